@@ -1,0 +1,195 @@
+// Package behaviour is the schema of what users do: the kinds of behaviour, the
+// typed fields of each, and one record of one behaviour as it passes from the
+// delivered line to the cells of its row and back.
+//
+// A field's value is held as the bytes its cell holds (see Type), so a value is
+// parsed once, when the line is read, and never again until it is shown.
+package behaviour
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// Limits of a schema. A set of kinds is one 64-bit word, and a behaviour ID
+// stands in the row as five digits.
+const (
+	MaxKinds   = 64
+	MaxID      = 65535
+	MaxUserLen = 255 // bytes of a user ID
+)
+
+// A Field is one typed property of a kind of behaviour.
+type Field struct {
+	Name string `json:"name"`
+	Type Type   `json:"type"`
+}
+
+// A Kind is one kind of behaviour: play, order, visit, login.
+type Kind struct {
+	ID     uint16  `json:"id"` // the behaviour ID, 1..65535, stands in the row
+	Name   string  `json:"name"`
+	Fields []Field `json:"fields,omitempty"`
+}
+
+// A Schema is what a table knows of the behaviours in it.
+type Schema struct {
+	Zone  string `json:"zone"`  // IANA name; a behaviour's date is its local date here
+	Kinds []Kind `json:"kinds"` // in order of ID
+}
+
+// A Record is one behaviour. Its byte slices belong to whoever made it and are
+// valid as long as that says.
+type Record struct {
+	User   []byte
+	Kind   int      // index in Schema.Kinds
+	Time   int64    // microseconds since 1970-01-01 UTC
+	Date   Date     // local date of Time in the schema's zone
+	ID     int64    // column ID, unique in a date and kind
+	Values [][]byte // one for each field of the kind, as its cell holds it; nil is null
+}
+
+// Kind returns the index of the kind called name.
+func (s *Schema) Kind(name string) (int, bool) {
+	i := slices.IndexFunc(s.Kinds, func(k Kind) bool { return k.Name == name })
+	return i, i >= 0
+}
+
+// KindByID returns the index of the kind with a behaviour ID.
+func (s *Schema) KindByID(id uint16) (int, bool) {
+	return slices.BinarySearchFunc(s.Kinds, id, func(k Kind, id uint16) int { return int(k.ID) - int(id) })
+}
+
+// Names returns the names of all kinds, in order of ID.
+func (s *Schema) Names() []string {
+	names := make([]string, len(s.Kinds))
+	for i, k := range s.Kinds {
+		names[i] = k.Name
+	}
+	return names
+}
+
+// Columns returns the fields of the given kinds, each name once: first the
+// fields of the first kind, then what the second adds, and so on.
+func (s *Schema) Columns(kinds []int) []Field {
+	var out []Field
+	seen := map[string]bool{}
+	for _, k := range kinds {
+		for _, f := range s.Kinds[k].Fields {
+			if !seen[f.Name] {
+				seen[f.Name] = true
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// Merge returns s with what is new in next: kinds and fields may be added, but
+// none may change its ID, name or type, because cells already written would
+// then be misread.
+func (s *Schema) Merge(next *Schema) (*Schema, error) {
+	if s.Zone != next.Zone {
+		return nil, fmt.Errorf("the table's zone is %s, the job's is %s: dates in the table would not agree", s.Zone, next.Zone)
+	}
+	out := &Schema{Zone: s.Zone, Kinds: slices.Clone(s.Kinds)}
+	for _, k := range next.Kinds {
+		i, ok := s.Kind(k.Name)
+		if !ok {
+			if j, taken := s.KindByID(k.ID); taken {
+				return nil, fmt.Errorf("behaviour %s: id %d is %s in the table", k.Name, k.ID, s.Kinds[j].Name)
+			}
+			out.Kinds = append(out.Kinds, k)
+			continue
+		}
+		old := &out.Kinds[i]
+		if old.ID != k.ID {
+			return nil, fmt.Errorf("behaviour %s: id %d, but %d in the table", k.Name, k.ID, old.ID)
+		}
+		fields, err := mergeFields(old.Fields, k.Fields)
+		if err != nil {
+			return nil, fmt.Errorf("behaviour %s: %w", k.Name, err)
+		}
+		old.Fields = fields
+	}
+	slices.SortFunc(out.Kinds, func(a, b Kind) int { return int(a.ID) - int(b.ID) })
+	return out, out.Validate()
+}
+
+// mergeFields keeps the table's fields in their order, so that the first one,
+// which marks every record, stays the first.
+func mergeFields(old, next []Field) ([]Field, error) {
+	out := slices.Clone(old)
+	for _, f := range next {
+		i := slices.IndexFunc(old, func(o Field) bool { return o.Name == f.Name })
+		switch {
+		case i < 0 && len(old) == 0 && len(out) == 0, i < 0:
+			out = append(out, f)
+		case old[i].Type != f.Type:
+			return nil, fmt.Errorf("field %s is %s, but %s in the table", f.Name, f.Type, old[i].Type)
+		}
+	}
+	return out, nil
+}
+
+var name = regexp.MustCompile(`^[\p{L}][\p{L}\p{N}_]*$`)
+
+// Reserved are the columns that every trail has; no field may be called so.
+var Reserved = []string{"user_id", "date", "time", "behaviour", "id"}
+
+// Validate reports the first thing that keeps s from being a schema.
+func (s *Schema) Validate() error {
+	if len(s.Kinds) == 0 {
+		return fmt.Errorf("no behaviours")
+	}
+	if len(s.Kinds) > MaxKinds {
+		return fmt.Errorf("%d behaviours: at most %d in one table", len(s.Kinds), MaxKinds)
+	}
+	names, types := map[string]bool{}, map[string]Type{}
+	for i, k := range s.Kinds {
+		if !name.MatchString(k.Name) {
+			return fmt.Errorf("behaviour %q: a name is a letter, then letters, digits and _", k.Name)
+		}
+		if names[k.Name] {
+			return fmt.Errorf("behaviour %s stands twice", k.Name)
+		}
+		names[k.Name] = true
+		if k.ID == 0 {
+			return fmt.Errorf("behaviour %s: id is not in 1..%d", k.Name, MaxID)
+		}
+		if i > 0 && s.Kinds[i-1].ID >= k.ID {
+			return fmt.Errorf("behaviours %s and %s: ids %d and %d are not ascending", s.Kinds[i-1].Name, k.Name, s.Kinds[i-1].ID, k.ID)
+		}
+		if err := validateFields(k, types); err != nil {
+			return fmt.Errorf("behaviour %s: %w", k.Name, err)
+		}
+	}
+	return nil
+}
+
+// validateFields checks k's fields, and against types that a field has one type
+// wherever its name stands: it is one column of the result.
+func validateFields(k Kind, types map[string]Type) error {
+	mine := map[string]bool{}
+	for _, f := range k.Fields {
+		if !name.MatchString(f.Name) {
+			return fmt.Errorf("field %q: a name is a letter, then letters, digits and _", f.Name)
+		}
+		if slices.Contains(Reserved, f.Name) {
+			return fmt.Errorf("field %s: every trail has a column of that name; give the field another", f.Name)
+		}
+		if mine[f.Name] {
+			return fmt.Errorf("field %s stands twice", f.Name)
+		}
+		mine[f.Name] = true
+		if !f.Type.Valid() {
+			return fmt.Errorf("field %s: unknown type %q", f.Name, f.Type)
+		}
+		if t, ok := types[f.Name]; ok && t != f.Type {
+			return fmt.Errorf("field %s is %s here and %s in another behaviour: one column cannot be both", f.Name, f.Type, t)
+		}
+		types[f.Name] = f.Type
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package behaviour
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Date is a day of the calendar, as days since 1970-01-01.
+type Date int32
+
+// The dates a row can hold: its date is eight digits.
+const (
+	MinDate Date = -719162 // 0001-01-01
+	MaxDate Date = 2932896 // 9999-12-31
+)
+
+// ParseDate reads YYYY-MM-DD.
+func ParseDate(s string) (Date, error) {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a date: write YYYY-MM-DD, such as 2014-09-01", s)
+	}
+	return Date(t.Unix() / 86400), nil
+}
+
+// DateOf is the date of a calendar day.
+func DateOf(year int, month time.Month, day int) Date {
+	return Date(floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix(), 86400))
+}
+
+// DateAt is the local date of a time in microseconds.
+func DateAt(micros int64, zone *time.Location) Date {
+	y, m, d := time.UnixMicro(micros).In(zone).Date()
+	return DateOf(y, m, d)
+}
+
+// Civil returns the year, month and day of d.
+func (d Date) Civil() (int, time.Month, int) {
+	return time.Unix(int64(d)*86400, 0).UTC().Date()
+}
+
+// Start is when d begins in zone.
+func (d Date) Start(zone *time.Location) time.Time {
+	y, m, day := d.Civil()
+	return time.Date(y, m, day, 0, 0, 0, 0, zone)
+}
+
+func (d Date) String() string {
+	return time.Unix(int64(d)*86400, 0).UTC().Format(time.DateOnly)
+}
+
+// MarshalText writes YYYY-MM-DD.
+func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads YYYY-MM-DD.
+func (d *Date) UnmarshalText(b []byte) error {
+	v, err := ParseDate(string(b))
+	*d = v
+	return err
+}
+
+// A Span is the days From to To, both included.
+type Span struct {
+	From Date `json:"from"`
+	To   Date `json:"to"`
+}
+
+// Has says whether d lies in s.
+func (s Span) Has(d Date) bool { return s.From <= d && d <= s.To }
+
+// Days is how many days s has.
+func (s Span) Days() int { return int(s.To-s.From) + 1 }
+
+// Overlaps says whether s and o have a day in common.
+func (s Span) Overlaps(o Span) bool { return s.From <= o.To && o.From <= s.To }
+
+func (s Span) String() string {
+	if s.From == s.To {
+		return s.From.String()
+	}
+	return s.From.String() + ".." + s.To.String()
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,117 @@
+// Package split says where the key space is cut into regions, and which region
+// a row is in.
+package split
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Points are the first rows of all regions but the first, ascending. n points
+// cut the key space into n+1 regions; no points leave it whole.
+type Points [][]byte
+
+// A Region is the rows from Start, included, to End, not included; empty means
+// without bound.
+type Region struct {
+	Start, End []byte
+}
+
+// Has says whether row lies in r.
+func (r Region) Has(row []byte) bool {
+	return bytes.Compare(row, r.Start) >= 0 && (len(r.End) == 0 || bytes.Compare(row, r.End) < 0)
+}
+
+func (r Region) String() string {
+	show := func(b []byte, open string) string {
+		if len(b) == 0 {
+			return open
+		}
+		return fmt.Sprintf("%q", b)
+	}
+	return "[" + show(r.Start, "-") + ", " + show(r.End, "+") + ")"
+}
+
+// Of returns the index of the region that row is in, by binary search.
+func (p Points) Of(row []byte) int {
+	return sort.Search(len(p), func(i int) bool { return bytes.Compare(p[i], row) > 0 })
+}
+
+// Regions returns the regions that p makes, in order.
+func (p Points) Regions() []Region {
+	out := make([]Region, len(p)+1)
+	for i := range out {
+		if i > 0 {
+			out[i].Start = p[i-1]
+		}
+		if i < len(p) {
+			out[i].End = p[i]
+		}
+	}
+	return out
+}
+
+// Validate reports points that are empty or do not ascend.
+func (p Points) Validate() error {
+	for i, b := range p {
+		if len(b) == 0 {
+			return fmt.Errorf("split: point %d is empty", i)
+		}
+		if i > 0 && bytes.Compare(p[i-1], b) >= 0 {
+			return fmt.Errorf("split: point %d, %q, does not come after %q", i, b, p[i-1])
+		}
+	}
+	return nil
+}
+
+// A Sample is a key and how much lies at it.
+type Sample struct {
+	Key    []byte
+	Weight int64
+}
+
+// Balanced returns at most n-1 points that cut the sampled keys into n regions
+// of weights as equal as whole keys allow. A key heavier than a share has a
+// region of its own and the others share what is left. The order of the samples
+// does not matter, and one key may stand in many of them.
+func Balanced(samples []Sample, n int) Points {
+	keys := merge(samples)
+	var left int64
+	for _, k := range keys {
+		left += k.Weight
+	}
+	var out Points
+	var have int64
+	for i, k := range keys {
+		regions := int64(n - len(out)) // still to be filled, this one included
+		if regions <= 1 {
+			break
+		}
+		share := left / regions
+		// Cut before k if stopping here is nearer to a fair share than going on.
+		if i > 0 && have > 0 && have+k.Weight-share > share-have {
+			out = append(out, bytes.Clone(k.Key))
+			left -= have
+			have = 0
+		}
+		have += k.Weight
+	}
+	return out
+}
+
+// merge sorts samples by key and adds up those of one key.
+func merge(samples []Sample) []Sample {
+	s := slices.Clone(samples)
+	slices.SortFunc(s, func(a, b Sample) int { return bytes.Compare(a.Key, b.Key) })
+	out := s[:0]
+	for _, k := range s {
+		if n := len(out); n > 0 && bytes.Equal(out[n-1].Key, k.Key) {
+			out[n-1].Weight += k.Weight
+			continue
+		}
+		out = append(out, k)
+	}
+	return out
+}

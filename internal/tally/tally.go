@@ -1,0 +1,92 @@
+// Package tally says how much there is, whatever the order: how many cells, how
+// many bytes, and a digest that is the same for the same cells in any order and
+// any grouping. Workers each keep their own and add them up; what went into a
+// load is compared with what is read back.
+//
+// Hashes are added modulo 2^64 rather than xored: two equal cells would cancel
+// under xor.
+package tally
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+
+	"usertrail/internal/cell"
+)
+
+// A Tally is a sum over cells. The zero Tally is that of no cells.
+type Tally struct {
+	Cells  int64  `json:"cells"`
+	Bytes  int64  `json:"bytes"` // of rows, families, qualifiers and values, plus 9 a cell for time and type
+	Digest Digest `json:"digest"`
+}
+
+// A Digest is a sum of hashes, written as 16 hex digits.
+type Digest uint64
+
+// Add adds o's cells to t.
+func (t *Tally) Add(o Tally) {
+	t.Cells += o.Cells
+	t.Bytes += o.Bytes
+	t.Digest += o.Digest
+}
+
+func (t Tally) String() string {
+	return fmt.Sprintf("%d cells, %d bytes, digest %s", t.Cells, t.Bytes, t.Digest)
+}
+
+func (d Digest) String() string { return fmt.Sprintf("%016x", uint64(d)) }
+
+// MarshalText writes 16 hex digits.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads 16 hex digits.
+func (d *Digest) UnmarshalText(b []byte) error {
+	v, err := strconv.ParseUint(string(b), 16, 64)
+	*d = Digest(v)
+	return err
+}
+
+// A Counter tallies cells one after the other. It remembers the hash of the last
+// row, so cells that come row by row cost least; any order gives the same sum.
+type Counter struct {
+	Tally
+	row     []byte
+	rowHash uint64
+	started bool
+}
+
+// Odd constants that keep the parts of a cell apart: the same bytes as
+// qualifier and as value hash differently.
+const (
+	mixTime  = 0x9e3779b97f4a7c15
+	mixValue = 0xc2b2ae3d27d4eb4f
+	mixLast  = 0x165667b19e3779f9
+)
+
+// Add adds one cell. It keeps no reference to c's bytes.
+func (t *Counter) Add(c *cell.Cell) {
+	if !t.started || !bytes.Equal(t.row, c.Row) {
+		t.started = true
+		t.row = append(t.row[:0], c.Row...)
+		t.rowHash = xxhash.Sum64(c.Row)
+		if len(c.Family) > 0 {
+			t.rowHash = mix(t.rowHash, xxhash.Sum64(c.Family)|1)
+		}
+	}
+	h := mix(t.rowHash^xxhash.Sum64(c.Qualifier), mixTime^uint64(c.Time)<<8^uint64(c.Type))
+	h = mix(h^xxhash.Sum64(c.Value), mixValue)
+	t.Digest += Digest(mix(h, mixLast))
+	t.Cells++
+	t.Bytes += int64(len(c.Row) + len(c.Family) + len(c.Qualifier) + len(c.Value) + 9)
+}
+
+// mix folds the 128-bit product of a and b, as wyhash does.
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
