@@ -1,0 +1,75 @@
+package record
+
+import (
+	"regexp"
+	"time"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Syntax is how a line is cut into columns.
+type Syntax string
+
+// The syntaxes of delivered files.
+const (
+	CSV    Syntax = "csv"    // RFC 4180, quoted newlines included; any delimiter
+	TSV    Syntax = "tsv"    // tabs, no quoting
+	JSONL  Syntax = "jsonl"  // one JSON object a line; a.b names a member of a member
+	Blanks Syntax = "blanks" // runs of blanks and tabs, no quoting
+)
+
+// A Format says how delivered files are written and how a line of them becomes
+// a behaviour. The zero value of a field means its default.
+type Format struct {
+	Schema    *behaviour.Schema
+	Zone      *time.Location // of Schema.Zone
+	Syntax    Syntax
+	Delimiter string   // csv and tsv; "," and tab
+	Header    bool     // the first line names the columns
+	Names     []string // names of the columns where there is no header; with a header, in its place
+	Encoding  string   // a name that golang.org/x/text knows; UTF-8
+	MaxLine   int      // bytes of one record; 1 MiB
+	Nulls     []string // texts that mean null besides the empty one (not in jsonl)
+	Slack     int      // days a record's date may differ from that of its path
+
+	// Where the behaviour stands in a column rather than in the path: which
+	// column, and which kind each of its texts means.
+	KindColumn *Column
+	KindOf     map[string]int
+
+	Kinds []Kind // how a line becomes a behaviour of each of Schema.Kinds
+}
+
+// A Kind says where the parts of one kind of behaviour stand in a line.
+type Kind struct {
+	User   Column
+	Time   Time
+	Fields []Column // for each field of the schema's kind
+}
+
+// A Column names a column of a line, or with Pattern a piece of it: the
+// pattern's first group, or all of its match if it has none. "$line" is the
+// whole line, and "$1", "$2", … are columns by number.
+type Column struct {
+	Name    string
+	Pattern *regexp.Regexp
+	Format  string // of a timestamp or date field, as in Time
+}
+
+// A Time says how a time is written.
+type Time struct {
+	Column
+	// Format is a Go layout, a strftime format, or one of epoch_s, epoch_ms,
+	// epoch_us and rfc3339; empty stands for 2006-01-02 15:04:05 with or without
+	// fraction, T and offset, or the date alone.
+	Format string
+	Zone   *time.Location // where the text names none; Format.Zone
+	Year   int            // where the text names none; 0 takes the path's
+}
+
+// A File is what is known of a delivered file before it is opened.
+type File struct {
+	Path string          // its ending tells the compression: .gz, .zst, .bz2
+	Date *behaviour.Date // of its path, nil if it has none
+	Kind int             // of its path, or -1 where a column tells
+}
