@@ -1,0 +1,78 @@
+// Package activity says which users an extract keeps. A user is judged by the
+// set of behaviours done within the whole span, not day by day, and by nothing
+// else: the same question asked next month keeps the same people.
+package activity
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// A Set is a set of kinds of behaviour: bit i is the i-th kind of a schema.
+type Set uint64
+
+// Of returns the set of the given kinds.
+func Of(kinds ...int) Set {
+	var s Set
+	for _, k := range kinds {
+		s |= 1 << k
+	}
+	return s
+}
+
+// Has says whether kind k is in s.
+func (s Set) Has(k int) bool { return s>>k&1 != 0 }
+
+// Len is how many kinds are in s.
+func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
+
+// A Rule says how many of the asked behaviours make a user active.
+type Rule struct {
+	Asked Set
+	Least int // 1..Asked.Len()
+}
+
+// A Verdict is why a user was kept or left out. It is also the name of the
+// counter that goes up.
+type Verdict string
+
+// The verdicts.
+const (
+	Active Verdict = "active"
+	TooFew Verdict = "too few behaviours" // found, but not active
+	Absent Verdict = "not found"          // none of the asked behaviours in the span
+)
+
+// Parse reads all, any or min:N.
+func Parse(s string, asked Set) (Rule, error) {
+	n := asked.Len()
+	switch {
+	case s == "all":
+		return Rule{asked, n}, nil
+	case s == "any":
+		return Rule{asked, 1}, nil
+	case strings.HasPrefix(s, "min:"):
+		least, err := strconv.Atoi(s[len("min:"):])
+		if err != nil || least < 1 {
+			return Rule{}, fmt.Errorf("%q: after min: stands a number of behaviours, at least 1", s)
+		}
+		if least > n {
+			return Rule{}, fmt.Errorf("%q: only %d behaviours are asked for", s, n)
+		}
+		return Rule{asked, least}, nil
+	}
+	return Rule{}, fmt.Errorf("%q: it is all, any or min:N", s)
+}
+
+// Judge says what r makes of a user who did the behaviours in did.
+func (r Rule) Judge(did Set) Verdict {
+	switch n := (did & r.Asked).Len(); {
+	case n == 0:
+		return Absent
+	case n < r.Least:
+		return TooFew
+	}
+	return Active
+}

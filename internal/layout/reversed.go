@@ -1,0 +1,356 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/column"
+	"usertrail/internal/rowkey"
+	"usertrail/internal/trail"
+)
+
+// Reversed is one row for each user, day and behaviour:
+//
+//	row        reverse(user) , date , behaviour ID     (package rowkey)
+//	qualifier  field , column ID                       (package column)
+//	timestamp  the behaviour's time in milliseconds
+//	value      the field's, as package behaviour encodes it; null is no cell
+//
+// Every record has a cell in its kind's first field, or else a marker: a cell of
+// the field column.Marker. So it is seen to be there whichever fields are asked
+// for, with at most one cell more. The marker also holds the microseconds that
+// the timestamp would lose.
+type Reversed struct{}
+
+// Name implements Layout.
+func (Reversed) Name() string { return Default }
+
+// AppendRow implements Layout.
+func (Reversed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte {
+	return rowkey.AppendRest(rowkey.AppendPrefix(dst, r.User), r.Date, s.Kinds[r.Kind].ID)
+}
+
+// AppendUserKey implements Layout.
+func (Reversed) AppendUserKey(dst, user []byte) []byte { return rowkey.AppendPrefix(dst, user) }
+
+// AppendUser implements Layout.
+func (Reversed) AppendUser(dst, key []byte) ([]byte, error) { return rowkey.AppendUser(dst, key) }
+
+// UserKeyLen implements Layout.
+func (Reversed) UserKeyLen(row []byte) int { return rowkey.PrefixLen(row) }
+
+// AppendStart implements Layout.
+func (Reversed) AppendStart(dst, key []byte, span behaviour.Span) []byte {
+	return rowkey.AppendDate(append(dst, key...), span.From)
+}
+
+// AppendStop implements Layout. After the last date's rows, which go on with a
+// separator, comes the separator's successor.
+func (Reversed) AppendStop(dst, key []byte, span behaviour.Span) []byte {
+	return append(rowkey.AppendDate(append(dst, key...), span.To), rowkey.Separator+1)
+}
+
+// Prefixes implements Layout. A kind's first field is among them: it or the
+// marker says that a record is there.
+func (Reversed) Prefixes(s *behaviour.Schema, kinds []int) ([][]byte, error) {
+	fields := []string{column.Marker}
+	for _, k := range kinds {
+		for _, f := range s.Kinds[k].Fields {
+			fields = append(fields, f.Name)
+		}
+	}
+	return column.Prefixes(fields)
+}
+
+// order is a kind's fields, the marker among them, in order of qualifier.
+type order struct {
+	prefixes [][]byte
+	slots    []int // index in Kind.Fields; marker for the marker
+}
+
+const marker = -1
+
+func orderOf(k behaviour.Kind) order {
+	type column1 struct {
+		prefix []byte
+		slot   int
+	}
+	cols := []column1{{column.AppendPrefix(nil, column.Marker), marker}}
+	for i, f := range k.Fields {
+		cols = append(cols, column1{column.AppendPrefix(nil, f.Name), i})
+	}
+	slices.SortFunc(cols, func(a, b column1) int { return bytes.Compare(a.prefix, b.prefix) })
+	var o order
+	for _, c := range cols {
+		o.prefixes = append(o.prefixes, c.prefix)
+		o.slots = append(o.slots, c.slot)
+	}
+	return o
+}
+
+// Encoder implements Layout.
+func (Reversed) Encoder(s *behaviour.Schema, family string) Encoder {
+	e := &reversedEncoder{family: []byte(family)}
+	for _, k := range s.Kinds {
+		e.orders = append(e.orders, orderOf(k))
+	}
+	return e
+}
+
+type reversedEncoder struct {
+	family []byte
+	orders []order
+
+	kind  int
+	batch trail.Batch
+	c     cell.Cell
+	qual  []byte
+}
+
+// Add implements Encoder.
+func (e *reversedEncoder) Add(r *behaviour.Record) {
+	e.kind = r.Kind
+	refs := uint32(len(e.batch.Refs))
+	for _, v := range r.Values {
+		var ref trail.Ref
+		if v != nil {
+			ref = e.batch.Put(v)
+		}
+		e.batch.Refs = append(e.batch.Refs, ref)
+	}
+	e.batch.Events = append(e.batch.Events, trail.Event{Time: r.Time, ID: r.ID, Refs: refs})
+}
+
+// Cells implements Encoder. Cells go field by field, and in a field by column
+// ID, which is the order of their qualifiers.
+func (e *reversedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
+	o := e.orders[e.kind]
+	fields := len(o.slots) - 1
+	e.c.Row, e.c.Family, e.c.Type = row, e.family, cell.Put
+	for i, slot := range o.slots {
+		e.qual = append(e.qual[:0], o.prefixes[i]...)
+		n := len(e.qual)
+		for j := range e.batch.Events {
+			ev := &e.batch.Events[j]
+			var ok bool
+			if slot == marker {
+				e.c.Value, ok = e.mark(ev, fields)
+			} else {
+				ref := e.batch.Refs[int(ev.Refs)+slot]
+				e.c.Value, ok = e.batch.Value(ref), ref.End != 0
+			}
+			if !ok {
+				continue
+			}
+			e.qual = binary.BigEndian.AppendUint64(e.qual[:n], uint64(ev.ID))
+			e.c.Qualifier, e.c.Time = e.qual, floorDiv(ev.Time, 1000)
+			if err := emit(&e.c); err != nil {
+				return err
+			}
+		}
+	}
+	e.batch.Reset()
+	return nil
+}
+
+// mark returns the value of an event's marker, and whether it needs one.
+func (e *reversedEncoder) mark(ev *trail.Event, fields int) ([]byte, bool) {
+	micros := ev.Time - floorDiv(ev.Time, 1000)*1000
+	if micros != 0 {
+		return strconv.AppendInt(nil, micros, 10), true
+	}
+	return nil, fields == 0 || e.batch.Refs[ev.Refs].End == 0
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// Decoder implements Layout.
+func (Reversed) Decoder(s *behaviour.Schema, q Want) Decoder {
+	d := &reversedDecoder{schema: s, span: q.Span, wanted: make([]bool, len(s.Kinds))}
+	for _, k := range s.Kinds {
+		d.orders = append(d.orders, orderOf(k))
+	}
+	for _, k := range q.Kinds {
+		d.wanted[k] = true
+	}
+	return d
+}
+
+// reversedDecoder puts the records of a row together from its cells, which come
+// field by field. known are the row's records met in earlier fields, by ID;
+// fresh those first met in this field; both ascend.
+type reversedDecoder struct {
+	schema *behaviour.Schema
+	orders []order
+	wanted []bool
+	span   behaviour.Span
+
+	batch *trail.Batch
+	user  func(key []byte) (uint32, bool)
+
+	row  []byte
+	skip bool
+	ev   trail.Event // what the row's events have in common
+	o    *order
+	pos  int // field in o, -1 before the first
+	slot int
+
+	known, fresh, spare []record
+	at                  int // in known
+}
+
+type record struct {
+	id    int64
+	event uint32 // index in batch.Events
+}
+
+// Into implements Decoder.
+func (d *reversedDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bool)) {
+	d.batch, d.user = b, user
+	d.row, d.skip = d.row[:0], true
+}
+
+// Flush implements Decoder. Events are in the batch as soon as they are met, so
+// only the row's state is left to forget.
+func (d *reversedDecoder) Flush() error {
+	d.row, d.skip = d.row[:0], true
+	return nil
+}
+
+// Add implements Decoder.
+func (d *reversedDecoder) Add(c *cell.Cell) error {
+	if !bytes.Equal(d.row, c.Row) {
+		if err := d.begin(c.Row); err != nil {
+			return err
+		}
+	}
+	if d.skip {
+		return nil
+	}
+	n := len(c.Qualifier) - 8
+	if n < 2 {
+		return d.stray(c)
+	}
+	if d.pos < 0 || !bytes.Equal(c.Qualifier[:n], d.o.prefixes[d.pos]) {
+		if !d.field(c.Qualifier[:n]) {
+			return d.stray(c)
+		}
+	}
+	id := int64(binary.BigEndian.Uint64(c.Qualifier[n:]))
+	ev := d.event(id, c.Time)
+	if d.slot == marker {
+		return d.setMicros(ev, c)
+	}
+	d.batch.Refs[int(ev.Refs)+d.slot] = d.batch.Put(c.Value)
+	return nil
+}
+
+// begin starts a row, or decides to pass over it.
+func (d *reversedDecoder) begin(row []byte) error {
+	d.row = append(d.row[:0], row...)
+	d.skip = true
+	n := rowkey.PrefixLen(row)
+	if n == 0 {
+		return fmt.Errorf("layout: %w: %q", rowkey.ErrNotRow, row)
+	}
+	date, id, err := rowkey.ParseRest(row[n:])
+	if err != nil {
+		return fmt.Errorf("layout: %w", err)
+	}
+	kind, ok := d.schema.KindByID(id)
+	if !ok {
+		return fmt.Errorf("layout: row %q: no behaviour has the ID %d", row, id)
+	}
+	if !d.wanted[kind] || !d.span.Has(date) {
+		return nil
+	}
+	user, ok := d.user(row[:n])
+	if !ok {
+		return nil
+	}
+	d.skip = false
+	d.ev = trail.Event{User: user, Date: int32(date), Kind: uint8(kind)}
+	d.o, d.pos = &d.orders[kind], -1
+	d.known, d.fresh, d.at = d.known[:0], d.fresh[:0], 0
+	return nil
+}
+
+// field goes on to the field with a prefix.
+func (d *reversedDecoder) field(prefix []byte) bool {
+	for i := d.pos + 1; i < len(d.o.prefixes); i++ {
+		if bytes.Equal(d.o.prefixes[i], prefix) {
+			d.pos, d.slot, d.at = i, d.o.slots[i], 0
+			d.merge()
+			return true
+		}
+	}
+	return false
+}
+
+// merge makes the records first met in the last field known.
+func (d *reversedDecoder) merge() {
+	if len(d.fresh) == 0 {
+		return
+	}
+	if len(d.known) == 0 {
+		d.known, d.fresh = d.fresh, d.known
+		return
+	}
+	out, i, j := d.spare[:0], 0, 0
+	for i < len(d.known) && j < len(d.fresh) {
+		if d.known[i].id < d.fresh[j].id {
+			out = append(out, d.known[i])
+			i++
+		} else {
+			out = append(out, d.fresh[j])
+			j++
+		}
+	}
+	out = append(append(out, d.known[i:]...), d.fresh[j:]...)
+	d.spare, d.known, d.fresh = d.known, out, d.fresh[:0]
+}
+
+// event returns the row's event with an ID; it is made when first met.
+func (d *reversedDecoder) event(id, millis int64) *trail.Event {
+	for d.at < len(d.known) && d.known[d.at].id < id {
+		d.at++
+	}
+	if d.at < len(d.known) && d.known[d.at].id == id {
+		return &d.batch.Events[d.known[d.at].event]
+	}
+	ev := d.ev
+	ev.ID, ev.Time, ev.Refs = id, millis*1000, uint32(len(d.batch.Refs))
+	for range len(d.o.slots) - 1 {
+		d.batch.Refs = append(d.batch.Refs, trail.Ref{})
+	}
+	d.fresh = append(d.fresh, record{id, uint32(len(d.batch.Events))})
+	d.batch.Events = append(d.batch.Events, ev)
+	return &d.batch.Events[len(d.batch.Events)-1]
+}
+
+func (d *reversedDecoder) setMicros(ev *trail.Event, c *cell.Cell) error {
+	if len(c.Value) == 0 {
+		return nil
+	}
+	micros, err := strconv.Atoi(string(c.Value))
+	if err != nil || micros < 0 || micros > 999 {
+		return d.stray(c)
+	}
+	ev.Time = c.Time*1000 + int64(micros)
+	return nil
+}
+
+func (d *reversedDecoder) stray(c *cell.Cell) error {
+	return fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name)
+}
