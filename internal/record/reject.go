@@ -1,0 +1,49 @@
+package record
+
+import "fmt"
+
+// A Reason is why a record was rejected. It is also the name of the counter that
+// goes up.
+type Reason string
+
+// The reasons there are.
+const (
+	TooLong     Reason = "too long"        // a line of more than Format.MaxLine bytes
+	BadQuote    Reason = "bad quote"       // a quote not closed, or where none may be
+	NotUTF8     Reason = "not UTF-8"       // or not in the file's encoding
+	BadJSON     Reason = "bad json"        // not a JSON object
+	WrongWidth  Reason = "wrong width"     // more or fewer columns than names
+	NoKind      Reason = "no behaviour"    // nothing in the column that names it
+	NoUser      Reason = "no user"         // nothing there, or the pattern finds nothing
+	UserTooLong Reason = "user too long"   // more than behaviour.MaxUserLen bytes
+	NoTime      Reason = "no time"         // nothing there, or the pattern finds nothing
+	BadTime     Reason = "bad time"        // not written as the format says
+	OutsideDay  Reason = "outside its day" // further than Format.Slack from the path's date
+	WrongType   Reason = "wrong type"      // a field's text is none of its type's
+)
+
+// Reasons are all of them, in the order in which a record is checked.
+var Reasons = []Reason{
+	TooLong, BadQuote, NotUTF8, BadJSON, WrongWidth, NoKind, NoUser, UserTooLong, NoTime, BadTime, OutsideDay, WrongType,
+}
+
+// maxRaw is how much is kept of a line that is too long: enough to see what it
+// was. Other records are kept whole.
+const maxRaw = 4096
+
+// A Reject is a record that could not become a behaviour. Those after it are
+// none the worse.
+type Reject struct {
+	Path   string
+	Line   int64 // the physical line in which it begins, from 1
+	Offset int64 // of its first byte in the file's text
+	Reason Reason
+	Err    error  // what was wrong with it; never nil
+	Raw    []byte // the record without its line end; of one too long, the beginning
+}
+
+func (r *Reject) Error() string {
+	return fmt.Sprintf("record: %s:%d: %s: %v (offset %d)", r.Path, r.Line, r.Reason, r.Err, r.Offset)
+}
+
+func (r *Reject) Unwrap() error { return r.Err }
