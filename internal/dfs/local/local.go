@@ -1,0 +1,185 @@
+// Package local is dfs on the disks of this machine, and on what is mounted
+// there.
+//
+// # A file being written
+//
+// It lies beside its place under a name that List hides and Sweep knows:
+//
+//	.part-00000.parquet.1f0c6b62d1a0e9f4.tmp
+//
+// Commit flushes and fsyncs it, renames it and fsyncs the directory, so after
+// Commit returned the file survives a power cut, and before it the file that
+// was there before does. While a long file is being written its pages are sent
+// to disk piece by piece, so that the fsync at its end finds little to do.
+//
+// # A lock
+//
+// It is flock on a file that stays. The file says who holds the lock, for the
+// message to whoever comes second; the kernel lets go of it when the holder dies.
+//
+// Names are paths as the operating system takes them. Errors are *fs.PathError,
+// with the name that was asked for and not the temporary one. A cancelled
+// context ends reads and writes of open files too.
+package local
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"usertrail/internal/dfs"
+)
+
+// New returns the local file system.
+func New() dfs.FS { return local{} }
+
+type local struct{}
+
+func (local) Stat(ctx context.Context, name string) (dfs.Info, error) {
+	if err := ready(ctx, "stat", name); err != nil {
+		return dfs.Info{}, err
+	}
+	fi, err := os.Stat(name)
+	if err != nil {
+		return dfs.Info{}, named("stat", name, err)
+	}
+	return info(name, fi), nil
+}
+
+func (local) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	if err := ready(ctx, "list", dir); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, named("list", dir, err)
+	}
+	out := make([]dfs.Info, 0, len(entries))
+	for _, e := range entries {
+		if isPending(e.Name()) {
+			continue
+		}
+		name := dfs.Join(dir, e.Name())
+		fi, err := entryInfo(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it went while we were looking
+		}
+		if err != nil {
+			return nil, named("list", name, err)
+		}
+		out = append(out, info(name, fi))
+	}
+	return out, nil
+}
+
+// entryInfo describes what a link points to, because logs are often linked into
+// place; a link that points nowhere is listed, so that opening it can say so.
+func entryInfo(name string) (fs.FileInfo, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return os.Lstat(name)
+	}
+	return fi, nil
+}
+
+func (local) Mkdir(ctx context.Context, dir string) error {
+	if err := ready(ctx, "mkdir", dir); err != nil {
+		return err
+	}
+	return named("mkdir", dir, mkdirAll(filepath.Clean(dir)))
+}
+
+// mkdirAll makes dir and those above it, and syncs the parent of each one made:
+// without that a power cut could take a new directory away, and with it the
+// committed files inside.
+func mkdirAll(dir string) error {
+	fi, err := os.Stat(dir)
+	if err == nil && !fi.IsDir() {
+		return dfs.ErrNotDir
+	}
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := mkdirAll(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil // somebody else was quicker
+		}
+		return err
+	}
+	return syncDir(parent)
+}
+
+func (local) Remove(ctx context.Context, name string) error {
+	if err := ready(ctx, "remove", name); err != nil {
+		return err
+	}
+	if clean := filepath.Clean(name); clean == filepath.Dir(clean) {
+		return named("remove", name, fs.ErrInvalid) // a root, never meant
+	}
+	return named("remove", name, os.RemoveAll(name))
+}
+
+// ready reports what keeps an operation from beginning.
+func ready(ctx context.Context, op, name string) error {
+	if name == "" {
+		return &fs.PathError{Op: op, Path: `""`, Err: fs.ErrInvalid}
+	}
+	if ctx.Err() != nil {
+		return &fs.PathError{Op: op, Path: name, Err: context.Cause(ctx)}
+	}
+	return nil
+}
+
+// named returns err as an error of op on name, whatever it said before: the
+// system's own messages name the call, and the temporary file.
+func named(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var path *fs.PathError
+	var link *os.LinkError
+	var call *os.SyscallError
+	switch {
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	case errors.As(err, &call):
+		err = call.Err
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = dfs.ErrNotDir
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+func info(name string, fi fs.FileInfo) dfs.Info {
+	in := dfs.Info{Name: name, Modified: fi.ModTime(), Dir: fi.IsDir()}
+	if !in.Dir {
+		in.Size = fi.Size()
+	}
+	return in
+}
+
+// syncDir brings a directory's entries to disk. Some network file systems
+// cannot, and say so with EINVAL; there is nothing more to be had from those.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"usertrail/internal/dfs"
+)
+
+// bufferSize is for callers that write in small pieces; larger ones pass it by.
+const bufferSize = 256 << 10
+
+// maxName is how much of a file's name its temporary name keeps, so that the
+// latter is not too long where the former is not.
+const maxName = 200
+
+var pendingName = regexp.MustCompile(`^\..*\.[0-9a-f]{16}\.tmp$`)
+
+// isPending says whether base is the name of a file being written.
+func isPending(base string) bool {
+	return strings.HasSuffix(base, ".tmp") && pendingName.MatchString(base)
+}
+
+// pending is a file being written. It is for one goroutine.
+type pending struct {
+	ctx  context.Context
+	name string // where it goes
+	tmp  string // where it is
+	f    *os.File
+	w    *bufio.Writer
+	err  error // what came of it, once done
+	done bool
+}
+
+func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	if err := ready(ctx, "create", name); err != nil {
+		return nil, err
+	}
+	if fi, err := os.Stat(name); err == nil && fi.IsDir() {
+		return nil, named("create", name, syscall.EISDIR)
+	}
+	if err := mkdirAll(filepath.Dir(name)); err != nil {
+		return nil, named("create", name, err)
+	}
+	f, err := createBeside(name)
+	if err != nil {
+		return nil, named("create", name, err)
+	}
+	p := &pending{ctx: ctx, name: name, tmp: f.Name(), f: f}
+	p.w = bufio.NewWriterSize(&writeback{f: f}, bufferSize)
+	return p, nil
+}
+
+// createBeside makes the temporary file for name. Its mode is what the umask
+// leaves, as for any file a person makes, and not the 0600 of os.CreateTemp.
+func createBeside(name string) (*os.File, error) {
+	dir, base := filepath.Split(name)
+	if len(base) > maxName {
+		base = strings.ToValidUTF8(base[:maxName], "")
+	}
+	var random [8]byte
+	rand.Read(random[:]) // crypto/rand never fails
+	tmp := dir + "." + base + "." + hex.EncodeToString(random[:]) + ".tmp"
+	return os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+func (p *pending) Write(b []byte) (int, error) {
+	if p.done {
+		return 0, named("write", p.name, fs.ErrClosed)
+	}
+	if err := ready(p.ctx, "write", p.name); err != nil {
+		return 0, err
+	}
+	n, err := p.w.Write(b)
+	return n, named("write", p.name, err)
+}
+
+// Commit makes the file visible. A second Commit says again what the first did;
+// one after Abort is fs.ErrClosed. After an error the file is gone, unless only
+// the last step failed, which brings the rename itself to disk.
+func (p *pending) Commit() error {
+	if p.done {
+		return p.err
+	}
+	p.done = true
+	p.err = named("commit", p.name, p.publish())
+	return p.err
+}
+
+func (p *pending) publish() error {
+	if err := p.seal(); err != nil {
+		return errors.Join(err, os.Remove(p.tmp))
+	}
+	if err := os.Rename(p.tmp, p.name); err != nil {
+		return errors.Join(err, os.Remove(p.tmp))
+	}
+	return syncDir(filepath.Dir(p.name))
+}
+
+// seal brings what was written to disk and closes the file.
+func (p *pending) seal() error {
+	err := ready(p.ctx, "commit", p.name)
+	if err == nil {
+		err = p.w.Flush()
+	}
+	if err == nil {
+		err = p.f.Sync()
+	}
+	return errors.Join(err, p.f.Close())
+}
+
+// Abort throws the file away. What it cannot remove, Sweep will.
+func (p *pending) Abort() {
+	if p.done {
+		return
+	}
+	p.done = true
+	p.err = named("commit", p.name, fs.ErrClosed)
+	p.f.Close()
+	os.Remove(p.tmp)
+}
+
+func (local) Sweep(ctx context.Context, dir string) error {
+	if err := ready(ctx, "sweep", dir); err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil {
+			err = ready(ctx, "sweep", path)
+		}
+		if err == nil && !e.IsDir() && isPending(e.Name()) {
+			err = os.Remove(path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return named("sweep", path, err)
+	})
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package local
+
+// renameNew renames from to to, which must not be there.
+func renameNew(from, to string) error { return renamePortably(from, to) }

@@ -1,0 +1,141 @@
+package dfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ErrScheme is returned for a name whose scheme a Mux has no file system for.
+var ErrScheme = errors.New("no file system of that scheme")
+
+// ErrCross is returned by a Mux's Publish between two file systems.
+var ErrCross = errors.New("cannot rename from one file system to another")
+
+// A Mux is an FS made of several, told apart by the scheme of a name. Names are
+// passed on whole, and Info comes back with names whole.
+type Mux struct {
+	schemes map[string]FS
+}
+
+// NewMux returns a Mux of file systems by scheme, without the "://"; "" is the
+// one for names that have none.
+func NewMux(schemes map[string]FS) *Mux { return &Mux{schemes: maps.Clone(schemes)} }
+
+// For returns the file system that name lies in.
+func (m *Mux) For(name string) (FS, error) {
+	if fs, ok := m.schemes[Scheme(name)]; ok {
+		return fs, nil
+	}
+	return nil, fmt.Errorf("dfs: %s: %w: known are %s", name, ErrScheme, m.known())
+}
+
+// known lists the schemes as a person writes them.
+func (m *Mux) known() string {
+	if len(m.schemes) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, s := range slices.Sorted(maps.Keys(m.schemes)) {
+		out = append(out, shown(s))
+	}
+	return strings.Join(out, ", ")
+}
+
+func shown(scheme string) string {
+	if scheme == "" {
+		return "local paths"
+	}
+	return scheme + "://"
+}
+
+// Open implements FS.
+func (m *Mux) Open(ctx context.Context, name string) (File, error) {
+	fs, err := m.For(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.Open(ctx, name)
+}
+
+// Create implements FS.
+func (m *Mux) Create(ctx context.Context, name string) (Pending, error) {
+	fs, err := m.For(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.Create(ctx, name)
+}
+
+// Stat implements FS.
+func (m *Mux) Stat(ctx context.Context, name string) (Info, error) {
+	fs, err := m.For(name)
+	if err != nil {
+		return Info{}, err
+	}
+	return fs.Stat(ctx, name)
+}
+
+// List implements FS.
+func (m *Mux) List(ctx context.Context, dir string) ([]Info, error) {
+	fs, err := m.For(dir)
+	if err != nil {
+		return nil, err
+	}
+	return fs.List(ctx, dir)
+}
+
+// Mkdir implements FS.
+func (m *Mux) Mkdir(ctx context.Context, dir string) error {
+	fs, err := m.For(dir)
+	if err != nil {
+		return err
+	}
+	return fs.Mkdir(ctx, dir)
+}
+
+// Publish implements FS. Names of two schemes are ErrCross, because only a
+// rename within one file system happens at once.
+func (m *Mux) Publish(ctx context.Context, from, to string) error {
+	fs, err := m.For(from)
+	if err != nil {
+		return err
+	}
+	if _, err := m.For(to); err != nil {
+		return err
+	}
+	if a, b := Scheme(from), Scheme(to); a != b {
+		return fmt.Errorf("dfs: publish %s as %s: %w: %s and %s", from, to, ErrCross, shown(a), shown(b))
+	}
+	return fs.Publish(ctx, from, to)
+}
+
+// Remove implements FS.
+func (m *Mux) Remove(ctx context.Context, name string) error {
+	fs, err := m.For(name)
+	if err != nil {
+		return err
+	}
+	return fs.Remove(ctx, name)
+}
+
+// Sweep implements FS.
+func (m *Mux) Sweep(ctx context.Context, dir string) error {
+	fs, err := m.For(dir)
+	if err != nil {
+		return err
+	}
+	return fs.Sweep(ctx, dir)
+}
+
+// Lock implements FS.
+func (m *Mux) Lock(ctx context.Context, name string) (Lock, error) {
+	fs, err := m.For(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.Lock(ctx, name)
+}

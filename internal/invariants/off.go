@@ -1,0 +1,6 @@
+//go:build !race && !invariants
+
+package invariants
+
+// Enabled says whether this build makes the checks.
+const Enabled = false
