@@ -1,0 +1,34 @@
+package dfs
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// ReadFile reads a small file whole.
+func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
+	f, err := fs.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// WriteFile writes a small file, whole or not at all.
+func WriteFile(ctx context.Context, fs FS, name string, b []byte) error {
+	f, err := fs.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(b); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return f.Commit()
+}

@@ -1,0 +1,102 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/tally"
+)
+
+// A Load is the ledger of one load.
+type Load struct {
+	Version int     `json:"version"`
+	Number  int     `json:"number"`
+	Job     string  `json:"job"` // the digest of the job it was loaded by
+	Inputs  []Input `json:"inputs"`
+	Days    []Day   `json:"days"` // by date and behaviour
+}
+
+func (l *Load) version() int { return l.Version }
+
+// A Day is the tally of the cells that a load gave one behaviour on one date.
+type Day struct {
+	Date      behaviour.Date `json:"date"`
+	Behaviour string         `json:"behaviour"`
+	Records   int64          `json:"records"`
+	Tally     tally.Tally    `json:"tally"`
+}
+
+// An Input is one delivered file.
+type Input struct {
+	Path     string    `json:"path"`   // below the logs' root
+	Number   uint32    `json:"number"` // in its records' column IDs
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+	SHA256   string    `json:"sha256"` // of its bytes as delivered
+	// What of the file the load was asked for; nil is all of it.
+	Part   *Part  `json:"part,omitempty"`
+	SameAs string `json:"same_as,omitempty"` // the file of the same bytes that was loaded
+	// Offsets are those of replayed records: of the file, only they were loaded.
+	Offsets []int64 `json:"offsets,omitempty"`
+	Counts
+}
+
+// A Part is a span of dates and some behaviours of a file that holds more.
+type Part struct {
+	Span       *behaviour.Span `json:"span,omitempty"` // nil is every date
+	Behaviours []string        `json:"behaviours"`
+}
+
+// Has says whether a record of a date and behaviour belongs to p; every record
+// belongs to the nil Part.
+func (p *Part) Has(d behaviour.Date, behaviour string) bool {
+	return p == nil || (p.Span == nil || p.Span.Has(d)) && slices.Contains(p.Behaviours, behaviour)
+}
+
+// Covers says whether all of o belongs to p.
+func (p *Part) Covers(o *Part) bool {
+	switch {
+	case p == nil:
+		return true
+	case o == nil:
+		return false
+	case p.Span != nil && (o.Span == nil || o.Span.From < p.Span.From || o.Span.To > p.Span.To):
+		return false
+	}
+	for _, b := range o.Behaviours {
+		if !slices.Contains(p.Behaviours, b) {
+			return false
+		}
+	}
+	return true
+}
+
+// Counts are what became of records.
+type Counts struct {
+	Read        int64 `json:"read"`
+	Loaded      int64 `json:"loaded"`
+	Quarantined int64 `json:"quarantined"`
+	Duplicate   int64 `json:"duplicate"`
+	Skipped     int64 `json:"skipped"`
+}
+
+// Add adds o to c.
+func (c *Counts) Add(o Counts) {
+	c.Read += o.Read
+	c.Loaded += o.Loaded
+	c.Quarantined += o.Quarantined
+	c.Duplicate += o.Duplicate
+	c.Skipped += o.Skipped
+}
+
+// Check is the conservation law: every record that was read is loaded,
+// quarantined, a duplicate or skipped.
+func (c Counts) Check() error {
+	if c.Read != c.Loaded+c.Quarantined+c.Duplicate+c.Skipped {
+		return fmt.Errorf("the conservation law does not hold: %d read, but %d loaded + %d quarantined + %d duplicate + %d skipped",
+			c.Read, c.Loaded, c.Quarantined, c.Duplicate, c.Skipped)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+// Package manifest is what runs have finished, as JSON files that appear whole:
+//
+//	TABLE/manifest.json       Table: what lies in a table of files. It names
+//	                          every HFile, roll and ledger; what it does not
+//	                          name is not there. A load is done when this file
+//	                          has been replaced.
+//	TABLE/loads/000001.json   Load: the ledger of one load, which delivered files
+//	                          it took and what became of each record. Written
+//	                          before the manifest that names it, never changed.
+//	OUT/_manifest.json        Extract: the question, and each part of the answer.
+//
+// Nothing in them comes from a clock but the times of delivered files, so the
+// same input gives the same bytes.
+package manifest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"usertrail/internal/dfs"
+)
+
+// Version is written into every manifest; another is refused.
+const Version = 1
+
+// ErrDamaged is returned for a manifest that cannot be one of ours.
+var ErrDamaged = errors.New("damaged manifest")
+
+// A Key is a row in JSON: printable ASCII as it is, every other byte and the
+// backslash as \xNN, like HBase's Bytes.toStringBinary.
+type Key []byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (k Key) MarshalText() ([]byte, error) {
+	out := make([]byte, 0, len(k))
+	for _, c := range k {
+		if c >= 0x20 && c < 0x7f && c != '\\' {
+			out = append(out, c)
+		} else {
+			out = fmt.Appendf(out, `\x%02X`, c)
+		}
+	}
+	return out, nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *Key) UnmarshalText(b []byte) error {
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' {
+			out = append(out, b[i])
+			continue
+		}
+		if i+4 > len(b) || b[i+1] != 'x' {
+			return fmt.Errorf("key %q: a backslash stands before xNN", b)
+		}
+		v, err := strconv.ParseUint(string(b[i+2:i+4]), 16, 8)
+		if err != nil {
+			return fmt.Errorf("key %q: %w", b, err)
+		}
+		out = append(out, byte(v))
+		i += 3
+	}
+	*k = out
+	return nil
+}
+
+// Read reads the JSON file called name into v and refuses other versions.
+func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {
+	b, err := dfs.ReadFile(ctx, fs, name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w: %w", name, ErrDamaged, err)
+	}
+	if v.version() != Version {
+		return fmt.Errorf("%s: %w: it has version %d, this program knows %d", name, ErrDamaged, v.version(), Version)
+	}
+	return nil
+}
+
+// Write writes v as the JSON file called name, whole or not at all.
+func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return dfs.WriteFile(ctx, fs, name, append(b, '\n'))
+}

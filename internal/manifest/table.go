@@ -1,0 +1,86 @@
+package manifest
+
+import (
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/split"
+	"usertrail/internal/tally"
+)
+
+// A Table is all that lies in a table of files.
+type Table struct {
+	Version     int               `json:"version"`
+	Layout      string            `json:"layout"`
+	Family      string            `json:"family"`
+	Compression string            `json:"compression"`
+	Schema      *behaviour.Schema `json:"schema"`
+	Splits      []Key             `json:"splits"` // first rows of all regions but the first
+	Files       []File            `json:"files"`
+	Loads       []LoadRef         `json:"loads"`
+}
+
+// A File is one HFile: one region's rows of one load.
+type File struct {
+	Name    string         `json:"name"` // below the table's directory
+	Roll    string         `json:"roll"`
+	First   Key            `json:"first"` // its first and last row
+	Last    Key            `json:"last"`
+	Span    behaviour.Span `json:"span"` // dates of its rows
+	Users   int64          `json:"users"`
+	Records int64          `json:"records"`
+	Tally   tally.Tally    `json:"tally"`
+	Size    int64          `json:"size"`
+	Sum     string         `json:"xxh64"` // of its bytes
+	RollSum string         `json:"roll_xxh64"`
+	Load    int            `json:"load"`
+}
+
+// A LoadRef names the ledger of a load.
+type LoadRef struct {
+	Number  int    `json:"number"`
+	Name    string `json:"name"`
+	Records int64  `json:"records"`
+}
+
+func (t *Table) version() int { return t.Version }
+
+// Points are the table's split points.
+func (t *Table) Points() split.Points {
+	out := make(split.Points, len(t.Splits))
+	for i, k := range t.Splits {
+		out[i] = k
+	}
+	return out
+}
+
+// Validate reports what keeps t from being a table.
+func (t *Table) Validate() error {
+	if t.Schema == nil {
+		return fmt.Errorf("%w: no schema", ErrDamaged)
+	}
+	if err := t.Schema.Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if err := t.Points().Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return nil
+}
+
+// Next is the number of the next load.
+func (t *Table) Next() int {
+	if n := len(t.Loads); n > 0 {
+		return t.Loads[n-1].Number + 1
+	}
+	return 1
+}
+
+// Total is the tally of all cells in the table.
+func (t *Table) Total() tally.Tally {
+	var sum tally.Tally
+	for _, f := range t.Files {
+		sum.Add(f.Tally)
+	}
+	return sum
+}
