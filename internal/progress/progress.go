@@ -1,0 +1,224 @@
+// Package progress is counters, and a voice for them. Workers add to atomic
+// counters; one ticker reads them and speaks: on a terminal as a bar with rate
+// and time left, elsewhere as a line of the log now and then, and not at all
+// when asked to be quiet. Each step ends with a last report, also one that took
+// no time or failed in the middle.
+//
+//	p := progress.Start(progress.Config{Out: os.Stderr, Terminal: true})
+//	defer p.Done()
+//	p.Step("reading logs", progress.Bytes, total)
+//	records := p.Counter("records")
+//	... p.Add(n) and records.Add(1), from any goroutine
+//	p.Step("writing regions", "regions", 64)
+//
+// Start starts one goroutine; when Done returns it has ended. A nil *Progress
+// counts nothing and says nothing, so what can do without progress needs no if.
+package progress
+
+import (
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bytes is the unit of sizes, shown as 1.5 GB; every other unit is counted.
+const Bytes = "bytes"
+
+// redraw is how often a bar is drawn: often enough to look alive.
+const redraw = 200 * time.Millisecond
+
+// A Config says how to speak. Zero fields take the defaults written beside them.
+type Config struct {
+	Out      io.Writer     // where a bar is drawn
+	Terminal bool          // Out is a terminal: draw a bar there
+	Quiet    bool          // say nothing
+	Log      *slog.Logger  // takes the lines where there is no terminal; none
+	Every    time.Duration // between two lines; 10 s
+}
+
+// A Progress goes through steps, one at a time. Add, Grow and Counter may be
+// called by many goroutines at once; Step and Done by one, between the work of
+// one step and that of the next.
+type Progress struct {
+	voice voice
+	tick  *time.Ticker
+	every time.Duration
+	stop  chan struct{}
+	ended chan struct{}
+
+	step atomic.Pointer[step]
+	mu   sync.Mutex // one report at a time
+}
+
+// A voice says how far a step is. It is called by one goroutine at a time.
+type voice interface {
+	begin(report) // before anything is done
+	say(report)   // in the middle of a step
+	end(report)   // the last of a step
+}
+
+// Start returns a Progress that has no step yet.
+func Start(cfg Config) *Progress {
+	p := &Progress{every: cfg.Every, stop: make(chan struct{}), ended: make(chan struct{})}
+	if p.every <= 0 {
+		p.every = 10 * time.Second
+	}
+	switch {
+	case cfg.Quiet:
+		p.voice = silence{}
+	case cfg.Terminal && cfg.Out != nil:
+		p.voice, p.every = &bar{out: cfg.Out}, redraw
+	case cfg.Log != nil:
+		p.voice = lines{cfg.Log}
+	default:
+		p.voice = silence{}
+	}
+	p.tick = time.NewTicker(p.every)
+	go p.run()
+	return p
+}
+
+// run speaks at every tick until Done.
+func (p *Progress) run() {
+	defer close(p.ended)
+	for {
+		select {
+		case <-p.tick.C:
+			p.mu.Lock()
+			if s := p.step.Load(); s != nil {
+				p.voice.say(s.report())
+			}
+			p.mu.Unlock()
+		case <-p.stop:
+			return
+		}
+	}
+}
+
+// Step ends the step before and begins one that is measured in a unit. total is
+// how much there is to do, 0 if that is not known.
+func (p *Progress) Step(title, unit string, total int64) {
+	if p == nil {
+		return
+	}
+	next := &step{title: title, unit: unit, began: time.Now()}
+	next.total.Store(total)
+	p.change(next)
+	p.tick.Reset(p.every)
+}
+
+// Done ends the last step and the Progress. A second Done does nothing.
+func (p *Progress) Done() {
+	if p == nil {
+		return
+	}
+	p.change(nil)
+	p.tick.Stop()
+	p.mu.Lock()
+	select {
+	case <-p.stop:
+	default:
+		close(p.stop)
+	}
+	p.mu.Unlock()
+	<-p.ended
+}
+
+// change makes next the step and has the one before reported for the last time.
+func (p *Progress) change(next *step) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.step.Swap(next); s != nil {
+		p.voice.end(s.report())
+	}
+	if next != nil {
+		p.voice.begin(next.report())
+	}
+}
+
+// Add says that n more units of the step are done.
+func (p *Progress) Add(n int64) {
+	if s := p.current(); s != nil {
+		s.done.Add(n)
+	}
+}
+
+// Grow says that there are n more units to do than was known.
+func (p *Progress) Grow(n int64) {
+	if s := p.current(); s != nil {
+		s.total.Add(n)
+	}
+}
+
+// Counter returns the step's counter of a name, for what is worth showing beside
+// the measure: records, rejects. Counters are shown in the order in which they
+// were first asked for.
+func (p *Progress) Counter(name string) *Counter {
+	if s := p.current(); s != nil {
+		return s.counter(name)
+	}
+	return nil
+}
+
+func (p *Progress) current() *step {
+	if p == nil {
+		return nil
+	}
+	return p.step.Load()
+}
+
+// A Counter counts what is called by its name. A nil Counter counts nothing.
+type Counter struct {
+	name string
+	n    atomic.Int64
+}
+
+// Add adds n. Many goroutines may.
+func (c *Counter) Add(n int64) {
+	if c != nil {
+		c.n.Add(n)
+	}
+}
+
+// Value is the sum so far.
+func (c *Counter) Value() int64 {
+	if c == nil {
+		return 0
+	}
+	return c.n.Load()
+}
+
+// A step is one measured part of a run.
+type step struct {
+	title, unit string
+	began       time.Time
+	done, total atomic.Int64
+
+	mu       sync.Mutex
+	counters []*Counter
+}
+
+func (s *step) counter(name string) *Counter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.counters, func(c *Counter) bool { return c.name == name })
+	if i < 0 {
+		i = len(s.counters)
+		s.counters = append(s.counters, &Counter{name: name})
+	}
+	return s.counters[i]
+}
+
+// report reads the counters. It depends on the clock and on nothing else besides.
+func (s *step) report() report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := report{title: s.title, unit: s.unit, done: s.done.Load(), total: s.total.Load(), took: time.Since(s.began)}
+	for _, c := range s.counters {
+		r.counts = append(r.counts, count{c.name, c.Value()})
+	}
+	return r
+}

@@ -1,0 +1,104 @@
+package progress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// silence says nothing.
+type silence struct{}
+
+func (silence) begin(report) {}
+func (silence) say(report)   {}
+func (silence) end(report)   {}
+
+// lines speaks to a log.
+type lines struct{ log *slog.Logger }
+
+func (l lines) begin(report) {}
+
+func (l lines) say(r report) {
+	l.log.LogAttrs(context.Background(), slog.LevelInfo, r.title, r.attrs(false)...)
+}
+
+func (l lines) end(r report) {
+	l.log.LogAttrs(context.Background(), slog.LevelInfo, r.title, r.attrs(true)...)
+}
+
+// bar draws on a terminal, and leaves one line behind for each step. What cannot
+// be drawn is let go: a terminal that went away must not end the run.
+type bar struct {
+	out   io.Writer
+	drawn *progressbar.ProgressBar // of the step
+	total int64
+}
+
+func (b *bar) begin(r report) {
+	b.total = r.total
+	b.drawn = progressbar.NewOptions64(barTotal(r.total),
+		progressbar.OptionSetWriter(b.out),
+		progressbar.OptionUseANSICodes(true),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowBytes(r.unit == Bytes),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetItsString(r.unit),
+		showRate(r.unit),
+	)
+	b.drawn.StartWithoutRender()
+}
+
+func (b *bar) say(r report) {
+	switch {
+	case barTotal(b.total) == barTotal(r.total):
+	case b.total <= 0 || r.total <= 0:
+		b.drawn.Clear()
+		b.begin(r) // a bar with an end counts otherwise than one without
+	default:
+		b.total = r.total
+		b.drawn.ChangeMax64(r.total)
+	}
+	b.drawn.Describe(describe(r))
+	b.drawn.Set64(drawable(r))
+}
+
+func (b *bar) end(r report) {
+	b.drawn.Clear()
+	fmt.Fprintln(b.out, r.sentence())
+}
+
+// showRate adds the rate of a counted unit; that of bytes is there already.
+func showRate(unit string) progressbar.Option {
+	if unit == Bytes {
+		return func(*progressbar.ProgressBar) {}
+	}
+	return progressbar.OptionShowIts()
+}
+
+// barTotal is a total as the bar takes it: -1 if it is not known.
+func barTotal(total int64) int64 {
+	if total <= 0 {
+		return -1
+	}
+	return total
+}
+
+// drawable is what a bar may be told is done. At its total it would be finished
+// for good, though the total may yet grow.
+func drawable(r report) int64 {
+	if r.total > 0 {
+		return min(r.done, r.total-1)
+	}
+	return r.done
+}
+
+func describe(r report) string {
+	if c := r.countsText(); c != "" {
+		return r.title + ", " + c
+	}
+	return r.title
+}
