@@ -1,0 +1,154 @@
+package shuffle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+
+	"usertrail/internal/dfs"
+)
+
+var errInjected = errors.New("injected")
+
+// disk is files in memory. It fails the operation with number failAt, counted
+// from 1, and knows what is still open.
+type disk struct {
+	dfs.FS // the methods that a Sorter has no use for
+
+	mu     sync.Mutex
+	files  map[string][]byte
+	ops    int
+	failAt int
+	failed string // what failed
+	open   int    // files and pending files
+}
+
+func newDisk(failAt int) *disk { return &disk{files: map[string][]byte{}, failAt: failAt} }
+
+func (d *disk) op(what, name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ops++
+	if d.ops == d.failAt {
+		d.failed = what
+		return fmt.Errorf("%s %s: %w", what, name, errInjected)
+	}
+	return nil
+}
+
+func (d *disk) Open(_ context.Context, name string) (dfs.File, error) {
+	if err := d.op("open", name); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b, ok := d.files[name]
+	if !ok {
+		return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
+	}
+	d.open++
+	return &diskFile{Reader: bytes.NewReader(b), disk: d, name: name}, nil
+}
+
+func (d *disk) Create(_ context.Context, name string) (dfs.Pending, error) {
+	if err := d.op("create", name); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open++
+	return &diskPending{disk: d, name: name}, nil
+}
+
+func (d *disk) Remove(_ context.Context, name string) error {
+	if err := d.op("remove", name); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.files, name)
+	return nil
+}
+
+// checkClean wants nothing open, and no files left.
+func (d *disk) checkClean(t *testing.T) {
+	t.Helper()
+	if d.open != 0 {
+		t.Errorf("%d files are still open", d.open)
+	}
+	for name := range d.files {
+		t.Errorf("%s is left behind", name)
+	}
+}
+
+// count says how many files have a name that begins so.
+func (d *disk) count(prefix string) int {
+	n := 0
+	for name := range d.files {
+		if strings.HasPrefix(path.Base(name), prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+type diskFile struct {
+	*bytes.Reader
+	disk *disk
+	name string
+}
+
+func (f *diskFile) ReadAt(b []byte, off int64) (int, error) {
+	if err := f.disk.op("read", f.name); err != nil {
+		return 0, err
+	}
+	return f.Reader.ReadAt(b, off)
+}
+
+func (f *diskFile) Close() error {
+	f.disk.mu.Lock()
+	f.disk.open--
+	f.disk.mu.Unlock()
+	return f.disk.op("close", f.name)
+}
+
+type diskPending struct {
+	disk *disk
+	name string
+	buf  bytes.Buffer
+	done bool
+}
+
+func (p *diskPending) Write(b []byte) (int, error) {
+	if err := p.disk.op("write", p.name); err != nil {
+		return 0, err
+	}
+	return p.buf.Write(b)
+}
+
+func (p *diskPending) Commit() error {
+	if err := p.disk.op("commit", p.name); err != nil {
+		return err
+	}
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	p.disk.files[p.name] = p.buf.Bytes()
+	p.disk.open--
+	p.done = true
+	return nil
+}
+
+func (p *diskPending) Abort() {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	if !p.done {
+		p.disk.open--
+	}
+	p.done = true
+}

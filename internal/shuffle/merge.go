@@ -1,0 +1,113 @@
+package shuffle
+
+import (
+	"errors"
+	"io"
+	"math"
+)
+
+// A cursor stands at a record of one sorted source: a part of a shard, or a
+// segment of a run.
+type cursor struct {
+	key uint64 // prefix of the record's row
+	rec record
+
+	entries []entry // still to come
+	arena   *arena
+	seg     *segment // instead of entries
+
+	done bool // nothing is left; key is the largest there is
+}
+
+// next moves the cursor on.
+func (c *cursor) next() error {
+	if c.seg != nil {
+		return c.nextOfRun()
+	}
+	if len(c.entries) == 0 {
+		c.end()
+		return nil
+	}
+	e := c.entries[0]
+	c.entries = c.entries[1:]
+	c.key = e.key
+	c.rec.parse(c.arena.at(e.ref))
+	return nil
+}
+
+func (c *cursor) nextOfRun() error {
+	err := c.seg.next(&c.rec)
+	if errors.Is(err, io.EOF) {
+		c.end()
+		return nil
+	}
+	c.key = prefix(c.rec.row)
+	return err
+}
+
+func (c *cursor) end() {
+	c.done, c.key = true, math.MaxUint64
+}
+
+// before says whether c's record comes before o's.
+func (c *cursor) before(o *cursor) bool {
+	if c.key != o.key {
+		return c.key < o.key
+	}
+	if c.done || o.done {
+		return !c.done
+	}
+	return c.rec.compare(&o.rec) < 0
+}
+
+// A tree merges cursors: a tournament of which every inner node remembers who
+// lost there, so that a record costs one comparison a level. Node i has the
+// children 2i and 2i+1; leaf k+i is cursor i of k.
+type tree struct {
+	cursors []cursor
+	losers  []int
+	winner  int
+}
+
+// start moves every cursor to its first record and plays all games.
+func (t *tree) start() error {
+	for i := range t.cursors {
+		if err := t.cursors[i].next(); err != nil {
+			return err
+		}
+	}
+	t.losers = make([]int, len(t.cursors))
+	if len(t.cursors) > 0 {
+		t.winner = t.play(1)
+	}
+	return nil
+}
+
+// play plays the games below node and returns who won.
+func (t *tree) play(node int) int {
+	k := len(t.cursors)
+	if node >= k {
+		return node - k
+	}
+	won, lost := t.play(2*node), t.play(2*node+1)
+	if t.cursors[lost].before(&t.cursors[won]) {
+		won, lost = lost, won
+	}
+	t.losers[node] = lost
+	return won
+}
+
+// next moves the winner on and plays its games again.
+func (t *tree) next() error {
+	won := t.winner
+	if err := t.cursors[won].next(); err != nil {
+		return err
+	}
+	for node := (won + len(t.cursors)) / 2; node > 0; node /= 2 {
+		if t.cursors[t.losers[node]].before(&t.cursors[won]) {
+			won, t.losers[node] = t.losers[node], won
+		}
+	}
+	t.winner = won
+	return nil
+}
