@@ -1,0 +1,184 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/record"
+)
+
+// An Input is a delivered file.
+type Input struct {
+	Path     string // to open it
+	Rel      string // below the pattern's root, slashes between its parts
+	Date     *behaviour.Date
+	Kind     int // -1 where a column tells
+	Size     int64
+	Modified time.Time
+}
+
+// File is what the record reader wants to know of in.
+func (in Input) File() record.File {
+	return record.File{Path: in.Path, Date: in.Date, Kind: in.Kind}
+}
+
+// Missing is a day without a file for a behaviour.
+type Missing struct {
+	Date behaviour.Date
+	Kind int
+	Path string // where it should lie, with wildcards
+}
+
+// Found is what Find finds.
+type Found struct {
+	Inputs  []Input   // in order of Rel, each file once
+	Missing []Missing // in order of date and kind
+}
+
+// Find lists the files of the days and kinds asked for; no kinds are all. Of
+// paths without a date it finds all files. A folder that stands before the
+// first placeholder or wildcard must be there, or the error is ErrNoInput; of
+// the others, and of files, any may be missing.
+//
+// It lists a folder once, and only folders that can hold what is asked for.
+// What a wildcard or placeholder at the beginning of a name would match is
+// passed over where the name begins with . or _, as are files still being
+// copied. Missing is told where the path tells both date and behaviour.
+func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds []int) (Found, error) {
+	f := finder{files: files, span: span, wanted: make([]bool, len(j.Schema.Kinds)), seen: map[string]bool{}}
+	for i := range f.wanted {
+		f.wanted[i] = len(kinds) == 0 || slices.Contains(kinds, i)
+	}
+	for i := range j.Pattern.globs {
+		f.glob = &j.Pattern.globs[i]
+		f.paths = j.Pattern.paths
+		if _, err := files.Stat(ctx, f.glob.base); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w", ErrNoInput, err)
+			}
+			return Found{}, fmt.Errorf("job: find logs: %w", err)
+		}
+		if err := f.walk(ctx, f.glob.base, f.glob.lead, 0, f.glob.start()); err != nil {
+			return Found{}, fmt.Errorf("job: find logs: %w", err)
+		}
+	}
+	slices.SortFunc(f.found.Inputs, func(a, b Input) int { return cmp.Compare(a.Rel, b.Rel) })
+	f.found.Missing = j.Pattern.missing(span, f.wanted, f.found.Inputs)
+	return f.found, nil
+}
+
+// start is what is known of every file of g.
+func (g *glob) start() place { return place{kind: g.kind} }
+
+// A finder walks the folders of one glob after the other.
+type finder struct {
+	files  dfs.FS
+	span   behaviour.Span
+	wanted []bool // for each kind
+	glob   *glob
+	paths  []string
+	seen   map[string]bool // paths found
+	found  Found
+}
+
+// walk looks in dir, called rel below the root, for names that the segment at
+// depth matches, and goes on below them.
+func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place) error {
+	s := &f.glob.segments[depth]
+	last := depth == len(f.glob.segments)-1
+	if s.expr == nil && !last {
+		return f.walk(ctx, join(dir, s.name), path.Join(rel, s.name), depth+1, at)
+	}
+	infos, err := f.look(ctx, dir, s)
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		name := path.Base(info.Name)
+		next, ok := s.match(name, at, f.paths)
+		if !ok || info.Dir == last || !f.wants(next) {
+			continue
+		}
+		below, relBelow := join(dir, name), path.Join(rel, name)
+		if last {
+			f.add(info, below, relBelow, next)
+		} else if err := f.walk(ctx, below, relBelow, depth+1, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look returns what s may match in dir; a folder or file that is not there is
+// nothing.
+func (f *finder) look(ctx context.Context, dir string, s *segment) ([]dfs.Info, error) {
+	var infos []dfs.Info
+	var err error
+	if s.expr != nil {
+		infos, err = f.files.List(ctx, dir)
+	} else {
+		infos = make([]dfs.Info, 1)
+		infos[0], err = f.files.Stat(ctx, join(dir, s.name))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return infos, err
+}
+
+// wants says whether a file that lies at or below p may be one that was asked for.
+func (f *finder) wants(p place) bool {
+	return (p.kind < 0 || f.wanted[p.kind]) && p.mayLie(f.span)
+}
+
+func (f *finder) add(info dfs.Info, name, rel string, at place) {
+	if f.seen[name] {
+		return
+	}
+	f.seen[name] = true
+	in := f.glob.input(at)
+	in.Path, in.Rel, in.Size, in.Modified = name, rel, info.Size, info.Modified
+	f.found.Inputs = append(f.found.Inputs, in)
+}
+
+// input is what the path of a file at p tells of it.
+func (g *glob) input(p place) Input {
+	in := Input{Kind: p.kind}
+	if g.dated {
+		d := p.date()
+		in.Date = &d
+	}
+	return in
+}
+
+// missing lists the days of span that have no input for a wanted kind.
+func (p *Pattern) missing(span behaviour.Span, wanted []bool, inputs []Input) []Missing {
+	if slices.ContainsFunc(p.globs, func(g glob) bool { return !g.dated || !g.kinded && g.kind < 0 }) {
+		return nil
+	}
+	type dayKind struct {
+		date behaviour.Date
+		kind int
+	}
+	have := map[dayKind]bool{}
+	for _, in := range inputs {
+		have[dayKind{*in.Date, in.Kind}] = true
+	}
+	var out []Missing
+	for d := span.From; d <= span.To; d++ {
+		for kind, asked := range wanted {
+			if asked && !have[dayKind{d, kind}] {
+				out = append(out, Missing{d, kind, p.globs[0].at(d, p.paths[kind])})
+			}
+		}
+	}
+	return out
+}

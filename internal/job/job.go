@@ -1,0 +1,169 @@
+// Package job is what a run was asked to do: the YAML job file, read strictly,
+// checked whole, and turned into the schema of the behaviours, the format of the
+// delivered lines, the places where the logs lie, and the table.
+//
+// It is the first step of both commands. What it hands on is only read from
+// then on, so a Job may be used by many goroutines at once.
+//
+// Promised:
+//
+//   - All that is wrong with a file is reported at once, in the order of the
+//     file, each with line and column, and a misspelt key with the right one.
+//     What follows from another mistake is not reported again.
+//   - A relative path in a job file is relative to the job file's folder,
+//     wherever the command was started.
+//   - Fields keep the order of the file; kinds stand in order of ID.
+//   - Digest is the same for two files that mean the same, whatever their
+//     layout, comments and order of keys.
+//   - Find gives the same inputs in the same order for the same files, each
+//     file once.
+//
+// docs/job.md describes every key.
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	_ "time/tzdata" // a zone means the same on machines without a zone database
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/record"
+)
+
+var (
+	// ErrJob is wrapped by every error that says a job file is wrong: running
+	// it again will not help.
+	ErrJob = errors.New("the job file is wrong")
+	// ErrNoInput is wrapped where input that must be there is not.
+	ErrNoInput = errors.New("input is not there")
+)
+
+// maxSize is the largest job file that is read. A job of 64 behaviours with a
+// hundred fields each has about 300 KiB.
+const maxSize = 4 << 20
+
+// A Job is a job file that has nothing wrong with it.
+type Job struct {
+	Name       string // as given to Load or Parse
+	Schema     *behaviour.Schema
+	Format     record.Format
+	Pattern    *Pattern // where the logs lie
+	Table      Table
+	MaxBad     MaxBad
+	Behaviours []Behaviour // for each of Schema.Kinds
+}
+
+// A Table says where the behaviours go, and how a new table is made.
+type Table struct {
+	Address     string // empty where the job names none
+	Regions     int    // 0 lets the first load choose
+	Compression string // none, snappy, gz, zstd or lz4
+}
+
+// A Behaviour is what a job asks of one kind beyond its schema and format.
+type Behaviour struct {
+	Required bool   // a day without a file of it is an error
+	Path     string // what {behaviour} stands for in its files' paths
+	Unique   Unique
+}
+
+// Unique says what must not repeat among the records of a kind. The zero Unique
+// asks for nothing.
+type Unique struct {
+	User   bool
+	Time   bool
+	Fields []int // indexes in the kind's Fields, ascending
+}
+
+// Asked says whether u asks for anything.
+func (u Unique) Asked() bool { return u.User || u.Time || len(u.Fields) > 0 }
+
+// Load reads the job file at name.
+func Load(ctx context.Context, files dfs.FS, name string) (*Job, error) {
+	data, err := read(ctx, files, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("job: %w: %w", ErrJob, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("job: read %s: %w", name, err)
+	}
+	return Parse(name, data)
+}
+
+func read(ctx context.Context, files dfs.FS, name string) ([]byte, error) {
+	f, err := files.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSize+1))
+}
+
+// Parse makes a job of the text of the job file called name. It keeps no
+// reference to data.
+func Parse(name string, data []byte) (*Job, error) {
+	doc := &document{name: name}
+	b := builder{doc: doc, job: &Job{Name: name}}
+	if root, ok := doc.parse(data); ok {
+		b.build(root)
+	}
+	if err := doc.err(); err != nil {
+		return nil, err
+	}
+	if err := b.job.Schema.Validate(); err != nil {
+		return nil, fmt.Errorf("job: %w: %s: %w", ErrJob, name, err)
+	}
+	return b.job, nil
+}
+
+// A builder makes a job of a document, part by part.
+type builder struct {
+	doc   *document
+	job   *Job
+	kinds []kind // in the order of the file, until arrange
+	logs  object
+
+	// What columns are called where the job says it; nil where a header will.
+	names []string
+	// numbered says that columns have no names at all, only numbers.
+	numbered bool
+	// noYear are the times whose text names no year and whose job gives none.
+	noYear []value
+}
+
+// A kind gathers all that a job says of one behaviour.
+type kind struct {
+	at       value
+	schema   behaviour.Kind
+	record   record.Kind
+	settings Behaviour
+}
+
+// build reads the parts in the order in which they need each other.
+func (b *builder) build(root object) {
+	b.job.MaxBad = DefaultMaxBad
+	b.logs = b.logsObject(root)
+	b.readFormat()
+	b.readBehaviours(root)
+	b.arrange()
+	b.readKindColumn()
+	b.readPattern()
+	b.readTable(root.get("table"))
+}
+
+// arrange puts the kinds in order of ID and hands them to the job.
+func (b *builder) arrange() {
+	slices.SortStableFunc(b.kinds, func(x, y kind) int { return int(x.schema.ID) - int(y.schema.ID) })
+	f := &b.job.Format
+	for _, k := range b.kinds {
+		f.Schema.Kinds = append(f.Schema.Kinds, k.schema)
+		f.Kinds = append(f.Kinds, k.record)
+		b.job.Behaviours = append(b.job.Behaviours, k.settings)
+	}
+	b.job.Schema = f.Schema
+}

@@ -1,0 +1,71 @@
+package job
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// A level is the keys that may stand at one place of a job file.
+type level struct {
+	place string // how a message calls it
+	keys  []string
+}
+
+var (
+	topLevel       = level{"at the top", []string{"logs", "table", "user", "time", "behaviours"}}
+	logsLevel      = level{"under logs", []string{"path", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "behaviour"}}
+	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts"}}
+	tableLevel     = level{"under table", []string{"path", "regions", "compression"}}
+	behaviourLevel = level{"under a behaviour", []string{"id", "path", "user", "time", "required", "unique", "fields"}}
+	userLevel      = level{"under user", []string{"column", "pattern"}}
+	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year"}}
+	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format"}}
+
+	levels = []level{topLevel, logsLevel, kindLevel, tableLevel, behaviourLevel, userLevel, timeLevel, fieldLevel}
+)
+
+// has says whether key may stand at l.
+func (l level) has(key string) bool { return slices.Contains(l.keys, key) }
+
+// explain says what is wrong with a key that may not stand at l, and which of
+// l's keys was meant, or "" if that is anyone's guess.
+func (l level) explain(key string) (text, meant string) {
+	right, near := nearest(key, l.keys)
+	if near {
+		return "unknown key, did you mean " + right + "?", right
+	}
+	for _, other := range levels {
+		if other.has(key) {
+			return "this key stands " + other.place + "; here are " + strings.Join(l.keys, ", "), ""
+		}
+	}
+	return "unknown key, the nearest is " + right + "; here are " + strings.Join(l.keys, ", "), ""
+}
+
+// nearest returns the word that is fewest edits from s, and whether it is near
+// enough to be what a slip of the hand made s of. It returns "" if there are no
+// words.
+func nearest(s string, words []string) (word string, near bool) {
+	best := -1
+	for _, w := range words {
+		d := levenshtein.Distance(strings.ToLower(s), strings.ToLower(w), nil)
+		if best < 0 || d < best {
+			best, word = d, w
+		}
+	}
+	return word, best >= 0 && best <= (len([]rune(word))+2)/3
+}
+
+// unlike says that s is none of words, and which it is nearest to.
+func unlike(s string, words []string) string {
+	word, near := nearest(s, words)
+	switch {
+	case near:
+		return "did you mean " + word + "?"
+	case len(words) == 0:
+		return "there are none"
+	}
+	return "there are " + strings.Join(words, ", ")
+}

@@ -1,0 +1,159 @@
+package job
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"usertrail/internal/behaviour"
+)
+
+// A place is what is known of a file from the part of its path read so far: 0 is
+// not known, but for kind, where it is -1.
+type place struct {
+	year, month, day int
+	kind             int
+}
+
+// date returns the day of a place that has one.
+func (p place) date() behaviour.Date {
+	return behaviour.DateOf(p.year, time.Month(p.month), p.day)
+}
+
+// real says whether the place's date, if it is whole, is a day of the calendar.
+func (p place) real() bool {
+	if p.year == 0 || p.month == 0 || p.day == 0 {
+		return true
+	}
+	y, m, d := p.date().Civil()
+	return y == p.year && int(m) == p.month && d == p.day
+}
+
+// mayLie says whether a day of span can begin as p does.
+func (p place) mayLie(span behaviour.Span) bool {
+	first, last := p, p
+	switch {
+	case p.year == 0:
+		return true
+	case p.month == 0:
+		first.month, first.day = 1, 1
+		last.month, last.day = 12, 31
+	case p.day == 0:
+		first.day = 1
+		last.month, last.day = p.month+1, 0 // the day before the first of the next
+	}
+	return span.Overlaps(behaviour.Span{From: first.date(), To: last.date()})
+}
+
+// Match says what the path of a file tells of it: its date, or nil, its kind, or
+// -1, and whether it is one of the pattern's at all.
+func (p *Pattern) Match(name string) (date *behaviour.Date, kind int, ok bool) {
+	for i := range p.globs {
+		if at, ok := p.globs[i].match(name, p.paths); ok {
+			in := p.globs[i].input(at)
+			return in.Date, in.Kind, true
+		}
+	}
+	return nil, -1, false
+}
+
+// Rel returns the path of one of the pattern's files below the root.
+func (p *Pattern) Rel(name string) (string, bool) {
+	for i := range p.globs {
+		g := &p.globs[i]
+		if _, ok := g.match(name, p.paths); ok {
+			rest, _ := below(g.base, name)
+			return path.Join(g.lead, rest), true
+		}
+	}
+	return "", false
+}
+
+func (g *glob) match(name string, paths []string) (place, bool) {
+	rest, ok := below(g.base, name)
+	parts := strings.Split(rest, "/")
+	if !ok || len(parts) != len(g.segments) {
+		return place{}, false
+	}
+	at := g.start()
+	for i := range g.segments {
+		if at, ok = g.segments[i].match(parts[i], at, paths); !ok {
+			return place{}, false
+		}
+	}
+	return at, true
+}
+
+// copying are the endings of files that other programs have not finished.
+var copying = []string{"._COPYING_", ".tmp", ".inprogress"}
+
+// match says what name adds to what is known, and whether it fits s and that.
+func (s *segment) match(name string, at place, paths []string) (place, bool) {
+	if s.expr == nil {
+		return at, name == s.name
+	}
+	if s.hides(name) {
+		return at, false
+	}
+	groups := s.expr.FindStringSubmatch(name)
+	if groups == nil {
+		return at, false
+	}
+	groups = groups[1:]
+	for _, t := range s.pieces {
+		var known *int
+		var n int
+		switch t.kind {
+		case year, shortYear, month, day:
+			n, _ = strconv.Atoi(groups[0])
+			known = at.part(t.kind)
+			if t.kind == shortYear {
+				n += 2000
+			}
+		case behaviourName:
+			n, known = slices.Index(paths, groups[0]), &at.kind
+		default:
+			continue
+		}
+		groups = groups[1:]
+		if !settle(known, n, t.kind) {
+			return at, false
+		}
+	}
+	return at, at.real()
+}
+
+// part returns where p keeps a part of its date.
+func (p *place) part(k pieceKind) *int {
+	switch k {
+	case month:
+		return &p.month
+	case day:
+		return &p.day
+	}
+	return &p.year
+}
+
+// settle sets what was not known, and says whether n agrees with what was.
+func settle(known *int, n int, k pieceKind) bool {
+	unknown := 0
+	if k == behaviourName {
+		unknown = -1
+	}
+	if *known == unknown {
+		*known = n
+	}
+	return *known == n && n != unknown
+}
+
+// hides says whether name is one that a wildcard does not mean: hidden, or not
+// finished.
+func (s *segment) hides(name string) bool {
+	first, last := s.pieces[0], s.pieces[len(s.pieces)-1]
+	if first.wild() && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+		return true
+	}
+	return last.kind != literal && slices.ContainsFunc(copying, func(ending string) bool { return strings.HasSuffix(name, ending) })
+}

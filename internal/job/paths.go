@@ -1,0 +1,51 @@
+package job
+
+// readPattern reads the paths of the logs.
+func (b *builder) readPattern() {
+	v := b.logs.get("path")
+	if !v.given() || len(b.kinds) == 0 {
+		return
+	}
+	p := &Pattern{}
+	for _, k := range b.job.Behaviours {
+		p.paths = append(p.paths, k.Path)
+	}
+	var statics []string
+	for _, item := range v.items() {
+		s, ok := item.word()
+		if !ok {
+			continue
+		}
+		g, static, err := compile(b.doc.folder(), s, p.paths)
+		if err != nil {
+			item.wrong("%v", err)
+			continue
+		}
+		b.checkTells(item, g)
+		p.globs, statics = append(p.globs, g), append(statics, static)
+	}
+	if len(p.globs) == 0 {
+		return
+	}
+	if err := p.setRoot(b.doc.folder(), statics); err != nil {
+		v.wrong("%v", err)
+	}
+	b.job.Pattern = p
+}
+
+// checkTells notes a path that does not tell what nothing else tells, or tells
+// it a second time.
+func (b *builder) checkTells(v value, g glob) {
+	byColumn := b.logs.get("behaviour").given()
+	switch {
+	case byColumn && g.kinded:
+		v.wrong("{behaviour} in the path, but logs.behaviour says that a column tells: take one of them away")
+	case !byColumn && !g.kinded && len(b.kinds) > 1:
+		v.wrong("nothing tells which behaviour is in a file: put {behaviour} in the path, or name its column in logs.behaviour")
+	}
+	if !g.dated {
+		for _, format := range b.noYear {
+			format.wrong("names no year, and neither does the path: say year: 2014, or put {date} in logs.path")
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Pattern says where the logs lie: one or more paths with placeholders and
+// globs. It may be used by many goroutines at once.
+type Pattern struct {
+	// Root is the folder below which a file's path is its name in the table:
+	// column IDs are made from it, so it does not depend on where the job was
+	// read from. With several paths it is the deepest folder of all of them.
+	Root string
+
+	globs []glob
+	paths []string // for each kind, what {behaviour} stands for
+}
+
+// A glob is one path of a pattern.
+type glob struct {
+	base     string    // the folder above the first placeholder or wildcard
+	lead     string    // where base lies below the root; empty where it is the root
+	segments []segment // the parts below base
+	dated    bool      // the path tells the date
+	kind     int       // of files whose path does not tell; -1 where a column does
+	kinded   bool      // the path tells the kind
+}
+
+// A segment is what stands between two slashes.
+type segment struct {
+	pieces []piece
+	expr   *regexp.Regexp // of a whole name; nil where the name is literal
+	name   string         // where it is literal
+}
+
+// compile makes a glob of a path as a job writes it. paths is what {behaviour}
+// stands for, for each kind.
+func compile(folder, written string, paths []string) (g glob, static string, err error) {
+	prefix, rest := cutScheme(written)
+	pieces, err := cut(rest)
+	if err != nil {
+		return glob{}, "", err
+	}
+	parts := split(pieces)
+	n := leading(parts)
+	static = prefix + staticFolder(parts[:n], strings.HasPrefix(rest, "/"))
+	g = glob{base: resolve(folder, static), kind: -1}
+	for _, p := range parts[n:] {
+		s, err := compileSegment(p, paths)
+		if err != nil {
+			return glob{}, "", err
+		}
+		g.segments = append(g.segments, s)
+	}
+	return g, static, g.settle(len(paths))
+}
+
+// leading is how many of parts stand before the first placeholder or wildcard.
+// The last is never among them: it is the file.
+func leading(parts [][]piece) int {
+	n := 0
+	for n < len(parts)-1 && isLiteral(parts[n]) {
+		n++
+	}
+	return n
+}
+
+// staticFolder is the clean name of literal parts.
+func staticFolder(parts [][]piece, absolute bool) string {
+	var names []string
+	if absolute {
+		names = append(names, "")
+	}
+	for _, p := range parts {
+		names = append(names, literalText(p))
+	}
+	if absolute && len(parts) == 0 {
+		return "/"
+	}
+	return path.Clean(strings.Join(names, "/"))
+}
+
+// settle finds out what the path tells, and what it should but does not.
+func (g *glob) settle(kinds int) error {
+	has := map[pieceKind]bool{}
+	for _, s := range g.segments {
+		for _, t := range s.pieces {
+			has[t.kind] = true
+		}
+	}
+	y, m, d := has[year] || has[shortYear], has[month], has[day]
+	if (y || m || d) && !(y && m && d) {
+		return errors.New("a path names a whole day, with year, month and day, or none; * stands for what is left out")
+	}
+	g.dated, g.kinded = y, has[behaviourName]
+	if !g.kinded && kinds == 1 {
+		g.kind = 0
+	}
+	return nil
+}
+
+// split cuts pieces at slashes. Empty parts and dots are left out.
+func split(pieces []piece) [][]piece {
+	var out [][]piece
+	var part []piece
+	for _, t := range append(slices.Clone(pieces), piece{kind: slash}) {
+		if t.kind != slash {
+			part = append(part, t)
+			continue
+		}
+		if len(part) > 0 && !(isLiteral(part) && literalText(part) == ".") {
+			out = append(out, part)
+		}
+		part = nil
+	}
+	return out
+}
+
+func isLiteral(part []piece) bool {
+	return !slices.ContainsFunc(part, func(t piece) bool { return t.kind != literal })
+}
+
+func literalText(part []piece) string {
+	var b strings.Builder
+	for _, t := range part {
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// compileSegment makes the expression that a segment's names match. Longer texts
+// for {behaviour} are tried first, so that play* does not take play_list.
+func compileSegment(part []piece, paths []string) (segment, error) {
+	s := segment{pieces: part}
+	if isLiteral(part) {
+		s.name = literalText(part)
+		if s.name == ".." {
+			return segment{}, errors.New(".. stands only before the first placeholder or wildcard")
+		}
+		return s, nil
+	}
+	var expr strings.Builder
+	expr.WriteString(`(?s)\A`)
+	for _, t := range part {
+		switch t.kind {
+		case literal:
+			expr.WriteString(regexp.QuoteMeta(t.text))
+		case year:
+			expr.WriteString(`([0-9]{4})`)
+		case shortYear, month, day:
+			expr.WriteString(`([0-9]{2})`)
+		case behaviourName:
+			expr.WriteString("(" + alternatives(paths) + ")")
+		case anything:
+			expr.WriteString(`.*`)
+		case anyRune:
+			expr.WriteString(`.`)
+		case class:
+			expr.WriteString(t.text)
+		}
+	}
+	expr.WriteString(`\z`)
+	var err error
+	if s.expr, err = regexp.Compile(expr.String()); err != nil {
+		return segment{}, fmt.Errorf("%s cannot be matched: %w", show(part), err)
+	}
+	return s, nil
+}
+
+func alternatives(paths []string) string {
+	longest := slices.Clone(paths)
+	slices.SortStableFunc(longest, func(a, b string) int { return len(b) - len(a) })
+	for i, p := range longest {
+		longest[i] = regexp.QuoteMeta(p)
+	}
+	return strings.Join(longest, "|")
+}
+
+func show(part []piece) string {
+	var b strings.Builder
+	for _, t := range part {
+		b.WriteString(t.String())
+	}
+	return b.String()
+}
+
+// String shows the pattern's paths below its root, one a line. It depends on
+// what the pattern means, not on how or where it was written.
+func (p *Pattern) String() string {
+	var lines []string
+	for _, g := range p.globs {
+		lines = append(lines, g.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (g *glob) String() string {
+	parts := []string{}
+	if g.lead != "" {
+		parts = append(parts, g.lead)
+	}
+	for _, s := range g.segments {
+		parts = append(parts, show(s.pieces))
+	}
+	return strings.Join(parts, "/")
+}
+
+// setRoot finds the folder that all static folders share, and says of each glob
+// where it lies below that. Folders are compared as the job writes them, so a
+// name does not depend on how the job file was reached.
+func (p *Pattern) setRoot(folder string, statics []string) error {
+	prefix, first := cutScheme(statics[0])
+	common := folders(first)
+	for _, s := range statics[1:] {
+		other, rest := cutScheme(s)
+		if other != prefix || strings.HasPrefix(rest, "/") != strings.HasPrefix(first, "/") {
+			return fmt.Errorf("%s and %s have no folder in common", statics[0], s)
+		}
+		parts := folders(rest)
+		n := 0
+		for n < len(common) && n < len(parts) && common[n] == parts[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	root := strings.Join(common, "/")
+	if strings.HasPrefix(first, "/") {
+		root = "/" + root
+	}
+	if root == "" {
+		root = "."
+	}
+	p.Root = resolve(folder, prefix+root)
+	for i, s := range statics {
+		_, rest := cutScheme(s)
+		p.globs[i].lead = strings.Join(folders(rest)[len(common):], "/")
+	}
+	return nil
+}
+
+// folders cuts a clean path into its parts.
+func folders(p string) []string {
+	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
+}
+
+// Globs returns the paths, with wildcards, at which files of the days and kinds
+// asked for can lie; no kinds are all.
+func (p *Pattern) Globs(span behaviour.Span, kinds []int) []string {
+	if len(kinds) == 0 {
+		for i := range p.paths {
+			kinds = append(kinds, i)
+		}
+	}
+	var out []string
+	seen := map[string]bool{}
+	for i := range p.globs {
+		for d := span.From; d <= span.To; d++ {
+			for _, k := range kinds {
+				if s := p.globs[i].at(d, p.paths[k]); !seen[s] {
+					seen[s] = true
+					out = append(out, s)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// at returns g's path for a day and a behaviour; wildcards stay.
+func (g *glob) at(d behaviour.Date, kind string) string {
+	y, m, dd := d.Civil()
+	name := g.base
+	for _, s := range g.segments {
+		var part strings.Builder
+		for _, t := range s.pieces {
+			switch t.kind {
+			case year:
+				fmt.Fprintf(&part, "%04d", y)
+			case shortYear:
+				fmt.Fprintf(&part, "%02d", y%100)
+			case month:
+				fmt.Fprintf(&part, "%02d", m)
+			case day:
+				fmt.Fprintf(&part, "%02d", dd)
+			case behaviourName:
+				part.WriteString(kind)
+			default:
+				part.WriteString(t.String())
+			}
+		}
+		name = join(name, part.String())
+	}
+	return name
+}
