@@ -21,12 +21,12 @@ var errInjected = errors.New("injected")
 type disk struct {
 	dfs.FS // the methods that a Sorter has no use for
 
-	mu     sync.Mutex
-	files  map[string][]byte
-	ops    int
-	failAt int
-	failed string // what failed
-	open   int    // files and pending files
+	mu       sync.Mutex
+	files    map[string][]byte
+	ops      int
+	failAt   int
+	open     int // files and pending files
+	mostOpen int // of them at once
 }
 
 func newDisk(failAt int) *disk { return &disk{files: map[string][]byte{}, failAt: failAt} }
@@ -36,7 +36,6 @@ func (d *disk) op(what, name string) error {
 	defer d.mu.Unlock()
 	d.ops++
 	if d.ops == d.failAt {
-		d.failed = what
 		return fmt.Errorf("%s %s: %w", what, name, errInjected)
 	}
 	return nil
@@ -53,6 +52,7 @@ func (d *disk) Open(_ context.Context, name string) (dfs.File, error) {
 		return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
 	}
 	d.open++
+	d.mostOpen = max(d.mostOpen, d.open)
 	return &diskFile{Reader: bytes.NewReader(b), disk: d, name: name}, nil
 }
 
@@ -63,6 +63,7 @@ func (d *disk) Create(_ context.Context, name string) (dfs.Pending, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open++
+	d.mostOpen = max(d.mostOpen, d.open)
 	return &diskPending{disk: d, name: name}, nil
 }
 

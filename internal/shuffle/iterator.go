@@ -1,21 +1,18 @@
 package shuffle
 
+import "usertrail/internal/invariants"
+
 // An Iterator hands out the records of one part in order. It is used by one
 // goroutine and must be closed.
 type Iterator struct {
 	sorter  *Sorter
 	tree    tree
-	buffer  []byte // of the runs being read
+	runs    []*segment
+	buffer  []byte // of the runs
+	out     []byte // where invariants are on: a copy of the record, to be mangled
 	started bool
 	closed  bool
 	err     error
-}
-
-func (it *Iterator) addSegments(segments []*segment) {
-	share(it.buffer, segments)
-	for _, s := range segments {
-		it.tree.cursors = append(it.tree.cursors, cursor{seg: s})
-	}
 }
 
 // Next moves to the next record. It returns false at the end, and if a run
@@ -30,7 +27,22 @@ func (it *Iterator) Next() bool {
 	} else if !it.tree.cursors[it.tree.winner].done {
 		it.err = it.tree.next()
 	}
-	return it.err == nil && !it.tree.cursors[it.tree.winner].done
+	if it.err != nil || it.tree.cursors[it.tree.winner].done {
+		return false
+	}
+	if invariants.Enabled {
+		it.handOutCopy()
+	}
+	return true
+}
+
+// handOutCopy makes the record a copy of itself, in the place of the copy of the
+// record before: whoever kept that finds nonsense.
+func (it *Iterator) handOutCopy() {
+	invariants.Mangle(it.out)
+	r := &it.tree.cursors[it.tree.winner].rec
+	it.out = append(append(make([]byte, 0, len(r.row)+len(r.payload)), r.row...), r.payload...)
+	r.row, r.payload = it.out[:len(r.row)], it.out[len(r.row):]
 }
 
 // Row is the row of the record.
@@ -51,7 +63,8 @@ func (it *Iterator) Close() error {
 		return nil
 	}
 	it.closed = true
+	err := closeAll(it.runs)
 	it.sorter.checkIn(it.buffer)
-	it.tree, it.buffer = tree{}, nil
-	return nil
+	it.tree, it.runs, it.buffer = tree{}, nil, nil
+	return err
 }

@@ -2,16 +2,17 @@ package shuffle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 )
 
 // minFanIn and maxFanIn bound how many runs are read at once. Fewer than
 // sixteen would make many passes over the data where memory is very small; more
-// than a few hundred are as many open files.
+// than a hundred are as many open files for each reader.
 const (
 	minFanIn = 16
-	maxFanIn = 256
+	maxFanIn = 128
 )
 
 // fanIn is how many runs one iterator reads at once with its buffers.
@@ -54,12 +55,6 @@ func (s *Sorter) mergeOnce(ctx context.Context, runs []*run) (*run, error) {
 // writeMerged writes the records of runs as the run called name. The buffers of
 // all runs, and that of the new one, take the memory of one iterator.
 func (s *Sorter) writeMerged(ctx context.Context, name string, runs []*run) (*run, error) {
-	for _, r := range runs {
-		defer r.close()
-		if err := r.open(ctx, s.cfg.FS); err != nil {
-			return nil, err
-		}
-	}
 	buffer := make([]byte, min(s.buffer, int64(len(runs)+1)*maxReadBuffer))
 	out := len(buffer) / (len(runs) + 1)
 	w, err := createRun(ctx, s.cfg.FS, name, s.cfg.Parts, buffer[:0:out])
@@ -68,7 +63,13 @@ func (s *Sorter) writeMerged(ctx context.Context, name string, runs []*run) (*ru
 	}
 	defer w.abort()
 	for p := range s.cfg.Parts {
-		if err := mergePart(ctx, w, segmentsOf(runs, p), buffer[out:]); err != nil {
+		segments := segmentsOf(runs, p)
+		share(buffer[out:], segments)
+		err := openAll(ctx, s.cfg.FS, segments)
+		if err == nil {
+			err = mergePart(ctx, w, segments)
+		}
+		if err := errors.Join(err, closeAll(segments)); err != nil {
 			return nil, err
 		}
 		w.endPart()
@@ -77,8 +78,7 @@ func (s *Sorter) writeMerged(ctx context.Context, name string, runs []*run) (*ru
 }
 
 // mergePart adds the records of segments to w in order.
-func mergePart(ctx context.Context, w *runWriter, segments []*segment, buffer []byte) error {
-	share(buffer, segments)
+func mergePart(ctx context.Context, w *runWriter, segments []*segment) error {
 	var t tree
 	for _, s := range segments {
 		t.cursors = append(t.cursors, cursor{seg: s})

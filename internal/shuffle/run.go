@@ -21,7 +21,6 @@ type run struct {
 	name string
 	ends []int64  // where each part ends
 	sums []uint32 // CRC32C of each part
-	file dfs.File // while it is open
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -34,27 +33,6 @@ const (
 	maxReadBuffer  = 1 << 20
 	minReadBuffer  = 64 << 10
 )
-
-func (r *run) open(ctx context.Context, fs dfs.FS) error {
-	f, err := fs.Open(ctx, r.name)
-	if err != nil {
-		return fmt.Errorf("shuffle: open run: %w", err)
-	}
-	r.file = f
-	return nil
-}
-
-func (r *run) close() error {
-	if r.file == nil {
-		return nil
-	}
-	f := r.file
-	r.file = nil
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("shuffle: close run: %w", err)
-	}
-	return nil
-}
 
 // A runWriter writes a run, part by part.
 type runWriter struct {
@@ -133,12 +111,13 @@ func (w *runWriter) abort() { w.f.Abort() }
 type segment struct {
 	run    *run
 	part   int
-	off    int64  // in the file, of what was not read yet
-	end    int64  // of the part
-	buf    []byte // room for what was read
-	lo, hi int    // what of it was not handed out yet
-	n      int    // length of the last record
-	sum    uint32 // of what was read
+	file   dfs.File // while it is open
+	off    int64    // in the file, of what was not read yet
+	end    int64    // of the part
+	buf    []byte   // room for what was read
+	lo, hi int      // what of it was not handed out yet
+	n      int      // length of the last record
+	sum    uint32   // of what was read
 }
 
 // segmentsOf returns the segments of a part that are not empty.
@@ -154,6 +133,34 @@ func segmentsOf(runs []*run, part int) []*segment {
 		}
 	}
 	return out
+}
+
+// openAll opens the files of segments. What is open when it fails is left to
+// closeAll.
+func openAll(ctx context.Context, fs dfs.FS, segments []*segment) error {
+	for _, s := range segments {
+		f, err := fs.Open(ctx, s.run.name)
+		if err != nil {
+			return fmt.Errorf("shuffle: open run: %w", err)
+		}
+		s.file = f
+	}
+	return nil
+}
+
+// closeAll closes the files of segments.
+func closeAll(segments []*segment) error {
+	var errs []error
+	for _, s := range segments {
+		if s.file == nil {
+			continue
+		}
+		if err := s.file.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("shuffle: close run: %w", err))
+		}
+		s.file = nil
+	}
+	return errors.Join(errs...)
 }
 
 // share gives the segments equal pieces of buffer.
@@ -207,7 +214,7 @@ func (s *segment) fill(n int) error {
 	copy(to, s.buf[s.lo:s.hi])
 	s.buf, s.lo, s.hi = to, 0, have
 	more := to[have : have+int(min(int64(len(to)-have), left))]
-	got, err := s.run.file.ReadAt(more, s.off)
+	got, err := s.file.ReadAt(more, s.off)
 	if got < len(more) {
 		if err == nil || errors.Is(err, io.EOF) {
 			return s.corrupt("ends after %d of %d bytes", s.off+int64(got), s.end)

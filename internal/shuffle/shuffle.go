@@ -74,7 +74,7 @@ type Sorter struct {
 
 	begun    int      // merges of runs
 	merged   []string // names of what they wrote
-	runs     []*run   // from Finish on: of all shards, open for reading
+	runs     []*run   // from Finish on: of all shards
 	finished bool
 
 	mu   sync.Mutex
@@ -151,18 +151,14 @@ func (s *Sorter) Finish(ctx context.Context) error {
 	if err := s.mergeRuns(ctx); err != nil {
 		return err
 	}
-	for _, r := range s.runs {
-		if err := r.open(ctx, s.cfg.FS); err != nil {
-			return err
-		}
-	}
 	s.finished = true
 	return nil
 }
 
 // Part begins to iterate the records of a part. Different parts may be iterated
 // at once, Config.Readers of them; one part by one Iterator at a time, but as
-// often as one likes. It comes after Finish.
+// often as one likes. It comes after Finish. Where the file system watches ctx,
+// the Iterator's reads end with it.
 func (s *Sorter) Part(ctx context.Context, part int) (*Iterator, error) {
 	if part < 0 || part >= s.cfg.Parts {
 		return nil, fmt.Errorf("shuffle: part %d is not in 0..%d", part, s.cfg.Parts-1)
@@ -173,18 +169,23 @@ func (s *Sorter) Part(ctx context.Context, part int) (*Iterator, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("shuffle: part %d: %w", part, err)
 	}
-	segments := segmentsOf(s.runs, part)
-	buffer, err := s.checkOut(segments)
-	if err != nil {
+	it := &Iterator{sorter: s, runs: segmentsOf(s.runs, part)}
+	var err error
+	if it.buffer, err = s.checkOut(it.runs); err != nil {
 		return nil, fmt.Errorf("shuffle: part %d: %w", part, err)
 	}
-	it := &Iterator{sorter: s, buffer: buffer}
+	if err := openAll(ctx, s.cfg.FS, it.runs); err != nil {
+		return nil, errors.Join(err, it.Close())
+	}
 	for _, sh := range s.shards {
 		if entries := sh.sortPart(part); len(entries) > 0 {
 			it.tree.cursors = append(it.tree.cursors, cursor{entries: entries, arena: &sh.arena})
 		}
 	}
-	it.addSegments(segments)
+	share(it.buffer, it.runs)
+	for _, seg := range it.runs {
+		it.tree.cursors = append(it.tree.cursors, cursor{seg: seg})
+	}
 	return it, nil
 }
 
@@ -248,13 +249,10 @@ func (s *Sorter) Close(ctx context.Context) error {
 	return err
 }
 
-// removeRuns closes and removes every run that was begun. Those it cannot
+// removeRuns removes every run that was begun. Those it cannot
 // remove it remembers, to try again.
 func (s *Sorter) removeRuns(ctx context.Context) error {
 	var errs []error
-	for _, r := range s.runs {
-		errs = append(errs, r.close())
-	}
 	s.runs = nil
 	s.merged = removeAll(ctx, s.cfg.FS, s.merged, &errs)
 	for _, sh := range s.shards {

@@ -99,12 +99,11 @@ func readPart(ctx context.Context, s *Sorter, part int) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer it.Close()
 	var out []sample
 	for it.Next() {
 		out = append(out, sample{part, string(it.Row()), it.Seq(), string(it.Payload())})
 	}
-	return out, it.Err()
+	return out, errors.Join(it.Err(), it.Close())
 }
 
 // inParallel calls do with 0 to n-1, each in a goroutine.
@@ -194,7 +193,7 @@ func TestRandomWorlds(t *testing.T) {
 	}
 }
 
-// TestManyRunsAreMergedInPasses spills thousands of runs and wants no more files
+// TestManyRunsAreMergedInPasses spills more than a thousand runs and wants no more files
 // open than one iterator can read.
 func TestManyRunsAreMergedInPasses(t *testing.T) {
 	d := newDisk(0)
@@ -204,7 +203,7 @@ func TestManyRunsAreMergedInPasses(t *testing.T) {
 	}
 	var records []sample
 	rnd := rand.New(rand.NewPCG(4, 4))
-	for i := range 30_000 {
+	for i := range 15_000 {
 		records = append(records, sample{rnd.IntN(3), fmt.Sprint(rnd.IntN(5000)), uint64(i), strings.Repeat("x", 900)})
 	}
 	got, err := sortAll(t.Context(), s, records)
@@ -212,11 +211,11 @@ func TestManyRunsAreMergedInPasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkOrder(t, got, records)
-	if n := s.shards[0].begun; n < 2000 {
+	if n := s.shards[0].begun; n < 1000 {
 		t.Errorf("only %d runs were spilled: the test wants thousands", n)
 	}
-	if d.open > s.fanIn() || len(s.runs) != d.open || d.count("") != len(s.runs) {
-		t.Errorf("%d files open of %d that lie there and %d runs; at most %d can be merged", d.open, d.count(""), len(s.runs), s.fanIn())
+	if d.mostOpen > s.fanIn()+1 || len(s.runs) != s.fanIn() || d.count("") != len(s.runs) {
+		t.Errorf("%d files were open at once, %d runs are left, %d lie there; at most %d can be merged", d.mostOpen, len(s.runs), d.count(""), s.fanIn())
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -290,10 +289,10 @@ func TestShareIsKept(t *testing.T) {
 // on until a sort gets through. Each failure keeps its cause and leaves nothing
 // behind once the disk works again.
 func TestAnyFaultIsReported(t *testing.T) {
-	records := samples(rand.New(rand.NewPCG(6, 6)), 1500, 4)
+	records := samples(rand.New(rand.NewPCG(6, 6)), 600, 2)
 	for n := 1; ; n++ {
 		d := newDisk(n)
-		s, err := New(Config{FS: d, Dir: "spill", Memory: 32 << 10, Parts: 4, Shards: 2, Readers: 1})
+		s, err := New(Config{FS: d, Dir: "spill", Memory: 32 << 10, Parts: 2, Shards: 2, Readers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,9 +302,8 @@ func TestAnyFaultIsReported(t *testing.T) {
 			t.Logf("a sort makes %d file operations", d.ops)
 			break
 		}
-		// A file that was only read may fail to close: its checksum was right.
-		if err := errors.Join(err, closed); !errors.Is(err, errInjected) && d.failed != "close" {
-			t.Fatalf("fault at %d, %s: lost the cause: %v", n, d.failed, err)
+		if err := errors.Join(err, closed); !errors.Is(err, errInjected) {
+			t.Fatalf("fault at %d: lost the cause: %v", n, err)
 		}
 		if err := s.Close(t.Context()); err != nil {
 			t.Fatalf("fault at %d: close again: %v", n, err)
