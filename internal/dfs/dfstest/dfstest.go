@@ -1,0 +1,72 @@
+// Package dfstest is what tests of files need: Run, the conformance suite that
+// every implementation of dfs passes; Fault, a file system in which one
+// operation fails; and Snapshot, all that can be seen below a directory.
+package dfstest
+
+import (
+	"context"
+	"testing"
+
+	"usertrail/internal/dfs"
+)
+
+// An Opener returns the file system under test, and the name of an empty
+// directory of it that is the test's own.
+type Opener func(t *testing.T) (fs dfs.FS, root string)
+
+// world is what a test of the suite works on.
+type world struct {
+	dfs.FS
+	root string
+	ctx  context.Context
+}
+
+// at is the name of something below the root.
+func (w world) at(parts ...string) string { return dfs.Join(w.root, parts...) }
+
+// Run runs the suite. It starts the test binary again, for a process that holds
+// a lock and is killed; that process runs only as far as taking the lock.
+func Run(t *testing.T, open Opener) {
+	if name := heldName(); name != "" {
+		fs, _ := open(t)
+		holdForever(t, fs, name)
+		return
+	}
+	tests := []struct {
+		name string
+		test func(*testing.T, world)
+	}{
+		{"a pending file is not visible until Commit", testVisibility},
+		{"Commit replaces a file as a whole", testReplace},
+		{"Commit and Abort may be repeated", testIdempotence},
+		{"Abort leaves nothing", testAbort},
+		{"Create makes the directories above", testCreateDirs},
+		{"Create refuses the name of a directory", testCreateOverDir},
+		{"an empty file is a file", testEmptyFile},
+		{"a big file comes back as it was written", testBigFile},
+		{"ReadAt is for many goroutines", testReadAt},
+		{"any name is a name", testNames},
+		{"Stat describes", testStat},
+		{"List is in order of name", testListOrder},
+		{"List hides pending files", testListHides},
+		{"List wants a directory", testListFile},
+		{"Mkdir makes all and may be repeated", testMkdir},
+		{"Publish moves a directory", testPublish},
+		{"Publish moves a file", testPublishFile},
+		{"Publish never replaces", testPublishTaken},
+		{"one of many publishers wins", testPublishRace},
+		{"Remove removes all below", testRemove},
+		{"Sweep removes what was not finished", testSweep},
+		{"a lock is held by one", testLock},
+		{"a lock is for other processes too, and falls with its holder", testLockKilled},
+		{"what is not there is fs.ErrNotExist", testNotExist},
+		{"an error names the file", testErrorNames},
+		{"a cancelled context ends everything", testCancelled},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			fs, root := open(t)
+			c.test(t, world{FS: fs, root: root, ctx: t.Context()})
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package dfstest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"usertrail/internal/dfs"
+)
+
+// holdVar is how the process that holds a lock is told which.
+const holdVar = "USERTRAIL_DFSTEST_HOLD"
+
+const held = "the lock is held"
+
+func heldName() string { return os.Getenv(holdVar) }
+
+// holdForever takes a lock, says so, and waits until it is killed or whoever
+// started it is gone.
+func holdForever(t *testing.T, fs dfs.FS, name string) {
+	l, err := fs.Lock(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(held)
+	io.Copy(io.Discard, os.Stdin)
+	l.Unlock()
+}
+
+func testLock(t *testing.T, w world) {
+	name := w.at("table", "lock")
+	for range 3 {
+		l, err := w.Lock(w.ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second, err := w.Lock(w.ctx, name); !errors.Is(err, dfs.ErrLocked) {
+			t.Errorf("a second Lock gave %v, %v; want dfs.ErrLocked", second, err)
+		} else if !strings.Contains(err.Error(), name) {
+			t.Errorf("%q does not name the lock", err)
+		}
+		other, err := w.Lock(w.ctx, w.at("table", "other lock"))
+		if err != nil {
+			t.Errorf("another lock: %v", err)
+		} else if err := other.Unlock(); err != nil {
+			t.Error(err)
+		}
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var locks []dfs.Lock
+	for range 8 {
+		wg.Go(func() {
+			l, err := w.Lock(w.ctx, name)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				locks = append(locks, l)
+			} else if !errors.Is(err, dfs.ErrLocked) {
+				t.Errorf("one of many: %v, want dfs.ErrLocked", err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(locks) != 1 {
+		t.Fatalf("%d of 8 hold the lock, want 1", len(locks))
+	}
+	if err := locks[0].Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+func testLockKilled(t *testing.T, w world) {
+	name := w.at("lock")
+	holder, stdin := startHolder(t, name)
+	defer stdin.Close()
+	if l, err := w.Lock(w.ctx, name); !errors.Is(err, dfs.ErrLocked) {
+		t.Errorf("beside another process: %v, %v; want dfs.ErrLocked", l, err)
+	} else {
+		t.Logf("it says: %v", err)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Wait(); err == nil {
+		t.Fatal("the holder ended before it was killed")
+	}
+	l, err := w.Lock(w.ctx, name)
+	if err != nil {
+		t.Fatalf("after the holder was killed: %v", err)
+	}
+	if err := l.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+// startHolder starts this test binary once more, to take a lock and hold it. It
+// ends when it is killed or its standard input is closed.
+func startHolder(t *testing.T, name string) (*exec.Cmd, io.Closer) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run="+topLevel(t), "-test.count=1")
+	cmd.Env = append(os.Environ(), holdVar+"="+name, "TMPDIR="+t.TempDir())
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	var said []string
+	for s := bufio.NewScanner(out); s.Scan(); {
+		if s.Text() == held {
+			return cmd, stdin
+		}
+		said = append(said, s.Text())
+	}
+	t.Fatalf("the other process did not take the lock, but said:\n%s", strings.Join(said, "\n"))
+	return nil, nil
+}
+
+// topLevel is a pattern for the test that called Run and nothing else: all parts
+// of t's name but the last, which is the suite's own.
+func topLevel(t *testing.T) string {
+	parts := strings.Split(t.Name(), "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts[:len(parts)-1], "/")
+}
