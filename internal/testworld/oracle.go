@@ -1,0 +1,158 @@
+package testworld
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Question is what one extract asks.
+type Question struct {
+	Users  []string // nil asks for everybody; repeated and unknown ones are no error
+	Span   behaviour.Span
+	Kinds  []string // as --types
+	Active string   // as --active: "all", "any" or "min:N"
+	Early  bool     // before the late files came
+}
+
+// An Answer is what must come out.
+type Answer struct {
+	Users  int // different users asked for; as many as found where everybody was
+	Found  int // of them, those with any of the kinds in the span
+	Active int // of those, the active
+	Rows   []Row
+}
+
+// A Row is one behaviour of an active user. Rows come in the order of user,
+// time, behaviour ID and column ID.
+type Row struct {
+	User      string
+	Date      string // YYYY-MM-DD
+	Time      string // 2006-01-02T15:04:05.999999Z
+	Behaviour string
+	ID        int64
+	Values    map[string]string // of the fields that are not null
+}
+
+// Oracle answers q with plain loops and a sort.
+func (w *W) Oracle(q Question) Answer {
+	everybody := q.Users == nil
+	asked := slices.Clone(q.Users)
+	if everybody {
+		asked = slices.Clone(w.Users)
+	}
+	slices.Sort(asked)
+	asked = slices.Compact(asked)
+
+	answer := Answer{Users: len(asked)}
+	for _, user := range asked {
+		trail := w.trail(user, q)
+		did := map[int]bool{}
+		for _, a := range trail {
+			did[a.kind] = true
+		}
+		if len(did) == 0 {
+			continue
+		}
+		answer.Found++
+		if len(did) < q.needed() {
+			continue
+		}
+		answer.Active++
+		for _, a := range trail {
+			answer.Rows = append(answer.Rows, w.row(a))
+		}
+	}
+	if everybody {
+		answer.Users = answer.Found
+	}
+	return answer
+}
+
+// trail returns what q asks for of one user, in order.
+func (w *W) trail(user string, q Question) []*act {
+	var out []*act
+	for _, a := range w.acts {
+		d := w.date(a)
+		if a.user == user && slices.Contains(q.Kinds, kinds[a.kind].Name) && q.Span.From <= d && d <= q.Span.To && !(a.late && q.Early) {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, func(a, b *act) int {
+		return cmp.Or(cmp.Compare(a.micros, b.micros), cmp.Compare(kinds[a.kind].ID, kinds[b.kind].ID), cmp.Compare(a.id, b.id))
+	})
+	return out
+}
+
+// needed is how many different kinds make a user active.
+func (q Question) needed() int {
+	switch {
+	case q.Active == "" || q.Active == "all":
+		kinds := slices.Clone(q.Kinds)
+		slices.Sort(kinds)
+		return len(slices.Compact(kinds))
+	case q.Active == "any":
+		return 1
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(q.Active, "min:"))
+	if err != nil {
+		panic(fmt.Sprintf("testworld: --active %q is none of all, any, min:N", q.Active))
+	}
+	return n
+}
+
+func (w *W) row(a *act) Row {
+	row := Row{
+		User:      a.user,
+		Date:      w.date(a).String(),
+		Time:      shownTime(a.micros),
+		Behaviour: kinds[a.kind].Name,
+		ID:        a.id,
+		Values:    map[string]string{},
+	}
+	for i, f := range kinds[a.kind].Fields {
+		if a.fields[i].shown != "" {
+			row.Values[f.Name] = a.fields[i].shown
+		}
+	}
+	return row
+}
+
+func (r Row) String() string {
+	return fmt.Sprintf("%q %s %s %s %d %q", r.User, r.Date, r.Time, r.Behaviour, r.ID, r.Values)
+}
+
+// Questions makes n questions up, of which the first asks for everything.
+func (w *W) Questions(seed uint64, n int) []Question {
+	r := rand.New(rand.NewPCG(seed, 2))
+	out := []Question{{Span: w.Span, Kinds: w.Names(), Active: "any"}}
+	for len(out) < n {
+		from := w.Span.From + behaviour.Date(r.IntN(w.Span.Days()))
+		q := Question{
+			Span:   behaviour.Span{From: from, To: from + behaviour.Date(r.IntN(int(w.Span.To-from)+1))},
+			Kinds:  some(r, w.Names(), 1+r.IntN(len(kinds))),
+			Active: []string{"all", "any", "min:1", "min:2"}[r.IntN(4)],
+		}
+		if q.Active == "min:2" && len(q.Kinds) < 2 {
+			q.Active = "all"
+		}
+		if r.IntN(3) > 0 {
+			q.Users = some(r, w.Users, 1+r.IntN(len(w.Users)))
+			q.Users = append(q.Users, "nobody", q.Users[0])
+		}
+		out = append(out, q)
+	}
+	return out[:n]
+}
+
+// some returns n of words, in no order.
+func some(r *rand.Rand, words []string, n int) []string {
+	out := slices.Clone(words)
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out[:n]
+}

@@ -1,0 +1,32 @@
+package testworld
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// nasty are users that a key design may mix up, or a format spoil.
+var nasty = []string{
+	"u", "u1", "u10", "1u", "01u", "u1,", ",u1", "u1,20140901,00001", ",", ",,", `\`, `\\`, `\c`, `,\`, `c\`,
+	"0", "00", "000", "-1", "1e3", "9223372036854775808", "NULL", "true", "all", "#1",
+	"张三", "张三丰", "三张", "😀", "😀张", "👨‍👩‍👧", "é", "e\u0301", "\u0301e", "ﬀ", "ß", "İ", "\u202eu", "\U0010ffff",
+	`"`, `""`, `q"x`, "a b", "a\tb", "n\x00l", "\x7f", "%2C", "a|b", "~",
+	strings.Repeat("a", 255), strings.Repeat("a", 254), strings.Repeat("界", 85), strings.Repeat(",", 127), strings.Repeat(`\`, 255),
+}
+
+// names returns so many different users, sorted: nasty ones and ordinary ones.
+func names(r *rand.Rand, people int) []string {
+	pool := slices.Clone(nasty)
+	r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+	for len(pool) < 2*people {
+		pool = append(pool, fmt.Sprintf("%010d", 7919*len(pool)))
+	}
+	out := pool[:people]
+	if people >= 4 { // not nasty ones alone
+		copy(out[people*3/4:], pool[len(pool)-people:])
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
