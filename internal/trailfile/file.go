@@ -124,7 +124,7 @@ func (f *File) Head(n int) (rows [][]string, err error) {
 	for len(rows) < n {
 		k, err := r.ReadRows(buf)
 		if k == 1 {
-			rows = append(rows, text(buf[0], fields))
+			rows = append(rows, rowText(buf[0], fields))
 		}
 		if err == io.EOF {
 			return rows, nil
@@ -136,7 +136,7 @@ func (f *File) Head(n int) (rows [][]string, err error) {
 	return rows, nil
 }
 
-func text(row parquet.Row, fields []parquet.Field) []string {
+func rowText(row parquet.Row, fields []parquet.Field) []string {
 	out := make([]string, len(fields))
 	for _, v := range row {
 		if !v.IsNull() {

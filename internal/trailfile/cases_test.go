@@ -1,0 +1,106 @@
+package trailfile_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/trailfile"
+)
+
+// A sample is a file that readers have been known to disagree on, or writers to
+// get wrong.
+type sample struct {
+	name   string
+	schema trailfile.Schema
+	opts   trailfile.Options
+	rows   []row
+}
+
+// samples are all of them. The same ones go to every reader.
+func samples() []sample {
+	every := everyType()
+	manyPages := trailfile.Options{GroupRows: 3000, PageBytes: 700}
+	all := []sample{
+		{"no rows", every, trailfile.Options{}, nil},
+		{"one row", every, trailfile.Options{}, people(1, every, 1, 0)},
+		{"one row of nulls", every, trailfile.Options{}, people(1, every, 1, 1)},
+		{"no fields", trailfile.Schema{Kinds: []string{"play"}}, trailfile.Options{}, people(2, trailfile.Schema{Kinds: []string{"play"}}, 100, 0)},
+		{"many pages", every, manyPages, people(3, every, 7000, 0.3)},
+		{"many pages, snappy", every, trailfile.Options{Codec: trailfile.Snappy, GroupRows: 3000, PageBytes: 700}, people(4, every, 4000, 0.3)},
+		{"many pages, none", every, trailfile.Options{Codec: trailfile.None, GroupRows: 3000, PageBytes: 700}, people(5, every, 4000, 0.3)},
+		{"a page a row", every, trailfile.Options{GroupRows: 64, PageBytes: 1}, people(6, every, 200, 0.5)},
+		{"no nulls", every, manyPages, people(7, every, 4000, 0)},
+		{"all null", every, manyPages, people(8, every, 4000, 1)},
+		{"null first", every, manyPages, nullsAt(people(9, every, 4000, 0), func(i int) bool { return i%100 == 0 })},
+		{"null last", every, manyPages, nullsAt(people(10, every, 4000, 0), func(i int) bool { return i%100 == 99 })},
+		{"null pages", every, manyPages, nullsAt(people(11, every, 6000, 0), func(i int) bool { return i/1000%2 == 0 })},
+		{"one value", every, manyPages, nullsAt(people(12, every, 6000, 0), func(i int) bool { return i != 4321 })},
+		{"all but one value", every, manyPages, nullsAt(people(13, every, 6000, 0), func(i int) bool { return i == 4321 })},
+		{"one user", every, trailfile.Options{GroupRows: 500}, oneUser(people(14, every, 2000, 0.2))},
+		{"one user a row", every, trailfile.Options{GroupRows: 5000}, userEach(people(15, every, 12000, 0.9))},
+		{"groups by bytes", every, trailfile.Options{GroupBytes: 5000}, people(16, every, 3000, 0.2)},
+	}
+	return append(all, stringSamples()...)
+}
+
+// stringSamples are about one string and one double column.
+func stringSamples() []sample {
+	s := trailfile.Schema{Kinds: []string{"play"}, Fields: []behaviour.Field{{Name: "s", Type: behaviour.String}, {Name: "d", Type: behaviour.Double}}}
+	with := func(n int, s func(i int) any, d func(i int) any) []row {
+		rows := make([]row, n)
+		for i := range rows {
+			rows[i] = row{user: fmt.Sprintf("u%07d", i/20), date: int32(i % 3), time: int64(i), id: int64(i), fields: []any{s(i), d(i)}}
+		}
+		return rows
+	}
+	number := func(i int) any { return float64(i) }
+	text := func(i int) any { return "x" }
+	unique := func(i int) any { return fmt.Sprintf("%d is seen only once", i) }
+	long := strings.Repeat("节", 21)
+	pages := trailfile.Options{PageBytes: 2000, GroupRows: 5000}
+	return []sample{
+		{"different strings", s, pages, with(12000, unique, number)},
+		{"different strings, late", s, trailfile.Options{}, with(160_000, func(i int) any {
+			if i < 9000 || i > 150_000 {
+				return "same"
+			}
+			return unique(i)
+		}, number)},
+		{"large dictionary", s, trailfile.Options{}, with(140_000, func(i int) any { return fmt.Sprint("v", i*7919%50_000) }, number)},
+		{"empty strings", s, pages, with(3000, func(i int) any { return "" }, number)},
+		{"long strings", s, pages, with(200, func(i int) any { return strings.Repeat("ab", i*3) }, number)},
+		{"long strings, one beginning", s, pages, with(200, func(i int) any { return long + strings.Repeat("é", i) }, number)},
+		{"greatest strings", s, pages, with(200, func(i int) any { return strings.Repeat("\U0010ffff", 10+i) }, number)},
+		{"before the surrogates", s, pages, with(200, func(i int) any { return strings.Repeat("\ud7ff", 20+i) }, number)},
+		{"not a number", s, pages, with(3000, text, func(i int) any { return []any{nil, math.NaN(), 1.5, -2.5, math.Inf(1)}[i%5] })},
+		{"zeros", s, pages, with(3000, text, func(i int) any { return []any{nil, 0.0, math.Copysign(0, -1)}[i%3] })},
+		{"infinities", s, pages, with(3000, text, func(i int) any { return []any{math.Inf(-1), math.Inf(1), 0.5}[i%3] })},
+	}
+}
+
+func nullsAt(rows []row, null func(i int) bool) []row {
+	for i := range rows {
+		if null(i) {
+			rows[i].fields = make([]any, len(rows[i].fields))
+		}
+	}
+	return rows
+}
+
+func oneUser(rows []row) []row {
+	slices.SortFunc(rows, func(a, b row) int { return int(a.time/1000 - b.time/1000) })
+	for i := range rows {
+		rows[i].user, rows[i].time = "only", rows[0].time+int64(i/3)
+	}
+	return rows
+}
+
+func userEach(rows []row) []row {
+	for i := range rows {
+		rows[i].user = fmt.Sprintf("nobody twice %09d", i)
+	}
+	return rows
+}

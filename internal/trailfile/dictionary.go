@@ -1,0 +1,63 @@
+package trailfile
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// A dictionary numbers different strings in the order in which they first come.
+// It is a table of open addressing; a slot is the upper half of the hash and the
+// number plus one. The hash is seeded anew in each process, so that no input can
+// be made to collide, and has no influence on the numbers.
+type dictionary struct {
+	slots   []uint64 // a power of two; at most half of them are taken
+	entries *Bytes   // the strings, by number
+}
+
+var seed = maphash.MakeSeed()
+
+const smallestTable = 1 << 10
+
+// number returns the number of s, and whether s is new and must be appended to
+// the entries by the caller.
+func (d *dictionary) number(s []byte) (n int32, fresh bool) {
+	if have := d.entries.len(); 2*have >= len(d.slots) {
+		d.rebuild(max(smallestTable, 4*have))
+	}
+	h := maphash.Bytes(seed, s)
+	mask := uint64(len(d.slots) - 1)
+	for at := h & mask; ; at = (at + 1) & mask {
+		slot := d.slots[at]
+		if slot == 0 {
+			n = int32(d.entries.len())
+			d.slots[at] = h&^0xffffffff | uint64(n+1)
+			return n, true
+		}
+		if (slot^h)>>32 == 0 {
+			if n = int32(uint32(slot)) - 1; bytes.Equal(d.entries.at(int(n)), s) {
+				return n, false
+			}
+		}
+	}
+}
+
+// rebuild makes a table of at least n slots for the entries there are.
+func (d *dictionary) rebuild(n int) {
+	size := smallestTable
+	for size < n {
+		size *= 2
+	}
+	d.slots = make([]uint64, size)
+	mask := uint64(size - 1)
+	for i := range d.entries.len() {
+		h := maphash.Bytes(seed, d.entries.at(i))
+		at := h & mask
+		for d.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		d.slots[at] = h&^0xffffffff | uint64(i+1)
+	}
+}
+
+// reset forgets all entries.
+func (d *dictionary) reset() { clear(d.slots) }

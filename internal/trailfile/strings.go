@@ -1,0 +1,264 @@
+package trailfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+const (
+	// A dictionary beyond these costs more to look up, and to read, than it
+	// saves.
+	maxEntries    = 1 << 16
+	maxEntryBytes = 4 << 20
+
+	// The start of the file that tells whether a column deserves a dictionary,
+	// and how many values of it must be there for a judgement.
+	sampleRows   = 8192
+	sampleValues = 512
+)
+
+// A text is the values of a string column, as indexes in a dictionary or plain.
+// Who adds to it finds out the index: by comparing with the value before
+// (users), by the number of a behaviour (kinds), by a hash (words).
+type text struct {
+	entries Bytes   // the dictionary; where plain, all values
+	spare   Bytes   // memory for the change from one to the other
+	codes   []int32 // the index of each value; where plain, none
+	plain   bool
+	sorted  bool // the dictionary is ascending, and so are the codes
+	bytes   int  // of the values, each as often as it stands
+
+	seen   []uint32
+	page   uint32 // what stands in seen for an entry of the page at hand
+	packed []byte
+}
+
+// push adds a value that is not in the dictionary. It says whether the value is
+// UTF-8.
+func (t *text) push(s []byte) bool {
+	if len(s) > maxValueBytes || !utf8.Valid(s) {
+		return false
+	}
+	if !t.plain {
+		t.codes = append(t.codes, int32(t.entries.len()))
+	}
+	t.entries.push(s)
+	t.bytes += len(s)
+	if !t.plain && (t.entries.len() > maxEntries || len(t.entries.Data) > maxEntryBytes) {
+		t.flatten()
+	}
+	return true
+}
+
+// flatten turns indexes into plain values. The column stays plain until the
+// file ends.
+func (t *text) flatten() {
+	t.entries, t.spare = t.spare, t.entries
+	t.entries.reset()
+	for _, c := range t.codes {
+		t.entries.push(t.spare.at(int(c)))
+	}
+	t.codes, t.plain = t.codes[:0], true
+}
+
+func (t *text) len() int {
+	if t.plain {
+		return t.entries.len()
+	}
+	return len(t.codes)
+}
+
+func (t *text) size() int {
+	if t.plain {
+		return len(t.entries.Data) + 4*t.entries.len()
+	}
+	return len(t.codes) * t.width() / 8
+}
+
+// width is how many bits an index takes. A width of none, which one entry would
+// do with, is not understood by every reader.
+func (t *text) width() int { return max(1, bits.Len(uint(t.entries.len()-1))) }
+
+func (t *text) encoding() format.Encoding {
+	if t.plain || t.entries.len() == 0 {
+		return format.Plain
+	}
+	return format.RLEDictionary
+}
+
+func (t *text) dictionary(dst []byte) ([]byte, int) {
+	if t.plain {
+		return dst, 0
+	}
+	return t.entries.appendPlain(dst, 0, t.entries.len()), t.entries.len()
+}
+
+func (t *text) encode(dst []byte, from, to int) []byte {
+	if t.plain {
+		return t.entries.appendPlain(dst, from, to)
+	}
+	if from == to && t.entries.len() == 0 {
+		return dst
+	}
+	e := rle.Encoding{BitWidth: t.width()}
+	// The only error is of a width beyond 32 bits.
+	t.packed, _ = e.EncodeInt32(t.packed, t.codes[from:to])
+	return append(append(dst, byte(t.width())), t.packed...)
+}
+
+func (t *text) bounds(from, to int) (lo, hi []byte, ok bool) {
+	switch {
+	case t.plain:
+		lo, hi = t.entries.bounds(from, to)
+	case t.sorted:
+		lo, hi = t.entries.at(int(t.codes[from])), t.entries.at(int(t.codes[to-1]))
+	case to-from == len(t.codes):
+		lo, hi = t.entries.bounds(0, t.entries.len())
+	default:
+		lo, hi = t.pageBounds(t.codes[from:to])
+	}
+	return lo, hi, true
+}
+
+// pageBounds looks at each entry that occurs in codes once.
+func (t *text) pageBounds(codes []int32) (lo, hi []byte) {
+	if n := t.entries.len(); len(t.seen) < n {
+		t.seen, t.page = make([]uint32, n), 0
+	}
+	t.page++
+	lo = t.entries.at(int(codes[0]))
+	hi = lo
+	for _, c := range codes {
+		if t.seen[c] == t.page {
+			continue
+		}
+		t.seen[c] = t.page
+		lo, hi = widen(lo, hi, t.entries.at(int(c)))
+	}
+	return lo, hi
+}
+
+func (t *text) compare(a, b []byte) int { return bytes.Compare(a, b) }
+
+func (t *text) reset() {
+	t.entries.reset()
+	t.codes, t.bytes = t.codes[:0], 0
+}
+
+// widen returns the bounds of what lo and hi bound and s.
+func widen(lo, hi, s []byte) ([]byte, []byte) {
+	if bytes.Compare(s, lo) < 0 {
+		return s, hi
+	}
+	if bytes.Compare(s, hi) > 0 {
+		return lo, s
+	}
+	return lo, hi
+}
+
+// A words is a column of any strings.
+type words struct {
+	text
+	dict dictionary
+}
+
+func newWords() *words {
+	w := &words{}
+	w.dict.entries = &w.entries
+	return w
+}
+
+// add adds the strings from..to of s that are valid, and returns the row of one
+// that is not UTF-8, or -1.
+func (w *words) add(s *Bytes, valid []bool, from, to int) int {
+	for i := from; i < to; i++ {
+		if valid[i] && !w.addOne(s.at(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (w *words) addOne(s []byte) bool {
+	if !w.plain {
+		n, fresh := w.dict.number(s)
+		if !fresh {
+			w.codes = append(w.codes, n)
+			w.bytes += len(s)
+			return true
+		}
+	}
+	return w.push(s)
+}
+
+// judge gives up the dictionary if more than three in four of the values seen
+// so far are different.
+func (w *words) judge() {
+	if n := len(w.codes); !w.plain && n >= sampleValues && 4*w.entries.len() > 3*n {
+		w.flatten()
+	}
+}
+
+func (w *words) reset() {
+	w.text.reset()
+	w.dict.reset()
+}
+
+// kinds is the column of behaviours. Its dictionary holds those that occur, as
+// bounds are taken from it.
+type kinds struct {
+	text
+	names []string
+	code  [256]int32 // plus one; 0 if it has not occurred
+}
+
+func (k *kinds) add(v []uint8) {
+	for _, b := range v {
+		if k.code[b] == 0 {
+			k.entries.push([]byte(k.names[b]))
+			k.code[b] = int32(k.entries.len())
+		}
+		k.codes = append(k.codes, k.code[b]-1)
+	}
+}
+
+func (k *kinds) reset() {
+	k.text.reset()
+	k.code = [256]int32{}
+}
+
+func (s *Bytes) len() int        { return max(0, len(s.Off)-1) }
+func (s *Bytes) at(i int) []byte { return s.Data[s.Off[i]:s.Off[i+1]] }
+
+func (s *Bytes) push(b []byte) {
+	if len(s.Off) == 0 {
+		s.Off = append(s.Off, 0)
+	}
+	s.Data = append(s.Data, b...)
+	s.Off = append(s.Off, uint32(len(s.Data)))
+}
+
+func (s *Bytes) reset() { s.Data, s.Off = s.Data[:0], s.Off[:0] }
+
+func (s *Bytes) bounds(from, to int) (lo, hi []byte) {
+	lo = s.at(from)
+	hi = lo
+	for i := from + 1; i < to; i++ {
+		lo, hi = widen(lo, hi, s.at(i))
+	}
+	return lo, hi
+}
+
+// appendPlain appends the strings from..to, the length before each.
+func (s *Bytes) appendPlain(dst []byte, from, to int) []byte {
+	for i := from; i < to; i++ {
+		b := s.at(i)
+		dst = append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
+	}
+	return dst
+}

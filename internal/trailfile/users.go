@@ -1,0 +1,109 @@
+package trailfile
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/parquet-go/parquet-go/bloom"
+)
+
+// bloomBits is the filter's size for each user: about one wrong answer in a
+// hundred.
+const bloomBits = 10
+
+// users is the column user_id. Rows come in order of user, so an entry of its
+// dictionary is a user unlike the one before, no hash is needed, and the place
+// is right to assert the order.
+type users struct {
+	text
+	first, last []byte // of the file so far
+	time        int64  // of the last row
+	started     bool
+	hashes      []uint64 // of the users in the group, for the Bloom filter
+}
+
+// add adds the users of rows from..to. row is the number of b's first row, for
+// errors.
+func (u *users) add(b *Batch, from, to int, row int64) error {
+	for i := from; i < to; i++ {
+		s := b.User.at(i)
+		if u.started && bytes.Equal(s, u.last) {
+			if b.Time[i] < u.time {
+				return u.outOfOrder(b, i, row)
+			}
+			u.time = b.Time[i]
+			if u.again() {
+				continue
+			}
+		} else if u.started && bytes.Compare(s, u.last) < 0 {
+			return u.outOfOrder(b, i, row)
+		}
+		if err := u.next(s, b.Time[i]); err != nil {
+			return fmt.Errorf("row %d: %w", row+int64(i), err)
+		}
+	}
+	return nil
+}
+
+// again adds the user of the row before, if that row is in this group.
+func (u *users) again() bool {
+	n := u.entries.len()
+	if n == 0 {
+		return false
+	}
+	if u.plain {
+		u.entries.push(u.last)
+	} else {
+		u.codes = append(u.codes, int32(n-1))
+	}
+	u.bytes += len(u.last)
+	return true
+}
+
+// next adds the first row of a user in this group.
+func (u *users) next(s []byte, time int64) error {
+	if !u.push(s) {
+		return notText("user_id", s)
+	}
+	if !u.started {
+		u.first = append(u.first[:0], s...)
+	}
+	u.last, u.time, u.started = append(u.last[:0], s...), time, true
+	u.hashes = append(u.hashes, bloom.XXH64{}.Sum64(s))
+	return nil
+}
+
+func (u *users) outOfOrder(b *Batch, i int, row int64) error {
+	return fmt.Errorf("row %d out of order: user %q at %d after user %q at %d",
+		row+int64(i), b.User.at(i), b.Time[i], u.last, u.time)
+}
+
+// filter makes the Bloom filter of the group's users, in the memory of f if it
+// fits.
+func (u *users) filter(f bloom.SplitBlockFilter) bloom.SplitBlockFilter {
+	n := max(1, bloom.NumSplitBlocksOf(int64(len(u.hashes)), bloomBits))
+	f = grow(f[:0], n)
+	f.Reset()
+	f.InsertBulk(u.hashes)
+	return f
+}
+
+func (u *users) reset() {
+	u.text.reset()
+	u.hashes = u.hashes[:0]
+}
+
+// restart forgets the file.
+func (u *users) restart() {
+	u.reset()
+	u.started, u.plain = false, false
+	u.first, u.last = u.first[:0], u.last[:0]
+}
+
+// notText is the error of a string that no STRING column may hold.
+func notText(column string, s []byte) error {
+	if len(s) > maxValueBytes {
+		return fmt.Errorf("column %s: a value of %d bytes, at most %d", column, len(s), maxValueBytes)
+	}
+	return fmt.Errorf("column %s: %.64q is not UTF-8", column, s)
+}
