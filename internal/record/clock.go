@@ -1,0 +1,81 @@
+package record
+
+import "time"
+
+// A clock turns local times of a zone into instants and back, both in seconds
+// since 1970-01-01. It remembers the last period between two changes of the
+// zone's offset, and nearly every time of a file lies in one period. It is used by
+// one goroutine.
+//
+// A local time that occurs twice is the first of the two; one that does not
+// occur is read with the offset before the gap.
+type clock struct {
+	zone *time.Location
+
+	from, to int64 // the instants of the period
+	offset   int64 // in the period, seconds east of UTC
+
+	// The local times that are instants of this period and of none before it.
+	wallFrom, wallTo int64
+}
+
+// forever is beyond every time that is accepted, in seconds, either way.
+const forever = 1 << 40
+
+// lookBack is more than any offset from UTC.
+const lookBack = 2 * 86400
+
+func newClock(zone *time.Location) *clock { return &clock{zone: zone} }
+
+// instant is when a clock of the zone shows wall.
+func (c *clock) instant(wall int64) int64 {
+	if wall >= c.wallFrom && wall < c.wallTo {
+		return wall - c.offset
+	}
+	return c.search(wall)
+}
+
+// wall is what a clock of the zone shows at an instant.
+func (c *clock) wall(instant int64) int64 {
+	if instant < c.from || instant >= c.to {
+		c.load(instant)
+	}
+	return instant + c.offset
+}
+
+// search goes through the periods in their order, from one in which wall is
+// still to come, to the first in which it occurs.
+func (c *clock) search(wall int64) int64 {
+	c.load(wall - lookBack)
+	before := c.offset
+	for {
+		at := wall - c.offset
+		switch {
+		case at < c.from:
+			return wall - before
+		case at < c.to:
+			return at
+		}
+		before = c.offset
+		c.load(c.to)
+	}
+}
+
+// load makes the period of an instant the one remembered.
+func (c *clock) load(instant int64) {
+	t := time.Unix(instant, 0).In(c.zone)
+	_, offset := t.Zone()
+	c.offset = int64(offset)
+	c.from, c.to = -forever, forever
+	start, end := t.ZoneBounds()
+	before := offset
+	if !start.IsZero() {
+		c.from = start.Unix()
+		_, before = start.Add(-time.Second).Zone()
+	}
+	if !end.IsZero() {
+		c.to = end.Unix()
+	}
+	c.wallFrom = c.from + int64(max(offset, before))
+	c.wallTo = c.to + c.offset
+}

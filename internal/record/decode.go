@@ -1,0 +1,107 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+)
+
+// sourceBuffer is how much is read at once of a compressed file.
+const sourceBuffer = 256 << 10
+
+// mark is the byte order mark in UTF-8.
+const mark = "\uFEFF"
+
+// decompress returns the bytes that r holds in the compression that the ending
+// of name tells, and what frees them.
+func decompress(r io.Reader, name string) (io.Reader, func(), error) {
+	free := func() {}
+	ending := strings.ToLower(path.Ext(name))
+	switch ending {
+	case ".gz", ".zst", ".bz2":
+	default:
+		return r, free, nil
+	}
+	in := bufio.NewReaderSize(r, sourceBuffer)
+	if _, err := in.Peek(1); err != nil {
+		return nil, nil, cutShort(err)
+	}
+	switch ending {
+	case ".gz":
+		z, err := gzip.NewReader(in)
+		return z, free, cutShort(err)
+	case ".zst":
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, nil, err
+		}
+		return z, z.Close, nil
+	default:
+		return bzip2.NewReader(in), free, nil
+	}
+}
+
+// cutShort makes of an end where none may be an error that says so: no
+// compressed file is empty.
+func cutShort(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// CheckEncoding reports a name that no encoding has.
+func CheckEncoding(name string) error {
+	_, err := lookup(name)
+	return err
+}
+
+// lookup finds an encoding by the names of the web and of IANA; nil is UTF-8.
+// UTF-16 and UTF-32 without an order in the name go by the byte order mark, and
+// are little endian where there is none.
+func lookup(name string) (encoding.Encoding, error) {
+	switch strings.ToLower(strings.ReplaceAll(name, "_", "-")) {
+	case "", "utf-8", "utf8", "us-ascii", "ascii":
+		return nil, nil
+	case "utf-16", "utf16", "utf-16le":
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), nil
+	case "utf-16be":
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM), nil
+	case "utf-32", "utf32", "utf-32le":
+		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM), nil
+	case "utf-32be":
+		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM), nil
+	}
+	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement {
+		return e, nil
+	}
+	if e, err := ianaindex.IANA.Encoding(name); err == nil && e != nil {
+		return e, nil
+	}
+	return nil, fmt.Errorf("unknown encoding %q", name)
+}
+
+// decode returns r's text in UTF-8. A byte that is nothing in its encoding
+// becomes U+FFFD.
+func decode(r io.Reader, name string) (io.Reader, error) {
+	e, err := lookup(name)
+	if err != nil || e == nil {
+		return r, err
+	}
+	return e.NewDecoder().Reader(r), nil
+}
+
+// replaced says whether text holds what stands for an undecodable byte.
+func replaced(text []byte) bool { return bytes.Contains(text, []byte("\uFFFD")) }

@@ -1,0 +1,328 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-strftime"
+)
+
+// The formats of times that are not layouts.
+const (
+	EpochSeconds = "epoch_s"
+	EpochMillis  = "epoch_ms"
+	EpochMicros  = "epoch_us"
+	RFC3339      = "rfc3339"
+)
+
+// A timeFormat reads times that are written one way. It is used by one
+// goroutine.
+type timeFormat struct {
+	iso       bool  // the empty format
+	rfc3339   bool  // or this
+	perSecond int64 // or an epoch
+	layout    string
+	parts     []part // of layout, if it is numbers at fixed places
+
+	hasYear bool
+	hasZone bool           // an offset or an abbreviation
+	abbrev  bool           // no offset, so that zone has to know the abbreviation
+	zone    *time.Location // of abbreviations
+	year    int64          // of texts without one; 0 goes by near
+	near    int64          // the day to which a time without a year is nearest
+}
+
+// CheckTimeFormat reports a format of Time or Column that cannot be read.
+func CheckTimeFormat(format string) error {
+	_, err := compileFormat(format)
+	return err
+}
+
+// FormatHasYear says whether a format that CheckTimeFormat accepts names the
+// year.
+func FormatHasYear(format string) bool {
+	f, err := compileFormat(format)
+	return err == nil && f.hasYear
+}
+
+func compileFormat(format string) (*timeFormat, error) {
+	switch format {
+	case "":
+		return &timeFormat{iso: true, hasYear: true}, nil
+	case RFC3339:
+		return &timeFormat{rfc3339: true, hasYear: true}, nil
+	case EpochSeconds, "%s":
+		return &timeFormat{perSecond: 1, hasYear: true}, nil
+	case EpochMillis:
+		return &timeFormat{perSecond: 1000, hasYear: true}, nil
+	case EpochMicros:
+		return &timeFormat{perSecond: 1_000_000, hasYear: true}, nil
+	}
+	layout := format
+	if strings.Contains(format, "%") {
+		var err error
+		if layout, err = strftime.Layout(format); err != nil {
+			return nil, fmt.Errorf("time format %q: %w", format, err)
+		}
+	}
+	f := &timeFormat{layout: layout, parts: compileLayout(layout)}
+	if err := f.probe(); err != nil {
+		return nil, fmt.Errorf("time format %q: %w", format, err)
+	}
+	return f, nil
+}
+
+// probe finds out what the layout names by writing times that differ in one
+// thing only. 2006 and 2017 have the same calendar, and the days and months
+// below the same weekdays.
+func (f *timeFormat) probe() error {
+	at := func(y int, m time.Month, d int, zone *time.Location) string {
+		return time.Date(y, m, d, 11, 12, 13, 0, zone).Format(f.layout)
+	}
+	base := at(2006, time.March, 15, time.UTC)
+	if base == at(2006, time.March, 22, time.UTC) || base == at(2006, time.November, 15, time.UTC) {
+		return fmt.Errorf("names no day of the year")
+	}
+	f.hasYear = base != at(2017, time.March, 15, time.UTC)
+	f.hasZone = base != at(2006, time.March, 15, time.FixedZone("ZZZ", 5*3600))
+	f.abbrev = f.hasZone && at(2006, time.March, 15, time.FixedZone("ZZZ", 0)) == at(2006, time.March, 15, time.FixedZone("ZZZ", 5*3600))
+	return nil
+}
+
+// describe says to a person how times are written.
+func (f *timeFormat) describe() string {
+	switch {
+	case f.iso:
+		return "such as 2006-01-02 15:04:05"
+	case f.rfc3339:
+		return "of RFC 3339"
+	case f.perSecond > 0:
+		return fmt.Sprintf("in units of 1/%d s since 1970", f.perSecond)
+	}
+	return fmt.Sprintf("such as %q", f.layout)
+}
+
+// read reads a time.
+func (f *timeFormat) read(t []byte) (stamp, bool) {
+	switch {
+	case f.iso:
+		return readISO(t)
+	case f.perSecond > 0:
+		return readEpoch(t, f.perSecond)
+	case f.rfc3339:
+		return readRFC3339(t)
+	case f.parts != nil:
+		if s, ok := f.readParts(t); ok {
+			return s, true
+		}
+	}
+	return f.readLayout(string(t))
+}
+
+// readLayout leaves it to package time.
+func (f *timeFormat) readLayout(t string) (stamp, bool) {
+	zone := time.UTC
+	if f.hasZone {
+		zone = f.zone
+	}
+	v, err := time.ParseInLocation(f.layout, t, zone)
+	if err != nil {
+		return stamp{}, false
+	}
+	if f.abbrev && f.invented(v) {
+		return stamp{}, false
+	}
+	s := stampOf(v, f.hasZone)
+	if f.hasYear {
+		return s, true
+	}
+	days, ok := f.fit(int64(v.Month()), int64(v.Day()))
+	s.wall = days*secondsOfDay + floorMod(s.wall, secondsOfDay)
+	return s, ok
+}
+
+// invented says whether package time did not know the abbreviation of v's zone:
+// it then makes up a zone of that name, at UTC.
+func (f *timeFormat) invented(v time.Time) bool {
+	name, offset := v.Zone()
+	return offset == 0 && v.Location() != f.zone && v.Location() != time.UTC && name != "GMT"
+}
+
+// fit finds the day of a month and day that no year is named for.
+func (f *timeFormat) fit(m, d int64) (days int64, ok bool) {
+	if f.year != 0 {
+		return civil(f.year, m, d)
+	}
+	y := int64(time.Unix(f.near*secondsOfDay, 0).UTC().Year())
+	for _, year := range []int64{y, y - 1, y + 1} {
+		v, exists := civil(year, m, d)
+		if exists && (!ok || distance(v, f.near) < distance(days, f.near)) {
+			days, ok = v, true
+		}
+	}
+	return days, ok
+}
+
+func distance(a, b int64) int64 { return max(a-b, b-a) }
+
+func floorMod(a, b int64) int64 { return (a%b + b) % b }
+
+// A part is a piece of a layout that is numbers at fixed places: one of the
+// elements below, or a character that stands for itself.
+type part struct {
+	element  element
+	literal  byte
+	decimals int // of a fraction; 0 is any number of them, and none
+}
+
+type element int
+
+const (
+	literal element = iota
+	year
+	monthOfYear
+	dayOfMonth
+	hour
+	minute
+	second
+	fraction
+	offset      // +0800
+	offsetColon // +08:00
+	offsetZ     // +0800 or Z
+	offsetZColon
+)
+
+// elements are the pieces of layouts that compileLayout knows, those first that
+// begin like another.
+var elements = []struct {
+	text    string
+	element element
+}{
+	{"2006", year}, {"01", monthOfYear}, {"02", dayOfMonth}, {"15", hour}, {"04", minute}, {"05", second},
+	{"-07:00", offsetColon}, {"-0700", offset}, {"Z07:00", offsetZColon}, {"Z0700", offsetZ},
+}
+
+// compileLayout cuts a layout into parts, nil if there is anything else in it.
+func compileLayout(layout string) []part {
+	var out []part
+	for layout != "" {
+		p, n := nextPart(layout, len(out) > 0 && out[len(out)-1].element == second)
+		if n == 0 {
+			return nil
+		}
+		out = append(out, p)
+		layout = layout[n:]
+	}
+	return out
+}
+
+func nextPart(layout string, afterSecond bool) (part, int) {
+	for _, e := range elements {
+		if strings.HasPrefix(layout, e.text) {
+			return part{element: e.element}, len(e.text)
+		}
+	}
+	if strings.HasPrefix(layout, "-07") || strings.HasPrefix(layout, "Z07") {
+		return part{}, 0
+	}
+	c := layout[0]
+	if (c == '.' || c == ',') && len(layout) > 1 && (layout[1] == '0' || layout[1] == '9') {
+		n := 1 + len(layout[1:]) - len(strings.TrimLeft(layout[1:], layout[1:2]))
+		if !afterSecond || n < len(layout) && layout[n]-'0' <= 9 {
+			return part{}, 0
+		}
+		if layout[1] == '9' {
+			return part{element: fraction}, n
+		}
+		return part{element: fraction, decimals: n - 1}, n
+	}
+	if strings.IndexByte("-/:., T", c) < 0 && c < 0x80 {
+		return part{}, 0
+	}
+	return part{literal: c}, 1
+}
+
+// readParts reads what it is sure to read as package time would, and nothing
+// else.
+func (f *timeFormat) readParts(t []byte) (s stamp, ok bool) {
+	y, m, d := int64(0), int64(1), int64(1)
+	for i, p := range f.parts {
+		n := 2
+		switch p.element {
+		case year:
+			n = 4
+		case literal:
+			n = 1
+		case fraction, offset, offsetColon, offsetZ, offsetZColon:
+			n = 0
+		}
+		if len(t) < n {
+			return s, false
+		}
+		switch p.element {
+		case literal:
+			ok = t[0] == p.literal
+		case year:
+			y = digits2(t, 0)*100 + digits2(t, 2)
+			ok = y <= 9999
+		case monthOfYear:
+			m, ok = digits2(t, 0), true
+		case dayOfMonth:
+			d, ok = digits2(t, 0), true
+		case hour:
+			ok = s.add(digits2(t, 0), 24, 3600)
+		case minute:
+			ok = s.add(digits2(t, 0), 60, 60)
+		case second:
+			ok = s.add(digits2(t, 0), 60, 1)
+			if ok && (i+1 == len(f.parts) || f.parts[i+1].element != fraction) {
+				micros, more := readFraction(t[2:])
+				s.micros, n = micros, n+more
+			}
+		case fraction:
+			s.micros, n = readFraction(t)
+			ok = p.decimals == 0 || n == p.decimals+1
+		default:
+			n, ok = s.readZone(t, p.element)
+		}
+		if !ok {
+			return s, false
+		}
+		t = t[n:]
+	}
+	if len(t) > 0 {
+		return s, false
+	}
+	days, ok := int64(0), false
+	if f.hasYear {
+		days, ok = civil(y, m, d)
+	} else {
+		days, ok = f.fit(m, d)
+	}
+	s.wall += days * secondsOfDay
+	return s, ok
+}
+
+// add adds v units to the time of day, if v is below most.
+func (s *stamp) add(v, most, unit int64) bool {
+	s.wall += v * unit
+	return v < most
+}
+
+// readZone reads the offset at the beginning of t.
+func (s *stamp) readZone(t []byte, e element) (n int, ok bool) {
+	switch {
+	case (e == offsetZ || e == offsetZColon) && len(t) > 0 && t[0] == 'Z':
+		n = 1
+	case e == offset || e == offsetZ:
+		n = 5
+	default:
+		n = 6
+	}
+	if len(t) < n {
+		return 0, false
+	}
+	s.offset, s.zoned = readOffset(t[:n])
+	return n, s.zoned
+}

@@ -1,0 +1,374 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Parser turns the chunks of one file into behaviours, in any order of the
+// chunks. It is used by one goroutine.
+type Parser struct {
+	format *Format
+	file   File
+	cut    cutter
+	split  splitter
+	json   *jsonReader // nil but for jsonl
+
+	width   int  // columns of a record
+	exact   bool // no more than these
+	decoded bool // from another encoding, so that U+FFFD is a bad byte
+	zone    *clock
+
+	only  *plan   // where the path names the kind
+	kind  source  // where a column does
+	plans []*plan // by kind
+
+	chunk   Chunk
+	clean   bool  // all of the chunk is good UTF-8
+	quote   int   // the first quote in the chunk that is not yet passed
+	counted int   // up to where lines are counted
+	line    int64 // number of the line there
+	scratch
+}
+
+// scratch is what a Parser uses anew for each record.
+type scratch struct {
+	text  []byte // of the record's columns
+	spans []span
+	whole []byte // the record
+	arena []byte
+	rec   behaviour.Record
+}
+
+// skipped is the reason for which a record goes to Skip.
+const skipped Reason = "skipped"
+
+// NewParser makes a parser for the chunks of a file. header is what the file's
+// Reader gives. A column that the format asks for and the file has not is an error
+// that names the columns there are. A file that should have a header and is
+// empty gives no error; it has no records either.
+func NewParser(f *Format, file File, header []string) (*Parser, error) {
+	delimiter, err := f.delimiter()
+	if err != nil {
+		return nil, fmt.Errorf("record: parse %s: %w", file.Path, err)
+	}
+	encoding, err := lookup(f.Encoding)
+	if err != nil {
+		return nil, fmt.Errorf("record: parse %s: %w", file.Path, err)
+	}
+	p := &Parser{
+		format:  f,
+		file:    file,
+		cut:     f.cutter(delimiter),
+		split:   splitter{syntax: f.Syntax, delimiter: delimiter},
+		decoded: encoding != nil,
+	}
+	if err := p.plan(header); err != nil {
+		return nil, fmt.Errorf("record: parse %s: %w", file.Path, err)
+	}
+	return p, nil
+}
+
+// plan finds the columns of every kind that the file may hold.
+func (p *Parser) plan(header []string) error {
+	f := p.format
+	m := &planner{format: f, file: p.file, header: header, clocks: map[*time.Location]*clock{}}
+	if f.Names != nil {
+		m.header = f.Names
+	}
+	if f.Syntax == JSONL {
+		p.json = newJSONReader()
+		m.json, m.header = p.json, nil
+	}
+	p.zone = m.clock(f.zone())
+	if f.Header && m.header == nil && p.json == nil {
+		p.exact = true // an empty file: no record has no columns
+		return nil
+	}
+	if err := p.planKinds(m); err != nil {
+		return err
+	}
+	p.width, p.exact = m.widest, false
+	if m.header != nil {
+		p.width, p.exact = len(m.header), true
+	}
+	return nil
+}
+
+func (p *Parser) planKinds(m *planner) error {
+	var err error
+	if p.file.Kind >= 0 {
+		p.only, err = m.plan(p.file.Kind)
+		return err
+	}
+	if p.format.KindColumn == nil {
+		return errors.New("neither its path nor a column names the behaviour")
+	}
+	if p.kind, err = m.source(*p.format.KindColumn); err != nil {
+		return fmt.Errorf("behaviour: %w", err)
+	}
+	p.plans = make([]*plan, len(p.format.Kinds))
+	for _, k := range p.format.KindOf {
+		if k < 0 || k >= len(p.plans) {
+			return fmt.Errorf("no behaviour of number %d", k)
+		}
+		if p.plans[k] != nil {
+			continue
+		}
+		if p.plans[k], err = m.plan(k); err != nil {
+			return fmt.Errorf("behaviour %s: %w", p.format.Schema.Kinds[k].Name, err)
+		}
+	}
+	return nil
+}
+
+// Parse hands every record of c to s, once and in their order, and stops at the
+// first error that s returns.
+func (p *Parser) Parse(c Chunk, s Sink) error {
+	p.begin(c)
+	for at := 0; at < len(c.Data); {
+		size, content, quoted, bad := p.measure(at)
+		if content > 0 {
+			if err := p.record(at, content, quoted, bad, s); err != nil {
+				return err
+			}
+		}
+		at += size
+	}
+	if c.Long != nil {
+		return s.Reject(c.Long)
+	}
+	return nil
+}
+
+func (p *Parser) begin(c Chunk) {
+	p.chunk = c
+	p.clean = utf8.Valid(c.Data) && !(p.decoded && replaced(c.Data))
+	p.quote = len(c.Data)
+	if p.cut.quotes {
+		p.quote = -1
+	}
+	p.counted, p.line = 0, c.Line
+}
+
+// measure finds the end of the record at a place, as the cutter does.
+func (p *Parser) measure(at int) (size, content int, quoted bool, bad Reason) {
+	data := p.chunk.Data
+	if p.quote < at {
+		p.quote = len(data)
+		if q := bytes.IndexByte(data[at:], '"'); q >= 0 {
+			p.quote = at + q
+		}
+	}
+	size, content = line(data[at:], true)
+	if at+size > p.quote {
+		size, content, bad = p.cut.quoted(data[at:], true)
+		return size, content, true, bad
+	}
+	size, content, bad = p.cut.short(size, content)
+	return size, content, false, bad
+}
+
+// record hands one record to s.
+func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error {
+	p.whole = p.chunk.Data[at : at+content : at+content]
+	var why error
+	switch bad {
+	case TooLong:
+		return s.Reject(p.place(at, tooLong(p.cut.maxLine, p.whole)))
+	case BadQuote:
+		why = errors.New("a quote within a column, or not closed")
+	default:
+		if p.split.syntax == Blanks && len(bytes.Trim(p.whole, " \t")) == 0 {
+			return nil
+		}
+		bad, why = p.read(quoted)
+	}
+	switch bad {
+	case "":
+		p.rec.ID = p.chunk.Offset + int64(at)
+		return s.Keep(&p.rec)
+	case skipped:
+		return s.Skip()
+	}
+	return s.Reject(p.place(at, &Reject{Reason: bad, Err: why, Raw: p.whole}))
+}
+
+// place says in r where in the file it stands.
+func (p *Parser) place(at int, r *Reject) *Reject {
+	p.line += int64(bytes.Count(p.chunk.Data[p.counted:at], newline))
+	p.counted = at
+	r.Path, r.Line, r.Offset = p.file.Path, p.line, p.chunk.Offset+int64(at)
+	return r
+}
+
+// read makes p.rec of p.whole, or says why not.
+func (p *Parser) read(quoted bool) (Reason, error) {
+	if !p.clean {
+		if err := p.checkText(); err != nil {
+			return NotUTF8, err
+		}
+	}
+	if bad, err := p.columns(quoted); bad != "" {
+		return bad, err
+	}
+	k := p.only
+	if k == nil {
+		text := p.take(&p.kind)
+		if text == nil {
+			return NoKind, errors.New("no text names the behaviour")
+		}
+		n, ok := p.format.KindOf[string(text)]
+		if !ok {
+			return skipped, nil
+		}
+		k = p.plans[n]
+	}
+	p.arena = p.arena[:0]
+	if bad, err := p.who(k); bad != "" {
+		return bad, err
+	}
+	if bad, err := p.when(k); bad != "" {
+		return bad, err
+	}
+	return p.fields(k)
+}
+
+// checkText finds what of the record is no text.
+func (p *Parser) checkText() error {
+	if p.decoded && replaced(p.whole) {
+		return fmt.Errorf("bytes that are nothing in %s", p.format.Encoding)
+	}
+	for i := 0; i < len(p.whole); {
+		r, n := utf8.DecodeRune(p.whole[i:])
+		if r == utf8.RuneError && n == 1 {
+			return fmt.Errorf("byte %#02x at %d", p.whole[i], i)
+		}
+		i += n
+	}
+	return nil
+}
+
+// columns cuts the record into columns.
+func (p *Parser) columns(quoted bool) (Reason, error) {
+	if p.json != nil {
+		err := p.json.split(p.whole)
+		p.text, p.spans = p.json.text, p.json.spans
+		if err != nil {
+			return BadJSON, err
+		}
+		return "", nil
+	}
+	p.split.split(p.whole, quoted)
+	p.text, p.spans = p.split.text, p.split.spans
+	if n := len(p.spans); n < p.width || n > p.width && p.exact {
+		return WrongWidth, fmt.Errorf("%d columns, want %d", n, p.width)
+	}
+	return "", nil
+}
+
+// take returns the text of a source, nil if it is null.
+func (p *Parser) take(s *source) []byte {
+	t := p.whole
+	if s.column != wholeLine {
+		sp := p.spans[s.column]
+		if sp.from < 0 {
+			return nil
+		}
+		t = p.text[sp.from:sp.to:sp.to]
+	}
+	if s.pattern == nil && p.json != nil {
+		return t
+	}
+	if len(t) == 0 || p.format.Nulls != nil && p.json == nil && slices.Contains(p.format.Nulls, string(t)) {
+		return nil
+	}
+	if s.pattern == nil {
+		return t
+	}
+	t = find(s.pattern, t)
+	if len(t) == 0 && p.json == nil {
+		return nil
+	}
+	return t
+}
+
+// find returns the first group of a pattern's match, all of the match if it has
+// none, and nil if there is no match.
+func find(pattern *regexp.Regexp, t []byte) []byte {
+	m := pattern.FindSubmatchIndex(t)
+	if m == nil {
+		return nil
+	}
+	if len(m) > 2 {
+		m = m[2:]
+	}
+	if m[0] < 0 {
+		return nil
+	}
+	return t[m[0]:m[1]:m[1]]
+}
+
+func (p *Parser) who(k *plan) (Reason, error) {
+	user := p.take(&k.user)
+	switch {
+	case len(user) == 0:
+		return NoUser, errors.New("no text for the user")
+	case len(user) > behaviour.MaxUserLen:
+		return UserTooLong, fmt.Errorf("%d bytes, at most %d", len(user), behaviour.MaxUserLen)
+	}
+	p.rec.User = user
+	p.rec.Kind = k.kind
+	return "", nil
+}
+
+func (p *Parser) when(k *plan) (Reason, error) {
+	text := p.take(&k.at)
+	if len(text) == 0 {
+		return NoTime, errors.New("no text for the time")
+	}
+	micros, ok := k.time.micros(text)
+	if !ok {
+		return BadTime, fmt.Errorf("%q is not a time %s", short(text), k.time.describe())
+	}
+	p.rec.Time = micros
+	p.rec.Date = dayOf(p.zone.wall(floorSecond(micros)))
+	if p.rec.Date < behaviour.MinDate || p.rec.Date > behaviour.MaxDate {
+		return BadTime, fmt.Errorf("%q is not in the years 1 to 9999", short(text))
+	}
+	if d := p.file.Date; d != nil && distance(int64(p.rec.Date), int64(*d)) > int64(p.format.Slack) {
+		return OutsideDay, fmt.Errorf("%s in a file of %s", p.rec.Date, *d)
+	}
+	return "", nil
+}
+
+func floorSecond(micros int64) int64 { return (micros - floorMod(micros, 1_000_000)) / 1_000_000 }
+
+func (p *Parser) fields(k *plan) (Reason, error) {
+	p.rec.Values = p.rec.Values[:0]
+	for i := range k.fields {
+		f := &k.fields[i]
+		text := p.take(&f.source)
+		if text == nil {
+			p.rec.Values = append(p.rec.Values, nil)
+			continue
+		}
+		v, ok := p.value(f, text)
+		if !ok {
+			t := p.format.Schema.Kinds[k.kind].Fields[i].Type
+			return WrongType, fmt.Errorf("field %s: %q is no %s", f.name, short(text), t)
+		}
+		p.rec.Values = append(p.rec.Values, v)
+	}
+	return "", nil
+}
+
+// short is the beginning of a text, enough to see what it is.
+func short(t []byte) []byte { return t[:min(len(t), 80)] }

@@ -1,0 +1,224 @@
+package record
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"usertrail/internal/behaviour"
+)
+
+// A plan says where the parts of one kind of behaviour stand in the records of
+// one file.
+type plan struct {
+	kind   int
+	user   source
+	at     source
+	time   timeReader
+	fields []fieldPlan
+}
+
+type fieldPlan struct {
+	source
+	name string
+	code code
+	time *timeReader // of a timestamp or date
+}
+
+// wholeLine is the column number of "$line".
+const wholeLine = -1
+
+// A source is where a text is taken from: a column, or a piece of it.
+type source struct {
+	column  int
+	pattern *regexp.Regexp
+}
+
+// A timeReader reads the times of one column.
+type timeReader struct {
+	*timeFormat
+	clock *clock // of texts that name no zone
+}
+
+// micros reads an instant.
+func (r *timeReader) micros(t []byte) (int64, bool) {
+	s, ok := r.read(t)
+	if !ok {
+		return 0, false
+	}
+	seconds := s.wall - s.offset
+	if !s.zoned {
+		seconds = r.clock.instant(s.wall)
+	}
+	return seconds*1_000_000 + s.micros, seconds >= minSecond && seconds <= maxSecond
+}
+
+// date reads a day: the one that is written, whatever the zone, or that of an
+// epoch in the column's zone.
+func (r *timeReader) date(t []byte) (behaviour.Date, bool) {
+	s, ok := r.read(t)
+	if !ok {
+		return 0, false
+	}
+	wall := s.wall
+	if r.perSecond > 0 {
+		wall = r.clock.wall(wall)
+	}
+	d := dayOf(wall)
+	return d, d >= behaviour.MinDate && d <= behaviour.MaxDate
+}
+
+// dayOf is the day of a local time in seconds.
+func dayOf(wall int64) behaviour.Date {
+	return behaviour.Date((wall - floorMod(wall, secondsOfDay)) / secondsOfDay)
+}
+
+// A planner makes the plans of a file's parser.
+type planner struct {
+	format *Format
+	file   File
+	header []string    // names of the columns, nil if they have none
+	json   *jsonReader // collects the columns that are asked for
+	widest int         // columns that are asked for by number
+	clocks map[*time.Location]*clock
+}
+
+// plan makes the plan of one kind.
+func (m *planner) plan(kind int) (*plan, error) {
+	f := m.format
+	if kind >= len(f.Kinds) || kind >= len(f.Schema.Kinds) {
+		return nil, fmt.Errorf("no behaviour of number %d", kind)
+	}
+	k, fields := f.Kinds[kind], f.Schema.Kinds[kind].Fields
+	if len(k.Fields) != len(fields) {
+		return nil, fmt.Errorf("%d columns for %d fields", len(k.Fields), len(fields))
+	}
+	out := &plan{kind: kind}
+	var err error
+	if out.user, err = m.source(k.User); err != nil {
+		return nil, fmt.Errorf("user: %w", err)
+	}
+	if out.at, err = m.source(k.Time.Column); err != nil {
+		return nil, fmt.Errorf("time: %w", err)
+	}
+	if out.time, err = m.time(k.Time.Format, k.Time.Zone, k.Time.Year); err != nil {
+		return nil, fmt.Errorf("time: %w", err)
+	}
+	for i, c := range k.Fields {
+		field, err := m.field(fields[i], c)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", fields[i].Name, err)
+		}
+		out.fields = append(out.fields, field)
+	}
+	return out, nil
+}
+
+func (m *planner) field(f behaviour.Field, c Column) (fieldPlan, error) {
+	out := fieldPlan{name: f.Name}
+	var ok bool
+	if out.code, ok = codes[f.Type]; !ok {
+		return out, fmt.Errorf("unknown type %q", f.Type)
+	}
+	var err error
+	if out.source, err = m.source(c); err != nil {
+		return out, err
+	}
+	if out.code == asTimestamp || out.code == asDate {
+		times, err := m.time(c.Format, nil, 0)
+		out.time = &times
+		return out, err
+	}
+	return out, nil
+}
+
+// time makes the reader of a column of times.
+func (m *planner) time(format string, zone *time.Location, year int) (timeReader, error) {
+	f, err := compileFormat(format)
+	if err != nil {
+		return timeReader{}, err
+	}
+	if zone == nil {
+		zone = m.format.zone()
+	}
+	f.zone, f.year = zone, int64(year)
+	if !f.hasYear && year == 0 {
+		if m.file.Date == nil {
+			return timeReader{}, fmt.Errorf("format %q names no year, and neither the job nor the file's path does", format)
+		}
+		f.near = int64(*m.file.Date)
+	}
+	return timeReader{f, m.clock(zone)}, nil
+}
+
+// zone is the zone of dates.
+func (f *Format) zone() *time.Location {
+	if f.Zone == nil {
+		return time.UTC
+	}
+	return f.Zone
+}
+
+// clock is the parser's clock of a zone.
+func (m *planner) clock(zone *time.Location) *clock {
+	c, ok := m.clocks[zone]
+	if !ok {
+		c = newClock(zone)
+		m.clocks[zone] = c
+	}
+	return c
+}
+
+// source finds a column.
+func (m *planner) source(c Column) (source, error) {
+	n, err := m.column(c.Name)
+	return source{column: n, pattern: c.Pattern}, err
+}
+
+func (m *planner) column(name string) (int, error) {
+	if name == "$line" {
+		return wholeLine, nil
+	}
+	number, byNumber := columnNumber(name)
+	switch {
+	case m.json != nil && byNumber:
+		return 0, fmt.Errorf("column %s of %s: members of an object have no numbers", name, m.file.Path)
+	case m.json != nil:
+		return m.json.column(name), nil
+	case byNumber && m.header != nil && number > len(m.header):
+		return 0, fmt.Errorf("no column %s in %s, which has %s", name, m.file.Path, m.columns())
+	case byNumber:
+		m.widest = max(m.widest, number)
+		return number - 1, nil
+	}
+	i := slices.Index(m.header, name)
+	if i < 0 {
+		return 0, fmt.Errorf("no column %q in %s, which has %s", name, m.file.Path, m.columns())
+	}
+	if slices.Contains(m.header[i+1:], name) {
+		return 0, fmt.Errorf("column %q stands twice in %s, which has %s", name, m.file.Path, m.columns())
+	}
+	return i, nil
+}
+
+// columns names the columns there are.
+func (m *planner) columns() string {
+	if m.header == nil {
+		return "no header (name its columns, or say $1, $2, …)"
+	}
+	quoted := make([]string, len(m.header))
+	for i, n := range m.header {
+		quoted[i] = strconv.Quote(n)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// columnNumber reads $1, $2, ….
+func columnNumber(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, "$")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n > 0 && digits[0] != '+'
+}

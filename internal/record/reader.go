@@ -1,0 +1,255 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// firstRead is how much is read to find the header.
+const firstRead = 64 << 10
+
+// A Reader cuts a file's text into chunks. It is used by one goroutine.
+type Reader struct {
+	path   string
+	in     io.Reader
+	free   func()
+	cut    cutter
+	blanks bool
+	header []string
+
+	rest   []byte // read and not yet handed out; begins a record
+	offset int64  // of rest[0] in the text
+	line   int64  // number of the line that rest begins
+	err    error  // what ended reading: io.EOF or worse
+}
+
+// Open begins to read a file that r holds: it takes the compression off, by the
+// ending of the file's path, decodes it and takes the header, if the format says
+// that there is one. The caller still closes r, and the Reader before it.
+func Open(r io.Reader, file File, f *Format) (*Reader, error) {
+	delimiter, err := f.delimiter()
+	if err != nil {
+		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
+	}
+	in, free, err := decompress(r, file.Path)
+	if err != nil {
+		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
+	}
+	out := &Reader{
+		path:   file.Path,
+		free:   free,
+		cut:    f.cutter(delimiter),
+		blanks: f.Syntax == Blanks,
+		line:   1,
+	}
+	if out.in, err = decode(in, f.Encoding); err == nil {
+		err = out.begin(f)
+	}
+	if err != nil {
+		out.Close()
+		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
+	}
+	return out, nil
+}
+
+// delimiter is what stands between two columns, none in jsonl and blanks.
+func (f *Format) delimiter() ([]byte, error) {
+	if f.Syntax != CSV && f.Syntax != TSV {
+		return nil, CheckSyntax(f.Syntax, f.Delimiter)
+	}
+	d := f.Delimiter
+	switch {
+	case d == "" && f.Syntax == CSV:
+		d = ","
+	case d == "":
+		d = "\t"
+	}
+	return []byte(d), CheckSyntax(f.Syntax, d)
+}
+
+// CheckSyntax reports a syntax there is not, or a delimiter it cannot have.
+func CheckSyntax(s Syntax, delimiter string) error {
+	switch s {
+	case CSV, TSV:
+	case JSONL, Blanks:
+		if delimiter != "" {
+			return fmt.Errorf("%s has no delimiter", s)
+		}
+		return nil
+	default:
+		return fmt.Errorf("unknown format %q: it is csv, tsv, jsonl or blanks", s)
+	}
+	if strings.ContainsAny(delimiter, "\r\n") || s == CSV && strings.Contains(delimiter, `"`) {
+		return fmt.Errorf("delimiter %q: a line end or quote cannot be one", delimiter)
+	}
+	return nil
+}
+
+func (f *Format) cutter(delimiter []byte) cutter {
+	return cutter{quotes: f.Syntax == CSV, delimiter: delimiter, maxLine: f.maxLine()}
+}
+
+func (f *Format) maxLine() int {
+	if f.MaxLine <= 0 {
+		return DefaultMaxLine
+	}
+	return f.MaxLine
+}
+
+// Header is the names of the columns as the file has them, nil where the format
+// says that it has none, and in a file without any record.
+func (r *Reader) Header() []string { return r.header }
+
+// Close frees what the decompression holds.
+func (r *Reader) Close() error {
+	r.free()
+	return nil
+}
+
+// begin takes a byte order mark and the header.
+func (r *Reader) begin(f *Format) error {
+	r.rest = make([]byte, 0, firstRead)
+	r.fill(&r.rest)
+	if bytes.HasPrefix(r.rest, []byte(mark)) {
+		r.take(len(mark))
+	}
+	if !f.Header || f.Syntax == JSONL {
+		return r.failed()
+	}
+	rec, quoted, err := r.first()
+	if err != nil || rec == nil {
+		return err
+	}
+	s := splitter{syntax: f.Syntax, delimiter: r.cut.delimiter}
+	s.split(rec, quoted)
+	r.header = s.names()
+	r.take(len(rec))
+	n, _ := line(r.rest, true) // its line end
+	r.take(n)
+	return nil
+}
+
+// first returns the first record that holds something, nil if there is none,
+// and leaves the text standing at it.
+func (r *Reader) first() (rec []byte, quoted bool, err error) {
+	for {
+		final := r.err == io.EOF
+		size, content, bad := r.cut.record(r.rest, final)
+		switch {
+		case bad != "":
+			return nil, false, fmt.Errorf("header in line %d: %s", r.line, bad)
+		case size > 0 && !r.empty(r.rest[:content]):
+			rec = r.rest[:content]
+			return rec, r.cut.quotes && bytes.IndexByte(rec, '"') >= 0, nil
+		case size > 0:
+			r.take(size)
+		case r.err != nil:
+			return nil, false, r.failed()
+		case len(r.rest) > r.cut.maxLine+len("\r\n"):
+			return nil, false, fmt.Errorf("header in line %d: %s: more than %d bytes", r.line, TooLong, r.cut.maxLine)
+		default:
+			r.rest = slices.Grow(r.rest, max(firstRead, len(r.rest)))
+			r.fill(&r.rest)
+		}
+	}
+}
+
+// empty says whether a line is no record.
+func (r *Reader) empty(text []byte) bool {
+	return len(text) == 0 || r.blanks && len(bytes.Trim(text, " \t")) == 0
+}
+
+// failed is what ended reading, if it was not the end of the file.
+func (r *Reader) failed() error {
+	if r.err == io.EOF {
+		return nil
+	}
+	return r.err
+}
+
+// take moves n bytes past the text that is read.
+func (r *Reader) take(n int) {
+	r.line += int64(bytes.Count(r.rest[:n], newline))
+	r.offset += int64(n)
+	r.rest = r.rest[n:]
+}
+
+var newline = []byte("\n")
+
+// Next returns the next whole records, about cap(buf) bytes of them, and io.EOF
+// after the last. The chunk lies in buf, or in a larger slice where one record
+// does not fit. A file that is cut short or damaged gives the whole records
+// before the damage first and then an error; one cut short within its
+// compression satisfies io.ErrUnexpectedEOF.
+func (r *Reader) Next(buf []byte) (Chunk, error) {
+	data := append(buf[:0], r.rest...)
+	r.rest = r.rest[:0]
+	for {
+		r.fill(&data)
+		if n := r.cut.whole(data, r.err == io.EOF); n > 0 {
+			return r.chunk(data, n), nil
+		}
+		switch {
+		case r.err == io.EOF:
+			return Chunk{}, io.EOF
+		case r.err != nil:
+			return Chunk{}, fmt.Errorf("record: read %s: after offset %d: %w", r.path, r.offset+int64(len(data)), r.err)
+		case len(data) >= r.cut.maxLine+len("\r\n"):
+			return r.skip(data)
+		}
+		data = slices.Grow(data, max(4096, len(data)))
+	}
+}
+
+// fill reads until data is full or nothing is left to read.
+func (r *Reader) fill(data *[]byte) {
+	d := *data
+	for len(d) < cap(d) && r.err == nil {
+		n, err := r.in.Read(d[len(d):cap(d)])
+		d, r.err = d[:len(d)+n], err
+	}
+	*data = d
+}
+
+// chunk hands out the first n bytes of data and keeps the others.
+func (r *Reader) chunk(data []byte, n int) Chunk {
+	c := Chunk{Data: data[:n], Offset: r.offset, Line: r.line}
+	r.rest = append(r.rest[:0], data[n:]...)
+	r.offset += int64(n)
+	r.line += int64(bytes.Count(c.Data, newline))
+	return c
+}
+
+// skip reads past a line that is too long to hold, of which data is the
+// beginning, and uses data's space for what follows.
+func (r *Reader) skip(data []byte) (Chunk, error) {
+	long := tooLong(r.cut.maxLine, bytes.Clone(data[:min(len(data), maxRaw)]))
+	long.Path, long.Line, long.Offset = r.path, r.line, r.offset
+	c := Chunk{Data: data[:0], Offset: r.offset, Line: r.line, Long: long}
+	for {
+		r.offset += int64(len(data))
+		data = data[:0]
+		r.fill(&data)
+		if n := bytes.IndexByte(data, '\n'); n >= 0 {
+			r.rest = append(r.rest[:0], data[n+1:]...)
+			r.offset += int64(n + 1)
+			r.line++
+			return c, nil
+		}
+		if r.err == io.EOF {
+			r.offset += int64(len(data))
+			return c, nil
+		}
+		if r.err != nil {
+			return Chunk{}, fmt.Errorf("record: read %s: after offset %d: %w", r.path, r.offset+int64(len(data)), r.err)
+		}
+	}
+}
+
+// tooLong is the reject of a line of more than most bytes, which raw begins.
+func tooLong(most int, raw []byte) *Reject {
+	return &Reject{Reason: TooLong, Err: fmt.Errorf("more than %d bytes", most), Raw: raw[:min(len(raw), maxRaw)]}
+}

@@ -1,0 +1,170 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// awkward are texts in which the place of a cut could matter.
+var awkward = map[string]string{
+	"plain":         header + "u1,2014-09-01 10:00:00,A,1\nu2,2014-09-01 10:00:01,B,2\nu3,2014-09-01 10:00:02,C,3\n",
+	"no last end":   header + "u1,2014-09-01 10:00:00,A,1\nu2,2014-09-01 10:00:01,B,2",
+	"crlf":          "user,time,title,seconds\r\nu1,2014-09-01 10:00:00,A,1\r\n\r\nu2,2014-09-01 10:00:01,\"B\r\nb\",2\r\nu3,2014-09-01 10:00:02,C,3\r",
+	"quoted":        header + "u1,2014-09-01 10:00:00,\"A\nB\"\"C\"\"\n\n\",1\n\"u2\",\"2014-09-01 10:00:01\",\"\"\"\",\"2\"\nu3,2014-09-01 10:00:02,\"\",\n",
+	"mark":          mark + header + "u1,2014-09-01 10:00:00,A,1\n",
+	"empty lines":   "\n\n" + header + "\n\nu1,2014-09-01 10:00:00,A,1\n\n\nu2,2014-09-01 10:00:00,A,1\n\n",
+	"left open":     header + "u1,2014-09-01 10:00:00,\"A,1\nu2,2014-09-01 10:00:01,B,2\nu3,2014-09-01 10:00:02,C,3\n",
+	"open, closed":  header + "u1,2014-09-01 10:00:00,\"A,1\nu2,2014-09-01 10:00:01,\"B\",2\nu3,2014-09-01 10:00:02,C,3\n",
+	"within":        header + "u1,2014-09-01 10:00:00,5\" disk,1\nu2,2014-09-01 10:00:01,\"B\" b,2\nu3,2014-09-01 10:00:02,C,3\n",
+	"long":          header + "u1,2014-09-01 10:00:00," + strings.Repeat("A", 300) + ",1\nu2,2014-09-01 10:00:01,B,2\n",
+	"long, last":    header + "u1,2014-09-01 10:00:00,A,1\nu2,2014-09-01 10:00:01," + strings.Repeat("A", 300),
+	"long, quoted":  header + "u1,2014-09-01 10:00:00,\"" + strings.Repeat("A\n", 150) + "\",1\nu2,2014-09-01 10:00:01,B,2\n",
+	"long and open": header + "u1,2014-09-01 10:00:00,\"" + strings.Repeat("A", 300) + "\nB\",1\nu2,2014-09-01 10:00:01,B,2\n",
+	"just":          header + "u1,2014-09-01 10:00:00," + strings.Repeat("A", 103) + ",1\r\nu1,2014-09-01 10:00:00," + strings.Repeat("A", 104) + ",1\r\n",
+	"just, quoted":  header + "u1,2014-09-01 10:00:00,\"" + strings.Repeat("A", 100) + "\n\",1\r\nu1,2014-09-01 10:00:00,\"" + strings.Repeat("A", 101) + "\n\",1\r\n",
+	"just, last":    header + "u1,2014-09-01 10:00:00,A,1\nu1,2014-09-01 10:00:00,\"" + strings.Repeat("A", 102) + "\",1",
+	"nothing":       "",
+	"header only":   strings.TrimSpace(header),
+}
+
+// TestChunkSize reads each text whole and in chunks of every size, also from a
+// reader that gives a byte at a time: the same records and rejects must come, at
+// the same offsets and lines.
+func TestChunkSize(t *testing.T) {
+	for name, text := range awkward {
+		t.Run(name, func(t *testing.T) {
+			f := plays()
+			f.MaxLine = 128
+			whole := read(t, text, playFile("a.csv"), f, len(text)+1)
+			for i, at := range whole.at {
+				if raw := whole.raw[i]; !strings.HasPrefix(text[at:], raw) {
+					t.Errorf("%s: the text at its offset is not the record", whole.lines[i])
+				}
+			}
+			for size := 0; size <= len(text); size++ {
+				got := read(t, text, playFile("a.csv"), f, size)
+				if strings.Join(got.lines, "\n") != strings.Join(whole.lines, "\n") {
+					t.Fatalf("chunks of %d:\n\t%s\nwhole:\n\t%s", size, strings.Join(got.lines, "\n\t"), strings.Join(whole.lines, "\n\t"))
+				}
+			}
+			slow, err := readAll(slowly{bytes.NewReader([]byte(text))}, playFile("a.csv"), f, 50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantLines(t, slow, whole.lines...)
+		})
+	}
+}
+
+// TestAwkward says what comes of the texts that something is wrong with.
+func TestAwkward(t *testing.T) {
+	f := plays()
+	f.MaxLine = 128
+	for name, want := range map[string][]string{
+		"crlf": {
+			`keep 25: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A" seconds="1"`,
+			`keep 55: play "u2" 2014-09-01T10:00:01 2014-09-01 title="B\r\nb" seconds="2"`,
+			`keep 88: play "u3" 2014-09-01T10:00:02 2014-09-01 title="C" seconds="3"`,
+		},
+		"quoted": {
+			`keep 24: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A\nB\"C\"\n\n" seconds="1"`,
+			`keep 62: play "u2" 2014-09-01T10:00:01 2014-09-01 title="\"" seconds="2"`,
+			`keep 98: play "u3" 2014-09-01T10:00:02 2014-09-01 title=null seconds=null`,
+		},
+		"mark": {`keep 27: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A" seconds="1"`},
+		"left open": {
+			`reject 24 line 2: bad quote: a quote within a column, or not closed`,
+			`keep 52: play "u2" 2014-09-01T10:00:01 2014-09-01 title="B" seconds="2"`,
+			`keep 79: play "u3" 2014-09-01T10:00:02 2014-09-01 title="C" seconds="3"`,
+		},
+		"open, closed": {
+			`reject 24 line 2: bad quote: a quote within a column, or not closed`,
+			`keep 52: play "u2" 2014-09-01T10:00:01 2014-09-01 title="B" seconds="2"`,
+			`keep 81: play "u3" 2014-09-01T10:00:02 2014-09-01 title="C" seconds="3"`,
+		},
+		"within": {
+			`reject 24 line 2: bad quote: a quote within a column, or not closed`,
+			`reject 57 line 3: bad quote: a quote within a column, or not closed`,
+			`keep 88: play "u3" 2014-09-01T10:00:02 2014-09-01 title="C" seconds="3"`,
+		},
+		"long": {
+			`reject 24 line 2: too long: more than 128 bytes`,
+			`keep 350: play "u2" 2014-09-01T10:00:01 2014-09-01 title="B" seconds="2"`,
+		},
+		"just": {
+			fmt.Sprintf(`keep 24: play "u1" 2014-09-01T10:00:00 2014-09-01 title="%s" seconds="1"`, strings.Repeat("A", 103)),
+			`reject 154 line 3: too long: more than 128 bytes`,
+		},
+		"nothing":     {},
+		"header only": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantLines(t, read(t, awkward[name], playFile("a.csv"), f, 64), want...)
+		})
+	}
+}
+
+// TestQuoteTooLong leaves a quote open over more lines than a record may have:
+// each line is rejected or kept, and the record after them is whole.
+func TestQuoteTooLong(t *testing.T) {
+	f := plays()
+	f.MaxLine = 128
+	got := read(t, awkward["long, quoted"], playFile("a.csv"), f, 1<<20)
+	if n := len(got.lines); n != 152 {
+		t.Fatalf("%d records, want the 151 lines of the first and the one after", n)
+	}
+	for i, l := range got.lines[:151] {
+		want := fmt.Sprintf("line %d: wrong width", i+2)
+		if i == 0 || i == 150 {
+			want = fmt.Sprintf("line %d: bad quote", i+2)
+		}
+		if !strings.Contains(l, want) {
+			t.Errorf("got %q, want %q", l, want)
+		}
+	}
+	if !strings.Contains(got.lines[151], `"u2"`) {
+		t.Errorf("got %q, want the record of u2", got.lines[151])
+	}
+}
+
+// TestDamage reads a file whose reader fails: the whole records before come
+// first, and the error names the file and keeps its cause.
+func TestDamage(t *testing.T) {
+	text := awkward["plain"]
+	for _, size := range []int{0, 30, 1 << 20} {
+		r := io.MultiReader(strings.NewReader(text[:len(text)-5]), failing{})
+		got, err := readAll(r, playFile("day/a.csv"), plays(), size)
+		if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "day/a.csv") {
+			t.Errorf("chunks of %d: got %v, want the disk's error and the path", size, err)
+		}
+		if len(got.lines) != 2 {
+			t.Errorf("chunks of %d: got %d records before the damage, want 2", size, len(got.lines))
+		}
+	}
+	_, err := readAll(failing{}, playFile("day/a.csv"), plays(), 10)
+	if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "day/a.csv") {
+		t.Errorf("damage in the header: got %v, want the disk's error and the path", err)
+	}
+}
+
+var errDisk = errors.New("disk gone")
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errDisk }
+
+// TestHeaderTooLong refuses a file whose header is no header.
+func TestHeaderTooLong(t *testing.T) {
+	f := plays()
+	f.MaxLine = 100
+	for _, text := range []string{strings.Repeat("a,", 1000), strings.Repeat("a,", 1000) + "\n", "\"" + strings.Repeat("a\n", 1000)} {
+		_, err := Open(slowly{bytes.NewReader([]byte(text))}, playFile("a.csv"), f)
+		if err == nil || !strings.Contains(err.Error(), "a.csv: header in line 1") {
+			t.Errorf("%.10q: got %v, want an error about the header of a.csv", text, err)
+		}
+	}
+}

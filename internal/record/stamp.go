@@ -1,0 +1,197 @@
+package record
+
+import (
+	"time"
+
+	"usertrail/internal/behaviour"
+)
+
+// A stamp is a time as it is written.
+type stamp struct {
+	wall   int64 // what the clock showed, in seconds since 1970-01-01 00:00:00
+	micros int64 // 0..999999 after it
+	zoned  bool  // the text says the clock's offset
+	offset int64 // in seconds east of UTC, if zoned
+}
+
+const secondsOfDay = 86400
+
+// The seconds that a table can hold: from 0001-01-01 to 9999-12-31, UTC.
+const (
+	minSecond = int64(behaviour.MinDate) * secondsOfDay
+	maxSecond = (int64(behaviour.MaxDate)+1)*secondsOfDay - 1
+)
+
+// month tells of each month how many days come before it in a year that has no
+// 29 February, and how many it has.
+var month = [13]struct{ before, days int64 }{
+	{}, {0, 31}, {31, 28}, {59, 31}, {90, 30}, {120, 31}, {151, 30},
+	{181, 31}, {212, 31}, {243, 30}, {273, 31}, {304, 30}, {334, 31},
+}
+
+// civil counts the days from 1970-01-01 to a day of the calendar. It says
+// whether there is such a day.
+func civil(y, m, d int64) (days int64, ok bool) {
+	if y < 1 || m < 1 || m > 12 || d < 1 {
+		return 0, false
+	}
+	leap := y%4 == 0 && (y%100 != 0 || y%400 == 0)
+	last := month[m].days
+	days = (y-1)*365 + (y-1)/4 - (y-1)/100 + (y-1)/400 + month[m].before + d - 1
+	if leap && m == 2 {
+		last++
+	}
+	if leap && m > 2 {
+		days++
+	}
+	return days + int64(behaviour.MinDate), d <= last
+}
+
+// digits2 reads two digits. A value over 99 stands for anything else.
+func digits2(t []byte, at int) int64 {
+	a, b := t[at]-'0', t[at+1]-'0'
+	if a > 9 || b > 9 {
+		return 1 << 20
+	}
+	return int64(a)*10 + int64(b)
+}
+
+// readDate reads 2006-01-02 at the beginning of t, as days since 1970-01-01.
+func readDate(t []byte) (days int64, ok bool) {
+	if len(t) < 10 || t[4] != '-' || t[7] != '-' {
+		return 0, false
+	}
+	y := digits2(t, 0)*100 + digits2(t, 2)
+	if y > 9999 {
+		return 0, false
+	}
+	return civil(y, digits2(t, 5), digits2(t, 8))
+}
+
+// readClock reads 15:04:05 at the beginning of t, as seconds.
+func readClock(t []byte) (seconds int64, ok bool) {
+	if len(t) < 8 || t[2] != ':' || t[5] != ':' {
+		return 0, false
+	}
+	h, m, s := digits2(t, 0), digits2(t, 3), digits2(t, 6)
+	return h*3600 + m*60 + s, h < 24 && m < 60 && s < 60
+}
+
+// readFraction reads .5 or ,000001 at the beginning of t, if one stands there,
+// as microseconds, and returns how long it is.
+func readFraction(t []byte) (micros int64, n int) {
+	if len(t) < 2 || t[0] != '.' && t[0] != ',' || t[1]-'0' > 9 {
+		return 0, 0
+	}
+	n = 1
+	for unit := int64(100_000); n < len(t) && t[n]-'0' <= 9; n++ {
+		micros += int64(t[n]-'0') * unit
+		unit /= 10
+	}
+	return micros, n
+}
+
+// readOffset reads Z, +08:00 or +0800, which is all of t, as seconds east.
+func readOffset(t []byte) (seconds int64, ok bool) {
+	if len(t) == 1 && (t[0] == 'Z' || t[0] == 'z') {
+		return 0, true
+	}
+	if len(t) != 5 && (len(t) != 6 || t[3] != ':') || t[0] != '+' && t[0] != '-' {
+		return 0, false
+	}
+	h, m := digits2(t, 1), digits2(t, len(t)-2)
+	seconds = h*3600 + m*60
+	if t[0] == '-' {
+		seconds = -seconds
+	}
+	return seconds, h < 24 && m < 60
+}
+
+// readISO reads 2006-01-02, also with a blank or T and 15:04:05, also with a
+// fraction and an offset.
+func readISO(t []byte) (s stamp, ok bool) {
+	days, ok := readDate(t)
+	if !ok {
+		return s, false
+	}
+	s.wall = days * secondsOfDay
+	if len(t) == 10 {
+		return s, true
+	}
+	if t[10] != ' ' && t[10] != 'T' && t[10] != 't' {
+		return s, false
+	}
+	seconds, ok := readClock(t[11:])
+	if !ok {
+		return s, false
+	}
+	s.wall += seconds
+	if len(t) == 19 {
+		return s, true
+	}
+	micros, n := readFraction(t[19:])
+	s.micros = micros
+	rest := t[19+n:]
+	if len(rest) == 0 {
+		return s, true
+	}
+	if rest[0] == ' ' {
+		rest = rest[1:]
+	}
+	s.offset, s.zoned = readOffset(rest)
+	return s, s.zoned
+}
+
+// readRFC3339 is readISO for a time that has all that RFC 3339 asks for.
+func readRFC3339(t []byte) (stamp, bool) {
+	s, ok := readISO(t)
+	n := len(t)
+	if !ok || !s.zoned || n < 20 || t[10] == ' ' {
+		return s, false
+	}
+	if c := t[n-1]; c == 'Z' || c == 'z' {
+		return s, t[n-2] != ' '
+	}
+	return s, t[n-3] == ':' && t[n-7] != ' '
+}
+
+// readEpoch reads a number of seconds, or of what there are perSecond of in
+// one, since 1970-01-01 UTC, with or without a fraction.
+func readEpoch(t []byte, perSecond int64) (s stamp, ok bool) {
+	at, negative := 0, false
+	if len(t) > 0 && (t[0] == '-' || t[0] == '+') {
+		at, negative = 1, t[0] == '-'
+	}
+	first, v := at, int64(0)
+	for ; at < len(t) && t[at]-'0' <= 9; at++ {
+		if v = v*10 + int64(t[at]-'0'); v > maxSecond*1_000_000 {
+			return s, false
+		}
+	}
+	fraction, n := readFraction(t[at:])
+	if at == first || at+n != len(t) || v/perSecond > maxSecond {
+		return s, false
+	}
+	micros := v*(1_000_000/perSecond) + fraction/perSecond
+	if negative {
+		micros = -micros
+	}
+	s.zoned = true
+	s.wall, s.micros = micros/1_000_000, micros%1_000_000
+	if s.micros < 0 {
+		s.wall, s.micros = s.wall-1, s.micros+1_000_000
+	}
+	return s, true
+}
+
+// stampOf is the stamp of a time that package time has read. zoned says that its
+// offset comes from the text.
+func stampOf(t time.Time, zoned bool) stamp {
+	s := stamp{wall: t.Unix(), micros: int64(t.Nanosecond() / 1000), zoned: zoned}
+	if zoned {
+		_, offset := t.Zone()
+		s.offset = int64(offset)
+		s.wall += s.offset
+	}
+	return s
+}
