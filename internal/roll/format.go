@@ -1,0 +1,238 @@
+package roll
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"usertrail/internal/behaviour"
+)
+
+const (
+	// blockSize is where a block is cut. In larger ones a search walks longer,
+	// smaller ones compress worse.
+	blockSize = 16 << 10
+	// maxRaw is more than the largest block of one user who did something on
+	// every day there is, and bounds what a damaged file can ask for.
+	maxRaw = 64 << 20
+
+	crcLen     = 4
+	trailerLen = 16
+	magic      = "UTROLL\x00\x01"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// The coders are shared: EncodeAll and DecodeAll may be called at once, start
+// no goroutines and keep no state from one call to the next. A window of one
+// block keeps the encoder's tables small.
+var (
+	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<17))
+	})
+	decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxRaw), zstd.WithDecoderConcurrency(0))
+	})
+)
+
+// blockInfo is a block's entry of the index.
+type blockInfo struct {
+	off    int64
+	stored int // bytes of the frame, its CRC not counted
+	raw    int
+	users  int64
+	first  []byte
+}
+
+func (b *blockInfo) end() int64 { return b.off + int64(b.stored) + crcLen }
+
+func appendIndex(dst []byte, blocks []blockInfo, last []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(blocks)))
+	var before []byte
+	for _, b := range blocks {
+		dst = binary.AppendUvarint(dst, uint64(b.stored))
+		dst = binary.AppendUvarint(dst, uint64(b.raw))
+		dst = binary.AppendUvarint(dst, uint64(b.users))
+		n := common(before, b.first)
+		dst = binary.AppendUvarint(dst, uint64(n))
+		dst = binary.AppendUvarint(dst, uint64(len(b.first)-n))
+		dst = append(dst, b.first[n:]...)
+		before = b.first
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(last)))
+	return append(dst, last...)
+}
+
+// parseIndex is the inverse of appendIndex. It keeps no reference to b.
+func parseIndex(b []byte) (blocks []blockInfo, last []byte, err error) {
+	s := stream(b)
+	var before []byte
+	var off int64
+	for n := s.number(uint64(len(b))); n > 0; n-- {
+		info := blockInfo{off: off, stored: int(s.number(maxRaw)), raw: int(s.number(maxRaw)), users: int64(s.number(maxRaw))}
+		shared := int(s.number(uint64(len(before))))
+		rest := s.bytes(s.number(MaxUser))
+		if s == nil || !follows(before, shared, rest) || info.users == 0 {
+			return nil, nil, fmt.Errorf("%w: block %d of the index", ErrCorrupt, len(blocks))
+		}
+		info.first = append(append(make([]byte, 0, shared+len(rest)), before[:shared]...), rest...)
+		blocks = append(blocks, info)
+		before, off = info.first, info.end()
+	}
+	last = append([]byte(nil), s.bytes(s.number(MaxUser))...)
+	if s == nil || len(s) > 0 || (len(last) > 0) != (len(blocks) > 0) {
+		return nil, nil, fmt.Errorf("%w: index of %d bytes", ErrCorrupt, len(b))
+	}
+	return blocks, last, nil
+}
+
+// footer is what the footer says.
+type footer struct {
+	meta     Meta
+	indexLen int
+	indexCRC uint32
+}
+
+// appendFooter appends footer and trailer.
+func appendFooter(dst []byte, f *footer) []byte {
+	at := len(dst)
+	dst = binary.AppendVarint(dst, int64(f.meta.Span.From))
+	dst = binary.AppendUvarint(dst, uint64(f.meta.Span.Days()-1))
+	dst = binary.AppendUvarint(dst, uint64(len(f.meta.IDs)))
+	for _, id := range f.meta.IDs {
+		dst = binary.AppendUvarint(dst, uint64(id))
+	}
+	dst = binary.AppendUvarint(dst, uint64(f.meta.Users))
+	dst = binary.AppendUvarint(dst, uint64(f.meta.UserDays))
+	dst = binary.AppendUvarint(dst, uint64(f.meta.Records))
+	dst = binary.AppendUvarint(dst, uint64(f.indexLen))
+	dst = binary.BigEndian.AppendUint32(dst, f.indexCRC)
+	n, sum := len(dst)-at, checksum(dst[at:])
+	dst = binary.BigEndian.AppendUint32(dst, uint32(n))
+	dst = binary.BigEndian.AppendUint32(dst, sum)
+	return append(dst, magic...)
+}
+
+// parseFooter reads a footer without its trailer.
+func parseFooter(b []byte) (*footer, error) {
+	s := stream(b)
+	f := &footer{}
+	zigzag := s.number(math.MaxUint32)
+	from := behaviour.Date(int64(zigzag>>1) ^ -int64(zigzag&1))
+	f.meta.Span = behaviour.Span{From: from, To: from + behaviour.Date(s.number(uint64(behaviour.MaxDate-behaviour.MinDate)))}
+	for n := s.number(behaviour.MaxKinds); n > 0; n-- {
+		f.meta.IDs = append(f.meta.IDs, uint16(s.number(behaviour.MaxID)))
+	}
+	f.meta.Users = int64(s.number(math.MaxInt64))
+	f.meta.UserDays = int64(s.number(math.MaxInt64))
+	f.meta.Records = int64(s.number(math.MaxInt64))
+	f.indexLen = int(s.number(math.MaxInt32))
+	sum := s.bytes(crcLen)
+	if s == nil || len(s) > 0 {
+		return nil, fmt.Errorf("%w: footer of %d bytes", ErrCorrupt, len(b))
+	}
+	if err := checkHead(f.meta.IDs, f.meta.Span); err != nil {
+		return nil, fmt.Errorf("%w: footer: %w", ErrCorrupt, err)
+	}
+	f.indexCRC = binary.BigEndian.Uint32(sum)
+	return f, nil
+}
+
+// checkHead reports what a roll cannot be about.
+func checkHead(ids []uint16, span behaviour.Span) error {
+	if len(ids) > behaviour.MaxKinds {
+		return fmt.Errorf("%d behaviours: at most %d", len(ids), behaviour.MaxKinds)
+	}
+	for i := 1; i < len(ids); i++ {
+		if ids[i-1] >= ids[i] {
+			return fmt.Errorf("behaviour IDs %d and %d are not ascending", ids[i-1], ids[i])
+		}
+	}
+	if span.From > span.To || span.From < behaviour.MinDate || span.To > behaviour.MaxDate {
+		return fmt.Errorf("span %d..%d is none", span.From, span.To)
+	}
+	return nil
+}
+
+// common is how many bytes a and b begin with in common.
+func common(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// follows says whether shared bytes of before and then rest make a user that
+// comes after before and has no more in common with it.
+func follows(before []byte, shared int, rest []byte) bool {
+	return len(rest) > 0 && (shared == len(before) || shared < len(before) && rest[0] > before[shared])
+}
+
+// A stream is bytes still to be read. It is nil once something was not there or
+// too large; what is read then is zero.
+type stream []byte
+
+// number reads an unsigned LEB128 number of at most limit.
+func (s *stream) number(limit uint64) uint64 {
+	v, ok := s.uvarint()
+	if !ok || v > limit {
+		*s = nil
+		return 0
+	}
+	return v
+}
+
+// bytes reads n bytes.
+func (s *stream) bytes(n uint64) []byte {
+	if *s == nil || n > uint64(len(*s)) {
+		*s = nil
+		return nil
+	}
+	b := (*s)[:n:n]
+	*s = (*s)[n:]
+	return b
+}
+
+// uvarint is small enough to be inlined: nearly all numbers are one byte.
+func (s *stream) uvarint() (uint64, bool) {
+	if b := *s; len(b) > 0 && b[0] < 0x80 {
+		*s = b[1:]
+		return uint64(b[0]), true
+	}
+	return s.long()
+}
+
+func (s *stream) long() (uint64, bool) {
+	v, n := binary.Uvarint(*s)
+	if n <= 0 {
+		return 0, false
+	}
+	*s = (*s)[n:]
+	return v, true
+}
+
+// skip passes over n numbers.
+func (s *stream) skip(n int) bool {
+	b := *s
+	i := 0
+	for ; n > 0; n-- {
+		for i < len(b) && b[i] >= 0x80 {
+			i++
+		}
+		if i == len(b) {
+			return false
+		}
+		i++
+	}
+	*s = b[i:]
+	return true
+}

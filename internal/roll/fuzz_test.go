@@ -1,0 +1,95 @@
+package roll
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"usertrail/internal/behaviour"
+)
+
+// FuzzOpen opens, reads and searches any bytes.
+func FuzzOpen(f *testing.F) {
+	for i, n := range []int{0, 1, 30, 3000} {
+		b, _ := write(f, people(rand.New(rand.NewPCG(1, 1)), n, 3, 1+i%2), 3, 1+i%2)
+		f.Add(b, "0000100,")
+	}
+	f.Fuzz(func(t *testing.T, b []byte, user string) {
+		r, err := Open(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("open: %v does not say that the roll is corrupt", err)
+			}
+			return
+		}
+		it := r.Iterator()
+		it.SeekGE([]byte(user))
+		if _, err := readAll(r); err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("read: %v does not say that the roll is corrupt", err)
+		}
+	})
+}
+
+// FuzzBlock walks through any bytes as a raw block, past the checksum that
+// guards them in a file. What is read is in order and within the footer.
+func FuzzBlock(f *testing.F) {
+	for _, days := range []int{1, 3} {
+		bb := blockBuilder{oneDate: days == 1}
+		var before []byte
+		for _, e := range people(rand.New(rand.NewPCG(2, 2)), 20, 3, days) {
+			bb.add(before, &e, day)
+			before = e.User
+		}
+		f.Add(bytes.Clone(bb.finish()), int64(bb.users), uint8(days), "0000100,")
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, users int64, days uint8, target string) {
+		b := block{span: behaviour.Span{From: day, To: day + max(behaviour.Date(days), 1) - 1}, all: 7}
+		var e Entry
+		if b.begin(raw, users) == "" {
+			b.seek([]byte(target), &e)
+		}
+		if b.begin(raw, users) != "" {
+			return
+		}
+		var before []byte
+		for b.left > 0 && b.next(&e) == "" {
+			if bytes.Compare(before, e.User) >= 0 {
+				t.Fatalf("user %q after %q", e.User, before)
+			}
+			before = append(before[:0], e.User...)
+			if e.Records < 1 || len(e.Days) == 0 {
+				t.Fatalf("%+v is no entry", e)
+			}
+			for i, d := range e.Days {
+				if !b.span.Has(d.Date) || d.Kinds == 0 || d.Kinds&^7 != 0 || i > 0 && e.Days[i-1].Date >= d.Date {
+					t.Fatalf("%+v: day %d cannot be", e, i)
+				}
+			}
+		}
+	})
+}
+
+// FuzzTail parses any bytes as index and as footer.
+func FuzzTail(f *testing.F) {
+	meta := Meta{IDs: ids(4), Span: behaviour.Span{From: day, To: day + 9}, Users: 5, UserDays: 6, Records: 7}
+	foot := appendFooter(nil, &footer{meta: meta, indexLen: 8, indexCRC: 9})
+	f.Add(foot[:len(foot)-trailerLen])
+	f.Add(appendIndex(nil, []blockInfo{{stored: 5, raw: 6, users: 7, first: []byte("ab")}, {stored: 5, raw: 6, users: 7, first: []byte("ac")}}, []byte("ad")))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if foot, err := parseFooter(b); err == nil {
+			again, err := parseFooter(appendFooter(nil, foot)[:len(appendFooter(nil, foot))-trailerLen])
+			if err != nil || again.meta.Users != foot.meta.Users || again.meta.Span != foot.meta.Span {
+				t.Errorf("%+v is read back as %+v, %v", foot, again, err)
+			}
+		}
+		blocks, last, err := parseIndex(b)
+		if err != nil {
+			return
+		}
+		again, lastAgain, err := parseIndex(appendIndex(nil, blocks, last))
+		if err != nil || len(again) != len(blocks) || !bytes.Equal(last, lastAgain) {
+			t.Errorf("an index of %d blocks is read back with %d, %v", len(blocks), len(again), err)
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package roll
+
+import "bytes"
+
+// An Iterator walks through the users of a roll in order, from the first on or
+// from where SeekGE puts it. It reads only the blocks it comes to, each once as
+// long as it goes forward. It is used by one goroutine.
+type Iterator struct {
+	r     *Reader
+	err   error
+	entry Entry
+
+	at    int // the block that is loaded, -1 before the first
+	block block
+	valid bool // entry is a user of the block
+
+	// Where floor is set, every user before entry comes before it: a search from
+	// there to entry ends at entry.
+	floor    []byte
+	hasFloor bool
+
+	raw, buf []byte
+}
+
+// Iterator returns an Iterator that stands before the first user.
+func (r *Reader) Iterator() *Iterator {
+	it := &Iterator{r: r, at: -1}
+	it.block.span = r.meta.Span
+	it.block.all = 1<<len(r.meta.IDs) - 1
+	return it
+}
+
+// Entry is the user at which the Iterator stands, valid until the next Next or
+// SeekGE.
+func (it *Iterator) Entry() *Entry { return &it.entry }
+
+// Err is why Next or SeekGE returned false, or nil if no user was left.
+func (it *Iterator) Err() error { return it.err }
+
+// Next moves to the next user.
+func (it *Iterator) Next() bool {
+	it.valid, it.hasFloor = false, false
+	if it.err != nil {
+		return false
+	}
+	for it.block.left == 0 {
+		if !it.load(it.at + 1) {
+			return false
+		}
+	}
+	return it.done(it.block.next(&it.entry))
+}
+
+// SeekGE moves to the first user who is user or comes after, forward or
+// backward. Seeking users in order is cheapest.
+func (it *Iterator) SeekGE(user []byte) bool {
+	if it.err != nil {
+		return false
+	}
+	if it.stays(user) {
+		return true
+	}
+	if !it.forward(user) && !it.load(it.r.blockOf(user)) {
+		it.valid = false
+		return false
+	}
+	found, why := it.block.seek(user, &it.entry)
+	if why != "" || found {
+		it.setFloor(user)
+		return it.done(why)
+	}
+	if !it.Next() { // the first of the next block
+		return false
+	}
+	it.setFloor(user)
+	return true
+}
+
+// stays says whether a search for user ends where the Iterator stands.
+func (it *Iterator) stays(user []byte) bool {
+	if !it.valid {
+		return false
+	}
+	c := bytes.Compare(user, it.entry.User)
+	return c == 0 || c < 0 && it.hasFloor && bytes.Compare(it.floor, user) <= 0
+}
+
+// forward says whether user is sought in the loaded block and comes after where
+// the Iterator stands in it.
+func (it *Iterator) forward(user []byte) bool {
+	return it.valid && it.at == it.r.blockOf(user) && bytes.Compare(it.entry.User, user) < 0
+}
+
+func (it *Iterator) setFloor(user []byte) {
+	it.floor, it.hasFloor = append(it.floor[:0], user...), true
+}
+
+// load stands before the first user of block i. It returns false if there is no
+// such block, or an error.
+func (it *Iterator) load(i int) bool {
+	it.valid = false
+	if i >= len(it.r.blocks) {
+		return false
+	}
+	if i != it.at {
+		it.at = -1
+		if it.raw, it.buf, it.err = it.r.readBlock(i, it.raw, it.buf); it.err != nil {
+			return false
+		}
+		it.at = i
+	}
+	if why := it.block.begin(it.raw, it.r.blocks[i].users); why != "" {
+		it.err = it.r.corrupt(i, "%s", why)
+		return false
+	}
+	return true
+}
+
+// done ends a step: the Iterator stands at a user, or there is a reason why not.
+func (it *Iterator) done(why string) bool {
+	if why != "" {
+		it.err = it.r.corrupt(it.at, "%s", why)
+	}
+	it.valid = why == ""
+	return it.valid
+}

@@ -1,0 +1,114 @@
+// Package roll writes and reads the roll that lies beside each HFile of a table
+// of files: the sorted users in the HFile, and for each of them on which days
+// there are which behaviours, and how many records. It is a thousandth of the
+// data. bulkload writes it together with the HFile; extract settles from the
+// rolls who is active before it reads any block of an HFile.
+//
+// A user is here what all rows of one user begin with, and no other's: bytes
+// that a layout makes and that roll does not look into. Users are sorted as
+// bytes and stand once. The same entries make the same file.
+//
+// # Format
+//
+// A file is blocks, then index, footer and trailer, without gaps:
+//
+//	+---------+---------+-----+-------+--------+---------+
+//	| block 0 | block 1 | ... | index | footer | trailer |
+//	+---------+---------+-----+-------+--------+---------+
+//
+// uv is an unsigned LEB128 number, sv the same in zigzag; fixed numbers are big
+// endian; a CRC is CRC32C.
+//
+// A block holds whole users and is read without any other. It is one zstd frame
+// and its checksum:
+//
+//	zstd frame of raw | CRC of the frame, 4 bytes
+//
+//	raw, cut when it reaches 16 KiB:
+//	uv  n, the users in it, at least 1
+//	uv  bytes of shared
+//	uv  bytes of lengths
+//	uv  bytes of rest
+//	uv  bytes of records
+//	shared    n × uv   bytes that the user has in common with the one before
+//	                   it in the block, as many as there are; 0 for the first
+//	lengths   n × uv   bytes of the user after those, at least 1
+//	rest               those bytes, of all users
+//	records   n × uv   the user's records, at least 1
+//	days      n ×      in a file of one date:   uv kinds
+//	                   in a file of more dates: uv d - 1, then d times
+//	                     uv days after the span's first, or, from the second
+//	                        on, days after the day before it less one
+//	                     uv kinds
+//
+// kinds is a set: bit i stands for the i-th behaviour ID of the footer. It is
+// never empty. Like things lie together in a block because they compress
+// better so, and because a search looks only at the first two columns.
+//
+// index:
+//
+//	uv  number of blocks, then for each
+//	    uv  bytes of the zstd frame
+//	    uv  bytes of raw
+//	    uv  users
+//	    uv  bytes that its first user has in common with the first of the
+//	        block before, as many as there are
+//	    uv  bytes of its first user after those; the bytes
+//	uv  bytes of the last user of the file, 0 if there is none; the bytes
+//
+// footer:
+//
+//	sv  first date of the span, days since 1970-01-01
+//	uv  days of the span less one
+//	uv  number of behaviour IDs, at most 64; each as uv, ascending
+//	uv  users; uv user-days; uv records
+//	uv  bytes of the index
+//	CRC of the index, 4 bytes
+//
+// trailer, 16 bytes:
+//
+//	bytes of the footer, 4 | CRC of the footer, 4 | "UTROLL" 00 01
+//
+// The last byte is the version of all this.
+package roll
+
+import (
+	"errors"
+
+	"usertrail/internal/behaviour"
+)
+
+// MaxUser is the largest number of bytes of a user: that of an HBase row.
+const MaxUser = 1<<15 - 1
+
+// ErrCorrupt is wrapped by errors about files that are not as a Writer left
+// them.
+var ErrCorrupt = errors.New("corrupt roll")
+
+// An Entry is a user of the file.
+type Entry struct {
+	User    []byte
+	Days    []Day // those on which the user has records, ascending
+	Records int64
+}
+
+// A Day is a date on which a user has records.
+type Day struct {
+	Date  behaviour.Date
+	Kinds uint64 // bit i stands for the i-th behaviour ID of the file
+}
+
+// Meta says what is in a roll.
+type Meta struct {
+	IDs  []uint16       // the behaviour IDs, ascending
+	Span behaviour.Span // the dates it may hold
+
+	Users    int64
+	UserDays int64 // days of all entries
+	Records  int64
+	First    []byte // user
+	Last     []byte // user
+
+	Blocks int
+	Size   int64 // bytes of the file
+}

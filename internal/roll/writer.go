@@ -1,0 +1,235 @@
+package roll
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Writer writes a roll. It is used by one goroutine.
+type Writer struct {
+	w    io.Writer
+	meta Meta
+	err  error // of any call; all later ones return it
+
+	entry  Entry // the user that is being added
+	last   []byte
+	blocks []blockInfo
+	block  blockBuilder
+	off    int64
+	buf    []byte
+}
+
+// NewWriter returns a Writer of a roll for records of the behaviours with ids,
+// ascending, on the days of span. What is wrong with these the first Add or
+// Close tells.
+func NewWriter(w io.Writer, ids []uint16, span behaviour.Span) *Writer {
+	rw := &Writer{w: w, meta: Meta{IDs: slices.Clone(ids), Span: span}}
+	rw.block.oneDate = span.From == span.To
+	if err := checkHead(ids, span); err != nil {
+		rw.err = fmt.Errorf("roll: %w", err)
+	}
+	return rw
+}
+
+// Add adds records of a user on a date, of the behaviour with index kind in the
+// IDs. All that is added of a user comes together, in any order and in as many
+// calls as one likes; users ascend. Add keeps no reference to user.
+func (w *Writer) Add(user []byte, date behaviour.Date, kind int, records int64) error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.check(date, kind, records); err != nil {
+		w.err = fmt.Errorf("roll: user %.64q: %w", user, err)
+		return w.err
+	}
+	if w.entry.Records == 0 || !bytes.Equal(user, w.entry.User) {
+		if w.err = w.begin(user); w.err != nil {
+			return w.err
+		}
+	}
+	w.entry.Records += records
+	w.entry.addDay(date, 1<<kind)
+	return nil
+}
+
+func (w *Writer) check(date behaviour.Date, kind int, records int64) error {
+	if !w.meta.Span.Has(date) {
+		return fmt.Errorf("date %s is not in %s", date, w.meta.Span)
+	}
+	if kind < 0 || kind >= len(w.meta.IDs) {
+		return fmt.Errorf("behaviour %d of %d", kind, len(w.meta.IDs))
+	}
+	if records < 1 {
+		return fmt.Errorf("%d records on %s", records, date)
+	}
+	return nil
+}
+
+// begin ends the user before and begins a new one.
+func (w *Writer) begin(user []byte) error {
+	if len(user) == 0 || len(user) > MaxUser {
+		return fmt.Errorf("roll: user %.64q: %d bytes are not in 1..%d", user, len(user), MaxUser)
+	}
+	if w.entry.Records > 0 && bytes.Compare(w.entry.User, user) > 0 {
+		return fmt.Errorf("roll: user %.64q comes after %.64q", user, w.entry.User)
+	}
+	if err := w.endUser(); err != nil {
+		return err
+	}
+	w.entry.User = append(w.entry.User[:0], user...)
+	w.entry.Days = w.entry.Days[:0]
+	w.entry.Records = 0
+	return nil
+}
+
+// addDay adds kinds to a date. Dates mostly ascend.
+func (e *Entry) addDay(date behaviour.Date, kinds uint64) {
+	i := len(e.Days)
+	for i > 0 && e.Days[i-1].Date > date {
+		i--
+	}
+	if i > 0 && e.Days[i-1].Date == date {
+		e.Days[i-1].Kinds |= kinds
+		return
+	}
+	e.Days = slices.Insert(e.Days, i, Day{date, kinds})
+}
+
+// endUser adds the finished user to the block.
+func (w *Writer) endUser() error {
+	e := &w.entry
+	if e.Records == 0 {
+		return nil
+	}
+	if w.block.users == 0 {
+		w.blocks = append(w.blocks, blockInfo{off: w.off, first: bytes.Clone(e.User)})
+		w.last = w.last[:0] // a block is read without the one before
+	}
+	w.block.add(w.last, e, w.meta.Span.From)
+	w.last = append(w.last[:0], e.User...)
+	w.meta.Users++
+	w.meta.UserDays += int64(len(e.Days))
+	w.meta.Records += e.Records
+	if w.block.size() >= blockSize {
+		return w.endBlock()
+	}
+	return nil
+}
+
+// endBlock writes the block.
+func (w *Writer) endBlock() error {
+	enc, err := encoder()
+	if err != nil {
+		return fmt.Errorf("roll: zstd: %w", err)
+	}
+	info := &w.blocks[len(w.blocks)-1]
+	raw := w.block.finish()
+	w.buf = enc.EncodeAll(raw, w.buf[:0])
+	info.stored, info.raw, info.users = len(w.buf), len(raw), int64(w.block.users)
+	w.buf = binary.BigEndian.AppendUint32(w.buf, checksum(w.buf))
+	w.block.reset()
+	return w.write(w.buf)
+}
+
+func (w *Writer) write(b []byte) error {
+	n, err := w.w.Write(b)
+	if err != nil {
+		return fmt.Errorf("roll: write at %d: %w", w.off+int64(n), err)
+	}
+	w.off += int64(n)
+	return nil
+}
+
+// Close writes what is left and says what is in the roll. It does not close the
+// io.Writer.
+func (w *Writer) Close() (Meta, error) {
+	if w.err != nil {
+		return Meta{}, w.err
+	}
+	if err := w.close(); err != nil {
+		w.err = err
+		return Meta{}, err
+	}
+	w.err = fmt.Errorf("roll: closed")
+	return w.meta, nil
+}
+
+func (w *Writer) close() error {
+	if err := w.endUser(); err != nil {
+		return err
+	}
+	if w.block.users > 0 {
+		if err := w.endBlock(); err != nil {
+			return err
+		}
+	}
+	index := appendIndex(nil, w.blocks, w.last)
+	tail := appendFooter(index, &footer{meta: w.meta, indexLen: len(index), indexCRC: checksum(index)})
+	if err := w.write(tail); err != nil {
+		return err
+	}
+	w.meta.Blocks, w.meta.Size = len(w.blocks), w.off
+	if len(w.blocks) > 0 {
+		w.meta.First, w.meta.Last = w.blocks[0].first, bytes.Clone(w.last)
+	}
+	return nil
+}
+
+// A blockBuilder collects the columns of a block.
+type blockBuilder struct {
+	oneDate bool
+	users   int
+
+	shared, lengths, rest, records, days []byte
+
+	raw []byte
+}
+
+// add adds a user, who comes after the user before.
+func (b *blockBuilder) add(before []byte, e *Entry, first behaviour.Date) {
+	n := common(before, e.User)
+	b.users++
+	b.shared = binary.AppendUvarint(b.shared, uint64(n))
+	b.lengths = binary.AppendUvarint(b.lengths, uint64(len(e.User)-n))
+	b.rest = append(b.rest, e.User[n:]...)
+	b.records = binary.AppendUvarint(b.records, uint64(e.Records))
+	if b.oneDate {
+		b.days = binary.AppendUvarint(b.days, e.Days[0].Kinds)
+		return
+	}
+	b.days = binary.AppendUvarint(b.days, uint64(len(e.Days)-1))
+	next := first
+	for _, d := range e.Days {
+		b.days = binary.AppendUvarint(b.days, uint64(d.Date-next))
+		b.days = binary.AppendUvarint(b.days, d.Kinds)
+		next = d.Date + 1
+	}
+}
+
+func (b *blockBuilder) size() int {
+	return len(b.shared) + len(b.lengths) + len(b.rest) + len(b.records) + len(b.days)
+}
+
+// finish returns the raw block, valid until the next finish.
+func (b *blockBuilder) finish() []byte {
+	raw := binary.AppendUvarint(b.raw[:0], uint64(b.users))
+	for _, column := range [][]byte{b.shared, b.lengths, b.rest, b.records} {
+		raw = binary.AppendUvarint(raw, uint64(len(column)))
+	}
+	for _, column := range [][]byte{b.shared, b.lengths, b.rest, b.records, b.days} {
+		raw = append(raw, column...)
+	}
+	b.raw = raw
+	return raw
+}
+
+func (b *blockBuilder) reset() {
+	b.users = 0
+	b.shared, b.lengths, b.rest = b.shared[:0], b.lengths[:0], b.rest[:0]
+	b.records, b.days = b.records[:0], b.days[:0]
+}
