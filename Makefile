@@ -1,0 +1,60 @@
+# `make` alone lists what there is to make.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+PYTHON  := $(CURDIR)/.cache/venv/bin/python
+
+# Of the benchmarks.
+RECORDS ?= 10000000
+USERS   ?= 200000
+RUNS    ?= 3
+
+# Tests that read our Parquet with programs that are not written in Go say so in their names.
+FOREIGN := Python|PyArrow|DuckDB|Polars
+
+export USERTRAIL_PYTHON ?= $(PYTHON)
+
+.PHONY: help build test test-local demo bench bench-scale check fuzz golden venv race clean
+
+help: ## list the targets
+	@echo "usertrail $(VERSION)"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+build: ## bin/bulkload and bin/extract, static
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
+
+test: race venv ## everything, with the race detector; installs what it needs and says so
+	CGO_ENABLED=1 go test -race -timeout 25m ./...
+
+test-local: ## what needs nothing but Go: no C compiler, no Python
+	go test -timeout 10m -skip '$(FOREIGN)' ./...
+
+demo: ## sample logs in, active users' trails out, in under a minute
+	@scripts/demo
+
+bench: build venv ## ours and DuckDB on the same data: RECORDS=10000000 USERS=200000 RUNS=3
+	$(PYTHON) scripts/bench compare --records $(RECORDS) --users $(USERS) --runs $(RUNS)
+
+bench-scale: build venv ## time a record and peak memory at 1 million records, 10 million and RECORDS
+	$(PYTHON) scripts/bench scale --records $(RECORDS)
+
+check: ## gofmt, vet, staticcheck, shellcheck where it is, a tidy go.mod
+	@scripts/check
+
+fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
+	@scripts/fuzz
+
+golden: ## write the drawings in testdata anew; look at the diff afterwards
+	go test $$(grep -rl --include='*_test.go' cockroachdb/datadriven internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,') -rewrite
+	git diff --stat
+
+venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/venv
+	@scripts/venv .cache/venv
+
+race: # a C compiler, without which there is no race detector
+	@scripts/need-cc
+
+clean: ## remove what was built and what the demo made
+	rm -rf bin demo
