@@ -48,16 +48,18 @@ func (r report) amount(n int64) string {
 	return humanize.Comma(n)
 }
 
-// rate is shown as 109 MB/s, 3.5 regions/s or 1,200 parts/s.
+// rate is shown as 109 MB/s, 1,200 parts/s, 3.5 regions/s or 10 regions/min.
 func (r report) rate() string {
 	v := r.perSecond()
 	switch {
 	case r.unit == Bytes:
 		return humanize.Bytes(uint64(max(v, 0))) + "/s"
-	case v < 100:
-		return humanize.FtoaWithDigits(v, 1) + " " + r.unit + "/s"
+	case v >= 100:
+		return humanize.Comma(int64(v)) + " " + r.unit + "/s"
+	case v >= 1 || v == 0:
+		return fmt.Sprintf("%.3g %s/s", v, r.unit)
 	}
-	return humanize.Comma(int64(v)) + " " + r.unit + "/s"
+	return fmt.Sprintf("%.3g %s/min", v*60, r.unit)
 }
 
 // tookText is exact where a step is short and readable where it is long.

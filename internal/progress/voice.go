@@ -47,6 +47,7 @@ func (b *bar) begin(r report) {
 		progressbar.OptionShowBytes(r.unit == Bytes),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetItsString(r.unit),
+		progressbar.OptionSetSpinnerChangeInterval(0), // else it has a goroutine that never ends
 		showRate(r.unit),
 	)
 	b.drawn.StartWithoutRender()
