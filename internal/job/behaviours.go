@@ -150,7 +150,7 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 	if s, ok := typ.text(); ok {
 		f.Type = readType(typ, s)
 	}
-	c.Format = readFieldFormat(format, f.Type)
+	c.Format = b.fieldFormat(format, f.Type)
 	if first, ok := seen.types[f.Name]; ok && first.typ != f.Type {
 		typ.wrong("%s here, but %s in %s: a field is one column of the result and has one type", f.Type, first.typ, first.behaviour)
 	} else {

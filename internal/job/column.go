@@ -29,13 +29,7 @@ func (b *builder) readTime(v value) record.Time {
 	t := record.Time{Column: b.column(o, defaultTime)}
 	t.Zone, _ = o.get("zone").zone()
 	t.Year, _ = o.get("year").whole(1, 9999)
-	format := o.get("format")
-	if s, ok := format.word(); ok {
-		t.Format = s
-		if !checkTimeFormat(format, s) && t.Year == 0 && !o.get("year").given() {
-			b.noYear = append(b.noYear, format)
-		}
-	}
+	t.Format = b.timeFormat(o.get("format"), o.get("year").given())
 	return t
 }
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"usertrail/internal/dfs"
 )
 
 // A document is a job file and what has been found wrong with it so far.
@@ -29,10 +30,7 @@ type problem struct {
 }
 
 // folder is where relative paths begin.
-func (d *document) folder() string {
-	prefix, rest := cutScheme(d.name)
-	return prefix + path.Dir(rest)
-}
+func (d *document) folder() string { return dfs.Dir(d.name) }
 
 // wrong notes a problem at a position; nil is the beginning of the file.
 func (d *document) wrong(at *token.Position, text string) {

@@ -102,7 +102,7 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 		return err
 	}
 	for _, info := range infos {
-		name := path.Base(info.Name)
+		name := dfs.Base(info.Name)
 		next, ok := s.match(name, at, f.paths)
 		if !ok || info.Dir == last || !f.wants(next) {
 			continue

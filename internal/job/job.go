@@ -86,7 +86,7 @@ func (u Unique) Asked() bool { return u.User || u.Time || len(u.Fields) > 0 }
 // Load reads the job file at name.
 func Load(ctx context.Context, files dfs.FS, name string) (*Job, error) {
 	data, err := read(ctx, files, name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, dfs.ErrScheme) {
 		return nil, fmt.Errorf("job: %w: %w", ErrJob, err)
 	}
 	if err != nil {

@@ -32,16 +32,21 @@ func (l level) has(key string) bool { return slices.Contains(l.keys, key) }
 // explain says what is wrong with a key that may not stand at l, and which of
 // l's keys was meant, or "" if that is anyone's guess.
 func (l level) explain(key string) (text, meant string) {
+	var places []string
+	for _, other := range levels {
+		if other.has(key) {
+			places = append(places, other.place)
+		}
+	}
+	here := "; here are " + strings.Join(l.keys, ", ")
+	if len(places) > 0 {
+		return "this key stands " + strings.Join(places, " or ") + here, ""
+	}
 	right, near := nearest(key, l.keys)
 	if near {
 		return "unknown key, did you mean " + right + "?", right
 	}
-	for _, other := range levels {
-		if other.has(key) {
-			return "this key stands " + other.place + "; here are " + strings.Join(l.keys, ", "), ""
-		}
-	}
-	return "unknown key, the nearest is " + right + "; here are " + strings.Join(l.keys, ", "), ""
+	return "unknown key, the nearest is " + right + here, ""
 }
 
 // nearest returns the word that is fewest edits from s, and whether it is near
@@ -55,7 +60,7 @@ func nearest(s string, words []string) (word string, near bool) {
 			best, word = d, w
 		}
 	}
-	return word, best >= 0 && best <= (len([]rune(word))+2)/3
+	return word, best >= 0 && best <= (len([]rune(word))+3)/3
 }
 
 // unlike says that s is none of words, and which it is nearest to.

@@ -89,8 +89,8 @@ func (b *builder) readDelimiter() {
 		}
 		s = unquoted
 	}
-	if strings.ContainsAny(s, "\r\n") || f.Syntax == record.CSV && strings.Contains(s, `"`) {
-		v.wrong("%q cannot divide columns: it holds a quote or the end of a line", s)
+	if err := record.CheckSyntax(f.Syntax, s); err != nil {
+		v.wrong("%v", err)
 		return
 	}
 	f.Delimiter = s
@@ -136,15 +136,18 @@ func (b *builder) readEncoding() {
 	if !ok {
 		return
 	}
-	if !knownEncoding(s) {
+	if record.CheckEncoding(s) != nil {
 		near, _ := nearest(s, commonEncodings)
 		v.wrong("%q is no encoding that is known, the nearest common one is %s", s, near)
 		return
 	}
-	if !isUTF8(s) {
+	if s = strings.ToLower(s); s != "utf-8" && s != "utf8" {
 		b.job.Format.Encoding = s
 	}
 }
+
+// commonEncodings are the ones that a misspelt name is compared with.
+var commonEncodings = []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be"}
 
 func (b *builder) readMaxBad() {
 	v := b.logs.get("max_bad")

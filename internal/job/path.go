@@ -3,21 +3,22 @@ package job
 import (
 	"path"
 	"strings"
+
+	"usertrail/internal/dfs"
 )
 
 // cutScheme cuts a name into scheme and host ("hdfs://nn:8020", empty for a
 // local name) and the path there.
 func cutScheme(name string) (prefix, rest string) {
-	i := strings.Index(name, "://")
-	if i < 0 {
+	if dfs.Scheme(name) == "" {
 		return "", name
 	}
-	host := name[i+3:]
-	j := strings.IndexByte(host, '/')
-	if j < 0 {
+	start := strings.Index(name, "://") + len("://")
+	slash := strings.IndexByte(name[start:], '/')
+	if slash < 0 {
 		return name, "/"
 	}
-	return name[:i+3+j], host[j:]
+	return name[:start+slash], name[start+slash:]
 }
 
 // resolve returns what name means in a file that lies in folder. A name with a
@@ -30,24 +31,18 @@ func resolve(folder, name string) string {
 	return prefix + path.Join(rest, name)
 }
 
-// join returns the name of what is called name in folder.
+// join returns the name of what is called name in folder, as short as it can be.
 func join(folder, name string) string {
-	switch {
-	case folder == ".":
+	if folder == "." {
 		return name
-	case strings.HasSuffix(folder, "/"):
-		return folder + name
 	}
-	return folder + "/" + name
+	return dfs.Join(folder, name)
 }
 
 // below returns what is left of a name below folder.
 func below(folder, name string) (string, bool) {
 	if folder == "." {
-		return name, !strings.HasPrefix(name, "/") && !strings.Contains(name, "://")
+		return strings.TrimPrefix(name, "./"), !strings.HasPrefix(name, "/") && dfs.Scheme(name) == ""
 	}
-	if !strings.HasSuffix(folder, "/") {
-		folder += "/"
-	}
-	return strings.CutPrefix(name, folder)
+	return strings.CutPrefix(name, strings.TrimSuffix(folder, "/")+"/")
 }

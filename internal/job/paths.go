@@ -3,7 +3,7 @@ package job
 // readPattern reads the paths of the logs.
 func (b *builder) readPattern() {
 	v := b.logs.get("path")
-	if !v.given() || len(b.kinds) == 0 {
+	if !v.given() {
 		return
 	}
 	p := &Pattern{}
@@ -45,7 +45,7 @@ func (b *builder) checkTells(v value, g glob) {
 	}
 	if !g.dated {
 		for _, format := range b.noYear {
-			format.wrong("names no year, and neither does the path: say year: 2014, or put {date} in logs.path")
+			format.wrong("names no year, and neither does the path: put {date} in logs.path, or give a time its year, such as year: 2014")
 		}
 	}
 }

@@ -44,6 +44,9 @@ type segment struct {
 // stands for, for each kind.
 func compile(folder, written string, paths []string) (g glob, static string, err error) {
 	prefix, rest := cutScheme(written)
+	if strings.ContainsAny(prefix, `*?[{`) {
+		return glob{}, "", fmt.Errorf("%s: a host is named, not found by placeholders or wildcards", prefix)
+	}
 	pieces, err := cut(rest)
 	if err != nil {
 		return glob{}, "", err
