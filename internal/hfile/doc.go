@@ -1,0 +1,145 @@
+// Package hfile writes and reads HFile version 3, HBase's sorted file of cells.
+// The shuffle's ordered cells of one region go in, the table's gets and scans
+// come out; a region server takes a finished file in as it is.
+//
+// # Promises
+//
+// A Writer is given cells in the order of package cell and refuses others. Equal
+// keys are legal, but which of them a reader prefers is undefined, so remove
+// duplicates first. It writes once and forwards only, and the same cells under
+// the same Options make the same bytes. A Reader may be used by many goroutines;
+// a Writer and an Iterator by one at a time. No call starts a goroutine. Bytes
+// that a method hands out are valid until its next call, or as long as its
+// comment says; bytes that are handed in are not kept. Every checksum is
+// verified before a byte beneath it is believed, and what does not add up is an
+// error that wraps ErrCorrupt and says where.
+//
+// Not read are encrypted files, compressed tags that are not empty, zstd
+// dictionaries, and the codecs LZO, BZIP2, LZMA and BROTLI: ErrUnsupported.
+//
+// # The file
+//
+// All integers are big endian unless a line says otherwise. vint is Hadoop's
+// variable integer, ci a protobuf varint of 32 bits.
+//
+//	0                 data blocks, and between them leaf index blocks and Bloom
+//	                  chunks; they touch each other
+//	                  meta blocks, then intermediate index blocks
+//	load-on-open      IDXROOT2  the root of the data index
+//	                  IDXROOT2  the meta index
+//	                  FILEINF2  file info
+//	                  BLMFMET2  where the Bloom chunks lie, if there are any
+//	size-4096         trailer
+//
+// # Block
+//
+//	 0   8  magic   DATABLK*  data               DATABLKE  encoded data
+//	                IDXLEAF2  IDXINTE2  IDXROOT2  METABLKc  FILEINF2
+//	                BLMFBLK2  Bloom chunk         BLMFMET2  DFBLMET2
+//	 8   4  bytes after the header: stored payload and checksums
+//	12   4  bytes of the payload before compression
+//	16   8  offset of the previous block of the kind, or -1; DATABLK* and
+//	        DATABLKE are one kind
+//	24   1  checksum type: 0 none, 1 CRC-32, 2 CRC-32C
+//	25   4  bytes per checksum, c
+//	29   4  33 and the bytes of the stored payload, n
+//	33      payload as stored
+//	 n      one 4-byte checksum for each c bytes of [0, n), the last for fewer
+//
+// The codec of the trailer holds for every payload, also where it makes it
+// longer. GZ is one gzip member, and plain ZSTD one frame. SNAPPY, LZ4 and
+// framed ZSTD are Hadoop's groups of chunks:
+//
+//	repeat  int32 bytes of the group when decoded, 0 may stand at the end
+//	        repeat  int32 length | chunk
+//
+// A chunk is made from at most 128 KiB, because region servers decode into a
+// buffer of 256 KiB without looking.
+//
+// # Cell
+//
+//	int32 keyLen | int32 valueLen | key | value | [uint16 n | tags] | [vint mvcc]
+//
+//	key: int16 rowLen | row | int8 famLen | family | qualifier | int64 time | uint8 type
+//
+// The tags part stands in all cells if file info has hfile.MAX_TAGS_LEN, the
+// mvcc part if KEY_VALUE_VERSION is 1. A block is cells back to back, or
+// one of the encodings below. It ends before the cell that follows its block
+// size, but never between cells with equal keys; with Options.GroupLen it
+// goes on to the end of the group of rows, for at most four times the size.
+//
+// A tag is uint16 n | uint8 type | n-1 bytes.
+//
+// # Encodings
+//
+// An encoded payload begins with int16 id and, all but ROW_INDEX_V1, int32 sum
+// of the cells' plain sizes. State begins anew with each block. The tail is
+// [ci n | tags] [vint mvcc].
+//
+// common is how many leading bytes of a key equal those of the key before: of
+// the two length bytes; if they are equal, of the row; if that is equal too, of
+// family length, family and qualifier.
+//
+//	FAST_DIFF, 4   first  00 | ci keyLen | ci valueLen | ci 0 | key | value | tail
+//	               then   flag | [ci keyLen] | [ci valueLen] | ci common | rest
+//	                      | time without t leading bytes | [type] | [value] | tail
+//	               flag   08 same keyLen   10 same valueLen   20 same type
+//	                      40 same value    07 t, leading bytes of the time that are equal
+//	DIFF, 3        int8 famLen | family, once; then
+//	               flag | [ci keyLen] | [ci valueLen] | ci common | rest
+//	                      | time, little endian | [type] | value | tail
+//	               flag   01 same keyLen   02 same valueLen   04 same type
+//	                      08 time is the one before less this
+//	                      70 bytes of the time less one   80 it is negative
+//	PREFIX, 2      ci keyLen-common | ci valueLen | ci common | key[common:] | value | tail
+//	               common goes on into time and type where all before is equal
+//	ROW_INDEX_V1, 7  cells | int32 rows | rows times int32 start of a row | int32 bytes of cells
+//
+// rest is, if common ends before the row does, length and row from there and the
+// whole qualifier; otherwise the qualifier from there. A part in brackets
+// is left out where the flag says same.
+//
+// # Index
+//
+// A root entry is int64 offset | int32 size on disk | vint length | key, with the
+// count in the trailer. Leaves and intermediates can be searched in place:
+//
+//	int32 n | (n+1) times int32 start of entry i after this table | n times
+//	( int64 offset | int32 size on disk | key )
+//
+// The key K of a block obeys: last key of the block before < K <= first key of
+// the block. It is a real key, or a shorter one in between that has type 255,
+// the largest time, and no family unless only the qualifier was shortened; the
+// key of the file's first block is always real. A root of more than one level ends with the
+// middle of the file: int64 offset of a leaf | int32 its size | int32 entry in it.
+//
+// # File info
+//
+// "PBUF", then varint length and a protobuf message { 1: { 1: key, 2: value } },
+// keys ascending.
+//
+// # Bloom filter
+//
+// A chunk is an array of bits. BLMFMET2 is
+//
+//	int32 3 | int64 bytes of all chunks | int32 hashes | int32 hash type, 1 Murmur
+//	| int64 keys | int64 keys that would have had room | int32 chunks
+//	| vint length, name of the comparator
+//	| chunks times ( int64 offset | int32 size on disk | vint length | first key )
+//
+// Keys come in file order: whole rows, rows cut to a fixed length, or row with
+// qualifier. Of key k the bits are |int32(h1 + i*h2)| mod bits, i from 0, with
+// h1 = murmur(k, 0) and h2 = murmur(k, h1).
+//
+// # Trailer
+//
+// The last 4096 bytes: TRABLK"$ | varint length | protobuf message | zeros |
+// 03 00 00 03.
+//
+//	1 offset of FILEINF2             7 cells
+//	2 offset of load-on-open         8 levels of the data index, root included
+//	3 index bytes, uncompressed      9 offset of the first data block
+//	4 all bytes, uncompressed       10 offset of the last data block
+//	5 entries of the root           11 comparator's class name
+//	6 entries of the meta index     12 codec   13 encryption key
+package hfile

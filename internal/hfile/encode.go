@@ -1,0 +1,201 @@
+package hfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+
+	"usertrail/internal/cell"
+)
+
+// A follower is a cell with what its writer knows of the cell before it in the
+// block. It saves the encoder all comparisons but that of the values.
+type follower struct {
+	*cell.Cell
+	keyLen     int
+	first      bool // of its block; then nothing below is set
+	lastRow    int  // length of the row before
+	sameRow    bool
+	commonRow  int // leading bytes of the row
+	commonQual int // leading bytes of the qualifier, if sameRow
+	sameColumn bool
+	mvcc       uint64
+}
+
+// A cellEncoder collects the cells of one data block.
+type cellEncoder interface {
+	kind() BlockType
+	// add appends a cell.
+	add(f *follower)
+	// plain is the size of the block so far without encoding.
+	plain() int
+	// payload returns the block's payload, valid until reset.
+	payload() []byte
+	reset()
+}
+
+// tail says which optional parts end each cell.
+type tail struct {
+	tags, mvcc bool
+}
+
+// size is the plain size of c's tail.
+func (t tail) size(f *follower) int {
+	n := 0
+	if t.tags {
+		n += 2 + len(f.Tags)
+	}
+	if t.mvcc {
+		n += vintLen(int64(f.mvcc))
+	}
+	return n
+}
+
+// plainEncoder is encoding NONE.
+type plainEncoder struct {
+	tail
+	buf []byte
+}
+
+func (e *plainEncoder) kind() BlockType { return DataBlock }
+func (e *plainEncoder) plain() int      { return len(e.buf) }
+func (e *plainEncoder) payload() []byte { return e.buf }
+func (e *plainEncoder) reset()          { e.buf = e.buf[:0] }
+
+func (e *plainEncoder) add(f *follower) {
+	b := binary.BigEndian.AppendUint32(e.buf, uint32(f.keyLen))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(f.Value)))
+	b = append(appendKey(b, f.Cell), f.Value...)
+	if e.tags {
+		b = binary.BigEndian.AppendUint16(b, uint16(len(f.Tags)))
+		b = append(b, f.Tags...)
+	}
+	if e.mvcc {
+		b = appendVint(b, int64(f.mvcc))
+	}
+	e.buf = b
+}
+
+// Flags of FAST_DIFF. The low three bits are the leading bytes that the
+// time has in common with the one before.
+const (
+	fastTimeBytes   = 0x07
+	fastSameKeyLen  = 0x08
+	fastSameValLen  = 0x10
+	fastSameType    = 0x20
+	fastSameValue   = 0x40
+	fastUnknown     = 0x80
+	encodedPreamble = 2 + 4 // id and sum of plain sizes
+)
+
+// fastDiffEncoder is encoding FAST_DIFF.
+type fastDiffEncoder struct {
+	tail
+	buf []byte
+	sum int // plain bytes
+
+	// Of the last cell. Its value is value bytes at buf[valueAt:], where a run of
+	// equal values was written first.
+	keyLen  int
+	typ     cell.Type
+	time    int64
+	valueAt int
+	value   int
+}
+
+func (e *fastDiffEncoder) kind() BlockType { return EncodedBlock }
+func (e *fastDiffEncoder) plain() int      { return e.sum }
+
+func (e *fastDiffEncoder) reset() {
+	id, _ := FastDiff.id()
+	e.buf = binary.BigEndian.AppendUint16(e.buf[:0], id)
+	e.buf = append(e.buf, 0, 0, 0, 0)
+	e.sum = 0
+}
+
+func (e *fastDiffEncoder) payload() []byte {
+	binary.BigEndian.PutUint32(e.buf[2:], uint32(e.sum))
+	return e.buf
+}
+
+func (e *fastDiffEncoder) add(f *follower) {
+	if f.first {
+		e.addFirst(f)
+	} else {
+		e.addNext(f)
+	}
+	e.keyLen, e.typ, e.time = f.keyLen, f.Type, f.Time
+	e.sum += 8 + f.keyLen + len(f.Value) + e.size(f)
+	if e.tags {
+		e.buf = append(appendCI(e.buf, len(f.Tags)), f.Tags...)
+	}
+	if e.mvcc {
+		e.buf = appendVint(e.buf, int64(f.mvcc))
+	}
+}
+
+func (e *fastDiffEncoder) addFirst(f *follower) {
+	b := append(e.buf, 0)
+	b = appendCI(b, f.keyLen)
+	b = appendCI(b, len(f.Value))
+	b = append(b, 0)
+	b = appendKey(b, f.Cell)
+	e.valueAt, e.value = len(b), len(f.Value)
+	e.buf = append(b, f.Value...)
+}
+
+func (e *fastDiffEncoder) addNext(f *follower) {
+	at := len(e.buf)
+	b := append(e.buf, 0)
+	flag := byte(0)
+	if f.keyLen == e.keyLen {
+		flag |= fastSameKeyLen
+	} else {
+		b = appendCI(b, f.keyLen)
+	}
+	same := false
+	if len(f.Value) == e.value {
+		flag |= fastSameValLen
+		if same = bytes.Equal(f.Value, b[e.valueAt:e.valueAt+e.value]); same {
+			flag |= fastSameValue
+		}
+	} else {
+		b = appendCI(b, len(f.Value))
+	}
+	b = e.appendRest(b, f)
+
+	equal := min(bits.LeadingZeros64(uint64(f.Time)^uint64(e.time))/8, 7)
+	flag |= byte(equal)
+	b = binary.BigEndian.AppendUint64(b, uint64(f.Time)<<(8*equal))
+	b = b[:len(b)-equal]
+	if f.Type == e.typ {
+		flag |= fastSameType
+	} else {
+		b = append(b, byte(f.Type))
+	}
+	if !same {
+		e.valueAt, e.value = len(b), len(f.Value)
+		b = append(b, f.Value...)
+	}
+	b[at] = flag
+	e.buf = b
+}
+
+// appendRest appends how much of the key is common with the one before, and of
+// the rest all but time and type.
+func (e *fastDiffEncoder) appendRest(b []byte, f *follower) []byte {
+	if f.sameRow {
+		b = appendCI(b, 2+len(f.Row)+1+len(f.Family)+f.commonQual)
+		return append(b, f.Qualifier[f.commonQual:]...)
+	}
+	if len(f.Row) == f.lastRow {
+		b = appendCI(b, 2+f.commonRow)
+		return append(append(b, f.Row[f.commonRow:]...), f.Qualifier...)
+	}
+	if len(f.Row)>>8 == f.lastRow>>8 {
+		b = append(b, 1, byte(len(f.Row)))
+	} else {
+		b = append(b, 0, byte(len(f.Row)>>8), byte(len(f.Row)))
+	}
+	return append(append(b, f.Row...), f.Qualifier...)
+}

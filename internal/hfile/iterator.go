@@ -1,0 +1,251 @@
+package hfile
+
+import (
+	"bytes"
+
+	"usertrail/internal/cell"
+)
+
+// IterOptions say how an Iterator reads.
+type IterOptions struct {
+	// ReadAhead is how many bytes are read at once, at most, when blocks that lie
+	// side by side are asked for one after the other; 0 reads each alone. The
+	// Iterator's memory is this and one block.
+	ReadAhead int
+}
+
+// An Iterator goes through the cells of a file in order. It begins before the
+// first cell. It is used by one goroutine; a Reader may have many.
+type Iterator struct {
+	r     *Reader
+	fetch fetcher
+	nodes []node // the index from the root down; the last one's entries are data blocks
+	cur   cursor
+	plain []byte // the block, decompressed
+	block int64  // offset of the block in cur, -1 for none
+	valid bool   // cur stands on a cell
+	same  bool   // that cell's row is the row of the cell before it
+	row   []byte // scratch: last row of a block
+	err   error
+}
+
+// Iterator returns an Iterator, which need not be closed.
+func (r *Reader) Iterator(opt IterOptions) *Iterator {
+	it := &Iterator{
+		r: r,
+		fetch: fetcher{
+			r:     r.r,
+			end:   r.trailer.LoadOnOpen,
+			ahead: max(opt.ReadAhead, 0),
+			next:  -1,
+			dec:   decompressor{codec: r.trailer.Codec},
+		},
+		nodes: make([]node, r.trailer.Levels),
+		cur:   cursor{layout: r.layout},
+		block: -1,
+	}
+	it.nodes[0] = r.root
+	for i := range it.nodes {
+		it.nodes[i].from = -1
+	}
+	return it
+}
+
+// Cell is the current cell, after a call that returned true. It and its bytes
+// are valid until the next call that moves the Iterator.
+func (it *Iterator) Cell() *cell.Cell { return &it.cur.cell }
+
+// SameRow says that the current cell was reached by Next from a cell of the same
+// row. False says nothing: the rows may yet be equal.
+func (it *Iterator) SameRow() bool { return it.same }
+
+// Err is what stopped the Iterator, nil at the end of the file. It stays.
+func (it *Iterator) Err() error { return it.err }
+
+// First goes to the first cell of the file, and returns false if there is none.
+func (it *Iterator) First() bool {
+	it.same = false
+	if it.err != nil || it.r.root.n == 0 {
+		return it.end()
+	}
+	it.nodes[0].at = 0
+	return it.descend(0, nil) && it.load(false) && it.step()
+}
+
+// Next goes to the next cell. It returns false at the end or after an error; it
+// may not be called again then, nor before First or SeekGE.
+func (it *Iterator) Next() bool {
+	if it.cur.next() {
+		it.same = it.cur.sameRow
+		return true
+	}
+	return it.nextBlock()
+}
+
+// nextBlock goes to the first cell of the next block.
+func (it *Iterator) nextBlock() bool {
+	if it.cur.err != nil || !it.valid {
+		return it.stop()
+	}
+	it.row = append(it.row[:0], it.cur.cell.Row...)
+	if !it.advance() || !it.load(true) || !it.step() {
+		return false
+	}
+	it.same = bytes.Equal(it.row, it.cur.cell.Row)
+	return true
+}
+
+// SeekGE goes to the first cell whose row is not before row, forwards or
+// backwards, and returns false if there is none. A row that lies ahead in the
+// current block is found without reading or decompressing anything.
+func (it *Iterator) SeekGE(row []byte) bool {
+	it.same = false
+	if it.err != nil || it.r.root.n == 0 {
+		return it.end()
+	}
+	if !it.ahead(row) {
+		if !it.find(row) {
+			return false
+		}
+	}
+	for it.cur.next() {
+		if !it.cur.sameRow && bytes.Compare(it.cur.cell.Row, row) >= 0 {
+			it.valid = true
+			return true
+		}
+	}
+	// All of the block is before row, so the next one begins with the answer.
+	if it.cur.err != nil {
+		return it.stop()
+	}
+	return it.advance() && it.load(true) && it.step()
+}
+
+// ahead says whether a scan from here on finds row in the current block, or
+// else at the beginning of the next.
+func (it *Iterator) ahead(row []byte) bool {
+	if !it.valid || bytes.Compare(it.cur.cell.Row, row) >= 0 {
+		return false
+	}
+	x := &it.nodes[len(it.nodes)-1]
+	return x.at+1 < x.n && !notAfterRow(x.key(x.at+1), row)
+}
+
+// find loads the block where row would be and goes to before its first cell, or
+// stays where it is if that is before row in the same block.
+func (it *Iterator) find(row []byte) bool {
+	root := &it.nodes[0]
+	root.at = max(root.before(row), 0)
+	if !it.descend(0, row) {
+		return false
+	}
+	x := &it.nodes[len(it.nodes)-1]
+	if offset, _ := x.place(x.at); offset != it.block {
+		return it.load(false)
+	}
+	if !it.valid || bytes.Compare(it.cur.cell.Row, row) >= 0 {
+		it.cur.rewind()
+	}
+	return true
+}
+
+// descend loads the index below nodes[level] at its current entry. On each level
+// it takes the entry where row would be, or the first one if row is nil.
+func (it *Iterator) descend(level int, row []byte) bool {
+	for ; level+1 < len(it.nodes); level++ {
+		x, child := &it.nodes[level], &it.nodes[level+1]
+		offset, size := x.place(x.at)
+		if child.from != offset && !it.loadNode(child, offset, size) {
+			return false
+		}
+		child.at = 0
+		if row != nil {
+			child.at = max(child.before(row), 0)
+		}
+	}
+	return true
+}
+
+// loadNode reads a block of the index. It leaves the read-ahead of the data
+// blocks alone.
+func (it *Iterator) loadNode(x *node, offset int64, size int) bool {
+	x.from = -1
+	f := fetcher{r: it.r.r, end: it.r.trailer.LoadOnOpen, dec: it.fetch.dec}
+	h, payload, err := f.block(nil, offset, size, false)
+	if err != nil {
+		return it.fail(err)
+	}
+	if h.kind != LeafIndex && h.kind != IntermediateIndex {
+		return it.fail(corrupt(offset, "a %s where the index goes on", h.kind))
+	}
+	if err := x.parse(payload); err != nil {
+		return it.fail(corrupt(offset, "%w", err))
+	}
+	x.from = offset
+	return true
+}
+
+// advance goes to the next entry of the index. At the end it returns false.
+func (it *Iterator) advance() bool {
+	for level := len(it.nodes) - 1; level >= 0; level-- {
+		if x := &it.nodes[level]; x.at+1 < x.n {
+			x.at++
+			return it.descend(level, nil)
+		}
+	}
+	return it.end()
+}
+
+// load reads the data block of the current entry.
+func (it *Iterator) load(sequential bool) bool {
+	x := &it.nodes[len(it.nodes)-1]
+	offset, size := x.place(x.at)
+	if sequential && offset <= it.block {
+		return it.fail(corrupt(it.block, "the index goes back to %d", offset))
+	}
+	it.block, it.valid = -1, false
+	h, payload, err := it.fetch.block(it.plain, offset, size, sequential)
+	if err != nil {
+		return it.fail(err)
+	}
+	if it.fetch.dec.codec != Plain {
+		it.plain = payload[:0]
+	}
+	if err := it.cur.open(h.kind, payload); err != nil {
+		return it.fail(corrupt(offset, "%w", err))
+	}
+	it.block = offset
+	return true
+}
+
+// step goes to the first cell of a block that has just been loaded. A block
+// without cells is corrupt.
+func (it *Iterator) step() bool {
+	if !it.cur.next() {
+		if it.cur.err == nil {
+			it.cur.err = errNoCells
+		}
+		return it.stop()
+	}
+	it.valid = true
+	return true
+}
+
+// stop ends the iteration with the cursor's error, if it has one.
+func (it *Iterator) stop() bool {
+	if it.err == nil && it.cur.err != nil {
+		return it.fail(corrupt(it.block, "%w", it.cur.err))
+	}
+	return it.end()
+}
+
+func (it *Iterator) fail(err error) bool {
+	it.err = err
+	return it.end()
+}
+
+// end leaves the Iterator without a current cell.
+func (it *Iterator) end() bool {
+	it.valid = false
+	return false
+}

@@ -1,0 +1,120 @@
+package hfile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Options say how a Writer writes. The zero value of a field means the default
+// that stands beside it.
+type Options struct {
+	Codec    Codec    // SNAPPY
+	Encoding Encoding // FAST_DIFF; NONE is the other that can be written
+
+	// A block closes before the first cell after BlockSize bytes, counted
+	// without encoding and compression; 64 KiB.
+	BlockSize int
+
+	// GroupLen returns how many leading bytes of a row name the group it belongs
+	// to, a user for one. If it is set, a block that has reached BlockSize
+	// closes only where the next group begins, or at four times BlockSize. It is
+	// asked once for a full block and each new row that follows.
+	GroupLen func(row []byte) int
+
+	IndexChunk     int  // bytes of a leaf of the index; 128 KiB
+	ShortIndexKeys bool // shorten index keys as HBase does, instead of each block's own first key
+
+	Bloom       BloomType // NONE
+	BloomPrefix int       // leading bytes of a row that ROWPREFIX_FIXED_LENGTH takes
+
+	// Tags gives every cell a tags field. Without it a cell that has tags is
+	// refused.
+	Tags bool
+	// MVCC writes the cells' own write numbers. Without it they are written as 0,
+	// as files for bulk loading need them.
+	MVCC bool
+
+	// Created is the file's time of creation in milliseconds. The clock is never
+	// asked.
+	Created int64
+	// Info is further entries of file info, such as BULKLOAD_SOURCE_TASK. Names
+	// that begin with "hfile." and those the writer uses itself are refused.
+	Info map[string][]byte
+
+	unmarked        bool        // leave out the entries of file info that mark a bulk file
+	indexMinEntries int         // fewest entries of an intermediate index block; 16
+	meta            []metaBlock // named blocks, as others attach to a file
+	compressor      compressor  // in place of Codec's
+}
+
+type metaBlock struct {
+	name    string
+	payload []byte
+}
+
+// maxBlockSize bounds BlockSize so that a block of four times as much, plus one
+// cell, is far from what an int32 can say.
+const maxBlockSize = 64 << 20
+
+func (o Options) withDefaults() Options {
+	if o.Codec == "" {
+		o.Codec = Snappy
+	}
+	if o.Encoding == "" {
+		o.Encoding = FastDiff
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = 64 << 10
+	}
+	if o.IndexChunk == 0 {
+		o.IndexChunk = 128 << 10
+	}
+	if o.Bloom == "" {
+		o.Bloom = NoBloom
+	}
+	if o.indexMinEntries == 0 {
+		o.indexMinEntries = 16
+	}
+	return o
+}
+
+// validate reports the first option that cannot be followed.
+func (o *Options) validate() error {
+	if _, ok := o.Codec.ordinal(); !ok {
+		return fmt.Errorf("hfile: codec %q: want NONE, GZ, SNAPPY, LZ4, ZSTD or ZSTD_PLAIN", o.Codec)
+	}
+	if o.Encoding != NoEncoding && o.Encoding != FastDiff {
+		return fmt.Errorf("hfile: encoding %q: want NONE or FAST_DIFF", o.Encoding)
+	}
+	if o.BlockSize < 1 || o.BlockSize > maxBlockSize {
+		return fmt.Errorf("hfile: block size %d is not in 1..%d", o.BlockSize, maxBlockSize)
+	}
+	if o.IndexChunk < 1 || o.IndexChunk > maxBlockSize {
+		return fmt.Errorf("hfile: index chunk %d is not in 1..%d", o.IndexChunk, maxBlockSize)
+	}
+	switch o.Bloom {
+	case NoBloom, RowBloom, RowColBloom:
+	case PrefixBloom:
+		if o.BloomPrefix < 1 || o.BloomPrefix > maxRow {
+			return fmt.Errorf("hfile: Bloom prefix of %d bytes is not in 1..%d", o.BloomPrefix, maxRow)
+		}
+	default:
+		return fmt.Errorf("hfile: Bloom filter %q: want NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH", o.Bloom)
+	}
+	for name := range o.Info {
+		if strings.HasPrefix(name, infoReserved) || ownInfo[name] {
+			return fmt.Errorf("hfile: file info %q is the writer's own", name)
+		}
+	}
+	return nil
+}
+
+// ownInfo are the entries that a Writer makes, and those that would mislead a
+// region server about a bulk file.
+var ownInfo = map[string]bool{
+	infoKeyValue: true, infoMaxMVCC: true, infoEncoding: true, infoBulkTime: true,
+	infoMajor: true, infoNotMinor: true, infoTimeRange: true, infoEarliestPut: true,
+	infoDeleteFamily: true, infoBloomType: true, infoLastBloomKey: true, infoBloomParam: true,
+	infoIndexEncoding: true,
+	"MAX_SEQ_ID_KEY":  true, "SKIP_RESET_SEQ_ID": true, "COMPACTION_EVENT_KEY": true,
+}

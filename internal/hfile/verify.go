@@ -1,0 +1,219 @@
+package hfile
+
+import (
+	"bytes"
+
+	"usertrail/internal/cell"
+)
+
+// Verify reads the whole file front to back, as it lies there, and calls each
+// for every cell, which is valid during the call. It holds all that the file
+// says of itself against what is there: checksums, the order of cells, each
+// entry of the index, the count, the last key, the Bloom filter. each may be
+// nil; its error ends the reading and is returned as it is.
+func (r *Reader) Verify(each func(*cell.Cell) error) error {
+	v := verifier{
+		r:     r,
+		s:     newScanner(r, 0, r.size-trailerLen),
+		cur:   cursor{layout: r.layout},
+		index: r.Iterator(IterOptions{}),
+		prev:  -1,
+		each:  each,
+	}
+	for v.s.next() {
+		if !v.s.header.kind.data() {
+			if _, err := v.s.payload(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := v.block(); err != nil {
+			return err
+		}
+	}
+	if v.s.err != nil {
+		return v.s.err
+	}
+	return v.end()
+}
+
+// A verifier is a pass of Verify.
+type verifier struct {
+	r     *Reader
+	s     *scanner
+	cur   cursor
+	index *Iterator // moved through the index alone
+	each  func(*cell.Cell) error
+
+	cells     int64
+	blocks    int64
+	first     int64 // offset of the first data block
+	prev      int64 // offset of the data block before
+	last      cell.Cell
+	lastKey   []byte
+	bloomKey  []byte
+	bloomLast []byte
+}
+
+// block checks the scanner's current block, which is one of data.
+func (v *verifier) block() error {
+	at := v.s.offset
+	payload, err := v.s.payload()
+	if err != nil {
+		return err
+	}
+	if v.s.header.prev != v.prev {
+		return corrupt(at, "previous data block at %d, the header says %d", v.prev, v.s.header.prev)
+	}
+	if err := v.cur.open(v.s.header.kind, payload); err != nil {
+		return corrupt(at, "%w", err)
+	}
+	if v.cur.next() {
+		err = v.entry()
+	} else if v.cur.err == nil {
+		err = corrupt(at, "%w", errNoCells)
+	}
+	if err != nil {
+		return err
+	}
+	for more := v.cur.err == nil; more; more = v.cur.next() {
+		if err := v.cell(); err != nil {
+			return err
+		}
+	}
+	if v.cur.err != nil {
+		return corrupt(at, "cell %d: %w", v.cells, v.cur.err)
+	}
+	if v.blocks == 0 {
+		v.first = at
+	}
+	v.blocks++
+	v.prev = at
+	return nil
+}
+
+// entry checks the index entry of the current block, before its first cell is
+// counted.
+func (v *verifier) entry() error {
+	at := v.s.offset
+	if !v.nextEntry() {
+		if v.index.err != nil {
+			return v.index.err
+		}
+		return corrupt(at, "no entry of the index leads here")
+	}
+	x := &v.index.nodes[len(v.index.nodes)-1]
+	offset, size := x.place(x.at)
+	if offset != at || size != v.s.header.size() {
+		return corrupt(at, "a block of %d bytes, the index has one of %d at %d", v.s.header.size(), size, offset)
+	}
+	key, first := x.key(x.at), appendKey(nil, &v.cur.cell)
+	if compareKeys(key, first) > 0 {
+		return corrupt(at, "index key %.64x comes after the block's first, %.64x", key, first)
+	}
+	if v.blocks == 0 {
+		if !bytes.Equal(key, first) {
+			return corrupt(at, "the file begins with %.64x, the index with %.64x", first, key)
+		}
+		return nil
+	}
+	v.lastKey = appendKey(v.lastKey[:0], &v.last)
+	if compareKeys(v.lastKey, key) >= 0 {
+		return corrupt(at, "index key %.64x does not come after %.64x, which is in the block before", key, v.lastKey)
+	}
+	return nil
+}
+
+// nextEntry goes to the next data block's entry in the index.
+func (v *verifier) nextEntry() bool {
+	if v.blocks > 0 {
+		return v.index.advance()
+	}
+	v.index.nodes[0].at = 0
+	return v.r.root.n > 0 && v.index.descend(0, nil)
+}
+
+// cell checks the current cell against the one before.
+func (v *verifier) cell() error {
+	c := &v.cur.cell
+	if v.cells > 0 && !v.follows(c) {
+		return corrupt(v.s.offset, "cell %d out of order: row %.64x after %.64x", v.cells, c.Row, v.last.Row)
+	}
+	if !v.cur.sameRow || v.cells == 0 {
+		v.last.Row = append(v.last.Row[:0], c.Row...)
+		v.last.Family = append(v.last.Family[:0], c.Family...)
+	}
+	v.last.Qualifier = append(v.last.Qualifier[:0], c.Qualifier...)
+	v.last.Time, v.last.Type = c.Time, c.Type
+	v.cells++
+	if v.r.bloom != nil {
+		if err := v.inBloom(c); err != nil {
+			return err
+		}
+	}
+	if v.each == nil {
+		return nil
+	}
+	return v.each(c)
+}
+
+// follows says whether c may come after the last cell.
+func (v *verifier) follows(c *cell.Cell) bool {
+	if !v.cur.sameRow {
+		return cell.Compare(&v.last, c) <= 0 && bytes.Equal(v.last.Family, c.Family)
+	}
+	switch d := bytes.Compare(v.last.Qualifier, c.Qualifier); {
+	case d != 0:
+		return d < 0 && bytes.Equal(v.last.Family, c.Family)
+	case v.last.Time != c.Time:
+		return v.last.Time > c.Time
+	}
+	return v.last.Type >= c.Type
+}
+
+// inBloom checks that the Bloom filter has the key of c.
+func (v *verifier) inBloom(c *cell.Cell) error {
+	f := v.r.bloom
+	switch f.typ {
+	case RowColBloom:
+		v.bloomKey = appendRowCol(v.bloomKey[:0], c.Row, c.Qualifier)
+	case PrefixBloom:
+		v.bloomKey = append(v.bloomKey[:0], c.Row[:min(len(c.Row), f.prefix)]...)
+	default:
+		if v.cur.sameRow {
+			return nil
+		}
+		v.bloomKey = append(v.bloomKey[:0], c.Row...)
+	}
+	if bytes.Equal(v.bloomKey, v.bloomLast) {
+		return nil
+	}
+	v.bloomLast = append(v.bloomLast[:0], v.bloomKey...)
+	has, err := f.has(v.bloomKey)
+	if err == nil && !has {
+		err = corrupt(v.s.offset, "the Bloom filter does not have %.64x", v.bloomKey)
+	}
+	return err
+}
+
+// end checks what is known only after the last block.
+func (v *verifier) end() error {
+	t := &v.r.trailer
+	at := v.r.size - trailerLen
+	if v.cells != t.Cells {
+		return corrupt(at, "%d cells, the trailer says %d", v.cells, t.Cells)
+	}
+	if v.blocks == 0 {
+		return nil
+	}
+	if v.first != t.FirstData || v.prev != t.LastData {
+		return corrupt(at, "data blocks from %d to %d, the trailer says %d to %d", v.first, v.prev, t.FirstData, t.LastData)
+	}
+	if v.index.advance() || v.index.err != nil {
+		return corrupt(at, "the index has more than %d data blocks", v.blocks)
+	}
+	if last := appendKey(nil, &v.last); !bytes.Equal(last, v.r.info[infoLastKey]) {
+		return corrupt(at, "the last key is %.64x, file info says %.64x", last, v.r.info[infoLastKey])
+	}
+	return nil
+}
