@@ -150,55 +150,62 @@ func digits(b []byte) (int, bool) {
 
 // ParsePrefix returns the user ID of a prefix that AppendPrefix made.
 func ParsePrefix(prefix []byte) ([]byte, error) {
-	n := len(prefix) - 1
-	if n < 1 || prefix[n] != Separator {
-		return nil, fmt.Errorf("%w: prefix %q", ErrNotRow, prefix)
-	}
-	return AppendUser(make([]byte, 0, n), prefix)
+	return AppendUser(make([]byte, 0, len(prefix)), prefix)
 }
 
-// AppendUser appends the user ID of a prefix to dst.
+// AppendUser appends the user ID of a prefix to dst. It refuses every prefix
+// that AppendPrefix did not make of a user ID.
 func AppendUser(dst, prefix []byte) ([]byte, error) {
-	esc := prefix[:len(prefix)-1]
-	at := len(dst)
-	if bytes.IndexByte(esc, '\\') < 0 && ascii(esc) {
-		if bytes.IndexByte(esc, Separator) >= 0 || len(esc) == 0 {
-			return nil, fmt.Errorf("%w: prefix %q", ErrNotRow, prefix)
-		}
-		for i := len(esc) - 1; i >= 0; i-- {
-			dst = append(dst, esc[i])
-		}
-		return dst, nil
+	n := len(prefix) - 1
+	if n < 1 || bytes.IndexByte(prefix, Separator) != n {
+		return nil, fmt.Errorf("%w: prefix %q", ErrNotRow, prefix)
 	}
-	var plain []byte
-	for i := 0; i < len(esc); i++ {
-		switch c := esc[i]; {
-		case c == Separator:
-			return nil, fmt.Errorf("%w: prefix %q", ErrNotRow, prefix)
-		case c != '\\':
-			plain = append(plain, c)
-		case i+1 < len(esc) && esc[i+1] == 'c':
-			plain = append(plain, Separator)
-			i++
-		case i+1 < len(esc) && esc[i+1] == '\\':
-			plain = append(plain, '\\')
-			i++
-		default:
+	user := prefix[:n]
+	if bytes.IndexByte(user, '\\') >= 0 {
+		var ok bool
+		if user, ok = unescape(user); !ok {
 			return nil, fmt.Errorf("%w: escape in %q", ErrNotRow, prefix)
 		}
 	}
-	if !utf8.Valid(plain) || len(plain) == 0 {
+	if len(user) > behaviour.MaxUserLen {
+		return nil, fmt.Errorf("%w: a user ID of %d bytes", ErrNotRow, len(user))
+	}
+	if ascii(user) {
+		for i := len(user) - 1; i >= 0; i-- {
+			dst = append(dst, user[i])
+		}
+		return dst, nil
+	}
+	if !utf8.Valid(user) {
 		return nil, fmt.Errorf("%w: prefix %q is not UTF-8", ErrNotRow, prefix)
 	}
-	for len(plain) > 0 {
-		_, size := utf8.DecodeLastRune(plain)
-		dst = append(dst, plain[len(plain)-size:]...)
-		plain = plain[:len(plain)-size]
-	}
-	if len(dst)-at > behaviour.MaxUserLen {
-		return nil, fmt.Errorf("%w: a user ID of %d bytes", ErrNotRow, len(dst)-at)
+	for len(user) > 0 {
+		_, size := utf8.DecodeLastRune(user)
+		dst = append(dst, user[len(user)-size:]...)
+		user = user[:len(user)-size]
 	}
 	return dst, nil
+}
+
+// unescape returns what was escaped as esc, in bytes of its own, or false if
+// nothing was.
+func unescape(esc []byte) ([]byte, bool) {
+	plain := make([]byte, 0, len(esc))
+	for i := 0; i < len(esc); i++ {
+		c := esc[i]
+		if c == '\\' {
+			i++
+			switch {
+			case i < len(esc) && esc[i] == 'c':
+				c = Separator
+			case i < len(esc) && esc[i] == '\\':
+			default:
+				return nil, false
+			}
+		}
+		plain = append(plain, c)
+	}
+	return plain, true
 }
 
 func ascii(b []byte) bool {
