@@ -1,0 +1,217 @@
+package bulkload
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+	"usertrail/internal/progress"
+	"usertrail/internal/shuffle"
+	"usertrail/internal/split"
+)
+
+// loadBatch reads, writes and commits one batch.
+func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter, p *progress.Progress) error {
+	began := time.Now()
+	regions, err := l.target.Regions(ctx)
+	if err != nil {
+		return err
+	}
+	b := &batch{load: l, inputs: inputs, sorter: s, points: pointsOf(regions), progress: p, records: p.Counter("records")}
+	for i, in := range inputs {
+		in.index = i
+	}
+	defer b.abort()
+	if err := b.read(ctx); err != nil {
+		return err
+	}
+	if err := b.judge(ctx); err != nil {
+		return err
+	}
+	if err := s.Finish(ctx); err != nil {
+		return err
+	}
+	files, days, err := b.write(ctx, len(regions))
+	if err != nil {
+		return err
+	}
+	if err := b.commit(ctx, files, days); err != nil {
+		return err
+	}
+	l.log.Info("loaded", "files", len(inputs), "hfiles", len(files), "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+func pointsOf(regions []split.Region) split.Points {
+	var p split.Points
+	for _, r := range regions[1:] {
+		p = append(p, r.Start)
+	}
+	return p
+}
+
+// judge decides, file by file, what is to be loaded now that all is known of it:
+// nothing of a file that broke off, has too many bad records, or has the bytes
+// of another that is in.
+func (b *batch) judge(ctx context.Context) error {
+	for _, in := range b.inputs {
+		c := &in.counts
+		if in.err == nil && b.job.MaxBad.Exceeded(c.Read, c.Quarantined) {
+			in.err = fmt.Errorf("%s: %w: %d of %d, allowed are %s; see %s",
+				in.Path, ErrTooBad, c.Quarantined, c.Read, b.job.MaxBad, b.cfg.Store.Quarantine(in.Rel))
+			if err := in.bad.commit(); err != nil {
+				return err
+			}
+		}
+		if in.err == nil {
+			if err := b.unchanged(ctx, in); err != nil {
+				return err
+			}
+		}
+		if in.err != nil {
+			b.failed = append(b.failed, in.err)
+			b.result.Failed = append(b.result.Failed, Failed{in.Path, in.err.Error()})
+			continue
+		}
+		if same := b.ledgers.bySHA[in.sha]; same != "" && same != in.Rel {
+			in.sameAs = same
+			c.Duplicate, c.Loaded = c.Loaded, 0
+		} else if in.only == nil {
+			b.ledgers.bySHA[in.sha] = in.Rel
+		}
+	}
+	return nil
+}
+
+// unchanged makes sure that a file of which a part was loaded before is still
+// the same, and that it did not grow while it was read.
+func (b *batch) unchanged(ctx context.Context, in *input) error {
+	info, err := b.cfg.FS.Stat(ctx, in.Path)
+	if err != nil {
+		return err
+	}
+	if info.Size != in.Size || !info.Modified.Equal(in.Modified) {
+		in.err = fmt.Errorf("%s: it was written to while it was read: load it when it is whole", in.Path)
+	}
+	return nil
+}
+
+// dropped says whether in's records are not to be loaded.
+func (in *input) dropped() bool { return in.err != nil || in.sameAs != "" }
+
+// span holds the dates of all of the batch's records.
+func (b *batch) span() behaviour.Span {
+	s := behaviour.Span{From: math.MaxInt32, To: math.MinInt32}
+	for _, d := range b.dates {
+		s.From, s.To = min(s.From, d.From), max(s.To, d.To)
+	}
+	return s
+}
+
+// write writes the files of all regions, Workers of them at once.
+func (b *batch) write(ctx context.Context, regions int) ([]manifest.File, *days, error) {
+	written := make([]*regionFile, regions)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(b.cfg.Workers)
+	for r := range regions {
+		g.Go(func() (err error) {
+			written[r], err = b.writeRegion(ctx, r)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, nil, err
+	}
+	all := newDays()
+	var files []manifest.File
+	for _, in := range b.inputs {
+		if !in.dropped() {
+			in.counts.Loaded = 0
+		}
+	}
+	for _, w := range written {
+		if w == nil {
+			continue
+		}
+		all.add(w.days)
+		for i, in := range b.inputs {
+			in.counts.Loaded += w.loaded[i]
+			in.counts.Duplicate += w.repeated[i]
+		}
+		if w.file.Records > 0 {
+			files = append(files, w.file)
+		}
+	}
+	return files, all, nil
+}
+
+// commit checks the law and makes the batch part of the table.
+func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) error {
+	ledger := &manifest.Load{Version: manifest.Version, Number: b.target.NextLoad(), Job: b.job.Digest(), Days: d.list(b.schema)}
+	var sum manifest.Counts
+	for _, in := range b.inputs {
+		if in.err != nil {
+			continue
+		}
+		if err := in.counts.Check(); err != nil {
+			return fmt.Errorf("%s: %w", in.Path, err)
+		}
+		if err := in.bad.commit(); err != nil {
+			return err
+		}
+		sum.Add(in.counts)
+		ledger.Inputs = append(ledger.Inputs, in.ledger())
+	}
+	if err := sum.Check(); err != nil {
+		return err
+	}
+	if len(ledger.Inputs) == 0 {
+		return nil
+	}
+	if err := b.target.TakeIn(ctx, ledger, files); err != nil {
+		return err
+	}
+	for i := range ledger.Inputs {
+		b.ledgers.add(&ledger.Inputs[i])
+	}
+	b.count(ledger, files, sum)
+	return nil
+}
+
+// count adds a committed batch to the result.
+func (b *batch) count(ledger *manifest.Load, files []manifest.File, sum manifest.Counts) {
+	r := &b.result
+	r.Counts.Add(sum)
+	r.Files += len(ledger.Inputs)
+	r.HFiles += len(files)
+	r.Loads++
+	for _, f := range files {
+		r.Cells += f.Tally.Cells
+	}
+}
+
+// ledger is what the table remembers of in.
+func (in *input) ledger() manifest.Input {
+	out := manifest.Input{
+		Path: in.Rel, Number: in.number, Size: in.Size, Modified: in.Modified,
+		SHA256: in.sha, Part: in.part, SameAs: in.sameAs, Counts: in.counts,
+	}
+	for offset := range in.only {
+		out.Offsets = append(out.Offsets, offset)
+	}
+	slices.Sort(out.Offsets)
+	return out
+}
+
+// abort throws away what bad records are not to be seen.
+func (b *batch) abort() {
+	for _, in := range b.inputs {
+		in.bad.abort()
+	}
+}

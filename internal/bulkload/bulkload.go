@@ -1,0 +1,220 @@
+// Package bulkload takes delivered log files into a table, as one function:
+//
+//	plan       which files are new, and which days go together in a batch
+//	read       files are digested, read and parsed by many workers at once;
+//	           shuffle sorts the records, bad ones go to quarantine
+//	write      each region's cells become one HFile and its roll, which are read
+//	           back whole and compared with what went in
+//	commit     the law is checked, and the table takes the batch in, all at once
+//
+// # Killed at any moment
+//
+// A batch is in the table whole or not at all. The same command finds in the
+// table's ledgers which files are in, and goes on with the next batch; what the
+// killed one left is swept. Batches depend on the delivered files alone, so the
+// table comes out the same.
+//
+// # Memory
+//
+// Three fifths of Config.Memory belong to shuffle. Besides, each worker holds
+// two chunks of a file, and the block and index of the HFile it writes.
+package bulkload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/job"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/progress"
+	"usertrail/internal/table"
+)
+
+var (
+	// ErrRequest is wrapped where the command line asks for what cannot be.
+	ErrRequest = errors.New("wrong request")
+	// ErrTooBad is wrapped where a file has more bad records than the job
+	// allows. Nothing of that file is loaded; other files are.
+	ErrTooBad = errors.New("more bad records than the job allows")
+	// ErrChanged is wrapped where a file is not what was loaded under its name.
+	ErrChanged = errors.New("changed after it was loaded")
+	// ErrNothing is wrapped where there was nothing to do.
+	ErrNothing = errors.New("nothing to do")
+)
+
+// Config is one load. Zero fields take the defaults written beside them.
+type Config struct {
+	FS    dfs.FS
+	Job   *job.Job
+	Store table.Store
+	Span  behaviour.Span
+	Types []string // all behaviours of the job
+
+	Workers  int    // 1
+	Memory   int64  // bytes; 1 GiB
+	Temp     string // directory, on FS, for sorted runs
+	Progress progress.Config
+	Log      *slog.Logger // nothing is said
+}
+
+// A Result is what a load did. The counts are those of the files that were
+// taken in; Failed are the others.
+type Result struct {
+	manifest.Counts
+	Cells   int64    `json:"cells"`
+	Files   int      `json:"files"`   // delivered files that were taken in
+	Already int      `json:"already"` // delivered files that were in before
+	Missing int      `json:"missing"` // days and behaviours without a file
+	Bytes   int64    `json:"bytes"`   // of the delivered files
+	HFiles  int      `json:"hfiles"`
+	Loads   int      `json:"loads"`
+	Failed  []Failed `json:"failed,omitempty"`
+}
+
+// Failed is a file of which nothing was loaded.
+type Failed struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+// load is one call of Run.
+type load struct {
+	cfg    Config
+	job    *job.Job
+	layout layout.Layout
+	kinds  []int // asked, in order of behaviour ID
+	log    *slog.Logger
+
+	target  table.Loader
+	schema  *behaviour.Schema // of the table, with what the job adds
+	kindMap []mapped          // by the job's kinds
+	ledgers *ledgers
+	result  Result
+	failed  []error
+}
+
+func newLoad(cfg Config) (*load, error) {
+	if cfg.Workers <= 0 {
+		cfg.Workers = 1
+	}
+	if cfg.Memory <= 0 {
+		cfg.Memory = 1 << 30
+	}
+	l := &load{cfg: cfg, job: cfg.Job, log: cfg.Log}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Span.From > cfg.Span.To {
+		return nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrRequest, cfg.Span.From, cfg.Span.To)
+	}
+	var err error
+	l.layout, err = layout.ByName(layout.Default)
+	if err != nil {
+		return nil, err
+	}
+	l.kinds, err = kindsOf(cfg.Job.Schema, cfg.Types)
+	return l, err
+}
+
+func kindsOf(s *behaviour.Schema, types []string) ([]int, error) {
+	var kinds []int
+	if len(types) == 0 {
+		for k := range s.Kinds {
+			kinds = append(kinds, k)
+		}
+		return kinds, nil
+	}
+	for _, name := range types {
+		k, ok := s.Kind(name)
+		if !ok {
+			return nil, fmt.Errorf("%w: --types: the job has no behaviour %q; it has %s", ErrRequest, name, strings.Join(s.Names(), ", "))
+		}
+		if !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds, nil
+}
+
+// Run loads. The result says what was done also when there is an error; what it
+// says was loaded, is.
+func Run(ctx context.Context, cfg Config) (Result, error) {
+	l, err := newLoad(cfg)
+	if err != nil {
+		return Result{}, err
+	}
+	found, err := l.find(ctx)
+	if err != nil {
+		return l.result, err
+	}
+	lock, err := cfg.Store.Lock(ctx)
+	if err != nil {
+		return l.result, err
+	}
+	defer lock.Unlock()
+	inputs, err := l.prepare(ctx, found)
+	if err != nil {
+		return l.result, err
+	}
+	if len(inputs) == 0 {
+		return l.result, l.nothing()
+	}
+	if err := l.target.Sweep(ctx); err != nil {
+		return l.result, err
+	}
+	if err := l.loadAll(ctx, inputs); err != nil {
+		return l.result, errors.Join(append(l.failed, err)...)
+	}
+	return l.result, errors.Join(l.failed...)
+}
+
+// prepare opens or plans the table, and says which files are to be loaded.
+func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
+	if err := l.open(ctx, found); err != nil {
+		return nil, err
+	}
+	inputs, err := l.choose(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range inputs {
+		l.result.Bytes += in.Size
+	}
+	return inputs, nil
+}
+
+func (l *load) nothing() error {
+	if l.result.Already > 0 {
+		return fmt.Errorf("%w: all %d files of %s were loaded before", ErrNothing, l.result.Already, l.cfg.Span)
+	}
+	return fmt.Errorf("%w: no file for %s below %s", ErrNothing, l.cfg.Span, l.job.Pattern.Root)
+}
+
+// loadAll loads batch after batch.
+func (l *load) loadAll(ctx context.Context, inputs []*input) error {
+	p := progress.Start(l.cfg.Progress)
+	defer p.Done()
+	s, err := l.sorter(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(ctx)
+	p.Step("loading", progress.Bytes, l.result.Bytes)
+	for _, b := range batches(inputs) {
+		if err := l.loadBatch(ctx, b, s, p); err != nil {
+			return err
+		}
+		if err := s.Reset(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

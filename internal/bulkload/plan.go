@@ -1,0 +1,249 @@
+package bulkload
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/column"
+	"usertrail/internal/job"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+)
+
+const (
+	// batchBytes is about how much is loaded and committed together: enough that
+	// a region's file of it is worth opening, little enough to stay in memory.
+	batchBytes = 384 << 20
+	// regionBytes is how much of the first load makes one region.
+	regionBytes = 256 << 20
+	maxRegions  = 64
+)
+
+// An input is a delivered file on its way into the table.
+type input struct {
+	job.Input
+	index   int // in its batch
+	number  uint32
+	part    *manifest.Part   // what of it is asked for; nil is all
+	covered []*manifest.Part // what of it is in the table already
+	only    map[int64][]byte // of a replay: the records to load, by offset
+
+	state
+}
+
+// find lists the files that were asked for.
+func (l *load) find(ctx context.Context) (job.Found, error) {
+	found, err := l.job.Find(ctx, l.cfg.FS, l.cfg.Span, l.kinds)
+	if err != nil {
+		return found, err
+	}
+	l.result.Missing = len(found.Missing)
+	var required []string
+	for _, m := range found.Missing {
+		if l.job.Behaviours[m.Kind].Required {
+			required = append(required, fmt.Sprintf("%s of %s: %s", l.job.Schema.Kinds[m.Kind].Name, m.Date, m.Path))
+		}
+	}
+	if n := len(required); n > 0 {
+		if n > 5 {
+			required = append(required[:5], fmt.Sprintf("and %d more", n-5))
+		}
+		return found, fmt.Errorf("%w: required files: %s", job.ErrNoInput, strings.Join(required, "; "))
+	}
+	return found, nil
+}
+
+// open opens the table, or plans one where there is none.
+func (l *load) open(ctx context.Context, found job.Found) error {
+	t, err := l.cfg.Store.Open(ctx)
+	switch {
+	case errors.Is(err, table.ErrNoTable):
+		splits, err := l.sampleSplits(ctx, found.Inputs)
+		if err != nil {
+			return err
+		}
+		t, err = l.cfg.Store.New(table.Plan{
+			Layout: l.layout.Name(), Compression: l.job.Table.Compression, Schema: l.job.Schema, Splits: splits,
+		})
+		if err != nil {
+			return err
+		}
+		l.target = t
+	case err != nil:
+		return err
+	default:
+		l.target = t
+		if err := t.Extend(l.job.Schema); err != nil {
+			return fmt.Errorf("%w: %w", job.ErrJob, err)
+		}
+	}
+	info := l.target.Info()
+	l.layout, l.schema = info.Layout, info.Schema
+	l.kindMap = kindMap(l.job.Schema, l.schema)
+	loads, err := l.target.Ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	l.ledgers = newLedgers(loads)
+	return nil
+}
+
+// ledgers are what all loads together know of delivered files.
+type ledgers struct {
+	byPath  map[string][]*manifest.Input
+	bySHA   map[string]string // path of the file that was loaded with these bytes
+	numbers map[uint32]string // path
+}
+
+func newLedgers(loads []*manifest.Load) *ledgers {
+	k := &ledgers{byPath: map[string][]*manifest.Input{}, bySHA: map[string]string{}, numbers: map[uint32]string{}}
+	for _, l := range loads {
+		for i := range l.Inputs {
+			k.add(&l.Inputs[i])
+		}
+	}
+	return k
+}
+
+func (k *ledgers) add(in *manifest.Input) {
+	k.byPath[in.Path] = append(k.byPath[in.Path], in)
+	k.numbers[in.Number] = in.Path
+	if in.SameAs == "" && in.Offsets == nil {
+		k.bySHA[in.SHA256] = in.Path
+	}
+}
+
+// number returns the number of the file called path: the one it has, or one
+// that no other file has.
+func (k *ledgers) number(path string) (uint32, error) {
+	if have := k.byPath[path]; len(have) > 0 {
+		return have[0].Number, nil
+	}
+	n, err := column.Number(path, func(n uint32) bool { return k.numbers[n] == "" })
+	if err == nil {
+		k.numbers[n] = path
+	}
+	return n, err
+}
+
+// choose says which files are to be loaded. A file that is not what was loaded
+// under its name stops the load before it begins.
+func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
+	var out []*input
+	var changed []error
+	for _, f := range found.Inputs {
+		in := &input{Input: f, part: l.partOf(f)}
+		whole := false
+		for _, old := range l.ledgers.byPath[f.Rel] {
+			if old.Offsets != nil {
+				continue
+			}
+			if err := l.sameFile(ctx, f, old); err != nil {
+				changed = append(changed, err)
+				break
+			}
+			in.covered = append(in.covered, old.Part)
+			whole = whole || old.Part.Covers(in.part)
+		}
+		if whole {
+			l.result.Already++
+			continue
+		}
+		n, err := l.ledgers.number(f.Rel)
+		if err != nil {
+			return nil, err
+		}
+		in.number = n
+		out = append(out, in)
+	}
+	return out, errors.Join(changed...)
+}
+
+// partOf is what of a file was asked for: all of it where its path says its
+// date and behaviour.
+func (l *load) partOf(f job.Input) *manifest.Part {
+	if f.Date != nil && f.Kind >= 0 {
+		return nil
+	}
+	p := new(manifest.Part)
+	if f.Date == nil {
+		span := l.cfg.Span
+		p.Span = &span
+	}
+	for _, k := range l.kinds {
+		if f.Kind < 0 || f.Kind == k {
+			p.Behaviours = append(p.Behaviours, l.job.Schema.Kinds[k].Name)
+		}
+	}
+	return p
+}
+
+// sameFile reports a file that is not what was loaded under its name. Only where
+// size or time of change differ are its bytes looked at.
+func (l *load) sameFile(ctx context.Context, f job.Input, old *manifest.Input) error {
+	if f.Size == old.Size && f.Modified.Equal(old.Modified) {
+		return nil
+	}
+	sum, err := l.digest(ctx, f.Path)
+	if err != nil {
+		return err
+	}
+	if sum == old.SHA256 {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: it had %d bytes, sha256 %s, and has %d, %s; deliver what is new as a file of another name",
+		f.Path, ErrChanged, old.Size, old.SHA256, f.Size, sum)
+}
+
+func (l *load) digest(ctx context.Context, path string) (string, error) {
+	f, err := l.cfg.FS.Open(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// batches cuts the files into batches: whole days, in order, until batchBytes
+// are together. Files without a date come last. Nothing but the files decides,
+// so a run that goes on after a killed one makes the batches that were left.
+func batches(inputs []*input) [][]*input {
+	day := func(in *input) behaviour.Date {
+		if in.Date == nil {
+			return behaviour.MaxDate
+		}
+		return *in.Date
+	}
+	slices.SortStableFunc(inputs, func(a, b *input) int {
+		return cmp.Or(cmp.Compare(day(a), day(b)), cmp.Compare(a.Rel, b.Rel))
+	})
+	var out [][]*input
+	var have int64
+	for i := 0; i < len(inputs); {
+		j, size := i+1, inputs[i].Size
+		for j < len(inputs) && inputs[j].Date != nil && day(inputs[j]) == day(inputs[i]) {
+			size += inputs[j].Size
+			j++
+		}
+		if len(out) == 0 || have+size > batchBytes {
+			out = append(out, nil)
+			have = 0
+		}
+		out[len(out)-1] = append(out[len(out)-1], inputs[i:j]...)
+		have += size
+		i = j
+	}
+	return out
+}

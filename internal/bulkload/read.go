@@ -1,0 +1,322 @@
+package bulkload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/column"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/progress"
+	"usertrail/internal/record"
+	"usertrail/internal/shuffle"
+	"usertrail/internal/split"
+)
+
+// chunkBytes is how much of a file is parsed at a time.
+const chunkBytes = 1 << 20
+
+// state is what reading finds out about an input.
+type state struct {
+	mu     sync.Mutex
+	counts manifest.Counts // Loaded is what may be loaded, until the batch is written
+	err    error           // why nothing of it is loaded
+	sha    string
+	sameAs string
+	bad    *quarantine
+}
+
+// fail says that nothing of the file is to be loaded; the first reason counts.
+func (s *state) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+func (s *state) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil
+}
+
+// A batch is files that are loaded and committed together.
+type batch struct {
+	*load
+	inputs   []*input
+	sorter   *shuffle.Sorter
+	points   split.Points
+	progress *progress.Progress
+	records  *progress.Counter
+	dates    []behaviour.Span // by shard: the dates of its records
+	buffers  sync.Pool
+}
+
+// A task is a chunk of a file, and which one it is.
+type task struct {
+	in     *input
+	number int
+	chunk  record.Chunk
+	header []string
+	buffer []byte
+}
+
+// sorter makes what sorts every batch of the load.
+func (l *load) sorter(ctx context.Context) (*shuffle.Sorter, error) {
+	regions, err := l.target.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return shuffle.New(shuffle.Config{
+		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.Memory / 5 * 3,
+		Parts: len(regions), Shards: l.cfg.Workers, Readers: l.cfg.Workers,
+	})
+}
+
+// read reads every file of the batch into the sorter. What is wrong with a file
+// stays with the file; an error ends the load.
+func (b *batch) read(ctx context.Context) error {
+	b.dates = make([]behaviour.Span, b.cfg.Workers)
+	for i := range b.dates {
+		b.dates[i] = behaviour.Span{From: math.MaxInt32, To: math.MinInt32}
+	}
+	b.buffers.New = func() any { return make([]byte, 0, chunkBytes) }
+	g, ctx := errgroup.WithContext(ctx)
+	files := make(chan *input)
+	tasks := make(chan task, b.cfg.Workers)
+	g.Go(func() error {
+		defer close(files)
+		for _, in := range b.inputs {
+			if err := send(ctx, files, in); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	g.Go(func() error {
+		defer close(tasks)
+		r, ctx := errgroup.WithContext(ctx)
+		for range b.cfg.Workers {
+			r.Go(func() error {
+				for in := range files {
+					if err := b.readFile(ctx, in, tasks); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		return r.Wait()
+	})
+	for i := range b.cfg.Workers {
+		g.Go(func() error {
+			w := b.newParser(ctx, i)
+			for t := range tasks {
+				if err := w.parse(t); err != nil {
+					return err
+				}
+				b.buffers.Put(t.buffer[:0])
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// readFile digests one file and hands its chunks out.
+func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) error {
+	f, err := b.cfg.FS.Open(ctx, in.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	raw := &counted{r: io.TeeReader(f, h), progress: b.progress}
+	in.bad = b.newQuarantine(ctx, in)
+	r, err := record.Open(raw, in.File(), &b.job.Format)
+	if err == nil {
+		defer r.Close()
+		err = b.chunks(ctx, in, r, tasks)
+	}
+	var stop *stopped
+	switch {
+	case errors.As(err, &stop):
+		return stop.error
+	case err != nil:
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		in.fail(err)
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil {
+		in.fail(fmt.Errorf("read %s: %w", in.Path, err))
+	}
+	in.sha = hex.EncodeToString(h.Sum(nil))
+	return nil
+}
+
+// stopped is an error that is not the file's.
+type stopped struct{ error }
+
+// chunks hands out a file's chunks in turn, until something is wrong with it.
+func (b *batch) chunks(ctx context.Context, in *input, r *record.Reader, tasks chan<- task) error {
+	for n := 0; !in.failed(); n++ {
+		buf := b.buffers.Get().([]byte)
+		c, err := r.Next(buf)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := send(ctx, tasks, task{in, n, c, r.Header(), buf}); err != nil {
+			return &stopped{err}
+		}
+	}
+	return nil
+}
+
+// counted tells the progress how much has been read.
+type counted struct {
+	r        io.Reader
+	progress *progress.Progress
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.progress.Add(int64(n))
+	return n, err
+}
+
+// A parser is one worker: it turns chunks into records in its shard.
+type parser struct {
+	*batch
+	ctx    context.Context
+	shard  *shuffle.Shard
+	dates  *behaviour.Span
+	layout layout.Layout
+
+	in      *input
+	parser  *record.Parser
+	counts  manifest.Counts
+	rejects []badRecord
+	row     []byte
+	packed  []byte
+	values  [][]byte
+}
+
+func (b *batch) newParser(ctx context.Context, i int) *parser {
+	return &parser{batch: b, ctx: ctx, shard: b.sorter.Shard(i), dates: &b.dates[i], layout: b.load.layout}
+}
+
+// parse takes one chunk. The file's counts are right again after each.
+func (p *parser) parse(t task) error {
+	if p.in != t.in {
+		var err error
+		if p.parser, err = record.NewParser(&p.job.Format, t.in.File(), t.header); err != nil {
+			t.in.fail(err)
+			return t.in.bad.add(t.number, nil)
+		}
+		p.in = t.in
+	}
+	p.counts, p.rejects = manifest.Counts{}, nil
+	if err := p.parser.Parse(t.chunk, p); err != nil {
+		return fmt.Errorf("load %s: %w", t.in.Path, err)
+	}
+	p.in.mu.Lock()
+	p.in.counts.Add(p.counts)
+	p.in.mu.Unlock()
+	p.records.Add(p.counts.Read)
+	return p.in.bad.add(t.number, p.rejects)
+}
+
+// Keep implements record.Sink.
+func (p *parser) Keep(r *behaviour.Record) error {
+	p.counts.Read++
+	if !p.wanted(r) {
+		p.counts.Skipped++
+		return nil
+	}
+	p.counts.Loaded++
+	if r.ID > column.MaxOffset {
+		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: cut it into smaller files", p.in.Path, int64(column.MaxOffset)))
+		return nil
+	}
+	r.ID = column.ID(p.in.number, r.ID)
+	p.remapped(r)
+	p.dates.From, p.dates.To = min(p.dates.From, r.Date), max(p.dates.To, r.Date)
+	p.row = p.layout.AppendRow(p.row[:0], p.schema, r)
+	p.packed = appendPacked(p.packed[:0], p.in.index, r)
+	return p.shard.Add(p.ctx, p.points.Of(p.row), p.row, uint64(r.ID), p.packed)
+}
+
+// wanted says whether a record was asked for and is not in the table yet.
+func (p *parser) wanted(r *behaviour.Record) bool {
+	if p.in.part == nil && p.in.covered == nil {
+		return true
+	}
+	name := p.job.Schema.Kinds[r.Kind].Name
+	if !p.in.part.Has(r.Date, name) {
+		return false
+	}
+	for _, c := range p.in.covered {
+		if c.Has(r.Date, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// remapped makes the job's kind and fields of r those of the table.
+func (p *parser) remapped(r *behaviour.Record) {
+	m := &p.kindMap[r.Kind]
+	r.Kind = m.kind
+	if m.fields == nil {
+		return
+	}
+	p.values = p.values[:0]
+	for _, from := range m.fields {
+		if from < 0 {
+			p.values = append(p.values, nil)
+		} else {
+			p.values = append(p.values, r.Values[from])
+		}
+	}
+	r.Values = p.values
+}
+
+// Skip implements record.Sink.
+func (p *parser) Skip() error {
+	p.counts.Read++
+	p.counts.Skipped++
+	return nil
+}
+
+// Reject implements record.Sink.
+func (p *parser) Reject(r *record.Reject) error {
+	p.counts.Read++
+	p.counts.Quarantined++
+	p.rejects = append(p.rejects, newBadRecord(p.in.Rel, r))
+	return nil
+}
+
+// send gives up when ctx does, so no stage waits for a reader that has gone.
+func send[T any](ctx context.Context, ch chan<- T, v T) error {
+	select {
+	case ch <- v:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

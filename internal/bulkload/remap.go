@@ -1,0 +1,29 @@
+package bulkload
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+)
+
+// A mapped is what a kind of the job is in the table, which may have kinds and
+// fields that the job does not know.
+type mapped struct {
+	kind   int   // index in the table's kinds
+	fields []int // for each of the table's fields the job's, -1 for none; nil where they agree
+}
+
+func kindMap(from, to *behaviour.Schema) []mapped {
+	out := make([]mapped, len(from.Kinds))
+	for i, k := range from.Kinds {
+		j, _ := to.KindByID(k.ID)
+		out[i].kind = j
+		if slices.Equal(k.Fields, to.Kinds[j].Fields) {
+			continue
+		}
+		for _, f := range to.Kinds[j].Fields {
+			out[i].fields = append(out[i].fields, slices.IndexFunc(k.Fields, func(o behaviour.Field) bool { return o.Name == f.Name }))
+		}
+	}
+	return out
+}

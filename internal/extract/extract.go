@@ -1,0 +1,225 @@
+// Package extract takes the trails of active users out of a table, as one
+// function:
+//
+//	settle    the rolls say who is active, and cut them into pieces
+//	fetch     many pieces are read at once, and come back in order
+//	cut       their trails are cut into parts of about PartEvents behaviours, a
+//	          user whole in one part
+//	write     many parts are sorted by user ID and written at once, as Parquet
+//	publish   the directory appears by one rename
+//
+// # Same question, same bytes
+//
+// Parts are cut by the trails alone, in order of the users' keys. Neither the
+// number of workers nor the memory nor the table's regions change a byte.
+//
+// # Killed at any moment
+//
+// Until it is whole the answer lies in a hidden directory beside OUT, each
+// finished part with a record of what is in it. The same command goes on after
+// the last part that is finished with all before it; another question, or a
+// table that has changed, begins anew.
+//
+// # Memory
+//
+// 2 × Workers pieces of about 16,000 records are in flight, and Workers + 1 parts
+// of about PartEvents; a user with more behaviours than that is held whole.
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/fetch"
+	"usertrail/internal/manifest"
+	"usertrail/internal/progress"
+	"usertrail/internal/table"
+)
+
+// ErrQuestion is wrapped by errors that another try of the same command cannot
+// mend: an unknown behaviour, a wrong rule.
+var ErrQuestion = errors.New("wrong question")
+
+// PartEvents is about how many behaviours a part holds.
+const PartEvents = 128 << 10
+
+// Config is one extract. Zero fields take the defaults written beside them.
+type Config struct {
+	FS    dfs.FS
+	Table table.Table
+	// Version changes when what the table holds does.
+	Version string
+
+	Users     *Users
+	Span      behaviour.Span
+	Types     []string
+	Active    string // all, any or min:N; all
+	Out       string
+	Overwrite bool
+
+	Workers  int // pieces read, and parts written, at once; 1
+	Progress progress.Config
+	Log      *slog.Logger
+}
+
+// A Result is what an extract did.
+type Result struct {
+	Users  int64  `json:"users"`  // asked; of all, those found
+	Found  int64  `json:"found"`  // with at least one of the asked behaviours in the span
+	Active int64  `json:"active"` // whose trails came out
+	Events int64  `json:"events"`
+	Files  int    `json:"files"`
+	Out    string `json:"out"`
+}
+
+// question is a Config that has been checked against its table.
+type question struct {
+	table   table.Table
+	info    table.Info
+	users   *Users
+	span    behaviour.Span
+	kinds   []int // in order of behaviour ID
+	rule    activity.Rule
+	active  string
+	workers int
+	after   []byte // key of the last user that an earlier run finished
+}
+
+func newQuestion(c *Config) (*question, error) {
+	q := &question{table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, workers: max(c.Workers, 1)}
+	if q.active == "" {
+		q.active = "all"
+	}
+	if c.Span.From > c.Span.To {
+		return nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuestion, c.Span.From, c.Span.To)
+	}
+	if len(c.Types) == 0 {
+		return nil, fmt.Errorf("%w: --types names no behaviour; the table has %s", ErrQuestion, strings.Join(q.info.Schema.Names(), ", "))
+	}
+	for _, name := range c.Types {
+		k, ok := q.info.Schema.Kind(name)
+		if !ok {
+			return nil, fmt.Errorf("%w: --types: the table has no behaviour %q; it has %s", ErrQuestion, name, strings.Join(q.info.Schema.Names(), ", "))
+		}
+		if !slices.Contains(q.kinds, k) {
+			q.kinds = append(q.kinds, k)
+		}
+	}
+	slices.Sort(q.kinds)
+	rule, err := activity.Parse(q.active, activity.Of(q.kinds...))
+	if err != nil {
+		return nil, fmt.Errorf("%w: --active %w", ErrQuestion, err)
+	}
+	q.rule = rule
+	return q, nil
+}
+
+// names are the asked behaviours, in order of behaviour ID.
+func (q *question) names() []string {
+	var names []string
+	for _, k := range q.kinds {
+		names = append(names, q.info.Schema.Kinds[k].Name)
+	}
+	return names
+}
+
+// Run answers a question. The directory Out is there, whole, when it returns
+// without an error, and unchanged when it returns one. An error that wraps
+// fs.ErrExist says that Out is there already.
+func Run(ctx context.Context, c Config) (Result, error) {
+	q, err := newQuestion(&c)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := checkOut(ctx, &c); err != nil {
+		return Result{}, err
+	}
+	out, err := openStaging(ctx, &c, q)
+	if err != nil {
+		return Result{}, err
+	}
+	defer out.close()
+	q.after = out.after()
+	m, err := answer(ctx, &c, q, out)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := out.publish(ctx, m, c.Overwrite); err != nil {
+		return Result{}, err
+	}
+	return Result{m.Users, m.Found, m.Active, m.Events, len(m.Parts), c.Out}, nil
+}
+
+func checkOut(ctx context.Context, c *Config) error {
+	_, err := c.FS.Stat(ctx, c.Out)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for --out: %w", err)
+	case c.Overwrite:
+		return nil
+	}
+	return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", c.Out, iofs.ErrExist)
+}
+
+// answer writes all parts that are not written yet, and says what the whole is.
+func answer(ctx context.Context, c *Config, q *question, out *staging) (*manifest.Extract, error) {
+	regions, err := q.table.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found int64
+	p := progress.Start(c.Progress)
+	defer p.Done()
+	p.Step("reading trails", "behaviours", 0)
+	g, gctx := errgroup.WithContext(ctx)
+	jobs := make(chan *part)
+	g.Go(func() error {
+		defer close(jobs)
+		k := &knife{ctx: gctx, q: q, jobs: jobs, number: len(out.parts), progress: p}
+		cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Kinds: q.kinds, Span: q.span, Workers: q.workers}
+		if err := fetch.Each(gctx, q.table, settle(gctx, q, regions, &found), cfg, k.take); err != nil {
+			return err
+		}
+		return k.finish()
+	})
+	for range q.workers {
+		g.Go(func() error {
+			w := newPartWriter(q)
+			for job := range jobs {
+				if err := w.write(gctx, out, job); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return out.manifest(q, found, c.Table.Info().Address), nil
+}
+
+// sum counts what passes through it.
+type sum struct {
+	io.Writer
+	bytes int64
+}
+
+func (s *sum) Write(b []byte) (int, error) {
+	n, err := s.Writer.Write(b)
+	s.bytes += int64(n)
+	return n, err
+}

@@ -1,0 +1,226 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+	"usertrail/internal/trail"
+	"usertrail/internal/trailfile"
+)
+
+// batchRows is how many rows are gathered into columns at a time: few enough to
+// stay in the processor's cache until they are encoded.
+const batchRows = 4 << 10
+
+// groupRows lets a part be one row group, unless one of its users is very busy.
+const groupRows = PartEvents * 3 / 2
+
+// A partWriter writes parts, one after the other.
+type partWriter struct {
+	q      *question
+	schema trailfile.Schema
+	slots  [][]int // by kind: where each of its fields stands among the columns
+	behave []uint8 // by kind: its index among the asked
+	batch  trailfile.Batch
+	ids    []byte
+	users  []named
+}
+
+// named is a user's trail with the user ID, a piece of partWriter.ids.
+type named struct {
+	id []byte
+	slice
+}
+
+func newPartWriter(q *question) *partWriter {
+	s := q.info.Schema
+	fields := s.Columns(q.kinds)
+	w := &partWriter{
+		q:      q,
+		schema: trailfile.Schema{Kinds: q.names(), Fields: fields},
+		slots:  make([][]int, len(s.Kinds)),
+		behave: make([]uint8, len(s.Kinds)),
+	}
+	for i, k := range q.kinds {
+		w.behave[k] = uint8(i)
+		for _, f := range s.Kinds[k].Fields {
+			w.slots[k] = append(w.slots[k], slices.IndexFunc(fields, func(c behaviour.Field) bool { return c.Name == f.Name }))
+		}
+	}
+	w.batch.Fields = make([]trailfile.Values, len(fields))
+	for i, f := range fields {
+		w.batch.Fields[i].Type = f.Type
+	}
+	return w
+}
+
+// write writes p under its name in out, whole or not at all, and lets go of it.
+func (w *partWriter) write(ctx context.Context, out *staging, p *part) error {
+	defer func() {
+		for _, t := range p.trails {
+			t.Release()
+		}
+	}()
+	name := partName(p.number)
+	if err := w.sortUsers(p); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	f, err := out.create(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	h := sha256.New()
+	s := &sum{Writer: io.MultiWriter(f, h)}
+	if err := w.rows(s); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := f.Commit(); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return out.done(ctx, partRecord{
+		TrailPart: manifest.TrailPart{
+			Name: name, Users: int64(len(p.users)), Events: p.events,
+			Size: s.bytes, SHA256: hex.EncodeToString(h.Sum(nil)),
+		},
+		Number: p.number, Last: p.last,
+	})
+}
+
+// sortUsers puts a part's users in order of user ID.
+func (w *partWriter) sortUsers(p *part) error {
+	w.ids, w.users = w.ids[:0], w.users[:0]
+	l := w.q.info.Layout
+	for _, u := range p.users {
+		at := len(w.ids)
+		var err error
+		if w.ids, err = l.AppendUser(w.ids, u.key()); err != nil {
+			return err
+		}
+		w.users = append(w.users, named{id: w.ids[at:len(w.ids):len(w.ids)], slice: u})
+	}
+	slices.SortFunc(w.users, func(a, b named) int { return bytes.Compare(a.id, b.id) })
+	return nil
+}
+
+// rows writes the sorted users' trails.
+func (w *partWriter) rows(out *sum) error {
+	f, err := trailfile.NewWriter(out, w.schema, trailfile.Options{GroupRows: groupRows})
+	if err != nil {
+		return err
+	}
+	w.reset()
+	for _, u := range w.users {
+		for i, events := 0, u.events(); i < len(events); i++ {
+			if err := w.row(u.id, u.trails.Batch, &events[i]); err != nil {
+				return err
+			}
+			if w.batch.Rows == batchRows {
+				if err := f.Write(&w.batch); err != nil {
+					return err
+				}
+				w.reset()
+			}
+		}
+	}
+	if err := f.Write(&w.batch); err != nil {
+		return err
+	}
+	_, err = f.Close()
+	return err
+}
+
+// row appends one behaviour to the columns.
+func (w *partWriter) row(id []byte, from *trail.Batch, e *trail.Event) error {
+	b := &w.batch
+	appendBytes(&b.User, id)
+	b.Date = append(b.Date, e.Date)
+	b.Time = append(b.Time, e.Time)
+	b.Behaviour = append(b.Behaviour, w.behave[e.Kind])
+	b.ID = append(b.ID, e.ID)
+	slots := w.slots[e.Kind]
+	for i, slot := range slots {
+		if v := from.Value(from.Refs[int(e.Refs)+i]); v != nil {
+			if err := appendValue(&b.Fields[slot], v, b.Rows); err != nil {
+				k := w.q.info.Schema.Kinds[e.Kind]
+				return fmt.Errorf("user %q, %s, id %d, field %s: %w", id, k.Name, e.ID, k.Fields[i].Name, err)
+			}
+		}
+	}
+	b.Rows++
+	for i := range b.Fields {
+		if c := &b.Fields[i]; len(c.Valid) < b.Rows {
+			appendNull(c)
+		}
+	}
+	return nil
+}
+
+// appendValue adds a row's value to its column; row is the number of rows there.
+func appendValue(c *trailfile.Values, v []byte, row int) error {
+	if err := c.Type.Check(v); err != nil {
+		return err
+	}
+	if len(c.Valid) > row {
+		return fmt.Errorf("two values in one row")
+	}
+	c.Valid = append(c.Valid, true)
+	switch c.Type {
+	case behaviour.String:
+		appendBytes(&c.Str, v)
+	case behaviour.Int64, behaviour.Timestamp:
+		c.Int = append(c.Int, behaviour.ToInt64(v))
+	case behaviour.Double:
+		c.Double = append(c.Double, behaviour.ToDouble(v))
+	case behaviour.Day:
+		c.Small = append(c.Small, int32(behaviour.ToDate(v)))
+	case behaviour.Bool:
+		c.Small = append(c.Small, int32(v[0]&1))
+	}
+	return nil
+}
+
+func appendNull(c *trailfile.Values) {
+	c.Valid = append(c.Valid, false)
+	switch c.Type {
+	case behaviour.String:
+		appendBytes(&c.Str, nil)
+	case behaviour.Int64, behaviour.Timestamp:
+		c.Int = append(c.Int, 0)
+	case behaviour.Double:
+		c.Double = append(c.Double, 0)
+	default:
+		c.Small = append(c.Small, 0)
+	}
+}
+
+func appendBytes(c *trailfile.Bytes, v []byte) {
+	if len(c.Off) == 0 {
+		c.Off = append(c.Off, 0)
+	}
+	c.Data = append(c.Data, v...)
+	c.Off = append(c.Off, uint32(len(c.Data)))
+}
+
+func (w *partWriter) reset() {
+	b := &w.batch
+	b.Rows = 0
+	clearBytes(&b.User)
+	b.Date, b.Time, b.Behaviour, b.ID = b.Date[:0], b.Time[:0], b.Behaviour[:0], b.ID[:0]
+	for i := range b.Fields {
+		c := &b.Fields[i]
+		c.Valid, c.Int, c.Double, c.Small = c.Valid[:0], c.Int[:0], c.Double[:0], c.Small[:0]
+		clearBytes(&c.Str)
+	}
+}
+
+func clearBytes(b *trailfile.Bytes) { b.Data, b.Off = b.Data[:0], append(b.Off[:0], 0) }
+
+func partName(n int) string { return fmt.Sprintf("part-%05d.parquet", n) }

@@ -1,0 +1,187 @@
+package extract
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/fetch"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// A piece is large enough that its users' blocks are read in one pass, and small
+// enough that even a short list keeps all workers busy.
+const (
+	pieceRecords = 16 << 10
+	pieceUsers   = 4 << 10
+)
+
+// settled is one region's answer to who is active: its pieces, and how many of
+// its users were found.
+type settled struct {
+	pieces chan *fetch.Piece
+	found  int64 // valid when pieces is closed
+}
+
+// settle decides from the table's rolls who is active, before any row is read,
+// and cuts the active users into pieces, in order of their keys. Regions are
+// settled ahead of the one whose pieces are taken, Workers of them at once.
+// found is given the number of users found once all pieces have been taken.
+func settle(ctx context.Context, q *question, regions []split.Region, found *int64) iter.Seq2[*fetch.Piece, error] {
+	return func(yield func(*fetch.Piece, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		g, ctx := errgroup.WithContext(ctx)
+		defer g.Wait()
+		defer cancel()
+		all := make([]settled, len(regions))
+		for i := range all {
+			all[i].pieces = make(chan *fetch.Piece, 4)
+		}
+		ahead := make(chan struct{}, q.workers+1)
+		g.Go(func() error {
+			w, ctx := errgroup.WithContext(ctx)
+			for i := range regions {
+				if err := send(ctx, ahead, struct{}{}); err != nil {
+					return errors.Join(w.Wait(), err)
+				}
+				w.Go(func() error { return settleRegion(ctx, q, regions[i], &all[i]) })
+			}
+			return w.Wait()
+		})
+		for i := range all {
+			for {
+				p, ok := recv(ctx, all[i].pieces)
+				if !ok {
+					break
+				}
+				if !yield(p, nil) {
+					return
+				}
+			}
+			if ctx.Err() != nil {
+				yield(nil, cmp.Or(g.Wait(), context.Cause(ctx)))
+				return
+			}
+			*found += all[i].found
+			<-ahead
+		}
+	}
+}
+
+// recv gives up when ctx does.
+func recv[T any](ctx context.Context, ch <-chan T) (v T, ok bool) {
+	select {
+	case v, ok = <-ch:
+		return v, ok
+	case <-ctx.Done():
+		return v, false
+	}
+}
+
+// settleRegion walks one region's users beside the list.
+func settleRegion(ctx context.Context, q *question, r split.Region, out *settled) error {
+	defer close(out.pieces)
+	list := q.users.within(r)
+	if !q.users.all && len(list) == 0 {
+		return nil
+	}
+	users, err := q.table.Users(ctx, r, q.span)
+	if err != nil {
+		return err
+	}
+	c := cutter{ctx: ctx, region: r, out: out.pieces}
+	take := func(u table.User) error {
+		switch q.rule.Judge(u.Did) {
+		case activity.Absent:
+			return nil
+		case activity.TooFew:
+			out.found++
+			return nil
+		}
+		out.found++
+		if bytes.Compare(u.Key, q.after) <= 0 {
+			return nil // in a part that an earlier run finished
+		}
+		return c.add(u)
+	}
+	if q.users.all {
+		for users.Next() {
+			if err := take(users.User()); err != nil {
+				return err
+			}
+		}
+	} else if err := walk(users, q.users, list, take); err != nil {
+		return err
+	}
+	if err := users.Err(); err != nil {
+		return err
+	}
+	return c.flush()
+}
+
+// walk takes those of the list that the table knows.
+func walk(users table.Users, u *Users, list []userRef, take func(table.User) error) error {
+	for i := 0; i < len(list); {
+		if !users.SeekGE(u.key(list[i])) {
+			return nil
+		}
+		at := users.User()
+		// Pass over what lies before the user that the table has next.
+		for i < len(list) && bytes.Compare(u.key(list[i]), at.Key) < 0 {
+			i++
+		}
+		if i < len(list) && bytes.Equal(u.key(list[i]), at.Key) {
+			if err := take(at); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+	return nil
+}
+
+// A cutter cuts a region's active users into pieces.
+type cutter struct {
+	ctx     context.Context
+	region  split.Region
+	out     chan<- *fetch.Piece
+	keys    *fetch.Keys
+	records int64
+}
+
+func (c *cutter) add(u table.User) error {
+	if c.keys == nil {
+		c.keys = new(fetch.Keys)
+	}
+	c.keys.Add(u.Key)
+	c.records += u.Records
+	if c.records >= pieceRecords || c.keys.Len() >= pieceUsers {
+		return c.flush()
+	}
+	return nil
+}
+
+func (c *cutter) flush() error {
+	if c.keys == nil {
+		return nil
+	}
+	p := &fetch.Piece{Region: c.region, Keys: c.keys}
+	c.keys, c.records = nil, 0
+	return send(c.ctx, c.out, p)
+}
+
+// send gives up when ctx does, so no stage waits for a reader that has gone.
+func send[T any](ctx context.Context, ch chan<- T, v T) error {
+	select {
+	case ch <- v:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

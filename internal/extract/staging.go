@@ -1,0 +1,236 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+)
+
+// Names in a staging directory. Spark and Hive pass over names that begin with
+// an underscore.
+const (
+	lockName     = "_lock"
+	questionName = "_question.json"
+	donePrefix   = "_done-"
+	ManifestName = "_manifest.json"
+	SuccessName  = "_SUCCESS"
+)
+
+// A staging is where an answer grows: a hidden directory beside OUT.
+//
+//	.OUT.partial/_lock              held while an extract runs
+//	.OUT.partial/_question.json     what is being answered
+//	.OUT.partial/part-00000.parquet
+//	.OUT.partial/_done-00000.json   the part is whole, and this is in it
+type staging struct {
+	fs   dfs.FS
+	dir  string
+	to   string
+	lock dfs.Lock
+
+	mu    sync.Mutex
+	parts []partRecord // by number once the answer is whole
+}
+
+// A partRecord says that a part is finished.
+type partRecord struct {
+	manifest.TrailPart
+	Number int          `json:"number"`
+	Last   manifest.Key `json:"last"` // key of its last user
+}
+
+// asked is everything that decides an answer's bytes.
+type asked struct {
+	manifest.Question
+	Table   string `json:"table"`
+	Version string `json:"table_version"`
+}
+
+func (q *question) manifest() manifest.Question {
+	return manifest.Question{Span: q.span, Types: q.names(), Active: q.active, Users: q.users.digest(), Format: "parquet"}
+}
+
+// openStaging takes the lock, and what an earlier run of the same question has
+// finished.
+func openStaging(ctx context.Context, c *Config, q *question) (*staging, error) {
+	to := strings.TrimRight(c.Out, "/")
+	s := &staging{fs: c.FS, to: to, dir: dfs.Join(dfs.Dir(to), "."+dfs.Base(to)+".partial")}
+	if err := s.fs.Mkdir(ctx, s.dir); err != nil {
+		return nil, fmt.Errorf("begin --out: %w", err)
+	}
+	lock, err := s.fs.Lock(ctx, dfs.Join(s.dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("--out %s: another extract is writing it: %w", c.Out, err)
+	}
+	s.lock = lock
+	if err := s.begin(ctx, asked{q.manifest(), q.info.Address, c.Version}); err != nil {
+		s.close()
+		return nil, fmt.Errorf("begin --out %s: %w", c.Out, err)
+	}
+	return s, nil
+}
+
+// begin goes on where a run with the same question stopped, or wipes what
+// another question left.
+func (s *staging) begin(ctx context.Context, a asked) error {
+	want, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	list, err := s.fs.List(ctx, s.dir)
+	if err != nil {
+		return err
+	}
+	have, err := dfs.ReadFile(ctx, s.fs, dfs.Join(s.dir, questionName))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	if string(have) == string(want) {
+		return s.resume(ctx, list)
+	}
+	for _, f := range list {
+		if dfs.Base(f.Name) != lockName {
+			if err := s.fs.Remove(ctx, f.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, questionName), want)
+}
+
+// resume takes the parts that are finished with all before them, and removes
+// the rest.
+func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
+	have := map[string]bool{}
+	for _, f := range list {
+		have[dfs.Base(f.Name)] = true
+	}
+	for n := 0; have[doneName(n)] && have[partName(n)]; n++ {
+		b, err := dfs.ReadFile(ctx, s.fs, dfs.Join(s.dir, doneName(n)))
+		if err != nil {
+			return err
+		}
+		var r partRecord
+		if err := json.Unmarshal(b, &r); err != nil {
+			return fmt.Errorf("%s: %w", doneName(n), err)
+		}
+		s.parts = append(s.parts, r)
+	}
+	for _, f := range list {
+		base := dfs.Base(f.Name)
+		var n int
+		_, err := fmt.Sscanf(strings.TrimPrefix(strings.TrimPrefix(base, donePrefix), "part-"), "%05d", &n)
+		if err == nil && n >= len(s.parts) || base == ManifestName || base == SuccessName {
+			if err := s.fs.Remove(ctx, f.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// after is the key of the last user whose part is finished.
+func (s *staging) after() []byte {
+	if len(s.parts) == 0 {
+		return nil
+	}
+	return s.parts[len(s.parts)-1].Last
+}
+
+func (s *staging) create(ctx context.Context, name string) (dfs.Pending, error) {
+	return s.fs.Create(ctx, dfs.Join(s.dir, name))
+}
+
+// done records that a part is whole. It may be called by many goroutines.
+func (s *staging) done(ctx context.Context, r partRecord) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, doneName(r.Number)), b); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts = append(s.parts, r)
+	return nil
+}
+
+// manifest says what the whole answer is, once all parts are done.
+func (s *staging) manifest(q *question, found int64, table string) *manifest.Extract {
+	slices.SortFunc(s.parts, func(a, b partRecord) int { return cmp.Compare(a.Number, b.Number) })
+	m := &manifest.Extract{
+		Version: manifest.Version, Table: table, Question: q.manifest(),
+		Fields: q.info.Schema.Columns(q.kinds), Users: int64(len(q.users.list)), Found: found,
+	}
+	if q.users.all {
+		m.Users = found
+	}
+	for _, p := range s.parts {
+		m.Active += p.Users
+		m.Events += p.Events
+		m.Parts = append(m.Parts, p.TrailPart)
+	}
+	return m
+}
+
+// publish ends the answer and gives it its name. Where an older answer is to be
+// replaced, that one is moved aside first and removed when the new one is there.
+func (s *staging) publish(ctx context.Context, m *manifest.Extract, overwrite bool) error {
+	if err := manifest.Write(ctx, s.fs, dfs.Join(s.dir, ManifestName), m); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	if err := dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, SuccessName), nil); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	for n := range s.parts {
+		if err := s.fs.Remove(ctx, dfs.Join(s.dir, doneName(n))); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+	}
+	for _, name := range []string{questionName, lockName} {
+		if err := s.fs.Remove(ctx, dfs.Join(s.dir, name)); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+	}
+	return s.rename(ctx, overwrite)
+}
+
+// rename gives the answer its name.
+func (s *staging) rename(ctx context.Context, overwrite bool) error {
+	old := dfs.Join(dfs.Dir(s.to), "."+dfs.Base(s.to)+".old")
+	if overwrite {
+		if err := s.fs.Remove(ctx, old); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+		if err := s.fs.Publish(ctx, s.to, old); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			return fmt.Errorf("publish: move the old %s aside: %w", s.to, err)
+		}
+	}
+	if err := s.fs.Publish(ctx, s.dir, s.to); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	if overwrite {
+		return s.fs.Remove(ctx, old)
+	}
+	return nil
+}
+
+// close lets go of the lock.
+func (s *staging) close() {
+	if s.lock != nil {
+		s.lock.Unlock()
+		s.lock = nil
+	}
+}
+
+func doneName(n int) string { return fmt.Sprintf("%s%05d.json", donePrefix, n) }

@@ -1,0 +1,120 @@
+package extract
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
+	"usertrail/internal/split"
+)
+
+// ErrUsers is wrapped by every error that the list of users causes.
+var ErrUsers = errors.New("list of users")
+
+// Users are the users that were asked for: a list, or all.
+type Users struct {
+	all  bool
+	data []byte // keys, as the layout makes them
+	list []userRef
+}
+
+// A userRef is where a key lies in data, with its first bytes beside it: ten
+// million of them are sorted without touching data.
+type userRef struct {
+	word     uint64
+	off, len uint32
+}
+
+// AllUsers asks for every user.
+func AllUsers() *Users { return &Users{all: true} }
+
+// ReadUsers reads one user ID a line; name is for its errors. Blank lines and
+// duplicates are no error. The list may take limit bytes of memory.
+func ReadUsers(r io.Reader, name string, l layout.Layout, limit int64) (*Users, error) {
+	u := new(Users)
+	in := bufio.NewReaderSize(r, 1<<20)
+	for line := 1; ; line++ {
+		b, err := in.ReadSlice('\n')
+		if line == 1 {
+			b = bytes.TrimPrefix(b, []byte("\ufeff"))
+		}
+		id := bytes.TrimRight(b, "\r\n")
+		switch {
+		case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
+			return nil, fmt.Errorf("%w %s: line %d: %w", ErrUsers, name, line, err)
+		case len(id) > behaviour.MaxUserLen:
+			return nil, fmt.Errorf("%w %s: line %d is longer than %d bytes: write one user ID a line", ErrUsers, name, line, behaviour.MaxUserLen)
+		case !utf8.Valid(id):
+			return nil, fmt.Errorf("%w %s: line %d is not UTF-8", ErrUsers, name, line)
+		case len(bytes.TrimSpace(id)) > 0:
+			u.add(id, l)
+		}
+		if int64(cap(u.data))+16*int64(cap(u.list)) > limit || len(u.data) > 1<<32-1024 {
+			return nil, fmt.Errorf("%w %s: more than %d users do not fit in memory: raise --memory", ErrUsers, name, len(u.list))
+		}
+		if err == io.EOF {
+			u.sort()
+			return u, nil
+		}
+	}
+}
+
+func (u *Users) add(id []byte, l layout.Layout) {
+	off := len(u.data)
+	u.data = l.AppendUserKey(u.data, id)
+	key := u.data[off:]
+	var word [8]byte
+	copy(word[:], key)
+	u.list = append(u.list, userRef{binary.BigEndian.Uint64(word[:]), uint32(off), uint32(len(key))})
+}
+
+func (u *Users) sort() {
+	slices.SortFunc(u.list, func(a, b userRef) int {
+		if c := cmp.Compare(a.word, b.word); c != 0 {
+			return c
+		}
+		return bytes.Compare(u.key(a), u.key(b))
+	})
+	u.list = slices.CompactFunc(u.list, func(a, b userRef) bool { return bytes.Equal(u.key(a), u.key(b)) })
+}
+
+func (u *Users) key(r userRef) []byte { return u.data[r.off : r.off+r.len : r.off+r.len] }
+
+// within returns the part of the list that lies in a region.
+func (u *Users) within(r split.Region) []userRef {
+	at := func(key []byte) int {
+		return sort.Search(len(u.list), func(i int) bool { return bytes.Compare(u.key(u.list[i]), key) >= 0 })
+	}
+	from, to := 0, len(u.list)
+	if len(r.Start) > 0 {
+		from = at(r.Start)
+	}
+	if len(r.End) > 0 {
+		to = at(r.End)
+	}
+	return u.list[from:to]
+}
+
+// digest names the set of users, whatever the order of the list.
+func (u *Users) digest() string {
+	if u.all {
+		return "all"
+	}
+	h := sha256.New()
+	for _, r := range u.list {
+		h.Write(u.key(r))
+		h.Write([]byte{'\n'})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,55 @@
+package fetch
+
+import "bytes"
+
+// Keys are user keys, ascending and distinct, held in one arena.
+type Keys struct {
+	data []byte
+	ends []uint32
+}
+
+// Add adds a key that comes after all others. It copies key.
+func (k *Keys) Add(key []byte) {
+	k.data = append(k.data, key...)
+	k.ends = append(k.ends, uint32(len(k.data)))
+}
+
+// Len is the number of keys.
+func (k *Keys) Len() int { return len(k.ends) }
+
+// At returns the i-th key, valid as long as k is.
+func (k *Keys) At(i int) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = k.ends[i-1]
+	}
+	return k.data[start:k.ends[i]:k.ends[i]]
+}
+
+// A finder looks keys up that mostly come one after the other.
+type finder struct {
+	keys *Keys
+	at   int
+}
+
+// find returns the index of key, and whether it is there. It tries the key it
+// found last and the one after it before it searches.
+func (f *finder) find(key []byte) (uint32, bool) {
+	for range 2 {
+		if f.at < f.keys.Len() && bytes.Equal(f.keys.At(f.at), key) {
+			return uint32(f.at), true
+		}
+		f.at++
+	}
+	lo, hi := 0, f.keys.Len()
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if bytes.Compare(f.keys.At(mid), key) < 0 {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	f.at = lo
+	return uint32(lo), lo < f.keys.Len() && bytes.Equal(f.keys.At(lo), key)
+}

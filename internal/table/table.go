@@ -1,0 +1,126 @@
+// Package table is rows: the seam between usertrail and where cells are kept. A
+// live HBase and a table of files implement it; package tabletest holds the
+// suite that each of them passes.
+package table
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
+	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+)
+
+// ErrNoTable is returned where there is no table.
+var ErrNoTable = errors.New("no such table")
+
+// A Table is rows of cells, cut into regions. It may be used by many goroutines
+// at once.
+type Table interface {
+	// Info says what the table is.
+	Info() Info
+	// Regions are the table's regions now, in order, without a gap.
+	Regions(ctx context.Context) ([]split.Region, error)
+	// Scan gives every cell of q's rows once, the cells of a row in order. A row
+	// may be visited more than once, with other cells each time, and rows come
+	// in no promised order. A cell is valid until emit returns.
+	Scan(ctx context.Context, q Query, emit func(*cell.Cell) error) error
+	// Users lists the users that have rows in a region within a span.
+	Users(ctx context.Context, r split.Region, span behaviour.Span) (Users, error)
+	// Close gives back what the table holds open.
+	Close() error
+}
+
+// Info describes a table.
+type Info struct {
+	Address string
+	Family  string
+	Layout  layout.Layout
+	Schema  *behaviour.Schema
+}
+
+// A Query asks for the rows of one region that lie in some ranges.
+type Query struct {
+	// Ranges ascend and do not overlap; they may be walked several times.
+	Ranges iter.Seq[split.Region]
+	// Bounds holds all of Ranges.
+	Bounds split.Region
+	// Span holds the dates of all rows that are asked for. A table may leave out
+	// rows of other dates.
+	Span behaviour.Span
+	// Prefixes are the qualifier prefixes that are asked for; nil is all. A
+	// table may leave out other columns.
+	Prefixes [][]byte
+}
+
+// Users walks over users in order of their keys. It may name a user or a kind
+// too many, never one too few.
+type Users interface {
+	// SeekGE goes to the first user whose key is not before key, only forwards.
+	SeekGE(key []byte) bool
+	// Next goes to the next user, at first to the first.
+	Next() bool
+	// User describes the user it is at; its key is valid until the next move.
+	User() User
+	Err() error
+}
+
+// A User is who has rows in a span.
+type User struct {
+	Key     []byte       // as the layout makes it
+	Did     activity.Set // kinds of the table's schema
+	Records int64        // about how many, to cut work into pieces
+}
+
+// A Loader is a table that takes files in.
+type Loader interface {
+	Table
+	// FileOptions says how the table's files must be written.
+	FileOptions() hfile.Options
+	// Extend adds what is new in a job's schema, from the next load on.
+	Extend(s *behaviour.Schema) error
+	// Ledgers are those of all loads, the oldest first.
+	Ledgers(ctx context.Context) ([]*manifest.Load, error)
+	// NextLoad is the number of the next load.
+	NextLoad() int
+	// Sweep removes what a killed load left behind. Only the holder of the
+	// table's lock may call it.
+	Sweep(ctx context.Context) error
+	// FileName names the file of a load and region, without its ending.
+	FileName(load, region int) string
+	// Stage begins a file of a load. It belongs to the table once TakeIn has
+	// been given it.
+	Stage(ctx context.Context, name string) (dfs.Pending, error)
+	// Staged opens a file that was staged and committed, to read it back.
+	Staged(ctx context.Context, name string) (dfs.File, error)
+	// TakeIn makes a load's files and ledger part of the table, all at once.
+	TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error
+}
+
+// A Store is a place where a table is, or can be made.
+type Store interface {
+	Address() string
+	// Lock keeps other loads away; it fails with dfs.ErrLocked if one runs.
+	Lock(ctx context.Context) (dfs.Lock, error)
+	// Open opens the table; it fails with ErrNoTable if there is none.
+	Open(ctx context.Context) (Loader, error)
+	// New returns a table that will be there once it has taken a load in.
+	New(p Plan) (Loader, error)
+	// Quarantine is the name of the file for bad records of a delivered file.
+	Quarantine(path string) string
+}
+
+// A Plan is what a new table is made with.
+type Plan struct {
+	Layout      string
+	Compression string
+	Schema      *behaviour.Schema
+	Splits      split.Points
+}
