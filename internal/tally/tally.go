@@ -47,38 +47,41 @@ func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 // UnmarshalText reads 16 hex digits.
 func (d *Digest) UnmarshalText(b []byte) error {
 	v, err := strconv.ParseUint(string(b), 16, 64)
+	if err != nil || len(b) != 16 {
+		return fmt.Errorf("tally: digest %q is not 16 hex digits", b)
+	}
 	*d = Digest(v)
-	return err
+	return nil
 }
 
 // A Counter tallies cells one after the other. It remembers the hash of the last
-// row, so cells that come row by row cost least; any order gives the same sum.
+// row and family, so cells that come row by row cost least; any order gives the
+// same sum.
 type Counter struct {
 	Tally
-	row     []byte
-	rowHash uint64
-	started bool
+	row, family []byte
+	rowHash     uint64 // of row and family
+	started     bool
 }
 
 // Odd constants that keep the parts of a cell apart: the same bytes as
 // qualifier and as value hash differently.
 const (
-	mixTime  = 0x9e3779b97f4a7c15
-	mixValue = 0xc2b2ae3d27d4eb4f
-	mixLast  = 0x165667b19e3779f9
+	mixFamily = 0xd6e8feb86659fd93
+	mixTime   = 0x9e3779b97f4a7c15
+	mixValue  = 0xc2b2ae3d27d4eb4f
+	mixLast   = 0x165667b19e3779f9
 )
 
 // Add adds one cell. It keeps no reference to c's bytes.
 func (t *Counter) Add(c *cell.Cell) {
-	if !t.started || !bytes.Equal(t.row, c.Row) {
+	if !t.started || !bytes.Equal(t.row, c.Row) || !bytes.Equal(t.family, c.Family) {
 		t.started = true
 		t.row = append(t.row[:0], c.Row...)
-		t.rowHash = xxhash.Sum64(c.Row)
-		if len(c.Family) > 0 {
-			t.rowHash = mix(t.rowHash, xxhash.Sum64(c.Family)|1)
-		}
+		t.family = append(t.family[:0], c.Family...)
+		t.rowHash = mix(xxhash.Sum64(c.Row), mixFamily^xxhash.Sum64(c.Family))
 	}
-	h := mix(t.rowHash^xxhash.Sum64(c.Qualifier), mixTime^uint64(c.Time)<<8^uint64(c.Type))
+	h := mix(t.rowHash^xxhash.Sum64(c.Qualifier), mixTime^bits.RotateLeft64(uint64(c.Time), 8)^uint64(c.Type))
 	h = mix(h^xxhash.Sum64(c.Value), mixValue)
 	t.Digest += Digest(mix(h, mixLast))
 	t.Cells++
