@@ -79,7 +79,7 @@ func (w *Writer) writeMetaBlocks() (*entries, error) {
 // returns the trailer that describes them.
 func (w *Writer) writeLoadOnOpen(metaIndex *entries) (*Trailer, error) {
 	codec, _ := w.opt.Codec.ordinal()
-	t := &Trailer{FirstData: -1, LastData: -1, Comparator: comparatorName, codec: codec}
+	t := &Trailer{FirstData: -1, LastData: -1, Comparator: w.opt.comparator, codec: codec}
 	if w.facts.blocks > 0 {
 		t.FirstData, t.LastData = w.facts.firstBlock, w.facts.lastBlock
 	}

@@ -45,6 +45,7 @@ type Options struct {
 	indexMinEntries int         // fewest entries of an intermediate index block; 16
 	meta            []metaBlock // named blocks, as others attach to a file
 	compressor      compressor  // in place of Codec's
+	comparator      string      // in place of HBase's
 }
 
 type metaBlock struct {
@@ -71,6 +72,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Bloom == "" {
 		o.Bloom = NoBloom
+	}
+	if o.comparator == "" {
+		o.comparator = comparatorName
 	}
 	if o.indexMinEntries == 0 {
 		o.indexMinEntries = 16

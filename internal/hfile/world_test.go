@@ -1,0 +1,174 @@
+package hfile
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"usertrail/internal/cell"
+)
+
+// shared is a file of the data to build and test on, which lies beside the
+// repository.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	root := os.Getenv("USERTRAIL_SHARED")
+	if root == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !exists(filepath.Join(dir, "go.mod")) {
+			if dir == filepath.Dir(dir) {
+				t.Fatal("no go.mod above the working directory")
+			}
+			dir = filepath.Dir(dir)
+		}
+		root = filepath.Join(filepath.Dir(dir), "shared")
+	}
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if !exists(path) {
+		t.Fatalf("%s is not there; USERTRAIL_SHARED names the folder of shared data", path)
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// madeUp returns n cells in order: few and many columns a row, lengths that
+// cross 255, equal values, times and types near each other, some keys twice. Tags
+// and write numbers are there but for the writer's options to use.
+func madeUp(seed uint64, n int) []cell.Cell {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	text := func(max int) []byte {
+		b := make([]byte, rnd.IntN(max+1))
+		for i := range b {
+			b[i] = "aab\x00\xff"[rnd.IntN(5)]
+		}
+		return b
+	}
+	cells := make([]cell.Cell, 0, n)
+	row := []byte("r")
+	for len(cells) < n {
+		if rnd.IntN(4) == 0 {
+			row = append([]byte("r"), text(8)...)
+			if rnd.IntN(8) == 0 {
+				row = append(row, bytes.Repeat([]byte{'x'}, 250+rnd.IntN(600))...)
+			}
+		}
+		c := cell.Cell{
+			Row:       row,
+			Family:    []byte("fam"),
+			Qualifier: text(6),
+			Time:      []int64{0, 1, 999, 1000, 1 << 40, -5, 1<<63 - 1}[rnd.IntN(7)] + int64(rnd.IntN(2)),
+			Type:      []cell.Type{cell.Put, cell.Put, cell.Put, cell.Delete, cell.DeleteColumn}[rnd.IntN(5)],
+			Value:     text(3),
+			MVCC:      uint64(rnd.IntN(3)) << rnd.IntN(50),
+		}
+		if rnd.IntN(3) == 0 {
+			c.Tags = append([]byte{0, 3, 8}, "ab"...)
+		}
+		if rnd.IntN(30) == 0 {
+			c.Value = bytes.Repeat([]byte("v"), rnd.IntN(5000))
+		}
+		cells = append(cells, c)
+	}
+	slices.SortStableFunc(cells, func(a, b cell.Cell) int { return cell.Compare(&a, &b) })
+	return cells
+}
+
+// without returns cells as options that keep less would leave them.
+func without(cells []cell.Cell, opt Options) []cell.Cell {
+	cells = slices.Clone(cells)
+	for i := range cells {
+		if !opt.Tags {
+			cells[i].Tags = nil
+		}
+		if !opt.MVCC {
+			cells[i].MVCC = 0
+		}
+	}
+	return cells
+}
+
+// write makes a file of cells.
+func write(t testing.TB, opt Options, cells []cell.Cell) []byte {
+	t.Helper()
+	b, _ := writeMeta(t, opt, cells)
+	return b
+}
+
+func writeMeta(t testing.TB, opt Options, cells []cell.Cell) ([]byte, Meta) {
+	t.Helper()
+	var buf bytes.Buffer
+	w, err := newTestWriter(&buf, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range cells {
+		if err := w.Add(&cells[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	meta, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes(), meta
+}
+
+// newTestWriter is NewWriter for all encodings: those that it does not write
+// come from the slow encoder.
+func newTestWriter(buf *bytes.Buffer, opt Options) (*Writer, error) {
+	encoding := opt.Encoding
+	if slow := encoding != "" && encoding != NoEncoding && encoding != FastDiff; slow {
+		opt.Encoding = NoEncoding
+	}
+	w, err := NewWriter(buf, opt)
+	if err != nil || opt.Encoding == encoding {
+		return w, err
+	}
+	w.opt.Encoding = encoding
+	w.enc = &slowEncoder{encoding: encoding, tail: tail{tags: opt.Tags, mvcc: true}}
+	return w, nil
+}
+
+func open(t testing.TB, b []byte) *Reader {
+	t.Helper()
+	r, err := Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// scan returns copies of all cells of a file.
+func scan(r *Reader, opt IterOptions) ([]cell.Cell, error) {
+	var cells []cell.Cell
+	it := r.Iterator(opt)
+	for ok := it.First(); ok; ok = it.Next() {
+		cells = append(cells, *it.Cell().Clone())
+	}
+	return cells, it.Err()
+}
+
+// sameCells reports the first difference.
+func sameCells(got, want []cell.Cell) error {
+	for i := range min(len(got), len(want)) {
+		g, w := &got[i], &want[i]
+		if cell.Compare(g, w) != 0 || !bytes.Equal(g.Value, w.Value) || !bytes.Equal(g.Tags, w.Tags) || g.MVCC != w.MVCC {
+			return fmt.Errorf("cell %d is %s tags %x mvcc %d, want %s tags %x mvcc %d", i, g, g.Tags, g.MVCC, w, w.Tags, w.MVCC)
+		}
+	}
+	if len(got) != len(want) {
+		return fmt.Errorf("%d cells, want %d", len(got), len(want))
+	}
+	return nil
+}
