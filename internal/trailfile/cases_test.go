@@ -63,13 +63,13 @@ func stringSamples() []sample {
 	pages := trailfile.Options{PageBytes: 2000, GroupRows: 5000}
 	return []sample{
 		{"different strings", s, pages, with(12000, unique, number)},
-		{"different strings, late", s, trailfile.Options{}, with(160_000, func(i int) any {
-			if i < 9000 || i > 150_000 {
+		{"different strings, late", s, trailfile.Options{}, with(85_000, func(i int) any {
+			if i < 9000 || i > 80_000 {
 				return "same"
 			}
 			return unique(i)
 		}, number)},
-		{"large dictionary", s, trailfile.Options{}, with(140_000, func(i int) any { return fmt.Sprint("v", i*7919%50_000) }, number)},
+		{"large dictionary", s, trailfile.Options{GroupRows: 60_000}, with(90_000, func(i int) any { return fmt.Sprint("v", i*7919%40_000) }, number)},
 		{"empty strings", s, pages, with(3000, func(i int) any { return "" }, number)},
 		{"long strings", s, pages, with(200, func(i int) any { return strings.Repeat("ab", i*3) }, number)},
 		{"long strings, one beginning", s, pages, with(200, func(i int) any { return long + strings.Repeat("é", i) }, number)},

@@ -1,0 +1,118 @@
+package trailfile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+)
+
+// said is a file and its truth, as testdata/readers.py wants them.
+type said struct {
+	Name    string       `json:"name"`
+	File    string       `json:"file"`
+	Rows    int          `json:"rows"`
+	Columns []saidColumn `json:"columns"`
+}
+
+type saidColumn struct {
+	Name     string         `json:"name"`
+	Type     behaviour.Type `json:"type"`
+	Nullable bool           `json:"nullable"`
+	Values   []any          `json:"values"`
+}
+
+// TestPythonReadersAgree has pyarrow, DuckDB and polars read every sample whole,
+// filter it by each column, and say its null counts, bounds, indexes and Bloom
+// filters; all of that is compared with the rows that were written.
+func TestPythonReadersAgree(t *testing.T) {
+	python := findPython(t)
+	dir := t.TempDir()
+	var all []said
+	for i, c := range samples() {
+		data, _ := write(t, c.schema, c.opts, c.rows, 5000)
+		file := fmt.Sprintf("%02d.parquet", i)
+		if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, said{Name: c.name, File: file, Rows: len(c.rows), Columns: truth(c)})
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "samples.json"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), python, "testdata/readers.py", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s testdata/readers.py: %v\n%s", python, err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	last := lines[len(lines)-1]
+	t.Log(last)
+	if !strings.HasPrefix(last, fmt.Sprintf("%d files, ", len(all))) {
+		t.Errorf("did not read all of the %d files: %s", len(all), last)
+	}
+	for _, l := range lines[:len(lines)-1] {
+		t.Error(l)
+	}
+}
+
+// findPython returns an interpreter that has the readers.
+func findPython(t *testing.T) string {
+	t.Helper()
+	if p := os.Getenv("USERTRAIL_PYTHON"); p != "" {
+		return p
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("no go.mod above the test's folder")
+		}
+		dir = up
+	}
+	p := filepath.Join(dir, ".cache", "venv", "bin", "python")
+	if _, err := os.Stat(p); err != nil {
+		t.Fatalf("%v: run make venv, or set USERTRAIL_PYTHON to a Python with duckdb, pyarrow, pytz and polars", err)
+	}
+	return p
+}
+
+func truth(c sample) []saidColumn {
+	columns := []saidColumn{
+		{Name: "user_id", Type: behaviour.String}, {Name: "date", Type: behaviour.Day}, {Name: "time", Type: behaviour.Timestamp},
+		{Name: "behaviour", Type: behaviour.String}, {Name: "id", Type: behaviour.Int64},
+	}
+	for _, f := range c.schema.Fields {
+		columns = append(columns, saidColumn{Name: f.Name, Type: f.Type, Nullable: true})
+	}
+	for col := range columns {
+		columns[col].Values = make([]any, len(c.rows))
+		for i := range c.rows {
+			columns[col].Values[i] = saidValue(c.rows[i].column(c.schema, col))
+		}
+	}
+	return columns
+}
+
+// saidValue is v for JSON, which has no way to write every double.
+func saidValue(v any) any {
+	if d, ok := v.(float64); ok {
+		return strconv.FormatFloat(d, 'x', -1, 64)
+	}
+	return v
+}

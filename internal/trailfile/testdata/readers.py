@@ -1,0 +1,200 @@
+"""Reads trail files by pyarrow, DuckDB and polars and compares what they say
+with the truth.
+
+    readers.py DIRECTORY
+
+DIRECTORY/samples.json lists the files and what is in them, column by column.
+One line is printed for each difference, and at the end how much was compared.
+"""
+
+import bisect
+import datetime
+import json
+import math
+import sys
+
+import duckdb
+import polars
+import pyarrow
+import pyarrow.parquet as parquet
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+ARROW = {
+    "string": pyarrow.string(), "int64": pyarrow.int64(), "double": pyarrow.float64(),
+    "bool": pyarrow.bool_(), "timestamp": pyarrow.timestamp("us", "UTC"), "date": pyarrow.date32(),
+}
+RAW = {"timestamp": pyarrow.int64(), "date": pyarrow.int32()}
+
+compared = 0
+sample = ""
+
+
+def check(got, want, *where):
+    global compared
+    compared += 1
+    if got != want:
+        print(f"{sample}: {' '.join(map(str, where))}: got {str(got)[:200]}, want {str(want)[:200]}")
+
+
+class Column:
+    """A column as it should be: numbers for times and dates, None for null."""
+
+    def __init__(self, said):
+        self.name, self.type, self.nullable = said["name"], said["type"], said["nullable"]
+        self.values = said["values"]
+        if self.type == "double":
+            self.values = [None if v is None else float.fromhex(v) if v[-1] not in "Nf" else float(v) for v in self.values]
+        self.sorted = sorted(self.order(v) for v in self.values if v is not None)
+
+    def order(self, v):
+        """Sorts values as DuckDB and polars do: a NaN comes last."""
+        return (math.isnan(v), 0 if math.isnan(v) else v) if self.type == "double" else v
+
+    def native(self, v):
+        """The value as a Python object that stands for it in the libraries."""
+        if self.type == "timestamp":
+            return EPOCH + datetime.timedelta(microseconds=v)
+        if self.type == "date":
+            return datetime.date(1970, 1, 1) + datetime.timedelta(days=v)
+        return v
+
+    def probes(self):
+        """A few values to ask for: some that are there and one that is not."""
+        there = self.sorted
+        if not there:
+            return []
+        picked = [there[0], there[len(there) // 2], there[-1]]
+        if self.type == "double":
+            picked = [math.nan if nan else v for nan, v in picked]
+        if self.type == "string":
+            picked.append("not in any file")
+        return picked
+
+    def count(self, op, probe):
+        at = self.order(probe)
+        less, upto = bisect.bisect_left(self.sorted, at), bisect.bisect_right(self.sorted, at)
+        return {"=": upto - less, "<": less, ">": len(self.sorted) - upto}[op]
+
+
+def key(values):
+    """Makes values comparable: a NaN equals a NaN, and zeros differ."""
+    return [repr(v) if isinstance(v, float) else v for v in values]
+
+
+def by_pyarrow(path, columns, rows):
+    file = parquet.ParquetFile(path, page_checksum_verification=True)
+    table = file.read()
+    check(table.num_rows, rows, "pyarrow: rows")
+    check(table.schema.names, [c.name for c in columns], "pyarrow: columns")
+    for c in columns:
+        check(table.schema.field(c.name).type, ARROW[c.type], "pyarrow: type of", c.name)
+        check(table.schema.field(c.name).nullable, c.nullable, "pyarrow: nullable", c.name)
+        got = table.column(c.name).cast(RAW.get(c.type, ARROW[c.type])).to_pylist()
+        check(key(got), key(c.values), "pyarrow: values of", c.name)
+    footer(file.metadata, columns, rows)
+    for c in columns:
+        for v in c.probes():
+            if c.type == "double":
+                continue  # pyarrow compares NaN and zeros as IEEE 754 does
+            found = parquet.read_table(path, columns=["id"], filters=[(c.name, "=", c.native(v))]).num_rows
+            check(found, c.count("=", v), "pyarrow:", c.name, "=", v)
+
+
+def footer(meta, columns, rows):
+    check(meta.num_rows, rows, "pyarrow: rows in footer")
+    check(sum(meta.row_group(g).num_rows for g in range(meta.num_row_groups)), rows, "pyarrow: sum of row groups")
+    check(meta.created_by.split()[0], "usertrail", "pyarrow: created by")
+    begin = 0
+    for g in range(meta.num_row_groups):
+        group = meta.row_group(g)
+        sorting = [(s.column_index, s.descending) for s in group.sorting_columns]
+        check(sorting, [(0, False), (2, False)], "pyarrow: sorting columns of group", g)
+        for i, c in enumerate(columns):
+            chunk(group.column(i), c, c.values[begin:begin + group.num_rows], f"group {g}, {c.name}")
+        begin += group.num_rows
+
+
+def chunk(meta, column, values, where):
+    there = [v for v in values if v is not None]
+    stats = meta.statistics
+    check(stats.null_count, len(values) - len(there), "pyarrow: nulls of", where)
+    nan = column.type == "double" and any(math.isnan(v) for v in there)
+    check(meta.has_offset_index, True, "pyarrow: offset index of", where)
+    check(meta.has_column_index, not nan, "pyarrow: column index of", where)
+    bounded = bool(there) and not nan
+    if bounded and column.type == "string":
+        bounded = max(len(f(there).encode()) for f in (min, max)) <= 256
+    check(stats.has_min_max, bounded, "pyarrow: bounds of", where)
+    if bounded:
+        check((stats.min, stats.max), (column.native(min(there)), column.native(max(there))), "pyarrow: bounds of", where)
+
+
+def by_duckdb(db, path, columns, rows):
+    ask = lambda sql, *args: db.execute(sql.replace("FILE", f"read_parquet('{path}')"), args).fetchall()
+    check(ask("SELECT count(*) FROM FILE")[0][0], rows, "duckdb: rows")
+    for c in columns:
+        name = '"' + c.name + '"'
+        got = {"timestamp": f"epoch_us({name})", "date": f"{name} - DATE '1970-01-01'"}.get(c.type, name)
+        check(key([v for v, in ask(f"SELECT {got} FROM FILE")]), key(c.values), "duckdb: values of", c.name)
+        nulls = c.values.count(None)
+        check(ask(f"SELECT count({name}) FROM FILE")[0][0], rows - nulls, "duckdb: count of", c.name)
+        check(ask(f"SELECT count(*) FROM FILE WHERE {name} IS NULL")[0][0], nulls, "duckdb:", c.name, "is null")
+        for v in c.probes():
+            literal = {"timestamp": "make_timestamptz(?)", "date": "DATE '1970-01-01' + ?::INTEGER"}.get(c.type, "?")
+            for op in "=<>":
+                found = ask(f"SELECT count(id) FROM FILE WHERE {name} {op} {literal}", v)[0][0]
+                check(found, c.count(op, v), "duckdb:", c.name, op, v)
+    bloom(ask, path, columns[0].values)
+
+
+def bloom(ask, path, users):
+    groups = ask(f"SELECT row_group_num_rows FROM parquet_metadata('{path}') WHERE path_in_schema = 'user_id' ORDER BY row_group_id")
+    begin = 0
+    bounds = []
+    for n, in groups:
+        bounds.append((begin, begin + n))
+        begin += n
+    for user in sorted(set(users))[::max(1, len(set(users)) // 5)]:
+        said = ask(f"SELECT row_group_id, bloom_filter_excludes FROM parquet_bloom_probe('{path}', 'user_id', ?)", user)
+        check(len(said), len(groups), "duckdb: row groups with a bloom filter")
+        for group, excluded in said:
+            if user in users[slice(*bounds[group])]:
+                check(excluded, False, "duckdb: bloom filter of group", group, "excludes", user)
+    if groups:
+        said = [x for i in range(50) for _, x in ask(f"SELECT row_group_id, bloom_filter_excludes FROM parquet_bloom_probe('{path}', 'user_id', ?)", f"nobody {i}")]
+        check(sum(said) > len(said) * 0.8, True, f"duckdb: bloom filters exclude {sum(said)} of {len(said)} that are not there")
+
+
+def by_polars(path, columns, rows):
+    frame = polars.read_parquet(path)
+    check(frame.height, rows, "polars: rows")
+    for c in columns:
+        got = frame[c.name]
+        if c.type in RAW:
+            got = got.cast(polars.Int64)
+        check(key(got.to_list()), key(c.values), "polars: values of", c.name)
+        lazy = polars.scan_parquet(path)
+        nulls = lazy.filter(polars.col(c.name).is_null()).collect().height
+        check(nulls, c.values.count(None), "polars:", c.name, "is null")
+        for v in c.probes():
+            found = lazy.filter(polars.col(c.name) == polars.lit(c.native(v))).collect().height
+            check(found, c.count("=", v), "polars:", c.name, "=", v)
+
+
+def main(directory):
+    global sample
+    db = duckdb.connect()
+    db.execute("SET TimeZone = 'UTC'")
+    with open(directory + "/samples.json", encoding="utf-8") as f:
+        samples = json.load(f)
+    for s in samples:
+        sample, path = s["name"], directory + "/" + s["file"]
+        columns = [Column(c) for c in s["columns"]]
+        by_pyarrow(path, columns, s["rows"])
+        by_duckdb(db, path, columns, s["rows"])
+        by_polars(path, columns, s["rows"])
+    print(f"{len(samples)} files, {compared} comparisons")
+
+
+main(sys.argv[1])
