@@ -12,7 +12,9 @@ type cursor struct {
 	key uint64 // prefix of the record's row
 	rec record
 
-	entries []entry // still to come
+	entries []entry // still to come, sorted by key
+	scratch []entry // as many
+	ordered int     // of entries, how many are sorted by record too
 	arena   *arena
 	seg     *segment // instead of entries
 
@@ -28,11 +30,24 @@ func (c *cursor) next() error {
 		c.end()
 		return nil
 	}
-	e := c.entries[0]
-	c.entries = c.entries[1:]
+	e := c.nextEntry()
 	c.key = e.key
 	c.rec.parse(c.arena.at(e.ref))
 	return nil
+}
+
+// nextEntry takes the next entry of a shard; there is one.
+func (c *cursor) nextEntry() entry {
+	if c.ordered == 0 {
+		c.ordered = ties(c.entries)
+		if n := c.ordered; n > 1 {
+			sortTies(c.entries[:n], c.scratch[:n], c.arena)
+		}
+	}
+	e := c.entries[0]
+	c.entries, c.scratch = c.entries[1:], c.scratch[1:]
+	c.ordered--
+	return e
 }
 
 func (c *cursor) nextOfRun() error {

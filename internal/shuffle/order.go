@@ -1,6 +1,10 @@
 package shuffle
 
-import "slices"
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
 
 // An entry stands for a record while it is sorted: 16 bytes, because wider ones
 // cost more to move than they save in comparing (a second word of the row made
@@ -12,21 +16,21 @@ type entry struct {
 
 const entryBytes = 16
 
-// sortEntries sorts the entries of one part, with room for as many in tmp.
-func sortEntries(e, tmp []entry, a *arena) {
+// sortByKey sorts entries by key, with room for as many in tmp, and leaves equal
+// keys in the order they had.
+func sortByKey(e, tmp []entry) {
 	if !slices.IsSortedFunc(e, byKey) {
 		sortKeys(e, tmp)
 	}
-	for lo := 0; lo < len(e); {
-		hi := lo + 1
-		for hi < len(e) && e[hi].key == e[lo].key {
-			hi++
-		}
-		if hi-lo > 1 {
-			sortTies(e[lo:hi], a)
-		}
-		lo = hi
+}
+
+// ties is how many entries e begins with that have the same key.
+func ties(e []entry) int {
+	n := 1
+	for n < len(e) && e[n].key == e[0].key {
+		n++
 	}
+	return n
 }
 
 func byKey(a, b entry) int {
@@ -105,9 +109,93 @@ func insertKeys(e []entry) {
 	}
 }
 
-// sortTies sorts entries of one key by their records. They are often in order
-// already: a file brings the records of a user in order of time.
-func sortTies(e []entry, a *arena) {
+// fewTies is where comparing records is quicker than looking for where they
+// differ.
+const fewTies = 8
+
+// sortTies sorts entries of one key by their records, with room for as many in
+// tmp. It is done just before the records are used, because they are scattered
+// over the memory and by then near at hand.
+func sortTies(e, tmp []entry, a *arena) {
+	if len(e) <= fewTies {
+		sortByRecord(e, a)
+		return
+	}
+	key := e[0].key
+	sortAhead(e, tmp, a)
+	for i := range e {
+		e[i].key = key
+	}
+}
+
+// sortAhead sorts entries by the eight bytes of their rows that begin where the
+// rows differ, then those that agree in these in the same way. It changes the
+// keys.
+func sortAhead(e, tmp []entry, a *arena) {
+	same, shortest, longest := compareRows(e, a)
+	switch {
+	case same == longest:
+		sortBySeq(e, tmp, a)
+		return
+	case same == shortest || len(e) <= fewTies:
+		sortByRecord(e, a) // the end of a row is not seen in eight bytes filled up
+		return
+	}
+	for i := range e {
+		b := a.at(e[i].ref)
+		e[i].key = prefix(rowOf(b)[same:])
+	}
+	sortByKey(e, tmp)
+	for len(e) > 0 {
+		n := ties(e)
+		if n > 1 {
+			sortAhead(e[:n], tmp[:n], a)
+		}
+		e, tmp = e[n:], tmp[n:]
+	}
+}
+
+// compareRows returns how many bytes the rows of e begin with in common, and the
+// lengths of the shortest and the longest.
+func compareRows(e []entry, a *arena) (same, shortest, longest int) {
+	first := rowOf(a.at(e[0].ref))
+	same, shortest, longest = len(first), len(first), len(first)
+	for _, x := range e[1:] {
+		row := rowOf(a.at(x.ref))
+		shortest, longest = min(shortest, len(row)), max(longest, len(row))
+		if len(row) < same || !bytes.Equal(row[:same], first[:same]) {
+			same = common(row, first[:same])
+		}
+	}
+	return same, shortest, longest
+}
+
+// common is how many bytes a and b begin with in common.
+func common(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// sortBySeq sorts entries of one row.
+func sortBySeq(e, tmp []entry, a *arena) {
+	for i := range e {
+		e[i].key = binary.BigEndian.Uint64(a.at(e[i].ref))
+	}
+	sortByKey(e, tmp)
+	for len(e) > 0 {
+		n := ties(e)
+		sortByRecord(e[:n], a)
+		e = e[n:]
+	}
+}
+
+// sortByRecord sorts entries by comparing their records.
+func sortByRecord(e []entry, a *arena) {
 	order := func(x, y entry) int {
 		var r, o record
 		r.parse(a.at(x.ref))

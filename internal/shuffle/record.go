@@ -48,6 +48,12 @@ func (r *record) parse(b []byte) {
 	r.payload = b[row:end:end]
 }
 
+// rowOf returns the row of the record that b begins with.
+func rowOf(b []byte) []byte {
+	_ = b[headerLen-1]
+	return b[headerLen : headerLen+int(binary.BigEndian.Uint16(b[8:]))]
+}
+
 // compare is the order of records.
 func (r *record) compare(o *record) int {
 	if c := bytes.Compare(r.row, o.row); c != 0 {

@@ -144,15 +144,13 @@ func (s *Shard) makeScratch() {
 	s.scratch = s.scratch[:cap(s.scratch)]
 }
 
-// sortPart sorts and returns the entries of a part, after group. Different parts
-// may be sorted at once.
-func (s *Shard) sortPart(part int) []entry {
+// cursor returns a cursor of the records of a part, after group. Different parts
+// may be read at once.
+func (s *Shard) cursor(part int) cursor {
 	lo, hi := s.bounds[part], s.bounds[part+1]
-	e := s.entries[lo:hi]
-	if len(e) > 1 {
-		sortEntries(e, s.scratch[lo:hi], &s.arena)
-	}
-	return e
+	c := cursor{entries: s.entries[lo:hi], scratch: s.scratch[lo:hi], arena: &s.arena}
+	sortByKey(c.entries, c.scratch)
+	return c
 }
 
 // spill sorts what the shard holds, writes it as one run and forgets it.
@@ -177,15 +175,23 @@ func (s *Shard) writeRun(ctx context.Context, name string) (*run, error) {
 	}
 	defer w.abort()
 	for p := range s.parts {
-		for _, e := range s.sortPart(p) {
-			b := s.arena.at(e.ref)
-			if err := w.add(ctx, b[:recordLen(b)]); err != nil {
-				return nil, err
-			}
+		if err := s.writePart(ctx, w, p); err != nil {
+			return nil, err
 		}
 		w.endPart()
 	}
 	return w.commit(ctx)
+}
+
+func (s *Shard) writePart(ctx context.Context, w *runWriter, part int) error {
+	c := s.cursor(part)
+	for len(c.entries) > 0 {
+		b := s.arena.at(c.nextEntry().ref)
+		if err := w.add(ctx, b[:recordLen(b)]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clear forgets all records and keeps the memory, but for entries of which less

@@ -16,7 +16,7 @@
 // that agree in all three are the same bytes, so the result is the same bytes
 // whatever the memory, the number of shards and the order of Add. Sorting is by
 // the first eight bytes of the row, by radix; only records that agree in those
-// are compared.
+// are looked into, just before they are handed out or spilled.
 //
 // # Memory
 //
@@ -178,8 +178,8 @@ func (s *Sorter) Part(ctx context.Context, part int) (*Iterator, error) {
 		return nil, errors.Join(err, it.Close())
 	}
 	for _, sh := range s.shards {
-		if entries := sh.sortPart(part); len(entries) > 0 {
-			it.tree.cursors = append(it.tree.cursors, cursor{entries: entries, arena: &sh.arena})
+		if c := sh.cursor(part); len(c.entries) > 0 {
+			it.tree.cursors = append(it.tree.cursors, c)
 		}
 	}
 	share(it.buffer, it.runs)
