@@ -73,9 +73,10 @@ type Sample struct {
 }
 
 // Balanced returns at most n-1 points that cut the sampled keys into n regions
-// of weights as equal as whole keys allow. A key heavier than a share has a
-// region of its own and the others share what is left. The order of the samples
-// does not matter, and one key may stand in many of them.
+// of weights as equal as whole keys allow. A key much heavier than a share has a
+// region of its own where there are regions enough, and the others share what is
+// left. The order of the samples does not matter, and one key may stand in many
+// of them.
 func Balanced(samples []Sample, n int) Points {
 	keys := merge(samples)
 	var left int64
