@@ -80,7 +80,7 @@ func NewParser(f *Format, file File, header []string) (*Parser, error) {
 func (p *Parser) plan(header []string) error {
 	f := p.format
 	m := &planner{format: f, file: p.file, header: header, clocks: map[*time.Location]*clock{}}
-	if f.Names != nil {
+	if len(f.Names) > 0 {
 		m.header = f.Names
 	}
 	if f.Syntax == JSONL {
