@@ -1,6 +1,10 @@
 package roll
 
-import "bytes"
+import (
+	"bytes"
+
+	"usertrail/internal/invariants"
+)
 
 // An Iterator walks through the users of a roll in order, from the first on or
 // from where SeekGE puts it. It reads only the blocks it comes to, each once as
@@ -39,6 +43,7 @@ func (it *Iterator) Err() error { return it.err }
 
 // Next moves to the next user.
 func (it *Iterator) Next() bool {
+	it.letGo()
 	it.valid, it.hasFloor = false, false
 	if it.err != nil {
 		return false
@@ -60,6 +65,7 @@ func (it *Iterator) SeekGE(user []byte) bool {
 	if it.stays(user) {
 		return true
 	}
+	it.letGo()
 	if !it.forward(user) && !it.load(it.r.blockOf(user)) {
 		it.valid = false
 		return false
@@ -74,6 +80,19 @@ func (it *Iterator) SeekGE(user []byte) bool {
 	}
 	it.setFloor(user)
 	return true
+}
+
+// letGo makes nonsense of the entry where invariants are on, so that whoever
+// kept it notices.
+func (it *Iterator) letGo() {
+	if !invariants.Enabled || !it.valid {
+		return
+	}
+	kept := it.entry.User
+	it.block.user = bytes.Clone(kept)
+	it.entry.User = it.block.user
+	invariants.Mangle(kept)
+	clear(it.entry.Days)
 }
 
 // stays says whether a search for user ends where the Iterator stands.
