@@ -17,7 +17,7 @@ const (
 // ParseDate reads YYYY-MM-DD.
 func ParseDate(s string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, s)
-	if err != nil {
+	if err != nil || t.Year() < 1 {
 		return 0, fmt.Errorf("%q is not a date: write YYYY-MM-DD, such as 2014-09-01", s)
 	}
 	return Date(t.Unix() / 86400), nil
@@ -39,10 +39,15 @@ func (d Date) Civil() (int, time.Month, int) {
 	return time.Unix(int64(d)*86400, 0).UTC().Date()
 }
 
-// Start is when d begins in zone.
+// Start is when d begins in zone: at midnight, or where the clock skips midnight,
+// when it skips. A day left out altogether begins with the next one.
 func (d Date) Start(zone *time.Location) time.Time {
 	y, m, day := d.Civil()
-	return time.Date(y, m, day, 0, 0, 0, 0, zone)
+	t := time.Date(y, m, day, 0, 0, 0, 0, zone)
+	if DateAt(t.UnixMicro(), zone) < d {
+		_, t = t.ZoneBounds()
+	}
+	return t
 }
 
 func (d Date) String() string {
