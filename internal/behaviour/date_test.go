@@ -1,0 +1,191 @@
+package behaviour_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+)
+
+// TestEveryDayAgreesWithPackageTime walks through all days a row can hold.
+func TestEveryDayAgreesWithPackageTime(t *testing.T) {
+	day := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	for d := behaviour.MinDate; d <= behaviour.MaxDate; d++ {
+		y, m, dd := day.Date()
+		if got := behaviour.DateOf(y, m, dd); got != d {
+			t.Fatalf("DateOf %s is %d, want %d", day, got, d)
+		}
+		if gy, gm, gd := d.Civil(); gy != y || gm != m || gd != dd {
+			t.Fatalf("%d is the day %d-%d-%d, want %s", d, gy, gm, gd, day)
+		}
+		day = day.Add(24 * time.Hour)
+	}
+	if y, m, d := day.Date(); y != 10000 || m != 1 || d != 1 {
+		t.Errorf("after the last day comes %s", day)
+	}
+}
+
+func TestDatesAsText(t *testing.T) {
+	for d := behaviour.MinDate; d <= behaviour.MaxDate; d += 97 {
+		text := d.String()
+		got, err := behaviour.ParseDate(text)
+		if err != nil || got != d || len(text) != 10 {
+			t.Fatalf("%d is written %q and read as %d, %v", d, text, got, err)
+		}
+	}
+	for _, s := range []string{"0001-01-01", "1969-12-31", "1970-01-01", "2000-02-29", "9999-12-31"} {
+		var d behaviour.Date
+		if err := json.Unmarshal([]byte(`"`+s+`"`), &d); err != nil || d.String() != s {
+			t.Errorf("%s is read as %s, %v", s, d, err)
+		}
+		if b, err := json.Marshal(d); err != nil || string(b) != `"`+s+`"` {
+			t.Errorf("%s is written %s, %v", s, b, err)
+		}
+	}
+}
+
+func TestTextsThatAreNoDates(t *testing.T) {
+	for _, s := range []string{"", "yesterday", "2014-9-1", "20140901", "2014/09/01", "2014-09-31", "2013-02-29", "1900-02-29",
+		"2014-13-01", "2014-00-01", "2014-01-00", "0000-12-31", "10000-01-01", "-001-01-01", "2014-09-01 ", " 2014-09-01", "2014-09-01T00:00:00"} {
+		if d, err := behaviour.ParseDate(s); err == nil {
+			t.Errorf("%q is read as %s", s, d)
+		}
+		var d behaviour.Date
+		if err := d.UnmarshalText([]byte(s)); err == nil {
+			t.Errorf("%q is taken as %s", s, d)
+		}
+	}
+}
+
+func FuzzParseDate(f *testing.F) {
+	for _, s := range []string{"2014-09-01", "0001-01-01", "9999-12-31", "0000-01-01", "2014-09-31"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		d, err := behaviour.ParseDate(s)
+		if err != nil {
+			return
+		}
+		if d < behaviour.MinDate || d > behaviour.MaxDate || d.String() != s {
+			t.Fatalf("%q is read as %s, day %d", s, d, d)
+		}
+	})
+}
+
+func zones(t *testing.T) []*time.Location {
+	t.Helper()
+	var out []*time.Location
+	// Half hours, both sides of the date line, a day left out (Apia, 2011-12-30),
+	// midnights that do not exist (São Paulo) and changes of the clock.
+	for _, name := range []string{"UTC", "Asia/Shanghai", "America/Sao_Paulo", "Pacific/Apia", "Asia/Kathmandu", "America/New_York", "Pacific/Kiritimati"} {
+		z, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, z)
+	}
+	return out
+}
+
+func TestDateAtIsTheLocalDate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, z := range zones(t) {
+		for range 3000 {
+			micros := rng.Int64N(200*365*86400e6) - 100*365*86400e6
+			at := time.UnixMicro(micros).In(z)
+			if got, want := behaviour.DateAt(micros, z).String(), at.Format(time.DateOnly); got != want {
+				t.Fatalf("the date of %s is %s", at, got)
+			}
+		}
+	}
+	shanghai := zones(t)[1]
+	for _, c := range []struct{ at, want string }{
+		{"2014-08-31T15:59:59.999999Z", "2014-08-31"},
+		{"2014-08-31T16:00:00Z", "2014-09-01"},
+		{"1969-12-31T15:59:59.999999Z", "1969-12-31"},
+		{"1969-12-31T16:00:00Z", "1970-01-01"},
+	} {
+		at, err := time.Parse(time.RFC3339Nano, c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := behaviour.DateAt(at.UnixMicro(), shanghai).String(); got != c.want {
+			t.Errorf("%s is on %s in Shanghai, want %s", c.at, got, c.want)
+		}
+	}
+}
+
+// TestStartIsTheFirstMoment of its day, in zones that skip midnights and days.
+func TestStartIsTheFirstMoment(t *testing.T) {
+	first, last := behaviour.DateOf(1960, 1, 1), behaviour.DateOf(2030, 1, 1)
+	for _, z := range zones(t) {
+		leftOut := 0
+		for d := first; d < last; d++ {
+			start := d.Start(z)
+			on := behaviour.DateAt(start.UnixMicro(), z)
+			if on == d+1 && start.Equal((d + 1).Start(z)) {
+				leftOut++
+				continue
+			}
+			if on != d || behaviour.DateAt(start.UnixMicro()-1, z) >= d {
+				t.Fatalf("%s in %s starts at %s, which is on %s", d, z, start, on)
+			}
+		}
+		if crossed := z.String() == "Pacific/Apia" || z.String() == "Pacific/Kiritimati"; crossed != (leftOut == 1) {
+			t.Errorf("%s has left out %d days", z, leftOut)
+		}
+	}
+}
+
+func TestSpans(t *testing.T) {
+	d := func(s string) behaviour.Date {
+		v, err := behaviour.ParseDate(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	week := behaviour.Span{From: d("2014-09-01"), To: d("2014-09-07")}
+	if week.Days() != 7 || week.String() != "2014-09-01..2014-09-07" {
+		t.Errorf("%s has %d days", week, week.Days())
+	}
+	day := behaviour.Span{From: week.To, To: week.To}
+	if day.Days() != 1 || day.String() != "2014-09-07" {
+		t.Errorf("%s has %d days", day, day.Days())
+	}
+	for s, want := range map[string]bool{"2014-08-31": false, "2014-09-01": true, "2014-09-07": true, "2014-09-08": false} {
+		if week.Has(d(s)) != want {
+			t.Errorf("%s has %s: %v", week, s, !want)
+		}
+	}
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"2014-09-07", "2014-09-09", true}, {"2014-08-01", "2014-09-01", true}, {"2014-08-01", "2014-10-01", true},
+		{"2014-09-03", "2014-09-03", true}, {"2014-09-08", "2014-09-09", false}, {"2014-08-01", "2014-08-31", false},
+	} {
+		o := behaviour.Span{From: d(c.from), To: d(c.to)}
+		if week.Overlaps(o) != c.want || o.Overlaps(week) != c.want {
+			t.Errorf("%s and %s overlap: want %v", week, o, c.want)
+		}
+	}
+	b, err := json.Marshal(week)
+	if err != nil || string(b) != `{"from":"2014-09-01","to":"2014-09-07"}` {
+		t.Errorf("written as %s, %v", b, err)
+	}
+}
+
+func BenchmarkDateAt(b *testing.B) {
+	z, err := time.LoadLocation("Asia/Shanghai")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if behaviour.DateAt(1409529600000000, z) != 16314 {
+			b.Fatal("another day")
+		}
+	}
+}
