@@ -61,6 +61,10 @@ func pointsOf(regions []split.Region) split.Points {
 // of another that is in.
 func (b *batch) judge(ctx context.Context) error {
 	for _, in := range b.inputs {
+		if in.replay != nil {
+			b.judged(in)
+			continue
+		}
 		c := &in.counts
 		if in.err == nil && b.job.MaxBad.Exceeded(c.Read, c.Quarantined) {
 			in.err = fmt.Errorf("%s: %w: %d of %d, allowed are %s; see %s",
@@ -74,19 +78,27 @@ func (b *batch) judge(ctx context.Context) error {
 				return err
 			}
 		}
-		if in.err != nil {
-			b.failed = append(b.failed, in.err)
-			b.result.Failed = append(b.result.Failed, Failed{in.Path, in.err.Error()})
+		if !b.judged(in) {
 			continue
 		}
 		if same := b.ledgers.bySHA[in.sha]; same != "" && same != in.Rel {
 			in.sameAs = same
 			c.Duplicate, c.Loaded = c.Loaded, 0
-		} else if in.only == nil {
+		} else {
 			b.ledgers.bySHA[in.sha] = in.Rel
 		}
 	}
 	return nil
+}
+
+// judged says whether in may be loaded, and remembers it if it may not.
+func (b *batch) judged(in *input) bool {
+	if in.err == nil {
+		return true
+	}
+	b.failed = append(b.failed, in.err)
+	b.result.Failed = append(b.result.Failed, Failed{in.Path, in.err.Error()})
+	return false
 }
 
 // unchanged makes sure that a file of which a part was loaded before is still
@@ -202,10 +214,10 @@ func (in *input) ledger() manifest.Input {
 		Path: in.Rel, Number: in.number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.part, SameAs: in.sameAs, Counts: in.counts,
 	}
-	for offset := range in.only {
-		out.Offsets = append(out.Offsets, offset)
+	if in.replay != nil {
+		slices.Sort(in.offsets)
+		out.Offsets = append([]int64{}, in.offsets...)
 	}
-	slices.Sort(out.Offsets)
 	return out
 }
 

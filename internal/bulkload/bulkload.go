@@ -171,9 +171,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return l.result, err
 	}
 	if err := l.loadAll(ctx, inputs); err != nil {
-		return l.result, errors.Join(append(l.failed, err)...)
+		return l.result, joined(append([]error{err}, l.failed...))
 	}
-	return l.result, errors.Join(l.failed...)
+	return l.result, joined(l.failed)
 }
 
 // prepare opens or plans the table, and says which files are to be loaded.

@@ -34,7 +34,11 @@ type input struct {
 	number  uint32
 	part    *manifest.Part   // what of it is asked for; nil is all
 	covered []*manifest.Part // what of it is in the table already
-	only    map[int64][]byte // of a replay: the records to load, by offset
+
+	// Of a replay:
+	replay  []badRecord    // the corrected records
+	done    map[int64]bool // offsets of those replayed, here or before
+	offsets []int64        // of those that are good now
 
 	state
 }
@@ -164,7 +168,7 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 		in.number = n
 		out = append(out, in)
 	}
-	return out, errors.Join(changed...)
+	return out, joined(changed)
 }
 
 // partOf is what of a file was asked for: all of it where its path says its

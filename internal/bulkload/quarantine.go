@@ -24,6 +24,10 @@ type badRecord struct {
 	Base64 string        `json:"raw_base64,omitempty"` // in place of Raw where that is not UTF-8
 }
 
+// replayEnding is added to a delivered file's name for those of its records that
+// were bad again when they were replayed.
+const replayEnding = ".replay"
+
 func newBadRecord(path string, r *record.Reject) badRecord {
 	b := badRecord{Path: path, Line: r.Line, Offset: r.Offset, Reason: r.Reason, Detail: r.Err.Error()}
 	if utf8.Valid(r.Raw) {
@@ -58,7 +62,11 @@ type quarantine struct {
 }
 
 func (b *batch) newQuarantine(ctx context.Context, in *input) *quarantine {
-	return &quarantine{ctx: ctx, fs: b.cfg.FS, name: b.cfg.Store.Quarantine(in.Rel), waiting: map[int][]badRecord{}}
+	name := in.Rel
+	if in.replay != nil {
+		name += replayEnding
+	}
+	return &quarantine{ctx: ctx, fs: b.cfg.FS, name: b.cfg.Store.Quarantine(name), waiting: map[int][]badRecord{}}
 }
 
 // add takes the bad records of a chunk, none among them.

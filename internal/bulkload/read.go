@@ -91,6 +91,9 @@ func (b *batch) read(ctx context.Context) error {
 		b.dates[i] = behaviour.Span{From: math.MaxInt32, To: math.MinInt32}
 	}
 	b.buffers.New = func() any { return make([]byte, 0, chunkBytes) }
+	for _, in := range b.inputs {
+		in.bad = b.newQuarantine(ctx, in) // its file outlives the workers
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	files := make(chan *input)
 	tasks := make(chan task, b.cfg.Workers)
@@ -125,7 +128,9 @@ func (b *batch) read(ctx context.Context) error {
 				if err := w.parse(t); err != nil {
 					return err
 				}
-				b.buffers.Put(t.buffer[:0])
+				if t.buffer != nil {
+					b.buffers.Put(t.buffer[:0])
+				}
 			}
 			return nil
 		})
@@ -135,6 +140,9 @@ func (b *batch) read(ctx context.Context) error {
 
 // readFile digests one file and hands its chunks out.
 func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) error {
+	if in.replay != nil {
+		return b.replayFile(ctx, in, tasks)
+	}
 	f, err := b.cfg.FS.Open(ctx, in.Path)
 	if err != nil {
 		return err
@@ -142,7 +150,6 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 	defer f.Close()
 	h := sha256.New()
 	raw := &counted{r: io.TeeReader(f, h), progress: b.progress}
-	in.bad = b.newQuarantine(ctx, in)
 	r, err := record.Open(raw, in.File(), &b.job.Format)
 	if err == nil {
 		defer r.Close()
@@ -252,6 +259,9 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	if r.ID > column.MaxOffset {
 		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: cut it into smaller files", p.in.Path, int64(column.MaxOffset)))
 		return nil
+	}
+	if p.in.replay != nil {
+		p.in.replayedOne(r.ID)
 	}
 	r.ID = column.ID(p.in.number, r.ID)
 	p.remapped(r)

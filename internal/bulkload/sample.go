@@ -33,6 +33,15 @@ func (l *load) sampleSplits(ctx context.Context, inputs []job.Input) (split.Poin
 	if n == 1 {
 		return nil, nil
 	}
+	samples, err := l.sample(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return split.Balanced(samples, n), nil
+}
+
+// sample takes the user keys of records in some of the files.
+func (l *load) sample(ctx context.Context, inputs []job.Input) ([]split.Sample, error) {
 	s := &sampler{load: l}
 	step := max(len(inputs)/sampleFiles, 1)
 	for i := 0; i < len(inputs); i += step {
@@ -40,7 +49,7 @@ func (l *load) sampleSplits(ctx context.Context, inputs []job.Input) (split.Poin
 			return nil, fmt.Errorf("sample %s: %w", inputs[i].Path, err)
 		}
 	}
-	return split.Balanced(s.samples, n), nil
+	return s.samples, nil
 }
 
 // A sampler takes the user keys of good records.

@@ -39,7 +39,7 @@ type Input struct {
 	Part   *Part  `json:"part,omitempty"`
 	SameAs string `json:"same_as,omitempty"` // the file of the same bytes that was loaded
 	// Offsets are those of replayed records: of the file, only they were loaded.
-	Offsets []int64 `json:"offsets,omitempty"`
+	Offsets []int64 `json:"offsets,omitzero"`
 	Counts
 }
 

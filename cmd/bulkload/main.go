@@ -1,0 +1,153 @@
+// Bulkload takes daily log files into a table. Its exit statuses are those of
+// package command, and listed by -h.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/job"
+	"usertrail/internal/table/files"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is main with its surroundings passed in; its result is the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now()}
+	return command.Execute(ctx, env, newRoot(env), args)
+}
+
+func newRoot(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	root := command.New(env, "bulkload", "Take daily log files into a table",
+		`Bulkload takes the log files of the days --from to --to into a table. Run again, it loads
+what is not loaded yet; a file that comes late is added.
+
+The last line of standard output is one JSON object, also after a failure.`)
+	root.Example = `  bulkload --job usertrail.yaml --from 2014-09-01 --to 2014-09-10
+  bulkload --from 2014-09-01 --to 2014-09-01 --types play,order --table ./trails --dry-run
+  bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
+	o.flags.Add(root)
+	root.Flags().StringVar(&o.mode, "mode", "hfile", "how rows are written: hfile; put needs an HBase table")
+	root.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in the table's)")
+	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
+	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
+	root.AddCommand(newReplay(env), newSample(env), command.Inspect(env))
+	return root
+}
+
+// options are the flags of a load.
+type options struct {
+	env    *command.Env
+	flags  command.Flags
+	mode   string
+	temp   string
+	dryRun bool
+}
+
+func (o *options) load(ctx context.Context) error {
+	cfg, err := o.config(ctx)
+	if err == nil {
+		cfg.Span, err = o.flags.Span()
+	}
+	if err != nil {
+		return o.env.Report(bulkload.Result{}, err)
+	}
+	if o.dryRun {
+		p, err := bulkload.DryRun(ctx, cfg)
+		if err == nil {
+			printPreview(o.env.Stdout, cfg, p)
+		}
+		return o.env.Report(p, err)
+	}
+	r, err := bulkload.Run(ctx, cfg)
+	printResult(o.env.Stdout, cfg, r)
+	return o.env.Report(r, err)
+}
+
+// config is the load that the flags and the job ask for, but for its dates.
+func (o *options) config(ctx context.Context) (bulkload.Config, error) {
+	cfg := bulkload.Config{FS: command.Files(), Types: o.flags.Types, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	var err error
+	if cfg.Memory, err = o.flags.Limits(); err != nil {
+		return cfg, err
+	}
+	if cfg.Job, err = job.Load(ctx, cfg.FS, o.flags.JobName()); err != nil {
+		return cfg, err
+	}
+	address := o.flags.Table
+	if address == "" {
+		address = cfg.Job.Table.Address
+	}
+	if address == "" {
+		return cfg, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+	}
+	if cfg.Store, err = command.Store(cfg.FS, address); err != nil {
+		return cfg, err
+	}
+	switch o.mode {
+	case "hfile":
+	case "put":
+		return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", command.ErrUsage, address)
+	default:
+		return cfg, fmt.Errorf("%w: --mode %q is neither hfile nor put", command.ErrUsage, o.mode)
+	}
+	cfg.Temp = o.temp
+	if cfg.Temp == "" {
+		cfg.Temp = dfs.Join(address, files.TempName)
+	} else {
+		cfg.Temp = dfs.Join(cfg.Temp, fmt.Sprintf("usertrail-%d", os.Getpid()))
+	}
+	return cfg, nil
+}
+
+func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
+	fmt.Fprintf(w, "would read  %d files, %s, in %d splits; %d are loaded already, %d missing\n",
+		p.Files, humanize.IBytes(uint64(p.Bytes)), p.Splits, p.Already, p.Missing)
+	how := "is there"
+	if p.New {
+		how = "would be made"
+	}
+	fmt.Fprintf(w, "table       %s %s, %d regions\n", cfg.Store.Address(), how, len(p.Regions))
+	for i, b := range p.Batches {
+		when := "files without a date"
+		if b.Span != nil {
+			when = b.Span.String()
+		}
+		fmt.Fprintf(w, "batch %-5d %s: %d files, %s\n", i+1, when, b.Files, humanize.IBytes(uint64(b.Bytes)))
+	}
+	for i, r := range p.Regions {
+		fmt.Fprintf(w, "region %-4d %s: about %.1f %%, %s\n", i, r.Region, 100*r.Share, humanize.IBytes(uint64(r.Bytes)))
+	}
+}
+
+func printResult(w io.Writer, cfg bulkload.Config, r bulkload.Result) {
+	if r.Files == 0 {
+		return
+	}
+	fmt.Fprintf(w, "loaded      %s of %s records from %d files into %s\n",
+		humanize.Comma(r.Loaded), humanize.Comma(r.Read), r.Files, cfg.Store.Address())
+	if r.Quarantined > 0 {
+		fmt.Fprintf(w, "quarantined %s bad records: %s\n", humanize.Comma(r.Quarantined), dfs.Dir(cfg.Store.Quarantine("x")))
+	}
+	if r.Duplicate > 0 || r.Skipped > 0 {
+		fmt.Fprintf(w, "left out    %s duplicates, %s not asked for\n", humanize.Comma(r.Duplicate), humanize.Comma(r.Skipped))
+	}
+	fmt.Fprintf(w, "written     %s cells in %d HFiles\n", humanize.Comma(r.Cells), r.HFiles)
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+)
+
+func newReplay(env *command.Env) *cobra.Command {
+	o := &options{env: env, mode: "hfile"}
+	c := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Load corrected records of a quarantine file",
+		Long: `Replay loads the records of a quarantine file whose "raw" text has been corrected. Each
+keeps the place it would have had; one that was replayed before is a duplicate. What is still
+bad goes to a quarantine file of its own, and the status is 65.`,
+		Args:        command.OneArg("one quarantine file"),
+		Annotations: map[string]string{"reports": "yes"},
+		RunE:        func(c *cobra.Command, args []string) error { return o.replay(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
+	f.StringVar(&o.flags.Table, "table", "", "table: a directory (default the job's)")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
+	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
+	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	return c
+}
+
+func (o *options) replay(ctx context.Context, file string) error {
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return o.env.Report(bulkload.Result{}, err)
+	}
+	cfg.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	r, err := bulkload.Replay(ctx, cfg, file)
+	printResult(o.env.Stdout, cfg, r)
+	return o.env.Report(r, err)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/samplelog"
+)
+
+func newSample(env *command.Env) *cobra.Command {
+	cfg := samplelog.Config{}
+	var from string
+	var gz bool
+	c := &cobra.Command{
+		Use:   "sample DIR",
+		Short: "Make up sample logs of a set-top-box service",
+		Long: `Sample makes up logs of plays, orders, visits and logins below DIR, one csv file for each day
+and behaviour. The same seed gives the same logs.`,
+		Args:        command.OneArg("one directory"),
+		Annotations: map[string]string{"reports": "yes"},
+		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if cfg.From, err = behaviour.ParseDate(from); err != nil {
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --from: %w", command.ErrUsage, err))
+			}
+			if cfg.Records < 1 || cfg.Days < 1 || cfg.Users < 0 || cfg.Bad < 0 || cfg.Bad > 1 {
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --records and --days are at least 1, --bad is a share from 0 to 1", command.ErrUsage))
+			}
+			if gz {
+				cfg.Compress = "gz"
+			}
+			s, err := samplelog.Write(c.Context(), command.Files(), args[0], cfg)
+			if err == nil {
+				fmt.Fprintf(env.Stdout, "made up %s records, %d of them bad, in %d files, %s, below %s\n",
+					humanize.Comma(s.Records), s.Bad, s.Files, humanize.IBytes(uint64(s.Bytes)), args[0])
+			}
+			return env.Report(s, err)
+		},
+	}
+	f := c.Flags()
+	f.Int64Var(&cfg.Records, "records", 100_000, "how many records")
+	f.IntVar(&cfg.Users, "users", 0, "how many users (default a fiftieth of the records)")
+	f.IntVar(&cfg.Days, "days", 10, "how many days")
+	f.StringVar(&from, "from", samplelog.DefaultFrom.String(), "first date, YYYY-MM-DD")
+	f.Uint64Var(&cfg.Seed, "seed", 1, "which logs: the same seed gives the same")
+	f.Float64Var(&cfg.Bad, "bad", samplelog.DefaultBad, "share of bad lines")
+	f.BoolVar(&gz, "gz", false, "compress the files with gzip")
+	f.BoolVar(&cfg.Wide, "wide", false, "longer records: about 205 bytes instead of 147")
+	return c
+}

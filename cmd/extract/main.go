@@ -1,0 +1,146 @@
+// Extract takes the trails of active users out of a table, as Parquet. Its exit
+// statuses are those of package command, and listed by -h.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/extract"
+	"usertrail/internal/job"
+	"usertrail/internal/layout"
+	"usertrail/internal/table"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is main with its surroundings passed in; its result is the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now()}
+	return command.Execute(ctx, env, newRoot(env), args)
+}
+
+func newRoot(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	root := command.New(env, "extract", "Take the trails of active users out of a table",
+		`Extract takes the trails of the users in a list who did the behaviours --types on the days
+--from to --to, and writes them as Parquet: one row for each behaviour, a user whole in one part.
+
+The last line of standard output is one JSON object, also after a failure.`)
+	root.Example = `  extract --users users.txt --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login
+  extract --users all --from 2014-09-01 --to 2014-09-10 --types play,order --active any --out ./trails-any
+  cut -d, -f1 people.csv | extract --users - --table ./trails --from 2014-09-01 --to 2014-09-01 --types play`
+	o.flags.Add(root)
+	f := root.Flags()
+	f.StringVar(&o.users, "users", "", "file with one user ID a line, - for standard input, or all")
+	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
+	f.StringVar(&o.out, "out", "", "directory to make (default trails-FROM-TO)")
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
+	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
+	root.AddCommand(command.Inspect(env))
+	return root
+}
+
+// options are the flags of an extract.
+type options struct {
+	env       *command.Env
+	flags     command.Flags
+	users     string
+	active    string
+	out       string
+	overwrite bool
+}
+
+func (o *options) extract(ctx context.Context) error {
+	r, err := o.run(ctx)
+	if err == nil {
+		fmt.Fprintf(o.env.Stdout, "asked %s users, found %s, active %s: %s behaviours in %d files in %s\n", humanize.Comma(r.Users),
+			humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Events), r.Files, r.Out)
+	}
+	return o.env.Report(r, err)
+}
+
+func (o *options) run(ctx context.Context) (extract.Result, error) {
+	cfg := extract.Config{
+		FS: command.Files(), Types: o.flags.Types, Active: o.active, Out: o.out, Overwrite: o.overwrite,
+		Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
+	}
+	memory, err := o.flags.Limits()
+	if err != nil {
+		return extract.Result{}, err
+	}
+	if cfg.Span, err = o.flags.Span(); err != nil {
+		return extract.Result{}, err
+	}
+	if o.users == "" {
+		return extract.Result{}, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", command.ErrUsage)
+	}
+	if cfg.Out == "" {
+		cfg.Out = fmt.Sprintf("trails-%s-%s", cfg.Span.From, cfg.Span.To)
+	}
+	t, err := o.table(ctx, &cfg)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	defer t.Close()
+	cfg.Table, cfg.Version = t, fmt.Sprint(t.NextLoad())
+	if cfg.Users, err = o.readUsers(t.Info().Layout, memory/2); err != nil {
+		return extract.Result{}, err
+	}
+	return extract.Run(ctx, cfg)
+}
+
+// table opens the flag's table, or the job's.
+func (o *options) table(ctx context.Context, cfg *extract.Config) (table.Loader, error) {
+	address := o.flags.Table
+	if address == "" {
+		j, err := job.Load(ctx, cfg.FS, o.flags.JobName())
+		if errors.Is(err, iofs.ErrNotExist) && o.flags.Job == "" {
+			return nil, fmt.Errorf("%w: no table: say --table, or --job with a job file that names one (%w)", command.ErrUsage, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if address = j.Table.Address; address == "" {
+			return nil, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+		}
+	}
+	store, err := command.Store(cfg.FS, address)
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(ctx)
+}
+
+func (o *options) readUsers(l layout.Layout, limit int64) (*extract.Users, error) {
+	switch o.users {
+	case "all":
+		return extract.AllUsers(), nil
+	case "-":
+		return extract.ReadUsers(o.env.Stdin, "standard input", l, limit)
+	}
+	f, err := os.Open(o.users)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: --users: %w", job.ErrNoInput, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--users: %w", err)
+	}
+	defer f.Close()
+	return extract.ReadUsers(f, o.users, l, limit)
+}

@@ -1,0 +1,243 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/progress"
+	"usertrail/internal/table"
+	"usertrail/internal/table/files"
+)
+
+// version is set by the linker.
+var version = "unknown"
+
+// An Env is a program's surroundings.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Began          time.Time
+}
+
+// New returns a command line's root, set up the way both programs are.
+func New(env *Env, name, short, long string) *cobra.Command {
+	c := &cobra.Command{
+		Use: name, Short: short, Long: long + "\n\n" + Statuses, Version: version,
+		SilenceErrors: true, SilenceUsage: true, Args: noArgs,
+	}
+	c.SetIn(env.Stdin)
+	c.SetOut(env.Stdout)
+	c.SetErr(env.Stderr)
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, c.CommandPath())
+	})
+	return c
+}
+
+// noArgs refuses what stands beside the flags.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: %q is no command of %s; see %s -h", ErrUsage, args[0], c.Name(), c.CommandPath())
+	}
+	return nil
+}
+
+// OneArg wants exactly one argument, called what in the error.
+func OneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%w: %s takes %s; see %s -h", ErrUsage, c.CommandPath(), what, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// Execute runs a command line and returns the exit status. An error is said once,
+// on standard error.
+func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
+	root.SetArgs(args)
+	c, err := root.ExecuteContextC(ctx)
+	if err != nil && !errors.Is(err, ErrUsage) && strings.HasPrefix(err.Error(), "required flag(s)") {
+		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
+	}
+	var said *reported
+	if err != nil && !errors.As(err, &said) && (c == root || c.Annotations["reports"] != "") {
+		env.Report(struct{}{}, err)
+	}
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "%s: %v\n", root.Name(), err)
+	}
+	return Status(err)
+}
+
+// reported is an error that the last line of standard output tells of.
+type reported struct{ error }
+
+func (r *reported) Unwrap() error { return r.error }
+
+// Report prints the last line of standard output: result as one JSON object, with
+// the time it took, the exit status, and the error if there is one.
+func (e *Env) Report(result any, err error) error {
+	line, fail := appendLine(result, lineEnd{time.Since(e.Began).Round(time.Millisecond).Seconds(), Status(err), text(err)})
+	if fail == nil {
+		_, fail = fmt.Fprintf(e.Stdout, "%s\n", line)
+	}
+	if err != nil {
+		return &reported{err}
+	}
+	return fail
+}
+
+// lineEnd is what every last line ends with.
+type lineEnd struct {
+	Seconds float64 `json:"seconds"`
+	Status  int     `json:"status"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// appendLine joins two JSON objects.
+func appendLine(result any, end lineEnd) ([]byte, error) {
+	a, err := json.Marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(end)
+	if err != nil {
+		return nil, err
+	}
+	if len(a) == len("{}") {
+		return b, nil
+	}
+	return append(append(a[:len(a)-1], ','), b[1:]...), nil
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Flags are those that both commands have.
+type Flags struct {
+	Job, Table string
+	From, To   string
+	Types      []string
+	Memory     string
+	Workers    int
+	Quiet      bool
+	Verbose    bool
+}
+
+// Add puts the flags on a command line.
+func (f *Flags) Add(c *cobra.Command) {
+	p := c.Flags()
+	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
+	p.StringVar(&f.Table, "table", "", "table: a directory (default the job's)")
+	p.StringVar(&f.From, "from", "", "first date, YYYY-MM-DD")
+	p.StringVar(&f.To, "to", "", "last date, included, YYYY-MM-DD")
+	p.StringSliceVar(&f.Types, "types", nil, "behaviours, separated by commas")
+	p.StringVar(&f.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
+	p.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "how much is done at once")
+	p.BoolVar(&f.Quiet, "quiet", false, "no progress")
+	p.BoolVar(&f.Verbose, "verbose", false, "say more of what is done")
+}
+
+// Span reads --from and --to; both must be given.
+func (f *Flags) Span() (behaviour.Span, error) {
+	var s behaviour.Span
+	for _, d := range []struct {
+		flag, text string
+		date       *behaviour.Date
+	}{{"--from", f.From, &s.From}, {"--to", f.To, &s.To}} {
+		if d.text == "" {
+			return s, fmt.Errorf("%w: %s is missing: write %s YYYY-MM-DD", ErrUsage, d.flag, d.flag)
+		}
+		var err error
+		if *d.date, err = behaviour.ParseDate(d.text); err != nil {
+			return s, fmt.Errorf("%w: %s: %w", ErrUsage, d.flag, err)
+		}
+	}
+	if s.From > s.To {
+		return s, fmt.Errorf("%w: --from %s comes after --to %s", ErrUsage, s.From, s.To)
+	}
+	return s, nil
+}
+
+// minMemory is the least that a process can work with.
+const minMemory = 64 << 20
+
+// Limits reads --memory and --workers, and bounds the process by them. The
+// runtime's own limit lies a little lower, for what it does not count.
+func (f *Flags) Limits() (int64, error) {
+	n, err := humanize.ParseBytes(f.Memory)
+	if err != nil || n > 1<<50 {
+		return 0, fmt.Errorf("%w: --memory %q is not a size such as 512MiB or 4GiB", ErrUsage, f.Memory)
+	}
+	if n < minMemory {
+		return 0, fmt.Errorf("%w: --memory %s is too little; at least %s are needed", ErrUsage, f.Memory, humanize.IBytes(minMemory))
+	}
+	if f.Workers < 1 || f.Workers > 1024 {
+		return 0, fmt.Errorf("%w: --workers %d is not in 1..1024", ErrUsage, f.Workers)
+	}
+	debug.SetMemoryLimit(int64(n) / 10 * 9)
+	return int64(n), nil
+}
+
+// JobName is the job file: the flag's, the environment's, or usertrail.yaml.
+func (f *Flags) JobName() string {
+	switch {
+	case f.Job != "":
+		return f.Job
+	case os.Getenv("USERTRAIL_JOB") != "":
+		return os.Getenv("USERTRAIL_JOB")
+	}
+	return "usertrail.yaml"
+}
+
+// Log is for standard error: warnings, and with --verbose more.
+func (f *Flags) Log(env *Env) *slog.Logger {
+	level := slog.LevelWarn
+	if f.Verbose {
+		level = slog.LevelInfo
+	}
+	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// Progress speaks on standard error.
+func (f *Flags) Progress(env *Env) progress.Config {
+	file, ok := env.Stderr.(*os.File)
+	return progress.Config{
+		Out: env.Stderr, Quiet: f.Quiet, Terminal: ok && term.IsTerminal(int(file.Fd())),
+		Log: slog.New(slog.NewTextHandler(env.Stderr, nil)),
+	}
+}
+
+// Files are all files that this program can reach.
+func Files() dfs.FS { return dfs.NewMux(map[string]dfs.FS{"": local.New()}) }
+
+// Store is the place that a table's address means.
+func Store(fs dfs.FS, address string) (table.Store, error) {
+	switch s := dfs.Scheme(address); s {
+	case "":
+		return files.Store{FS: fs, Dir: strings.TrimRight(address, "/")}, nil
+	default:
+		return nil, fmt.Errorf("%w: table %s: %s:// is not supported; a table is a local directory", ErrUsage, address, s)
+	}
+}

@@ -1,0 +1,36 @@
+package command
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/inspect"
+)
+
+// Inspect is the command that says what is in any file or directory we write.
+func Inspect(env *Env) *cobra.Command {
+	var asJSON bool
+	var rows int
+	c := &cobra.Command{
+		Use:   "inspect PATH",
+		Short: "Say what is in a file or directory that usertrail wrote",
+		Long:  "Inspect says what is in a table, an HFile, a roll, a manifest, a ledger, a quarantine\nfile, an extract's directory or one of its parts.",
+		Args:  OneArg("one path"),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: rows})
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				return r.Text(env.Stdout)
+			}
+			enc := json.NewEncoder(env.Stdout)
+			enc.SetIndent("", " ")
+			return enc.Encode(r)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().IntVar(&rows, "rows", 10, "how many of the first rows to show")
+	return c
+}

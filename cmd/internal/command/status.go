@@ -1,0 +1,78 @@
+// Package command is what bulkload and extract have in common as programs: exit
+// statuses, the last line of standard output, flags, and which implementation of
+// a seam an address means.
+package command
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/extract"
+	"usertrail/internal/inspect"
+	"usertrail/internal/job"
+	"usertrail/internal/table"
+)
+
+// Exit statuses, the same for both commands.
+const (
+	OK      = 0
+	Failed  = 1
+	Usage   = 64
+	TooBad  = 65
+	NoInput = 66
+	There   = 73
+	NotNow  = 75
+	Nothing = 99
+)
+
+// Statuses describes them for -h.
+const Statuses = `Exit status:
+  0   done
+  1   failed; what is finished stays finished, and the same command goes on from there
+  64  the command line or the job file is wrong; again will not help
+  65  more bad records than the job allows; nothing of the offending file is loaded
+  66  input that must be there is not
+  73  the output is there already
+  75  not now: out of reach, or another run holds the lock; try again later
+  99  nothing to do (an empty night, or all of it loaded before)
+`
+
+// ErrUsage is wrapped by errors of the command line.
+var ErrUsage = errors.New("wrong command line")
+
+// Status is the exit status of an error.
+func Status(err error) int {
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case err == nil:
+		return OK
+	case is(context.Canceled):
+		return Failed
+	case is(ErrUsage, job.ErrJob, bulkload.ErrRequest, extract.ErrQuestion, extract.ErrUsers, inspect.ErrUnknown):
+		return Usage
+	case is(bulkload.ErrTooBad):
+		return TooBad
+	case is(job.ErrNoInput, table.ErrNoTable):
+		return NoInput
+	case is(dfs.ErrLocked):
+		return NotNow
+	case is(bulkload.ErrNothing):
+		return Nothing
+	case is(ErrThere):
+		return There
+	}
+	return Failed
+}
+
+// ErrThere is wrapped where an output is there already.
+var ErrThere = iofs.ErrExist

@@ -1,0 +1,199 @@
+package bulkload
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"slices"
+
+	"usertrail/internal/job"
+	"usertrail/internal/manifest"
+	"usertrail/internal/record"
+	"usertrail/internal/table"
+)
+
+// Replay loads corrected records of a quarantine file. Each keeps the column ID
+// of the line it was, so it lies where it would have lain; one that was replayed
+// before is a duplicate. What is still bad goes to a quarantine file of its own.
+func Replay(ctx context.Context, cfg Config, name string) (Result, error) {
+	l, err := newLoad(cfg)
+	if err != nil {
+		return Result{}, err
+	}
+	records, err := readQuarantine(ctx, cfg, name)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(records) == 0 {
+		return Result{}, fmt.Errorf("%w: %s holds no records", ErrNothing, name)
+	}
+	lock, err := cfg.Store.Lock(ctx)
+	if err != nil {
+		return l.result, err
+	}
+	defer lock.Unlock()
+	if err := l.openExisting(ctx); err != nil {
+		return l.result, err
+	}
+	inputs, err := l.replayed(records)
+	if err != nil {
+		return l.result, err
+	}
+	if err := l.target.Sweep(ctx); err != nil {
+		return l.result, err
+	}
+	if err := l.loadAll(ctx, inputs); err != nil {
+		return l.result, err
+	}
+	err = joined(l.failed)
+	if err == nil && l.result.Quarantined > 0 {
+		err = fmt.Errorf("%w: %d of %d are still bad; see %s", ErrTooBad, l.result.Quarantined, l.result.Read, cfg.Store.Quarantine(""))
+	}
+	return l.result, err
+}
+
+func (l *load) openExisting(ctx context.Context) error {
+	err := l.open(ctx, job.Found{})
+	if err == nil && l.target.NextLoad() == 1 {
+		return fmt.Errorf("%w: %s", table.ErrNoTable, l.cfg.Store.Address())
+	}
+	return err
+}
+
+// readQuarantine reads the lines of a quarantine file.
+func readQuarantine(ctx context.Context, cfg Config, name string) ([]badRecord, error) {
+	f, err := cfg.FS.Open(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", job.ErrNoInput, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []badRecord
+	in := bufio.NewReader(f)
+	for line := 1; ; line++ {
+		b, err := in.ReadBytes('\n')
+		if len(b) > 1 {
+			var r badRecord
+			if e := json.Unmarshal(b, &r); e != nil {
+				return nil, fmt.Errorf("%w: %s:%d: not a line of a quarantine file: %w", ErrRequest, name, line, e)
+			}
+			out = append(out, r)
+		}
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+}
+
+// replayed makes one input of each delivered file that has records among bad.
+func (l *load) replayed(bad []badRecord) ([]*input, error) {
+	byPath := map[string]*input{}
+	var out []*input
+	for _, r := range bad {
+		in := byPath[r.Path]
+		if in == nil {
+			var err error
+			if in, err = l.replayInput(r.Path); err != nil {
+				return nil, err
+			}
+			byPath[r.Path] = in
+			out = append(out, in)
+		}
+		in.replay = append(in.replay, r)
+		l.result.Bytes += int64(len(r.Raw))
+	}
+	for _, in := range out {
+		slices.SortStableFunc(in.replay, func(a, b badRecord) int { return int(a.Offset - b.Offset) })
+	}
+	return out, nil
+}
+
+// replayInput is the delivered file called path, as the ledgers know it.
+func (l *load) replayInput(path string) (*input, error) {
+	known := l.ledgers.byPath[path]
+	if len(known) == 0 {
+		return nil, fmt.Errorf("%w: %s is not in the table: load it before its bad records are replayed", ErrRequest, path)
+	}
+	old := known[0]
+	full := l.job.Pattern.Root + "/" + path
+	date, kind, ok := l.job.Pattern.Match(full)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s is none of the job's files", ErrRequest, path)
+	}
+	in := &input{number: old.Number, done: map[int64]bool{}}
+	in.Path, in.Rel, in.Date, in.Kind, in.Size, in.Modified = full, path, date, kind, old.Size, old.Modified
+	in.sha = old.SHA256
+	for _, k := range known {
+		for _, o := range k.Offsets {
+			in.done[o] = true
+		}
+	}
+	return in, nil
+}
+
+// replayFile hands the corrected records out, each as a chunk of its own.
+func (b *batch) replayFile(ctx context.Context, in *input, tasks chan<- task) error {
+	header, err := b.header(ctx, in)
+	if err != nil {
+		in.fail(err)
+		return nil
+	}
+	n := 0
+	for i := range in.replay {
+		r := &in.replay[i]
+		raw, err := r.bytes()
+		if err != nil {
+			in.fail(fmt.Errorf("%s, offset %d: raw_base64: %w", in.Rel, r.Offset, err))
+			return nil
+		}
+		b.progress.Add(int64(len(r.Raw)))
+		if in.done[r.Offset] {
+			in.mu.Lock()
+			in.counts.Add(manifest.Counts{Read: 1, Duplicate: 1})
+			in.mu.Unlock()
+			continue
+		}
+		in.done[r.Offset] = true
+		c := record.Chunk{Data: append(raw, '\n'), Offset: r.Offset, Line: r.Line}
+		if err := send(ctx, tasks, task{in: in, number: n, chunk: c, header: header}); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+// replayedOne remembers the offset of a record that is good now.
+func (in *input) replayedOne(offset int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.offsets = append(in.offsets, offset)
+}
+
+// header is the delivered file's, where the job takes the columns' names from
+// there.
+func (b *batch) header(ctx context.Context, in *input) ([]string, error) {
+	if !b.job.Format.Header || len(b.job.Format.Names) > 0 {
+		return b.job.Format.Names, nil
+	}
+	f, err := b.cfg.FS.Open(ctx, in.Path)
+	if err != nil {
+		return nil, fmt.Errorf("the names of the columns: %w", err)
+	}
+	defer f.Close()
+	r, err := record.Open(f, in.File(), &b.job.Format)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Header(), nil
+}
