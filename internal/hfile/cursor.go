@@ -23,6 +23,7 @@ type cursor struct {
 	cell    cell.Cell
 	sameRow bool // as the cell before it in the block
 
+	id    uint16 // of the encoding
 	block []byte // the cells
 	pos   int    // of the next cell
 	first bool   // the next cell is the block's first
@@ -30,11 +31,11 @@ type cursor struct {
 
 	// Of the last cell, for the encodings that build on it. row holds the two
 	// length bytes too.
-	keyLen  int
-	row     []byte
-	qual    []byte // Qualifier, where it was put together
-	key     []byte // whole key, for PREFIX
-	started bool   // a cell has been read
+	keyLen int
+	row    []byte
+	qual   []byte // the qualifier, where it was put together
+	joined bool   // it was
+	key    []byte // the whole key, for PREFIX
 }
 
 var (
@@ -48,6 +49,7 @@ var (
 func (c *cursor) open(kind BlockType, payload []byte) error {
 	c.block, c.err = nil, nil
 	id, _ := c.encoding.id()
+	c.id = id
 	if (kind == EncodedBlock) != (id != 0) || !kind.data() {
 		return fmt.Errorf("a %s in a file of encoding %s", kind, c.encoding)
 	}
@@ -111,12 +113,12 @@ func (c *cursor) next() bool {
 	if c.pos >= len(c.block) {
 		return false
 	}
-	switch c.encoding {
-	case FastDiff:
+	switch c.id {
+	case idFastDiff:
 		return c.nextFastDiff()
-	case Diff:
+	case idDiff:
 		return c.nextDiff()
-	case Prefix:
+	case idPrefix:
 		return c.nextPrefix()
 	}
 	return c.nextPlain()

@@ -32,19 +32,18 @@ func (c *cursor) nextFastDiff() bool {
 		}
 		c.cell.Type, p = cell.Type(b[p]), p+1
 	}
-	if flag&fastSameValue != 0 {
-		if valueLen != len(c.cell.Value) {
-			return c.fail(errCell)
-		}
-	} else {
+	if flag&fastSameValue == 0 {
 		if p > len(b) || valueLen > len(b)-p {
 			return c.fail(errCellEnds)
 		}
 		c.cell.Value = b[p : p+valueLen : p+valueLen]
 		p += valueLen
+	} else if valueLen != len(c.cell.Value) {
+		return c.fail(errCell)
 	}
-	if p > len(b) {
-		return c.fail(errCellEnds)
+	if p < len(b) && b[p] == 0 && c.tail == (tail{mvcc: true}) {
+		c.cell.MVCC, c.pos = 0, p+1
+		return true
 	}
 	return c.nextTail(p, false)
 }
@@ -95,7 +94,7 @@ func (c *cursor) begin(keyLen int) {
 	c.keyLen = keyLen
 	c.row = binary.BigEndian.AppendUint16(c.row[:0], uint16(len(c.cell.Row)))
 	c.row = append(c.row, c.cell.Row...)
-	c.first, c.sameRow = false, false
+	c.first, c.sameRow, c.joined = false, false, false
 }
 
 // rest reads the part of a key at p that follows its common bytes: either the
@@ -129,7 +128,7 @@ func (c *cursor) rest(p, keyLen, common int) int {
 	p += more
 	c.cell.Row = c.row[2:]
 	c.cell.Qualifier = b[p : p+qualLen : p+qualLen]
-	c.keyLen, c.sameRow = keyLen, false
+	c.keyLen, c.sameRow, c.joined = keyLen, false, false
 	return p + qualLen
 }
 
@@ -141,16 +140,37 @@ func (c *cursor) restOfQualifier(p, keyLen, same int) int {
 	if same < 0 || same > len(old) || more < 0 || p > len(b) || more > len(b)-p {
 		return beyond
 	}
-	end := p + more
-	switch {
-	case same == 0:
-		c.cell.Qualifier = b[p:end:end]
-	default:
-		c.qual = append(append(c.qual[:0], old[:same]...), b[p:end]...)
-		c.cell.Qualifier = c.qual
-	}
 	c.keyLen, c.sameRow = keyLen, true
+	end := p + more
+	if same == 0 {
+		c.cell.Qualifier, c.joined = b[p:end:end], false
+		return end
+	}
+	n := same + more
+	if !c.joined || n != len(old) {
+		c.join(old[:same], n)
+	}
+	// Most ends are short, and a store of eight bytes is cheaper than a call.
+	if q := c.qual[same:]; more <= 8 && len(q) >= 8 && p+8 <= len(b) {
+		binary.LittleEndian.PutUint64(q, binary.LittleEndian.Uint64(b[p:]))
+	} else {
+		copy(q, b[p:end])
+	}
 	return end
+}
+
+// join makes the qualifier n bytes of c.qual, of which the first are those of
+// begin. Behind them c.qual has room to spare.
+func (c *cursor) join(begin []byte, n int) {
+	if len(c.qual) < n+8 {
+		c.qual = make([]byte, 2*n+64)
+		c.joined = false
+	}
+	if !c.joined {
+		copy(c.qual, begin)
+		c.joined = true
+	}
+	c.cell.Qualifier = c.qual[:n:n]
 }
 
 // Flags of DIFF.

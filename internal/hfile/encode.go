@@ -107,8 +107,7 @@ func (e *fastDiffEncoder) kind() BlockType { return EncodedBlock }
 func (e *fastDiffEncoder) plain() int      { return e.sum }
 
 func (e *fastDiffEncoder) reset() {
-	id, _ := FastDiff.id()
-	e.buf = binary.BigEndian.AppendUint16(e.buf[:0], id)
+	e.buf = binary.BigEndian.AppendUint16(e.buf[:0], idFastDiff)
 	e.buf = append(e.buf, 0, 0, 0, 0)
 	e.sum = 0
 }

@@ -83,19 +83,27 @@ const (
 	RowIndex   Encoding = "ROW_INDEX_V1"
 )
 
-// id is the number an encoded payload begins with, 0 for none.
+// Numbers that encoded payloads begin with.
+const (
+	idPrefix   = 2
+	idDiff     = 3
+	idFastDiff = 4
+	idRowIndex = 7
+)
+
+// id is the number that payloads of e begin with, 0 for no encoding.
 func (e Encoding) id() (uint16, bool) {
 	switch e {
 	case NoEncoding:
 		return 0, true
 	case Prefix:
-		return 2, true
+		return idPrefix, true
 	case Diff:
-		return 3, true
+		return idDiff, true
 	case FastDiff:
-		return 4, true
+		return idFastDiff, true
 	case RowIndex:
-		return 7, true
+		return idRowIndex, true
 	}
 	return 0, false
 }
