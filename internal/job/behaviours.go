@@ -67,10 +67,10 @@ type fieldSeen struct {
 }
 
 func (b *builder) readKind(name string, o object, user, time value, seen *kindsSeen) kind {
-	k := kind{at: o.self, schema: behaviour.Kind{Name: name}}
+	k := kind{schema: behaviour.Kind{Name: name}, required: o.get("required")}
 	k.schema.ID = readID(name, o.get("id"), seen)
 	k.settings.Path = readPathName(name, o, seen)
-	k.settings.Required, _ = o.get("required").truth()
+	k.settings.Required, _ = k.required.truth()
 	k.record.User = b.readUser(firstGiven(o.get("user"), user))
 	k.record.Time = b.readTime(firstGiven(o.get("time"), time))
 	for _, e := range o.get("fields").entries() {

@@ -72,7 +72,7 @@ func example(l level, key, text string) string {
 		text += "\n" + indent + more
 	}
 	job := fmt.Sprintf(around[l.place], text)
-	for name, rest := range map[string]string{"logs": " x", "behaviours": " {play: {id: 1}}"} {
+	for name, rest := range map[string]string{"logs": ` "{date}"`, "behaviours": " {play: {id: 1}}"} {
 		if !strings.Contains("\n"+job, "\n"+name+":") {
 			job += "\n" + name + ":" + rest
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
@@ -63,7 +64,12 @@ func (d *document) parse(data []byte) (object, bool) {
 		return object{}, false
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	tokens := lexer.Tokenize(string(data))
+	if at := tooDeep(tokens); at != nil {
+		d.wrong(at, fmt.Sprintf("not a job: brackets or lists nested more than %d deep", maxDepth))
+		return object{}, false
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		d.syntax(err)
 		return object{}, false
@@ -82,6 +88,34 @@ func (d *document) parse(data []byte) (object, bool) {
 		d.wrong(position(bodies[1]), "a second document begins: a file holds one job")
 	}
 	return value{doc: d, at: position(bodies[0]), node: bodies[0]}.object(topLevel)
+}
+
+// maxDepth is far deeper than any job. The YAML parser's time grows with the
+// square of the depth, its stack with the depth.
+const maxDepth = 32
+
+// tooDeep returns where brackets, or lists begun on one line, are nested deeper
+// than maxDepth. Nesting by indentation needs a file that grows with the square
+// of the depth, and so is no danger.
+func tooDeep(tokens token.Tokens) *token.Position {
+	brackets, lists, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, lists = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.SequenceEntryType:
+			lists++
+		}
+		if brackets > maxDepth || lists > maxDepth {
+			return t.Position
+		}
+	}
+	return nil
 }
 
 // syntax notes an error of the YAML parser.

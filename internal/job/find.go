@@ -159,9 +159,15 @@ func (g *glob) input(p place) Input {
 	return in
 }
 
+// tellsMissing says whether every path tells the day and the kind, so that a
+// day without a file of a kind is known.
+func (p *Pattern) tellsMissing() bool {
+	return !slices.ContainsFunc(p.globs, func(g glob) bool { return !g.dated || !g.kinded && g.kind < 0 })
+}
+
 // missing lists the days of span that have no input for a wanted kind.
 func (p *Pattern) missing(span behaviour.Span, wanted []bool, inputs []Input) []Missing {
-	if slices.ContainsFunc(p.globs, func(g glob) bool { return !g.dated || !g.kinded && g.kind < 0 }) {
+	if !p.tellsMissing() {
 		return nil
 	}
 	type dayKind struct {

@@ -44,8 +44,9 @@ var (
 )
 
 // maxSize is the largest job file that is read. A job of 64 behaviours with a
-// hundred fields each has about 300 KiB.
-const maxSize = 4 << 20
+// hundred fields each has about 200 KiB; the YAML parser's time grows with the
+// square of the size.
+const maxSize = 256 << 10
 
 // A Job is a job file that has nothing wrong with it.
 type Job struct {
@@ -138,10 +139,10 @@ type builder struct {
 
 // A kind gathers all that a job says of one behaviour.
 type kind struct {
-	at       value
 	schema   behaviour.Kind
 	record   record.Kind
 	settings Behaviour
+	required value // the key of Required
 }
 
 // build reads the parts in the order in which they need each other.

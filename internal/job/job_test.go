@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/job"
 	"usertrail/internal/record"
@@ -84,6 +85,43 @@ func TestLoadOfNothingIsAWrongJob(t *testing.T) {
 	_, err := job.Load(t.Context(), local.New(), t.TempDir()+"/nothing.yaml")
 	if !errors.Is(err, job.ErrJob) || !strings.Contains(err.Error(), "nothing.yaml") {
 		t.Errorf("got %v, want ErrJob and the name", err)
+	}
+}
+
+// TestParseReadsTheLargestJob has as many behaviours as a schema can hold.
+func TestParseReadsTheLargestJob(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("\ufefflogs: logs/{date}/{behaviour}.csv\r\nbehaviours:\r\n")
+	for k := range behaviour.MaxKinds {
+		fmt.Fprintf(&b, "  kind%d:\r\n    id: %d\r\n    fields:\r\n", k, 65535-k)
+		for f := range 100 {
+			fmt.Fprintf(&b, "      field%d_%d: double\r\n", k, f)
+		}
+	}
+	j, err := job.Parse("job.yaml", []byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := j.Schema.Kinds[0]
+	if len(j.Schema.Kinds) != behaviour.MaxKinds || first.Name != "kind63" || len(first.Fields) != 100 || first.Fields[99].Name != "field63_99" {
+		t.Errorf("%d behaviours, the first %s of %d fields", len(j.Schema.Kinds), first.Name, len(first.Fields))
+	}
+	b.WriteString("  more: {id: 1}\n")
+	if _, err := job.Parse("job.yaml", []byte(b.String())); err == nil || !strings.Contains(err.Error(), "65 behaviours") {
+		t.Errorf("one behaviour more: got %v", err)
+	}
+}
+
+func TestParseRefusesWhatNoJobIs(t *testing.T) {
+	for want, text := range map[string]string{
+		"1:33: not a job: brackets":            strings.Repeat("[", 200_000),
+		"1:129: not a job: brackets":           strings.Repeat("{a: ", 50_000),
+		"2:65: not a job: brackets or lists":   "\n" + strings.Repeat("- ", 100_000),
+		"1:1: a job file has at most 262144 b": strings.Repeat("#", 300_000),
+	} {
+		if _, err := job.Parse("job.yaml", []byte(text)); !errors.Is(err, job.ErrJob) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %.100v, want %s", err, want)
+		}
 	}
 }
 

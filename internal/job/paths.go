@@ -31,6 +31,20 @@ func (b *builder) readPattern() {
 		v.wrong("%v", err)
 	}
 	b.job.Pattern = p
+	b.checkRequired(p)
+}
+
+// checkRequired notes a behaviour that is required where nobody could tell that
+// it is missing.
+func (b *builder) checkRequired(p *Pattern) {
+	if p.tellsMissing() {
+		return
+	}
+	for _, k := range b.kinds {
+		if k.settings.Required {
+			k.required.wrong("a missing file is noticed only where the path tells the day and the behaviour: put {date} and {behaviour} in logs.path")
+		}
+	}
 }
 
 // checkTells notes a path that does not tell what nothing else tells, or tells
