@@ -71,11 +71,11 @@ func BenchmarkSort(b *testing.B) {
 		memory int64
 		shards int
 	}{
-		{"memory", 400 << 20, 1},
+		{"memory/shards=1", 400 << 20, 1},
 		{"memory/shards=2", 400 << 20, 2},
-		{"spill/runs=3", 64 << 20, 1},
-		{"spill/runs=11", 16 << 20, 1},
-		{"spill/runs=160", 1 << 20, 1},
+		{"spill/memory=64MiB", 64 << 20, 1},
+		{"spill/memory=16MiB", 16 << 20, 1},
+		{"spill/memory=1MiB", 1 << 20, 1},
 	} {
 		b.Run("records=1e6/"+c.name, func(b *testing.B) {
 			s, err := New(Config{FS: local.New(), Dir: b.TempDir(), Memory: c.memory, Parts: 4, Shards: c.shards, Readers: 1})

@@ -25,8 +25,8 @@
 // entry it has room for (16 for the entry, 16 for sorting it), stay within its
 // share; Readers iterators and their buffers stay within the eighth. Held
 // besides are only: a record larger than a share, until it is spilled; for each
-// run being read, one record that is larger than the run's buffer; and 12 bytes
-// for each part of each run.
+// run being read, one record that is larger than the run's buffer; and for each
+// part 12 bytes a run and 16 a shard.
 //
 // # Concurrency and ownership
 //
