@@ -150,6 +150,24 @@ func TestBar(t *testing.T) {
 	})
 }
 
+func TestLogBesideABar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out output
+		p := progress.Start(progress.Config{Out: &out, Terminal: true})
+		p.Step("reading logs", progress.Bytes, 100)
+		time.Sleep(time.Second + late/5)
+		synctest.Wait()
+		const line = "level=WARN msg=odd\n"
+		if n, err := io.WriteString(progress.Beside(&out), line); n != len(line) || err != nil {
+			t.Errorf("wrote %d, %v; want %d", n, err, len(line))
+		}
+		if !strings.HasSuffix(out.String(), "\r\x1b[K"+line) {
+			t.Errorf("the line stands beside the bar in %q", out.String())
+		}
+		p.Done()
+	})
+}
+
 // TestBarOutlivesItsTotal does what would end a bar of the library for good: all
 // that was known is done, and then there is more.
 func TestBarOutlivesItsTotal(t *testing.T) {

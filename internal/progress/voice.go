@@ -9,6 +9,21 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
+// Beside returns a writer for the log of a program that also draws a bar on
+// terminal. Each Write, of whole lines, first wipes the bar off; the next tick
+// draws it again below.
+func Beside(terminal io.Writer) io.Writer { return beside{terminal} }
+
+type beside struct{ terminal io.Writer }
+
+// wipe goes to the beginning of the terminal's line and clears it.
+const wipe = "\r\x1b[K"
+
+func (w beside) Write(b []byte) (int, error) {
+	n, err := w.terminal.Write(append([]byte(wipe), b...))
+	return max(0, n-len(wipe)), err
+}
+
 // silence says nothing.
 type silence struct{}
 
