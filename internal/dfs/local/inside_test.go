@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -103,6 +104,49 @@ func TestPendingNames(t *testing.T) {
 		if isPending(base) {
 			t.Errorf("%s looks pending", base)
 		}
+	}
+}
+
+// TestFailedCommitLeavesNothing puts a directory where the file was to go.
+func TestFailedCommitLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "file")
+	p, err := New().Create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Abort()
+	if _, err := p.Write(make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	makeDir(t, name)
+	for range 2 {
+		if err := p.Commit(); err == nil || !strings.Contains(err.Error(), "commit "+name) {
+			t.Errorf("Commit over a directory: %v, want an error that names it", err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "file" {
+		t.Errorf("in the end there is %v, %v; want the directory alone", entries, err)
+	}
+}
+
+// TestCancelledCommitLeavesNothing: who gives up between the last write and
+// Commit has written nothing.
+func TestCancelledCommitLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	p, err := New().Create(ctx, filepath.Join(dir, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("the user has had enough")
+	cancel(why)
+	if err := p.Commit(); !errors.Is(err, why) {
+		t.Errorf("Commit: %v, want the cause", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("in the end there is %v, %v; want nothing", entries, err)
 	}
 }
 
