@@ -1,7 +1,9 @@
 package record
 
 import (
+	"bytes"
 	"math"
+	"math/big"
 	"strconv"
 
 	"usertrail/internal/behaviour"
@@ -32,6 +34,25 @@ func parseInt64(t []byte) (v int64, ok bool) {
 		return -int64(n), true
 	}
 	return int64(n), true
+}
+
+// parseScientific reads what spreadsheets and R make of a large integer, such as
+// 4.0128e+10. The text's value must be an integer, to the last digit.
+func parseScientific(t []byte) (int64, bool) {
+	if len(t) > 40 || bytes.IndexAny(t, "eE.") < 0 || bytes.IndexAny(t, "/_xXpP") >= 0 {
+		return 0, false
+	}
+	if v, err := strconv.ParseFloat(string(t), 64); err != nil || math.Abs(v) > 1<<63 || v != 0 && math.Abs(v) < 0.5 {
+		return 0, false // before an exponent makes a number of a million digits
+	}
+	if i := bytes.IndexAny(t, "eE"); i >= 0 && len(t)-i > len("e+99") {
+		return 0, false
+	}
+	r, ok := new(big.Rat).SetString(string(t))
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	return r.Num().Int64(), true
 }
 
 // pow10 are the powers of ten that a double holds exactly and parseDouble needs.
@@ -131,6 +152,9 @@ func (p *Parser) value(f *fieldPlan, t []byte) (v []byte, ok bool) {
 	case asInt64:
 		var n int64
 		n, ok = parseInt64(t)
+		if !ok {
+			n, ok = parseScientific(t)
+		}
 		p.arena = behaviour.AppendInt64(p.arena, n)
 	case asDouble:
 		var n float64
