@@ -76,6 +76,21 @@ func (c *clock) load(instant int64) {
 	if !end.IsZero() {
 		c.to = end.Unix()
 	}
+	if c.to <= instant {
+		c.to = c.lastDay(instant)
+	}
 	c.wallFrom = c.from + int64(max(offset, before))
 	c.wallTo = c.to + c.offset
+}
+
+// lastDay is where a period ends of which package time says that it ended before
+// the instant. It does so on 31 December of leap years, for years that a zone
+// has only a rule for: they end a day early. The offset it gives there is right,
+// and holds to the end of the day, UTC.
+func (c *clock) lastDay(instant int64) int64 {
+	midnight := instant - floorMod(instant, secondsOfDay) + secondsOfDay
+	if _, offset := time.Unix(midnight-1, 0).In(c.zone).Zone(); int64(offset) != c.offset {
+		return instant + 1
+	}
+	return midnight
 }

@@ -1,0 +1,170 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+)
+
+// benchRows is how many records a benchmark reads.
+const benchRows = 100_000
+
+// benchFormat is a log of seven columns, all of them read.
+func benchFormat(b *testing.B, s Syntax) *Format {
+	return &Format{
+		Schema: &behaviour.Schema{Zone: "Asia/Shanghai", Kinds: []behaviour.Kind{{ID: 1, Name: "play", Fields: []behaviour.Field{
+			{Name: "programme", Type: behaviour.String}, {Name: "channel", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64},
+			{Name: "price", Type: behaviour.Double}, {Name: "url", Type: behaviour.String},
+		}}}},
+		Zone:   zone(b, "Asia/Shanghai"),
+		Syntax: s,
+		Names:  []string{"user_id", "time", "programme", "channel", "seconds", "price", "url"},
+		Slack:  1,
+		Kinds: []Kind{{
+			User:   Column{Name: "user_id"},
+			Time:   Time{Column: Column{Name: "time"}, Format: time.DateTime},
+			Fields: []Column{{Name: "programme"}, {Name: "channel"}, {Name: "seconds"}, {Name: "price"}, {Name: "url"}},
+		}},
+	}
+}
+
+// benchText is a log of which each line is made by line from a record's columns.
+func benchText(line string) string {
+	var b strings.Builder
+	for i := range benchRows {
+		fmt.Fprintf(&b, line+"\n", fmt.Sprintf("8618%08d", i*7919%200000), fmt.Sprintf("2014-09-01 %02d:%02d:%02d", i/3600%24, i/60%60, i%60),
+			[]string{"演员的诞生", "News at Ten", "夜间新闻 第12集"}[i%3], "cctv-8", i%5400, float64(i%900)/100, "http://vod.example.com/asset/000"+fmt.Sprint(i%10000)+"/play.m3u8")
+	}
+	return b.String()
+}
+
+const (
+	csvLine    = "%s,%s,%s,%s,%d,%.2f,%s"
+	tsvLine    = "%s\t%s\t%s\t%s\t%d\t%.2f\t%s"
+	quotedLine = `"%s","%s","%s","%s",%d,%.2f,"%s"`
+	jsonLine   = `{"user_id":"%s","time":"%s","programme":"%s","channel":"%s","seconds":%d,"price":%.2f,"url":"%s"}`
+)
+
+// A counter is a sink that only counts.
+type counter struct{ kept, rejected int }
+
+func (c *counter) Keep(*behaviour.Record) error { c.kept++; return nil }
+func (c *counter) Skip() error                  { return nil }
+func (c *counter) Reject(r *Reject) error       { c.rejected++; return nil }
+
+// BenchmarkParse is one core turning chunks into behaviours.
+func BenchmarkParse(b *testing.B) {
+	for _, c := range []struct {
+		name, line string
+		syntax     Syntax
+	}{{"csv", csvLine, CSV}, {"csv-quoted", quotedLine, CSV}, {"tsv", tsvLine, TSV}, {"jsonl", jsonLine, JSONL}} {
+		b.Run(c.name, func(b *testing.B) {
+			text := []byte(benchText(c.line))
+			p, err := NewParser(benchFormat(b, c.syntax), playFile("a"), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				var n counter
+				if err := p.Parse(Chunk{Data: text, Line: 1}, &n); err != nil || n.kept != benchRows {
+					b.Fatalf("%d records, %v", n.kept, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNext is one core cutting a file into chunks; the bytes are those of
+// the text.
+func BenchmarkNext(b *testing.B) {
+	for _, c := range []struct{ name, line, ending, encoding string }{
+		{"csv", csvLine, "", ""}, {"csv-quoted", quotedLine, "", ""}, {"gz", csvLine, ".gz", ""}, {"zst", csvLine, ".zst", ""}, {"gb18030", csvLine, "", "gb18030"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			text := benchText(c.line)
+			data := compressed(b, c.ending, text)
+			f := benchFormat(b, CSV)
+			if f.Encoding = c.encoding; c.encoding != "" {
+				e, err := lookup(c.encoding)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if data, err = e.NewEncoder().Bytes(data); err != nil {
+					b.Fatal(err)
+				}
+			}
+			buf := make([]byte, 0, 1<<20)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if n := drain(b, data, "a.csv"+c.ending, f, buf); n != int64(len(text)) {
+					b.Fatalf("%d bytes of %d", n, len(text))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFile is one core doing both with a compressed file.
+func BenchmarkFile(b *testing.B) {
+	for _, ending := range []string{"", ".gz"} {
+		b.Run("csv"+ending, func(b *testing.B) {
+			text := benchText(csvLine)
+			data := compressed(b, ending, text)
+			f := benchFormat(b, CSV)
+			buf := make([]byte, 0, 1<<20)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				r, err := Open(bytes.NewReader(data), playFile("a.csv"+ending), f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				p, err := NewParser(f, playFile("a.csv"+ending), r.Header())
+				if err != nil {
+					b.Fatal(err)
+				}
+				var n counter
+				for {
+					c, err := r.Next(buf)
+					if err == io.EOF {
+						break
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := p.Parse(c, &n); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if n.kept != benchRows {
+					b.Fatalf("%d records", n.kept)
+				}
+			}
+		})
+	}
+}
+
+// drain reads a file to its end and returns how long its text is.
+func drain(b *testing.B, data []byte, path string, f *Format, buf []byte) (n int64) {
+	r, err := Open(bytes.NewReader(data), playFile(path), f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		c, err := r.Next(buf)
+		if err == io.EOF {
+			return n
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		n += int64(len(c.Data))
+	}
+}

@@ -1,0 +1,189 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func jsonPlays() *Format {
+	f := plays()
+	f.Syntax = JSONL
+	return f
+}
+
+// TestJSON says what becomes of JSON's values.
+func TestJSON(t *testing.T) {
+	for _, c := range []struct{ member, title, seconds string }{
+		{`"title":"A\u00e9\n\"B\" \ud83d\ude00"`, `"Aé\n\"B\" 😀"`, "null"},
+		{`"title":""`, `""`, "null"},
+		{`"title":null,"seconds":null`, "null", "null"},
+		{`"title":12.50`, `"12.50"`, "null"},
+		{`"title":12.00`, `"12"`, "null"},
+		{`"title":true`, `"true"`, "null"},
+		{`"title":{"a" : [1, "x\u0041"]}`, `"{\"a\":[1,\"x\\u0041\"]}"`, "null"},
+		{`"title":"a","title":"b"`, `"b"`, "null"},
+		{`"seconds":9007199254740993`, "null", `"9007199254740993"`},
+		{`"seconds":-9223372036854775808`, "null", `"-9223372036854775808"`},
+		{`"seconds":5.0`, "null", `"5"`},
+		{`"seconds":1.25e2`, "null", `"125"`},
+		{`"seconds":1E+3`, "null", `"1000"`},
+		{`"seconds":100e-2`, "null", `"1"`},
+		{`"seconds":"42"`, "null", `"42"`},
+		{`"seconds":-0`, "null", `"0"`},
+		{`"seconds":9223372036854775808`, "", ""},
+		{`"seconds":1.5`, "", ""},
+		{`"seconds":1e300`, "", ""},
+		{`"seconds":1e-300`, "", ""},
+		{`"seconds":""`, "", ""},
+		{`"seconds":true`, "", ""},
+		{`"seconds":[1]`, "", ""},
+	} {
+		text := `{"user":"u1","time":"2014-09-01",` + c.member + "}\n"
+		want := fmt.Sprintf(`keep 0: play "u1" 2014-09-01T00:00:00 2014-09-01 title=%s seconds=%s`, c.title, c.seconds)
+		got := read(t, text, playFile("a.jsonl"), jsonPlays(), 10).lines[0]
+		if c.title == "" {
+			want = "reject 0 line 1: wrong type: field seconds"
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got\n%s, want\n%s", c.member, got, want)
+		}
+	}
+}
+
+// TestJSONMembers finds members of members, also where the dot is in a name.
+func TestJSONMembers(t *testing.T) {
+	f := jsonPlays()
+	f.Kinds[0].User.Name = "actor.id"
+	f.Kinds[0].Time.Name = "ts"
+	f.Kinds[0].Time.Format = EpochMillis
+	f.Kinds[0].Fields[0].Name = "actor.item.title"
+	f.Kinds[0].Fields[1].Name = "$line"
+	f.Kinds[0].Fields[1].Pattern = regexp.MustCompile(`"s":(\d+)`)
+	text := `{"actor":{"id":7,"item":{"title":"A"}},"ts":1409531400123,"s":15}` + "\n" +
+		`{"actor.id":"u2","actor":{"item.title":"B"},"ts":1.409531400123e12}` + "\r\n" +
+		`{"actor":"u3","ts":1409531400123}` + "\n" +
+		`{"actor":{"id":null},"ts":1409531400123}` + "\n" +
+		`{"actor":{"id":"u5"},"ts":null}`
+	wantLines(t, read(t, text, playFile("a.jsonl"), f, 10),
+		`keep 0: play "7" 2014-09-01T00:30:00.123 2014-09-01 title="A" seconds="15"`,
+		`keep 66: play "u2" 2014-09-01T00:30:00.123 2014-09-01 title="B" seconds=null`,
+		`reject 135 line 3: no user: no text for the user`,
+		`reject 169 line 4: no user: no text for the user`,
+		`reject 210 line 5: no time: no text for the time`)
+}
+
+// FuzzJSON compares what a line's members are with encoding/json.
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{
+		`{"a":"x","b":1,"c":{"d":true}}`, `{"a":null,"a":1e3}`, `{}`, `[]`, `{"a":01}`, `{"a":1.}`, `{"a":"\x"}`, `{"a":1}x`, `{"a":+1}`, `{"a":nan}`,
+		`{"a":-1.50e-3,"b":[1, {"c":null}],"c":{"d":"\u4e2d\ud83d\ude00"}}`, ` {"a" : "b"} `, `{"a":"` + "\t" + `"}`, `{"c":{"d":1},"c":2}`, `{"a":1,}`, `{"":1,"a":{}}`, `"a"`,
+		`{"c":{"d":1},"c.d":2}`, `{"a":"\u00zz"}`, `{"\u0061":1}`, strings.Repeat("[", 5000), `{"a":0.0,"b":-0,"c":{"d":1E400}}`,
+	} {
+		f.Add(s)
+	}
+	lone := regexp.MustCompile(`(?i)\\ud[89a-f]`) // half a character: each decoder has its own way
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) || lone.MatchString(s) || strings.ContainsAny(s, "\r\n") {
+			return
+		}
+		j := newJSONReader()
+		columns := []int{j.column("a"), j.column("b"), j.column("c.d")}
+		err := j.split([]byte(s))
+		var want map[string]any
+		d := json.NewDecoder(strings.NewReader(s))
+		d.UseNumber()
+		bad := d.Decode(&want)
+		if bad == nil && (want == nil || d.More()) || !json.Valid([]byte(s)) {
+			bad = fmt.Errorf("not an object")
+		}
+		if err == nil && bad != nil && controlInKey(s) {
+			return
+		}
+		if (err == nil) != (bad == nil) {
+			if bad == nil && strings.Contains(err.Error(), "depth") {
+				return
+			}
+			t.Fatalf("got %v, encoding/json %v", err, bad)
+		}
+		if err != nil {
+			return
+		}
+		for i, v := range []any{want["a"], want["b"], inside(want)} {
+			checkJSON(t, j, columns[i], v)
+		}
+	})
+}
+
+// controlInKey says whether a line holds control characters, which the validator
+// lets pass within keys.
+func controlInKey(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' }) >= 0
+}
+
+// inside is what column c.d is: of member c.d and member d of c the last in the
+// text, which a map has forgotten; where both could be it is left out.
+func inside(m map[string]any) any {
+	if _, both := m["c.d"]; both {
+		return both
+	}
+	if c, ok := m["c"].(map[string]any); ok {
+		return c["d"]
+	}
+	return nil
+}
+
+func checkJSON(t *testing.T, j *jsonReader, column int, want any) {
+	t.Helper()
+	sp := j.spans[column]
+	got := "null"
+	if sp.from >= 0 {
+		got = string(j.text[sp.from:sp.to])
+	}
+	switch v := want.(type) {
+	case nil:
+		if got != "null" && j.names[column] != "c.d" {
+			t.Fatalf("%s: got %q, want null", j.names[column], got)
+		}
+	case string:
+		if got != v {
+			t.Fatalf("%s: got %q, want %q", j.names[column], got, v)
+		}
+	case json.Number:
+		if !sameNumber(got, v.String()) {
+			t.Fatalf("%s: got %q, want %q", j.names[column], got, v)
+		}
+	case map[string]any, []any:
+		if !json.Valid([]byte(got)) {
+			t.Fatalf("%s: got %q, which is no JSON", j.names[column], got)
+		}
+	}
+}
+
+// sameNumber says whether two texts are one number, by dropping what does not
+// matter of one of them in the slow way.
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, okX := parseDouble([]byte(a))
+	y, okY := parseDouble([]byte(b))
+	return okX && okY && x == y
+}
+
+// TestPlainNumber writes exponents out.
+func TestPlainNumber(t *testing.T) {
+	for in, want := range map[string]string{
+		"0": "0", "-0": "-0", "12": "12", "12.0": "12", "12.50": "12.50", "1e3": "1000", "-1.5E+1": "-15", "1e-3": "0.001", "123.456e1": "1234.56",
+		"0e5": "0", "0.001e3": "1", "1e40": "1" + strings.Repeat("0", 40), "1e41": "1e41", "1e-41": "1e-41", "1e99999999999999999999": "1e99999999999999999999",
+		"9223372036854775807e0": "9223372036854775807", "-10e-1": "-1",
+	} {
+		if got := plainNumber(bytes.Clone([]byte(in))); string(got) != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
