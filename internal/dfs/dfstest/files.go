@@ -122,15 +122,20 @@ func testCreateDirs(t *testing.T, w world) {
 
 func testCreateOverDir(t *testing.T, w world) {
 	write(t, w, w.at("dir", "file"), "inside")
-	p, err := w.Create(w.ctx, w.at("dir"))
-	if err == nil {
-		defer p.Abort()
-		err = p.Commit()
-	}
-	if err == nil {
-		t.Error("a file was created over a directory")
+	for _, name := range []string{w.at("dir"), w.at("dir") + "/", w.at("new") + "/"} {
+		p, err := w.Create(w.ctx, name)
+		if err == nil {
+			defer p.Abort()
+			err = p.Commit()
+		}
+		if err == nil {
+			t.Errorf("a file was created as %s", name)
+		}
 	}
 	w.expect(t, map[string]string{"dir/file": "inside"})
+	if in, err := w.Stat(w.ctx, w.at("new")); err == nil {
+		t.Errorf("a name that ends in a slash made %+v", in)
+	}
 }
 
 func testEmptyFile(t *testing.T, w world) {

@@ -45,7 +45,7 @@ func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {
 	if err := ready(ctx, "create", name); err != nil {
 		return nil, err
 	}
-	if fi, err := os.Stat(name); err == nil && fi.IsDir() {
+	if fi, err := os.Stat(name); strings.HasSuffix(name, "/") || err == nil && fi.IsDir() {
 		return nil, named("create", name, syscall.EISDIR)
 	}
 	if err := mkdirAll(filepath.Dir(name)); err != nil {
