@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -228,6 +230,17 @@ func FuzzParse(f *testing.F) {
 	f.Add("hdfs://nn/job.yaml", "logs: /x/[!a]?*{date:%Y/%m}-{date:dd}.gz\nbehaviours:\n  放送: {id: 9, unique: [user], time: {format: '%d/%b', year: 2014}}\n")
 	f.Add("job.yaml", "logs:\n  path: ['a/*', b/c]\n  format: blanks\n  behaviour: {column: $1, texts: {x: play}}\nbehaviors:\n  play: {user: $2, time: $3, id: 1, fields: {a: {pattern: (.), column: $line}}}\n")
 	f.Add("", "a: &x [*x]\n<<: {b: !!c d}\n? e\n: |\n  f\n---\ng")
+	files, err := filepath.Glob("../../jobs/*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no jobs to begin with: %v", err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(name, string(text))
+	}
 	f.Fuzz(func(t *testing.T, name, text string) {
 		j, err := job.Parse(name, []byte(text))
 		if err != nil {

@@ -1,6 +1,10 @@
 package job_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/job"
+	"usertrail/internal/record"
 )
 
 // repository is the folder that go.mod lies in.
@@ -151,3 +156,77 @@ func BenchmarkFind(b *testing.B) {
 		}
 	})
 }
+
+// TestJobsReadTheRealLogs reads all of the shared logs by their jobs: each
+// record is good, none of its columns is null, and there are as many as
+// data/README.md says.
+func TestJobsReadTheRealLogs(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"journey.yaml": {"purchase": 75_000, "coupon_redeemed": 2_102, "campaign_received": 6_589},
+		"launch.yaml":  {"gameStarted": 25_222, "newPlayer": 4_102},
+	} {
+		j := load(t, name)
+		found, err := j.Find(t.Context(), local.New(), behaviour.Span{From: date(t, "2016-01-01"), To: date(t, "2017-12-31")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := &sink{job: j, kept: map[string]int{}}
+		for _, in := range found.Inputs {
+			read(t, j, in, got)
+		}
+		if !maps.Equal(got.kept, want) {
+			t.Errorf("%s: read %v, want %v", name, got.kept, want)
+		}
+	}
+}
+
+func read(t *testing.T, j *job.Job, in job.Input, s record.Sink) {
+	t.Helper()
+	f, err := local.New().Open(t.Context(), in.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := record.Open(f, in.File(), &j.Format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p, err := record.NewParser(&j.Format, in.File(), r.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for buf := make([]byte, 64<<10); ; {
+		c, err := r.Next(buf)
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Parse(c, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A sink counts the records of each behaviour.
+type sink struct {
+	job  *job.Job
+	kept map[string]int
+}
+
+func (s *sink) Keep(r *behaviour.Record) error {
+	kind := s.job.Schema.Kinds[r.Kind]
+	s.kept[kind.Name]++
+	for i, v := range r.Values {
+		if v == nil {
+			return fmt.Errorf("%s of %s on %s: no %s", kind.Name, r.User, r.Date, kind.Fields[i].Name)
+		}
+	}
+	return nil
+}
+
+func (s *sink) Skip() error { return errors.New("a record was skipped") }
+
+func (s *sink) Reject(r *record.Reject) error { return r }
