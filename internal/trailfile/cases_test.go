@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/trailfile"
@@ -19,8 +20,11 @@ type sample struct {
 	rows   []row
 }
 
-// samples are all of them. The same ones go to every reader.
-func samples() []sample {
+// samples are all of them. The same ones go to every reader, and none changes
+// them.
+var samples = sync.OnceValue(makeSamples)
+
+func makeSamples() []sample {
 	every := everyType()
 	manyPages := trailfile.Options{GroupRows: 3000, PageBytes: 700}
 	all := []sample{
@@ -63,13 +67,18 @@ func stringSamples() []sample {
 	pages := trailfile.Options{PageBytes: 2000, GroupRows: 5000}
 	return []sample{
 		{"different strings", s, pages, with(12000, unique, number)},
-		{"different strings, late", s, trailfile.Options{}, with(85_000, func(i int) any {
-			if i < 9000 || i > 80_000 {
+		{"different strings, late", s, trailfile.Options{GroupRows: 20_000}, with(25_000, func(i int) any {
+			if i < 9000 || i > 21_000 {
 				return "same"
 			}
-			return unique(i)
+			return fmt.Sprintf("%0400d", i) // 11,000 of these are more than a dictionary takes
 		}, number)},
-		{"large dictionary", s, trailfile.Options{GroupRows: 60_000}, with(90_000, func(i int) any { return fmt.Sprint("v", i*7919%40_000) }, number)},
+		{"large dictionary", s, trailfile.Options{GroupRows: 25_000}, with(35_000, func(i int) any {
+			if i < 9000 {
+				return fmt.Sprint("v", i%3000)
+			}
+			return fmt.Sprint("v", i*7919%15_000)
+		}, number)},
 		{"empty strings", s, pages, with(3000, func(i int) any { return "" }, number)},
 		{"long strings", s, pages, with(200, func(i int) any { return strings.Repeat("ab", i*3) }, number)},
 		{"long strings, one beginning", s, pages, with(200, func(i int) any { return long + strings.Repeat("é", i) }, number)},
