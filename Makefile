@@ -15,6 +15,7 @@ RUNS    ?= 3
 FOREIGN := Python|PyArrow|DuckDB|Polars
 
 export USERTRAIL_PYTHON ?= $(PYTHON)
+export PYTHONDONTWRITEBYTECODE = 1
 
 .PHONY: help build test test-local demo bench bench-scale check fuzz golden venv race clean
 

@@ -1,0 +1,93 @@
+"""The data to measure on: logs, job, lists of users, and the peer's own files."""
+
+import json
+import os
+import re
+import shutil
+import sys
+
+import measure
+import peer
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FROM, TO = "2014-09-01", "2014-09-10"
+TYPES = ["play", "order", "visit", "login"]
+LISTS = {"0.1%": 1000, "1%": 100}  # one user in so many
+
+
+class Data:
+    """Where things lie for one set of parameters."""
+
+    def __init__(self, records, users):
+        self.records, self.users = records, users
+        self.dir = os.path.join(ROOT, "bench", "data", f"{records}-{users}")
+        self.logs = os.path.join(self.dir, "logs")
+        self.job = os.path.join(self.dir, "usertrail.yaml")
+        self.table = os.path.join(self.dir, "trails")
+        self.out = os.path.join(self.dir, "out")
+        self.daily = os.path.join(self.dir, "daily")
+        self.sorted = os.path.join(self.dir, "sorted.parquet")
+        self.peer_out = os.path.join(self.dir, "peer.parquet")
+
+    def list(self, share):
+        """The file with a share of the users, or None for all of them."""
+        return os.path.join(self.dir, f"users-{share}.txt") if share in LISTS else None
+
+    def make(self, for_peer=True):
+        """Makes what is not there yet. Each part is there whole or not at all."""
+        os.makedirs(self.dir, exist_ok=True)
+        self._once(self.logs, self._make_logs)
+        with open(self.job, "w", encoding="utf-8") as f:
+            f.write(job_text())
+        for share, of in LISTS.items():
+            self._once(self.list(share), lambda path, of=of: peer.write_list(self.logs, max(self.users // of, 1), path))
+        if for_peer:
+            self._once(self.daily, lambda path: peer.write_daily(self.logs, path))
+            self._once(self.sorted, lambda path: peer.run(peer.load(self.logs, path)))
+
+    def log_bytes(self):
+        return sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(self.logs) for f in files)
+
+    def _make_logs(self, path):
+        measure.run([
+            command("bulkload"), "sample", path, "--records", str(self.records), "--users", str(self.users),
+            "--days", "10", "--from", FROM, "--seed", "1", "--bad", "0",
+        ])
+
+    def _once(self, path, make):
+        if os.path.exists(path):
+            return
+        say(f"making {os.path.relpath(path, ROOT)}")
+        remove(path + ".part")
+        make(path + ".part")
+        os.rename(path + ".part", path)
+
+
+def command(name):
+    return os.path.join(ROOT, "bin", name)
+
+
+def job_text():
+    """The sample logs' job, for logs and a table beside it."""
+    with open(os.path.join(ROOT, "jobs", "settopbox.yaml"), encoding="utf-8") as f:
+        text = f.read()
+    text, n = re.subn(r"\.\./demo/", "", text)
+    if n != 2:
+        sys.exit(f"bench: jobs/settopbox.yaml names ../demo/ {n} times, want once for the logs and once for the table")
+    return text
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
+
+
+def say(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def last_json(stdout):
+    """The result that our commands print on their last line."""
+    return json.loads(stdout.strip().splitlines()[-1])
