@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"usertrail/internal/behaviour"
 	"usertrail/internal/record"
 )
@@ -193,64 +191,4 @@ func (b *builder) readKindColumn() {
 			}
 		}
 	}
-}
-
-// readTable reads the table's address alone, or with how it is made.
-func (b *builder) readTable(v value) {
-	b.job.Table.Compression = defaultCompression
-	address := v
-	if v.isObject() {
-		o, _ := v.object(tableLevel)
-		address = o.get("path")
-		if !address.given() {
-			address.wrong("missing: where the table lies")
-		}
-		b.job.Table.Regions, _ = o.get("regions").whole(1, maxRegions)
-		if s, ok := o.get("compression").oneOf("compression", compressions); ok {
-			b.job.Table.Compression = s
-		}
-	}
-	if s, ok := address.word(); ok {
-		b.job.Table.Address = resolve(b.doc.folder(), s)
-	}
-}
-
-const (
-	defaultCompression = "snappy"
-	maxRegions         = 100_000
-)
-
-var compressions = []string{"none", "snappy", "gz", "zstd", "lz4"}
-
-// zone returns a time zone by its IANA name.
-func (v value) zone() (*time.Location, bool) {
-	s, ok := v.word()
-	if !ok {
-		return nil, false
-	}
-	zone, err := time.LoadLocation(s)
-	if err != nil || s == "Local" {
-		v.wrong("%q is no time zone: write a name such as UTC, Asia/Shanghai or America/New_York", s)
-		return nil, false
-	}
-	return zone, true
-}
-
-// bytes returns a size such as 4096 or 4MiB, at most most, or otherwise if v is
-// not there.
-func (v value) bytes(otherwise, most int) int {
-	s, ok := v.word()
-	if !ok {
-		return otherwise
-	}
-	n, err := humanize.ParseBytes(s)
-	if err != nil {
-		v.wrong("%q is not a number of bytes such as 65536 or 4MiB", s)
-		return otherwise
-	}
-	if n < 1 || n > uint64(most) {
-		v.wrong("%s is not in 1..%d bytes", s, most)
-		return otherwise
-	}
-	return int(n)
 }

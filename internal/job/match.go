@@ -118,7 +118,7 @@ func (s *segment) match(name string, at place, paths []string) (place, bool) {
 			continue
 		}
 		groups = groups[1:]
-		if !settle(known, n, t.kind) {
+		if !agree(known, n, t.kind) {
 			return at, false
 		}
 	}
@@ -136,8 +136,8 @@ func (p *place) part(k pieceKind) *int {
 	return &p.year
 }
 
-// settle sets what was not known, and says whether n agrees with what was.
-func settle(known *int, n int, k pieceKind) bool {
+// agree sets what was not known, and says whether n agrees with what was.
+func agree(known *int, n int, k pieceKind) bool {
 	unknown := 0
 	if k == behaviourName {
 		unknown = -1

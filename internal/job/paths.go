@@ -22,6 +22,9 @@ func (b *builder) readPattern() {
 			continue
 		}
 		b.checkTells(item, g)
+		if b.logs.get("behaviour").given() {
+			g.kind = -1 // though the job may name only one
+		}
 		p.globs, statics = append(p.globs, g), append(statics, static)
 	}
 	if len(p.globs) == 0 {

@@ -1,0 +1,116 @@
+package job
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// An entry is a key that stands in the file, with its value.
+type entry struct {
+	name string
+	value
+}
+
+// entries returns the keys of v in the order of the file.
+func (v value) entries() []entry {
+	if v.node == nil || !v.isObject() {
+		v.wantObject()
+		return nil
+	}
+	var out []entry
+	seen := map[string]bool{}
+	for it := v.node.(ast.MapNode).MapRange(); it.Next(); {
+		e := entry{value: value{v.doc, v.key, position(it.Key()), it.Value()}}
+		var ok bool
+		if e.name, ok = keyText(it.Key()); !ok {
+			e.wrong("a key is a plain text: merging and complex keys are not understood")
+			continue
+		}
+		e.key = extend(v.key, e.name)
+		if seen[e.name] {
+			e.wrong("stands twice")
+			continue
+		}
+		seen[e.name] = true
+		out = append(out, e)
+	}
+	return out
+}
+
+// wantObject notes that v, if it is there, is not what entries reads.
+func (v value) wantObject() {
+	switch v.node.(type) {
+	case nil:
+	case *ast.NullNode, *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
+		v.text() // notes why it is nothing at all
+	default:
+		v.wrong("is %s, want keys with values", shape(v.node))
+	}
+}
+
+func keyText(k ast.MapKeyNode) (string, bool) {
+	switch n := k.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.MergeKeyNode, *ast.MappingKeyNode:
+		return "", false
+	case ast.ScalarNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+var plainKey = regexp.MustCompile(`^[\p{L}\p{N}_$-]+$`)
+
+// extend makes the path of a key below another.
+func extend(parent, key string) string {
+	if !plainKey.MatchString(key) {
+		key = strconv.Quote(key)
+	}
+	if parent == "" {
+		return key
+	}
+	return parent + "." + key
+}
+
+// An object is keys with values, where the keys are those of a level.
+type object struct {
+	self   value
+	values map[string]value
+}
+
+// object reads v's keys, which are those of l. A key that is a slip of the hand
+// away from one of them is noted, and its value taken for that key's.
+func (v value) object(l level) (object, bool) {
+	o := object{self: v, values: map[string]value{}}
+	guesses := map[string]value{}
+	for _, e := range v.entries() {
+		if l.has(e.name) {
+			o.values[e.name] = e.value
+			continue
+		}
+		text, meant := l.explain(e.name)
+		e.wrong("%s", text)
+		if meant != "" {
+			e.key = extend(v.key, meant)
+			guesses[meant] = e.value
+		}
+	}
+	for name, e := range guesses {
+		if !o.values[name].given() {
+			o.values[name] = e
+		}
+	}
+	return o, v.isObject()
+}
+
+// get returns the value at a key, or one that is not given but knows where it
+// should stand.
+func (o object) get(key string) value {
+	if v, ok := o.values[key]; ok {
+		return v
+	}
+	return value{doc: o.self.doc, key: extend(o.self.key, key), at: o.self.at}
+}

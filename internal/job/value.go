@@ -1,0 +1,200 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// A value is what stands at a key. The zero value stands for a key that is not
+// there; its methods find nothing in it and nothing wrong with it.
+type value struct {
+	doc  *document
+	key  string          // the keys that lead to it: logs.path
+	at   *token.Position // of its last key
+	node ast.Node        // nil where the key is not there
+}
+
+// given says whether the key is there.
+func (v value) given() bool { return v.node != nil }
+
+// wrong notes a problem with v, even one that is not there but should be.
+func (v value) wrong(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if v.key != "" {
+		text = v.key + ": " + text
+	}
+	v.doc.wrong(v.at, text)
+}
+
+// text returns the text of a scalar as it was written.
+func (v value) text() (string, bool) {
+	switch n := v.node.(type) {
+	case nil:
+		return "", false
+	case *ast.NullNode:
+		if position(n) == nil || n.GetToken().Type == token.ImplicitNullType {
+			v.wrong("has no value")
+		} else {
+			v.wrong("is %s, which YAML reads as no value: put it in quotes if the text is meant", n.GetToken().Value)
+		}
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
+		v.wrong("anchors, aliases and tags are not understood: put a text that begins with *, & or ! in quotes")
+	case ast.ScalarNode:
+		return n.GetToken().Value, true
+	default:
+		v.wrong("is %s, want a text", shape(n))
+	}
+	return "", false
+}
+
+// word returns the text if it is not empty.
+func (v value) word() (string, bool) {
+	s, ok := v.text()
+	if ok && s == "" {
+		v.wrong("is empty")
+		return "", false
+	}
+	return s, ok
+}
+
+// oneOf returns the text if it is one of words.
+func (v value) oneOf(what string, words []string) (string, bool) {
+	s, ok := v.text()
+	if ok && !slices.Contains(words, s) {
+		v.wrong("%q is no %s, %s", s, what, unlike(s, words))
+		return "", false
+	}
+	return s, ok
+}
+
+// whole returns a whole number from lo to hi.
+func (v value) whole(lo, hi int) (int, bool) {
+	s, ok := v.text()
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		v.wrong("%q is not a whole number", s)
+		return 0, false
+	}
+	if n < lo || n > hi {
+		v.wrong("%d is not in %d..%d", n, lo, hi)
+		return 0, false
+	}
+	return n, true
+}
+
+// truth returns true or false.
+func (v value) truth() (is, ok bool) {
+	s, ok := v.text()
+	if !ok {
+		return false, false
+	}
+	if s != "true" && s != "false" {
+		v.wrong("%q is neither true nor false", s)
+		return false, false
+	}
+	return s == "true", true
+}
+
+// texts returns a list of texts, or a text alone as a list of one. A null that
+// is written out is the text of it: nulls: [NULL] means what it says.
+func (v value) texts() ([]string, bool) {
+	items := v.items()
+	out := make([]string, 0, len(items))
+	for _, item := range items {
+		if n, ok := item.node.(*ast.NullNode); ok && n.GetToken() != nil && n.GetToken().Type == token.NullType {
+			out = append(out, n.GetToken().Value)
+			continue
+		}
+		s, ok := item.text()
+		if !ok {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, len(out) > 0
+}
+
+// items returns the items of a list, or v itself as the only one.
+func (v value) items() []value {
+	if v.node == nil {
+		return nil
+	}
+	list, ok := v.node.(*ast.SequenceNode)
+	if !ok {
+		return []value{v}
+	}
+	if len(list.Values) == 0 {
+		v.wrong("the list is empty")
+	}
+	var out []value
+	for _, n := range list.Values {
+		out = append(out, value{v.doc, v.key, position(n), n})
+	}
+	return out
+}
+
+// isObject says whether v has keys of its own rather than a text.
+func (v value) isObject() bool {
+	switch v.node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return true
+	}
+	return false
+}
+
+// zone returns a time zone by its IANA name.
+func (v value) zone() (*time.Location, bool) {
+	s, ok := v.word()
+	if !ok {
+		return nil, false
+	}
+	zone, err := time.LoadLocation(s)
+	if err != nil || s == "Local" {
+		v.wrong("%q is no time zone: write a name such as UTC, Asia/Shanghai or America/New_York", s)
+		return nil, false
+	}
+	return zone, true
+}
+
+// bytes returns a size such as 4096 or 4MiB, at most most, or otherwise if v is
+// not there.
+func (v value) bytes(otherwise, most int) int {
+	s, ok := v.word()
+	if !ok {
+		return otherwise
+	}
+	n, err := humanize.ParseBytes(s)
+	if err != nil {
+		v.wrong("%q is not a number of bytes such as 65536 or 4MiB", s)
+		return otherwise
+	}
+	if n < 1 || n > uint64(most) {
+		v.wrong("%s is not in 1..%d bytes", s, most)
+		return otherwise
+	}
+	return int(n)
+}
+
+// shape says what n is to a person.
+func shape(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "keys with values"
+	case *ast.SequenceNode:
+		return "a list"
+	}
+	return "a text"
+}
