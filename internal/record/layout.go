@@ -24,6 +24,7 @@ type timeFormat struct {
 	perSecond int64 // or an epoch
 	layout    string
 	parts     []part // of layout, if it is numbers at fixed places
+	between   byte   // date and time of 2006-01-02 15:04:05, if it is that or with a T
 
 	hasYear bool
 	hasZone bool           // an offset or an abbreviation
@@ -67,6 +68,9 @@ func compileFormat(format string) (*timeFormat, error) {
 		}
 	}
 	f := &timeFormat{layout: layout, parts: compileLayout(layout)}
+	if layout == time.DateTime || layout == "2006-01-02T15:04:05" {
+		f.between = layout[len(time.DateOnly)]
+	}
 	if err := f.probe(); err != nil {
 		return nil, fmt.Errorf("time format %q: %w", format, err)
 	}
@@ -112,6 +116,8 @@ func (f *timeFormat) read(t []byte) (stamp, bool) {
 		return readEpoch(t, f.perSecond)
 	case f.rfc3339:
 		return readRFC3339(t)
+	case len(t) == len(time.DateTime) && t[10] == f.between:
+		return readISO(t)
 	case f.parts != nil:
 		if s, ok := f.readParts(t); ok {
 			return s, true
@@ -166,7 +172,13 @@ func (f *timeFormat) fit(m, d int64) (days int64, ok bool) {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-func floorMod(a, b int64) int64 { return (a%b + b) % b }
+func floorMod(a, b int64) int64 {
+	r := a % b
+	if r < 0 {
+		r += b
+	}
+	return r
+}
 
 // A part is a piece of a layout that is numbers at fixed places: one of the
 // elements below, or a character that stands for itself.

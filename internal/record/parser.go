@@ -334,12 +334,12 @@ func (p *Parser) when(k *plan) (Reason, error) {
 	if len(text) == 0 {
 		return NoTime, errors.New("no text for the time")
 	}
-	micros, ok := k.time.micros(text)
+	seconds, micros, ok := k.time.instant(text)
 	if !ok {
 		return BadTime, fmt.Errorf("%q is not a time %s", short(text), k.time.describe())
 	}
-	p.rec.Time = micros
-	p.rec.Date = dayOf(p.zone.wall(floorSecond(micros)))
+	p.rec.Time = seconds*1_000_000 + micros
+	p.rec.Date = dayOf(p.zone.wall(seconds))
 	if p.rec.Date < behaviour.MinDate || p.rec.Date > behaviour.MaxDate {
 		return BadTime, fmt.Errorf("%q is not in the years 1 to 9999", short(text))
 	}
@@ -348,8 +348,6 @@ func (p *Parser) when(k *plan) (Reason, error) {
 	}
 	return "", nil
 }
-
-func floorSecond(micros int64) int64 { return (micros - floorMod(micros, 1_000_000)) / 1_000_000 }
 
 func (p *Parser) fields(k *plan) (Reason, error) {
 	p.rec.Values = p.rec.Values[:0]

@@ -43,17 +43,23 @@ type timeReader struct {
 	clock *clock // of texts that name no zone
 }
 
-// micros reads an instant.
-func (r *timeReader) micros(t []byte) (int64, bool) {
+// instant reads an instant, as seconds since 1970-01-01 and microseconds after.
+func (r *timeReader) instant(t []byte) (seconds, micros int64, ok bool) {
 	s, ok := r.read(t)
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
-	seconds := s.wall - s.offset
+	seconds = s.wall - s.offset
 	if !s.zoned {
 		seconds = r.clock.instant(s.wall)
 	}
-	return seconds*1_000_000 + s.micros, seconds >= minSecond && seconds <= maxSecond
+	return seconds, s.micros, seconds >= minSecond && seconds <= maxSecond
+}
+
+// micros reads an instant in microseconds.
+func (r *timeReader) micros(t []byte) (int64, bool) {
+	seconds, micros, ok := r.instant(t)
+	return seconds*1_000_000 + micros, ok
 }
 
 // date reads a day: the one that is written, whatever the zone, or that of an
