@@ -1,0 +1,147 @@
+package inspect
+
+import (
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/column"
+	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/rowkey"
+	"usertrail/internal/trail"
+)
+
+// A Cell is one cell of an HFile.
+type Cell struct {
+	Row       manifest.Key `json:"row"`
+	Family    string       `json:"family"`
+	Qualifier manifest.Key `json:"qualifier"`
+	Time      int64        `json:"time"` // milliseconds since 1970-01-01 UTC
+	Type      string       `json:"type"`
+	Value     manifest.Key `json:"value"`
+	Means     *Meaning     `json:"means,omitempty"` // nil if the layout does not know the cell
+}
+
+// A Meaning is what a cell says in its table's layout.
+type Meaning struct {
+	User        string         `json:"user"`
+	Date        behaviour.Date `json:"date"`
+	BehaviourID uint16         `json:"behaviour_id"`
+	Behaviour   string         `json:"behaviour,omitempty"` // if a table names it
+	Field       string         `json:"field"`               // column.Marker for the cell that only marks a record
+	ID          int64          `json:"id"`                  // column ID
+	Value       string         `json:"value"`
+}
+
+// headCells returns the first n cells.
+func headCells(rd *hfile.Reader, r *reading, n int) ([]Cell, error) {
+	out := []Cell{}
+	it := rd.Iterator(hfile.IterOptions{})
+	for ok := n > 0 && it.First(); ok; ok = len(out) < n && it.Next() {
+		c := it.Cell().Clone()
+		out = append(out, Cell{
+			Row: c.Row, Family: string(c.Family), Qualifier: c.Qualifier, Time: c.Time,
+			Type: c.Type.String(), Value: c.Value, Means: r.meaning(c),
+		})
+	}
+	return out, it.Err()
+}
+
+// A reading says what cells mean.
+type reading struct {
+	home
+	decoder layout.Decoder // nil without a schema
+	batch   trail.Batch
+}
+
+func newReading(h home) *reading {
+	r := &reading{home: h}
+	if h.schema == nil {
+		return r
+	}
+	all := layout.Want{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	for i := range h.schema.Kinds {
+		all.Kinds = append(all.Kinds, i)
+	}
+	r.decoder = h.layout.Decoder(h.schema, all)
+	return r
+}
+
+// meaning returns nil for a cell that the layout did not make.
+func (r *reading) meaning(c *cell.Cell) *Meaning {
+	if r.decoder == nil {
+		return guess(c)
+	}
+	return r.decode(c)
+}
+
+// decode lets the layout read c as if it were all there is of its record: then
+// the only value of the only event is c's.
+func (r *reading) decode(c *cell.Cell) *Meaning {
+	var m Meaning
+	r.batch.Reset()
+	r.decoder.Into(&r.batch, func(key []byte) (uint32, bool) {
+		m.User = r.user(key)
+		return 0, true
+	})
+	if r.decoder.Add(c) != nil || r.decoder.Flush() != nil || len(r.batch.Events) != 1 {
+		return nil
+	}
+	ev := &r.batch.Events[0]
+	kind := &r.schema.Kinds[ev.Kind]
+	m.Date, m.ID = behaviour.Date(ev.Date), ev.ID
+	m.BehaviourID, m.Behaviour = kind.ID, kind.Name
+	m.Field, m.Value = column.Marker, valueText(c.Value)
+	for i, f := range kind.Fields {
+		if v := r.batch.Value(r.batch.Refs[int(ev.Refs)+i]); v != nil {
+			m.Field, m.Value = f.Name, f.Type.Text(v)
+		}
+	}
+	return &m
+}
+
+// guess reads a cell that lies in no table. Nothing says which layout made it,
+// nor of which type its value is; the default layout's rows tell themselves.
+func guess(c *cell.Cell) *Meaning {
+	k, err := rowkey.Parse(c.Row)
+	if err != nil {
+		return nil
+	}
+	field, id, err := column.Parse(c.Qualifier)
+	if err != nil {
+		return nil
+	}
+	return &Meaning{
+		User: k.User, Date: k.Date, BehaviourID: k.Behaviour,
+		Field: string(field), ID: id, Value: valueText(c.Value),
+	}
+}
+
+// cellText draws the first cells: what they mean if all mean something,
+// otherwise what they are.
+func (h *HFile) cellText(p *page) {
+	meant := newGrid("user", "date", "behaviour", "field", ">id", "time", "value")
+	raw := newGrid("row", "column", "time", "type", "value")
+	for i := range h.Head {
+		c := &h.Head[i]
+		raw.add(short(binary(c.Row)), short(c.Family+":"+binary(c.Qualifier)), instant(c.Time), c.Type, short(valueText(c.Value)))
+		if m := c.Means; m != nil {
+			meant.add(short(m.User), m.Date.String(), m.behaviour(), m.Field, fmt.Sprint(m.ID), instant(c.Time), short(m.Value))
+		}
+	}
+	if len(meant.rows) == len(raw.rows) {
+		p.list("cells", meant, int(h.Cells))
+	} else {
+		p.list("cells", raw, int(h.Cells))
+	}
+}
+
+// behaviour is its name, or its ID if no table names it.
+func (m *Meaning) behaviour() string {
+	if m.Behaviour == "" {
+		return fmt.Sprint(m.BehaviourID)
+	}
+	return m.Behaviour
+}

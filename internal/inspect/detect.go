@@ -1,0 +1,197 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"usertrail/internal/dfs"
+)
+
+// What files begin or end with.
+const (
+	hfileTrailer    = "TRABLK\"$" // stands hfileTrailerLen before the end
+	hfileTrailerLen = 4096
+	rollEnd         = "UTROLL" // and two bytes of version
+	rollEndLen      = 8
+	parquetMagic    = "PAR1" // at both ends
+)
+
+// hfileStarts are the blocks that an HFile can begin with, as far as its trailer
+// was cut off.
+var hfileStarts = []string{"DATABLK*", "DATABLKE"}
+
+// detect tells a file's kind by its bytes. What begins as one kind and does not
+// end so is still of that kind: whoever reads it says what is wrong.
+func detect(f dfs.File) (Kind, error) {
+	head, err := bytesAt(f, 0, 16)
+	if err != nil {
+		return "", err
+	}
+	ends, err := endsAsHFile(f)
+	if err != nil {
+		return "", err
+	}
+	tail, err := bytesAt(f, max(f.Size()-rollEndLen, 0), rollEndLen)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case len(head) == 0:
+		return "", fmt.Errorf("%w: an empty file", ErrUnknown)
+	case ends || startsWithAny(head, hfileStarts):
+		return KindHFile, nil
+	case bytes.HasPrefix(tail, []byte(rollEnd)):
+		return KindRoll, nil
+	case bytes.HasPrefix(head, []byte(parquetMagic)):
+		return KindTrailPart, nil
+	}
+	if b := bytes.TrimLeft(head, " \t\r\n"); len(b) > 0 && b[0] == '{' {
+		return detectJSON(f)
+	}
+	return "", unknown(head)
+}
+
+func endsAsHFile(f dfs.File) (bool, error) {
+	if f.Size() < hfileTrailerLen {
+		return false, nil
+	}
+	b, err := bytesAt(f, f.Size()-hfileTrailerLen, len(hfileTrailer))
+	return string(b) == hfileTrailer, err
+}
+
+// bytesAt reads n bytes, or as many as there are.
+func bytesAt(f dfs.File, off int64, n int) ([]byte, error) {
+	b := make([]byte, n)
+	n, err := f.ReadAt(b, off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read at %d: %w", off, err)
+	}
+	return b[:n], nil
+}
+
+func startsWithAny(b []byte, starts []string) bool {
+	for _, s := range starts {
+		if bytes.HasPrefix(b, []byte(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknown says what a file may be instead: people try the logs first.
+func unknown(head []byte) error {
+	for _, m := range []struct{ magic, name string }{
+		{"\x1f\x8b", "gzip"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"BZh", "bzip2"}, {"PK\x03\x04", "zip"},
+	} {
+		if bytes.HasPrefix(head, []byte(m.magic)) {
+			return fmt.Errorf("%w: a file compressed by %s; known are %s", ErrUnknown, m.name, known)
+		}
+	}
+	return fmt.Errorf("%w: a file that begins with %q; known are %s", ErrUnknown, head, known)
+}
+
+// jsonKinds are the keys that only the object of a kind has all of.
+var jsonKinds = []struct {
+	kind Kind
+	keys []string
+}{
+	{KindTable, []string{"version", "layout", "schema"}},
+	{KindExtract, []string{"version", "question"}},
+	{KindLedger, []string{"version", "number", "inputs"}},
+	{KindQuarantine, []string{"path", "line", "offset", "reason"}},
+}
+
+// jsonLimit is how much of a JSON file is read to tell its kind. What we write
+// has its telling keys far before.
+const jsonLimit = 4 << 20
+
+// detectJSON tells a JSON file's kind by the keys of its first object, and reads
+// no further than it must.
+func detectJSON(f dfs.File) (Kind, error) {
+	d := json.NewDecoder(io.NewSectionReader(f, 0, min(f.Size(), jsonLimit)))
+	seen := map[string]bool{}
+	err := eachKey(d, func(key string) bool {
+		seen[key] = true
+		return kindOf(seen) == ""
+	})
+	if kind := kindOf(seen); kind != "" {
+		return kind, nil
+	}
+	var bad *json.SyntaxError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &bad):
+		return "", fmt.Errorf("%w: begins like JSON, but is damaged at byte %d: %w", ErrUnknown, d.InputOffset(), err)
+	case err != nil:
+		return "", err
+	}
+	return "", fmt.Errorf("%w: JSON, but of none of its kinds; known are %s", ErrUnknown, known)
+}
+
+func kindOf(seen map[string]bool) Kind {
+next:
+	for _, k := range jsonKinds {
+		for _, key := range k.keys {
+			if !seen[key] {
+				continue next
+			}
+		}
+		return k.kind
+	}
+	return ""
+}
+
+// eachKey calls f with each key of the object that d comes to, until f returns
+// false. Values are passed over piece by piece.
+func eachKey(d *json.Decoder, f func(key string) bool) error {
+	if _, err := d.Token(); err != nil { // its brace
+		return err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, ok := key.(string)
+		if !ok || !f(name) {
+			return nil
+		}
+		if err := skipValue(d); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return notEOF(err)
+}
+
+// skipValue passes over one value.
+func skipValue(d *json.Decoder) error {
+	for depth := 0; ; {
+		t, err := d.Token()
+		if err != nil {
+			return notEOF(err)
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth <= 0 {
+			return nil
+		}
+	}
+}
+
+// notEOF says that an end within a value is none that was to be expected.
+func notEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

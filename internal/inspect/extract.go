@@ -1,0 +1,122 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/trailfile"
+)
+
+// An Extract is one answer: the question, and what came out.
+type Extract struct {
+	Table    string            `json:"table"`
+	Question manifest.Question `json:"question"`
+	Fields   []behaviour.Field `json:"fields"`
+	Users    int64             `json:"users"` // asked
+	Found    int64             `json:"found"`
+	Active   int64             `json:"active"`
+	Events   int64             `json:"events"`
+	Parts    []Part            `json:"parts"`
+	First    *FirstTrail       `json:"first_trail,omitempty"` // of the first part
+}
+
+// A Part is a trail file of an answer, and whether it is still as it was.
+type Part struct {
+	manifest.TrailPart
+	State State `json:"state"`
+}
+
+// A State is what became of a part since it was written, as far as its size
+// tells.
+type State string
+
+// The states of a part.
+const (
+	Whole     State = "whole"
+	Missing   State = "missing"
+	OtherSize State = "other size"
+)
+
+// extract reports the answer in dir, whose manifest is called name.
+func (l *look) extract(r *Report, dir, name string) error {
+	m := new(manifest.Extract)
+	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
+		return err
+	}
+	e := &Extract{
+		Table: m.Table, Question: m.Question, Fields: m.Fields,
+		Users: m.Users, Found: m.Found, Active: m.Active, Events: m.Events, Parts: []Part{},
+	}
+	r.Kind, r.Extract, r.Size = KindExtract, e, 0
+	for _, part := range m.Parts {
+		state, err := l.state(dir, &part)
+		if err != nil {
+			return err
+		}
+		e.Parts = append(e.Parts, Part{part, state})
+		r.Size += part.Size
+	}
+	if len(e.Parts) == 0 || e.Parts[0].State != Whole {
+		return nil
+	}
+	var err error
+	e.First, err = l.firstTrail(dfs.Join(dir, e.Parts[0].Name))
+	return err
+}
+
+func (l *look) state(dir string, p *manifest.TrailPart) (State, error) {
+	info, err := l.fs.Stat(l.ctx, dfs.Join(dir, p.Name))
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return Missing, nil
+	case err != nil:
+		return "", err
+	case info.Dir || info.Size != p.Size:
+		return OtherSize, nil
+	}
+	return Whole, nil
+}
+
+// firstTrail reads the beginning of a part.
+func (l *look) firstTrail(name string) (*FirstTrail, error) {
+	f, err := l.fs.Open(l.ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := trailfile.Open(f, f.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p, err := newTrailPart(t, l.rows)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p.First, nil
+}
+
+func (e *Extract) text(p *page) {
+	p.facts(
+		fact{"table", e.Table},
+		fact{"dates", e.Question.Span.String()},
+		fact{"types", strings.Join(e.Question.Types, ", ")},
+		fact{"active", e.Question.Active},
+		fact{"list", e.Question.Users},
+		fact{"users", count(e.Users)},
+		fact{"found", count(e.Found)},
+		fact{"active users", count(e.Active)},
+		fact{"events", count(e.Events)},
+		fact{"fields", fieldList(e.Fields)},
+	)
+	g := newGrid("name", ">users", ">events", ">size", "state", "sha256")
+	for _, part := range e.Parts {
+		g.add(part.Name, count(part.Users), count(part.Events), size(part.Size), string(part.State), short(part.SHA256[:min(16, len(part.SHA256))]))
+	}
+	p.list("parts", g, len(e.Parts))
+	p.trail(e.First)
+}

@@ -1,0 +1,134 @@
+package inspect
+
+import (
+	bin "encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+// An InfoEntry is an entry of an HFile's file info, its value made readable.
+type InfoEntry struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// infoForms are how HBase writes the values of entries. Others are shown as text
+// where they are that.
+var infoForms = map[string]func([]byte) (string, bool){
+	"hfile.LASTKEY":                 keyForm,
+	"hfile.AVG_KEY_LEN":             number32,
+	"hfile.AVG_VALUE_LEN":           number32,
+	"hfile.CREATE_TIME_TS":          timeForm,
+	"hfile.MAX_TAGS_LEN":            number32,
+	"hfile.TAGS_COMPRESSED":         boolForm,
+	"KEY_VALUE_VERSION":             number32,
+	"MAX_MEMSTORE_TS_KEY":           number64,
+	"MAX_SEQ_ID_KEY":                number64,
+	"DELETE_FAMILY_COUNT":           number64,
+	"BULKLOAD_TIMESTAMP":            timeForm,
+	"EARLIEST_PUT_TS":               timeForm,
+	"TIMERANGE":                     timesForm,
+	"MAJOR_COMPACTION_KEY":          boolForm,
+	"EXCLUDE_FROM_MINOR_COMPACTION": boolForm,
+	"BLOOM_FILTER_PARAM":            number32,
+}
+
+func infoEntries(info map[string][]byte) []InfoEntry {
+	out := []InfoEntry{}
+	for _, name := range slices.Sorted(maps.Keys(info)) {
+		out = append(out, InfoEntry{name, infoText(name, info[name])})
+	}
+	return out
+}
+
+// infoText shows a value by its entry's form, or as bytes if it does not have
+// it.
+func infoText(name string, v []byte) string {
+	if form := infoForms[name]; form != nil {
+		if s, ok := form(v); ok {
+			return s
+		}
+		return binary(v)
+	}
+	return valueText(v)
+}
+
+func number32(v []byte) (string, bool) {
+	if len(v) != 4 {
+		return "", false
+	}
+	return fmt.Sprint(int32(bin.BigEndian.Uint32(v))), true
+}
+
+func number64(v []byte) (string, bool) {
+	if len(v) != 8 {
+		return "", false
+	}
+	return fmt.Sprint(int64(bin.BigEndian.Uint64(v))), true
+}
+
+func timeForm(v []byte) (string, bool) {
+	if len(v) != 8 {
+		return "", false
+	}
+	return instant(int64(bin.BigEndian.Uint64(v))), true
+}
+
+func timesForm(v []byte) (string, bool) {
+	if len(v) != 16 {
+		return "", false
+	}
+	return instant(int64(bin.BigEndian.Uint64(v))) + " to " + instant(int64(bin.BigEndian.Uint64(v[8:]))), true
+}
+
+func boolForm(v []byte) (string, bool) {
+	if len(v) != 1 {
+		return "", false
+	}
+	return fmt.Sprint(v[0] != 0), true
+}
+
+func keyForm(v []byte) (string, bool) {
+	s, ok := splitKey(v)
+	return s, ok
+}
+
+// keyText shows the whole key of a cell:
+//
+//	row family:qualifier time
+func keyText(key []byte) string {
+	if s, ok := splitKey(key); ok {
+		return s
+	}
+	return binary(key)
+}
+
+// splitKey takes a key apart, as package hfile draws it.
+func splitKey(key []byte) (string, bool) {
+	const fixed = 2 + 1 + 8 + 1
+	if len(key) < fixed {
+		return "", false
+	}
+	row := int(bin.BigEndian.Uint16(key))
+	if fixed+row > len(key) {
+		return "", false
+	}
+	family := int(key[2+row])
+	if fixed+row+family > len(key) {
+		return "", false
+	}
+	at := 2 + row + 1
+	end := len(key) - 9
+	return fmt.Sprintf("%s %s:%s %s", short(binary(key[2:2+row])), binary(key[at:at+family]),
+		short(binary(key[at+family:end])), instant(int64(bin.BigEndian.Uint64(key[end:])))), true
+}
+
+// valueText shows bytes of an unknown type: as text if they are that.
+func valueText(v []byte) string {
+	if s := string(v); utf8.Valid(v) && plain(s) == s {
+		return s
+	}
+	return binary(v)
+}

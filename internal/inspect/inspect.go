@@ -1,0 +1,167 @@
+// Package inspect says what is in any file or directory that usertrail writes.
+// It stands beside the flow: a person looks at what the flow has made, and tests
+// draw with it.
+//
+// What a path is, is told by what lies there and never by its ending:
+//
+//	table        a directory with a manifest.json, or that file
+//	extract      a directory with a _manifest.json, or that file
+//	hfile        the trailer of an HFile
+//	roll         the trailer of a roll
+//	trail part   a Parquet file whose first columns are those of a trail
+//	manifest     the JSON of a table's manifest, away from its ledgers
+//	ledger       the JSON of one load
+//	quarantine   lines of JSON, each a bad record
+//
+// A Report holds all that its own description says, and of the data beneath only
+// the first rows; so it is small whatever was looked at. Blocks of an HFile are
+// all read and checked, other files only where they are shown. What is damaged
+// is an error that says where, never a panic.
+//
+// Equal files give equal reports. Nothing here starts a goroutine or writes.
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/dfs"
+)
+
+// ErrUnknown is wrapped by the error for what usertrail does not write.
+var ErrUnknown = errors.New("not something that usertrail writes")
+
+// A Kind is what a path turned out to be.
+type Kind string
+
+// The kinds there are.
+const (
+	KindTable      Kind = "table"
+	KindExtract    Kind = "extract"
+	KindHFile      Kind = "hfile"
+	KindRoll       Kind = "roll"
+	KindTrailPart  Kind = "trail part"
+	KindManifest   Kind = "manifest"
+	KindLedger     Kind = "ledger"
+	KindQuarantine Kind = "quarantine"
+)
+
+// known lists the kinds for an error.
+const known = "a table, an extract, an HFile, a roll, a trail part, a manifest, a ledger or a quarantine file"
+
+// Names of manifests in their directories.
+const (
+	tableManifest   = "manifest.json"
+	extractManifest = "_manifest.json"
+)
+
+// Options say how much is shown.
+type Options struct {
+	// Rows is how many of the first rows, cells, blocks, users or bad records
+	// are read, and how many lines of a long list Text prints. 0 is 10, less
+	// than 0 is none.
+	Rows int
+}
+
+func (o Options) withDefaults() Options {
+	if o.Rows == 0 {
+		o.Rows = 10
+	}
+	o.Rows = max(o.Rows, 0)
+	return o
+}
+
+// A Report is what Path found. One of the pointers is set: Table for kinds table
+// and manifest, otherwise the one that is called as the kind is. As JSON its
+// field names are those below, and stay.
+type Report struct {
+	Kind Kind   `json:"kind"`
+	Path string `json:"path"`
+	Size int64  `json:"size"` // bytes of the file; of a table or extract, of the files in it
+
+	Table      *Table      `json:"table,omitempty"`
+	Extract    *Extract    `json:"extract,omitempty"`
+	HFile      *HFile      `json:"hfile,omitempty"`
+	Roll       *Roll       `json:"roll,omitempty"`
+	TrailPart  *TrailPart  `json:"trail_part,omitempty"`
+	Ledger     *Ledger     `json:"ledger,omitempty"`
+	Quarantine *Quarantine `json:"quarantine,omitempty"`
+
+	rows int // Options.Rows, for Text
+}
+
+// Path says what lies at path in fs. An error wraps ErrUnknown for what
+// usertrail does not write, and fs.ErrNotExist where there is nothing.
+func Path(ctx context.Context, fs dfs.FS, path string, o Options) (Report, error) {
+	o = o.withDefaults()
+	l := look{ctx: ctx, fs: fs, path: path, rows: o.Rows}
+	info, err := fs.Stat(ctx, path)
+	if err != nil {
+		return Report{}, fmt.Errorf("inspect: %w", err)
+	}
+	r := Report{Path: path, Size: info.Size, rows: o.Rows}
+	if info.Dir {
+		err = l.dir(&r)
+	} else {
+		err = l.file(&r)
+	}
+	if err != nil {
+		return Report{}, fmt.Errorf("inspect %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// A look is one call of Path, so its context lives no longer than that.
+type look struct {
+	ctx  context.Context
+	fs   dfs.FS
+	path string
+	rows int
+}
+
+// dir looks into a directory.
+func (l *look) dir(r *Report) error {
+	for _, m := range []struct {
+		name string
+		look func(r *Report, dir, name string) error
+	}{{tableManifest, l.table}, {extractManifest, l.extract}} {
+		name := dfs.Join(l.path, m.name)
+		there, err := l.exists(name)
+		if err != nil {
+			return err
+		}
+		if there {
+			return m.look(r, l.path, name)
+		}
+	}
+	return fmt.Errorf("%w: a directory with neither %s nor %s in it", ErrUnknown, tableManifest, extractManifest)
+}
+
+// file looks into a file.
+func (l *look) file(r *Report) error {
+	f, err := l.fs.Open(l.ctx, l.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if r.Kind, err = detect(f); err != nil {
+		return err
+	}
+	switch r.Kind {
+	case KindTable:
+		return l.tableFile(r)
+	case KindExtract:
+		return l.extract(r, dfs.Dir(l.path), l.path)
+	case KindHFile:
+		return l.hfile(r, f)
+	case KindRoll:
+		return l.roll(r, f)
+	case KindTrailPart:
+		return l.trailPart(r, f)
+	case KindLedger:
+		return l.ledger(r)
+	default:
+		return l.quarantine(r, f)
+	}
+}

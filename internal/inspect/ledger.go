@@ -1,0 +1,67 @@
+package inspect
+
+import (
+	"fmt"
+
+	"usertrail/internal/manifest"
+)
+
+// A Ledger is what one load took and what became of it.
+type Ledger struct {
+	Number int              `json:"number"`
+	Job    string           `json:"job"` // the digest of the job
+	Counts manifest.Counts  `json:"counts"`
+	Inputs []manifest.Input `json:"inputs"`
+	Days   []Day            `json:"days"` // by date and behaviour
+}
+
+func (l *look) ledger(r *Report) error {
+	m := new(manifest.Load)
+	if err := manifest.Read(l.ctx, l.fs, l.path, m); err != nil {
+		return err
+	}
+	out := &Ledger{Number: m.Number, Job: m.Job, Inputs: m.Inputs, Days: []Day{}}
+	for _, in := range m.Inputs {
+		out.Counts.Add(in.Counts)
+	}
+	for _, d := range m.Days {
+		out.Days = append(out.Days, Day{Date: d.Date, Behaviour: d.Behaviour, Records: d.Records, Cells: d.Tally.Cells})
+	}
+	r.Ledger = out
+	return nil
+}
+
+func (l *Ledger) text(p *page) {
+	p.facts(
+		fact{"load", fmt.Sprint(l.Number)},
+		fact{"job", l.Job},
+		fact{"inputs", count(len(l.Inputs))},
+		fact{"read", count(l.Counts.Read)},
+		fact{"loaded", count(l.Counts.Loaded)},
+		fact{"quarantined", count(l.Counts.Quarantined)},
+		fact{"duplicate", count(l.Counts.Duplicate)},
+		fact{"skipped", count(l.Counts.Skipped)},
+	)
+	g := newGrid("path", ">number", ">size", ">read", ">loaded", ">quarantined", ">duplicate", ">skipped", "remark")
+	for i := range l.Inputs {
+		in := &l.Inputs[i]
+		g.add(in.Path, fmt.Sprint(in.Number), size(in.Size), count(in.Read), count(in.Loaded), count(in.Quarantined), count(in.Duplicate), count(in.Skipped), remark(in))
+	}
+	p.list("inputs", g, len(l.Inputs))
+	p.grid("records of each day", dayGrid(l.Days, nil))
+}
+
+// remark says why not all of an input was loaded.
+func remark(in *manifest.Input) string {
+	switch {
+	case in.SameAs != "":
+		return "same bytes as " + in.SameAs
+	case in.Offsets != nil:
+		return "replayed records only"
+	case in.Part != nil && in.Part.Span != nil:
+		return "asked for " + in.Part.Span.String()
+	case in.Part != nil:
+		return "asked for some behaviours"
+	}
+	return ""
+}

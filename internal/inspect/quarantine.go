@@ -1,0 +1,146 @@
+package inspect
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/record"
+)
+
+// A Quarantine is the bad records of a delivered file.
+type Quarantine struct {
+	Records int64         `json:"records"`
+	Reasons []ReasonCount `json:"reasons"` // in the order in which a record is checked
+	Paths   []PathCount   `json:"paths"`   // delivered files, sorted
+	First   []BadRecord   `json:"first"`
+}
+
+// A ReasonCount is how many records are bad for one reason.
+type ReasonCount struct {
+	Reason  record.Reason `json:"reason"`
+	Records int64         `json:"records"`
+}
+
+// A PathCount is how many of a delivered file's records are bad.
+type PathCount struct {
+	Path    string `json:"path"`
+	Records int64  `json:"records"`
+}
+
+// A BadRecord is a line of a quarantine file.
+type BadRecord struct {
+	Path   string        `json:"path"`
+	Line   int64         `json:"line"`
+	Offset int64         `json:"offset"` // of the record in the file's text
+	Reason record.Reason `json:"reason"`
+	Detail string        `json:"detail"`
+	Raw    string        `json:"raw"`
+	Base64 []byte        `json:"raw_base64,omitempty"` // in place of Raw where that is not UTF-8
+}
+
+func (l *look) quarantine(r *Report, f dfs.File) error {
+	q := &Quarantine{Reasons: []ReasonCount{}, Paths: []PathCount{}, First: []BadRecord{}}
+	reasons, paths := map[record.Reason]int64{}, map[string]int64{}
+	for b, err := range badRecords(f) {
+		if err != nil {
+			return err
+		}
+		q.Records++
+		reasons[b.Reason]++
+		paths[b.Path]++
+		if len(q.First) < l.rows {
+			q.First = append(q.First, b)
+		}
+	}
+	for _, reason := range slices.SortedFunc(maps.Keys(reasons), compareReasons) {
+		q.Reasons = append(q.Reasons, ReasonCount{reason, reasons[reason]})
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		q.Paths = append(q.Paths, PathCount{path, paths[path]})
+	}
+	r.Quarantine = q
+	return nil
+}
+
+// badRecords reads f line by line. It ends after the first error.
+func badRecords(f io.Reader) iter.Seq2[BadRecord, error] {
+	return func(yield func(BadRecord, error) bool) {
+		in := bufio.NewReader(f)
+		for line := 1; ; line++ {
+			text, err := in.ReadBytes('\n')
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(BadRecord{}, fmt.Errorf("line %d: %w", line, err))
+				return
+			}
+			if len(bytes.TrimSpace(text)) > 0 {
+				b, bad := parseBadRecord(text)
+				if bad != nil {
+					yield(b, fmt.Errorf("line %d: not a bad record: %w", line, bad))
+					return
+				}
+				if !yield(b, nil) {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+func parseBadRecord(text []byte) (BadRecord, error) {
+	var b BadRecord
+	if err := json.Unmarshal(text, &b); err != nil {
+		return b, err
+	}
+	if b.Path == "" || b.Reason == "" {
+		return b, errors.New("it says no path or no reason")
+	}
+	return b, nil
+}
+
+// compareReasons orders by record.Reasons; what is not among them comes last.
+func compareReasons(a, b record.Reason) int {
+	order := func(r record.Reason) int {
+		if i := slices.Index(record.Reasons, r); i >= 0 {
+			return i
+		}
+		return len(record.Reasons)
+	}
+	if c := order(a) - order(b); c != 0 {
+		return c
+	}
+	return bytes.Compare([]byte(a), []byte(b))
+}
+
+func (q *Quarantine) text(p *page) {
+	p.facts(fact{"records", count(q.Records)})
+	g := newGrid("reason", ">records")
+	for _, r := range q.Reasons {
+		g.add(string(r.Reason), count(r.Records))
+	}
+	p.grid("reasons", g)
+	g = newGrid("path", ">records")
+	for _, d := range q.Paths {
+		g.add(d.Path, count(d.Records))
+	}
+	p.list("delivered files", g, len(q.Paths))
+	g = newGrid("path", ">line", ">offset", "reason", "detail", "raw")
+	for _, b := range q.First {
+		raw := b.Raw
+		if raw == "" {
+			raw = string(b.Base64)
+		}
+		g.add(b.Path, fmt.Sprint(b.Line), fmt.Sprint(b.Offset), string(b.Reason), short(b.Detail), short(raw))
+	}
+	p.list("bad records", g, int(q.Records))
+}

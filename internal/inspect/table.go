@@ -1,0 +1,184 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+)
+
+// A Table is what a table of files is, by its manifest and ledgers.
+type Table struct {
+	Layout      string            `json:"layout"`
+	Family      string            `json:"family"`
+	Compression string            `json:"compression"`
+	Schema      *behaviour.Schema `json:"schema"`
+	Total       Amount            `json:"total"`
+	Regions     []Region          `json:"regions"`
+	Files       []manifest.File   `json:"files"`
+	Loads       []Load            `json:"loads"`
+	Days        []Day             `json:"days,omitempty"` // by date, then behaviour ID; not of kind manifest
+}
+
+// An Amount is how much there is in some of a table's files.
+type Amount struct {
+	Files   int   `json:"files"`
+	Records int64 `json:"records"`
+	Cells   int64 `json:"cells"`
+	Size    int64 `json:"size"` // bytes of the HFiles
+	// UsersAtMost counts a user once for each file; in one file it is exact.
+	UsersAtMost int64           `json:"users_at_most"`
+	Span        *behaviour.Span `json:"span,omitempty"` // nil if there are no files
+}
+
+// add adds a file.
+func (a *Amount) add(f *manifest.File) {
+	a.Files++
+	a.Records += f.Records
+	a.Cells += f.Tally.Cells
+	a.Size += f.Size
+	a.UsersAtMost += f.Users
+	if a.Span == nil {
+		a.Span = &behaviour.Span{From: f.Span.From, To: f.Span.To}
+	}
+	a.Span.From, a.Span.To = min(a.Span.From, f.Span.From), max(a.Span.To, f.Span.To)
+}
+
+// A Region is what lies between two split points.
+type Region struct {
+	Start manifest.Key `json:"start"` // empty in the first
+	End   manifest.Key `json:"end"`   // empty in the last
+	Amount
+}
+
+// A Load is one load of a table. Of a manifest without its ledgers, only number,
+// name and records are known.
+type Load struct {
+	Number  int              `json:"number"`
+	Name    string           `json:"name"` // of the ledger
+	Records int64            `json:"records"`
+	Job     string           `json:"job,omitempty"` // its digest
+	Inputs  int              `json:"inputs,omitempty"`
+	Counts  *manifest.Counts `json:"counts,omitempty"`
+}
+
+// A Day is what all loads together gave one behaviour on one date.
+type Day struct {
+	Date      behaviour.Date `json:"date"`
+	Behaviour string         `json:"behaviour"`
+	Records   int64          `json:"records"`
+	Cells     int64          `json:"cells"`
+}
+
+// table reports the table in dir, whose manifest is called name.
+func (l *look) table(r *Report, dir, name string) error {
+	m, err := l.tableManifest(name)
+	if err != nil {
+		return err
+	}
+	t := newTable(m)
+	for i, ref := range m.Loads {
+		ledger := new(manifest.Load)
+		if err := manifest.Read(l.ctx, l.fs, dfs.Join(dir, ref.Name), ledger); err != nil {
+			return fmt.Errorf("ledger of load %d: %w", ref.Number, err)
+		}
+		t.addLedger(&t.Loads[i], ledger)
+	}
+	t.sortDays()
+	r.Kind, r.Table = KindTable, t
+	r.Size = t.Total.Size
+	return nil
+}
+
+// tableFile reports the table that a manifest is of, or the manifest alone if
+// it does not lie in its table.
+func (l *look) tableFile(r *Report) error {
+	err := l.table(r, dfs.Dir(l.path), l.path)
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	m, err := l.tableManifest(l.path)
+	if err != nil {
+		return err
+	}
+	r.Kind, r.Table = KindManifest, newTable(m)
+	return nil
+}
+
+func (l *look) tableManifest(name string) (*manifest.Table, error) {
+	m := new(manifest.Table)
+	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return m, nil
+}
+
+// newTable says what the manifest alone says.
+func newTable(m *manifest.Table) *Table {
+	t := &Table{
+		Layout: m.Layout, Family: m.Family, Compression: m.Compression,
+		Schema: m.Schema, Files: m.Files, Loads: []Load{},
+	}
+	points := m.Points()
+	for _, r := range points.Regions() {
+		t.Regions = append(t.Regions, Region{Start: r.Start, End: r.End})
+	}
+	for i := range m.Files {
+		f := &m.Files[i]
+		t.Regions[points.Of(f.First)].add(f)
+		t.Total.add(f)
+	}
+	for _, ref := range m.Loads {
+		t.Loads = append(t.Loads, Load{Number: ref.Number, Name: ref.Name, Records: ref.Records})
+	}
+	return t
+}
+
+func (t *Table) addLedger(load *Load, ledger *manifest.Load) {
+	load.Job, load.Inputs = ledger.Job, len(ledger.Inputs)
+	load.Counts = new(manifest.Counts)
+	for _, in := range ledger.Inputs {
+		load.Counts.Add(in.Counts)
+	}
+	for _, d := range ledger.Days {
+		t.Days = append(t.Days, Day{Date: d.Date, Behaviour: d.Behaviour, Records: d.Records, Cells: d.Tally.Cells})
+	}
+}
+
+// sortDays orders Days and adds up those of several loads.
+func (t *Table) sortDays() {
+	order := func(name string) int {
+		if i, ok := t.Schema.Kind(name); ok {
+			return i
+		}
+		return len(t.Schema.Kinds)
+	}
+	slices.SortStableFunc(t.Days, func(a, b Day) int {
+		if a.Date != b.Date {
+			return int(a.Date) - int(b.Date)
+		}
+		if i, j := order(a.Behaviour), order(b.Behaviour); i != j {
+			return i - j
+		}
+		return strings.Compare(a.Behaviour, b.Behaviour)
+	})
+	sum := t.Days[:0]
+	for _, d := range t.Days {
+		n := len(sum) - 1
+		if n >= 0 && sum[n].Date == d.Date && sum[n].Behaviour == d.Behaviour {
+			sum[n].Records += d.Records
+			sum[n].Cells += d.Cells
+		} else {
+			sum = append(sum, d)
+		}
+	}
+	t.Days = sum
+}

@@ -1,0 +1,134 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+)
+
+func (t *Table) text(p *page) {
+	p.facts(
+		fact{"layout", t.Layout},
+		fact{"family", t.Family},
+		fact{"compression", t.Compression},
+		fact{"zone", t.Schema.Zone},
+		fact{"loads", count(len(t.Loads))},
+		fact{"files", count(t.Total.Files)},
+		fact{"records", count(t.Total.Records)},
+		fact{"cells", count(t.Total.Cells)},
+		fact{"users", t.Total.users()},
+		fact{"dates", t.Total.dates()},
+	)
+	p.grid("behaviours", behaviourGrid(t.Schema))
+	p.grid("regions", t.regionGrid())
+	p.list("files", t.fileGrid(), len(t.Files))
+	p.list("loads", t.loadGrid(), len(t.Loads))
+	p.grid("records of each day", dayGrid(t.Days, t.Schema.Names()))
+}
+
+// users says what is known of the number of users.
+func (a *Amount) users() string {
+	if a.Files > 1 {
+		return "at most " + count(a.UsersAtMost)
+	}
+	return count(a.UsersAtMost)
+}
+
+func (a *Amount) dates() string {
+	if a.Span == nil {
+		return ""
+	}
+	return a.Span.String()
+}
+
+func behaviourGrid(s *behaviour.Schema) *grid {
+	g := newGrid(">id", "name", "fields")
+	for _, k := range s.Kinds {
+		g.add(fmt.Sprint(k.ID), k.Name, fieldList(k.Fields))
+	}
+	return g
+}
+
+func (t *Table) regionGrid() *grid {
+	g := newGrid(">region", "from", "up to", ">files", ">records", ">cells", ">size", ">users", "dates")
+	for i := range t.Regions {
+		r := &t.Regions[i]
+		g.add(count(i), bound(r.Start, "the first"), bound(r.End, "the last"), count(r.Files), count(r.Records),
+			count(r.Cells), size(r.Size), r.users(), r.dates())
+	}
+	return g
+}
+
+func (t *Table) fileGrid() *grid {
+	g := newGrid("name", ">load", ">records", ">cells", ">size", ">users", "dates", "first row", "last row")
+	for _, f := range t.Files {
+		g.add(f.Name, fmt.Sprint(f.Load), count(f.Records), count(f.Tally.Cells), size(f.Size), count(f.Users),
+			f.Span.String(), short(binary(f.First)), short(binary(f.Last)))
+	}
+	return g
+}
+
+func (t *Table) loadGrid() *grid {
+	g := newGrid(">load", "ledger", ">inputs", ">read", ">loaded", ">quarantined", ">duplicate", ">skipped")
+	for _, l := range t.Loads {
+		if c := l.Counts; c != nil {
+			g.add(fmt.Sprint(l.Number), l.Name, count(l.Inputs), count(c.Read), count(c.Loaded), count(c.Quarantined), count(c.Duplicate), count(c.Skipped))
+		} else {
+			g.add(fmt.Sprint(l.Number), l.Name, "", "", count(l.Records), "", "", "")
+		}
+	}
+	return g
+}
+
+// dayGrid has a line for each date and a column for each behaviour.
+func dayGrid(days []Day, order []string) *grid {
+	names := occurring(days, order)
+	heads := []string{"date"}
+	for _, n := range names {
+		heads = append(heads, ">"+n)
+	}
+	g := newGrid(append(heads, ">all")...)
+	for len(days) > 0 {
+		n := 1
+		for n < len(days) && days[n].Date == days[0].Date {
+			n++
+		}
+		g.add(dayLine(days[:n], names)...)
+		days = days[n:]
+	}
+	return g
+}
+
+// occurring names the behaviours of days: first those of order, then what
+// others there are as they come.
+func occurring(days []Day, order []string) []string {
+	there := map[string]bool{}
+	for _, d := range days {
+		there[d.Behaviour] = true
+	}
+	var names []string
+	for _, n := range order {
+		if there[n] {
+			names = append(names, n)
+		}
+	}
+	for _, d := range days {
+		if !slices.Contains(names, d.Behaviour) {
+			names = append(names, d.Behaviour)
+		}
+	}
+	return names
+}
+
+// dayLine is one date's line.
+func dayLine(days []Day, names []string) []string {
+	line := make([]string, len(names)+2)
+	var sum int64
+	for _, d := range days {
+		line[slices.Index(names, d.Behaviour)+1] = count(d.Records)
+		sum += d.Records
+	}
+	line[0], line[len(line)-1] = days[0].Date.String(), count(sum)
+	return line
+}

@@ -1,0 +1,183 @@
+package inspect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/trailfile"
+)
+
+// A TrailPart is a Parquet file of trails.
+type TrailPart struct {
+	trailfile.Info
+	Head  [][]string  `json:"head"`                  // the first rows, as text, a string for each column; a null is empty
+	First *FirstTrail `json:"first_trail,omitempty"` // nil in a file without rows
+}
+
+// A FirstTrail is the beginning of a part's first trail.
+type FirstTrail struct {
+	User       string `json:"user"`
+	Behaviours []Done `json:"behaviours"`
+	More       bool   `json:"more"` // it goes on beyond the first rows
+}
+
+// Done is one behaviour of a trail.
+type Done struct {
+	Date      string       `json:"date"`
+	Time      string       `json:"time"` // UTC
+	Behaviour string       `json:"behaviour"`
+	ID        string       `json:"id"`
+	Fields    []FieldValue `json:"fields"` // those that are not null, nor an empty string
+}
+
+// A FieldValue is a field's name and its value as text.
+type FieldValue struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// trailPart reports the Parquet file f.
+func (l *look) trailPart(r *Report, f dfs.File) error {
+	t, err := trailfile.Open(f, f.Size())
+	if err != nil {
+		return err
+	}
+	r.TrailPart, err = newTrailPart(t, l.rows)
+	return err
+}
+
+func newTrailPart(t *trailfile.File, rows int) (*TrailPart, error) {
+	info, err := t.Info()
+	if err != nil {
+		return nil, err
+	}
+	p := &TrailPart{Info: info}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	head, err := t.Head(rows + 1) // one more tells whether the trail goes on
+	if err != nil {
+		return nil, err
+	}
+	p.Head = head[:min(rows, len(head))]
+	p.First = p.firstTrail()
+	if p.First != nil && len(head) > rows {
+		p.First.More = head[rows][0] == p.First.User
+	}
+	return p, nil
+}
+
+// check refuses a Parquet file that is not of trails.
+func (p *TrailPart) check() error {
+	for i, name := range behaviour.Reserved {
+		if i >= len(p.Columns) || p.Columns[i].Name != name {
+			return fmt.Errorf("%w: a Parquet file whose column %d is not %s", ErrUnknown, i, name)
+		}
+	}
+	return nil
+}
+
+// firstTrail takes from the first rows those of the first user.
+func (p *TrailPart) firstTrail() *FirstTrail {
+	if len(p.Head) == 0 {
+		return nil
+	}
+	t := &FirstTrail{User: p.Head[0][0]}
+	for _, row := range p.Head {
+		if row[0] != t.User {
+			break
+		}
+		d := Done{Date: row[1], Time: row[2], Behaviour: row[3], ID: row[4], Fields: []FieldValue{}}
+		for i := len(behaviour.Reserved); i < len(row); i++ {
+			if row[i] != "" {
+				d.Fields = append(d.Fields, FieldValue{p.Columns[i].Name, row[i]})
+			}
+		}
+		t.Behaviours = append(t.Behaviours, d)
+	}
+	return t
+}
+
+func (p *TrailPart) text(out *page) {
+	facts := []fact{
+		{"rows", count(p.Rows)},
+		{"row groups", count(len(p.Groups))},
+		{"written by", p.CreatedBy},
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Metadata)) {
+		facts = append(facts, fact{name, short(p.Metadata[name])})
+	}
+	out.facts(facts...)
+	out.grid("columns", p.columnGrid())
+	g := newGrid(">group", ">rows", ">size", "first user", "last user")
+	for i, group := range p.Groups {
+		g.add(count(i), count(group.Rows), size(group.Compressed), short(group.First), short(group.Last))
+	}
+	out.list("row groups", g, len(p.Groups))
+	out.grid("first rows", p.headGrid())
+	out.trail(p.First)
+}
+
+func (p *TrailPart) columnGrid() *grid {
+	g := newGrid("name", "type", "null", ">nulls", "codec", "encodings", ">size", ">ratio")
+	for _, c := range p.Columns {
+		null := "never"
+		if c.Nullable {
+			null = "may be"
+		}
+		g.add(c.Name, c.Type, null, count(c.Nulls), c.Codec, strings.Join(c.Encodings, ", "), size(c.Compressed), ratio(c.Raw, c.Compressed))
+	}
+	return g
+}
+
+func (p *TrailPart) headGrid() *grid {
+	var heads []string
+	for _, c := range p.Columns {
+		heads = append(heads, alignment(c.Type)+c.Name)
+	}
+	g := newGrid(heads...)
+	for _, row := range p.Head {
+		cells := make([]string, len(row))
+		for i, v := range row {
+			cells[i] = short(v)
+		}
+		g.add(cells...)
+	}
+	return g
+}
+
+// alignment puts numbers to the right.
+func alignment(parquetType string) string {
+	if strings.HasPrefix(parquetType, "INT") || parquetType == "DOUBLE" {
+		return ">"
+	}
+	return ""
+}
+
+// trail draws a trail as one reads it: when, what, and with which fields.
+func (p *page) trail(t *FirstTrail) {
+	if t == nil {
+		return
+	}
+	g := newGrid("time (UTC)", "behaviour", "fields")
+	for _, d := range t.Behaviours {
+		var fields []string
+		for _, f := range d.Fields {
+			fields = append(fields, f.Name+"="+short(f.Value))
+		}
+		g.add(clock(d.Time), d.Behaviour, strings.Join(fields, "  "))
+	}
+	p.grid("the trail of "+short(t.User), g)
+	if t.More {
+		p.printf("  …\n")
+	}
+}
+
+// clock makes a time of a trail easier to read.
+func clock(t string) string {
+	return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z")
+}
