@@ -98,7 +98,11 @@ func (f *bloomFilter) mayContain(row []byte) (bool, error) {
 
 // has looks for a key in the chunk that answers for it.
 func (f *bloomFilter) has(key []byte) (bool, error) {
-	i := sort.Search(len(f.chunks), func(i int) bool { return bytes.Compare(f.chunks[i].first, key) > 0 }) - 1
+	compare := bytes.Compare
+	if f.typ == RowColBloom {
+		compare = compareKeys
+	}
+	i := sort.Search(len(f.chunks), func(i int) bool { return compare(f.chunks[i].first, key) > 0 }) - 1
 	if i < 0 {
 		return false, nil
 	}

@@ -98,7 +98,7 @@ func without(cells []cell.Cell, opt Options) []cell.Cell {
 	return cells
 }
 
-// write makes a file of cells.
+// write makes a file of cells, without their tags where opt has no room for them.
 func write(t testing.TB, opt Options, cells []cell.Cell) []byte {
 	t.Helper()
 	b, _ := writeMeta(t, opt, cells)
@@ -111,6 +111,9 @@ func writeMeta(t testing.TB, opt Options, cells []cell.Cell) ([]byte, Meta) {
 	w, err := newTestWriter(&buf, opt)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !opt.Tags {
+		cells = without(cells, Options{MVCC: true})
 	}
 	for i := range cells {
 		if err := w.Add(&cells[i]); err != nil {

@@ -1,0 +1,159 @@
+package hfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"usertrail/internal/cell"
+)
+
+// FuzzReader reads any bytes as a file, by every way in. Blocks have their
+// checksums made right first, or hardly any change would get past them.
+func FuzzReader(f *testing.F) {
+	for _, codec := range []Codec{Plain, Snappy, LZ4, GZ, ZSTD} {
+		for _, encoding := range allEncodings {
+			b, _ := smallFile(f, codec, encoding)
+			f.Add(squeeze(b))
+		}
+	}
+	tagged := madeUp(1, 20)
+	f.Add(squeeze(write(f, Options{Codec: Plain, Encoding: Diff, Tags: true, MVCC: true, Bloom: RowColBloom}, tagged)))
+	f.Add(squeeze(write(f, Options{}, nil)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = unsqueeze(b)
+		repairAll(b)
+		cells, err := exercise(b)
+		if err != nil {
+			return
+		}
+		r := open(t, b)
+		if int64(len(cells)) != r.Cells() {
+			t.Fatalf("%d cells of %d, and no error", len(cells), r.Cells())
+		}
+		for i := 1; i < len(cells); i++ {
+			if cell.Compare(&cells[i-1], &cells[i]) > 0 {
+				t.Fatalf("cell %d is out of order, and no error", i)
+			}
+		}
+		for i := range cells {
+			if err := seek(r.Iterator(IterOptions{}), cells[i].Row, cells, 3); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// squeeze leaves out the zeros of a trailer, which a fuzzer would else spend its
+// time on.
+func squeeze(b []byte) []byte {
+	at := len(b) - trailerLen
+	trailer := bytes.TrimRight(b[at:len(b)-4], "\x00")
+	return append(bytes.Clone(b[:at+len(trailer)]), binary.BigEndian.AppendUint16(nil, uint16(len(trailer)))...)
+}
+
+func unsqueeze(b []byte) []byte {
+	if len(b) < 2 {
+		return b
+	}
+	n := int(binary.BigEndian.Uint16(b[len(b)-2:]))
+	b = b[:len(b)-2]
+	if n > len(b) || n > trailerLen-4 {
+		return b
+	}
+	at := len(b) - n
+	b = append(bytes.Clone(b), make([]byte, trailerLen-n)...)
+	binary.BigEndian.PutUint32(b[at+versionAt:], version)
+	return b
+}
+
+// repairAll makes the checksums right of all blocks that can be walked to.
+func repairAll(b []byte) {
+	for len(b) > trailerLen+headerLen {
+		h, err := parseHeader(b)
+		if err != nil || h.size() > len(b) {
+			return
+		}
+		if h.checksum == checksumCRC32C {
+			appendChecksums(b[:h.stored], b[:h.stored], h.perChecksum)
+		}
+		b = b[h.size():]
+	}
+}
+
+// FuzzRoundTrip makes cells of bytes, and of them a file by every encoding.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte("a row, a qualifier, and whatever else there is"), uint8(0))
+	f.Add(bytes.Repeat([]byte{3, 'r', 1, 'q', 0}, 40), uint8(0xff))
+	f.Add(bytes.Repeat([]byte{255, 0, 1, 2}, 300), uint8(3))
+	f.Fuzz(func(t *testing.T, b []byte, bits uint8) {
+		opt := Options{
+			Codec:     allCodecs[int(bits)%len(allCodecs)],
+			BlockSize: 1 + int(bits)*4,
+			Tags:      bits&1 != 0, MVCC: bits&2 != 0, ShortIndexKeys: bits&4 != 0,
+			IndexChunk: 100, indexMinEntries: 2,
+			Bloom: allBlooms[bits>>6], BloomPrefix: 2,
+		}
+		cells := cellsOf(b)
+		want := without(cells, opt)
+		for _, opt.Encoding = range allEncodings {
+			r := open(t, write(t, opt, cells))
+			got, err := scan(r, IterOptions{ReadAhead: int(bits) * 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := sameCells(got, want); err != nil {
+				t.Fatalf("%s: %v", opt.Encoding, err)
+			}
+			if err := r.Verify(nil); err != nil {
+				t.Fatalf("%s: %v", opt.Encoding, err)
+			}
+		}
+		for _, tl := range []tail{{mvcc: true}, {tags: true, mvcc: true}} {
+			fast, slow := encodeAll(&fastDiffEncoder{tail: tl}, cells), encodeAll(&slowEncoder{encoding: FastDiff, tail: tl}, cells)
+			if len(cells) > 0 && !bytes.Equal(fast, slow) {
+				t.Fatalf("encoded as %x, want %x", fast, slow)
+			}
+		}
+	})
+}
+
+// cellsOf reads bytes as cells that grow: each piece of b changes a part of the
+// cell before so that it sorts later, or starts a new row behind it.
+func cellsOf(b []byte) []cell.Cell {
+	var cells []cell.Cell
+	c := cell.Cell{Row: []byte("r"), Family: []byte("f"), Time: math.MaxInt64, Type: cell.DeleteFamily}
+	for len(b) >= 3 && len(cells) < 200 {
+		op, n := b[0], min(int(b[1]), len(b)-2)
+		text := b[2 : 2+n]
+		b = b[2+n:]
+		switch op % 8 {
+		case 0:
+			c.Row = append(bytes.Clone(c.Row), append(text, 0)...)
+			c.Row = c.Row[:min(len(c.Row), maxRow)]
+			c.Qualifier = nil
+		case 1:
+			c.Row = append(bytes.Repeat([]byte{0xff}, len(cells)), text...)
+			c.Row = append([]byte("s"), c.Row...)
+			c.Qualifier = nil
+		case 2, 3:
+			c.Qualifier = append(bytes.Clone(c.Qualifier), append(text, 1)...)
+		case 4:
+			c.Time -= int64(n) << (op >> 3)
+		case 5:
+			c.Value = text
+		case 6:
+			c.MVCC = uint64(n) << (op >> 2)
+		case 7:
+			c.Tags = text
+			c.Type = cell.Put
+		}
+		if len(cells) > 0 && cell.Compare(&cells[len(cells)-1], &c) > 0 {
+			c = *cells[len(cells)-1].Clone()
+			continue
+		}
+		cells = append(cells, *c.Clone())
+	}
+	return cells
+}

@@ -1,0 +1,165 @@
+package hfile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"usertrail/internal/cell"
+)
+
+// TestSeekFindsWhatASearchFinds seeks rows that are there, nearly there, before
+// and after all, in any order and in rising order, and reads on a little.
+func TestSeekFindsWhatASearchFinds(t *testing.T) {
+	cells := madeUp(5, 1500)
+	for i, opt := range []Options{
+		{BlockSize: 500, IndexChunk: 300, indexMinEntries: 3, ShortIndexKeys: true},
+		{BlockSize: 500, IndexChunk: 300, indexMinEntries: 3},
+		{BlockSize: 3000, Encoding: NoEncoding, Codec: Plain, ShortIndexKeys: true},
+		{BlockSize: 3000, Encoding: Prefix},
+		{BlockSize: 3000, Encoding: Diff, Codec: GZ},
+		{BlockSize: 3000, Encoding: RowIndex, Codec: ZSTD},
+		{BlockSize: 700, GroupLen: func(row []byte) int { return min(3, len(row)) }, ShortIndexKeys: true},
+	} {
+		r := open(t, write(t, opt, cells))
+		want := without(cells, opt)
+		for _, rising := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d/rising=%t", i, rising), func(t *testing.T) {
+				targets := seekTargets(cells, rising)
+				it := r.Iterator(IterOptions{ReadAhead: 2000})
+				for n, row := range targets {
+					if err := seek(it, row, want, n%5); err != nil {
+						t.Fatalf("target %d: %v", n, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func seekTargets(cells []cell.Cell, rising bool) [][]byte {
+	rnd := rand.New(rand.NewPCG(9, 9))
+	targets := [][]byte{nil, {}, {0}, {0xff, 0xff}}
+	for range 400 {
+		row := cells[rnd.IntN(len(cells))].Row
+		switch rnd.IntN(4) {
+		case 0:
+			row = append(bytes.Clone(row), 0)
+		case 1:
+			row = row[:rnd.IntN(len(row))]
+		case 2:
+			row = bytes.Clone(row)
+			row[len(row)-1] += byte(rnd.IntN(3))
+		}
+		targets = append(targets, row)
+	}
+	if rising {
+		slices.SortFunc(targets, bytes.Compare)
+	}
+	return targets
+}
+
+// seek seeks row, compares with a search of cells, and goes on for some cells.
+func seek(it *Iterator, row []byte, cells []cell.Cell, more int) error {
+	i, _ := slices.BinarySearchFunc(cells, row, func(c cell.Cell, row []byte) int { return bytes.Compare(c.Row, row) })
+	ok := it.SeekGE(row)
+	for ; more >= 0; more-- {
+		if it.Err() != nil {
+			return it.Err()
+		}
+		if ok != (i < len(cells)) {
+			return fmt.Errorf("row %x: found is %t, but cell %d of %d is the answer", row, ok, i, len(cells))
+		}
+		if !ok {
+			return nil
+		}
+		if err := sameCells([]cell.Cell{*it.Cell()}, cells[i:i+1]); err != nil {
+			return fmt.Errorf("row %x, cell %d: %w", row, i, err)
+		}
+		i++
+		ok = it.Next()
+	}
+	return nil
+}
+
+// A countingReader counts calls and bytes.
+type countingReader struct {
+	io.ReaderAt
+	calls, bytes int
+}
+
+func (r *countingReader) ReadAt(b []byte, off int64) (int, error) {
+	r.calls++
+	r.bytes += len(b)
+	return r.ReaderAt.ReadAt(b, off)
+}
+
+func TestReadsNoMoreThanItMust(t *testing.T) {
+	cells := madeUp(6, 4000)
+	b := write(t, Options{BlockSize: 4000, ShortIndexKeys: true}, cells)
+	src := &countingReader{ReaderAt: bytes.NewReader(b)}
+	r, err := Open(src, int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if src.calls > 2 {
+		t.Errorf("opening took %d reads", src.calls)
+	}
+	largest := 0
+	blocks := 0
+	for block, err := range r.Blocks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if block.Type.data() {
+			largest = max(largest, block.Size)
+			blocks++
+		}
+	}
+
+	t.Run("a seek reads one block", func(t *testing.T) {
+		*src = countingReader{ReaderAt: src.ReaderAt}
+		it := r.Iterator(IterOptions{ReadAhead: 1 << 20})
+		if !it.SeekGE(cells[2000].Row) || src.calls != 1 || src.bytes > largest {
+			t.Errorf("%d reads of %d bytes; the largest block has %d", src.calls, src.bytes, largest)
+		}
+	})
+	t.Run("seeks within a block read nothing", func(t *testing.T) {
+		it := r.Iterator(IterOptions{})
+		it.First()
+		*src = countingReader{ReaderAt: src.ReaderAt}
+		for range 5 {
+			it.Next()
+		}
+		row := bytes.Clone(it.Cell().Row)
+		for _, target := range [][]byte{cells[0].Row, row, cells[0].Row} {
+			if !it.SeekGE(target) {
+				t.Fatal(it.Err())
+			}
+		}
+		if src.calls != 0 {
+			t.Errorf("%d reads", src.calls)
+		}
+	})
+	t.Run("a scan reads far ahead", func(t *testing.T) {
+		*src = countingReader{ReaderAt: src.ReaderAt}
+		if _, err := scan(r, IterOptions{ReadAhead: 64 << 10}); err != nil {
+			t.Fatal(err)
+		}
+		if src.calls > 3+len(b)/(48<<10) || src.calls >= blocks {
+			t.Errorf("%d reads for %d blocks in %d bytes", src.calls, blocks, len(b))
+		}
+	})
+	t.Run("without read-ahead each block is read alone", func(t *testing.T) {
+		*src = countingReader{ReaderAt: src.ReaderAt}
+		if _, err := scan(r, IterOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if src.calls != blocks {
+			t.Errorf("%d reads for %d blocks", src.calls, blocks)
+		}
+	})
+}
