@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // cutAll cuts a text into records and columns as Reader and Parser together do,
@@ -83,7 +84,7 @@ func FuzzDelimiter(f *testing.F) {
 	f.Add("a,\"b\"\n\"\",\n", "\x01")
 	f.Add("a,\"b\"|\n", "||")
 	f.Fuzz(func(t *testing.T, text, delimiter string) {
-		if delimiter == "" || strings.ContainsAny(delimiter, ",\r\n\"") || strings.ContainsAny(text, delimiter) {
+		if delimiter == "" || !utf8.ValidString(delimiter) || !utf8.ValidString(text) || strings.ContainsAny(delimiter, ",\r\n\"") || strings.ContainsAny(text, delimiter) {
 			return
 		}
 		want, wantBad := cutAll(text, ",")
@@ -145,7 +146,7 @@ func TestCheckSyntax(t *testing.T) {
 	}{
 		{CSV, "", ""}, {CSV, ",", ""}, {CSV, "||", ""}, {TSV, `"`, ""}, {JSONL, "", ""}, {Blanks, "", ""},
 		{CSV, `"`, "cannot be one"}, {CSV, "\n", "cannot be one"}, {TSV, "\r", "cannot be one"},
-		{JSONL, ",", "no delimiter"}, {"xml", "", "unknown format"}, {"", "", "unknown format"},
+		{CSV, "\xff", "cannot be one"}, {JSONL, ",", "no delimiter"}, {"xml", "", "unknown format"}, {"", "", "unknown format"},
 	} {
 		err := CheckSyntax(c.syntax, c.delimiter)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

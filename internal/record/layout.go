@@ -255,65 +255,75 @@ func nextPart(layout string, afterSecond bool) (part, int) {
 	return part{literal: c}, 1
 }
 
+// A reading is a time of which some parts are read.
+type reading struct {
+	stamp
+	year, month, day int64
+}
+
 // readParts reads what it is sure to read as package time would, and nothing
 // else.
-func (f *timeFormat) readParts(t []byte) (s stamp, ok bool) {
-	y, m, d := int64(0), int64(1), int64(1)
+func (f *timeFormat) readParts(t []byte) (stamp, bool) {
+	r := reading{month: 1, day: 1}
 	for i, p := range f.parts {
-		n := 2
-		switch p.element {
-		case year:
-			n = 4
-		case literal:
-			n = 1
-		case fraction, offset, offsetColon, offsetZ, offsetZColon:
-			n = 0
-		}
-		if len(t) < n {
-			return s, false
-		}
-		switch p.element {
-		case literal:
-			ok = t[0] == p.literal
-		case year:
-			y = digits2(t, 0)*100 + digits2(t, 2)
-			ok = y <= 9999
-		case monthOfYear:
-			m, ok = digits2(t, 0), true
-		case dayOfMonth:
-			d, ok = digits2(t, 0), true
-		case hour:
-			ok = s.add(digits2(t, 0), 24, 3600)
-		case minute:
-			ok = s.add(digits2(t, 0), 60, 60)
-		case second:
-			ok = s.add(digits2(t, 0), 60, 1)
-			if ok && (i+1 == len(f.parts) || f.parts[i+1].element != fraction) {
-				micros, more := readFraction(t[2:])
-				s.micros, n = micros, n+more
-			}
-		case fraction:
-			s.micros, n = readFraction(t)
-			ok = p.decimals == 0 || n == p.decimals+1
-		default:
-			n, ok = s.readZone(t, p.element)
-		}
+		n, ok := r.read(t, p)
 		if !ok {
-			return s, false
+			return r.stamp, false
 		}
 		t = t[n:]
+		// package time takes a fraction after the seconds, asked for or not.
+		if p.element == second && (i+1 == len(f.parts) || f.parts[i+1].element != fraction) {
+			r.micros, n = readFraction(t)
+			t = t[n:]
+		}
 	}
 	if len(t) > 0 {
-		return s, false
+		return r.stamp, false
 	}
 	days, ok := int64(0), false
 	if f.hasYear {
-		days, ok = civil(y, m, d)
+		days, ok = civil(r.year, r.month, r.day)
 	} else {
-		days, ok = f.fit(m, d)
+		days, ok = f.fit(r.month, r.day)
 	}
-	s.wall += days * secondsOfDay
-	return s, ok
+	r.wall += days * secondsOfDay
+	return r.stamp, ok
+}
+
+// read reads one part at the beginning of t and returns how long it is there.
+func (r *reading) read(t []byte, p part) (n int, ok bool) {
+	switch p.element {
+	case literal:
+		return 1, len(t) > 0 && t[0] == p.literal
+	case fraction:
+		r.micros, n = readFraction(t)
+		return n, p.decimals == 0 || n == p.decimals+1
+	case offset, offsetColon, offsetZ, offsetZColon:
+		return r.readZone(t, p.element)
+	case year:
+		if len(t) < 4 {
+			return 0, false
+		}
+		r.year = digits2(t, 0)*100 + digits2(t, 2)
+		return 4, r.year <= 9999
+	}
+	if len(t) < 2 {
+		return 0, false
+	}
+	v := digits2(t, 0)
+	switch p.element {
+	case monthOfYear:
+		r.month = v
+	case dayOfMonth:
+		r.day = v
+	case hour:
+		return 2, r.add(v, 24, 3600)
+	case minute:
+		return 2, r.add(v, 60, 60)
+	case second:
+		return 2, r.add(v, 60, 1)
+	}
+	return 2, true
 }
 
 // add adds v units to the time of day, if v is below most.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // firstRead is how much is read to find the header.
@@ -82,8 +83,8 @@ func CheckSyntax(s Syntax, delimiter string) error {
 	default:
 		return fmt.Errorf("unknown format %q: it is csv, tsv, jsonl or blanks", s)
 	}
-	if strings.ContainsAny(delimiter, "\r\n") || s == CSV && strings.Contains(delimiter, `"`) {
-		return fmt.Errorf("delimiter %q: a line end or quote cannot be one", delimiter)
+	if strings.ContainsAny(delimiter, "\r\n") || s == CSV && strings.Contains(delimiter, `"`) || !utf8.ValidString(delimiter) {
+		return fmt.Errorf("delimiter %q: a line end, a quote or half a character cannot be one", delimiter)
 	}
 	return nil
 }
