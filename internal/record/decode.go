@@ -21,6 +21,10 @@ import (
 // sourceBuffer is how much is read at once of a compressed file.
 const sourceBuffer = 256 << 10
 
+// maxWindow bounds the memory that a zstd file may ask for; it is what the zstd
+// command allows too.
+const maxWindow = 128 << 20
+
 // mark is the byte order mark in UTF-8.
 const mark = "\uFEFF"
 
@@ -43,7 +47,7 @@ func decompress(r io.Reader, name string) (io.Reader, func(), error) {
 		z, err := gzip.NewReader(in)
 		return z, free, cutShort(err)
 	case ".zst":
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -246,6 +245,9 @@ func (p *Parser) checkText() error {
 	if p.decoded && replaced(p.whole) {
 		return fmt.Errorf("bytes that are nothing in %s", p.format.Encoding)
 	}
+	if utf8.Valid(p.whole) {
+		return nil
+	}
 	for i := 0; i < len(p.whole); {
 		r, n := utf8.DecodeRune(p.whole[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -287,7 +289,7 @@ func (p *Parser) take(s *source) []byte {
 	if s.pattern == nil && p.json != nil {
 		return t
 	}
-	if len(t) == 0 || p.format.Nulls != nil && p.json == nil && slices.Contains(p.format.Nulls, string(t)) {
+	if len(t) == 0 || p.json == nil && p.null(t) {
 		return nil
 	}
 	if s.pattern == nil {
@@ -298,6 +300,16 @@ func (p *Parser) take(s *source) []byte {
 		return nil
 	}
 	return t
+}
+
+// null says whether a text that is not empty means null.
+func (p *Parser) null(t []byte) bool {
+	for _, n := range p.format.Nulls {
+		if n == string(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // find returns the first group of a pattern's match, all of the match if it has

@@ -160,14 +160,6 @@ func (m *planner) time(format string, zone *time.Location, year int) (timeReader
 	return timeReader{f, m.clock(zone)}, nil
 }
 
-// zone is the zone of dates.
-func (f *Format) zone() *time.Location {
-	if f.Zone == nil {
-		return time.UTC
-	}
-	return f.Zone
-}
-
 // clock is the parser's clock of a zone.
 func (m *planner) clock(zone *time.Location) *clock {
 	c, ok := m.clocks[zone]

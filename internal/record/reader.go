@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
 // firstRead is how much is read to find the header.
@@ -56,50 +54,6 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 	return out, nil
 }
 
-// delimiter is what stands between two columns, none in jsonl and blanks.
-func (f *Format) delimiter() ([]byte, error) {
-	if f.Syntax != CSV && f.Syntax != TSV {
-		return nil, CheckSyntax(f.Syntax, f.Delimiter)
-	}
-	d := f.Delimiter
-	switch {
-	case d == "" && f.Syntax == CSV:
-		d = ","
-	case d == "":
-		d = "\t"
-	}
-	return []byte(d), CheckSyntax(f.Syntax, d)
-}
-
-// CheckSyntax reports a syntax there is not, or a delimiter it cannot have.
-func CheckSyntax(s Syntax, delimiter string) error {
-	switch s {
-	case CSV, TSV:
-	case JSONL, Blanks:
-		if delimiter != "" {
-			return fmt.Errorf("%s has no delimiter", s)
-		}
-		return nil
-	default:
-		return fmt.Errorf("unknown format %q: it is csv, tsv, jsonl or blanks", s)
-	}
-	if strings.ContainsAny(delimiter, "\r\n") || s == CSV && strings.Contains(delimiter, `"`) || !utf8.ValidString(delimiter) {
-		return fmt.Errorf("delimiter %q: a line end, a quote or half a character cannot be one", delimiter)
-	}
-	return nil
-}
-
-func (f *Format) cutter(delimiter []byte) cutter {
-	return cutter{quotes: f.Syntax == CSV, delimiter: delimiter, maxLine: f.maxLine()}
-}
-
-func (f *Format) maxLine() int {
-	if f.MaxLine <= 0 {
-		return DefaultMaxLine
-	}
-	return f.MaxLine
-}
-
 // Header is the names of the columns as the file has them, nil where the format
 // says that it has none, and in a file without any record.
 func (r *Reader) Header() []string { return r.header }
@@ -118,7 +72,7 @@ func (r *Reader) begin(f *Format) error {
 		r.take(len(mark))
 	}
 	if !f.Header || f.Syntax == JSONL {
-		return r.failed()
+		return nil // what may have ended the reading is told by Next
 	}
 	rec, quoted, err := r.first()
 	if err != nil || rec == nil {

@@ -1,0 +1,60 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// delimiter is what stands between two columns, none in jsonl and blanks.
+func (f *Format) delimiter() ([]byte, error) {
+	if f.Syntax != CSV && f.Syntax != TSV {
+		return nil, CheckSyntax(f.Syntax, f.Delimiter)
+	}
+	d := f.Delimiter
+	switch {
+	case d == "" && f.Syntax == CSV:
+		d = ","
+	case d == "":
+		d = "\t"
+	}
+	return []byte(d), CheckSyntax(f.Syntax, d)
+}
+
+// CheckSyntax reports a syntax there is not, or a delimiter it cannot have.
+func CheckSyntax(s Syntax, delimiter string) error {
+	switch s {
+	case CSV, TSV:
+	case JSONL, Blanks:
+		if delimiter != "" {
+			return fmt.Errorf("%s has no delimiter", s)
+		}
+		return nil
+	default:
+		return fmt.Errorf("unknown format %q: it is csv, tsv, jsonl or blanks", s)
+	}
+	if strings.ContainsAny(delimiter, "\r\n") || s == CSV && strings.Contains(delimiter, `"`) || !utf8.ValidString(delimiter) {
+		return fmt.Errorf("delimiter %q: a line end, a quote or half a character cannot be one", delimiter)
+	}
+	return nil
+}
+
+func (f *Format) cutter(delimiter []byte) cutter {
+	return cutter{quotes: f.Syntax == CSV, delimiter: delimiter, maxLine: f.maxLine()}
+}
+
+func (f *Format) maxLine() int {
+	if f.MaxLine <= 0 {
+		return DefaultMaxLine
+	}
+	return f.MaxLine
+}
+
+// zone is the zone of dates.
+func (f *Format) zone() *time.Location {
+	if f.Zone == nil {
+		return time.UTC
+	}
+	return f.Zone
+}
