@@ -126,11 +126,11 @@ func (b *batch) span() behaviour.Span {
 	return s
 }
 
-// write writes the files of all regions, Workers of them at once.
+// write writes the files of all regions, writers of them at once.
 func (b *batch) write(ctx context.Context, regions int) ([]manifest.File, *days, error) {
 	written := make([]*regionFile, regions)
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(b.cfg.Workers)
+	g.SetLimit(b.cfg.writers())
 	for r := range regions {
 		g.Go(func() (err error) {
 			written[r], err = b.writeRegion(ctx, r)
@@ -162,6 +162,10 @@ func (b *batch) write(ctx context.Context, regions int) ([]manifest.File, *days,
 	}
 	return files, all, nil
 }
+
+// writers is how many regions are written at once: one more than there are
+// workers, since each waits in turn until its file is on stable storage.
+func (c *Config) writers() int { return c.Workers + 1 }
 
 // commit checks the law and makes the batch part of the table.
 func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) error {

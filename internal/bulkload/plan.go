@@ -21,9 +21,9 @@ import (
 const (
 	// batchBytes is about how much is loaded and committed together: enough that
 	// a region's file of it is worth opening, little enough to stay in memory.
-	batchBytes = 384 << 20
+	batchBytes = 320 << 20
 	// regionBytes is how much of the first load makes one region.
-	regionBytes = 256 << 20
+	regionBytes = 128 << 20
 	maxRegions  = 64
 )
 

@@ -79,7 +79,7 @@ func (l *load) sorter(ctx context.Context) (*shuffle.Sorter, error) {
 	}
 	return shuffle.New(shuffle.Config{
 		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.Memory / 5 * 3,
-		Parts: len(regions), Shards: l.cfg.Workers, Readers: l.cfg.Workers,
+		Parts: len(regions), Shards: l.cfg.Workers, Readers: l.cfg.writers(),
 	})
 }
 
