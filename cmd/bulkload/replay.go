@@ -18,10 +18,10 @@ func newReplay(env *command.Env) *cobra.Command {
 		Long: `Replay loads the records of a quarantine file whose "raw" text has been corrected. Each
 keeps the place it would have had; one that was replayed before is a duplicate. What is still
 bad goes to a quarantine file of its own, and the status is 65.`,
-		Args:        command.OneArg("one quarantine file"),
-		Annotations: map[string]string{"reports": "yes"},
-		RunE:        func(c *cobra.Command, args []string) error { return o.replay(c.Context(), args[0]) },
+		Args: command.OneArg("one quarantine file"),
+		RunE: func(c *cobra.Command, args []string) error { return o.replay(c.Context(), args[0]) },
 	}
+	env.Reports(c, bulkload.Result{})
 	f := c.Flags()
 	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
 	f.StringVar(&o.flags.Table, "table", "", "table: a directory (default the job's)")

@@ -20,8 +20,7 @@ func newSample(env *command.Env) *cobra.Command {
 		Short: "Make up sample logs of a set-top-box service",
 		Long: `Sample makes up logs of plays, orders, visits and logins below DIR, one csv file for each day
 and behaviour. The same seed gives the same logs.`,
-		Args:        command.OneArg("one directory"),
-		Annotations: map[string]string{"reports": "yes"},
+		Args: command.OneArg("one directory"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
 			if cfg.From, err = behaviour.ParseDate(from); err != nil {
@@ -41,6 +40,7 @@ and behaviour. The same seed gives the same logs.`,
 			return env.Report(s, err)
 		},
 	}
+	env.Reports(c, samplelog.Summary{})
 	f := c.Flags()
 	f.Int64Var(&cfg.Records, "records", 100_000, "how many records")
 	f.IntVar(&cfg.Users, "users", 0, "how many users (default a fiftieth of the records)")

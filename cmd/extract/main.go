@@ -52,6 +52,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	f.StringVar(&o.out, "out", "", "directory to make (default trails-FROM-TO)")
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
+	env.Reports(root, extract.Result{})
 	root.AddCommand(command.Inspect(env))
 	return root
 }

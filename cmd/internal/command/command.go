@@ -33,6 +33,17 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Began          time.Time
+
+	results map[*cobra.Command]any
+}
+
+// Reports says that c ends with a last line of JSON, and which result stands in
+// it when c cannot even begin.
+func (e *Env) Reports(c *cobra.Command, nothing any) {
+	if e.results == nil {
+		e.results = map[*cobra.Command]any{}
+	}
+	e.results[c] = nothing
 }
 
 // New returns a command line's root, set up the way both programs are.
@@ -44,16 +55,14 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	c.SetIn(env.Stdin)
 	c.SetOut(env.Stdout)
 	c.SetErr(env.Stderr)
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, c.CommandPath())
-	})
+	c.SetFlagErrorFunc(wrongFlag)
 	return c
 }
 
 // noArgs refuses what stands beside the flags.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%w: %q is no command of %s; see %s -h", ErrUsage, args[0], c.Name(), c.CommandPath())
+		return fmt.Errorf("%w: %q is no command of %s%s; see %s -h", ErrUsage, args[0], c.Name(), meant(args[0], commandNames(c), ""), c.CommandPath())
 	}
 	return nil
 }
@@ -77,8 +86,8 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
 	}
 	var said *reported
-	if err != nil && !errors.As(err, &said) && (c == root || c.Annotations["reports"] != "") {
-		env.Report(struct{}{}, err)
+	if nothing, ok := env.results[c]; ok && err != nil && !errors.As(err, &said) {
+		err = env.Report(nothing, err)
 	}
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "%s: %v\n", root.Name(), err)
