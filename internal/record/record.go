@@ -48,6 +48,13 @@
 // empty string. A pattern that does not match gives null. A null user or time
 // rejects the record.
 //
+// # Values
+//
+// A text is taken as it stands, blanks included. An int64 may be written as 7.0 or
+// 4.0128e+10 if that is an integer; what does not fit is no int64. A double may be
+// NaN or Inf in any case. A bool is true, t, yes, 1, false, f, no or 0, in any case.
+// A date is the day that is written, whatever offset stands beside it.
+//
 // # Time
 //
 // Digits beyond the microsecond are cut off. A time of day that a change of
