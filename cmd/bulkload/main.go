@@ -17,7 +17,6 @@ import (
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
-	"usertrail/internal/job"
 	"usertrail/internal/table/files"
 )
 
@@ -89,7 +88,7 @@ func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	if cfg.Memory, err = o.flags.Limits(); err != nil {
 		return cfg, err
 	}
-	if cfg.Job, err = job.Load(ctx, cfg.FS, o.flags.JobName()); err != nil {
+	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {
 		return cfg, err
 	}
 	address := o.flags.Table

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/command"
+	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
@@ -100,7 +101,7 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 	}
 	defer t.Close()
 	cfg.Table, cfg.Version = t, fmt.Sprint(t.NextLoad())
-	if cfg.Users, err = o.readUsers(t.Info().Layout, memory/2); err != nil {
+	if cfg.Users, err = o.readUsers(ctx, cfg.FS, t.Info().Layout, memory/2); err != nil {
 		return extract.Result{}, err
 	}
 	return extract.Run(ctx, cfg)
@@ -110,9 +111,9 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 func (o *options) table(ctx context.Context, cfg *extract.Config) (table.Loader, error) {
 	address := o.flags.Table
 	if address == "" {
-		j, err := job.Load(ctx, cfg.FS, o.flags.JobName())
-		if errors.Is(err, iofs.ErrNotExist) && o.flags.Job == "" {
-			return nil, fmt.Errorf("%w: no table: say --table, or --job with a job file that names one (%w)", command.ErrUsage, err)
+		j, err := o.flags.LoadJob(ctx, cfg.FS)
+		if errors.Is(err, command.ErrNoJob) {
+			return nil, fmt.Errorf("%w; or name the table with --table", err)
 		}
 		if err != nil {
 			return nil, err
@@ -128,14 +129,14 @@ func (o *options) table(ctx context.Context, cfg *extract.Config) (table.Loader,
 	return store.Open(ctx)
 }
 
-func (o *options) readUsers(l layout.Layout, limit int64) (*extract.Users, error) {
+func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, limit int64) (*extract.Users, error) {
 	switch o.users {
 	case "all":
 		return extract.AllUsers(), nil
 	case "-":
 		return extract.ReadUsers(o.env.Stdin, "standard input", l, limit)
 	}
-	f, err := os.Open(o.users)
+	f, err := fs.Open(ctx, o.users)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: --users: %w", job.ErrNoInput, err)
 	}

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"runtime"
@@ -20,6 +22,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/local"
+	"usertrail/internal/job"
 	"usertrail/internal/progress"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
@@ -209,15 +212,23 @@ func (f *Flags) Limits() (int64, error) {
 	return int64(n), nil
 }
 
-// JobName is the job file: the flag's, the environment's, or usertrail.yaml.
-func (f *Flags) JobName() string {
-	switch {
-	case f.Job != "":
-		return f.Job
-	case os.Getenv("USERTRAIL_JOB") != "":
-		return os.Getenv("USERTRAIL_JOB")
+// DefaultJob is the job file where neither --job nor $USERTRAIL_JOB names one.
+const DefaultJob = "usertrail.yaml"
+
+// ErrNoJob is wrapped where no job file is named and DefaultJob is not there.
+var ErrNoJob = fmt.Errorf("%w: no job file", ErrUsage)
+
+// LoadJob loads the job file: the flag's, the environment's, or DefaultJob.
+func (f *Flags) LoadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
+	name := cmp.Or(f.Job, os.Getenv("USERTRAIL_JOB"))
+	if name != "" {
+		return job.Load(ctx, fs, name)
 	}
-	return "usertrail.yaml"
+	j, err := job.Load(ctx, fs, DefaultJob)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no ./%s; name one with --job or $USERTRAIL_JOB", ErrNoJob, DefaultJob)
+	}
+	return j, err
 }
 
 // Log is for standard error: warnings, and with --verbose more.

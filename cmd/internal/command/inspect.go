@@ -2,10 +2,14 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
 
 	"github.com/spf13/cobra"
 
 	"usertrail/internal/inspect"
+	"usertrail/internal/job"
 )
 
 // Inspect is the command that says what is in any file or directory we write.
@@ -19,6 +23,9 @@ func Inspect(env *Env) *cobra.Command {
 		Args:  OneArg("one path"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: rows})
+			if errors.Is(err, iofs.ErrNotExist) {
+				return fmt.Errorf("%w: %w", job.ErrNoInput, err)
+			}
 			if err != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ func Status(err error) int {
 		return OK
 	case is(context.Canceled):
 		return Failed
-	case is(ErrUsage, job.ErrJob, bulkload.ErrRequest, extract.ErrQuestion, extract.ErrUsers, inspect.ErrUnknown):
+	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, extract.ErrQuestion, extract.ErrUsers, inspect.ErrUnknown):
 		return Usage
 	case is(bulkload.ErrTooBad):
 		return TooBad
