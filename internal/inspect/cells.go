@@ -126,7 +126,7 @@ func (h *HFile) cellText(p *page) {
 	raw := newGrid("row", "column", "time", "type", "value")
 	for i := range h.Head {
 		c := &h.Head[i]
-		raw.add(short(binary(c.Row)), short(c.Family+":"+binary(c.Qualifier)), instant(c.Time), c.Type, short(valueText(c.Value)))
+		raw.add(short(valueText(c.Row)), short(c.Family+":"+binary(c.Qualifier)), instant(c.Time), c.Type, short(valueText(c.Value)))
 		if m := c.Means; m != nil {
 			meant.add(short(m.User), m.Date.String(), m.behaviour(), m.Field, fmt.Sprint(m.ID), instant(c.Time), short(m.Value))
 		}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -12,8 +13,12 @@ import (
 // columns. It does not ask for the locale, so a report is the same everywhere.
 var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 
-// maxCell is where a cell of data is cut, in columns of the terminal.
-const maxCell = 40
+// Where text is cut, in columns of the terminal.
+const (
+	maxCell   = 40 // a cell of data
+	maxNarrow = 28 // a cell of a grid that has a column for each field
+	maxWide   = 90 // a cell at the end of a line
+)
 
 // A grid is a table with a line of heads. A head that begins with > has its
 // column aligned to the right.
@@ -85,11 +90,16 @@ func plain(s string) string {
 }
 
 // short cuts a value of data to maxCell columns.
-func short(s string) string {
+func short(s string) string { return cut(s, maxCell) }
+
+// cut cuts a value of data to some columns.
+func cut(s string, columns int) string {
 	// A prefix is enough to fill the columns and spares the rest of a long value.
-	const enough = 16 * maxCell
-	if len(s) > enough {
-		s = strings.ToValidUTF8(s[:enough], "")
+	if enough := 16 * columns; len(s) > enough {
+		for enough > 0 && !utf8.RuneStart(s[enough]) {
+			enough--
+		}
+		s = s[:enough]
 	}
-	return terminal.Truncate(plain(s), maxCell, "…")
+	return terminal.Truncate(plain(s), columns, "…")
 }

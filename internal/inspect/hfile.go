@@ -140,7 +140,7 @@ func newBlock(b *hfile.Block) Block {
 		Previous: b.Previous, Cells: b.Cells,
 	}
 	if b.FirstKey != nil {
-		out.FirstKey = keyText(b.FirstKey)
+		out.FirstKey = infoText(lastKey, b.FirstKey)
 	}
 	return out
 }
@@ -154,15 +154,16 @@ func (h *HFile) text(p *page) {
 		fact{"codec", string(h.Codec)},
 		fact{"encoding", string(h.Encoding)},
 		fact{"Bloom filter", string(h.Bloom)},
-		fact{"first row", short(binary(h.FirstRow))},
-		fact{"last row", short(binary(h.LastRow))},
+		fact{"first row", short(valueText(h.FirstRow))},
+		fact{"last row", short(valueText(h.LastRow))},
 		fact{"index", fmt.Sprintf("%s in %s", levels(t.IndexLevels), size(t.IndexBytes))},
 		fact{"uncompressed", size(t.UncompressedBytes)},
+		fact{"comparator", t.Comparator},
 	)
 	p.grid("trailer", trailerGrid(t))
 	g := newGrid("name", "value")
 	for _, e := range h.Info {
-		g.add(e.Name, short(e.Value))
+		g.add(e.Name, cut(e.Value, maxWide))
 	}
 	p.grid("file info", g)
 	p.grid("blocks by type", h.typeGrid())
@@ -195,7 +196,6 @@ func trailerGrid(t *Trailer) *grid {
 	} {
 		g.add(e.name, fmt.Sprint(e.value))
 	}
-	g.add("comparator", t.Comparator)
 	return g
 }
 
@@ -218,7 +218,7 @@ func (h *HFile) typeGrid() *grid {
 func (h *HFile) blockGrid() *grid {
 	g := newGrid(">offset", "type", ">size", ">stored", ">uncompressed", ">cells", "first key")
 	for _, b := range h.Blocks {
-		g.add(fmt.Sprint(b.Offset), string(b.Type), fmt.Sprint(b.Size), fmt.Sprint(b.Stored), fmt.Sprint(b.Uncompressed), some(int64(b.Cells)), b.FirstKey)
+		g.add(fmt.Sprint(b.Offset), string(b.Type), fmt.Sprint(b.Size), fmt.Sprint(b.Stored), fmt.Sprint(b.Uncompressed), some(int64(b.Cells)), cut(b.FirstKey, maxWide))
 	}
 	return g
 }

@@ -14,10 +14,13 @@ type InfoEntry struct {
 	Value string `json:"value"`
 }
 
+// lastKey is the name of an entry whose value is a whole key.
+const lastKey = "hfile.LASTKEY"
+
 // infoForms are how HBase writes the values of entries. Others are shown as text
 // where they are that.
 var infoForms = map[string]func([]byte) (string, bool){
-	"hfile.LASTKEY":                 keyForm,
+	lastKey:                         keyForm,
 	"hfile.AVG_KEY_LEN":             number32,
 	"hfile.AVG_VALUE_LEN":           number32,
 	"hfile.CREATE_TIME_TS":          timeForm,
@@ -90,23 +93,10 @@ func boolForm(v []byte) (string, bool) {
 	return fmt.Sprint(v[0] != 0), true
 }
 
-func keyForm(v []byte) (string, bool) {
-	s, ok := splitKey(v)
-	return s, ok
-}
-
-// keyText shows the whole key of a cell:
+// keyForm takes a key apart, as package hfile draws it:
 //
 //	row family:qualifier time
-func keyText(key []byte) string {
-	if s, ok := splitKey(key); ok {
-		return s
-	}
-	return binary(key)
-}
-
-// splitKey takes a key apart, as package hfile draws it.
-func splitKey(key []byte) (string, bool) {
+func keyForm(key []byte) (string, bool) {
 	const fixed = 2 + 1 + 8 + 1
 	if len(key) < fixed {
 		return "", false
@@ -121,8 +111,8 @@ func splitKey(key []byte) (string, bool) {
 	}
 	at := 2 + row + 1
 	end := len(key) - 9
-	return fmt.Sprintf("%s %s:%s %s", short(binary(key[2:2+row])), binary(key[at:at+family]),
-		short(binary(key[at+family:end])), instant(int64(bin.BigEndian.Uint64(key[end:])))), true
+	return fmt.Sprintf("%s %s:%s %s", valueText(key[2:2+row]), binary(key[at:at+family]),
+		binary(key[at+family:end]), instant(int64(bin.BigEndian.Uint64(key[end:])))), true
 }
 
 // valueText shows bytes of an unknown type: as text if they are that.

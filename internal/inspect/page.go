@@ -102,7 +102,7 @@ func binary(b []byte) string {
 }
 
 // bound shows an end of a region; one that is open has a word of its own.
-func bound(k manifest.Key, open string) string { return cmp.Or(short(binary(k)), open) }
+func bound(k manifest.Key, open string) string { return cmp.Or(short(valueText(k)), open) }
 
 // fieldList shows fields with their types.
 func fieldList(fields []behaviour.Field) string {

@@ -64,7 +64,7 @@ func (t *Table) fileGrid() *grid {
 	g := newGrid("name", ">load", ">records", ">cells", ">size", ">users", "dates", "first row", "last row")
 	for _, f := range t.Files {
 		g.add(f.Name, fmt.Sprint(f.Load), count(f.Records), count(f.Tally.Cells), size(f.Size), count(f.Users),
-			f.Span.String(), short(binary(f.First)), short(binary(f.Last)))
+			f.Span.String(), short(valueText(f.First)), short(valueText(f.Last)))
 	}
 	return g
 }

@@ -134,16 +134,21 @@ func (p *TrailPart) columnGrid() *grid {
 	return g
 }
 
+// headGrid leaves out the columns that are null in all of the first rows.
 func (p *TrailPart) headGrid() *grid {
 	var heads []string
-	for _, c := range p.Columns {
-		heads = append(heads, alignment(c.Type)+c.Name)
+	var columns []int
+	for i, c := range p.Columns {
+		if slices.ContainsFunc(p.Head, func(row []string) bool { return row[i] != "" }) {
+			heads = append(heads, alignment(c.Type)+c.Name)
+			columns = append(columns, i)
+		}
 	}
 	g := newGrid(heads...)
 	for _, row := range p.Head {
-		cells := make([]string, len(row))
-		for i, v := range row {
-			cells[i] = short(v)
+		var cells []string
+		for _, i := range columns {
+			cells = append(cells, cut(row[i], maxNarrow))
 		}
 		g.add(cells...)
 	}
@@ -163,13 +168,13 @@ func (p *page) trail(t *FirstTrail) {
 	if t == nil {
 		return
 	}
-	g := newGrid("time (UTC)", "behaviour", "fields")
+	g := newGrid("date", "time (UTC)", "behaviour", "fields")
 	for _, d := range t.Behaviours {
 		var fields []string
 		for _, f := range d.Fields {
 			fields = append(fields, f.Name+"="+short(f.Value))
 		}
-		g.add(clock(d.Time), d.Behaviour, strings.Join(fields, "  "))
+		g.add(d.Date, clock(d.Time), d.Behaviour, strings.Join(fields, "  "))
 	}
 	p.grid("the trail of "+short(t.User), g)
 	if t.More {
