@@ -18,7 +18,6 @@ import (
 // Names in a staging directory. Spark and Hive pass over names that begin with
 // an underscore.
 const (
-	lockName     = "_lock"
 	questionName = "_question.json"
 	donePrefix   = "_done-"
 	ManifestName = "_manifest.json"
@@ -27,7 +26,8 @@ const (
 
 // A staging is where an answer grows: a hidden directory beside OUT.
 //
-//	.OUT.partial/_lock              held while an extract runs
+//	.OUT.lock                       held while an extract runs; it stays, since
+//	                                one that waits for it may have it open
 //	.OUT.partial/_question.json     what is being answered
 //	.OUT.partial/part-00000.parquet
 //	.OUT.partial/_done-00000.json   the part is whole, and this is in it
@@ -63,13 +63,10 @@ func (q *question) manifest() manifest.Question {
 // finished.
 func openStaging(ctx context.Context, c *Config, q *question) (*staging, error) {
 	to := strings.TrimRight(c.Out, "/")
-	s := &staging{fs: c.FS, to: to, dir: dfs.Join(dfs.Dir(to), "."+dfs.Base(to)+".partial")}
-	if err := s.fs.Mkdir(ctx, s.dir); err != nil {
-		return nil, fmt.Errorf("begin --out: %w", err)
-	}
-	lock, err := s.fs.Lock(ctx, dfs.Join(s.dir, lockName))
+	s := &staging{fs: c.FS, to: to, dir: beside(to, ".partial")}
+	lock, err := s.fs.Lock(ctx, beside(to, ".lock"))
 	if err != nil {
-		return nil, fmt.Errorf("--out %s: another extract is writing it: %w", c.Out, err)
+		return nil, fmt.Errorf("begin --out %s: %w", c.Out, err)
 	}
 	s.lock = lock
 	if err := s.begin(ctx, asked{q.manifest(), q.info.Address, c.Version}); err != nil {
@@ -86,6 +83,12 @@ func (s *staging) begin(ctx context.Context, a asked) error {
 	if err != nil {
 		return err
 	}
+	if err := s.fs.Mkdir(ctx, s.dir); err != nil {
+		return err
+	}
+	if err := s.fs.Sweep(ctx, s.dir); err != nil {
+		return err
+	}
 	list, err := s.fs.List(ctx, s.dir)
 	if err != nil {
 		return err
@@ -98,10 +101,8 @@ func (s *staging) begin(ctx context.Context, a asked) error {
 		return s.resume(ctx, list)
 	}
 	for _, f := range list {
-		if dfs.Base(f.Name) != lockName {
-			if err := s.fs.Remove(ctx, f.Name); err != nil {
-				return err
-			}
+		if err := s.fs.Remove(ctx, f.Name); err != nil {
+			return err
 		}
 	}
 	return dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, questionName), want)
@@ -197,17 +198,15 @@ func (s *staging) publish(ctx context.Context, m *manifest.Extract, overwrite bo
 			return fmt.Errorf("publish: %w", err)
 		}
 	}
-	for _, name := range []string{questionName, lockName} {
-		if err := s.fs.Remove(ctx, dfs.Join(s.dir, name)); err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
+	if err := s.fs.Remove(ctx, dfs.Join(s.dir, questionName)); err != nil {
+		return fmt.Errorf("publish: %w", err)
 	}
 	return s.rename(ctx, overwrite)
 }
 
 // rename gives the answer its name.
 func (s *staging) rename(ctx context.Context, overwrite bool) error {
-	old := dfs.Join(dfs.Dir(s.to), "."+dfs.Base(s.to)+".old")
+	old := beside(s.to, ".old")
 	if overwrite {
 		if err := s.fs.Remove(ctx, old); err != nil {
 			return fmt.Errorf("publish: %w", err)
@@ -232,5 +231,8 @@ func (s *staging) close() {
 		s.lock = nil
 	}
 }
+
+// beside is a hidden name beside a directory.
+func beside(dir, ending string) string { return dfs.Join(dfs.Dir(dir), "."+dfs.Base(dir)+ending) }
 
 func doneName(n int) string { return fmt.Sprintf("%s%05d.json", donePrefix, n) }
