@@ -178,9 +178,6 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 		if err := in.counts.Check(); err != nil {
 			return fmt.Errorf("%s: %w", in.Path, err)
 		}
-		if err := in.bad.commit(); err != nil {
-			return err
-		}
 		sum.Add(in.counts)
 		ledger.Inputs = append(ledger.Inputs, in.ledger())
 	}
@@ -190,6 +187,9 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 	if len(ledger.Inputs) == 0 {
 		return nil
 	}
+	if err := b.commitBad(); err != nil {
+		return err
+	}
 	if err := b.target.TakeIn(ctx, ledger, files); err != nil {
 		return err
 	}
@@ -198,6 +198,19 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 	}
 	b.count(ledger, files, sum)
 	return nil
+}
+
+// commitBad makes the quarantine visible. Each file waits for stable storage, so
+// many do at once.
+func (b *batch) commitBad() error {
+	var g errgroup.Group
+	g.SetLimit(16)
+	for _, in := range b.inputs {
+		if in.err == nil {
+			g.Go(in.bad.commit)
+		}
+	}
+	return g.Wait()
 }
 
 // count adds a committed batch to the result.
