@@ -18,8 +18,8 @@ REACH_EXTRACT = {
 
 # Benchmarks of one core, and the millions of cells a second they have to reach.
 HFILE = {
-    "hfile-write": ("BenchmarkAdd/cells=2e6/fast_diff/snappy/64KiB", 6),
-    "hfile-read": ("BenchmarkScan/cells=2e6/fast_diff/snappy/64KiB", 25),
+    "hfile-write": ("BenchmarkAdd/cells=2e6/fast_diff/row/snappy", 6),
+    "hfile-read": ("BenchmarkScan/cells=2e6/fast_diff/row/snappy", 25),
 }
 
 WORKS = ["load", *HFILE, *(f"extract-{share}" for share in REACH_EXTRACT)]
@@ -32,7 +32,7 @@ def main(args):
         sys.exit(f"bench: no such work: {', '.join(unknown)}; there are {', '.join(WORKS)}")
     data = Data(args.records, args.users)
     data.make()
-    print(f"{report.machine()}; DuckDB {peer.duckdb.__version__}, {peer.THREADS} threads")
+    print(f"{report.machine()}; DuckDB {peer.version()}, {peer.THREADS} threads")
     print(f"{data.records} records, {data.users} users, {data.log_bytes() / 1e9:.2f} GB of csv, {args.runs} runs\n", flush=True)
 
     rows, ratios = [], []
