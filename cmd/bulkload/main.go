@@ -17,6 +17,7 @@ import (
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
 	"usertrail/internal/table/files"
 )
 
@@ -74,11 +75,18 @@ func (o *options) load(ctx context.Context) error {
 		if err == nil {
 			printPreview(o.env.Stdout, cfg, p)
 		}
-		return o.env.Report(p, err)
+		return o.env.Report(dryResult{Preview: p}, err)
 	}
 	r, err := bulkload.Run(ctx, cfg)
 	printResult(o.env.Stdout, cfg, r)
 	return o.env.Report(r, err)
+}
+
+// A dryResult has the fields that every load's last line has, and the preview's.
+type dryResult struct {
+	manifest.Counts
+	Cells int64 `json:"cells"`
+	bulkload.Preview
 }
 
 // config is the load that the flags and the job ask for, but for its dates.
