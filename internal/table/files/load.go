@@ -23,7 +23,9 @@ func (t *Table) Staged(ctx context.Context, name string) (dfs.File, error) {
 }
 
 // FileName implements table.Loader.
-func (t *Table) FileName(load, region int) string { return fmt.Sprintf("%s/%06d-%04d", family, load, region) }
+func (t *Table) FileName(load, region int) string {
+	return fmt.Sprintf("%s/%06d-%04d", family, load, region)
+}
 
 // TakeIn implements table.Loader: it writes the ledger, then replaces the
 // manifest.
