@@ -24,7 +24,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 build: ## bin/bulkload and bin/extract, static
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
 test: race venv ## everything, with the race detector; installs what it needs and says so
 	CGO_ENABLED=1 go test -race -timeout 25m ./...
