@@ -76,11 +76,14 @@ func TestEveryFlippedByteIsSeen(t *testing.T) {
 	}
 }
 
-// TestFlippedBytesUnderGoodChecksums flips bytes of blocks and makes their
-// checksums right again: what comes out may be wrong, but nothing breaks.
+// TestFlippedBytesUnderGoodChecksums flips every other byte of blocks and makes
+// their checksums right again: what comes out may be wrong, but nothing breaks.
 func TestFlippedBytesUnderGoodChecksums(t *testing.T) {
-	for _, codec := range []Codec{Plain, Snappy, LZ4, GZ, ZSTD} {
-		for _, encoding := range allEncodings {
+	for i, codec := range []Codec{Plain, Snappy, LZ4, GZ, ZSTD} {
+		for j, encoding := range allEncodings {
+			if i > 0 && i != j {
+				continue // each codec, and each encoding, with one other
+			}
 			b, _ := smallFile(t, codec, encoding)
 			seen := 0
 			var blocks []Block
@@ -93,7 +96,7 @@ func TestFlippedBytesUnderGoodChecksums(t *testing.T) {
 			for _, block := range blocks {
 				whole := b[block.Offset : block.Offset+int64(block.Size)]
 				old := bytes.Clone(whole)
-				for i := range headerLen + block.Stored {
+				for i := 0; i < headerLen+block.Stored; i += 2 {
 					whole[i] ^= byte(1 + i%255)
 					repair(whole)
 					if _, err := exercise(b); err != nil {

@@ -118,7 +118,13 @@ func (it *Iterator) SeekGE(row []byte) bool {
 	if it.cur.err != nil {
 		return it.stop()
 	}
-	return it.advance() && it.load(true) && it.step()
+	if !it.advance() || !it.load(true) || !it.step() {
+		return false
+	}
+	if bytes.Compare(it.cur.cell.Row, row) < 0 {
+		return it.fail(corrupt(it.block, "the index leads past the block where row %.64x would be", row))
+	}
+	return true
 }
 
 // ahead says whether a scan from here on finds row in the current block, or

@@ -107,6 +107,9 @@ func (v *verifier) entry() error {
 	if offset != at || size != v.s.header.size() {
 		return corrupt(at, "a block of %d bytes, the index has one of %d at %d", v.s.header.size(), size, offset)
 	}
+	if err := v.above(); err != nil {
+		return err
+	}
 	key, first := x.key(x.at), appendKey(nil, &v.cur.cell)
 	if compareKeys(key, first) > 0 {
 		return corrupt(at, "index key %.64x comes after the block's first, %.64x", key, first)
@@ -120,6 +123,17 @@ func (v *verifier) entry() error {
 	v.lastKey = appendKey(v.lastKey[:0], &v.last)
 	if compareKeys(v.lastKey, key) >= 0 {
 		return corrupt(at, "index key %.64x does not come after %.64x, which is in the block before", key, v.lastKey)
+	}
+	return nil
+}
+
+// above checks that the index on each level has the first key of the level below.
+func (v *verifier) above() error {
+	nodes := v.index.nodes
+	for i := len(nodes) - 1; i > 0 && nodes[i].at == 0; i-- {
+		if key := nodes[i-1].key(nodes[i-1].at); !bytes.Equal(key, nodes[i].key(0)) {
+			return corrupt(nodes[i].from, "the block of the index begins with %.64x, above it stands %.64x", nodes[i].key(0), key)
+		}
 	}
 	return nil
 }
