@@ -1,0 +1,299 @@
+package extract_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/extract"
+	"usertrail/internal/job"
+	"usertrail/internal/table/files"
+	"usertrail/internal/testworld"
+	"usertrail/internal/trailfile"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "the only world to try; 0 is a few known ones and a new one")
+
+// seeds are the worlds that a test tries. The new one is logged, so that a
+// failure can be had again.
+func seeds(t *testing.T, known ...uint64) []uint64 {
+	t.Helper()
+	if *seedFlag != 0 {
+		return []uint64{*seedFlag}
+	}
+	fresh := 1 + rand.Uint64N(1<<32)
+	t.Logf("worlds %d, and a new one: -seed %d", known, fresh)
+	return append(known, fresh)
+}
+
+// scratch is a directory for a test. It lies in memory where there is such a
+// place: tests of faults sync thousands of files.
+func scratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "usertrail-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// A house is a directory with logs and a job, and tables beside them.
+type house struct {
+	dir string
+	fs  dfs.FS
+	job *job.Job
+}
+
+// newHouse makes a house of the job file's text. No logs are in it yet.
+func newHouse(t testing.TB, text string) *house {
+	t.Helper()
+	h := &house{dir: scratch(t), fs: local.New()}
+	var err error
+	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return h
+}
+
+// inhabit makes a house of a world, everything delivered.
+func inhabit(t testing.TB, w *testworld.W) *house {
+	t.Helper()
+	h := newHouse(t, w.Job())
+	h.deliver(t, w.Files...)
+	return h
+}
+
+// deliver writes files of a world below the job's logs.
+func (h *house) deliver(t testing.TB, list ...testworld.File) {
+	t.Helper()
+	for _, f := range list {
+		name := filepath.Join(h.dir, "logs", filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, compressed(t, f), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// compressed is f as its name says it lies on disk.
+func compressed(t testing.TB, f testworld.File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var z io.WriteCloser
+	var err error
+	switch filepath.Ext(f.Name) {
+	case ".gz":
+		z = gzip.NewWriter(&b)
+	case ".zst":
+		if z, err = zstd.NewWriter(&b); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		return f.Text
+	}
+	if _, err := z.Write(f.Text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// late tells the files that a first load does not find yet from the others.
+func late(list []testworld.File) (first, late []testworld.File) {
+	for _, f := range list {
+		if f.Late {
+			late = append(late, f)
+		} else {
+			first = append(first, f)
+		}
+	}
+	return first, late
+}
+
+// A turn is all that must not matter for an answer.
+type turn struct {
+	name    string // of the table
+	workers int
+	memory  int64
+	regions int
+}
+
+func (h *house) store(name string) files.Store {
+	return files.Store{FS: h.fs, Dir: dfs.Join(h.dir, name)}
+}
+
+// config is a load of all days of span.
+func (h *house) config(u turn, span behaviour.Span) bulkload.Config {
+	j := *h.job
+	j.Table.Regions = u.regions
+	return bulkload.Config{
+		FS: h.fs, Job: &j, Store: h.store(u.name), Span: span,
+		Workers: u.workers, Memory: u.memory, Temp: dfs.Join(h.dir, u.name, files.TempName),
+	}
+}
+
+func (h *house) load(t testing.TB, u turn, span behaviour.Span) bulkload.Result {
+	t.Helper()
+	r, err := bulkload.Run(t.Context(), h.config(u, span))
+	if err != nil {
+		t.Fatalf("load of %s: %v", span, err)
+	}
+	return r
+}
+
+// ask extracts an answer from the table into the directory out. A nil list is
+// everybody.
+func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out string) (extract.Result, error) {
+	table, err := h.store(u.name).Open(ctx)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	users := extract.AllUsers()
+	if q.Users != nil {
+		list := strings.NewReader(strings.Join(q.Users, "\n"))
+		if users, err = extract.ReadUsers(list, "list", table.Info().Layout, 1<<30); err != nil {
+			return extract.Result{}, errors.Join(err, table.Close())
+		}
+	}
+	r, err := extract.Run(ctx, extract.Config{
+		FS: h.fs, Table: table, Version: strconv.Itoa(table.NextLoad()), Users: users, Span: q.Span, Types: q.Kinds,
+		Active: q.Active, Out: out, Workers: u.workers,
+	})
+	return r, errors.Join(err, table.Close())
+}
+
+// answer extracts an answer and reads it back.
+func (h *house) answer(t testing.TB, q testworld.Question, u turn) testworld.Answer {
+	t.Helper()
+	out := filepath.Join(scratch(t), "out")
+	r, err := h.ask(t.Context(), q, u, out)
+	if err != nil {
+		t.Fatalf("extract %+v: %v", q, err)
+	}
+	rows := readTrails(t, h.fs, out)
+	if r.Events != int64(len(rows)) {
+		t.Errorf("extract %+v: says it wrote %d behaviours, there are %d", q, r.Events, len(rows))
+	}
+	return testworld.Answer{Users: int(r.Users), Found: int(r.Found), Active: int(r.Active), Rows: rows}
+}
+
+// readTrails reads all parts, and checks that each is in order and each user in
+// one of them. Parts come in the order of users' keys, the rows here in that of
+// users' IDs.
+func readTrails(t testing.TB, fs dfs.FS, dir string) []testworld.Row {
+	t.Helper()
+	parts, err := dfs.Glob(t.Context(), fs, dir+"/part-*.parquet")
+	if err != nil || len(parts) == 0 {
+		t.Fatalf("%d parts in %s: %v", len(parts), dir, err)
+	}
+	var all []testworld.Row
+	partOf := map[string]string{}
+	for _, p := range parts {
+		rows := readPart(t, fs, p.Name)
+		if !slices.IsSortedFunc(rows, func(a, b testworld.Row) int { return cmp.Compare(a.User, b.User) }) {
+			t.Errorf("%s: users are not in order", p.Name)
+		}
+		for _, r := range rows {
+			if have, ok := partOf[r.User]; ok && have != p.Name {
+				t.Fatalf("user %q is in %s and in %s", r.User, have, p.Name)
+			}
+			partOf[r.User] = p.Name
+		}
+		all = append(all, rows...)
+	}
+	slices.SortStableFunc(all, func(a, b testworld.Row) int { return cmp.Compare(a.User, b.User) })
+	return all
+}
+
+func readPart(t testing.TB, fs dfs.FS, name string) []testworld.Row {
+	t.Helper()
+	file, err := fs.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	f, err := trailfile.Open(file, file.Size())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	info, err := f.Info()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	lines, err := f.Head(int(info.Rows) + 1)
+	if err != nil || len(lines) != int(info.Rows) {
+		t.Fatalf("%s: %d rows of %d: %v", name, len(lines), info.Rows, err)
+	}
+	rows := make([]testworld.Row, len(lines))
+	for i, line := range lines {
+		rows[i] = rowOf(t, info.Columns, line)
+	}
+	return rows
+}
+
+func rowOf(t testing.TB, columns []trailfile.ColumnInfo, line []string) testworld.Row {
+	t.Helper()
+	id, err := strconv.ParseInt(line[4], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := testworld.Row{User: line[0], Date: line[1], Time: line[2], Behaviour: line[3], ID: id, Values: map[string]string{}}
+	for i, c := range columns[5:] {
+		if v := line[5+i]; v != "" {
+			row.Values[c.Name] = v
+		}
+	}
+	return row
+}
+
+// same reports the first difference between an answer and the one that must be.
+func same(t testing.TB, what string, got, want testworld.Answer) {
+	t.Helper()
+	if got.Users != want.Users || got.Found != want.Found || got.Active != want.Active {
+		t.Errorf("%s: %d users, %d found, %d active; want %d, %d, %d", what, got.Users, got.Found, got.Active, want.Users, want.Found, want.Active)
+	}
+	for i := range min(len(got.Rows), len(want.Rows)) {
+		if g, w := got.Rows[i], want.Rows[i]; g.String() != w.String() {
+			t.Fatalf("%s: row %d of %d is\n%s\nwant\n%s", what, i, len(want.Rows), g, w)
+		}
+	}
+	if len(got.Rows) != len(want.Rows) {
+		t.Fatalf("%s: %d rows, want %d", what, len(got.Rows), len(want.Rows))
+	}
+}
+
+// parts are the bytes of an answer's trail files.
+func parts(t testing.TB, fs dfs.FS, dir string) map[string]string {
+	t.Helper()
+	all := dfstest.Snapshot(t, fs, dir)
+	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.HasSuffix(name, ".parquet") })
+	return all
+}
