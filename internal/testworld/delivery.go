@@ -311,7 +311,8 @@ func (f File) compressed() ([]byte, error) {
 		if _, err := z.Write(f.Text); err != nil {
 			return nil, err
 		}
-		return b.Bytes(), z.Close()
+		err := z.Close()
+		return b.Bytes(), err
 	case ".zst":
 		z, err := zstd.NewWriter(nil)
 		if err != nil {

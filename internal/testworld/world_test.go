@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/column"
@@ -155,6 +158,47 @@ func TestDeliveriesAddUp(t *testing.T) {
 			t.Errorf("world %d: no copy came", seed)
 		}
 	}
+}
+
+// TestDeliveredFilesAreWhole reads back what lies on disk.
+func TestDeliveredFilesAreWhole(t *testing.T) {
+	for seed := range uint64(worlds) {
+		w := testworld.World(seed, 10)
+		dir := t.TempDir()
+		if err := w.WriteLogs(dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range w.Files {
+			body, err := os.ReadFile(filepath.Join(dir, "logs", f.Name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := decompress(f.Name, body); err != nil || got != string(f.Text) {
+				t.Errorf("world %d: %s has %d bytes, %v; want %d", seed, f.Name, len(got), err, len(f.Text))
+			}
+		}
+	}
+}
+
+func decompress(name string, body []byte) (string, error) {
+	var r io.Reader = bytes.NewReader(body)
+	switch filepath.Ext(name) {
+	case ".gz":
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return "", err
+		}
+		r = z
+	case ".zst":
+		z, err := zstd.NewReader(r)
+		if err != nil {
+			return "", err
+		}
+		defer z.Close()
+		r = z
+	}
+	text, err := io.ReadAll(r)
+	return string(text), err
 }
 
 func contents(t *testing.T, dir string) map[string]string {
