@@ -73,6 +73,7 @@ func stringSamples() []sample {
 			}
 			return fmt.Sprintf("%0400d", i) // 11,000 of these are more than a dictionary takes
 		}, number)},
+		{"different strings at first", s, trailfile.Options{}, with(9000, func(i int) any { return fmt.Sprint("v", min(i, 5000)) }, number)},
 		{"large dictionary", s, trailfile.Options{GroupRows: 25_000}, with(35_000, func(i int) any {
 			if i < 9000 {
 				return fmt.Sprint("v", i%3000)

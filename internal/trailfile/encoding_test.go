@@ -2,6 +2,7 @@ package trailfile_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ func TestDictionariesAreGivenUpForDifferentStrings(t *testing.T) {
 		{"large dictionary", []string{dict, dict}},
 		{"different strings", []string{plain, plain, plain}},
 		{"different strings, late", []string{plain, plain}},
+		{"different strings at first", []string{dict}},
 	} {
 		i := slices.IndexFunc(samples(), func(s sample) bool { return s.name == c.sample })
 		s := samples()[i]
@@ -133,6 +135,9 @@ func (x *pageIndex) check(t *testing.T, data []byte, s trailfile.Schema, rows []
 	name := x.chunk.MetaData.PathInSchema[0]
 	at := x.chunk.MetaData.DataPageOffset
 	pages := x.offsets.PageLocations
+	if col == 0 && x.index.BoundaryOrder != format.Ascending {
+		t.Errorf("column user_id: the pages are %s, want ascending", x.index.BoundaryOrder)
+	}
 	if x.index != nil && (len(x.index.NullPages) != len(pages) || len(x.index.MinValues) != len(pages) ||
 		len(x.index.MaxValues) != len(pages) || len(x.index.NullCounts) != len(pages)) {
 		t.Fatalf("column %s: column index of %d pages, offset index of %d", name, len(x.index.NullPages), len(pages))
@@ -150,11 +155,46 @@ func (x *pageIndex) check(t *testing.T, data []byte, s trailfile.Schema, rows []
 		if size+int(h.CompressedPageSize) != int(p.CompressedPageSize) || h.Type != format.DataPage || int64(h.DataPageHeader.V.NumValues) != end-p.FirstRowIndex {
 			t.Fatalf("column %s: page %d: header %+v of %d bytes does not fit %+v", name, i, h, size, p)
 		}
+		x.checkOrder(t, i)
 		x.checkPage(t, i, s, rows[p.FirstRowIndex:end], col, h.DataPageHeader.V.Statistics.NullCount)
 	}
 	if stop := x.chunk.MetaData.TotalCompressedSize + min(x.chunk.MetaData.DataPageOffset, nonZero(x.chunk.MetaData.DictionaryPageOffset)); at != stop {
 		t.Errorf("column %s: pages end at %d, the chunk at %d", name, at, stop)
 	}
+}
+
+// checkOrder compares page i with the one before that has values.
+func (x *pageIndex) checkOrder(t *testing.T, i int) {
+	t.Helper()
+	if x.index == nil || x.index.NullPages[i] {
+		return
+	}
+	last := i - 1
+	for last >= 0 && x.index.NullPages[last] {
+		last--
+	}
+	if last < 0 {
+		return
+	}
+	typ := x.chunk.MetaData.Type
+	lo := compareBounds(typ, x.index.MinValues[last], x.index.MinValues[i])
+	hi := compareBounds(typ, x.index.MaxValues[last], x.index.MaxValues[i])
+	switch order := x.index.BoundaryOrder; {
+	case order == format.Ascending && max(lo, hi) > 0, order == format.Descending && min(lo, hi) < 0:
+		t.Errorf("column %s: pages %d and %d are not %s, as the index says", x.chunk.MetaData.PathInSchema[0], last, i, order)
+	}
+}
+
+func compareBounds(typ format.Type, a, b []byte) int {
+	switch typ {
+	case format.Int64:
+		return cmp.Compare(behaviour.ToInt64(reversed(a)), behaviour.ToInt64(reversed(b)))
+	case format.Int32:
+		return cmp.Compare(behaviour.ToDate(reversed(a)), behaviour.ToDate(reversed(b)))
+	case format.Double:
+		return cmp.Compare(behaviour.ToDouble(reversed(a)), behaviour.ToDouble(reversed(b)))
+	}
+	return bytes.Compare(a, b)
 }
 
 func nonZero(n int64) int64 {

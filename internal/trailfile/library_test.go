@@ -3,6 +3,7 @@ package trailfile_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"testing"
@@ -19,23 +20,8 @@ import (
 // writers: the oracle for what stands in a file.
 func writeByLibrary(tb testing.TB, s trailfile.Schema, o trailfile.Options, rows []row) []byte {
 	tb.Helper()
-	var codec compress.Codec = &parquet.Uncompressed
-	switch o.Codec {
-	case trailfile.Zstd, "":
-		codec = &zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}
-	case trailfile.Snappy:
-		codec = &parquet.Snappy
-	}
 	var buf bytes.Buffer
-	w := parquet.NewGenericWriter[any](&buf,
-		parquet.SchemaOf(reflect.New(libraryStruct(s)).Interface()),
-		parquet.Compression(codec),
-		parquet.DataPageVersion(1),
-		parquet.PageBufferSize(256<<10),
-		parquet.BloomFilters(parquet.SplitBlockFilter(10, "user_id")),
-		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("user_id"), parquet.Ascending("time"))),
-		parquet.KeyValueMetadata("trail.version", trailfile.SchemaVersion),
-	)
+	w := newLibraryWriter(&buf, s, o)
 	size := o.GroupRows
 	if size == 0 {
 		size = 128 << 10
@@ -52,6 +38,25 @@ func writeByLibrary(tb testing.TB, s trailfile.Schema, o trailfile.Options, rows
 		tb.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+func newLibraryWriter(w io.Writer, s trailfile.Schema, o trailfile.Options) *parquet.GenericWriter[any] {
+	var codec compress.Codec = &parquet.Uncompressed
+	switch o.Codec {
+	case trailfile.Zstd, "":
+		codec = &zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}
+	case trailfile.Snappy:
+		codec = &parquet.Snappy
+	}
+	return parquet.NewGenericWriter[any](w,
+		parquet.SchemaOf(reflect.New(libraryStruct(s)).Interface()),
+		parquet.Compression(codec),
+		parquet.DataPageVersion(1),
+		parquet.PageBufferSize(256<<10),
+		parquet.BloomFilters(parquet.SplitBlockFilter(10, "user_id")),
+		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("user_id"), parquet.Ascending("time"))),
+		parquet.KeyValueMetadata("trail.version", trailfile.SchemaVersion),
+	)
 }
 
 // libraryStruct is the struct type whose columns are those of s.
