@@ -149,7 +149,8 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 	}
 	defer f.Close()
 	h := sha256.New()
-	raw := &counted{r: io.TeeReader(f, h), progress: b.progress}
+	src := &source{r: f}
+	raw := &counted{r: io.TeeReader(src, h), progress: b.progress}
 	r, err := record.Open(raw, in.File(), &b.job.Format)
 	if err == nil {
 		defer r.Close()
@@ -159,15 +160,16 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 	switch {
 	case errors.As(err, &stop):
 		return stop.error
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case src.err != nil:
+		return fmt.Errorf("load: %w", src.err)
 	case err != nil:
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		in.fail(err)
 		return nil
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {
-		in.fail(fmt.Errorf("read %s: %w", in.Path, err))
+		return fmt.Errorf("load: %w", err)
 	}
 	in.sha = hex.EncodeToString(h.Sum(nil))
 	return nil

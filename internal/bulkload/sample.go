@@ -59,16 +59,18 @@ type sampler struct {
 }
 
 // read takes the beginning of a file. What is wrong with the file is found, and
-// said, when it is loaded.
+// said, when it is loaded; that it could not be read is said at once, since the
+// table's regions would be others without it.
 func (s *sampler) read(ctx context.Context, in job.Input) error {
 	f, err := s.load.cfg.FS.Open(ctx, in.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r, err := record.Open(f, in.File(), &s.load.job.Format)
+	src := &source{r: f}
+	r, err := record.Open(src, in.File(), &s.load.job.Format)
 	if err != nil {
-		return nil
+		return src.err
 	}
 	defer r.Close()
 	p, err := record.NewParser(&s.load.job.Format, in.File(), r.Header())
@@ -77,7 +79,7 @@ func (s *sampler) read(ctx context.Context, in job.Input) error {
 	}
 	c, err := r.Next(make([]byte, 0, sampleBytes))
 	if err != nil && err != io.EOF {
-		return nil
+		return src.err
 	}
 	return p.Parse(c, s)
 }
