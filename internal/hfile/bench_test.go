@@ -181,6 +181,7 @@ func BenchmarkSeek(b *testing.B) {
 				rnd := rand.New(rand.NewPCG(3, 4))
 				it := r.Iterator(IterOptions{})
 				at := 0
+				begun := cpuTime()
 				for b.Loop() {
 					if step == 0 {
 						at = rnd.IntN(len(cells))
@@ -191,6 +192,7 @@ func BenchmarkSeek(b *testing.B) {
 						b.Fatal(it.Cell(), it.Err())
 					}
 				}
+				b.ReportMetric(float64((cpuTime()-begun).Nanoseconds())/float64(b.N), "cpu-ns/op")
 			})
 		}
 	}

@@ -16,6 +16,7 @@ type node struct {
 	n     int
 	at    int   // the entry
 	from  int64 // offset of the block that was loaded, -1 for none
+	buf   []byte
 }
 
 // offset and size say where the child of entry i lies.

@@ -18,7 +18,8 @@ type IterOptions struct {
 // first cell. It is used by one goroutine; a Reader may have many.
 type Iterator struct {
 	r     *Reader
-	fetch fetcher
+	fetch fetcher // of data blocks
+	index fetcher
 	nodes []node // the index from the root down; the last one's entries are data blocks
 	cur   cursor
 	plain []byte // the block, decompressed
@@ -40,6 +41,7 @@ func (r *Reader) Iterator(opt IterOptions) *Iterator {
 			next:  -1,
 			dec:   decompressor{codec: r.trailer.Codec},
 		},
+		index: fetcher{r: r.r, end: r.trailer.LoadOnOpen, dec: decompressor{codec: r.trailer.Codec}},
 		nodes: make([]node, r.trailer.Levels),
 		cur:   cursor{layout: r.layout},
 		block: -1,
@@ -172,15 +174,18 @@ func (it *Iterator) descend(level int, row []byte) bool {
 	return true
 }
 
-// loadNode reads a block of the index. It leaves the read-ahead of the data
-// blocks alone.
+// loadNode reads a block of the index into x's own buffer. It leaves the
+// read-ahead of the data blocks alone.
 func (it *Iterator) loadNode(x *node, offset int64, size int) bool {
 	x.from = -1
-	f := fetcher{r: it.r.r, end: it.r.trailer.LoadOnOpen, dec: it.fetch.dec}
-	h, payload, err := f.block(nil, offset, size, false)
+	h, payload, err := it.index.block(x.buf, offset, size, false)
 	if err != nil {
 		return it.fail(err)
 	}
+	if it.index.dec.codec == Plain {
+		payload = append(x.buf[:0], payload...)
+	}
+	x.buf = payload
 	if h.kind != LeafIndex && h.kind != IntermediateIndex {
 		return it.fail(corrupt(offset, "a %s where the index goes on", h.kind))
 	}
