@@ -93,7 +93,7 @@ type dryResult struct {
 func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	cfg := bulkload.Config{FS: command.Files(), Types: o.flags.Types, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	var err error
-	if cfg.Memory, err = o.flags.Limits(); err != nil {
+	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return cfg, err
 	}
 	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {

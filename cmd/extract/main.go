@@ -82,10 +82,11 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 		FS: command.Files(), Types: o.flags.Types, Active: o.active, Out: o.out, Overwrite: o.overwrite,
 		Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
 	}
-	memory, err := o.flags.Limits()
+	memory, err := o.flags.Limits(extract.MinMemory)
 	if err != nil {
 		return extract.Result{}, err
 	}
+	cfg.Memory = memory
 	if cfg.Span, err = o.flags.Span(); err != nil {
 		return extract.Result{}, err
 	}

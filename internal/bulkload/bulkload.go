@@ -49,6 +49,9 @@ var (
 	ErrNothing = errors.New("nothing to do")
 )
 
+// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+const MinMemory = 64 << 20
+
 // Config is one load. Zero fields take the defaults written beside them.
 type Config struct {
 	FS    dfs.FS

@@ -192,18 +192,16 @@ func (f *Flags) Span() (behaviour.Span, error) {
 	return s, nil
 }
 
-// minMemory is the least that a process can work with.
-const minMemory = 64 << 20
-
 // Limits reads --memory and --workers, and bounds the process by them. The
-// runtime's own limit lies a little lower, for what it does not count.
-func (f *Flags) Limits() (int64, error) {
+// runtime's own limit lies a little lower, for what it does not count. least is
+// the least memory that the program can work with.
+func (f *Flags) Limits(least uint64) (int64, error) {
 	n, err := humanize.ParseBytes(f.Memory)
 	if err != nil || n > 1<<50 {
 		return 0, fmt.Errorf("%w: --memory %q is not a size such as 512MiB or 4GiB", ErrUsage, f.Memory)
 	}
-	if n < minMemory {
-		return 0, fmt.Errorf("%w: --memory %s is too little; at least %s are needed", ErrUsage, f.Memory, humanize.IBytes(minMemory))
+	if n < least {
+		return 0, fmt.Errorf("%w: --memory %s is too little; at least %s are needed", ErrUsage, f.Memory, humanize.IBytes(least))
 	}
 	if f.Workers < 1 || f.Workers > 1024 {
 		return 0, fmt.Errorf("%w: --workers %d is not in 1..1024", ErrUsage, f.Workers)
