@@ -9,7 +9,6 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
-	"usertrail/internal/trailfile"
 )
 
 // An Extract is one answer: the question, and what came out.
@@ -89,7 +88,7 @@ func (l *look) firstTrail(name string) (*FirstTrail, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t, err := trailfile.Open(f, f.Size())
+	t, err := openTrails(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -35,6 +35,10 @@ func makeWorld(t testing.TB) string {
 	} {
 		writeFile(t, dir, copy, readFile(t, dir, from))
 	}
+	parquet := readFile(t, dir, "out/part-00000.parquet")
+	writeFile(t, dir, "other/half.parquet", parquet[:len(parquet)/2])
+	writeFile(t, dir, "other/foreign.parquet", bytes.ReplaceAll(parquet, []byte("user_id"), []byte("cust_id")))
+	writeFile(t, dir, "other/long.parquet", append(parquet[:len(parquet)-8:len(parquet)-8], "\xff\xff\xff\xffPAR1"...))
 	for name, s := range map[string]string{
 		"broken/manifest.json": `{"version":1,"layout":"reversed"`,
 

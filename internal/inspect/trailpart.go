@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	bin "encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,12 +43,29 @@ type FieldValue struct {
 
 // trailPart reports the Parquet file f.
 func (l *look) trailPart(r *Report, f dfs.File) error {
-	t, err := trailfile.Open(f, f.Size())
+	t, err := openTrails(f)
 	if err != nil {
 		return err
 	}
 	r.TrailPart, err = newTrailPart(t, l.rows)
 	return err
+}
+
+// openTrails opens a trail file. The library takes as much memory as a footer
+// says it is long, up to 4 GiB, so that is compared with the file first.
+func openTrails(f dfs.File) (*trailfile.File, error) {
+	const around = 2*len(parquetMagic) + 4
+	tail, err := bytesAt(f, max(f.Size()-8, 0), 8)
+	if err != nil {
+		return nil, err
+	}
+	if len(tail) < 8 || string(tail[4:]) != parquetMagic {
+		return nil, fmt.Errorf("a Parquet file without its end: %d bytes", f.Size())
+	}
+	if n := int64(bin.LittleEndian.Uint32(tail)); n > f.Size()-int64(around) {
+		return nil, fmt.Errorf("a Parquet footer of %d bytes in a file of %d", n, f.Size())
+	}
+	return trailfile.Open(f, f.Size())
 }
 
 func newTrailPart(t *trailfile.File, rows int) (*TrailPart, error) {
