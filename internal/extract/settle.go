@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 
 	"golang.org/x/sync/errgroup"
@@ -23,10 +22,11 @@ const (
 )
 
 // settled is one region's answer to who is active: its pieces, and how many of
-// its users were found.
+// its users were found. found and err are valid when pieces is closed.
 type settled struct {
 	pieces chan *fetch.Piece
-	found  int64 // valid when pieces is closed
+	found  int64
+	err    error
 }
 
 // settle decides from the table's rolls who is active, before any row is read,
@@ -48,9 +48,13 @@ func settle(ctx context.Context, q *question, regions []split.Region, found *int
 			w, ctx := errgroup.WithContext(ctx)
 			for i := range regions {
 				if err := send(ctx, ahead, struct{}{}); err != nil {
-					return errors.Join(w.Wait(), err)
+					return cmp.Or(w.Wait(), err)
 				}
-				w.Go(func() error { return settleRegion(ctx, q, regions[i], &all[i]) })
+				w.Go(func() error {
+					defer close(all[i].pieces)
+					all[i].err = settleRegion(ctx, q, regions[i], &all[i])
+					return all[i].err
+				})
 			}
 			return w.Wait()
 		})
@@ -66,6 +70,10 @@ func settle(ctx context.Context, q *question, regions []split.Region, found *int
 			}
 			if ctx.Err() != nil {
 				yield(nil, cmp.Or(g.Wait(), context.Cause(ctx)))
+				return
+			}
+			if all[i].err != nil {
+				yield(nil, all[i].err)
 				return
 			}
 			*found += all[i].found
@@ -86,7 +94,6 @@ func recv[T any](ctx context.Context, ch <-chan T) (v T, ok bool) {
 
 // settleRegion walks one region's users beside the list.
 func settleRegion(ctx context.Context, q *question, r split.Region, out *settled) error {
-	defer close(out.pieces)
 	list := q.users.within(r)
 	if !q.users.all && len(list) == 0 {
 		return nil

@@ -1,0 +1,284 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/extract"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/table/files"
+	"usertrail/internal/testworld"
+)
+
+// modes are all the ways in which an operation can fail.
+var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
+
+// tiny is a world of few files, so that a load of it makes few operations.
+func tiny(t *testing.T) (*testworld.W, *house) {
+	t.Helper()
+	w := testworld.World(3, 3)
+	h := newHouse(t, w.Job())
+	var some []testworld.File
+	for _, f := range w.Files {
+		if f.Records > 0 && len(some) < 4 {
+			some = append(some, f)
+		}
+	}
+	h.deliver(t, some...)
+	return w, h
+}
+
+// lasting is what may be seen of a table: all but its lock.
+func lasting(t *testing.T, h *house, name string) map[string]string {
+	t.Helper()
+	got := dfstest.Snapshot(t, h.fs, dfs.Join(h.dir, name))
+	delete(got, "lock")
+	return got
+}
+
+// named are the files that a table's manifest names, and those that lie beside
+// it: no less and no more can be read as the table.
+func named(all map[string]string) map[string]string {
+	out := maps.Clone(all)
+	m := all[files.ManifestName]
+	maps.DeleteFunc(out, func(name, _ string) bool {
+		return name != files.ManifestName && !strings.Contains(m, name)
+	})
+	return out
+}
+
+// TestLoadSurvivesAnyFault fails a load's first file operation, then its second,
+// and so on, in every way in which an operation can fail. After each failure the
+// error says what failed, the table is as before or as after the load, the same
+// load ends with the table of an undisturbed one, and a third does nothing.
+func TestLoadSurvivesAnyFault(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{"clean", 1, 1 << 20, 2}
+	h.load(t, u, w.Span)
+	want := lasting(t, h, u.name)
+	u.name = "trails"
+	for _, mode := range modes {
+		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
+			n := 0
+			for ; ; n++ {
+				if err := os.RemoveAll(filepath.Join(h.dir, u.name)); err != nil {
+					t.Fatal(err)
+				}
+				if loadWithFault(t, h, u, w.Span, n, mode, want) {
+					break
+				}
+			}
+			if n < 50 {
+				t.Errorf("a load makes only %d file operations", n)
+			}
+		})
+	}
+}
+
+// loadWithFault loads with a fault in operation n, and again without. It says
+// whether the load never came to its fault.
+func loadWithFault(t *testing.T, h *house, u turn, span behaviour.Span, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+	t.Helper()
+	fault := dfstest.FaultAt(h.fs, n, mode)
+	faulty := *h
+	faulty.fs = fault
+	_, err := bulkload.Run(t.Context(), faulty.config(u, span))
+	past = fault.Count() <= n
+	if past && err != nil {
+		t.Fatalf("fault at %d was not reached, and yet: %v", n, err)
+	}
+	if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("fault at %d: lost the cause: %v", n, err)
+	}
+	if got := lasting(t, h, u.name); got[files.ManifestName] != "" && !maps.Equal(named(got), named(want)) {
+		t.Errorf("fault at %d (%v): the table is neither as before nor as after", n, err)
+	}
+	_, again := bulkload.Run(t.Context(), h.config(u, span))
+	if again != nil && !errors.Is(again, bulkload.ErrNothing) {
+		t.Fatalf("fault at %d (%v): second run: %v", n, err, again)
+	}
+	if errors.Is(again, bulkload.ErrNothing) && err != nil && mode&dfstest.Uncertain == 0 && !maps.Equal(lasting(t, h, u.name), want) {
+		t.Errorf("fault at %d: %v, and yet it was all loaded", n, err)
+	}
+	if diff := differ(lasting(t, h, u.name), want); again == nil && diff != "" || diff != "" && !strings.HasPrefix(diff, files.TempName+"/") {
+		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
+	}
+	if _, third := bulkload.Run(t.Context(), h.config(u, span)); !errors.Is(third, bulkload.ErrNothing) {
+		t.Errorf("fault at %d: the third run says %v, want nothing to do", n, third)
+	}
+	return past
+}
+
+// differ names a file in which two snapshots differ.
+func differ(got, want map[string]string) string {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if have, ok := got[name]; !ok {
+			return name + " is missing"
+		} else if have != want[name] {
+			return name + " differs"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[name]; !ok {
+			return name + " is there"
+		}
+	}
+	return ""
+}
+
+// TestExtractSurvivesAnyFault is the same for an extract: OUT is absent or whole.
+func TestExtractSurvivesAnyFault(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{"trails", 1, 1 << 20, 3}
+	h.load(t, u, w.Span)
+	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	clean := filepath.Join(h.dir, "clean")
+	if _, err := h.ask(t.Context(), q, u, clean); err != nil {
+		t.Fatal(err)
+	}
+	want := dfstest.Snapshot(t, h.fs, clean)
+	for _, mode := range modes {
+		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
+			n := 0
+			for ; ; n++ {
+				home := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n))
+				if err := os.Mkdir(home, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if askWithFault(t, h, q, u, home, n, mode, want) {
+					break
+				}
+			}
+			if n < 30 {
+				t.Errorf("an extract makes only %d file operations", n)
+			}
+		})
+	}
+}
+
+// askWithFault extracts into a directory of home with a fault in operation n, and
+// again without. It says whether the extract never came to its fault.
+func askWithFault(t *testing.T, h *house, q testworld.Question, u turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+	t.Helper()
+	out := filepath.Join(home, "out")
+	fault := dfstest.FaultAt(h.fs, n, mode)
+	faulty := *h
+	faulty.fs = fault
+	_, err := faulty.ask(t.Context(), q, u, out)
+	past = fault.Count() <= n
+	if past && err != nil {
+		t.Fatalf("fault at %d was not reached, and yet: %v", n, err)
+	}
+	if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("fault at %d: lost the cause: %v", n, err)
+	}
+	if _, none := os.Stat(out); none == nil {
+		if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
+			t.Errorf("fault at %d (%v): half published: %s", n, err, diff)
+		}
+	}
+	if _, again := h.ask(t.Context(), q, u, out); again != nil && !errors.Is(again, iofs.ErrExist) {
+		t.Fatalf("fault at %d (%v): second run: %v", n, err, again)
+	}
+	if diff := differ(parts(t, h.fs, out), onlyParts(want)); diff != "" {
+		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
+	}
+	if _, third := h.ask(t.Context(), q, u, out); !errors.Is(third, iofs.ErrExist) {
+		t.Errorf("fault at %d: the third run says %v, want that the answer is there", n, third)
+	}
+	if left := leftovers(t, home); len(left) > 0 && mode&(dfstest.Dead|dfstest.Uncertain) == 0 {
+		t.Errorf("fault at %d (%v): in the end there is also %q", n, err, left)
+	}
+	return past
+}
+
+func onlyParts(all map[string]string) map[string]string {
+	out := maps.Clone(all)
+	maps.DeleteFunc(out, func(name, _ string) bool { return !strings.HasSuffix(name, ".parquet") })
+	return out
+}
+
+// leftovers are the files that lie below dir besides an answer and its lock,
+// hidden ones too.
+func leftovers(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		base := filepath.Base(name)
+		ours := filepath.Dir(name) == filepath.Join(dir, "out") &&
+			(strings.HasPrefix(base, "part-") || base == extract.ManifestName || base == extract.SuccessName)
+		if !ours && base != ".out.lock" {
+			out = append(out, strings.TrimPrefix(name, dir))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// brokenRegion is a table of which one region's users cannot be read.
+type brokenRegion struct {
+	table.Table
+	at int
+}
+
+var errBroken = errors.New("the roll cannot be read")
+
+func (b brokenRegion) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
+	regions, err := b.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if string(r.Start) == string(regions[b.at].Start) {
+		return nil, errBroken
+	}
+	return b.Table.Users(ctx, r, span)
+}
+
+// Scan implements table.Table.
+func (b brokenRegion) Scan(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	return b.Table.Scan(ctx, q, emit)
+}
+
+// TestNoRegionIsLeftOut breaks one region after the other: the last one's error
+// must not be lost because there is no other to go on to.
+func TestNoRegionIsLeftOut(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{"trails", 2, 1 << 20, 3}
+	h.load(t, u, w.Span)
+	tab, err := h.store(u.name).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	for at := range 3 {
+		for i := range 100 {
+			out := filepath.Join(h.dir, fmt.Sprintf("out-%d-%d", at, i))
+			_, err := extract.Run(t.Context(), extract.Config{
+				FS: h.fs, Table: brokenRegion{tab, at}, Users: extract.AllUsers(), Span: w.Span, Types: w.Names(), Active: "any", Out: out, Workers: 2,
+			})
+			if !errors.Is(err, errBroken) {
+				t.Fatalf("region %d, try %d: %v, want %v", at, i, err, errBroken)
+			}
+		}
+	}
+}
