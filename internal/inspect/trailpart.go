@@ -81,7 +81,7 @@ func newTrailPart(t *trailfile.File, rows int) (*TrailPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Head = head[:min(rows, len(head))]
+	p.Head = append([][]string{}, head[:min(rows, len(head))]...)
 	p.First = p.firstTrail()
 	if p.First != nil && len(head) > rows {
 		p.First.More = head[rows][0] == p.First.User
