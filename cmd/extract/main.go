@@ -101,7 +101,7 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 		return extract.Result{}, err
 	}
 	defer t.Close()
-	cfg.Table, cfg.Version = t, fmt.Sprint(t.NextLoad())
+	cfg.Table = t
 	if cfg.Users, err = o.readUsers(ctx, cfg.FS, t.Info().Layout, memory/2); err != nil {
 		return extract.Result{}, err
 	}

@@ -81,11 +81,12 @@ func (b *batch) judge(ctx context.Context) error {
 		if !b.judged(in) {
 			continue
 		}
-		if same := b.ledgers.bySHA[in.sha]; same != "" && same != in.Rel {
+		holds := content{in.sha, b.behaviour(in)}
+		if same := b.ledgers.bySHA[holds]; same != "" && same != in.Rel {
 			in.sameAs = same
 			c.Duplicate, c.Loaded = c.Loaded, 0
 		} else {
-			b.ledgers.bySHA[in.sha] = in.Rel
+			b.ledgers.bySHA[holds] = in.Rel
 		}
 	}
 	return nil
@@ -179,7 +180,7 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 			return fmt.Errorf("%s: %w", in.Path, err)
 		}
 		sum.Add(in.counts)
-		ledger.Inputs = append(ledger.Inputs, in.ledger())
+		ledger.Inputs = append(ledger.Inputs, b.ledger(in))
 	}
 	if err := sum.Check(); err != nil {
 		return err
@@ -226,9 +227,9 @@ func (b *batch) count(ledger *manifest.Load, files []manifest.File, sum manifest
 }
 
 // ledger is what the table remembers of in.
-func (in *input) ledger() manifest.Input {
+func (b *batch) ledger(in *input) manifest.Input {
 	out := manifest.Input{
-		Path: in.Rel, Number: in.number, Size: in.Size, Modified: in.Modified,
+		Path: in.Rel, Behaviour: b.behaviour(in), Number: in.number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.part, SameAs: in.sameAs, Counts: in.counts,
 	}
 	if in.replay != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/column"
@@ -50,19 +49,7 @@ func (l *load) find(ctx context.Context) (job.Found, error) {
 		return found, err
 	}
 	l.result.Missing = len(found.Missing)
-	var required []string
-	for _, m := range found.Missing {
-		if l.job.Behaviours[m.Kind].Required {
-			required = append(required, fmt.Sprintf("%s of %s: %s", l.job.Schema.Kinds[m.Kind].Name, m.Date, m.Path))
-		}
-	}
-	if n := len(required); n > 0 {
-		if n > 5 {
-			required = append(required[:5], fmt.Sprintf("and %d more", n-5))
-		}
-		return found, fmt.Errorf("%w: required files: %s", job.ErrNoInput, strings.Join(required, "; "))
-	}
-	return found, nil
+	return found, l.job.CheckRequired(found.Missing)
 }
 
 // open opens the table, or plans one where there is none.
@@ -103,12 +90,19 @@ func (l *load) open(ctx context.Context, found job.Found) error {
 // ledgers are what all loads together know of delivered files.
 type ledgers struct {
 	byPath  map[string][]*manifest.Input
-	bySHA   map[string]string // path of the file that was loaded with these bytes
-	numbers map[uint32]string // path
+	bySHA   map[content]string // path of the file that was loaded with it
+	numbers map[uint32]string  // path
+}
+
+// content is what a delivered file holds. Two behaviours' files of the same bytes
+// are not the same: who was new on a day may be just who played.
+type content struct {
+	sha       string
+	behaviour string // of its path
 }
 
 func newLedgers(loads []*manifest.Load) *ledgers {
-	k := &ledgers{byPath: map[string][]*manifest.Input{}, bySHA: map[string]string{}, numbers: map[uint32]string{}}
+	k := &ledgers{byPath: map[string][]*manifest.Input{}, bySHA: map[content]string{}, numbers: map[uint32]string{}}
 	for _, l := range loads {
 		for i := range l.Inputs {
 			k.add(&l.Inputs[i])
@@ -121,7 +115,7 @@ func (k *ledgers) add(in *manifest.Input) {
 	k.byPath[in.Path] = append(k.byPath[in.Path], in)
 	k.numbers[in.Number] = in.Path
 	if in.SameAs == "" && in.Offsets == nil {
-		k.bySHA[in.SHA256] = in.Path
+		k.bySHA[content{in.SHA256, in.Behaviour}] = in.Path
 	}
 }
 
@@ -169,6 +163,14 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 		out = append(out, in)
 	}
 	return out, joined(changed)
+}
+
+// behaviour is the one that in's path names, empty where a column does.
+func (l *load) behaviour(in *input) string {
+	if in.Kind < 0 {
+		return ""
+	}
+	return l.job.Schema.Kinds[in.Kind].Name
 }
 
 // partOf is what of a file was asked for: all of it where its path says its

@@ -65,11 +65,8 @@ const (
 
 // Config is one extract. Zero fields take the defaults written beside them.
 type Config struct {
-	FS    dfs.FS
-	Table table.Table
-	// Version changes when what the table holds does.
-	Version string
-
+	FS        dfs.FS
+	Table     table.Table
 	Users     *Users
 	Span      behaviour.Span
 	Types     []string

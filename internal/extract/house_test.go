@@ -144,6 +144,8 @@ type turn struct {
 	workers int
 	memory  int64
 	regions int
+
+	overwrite bool
 }
 
 func (h *house) store(name string) files.Store {
@@ -184,8 +186,8 @@ func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out strin
 		}
 	}
 	r, err := extract.Run(ctx, extract.Config{
-		FS: h.fs, Table: table, Version: strconv.Itoa(table.NextLoad()), Users: users, Span: q.Span, Types: q.Kinds,
-		Active: q.Active, Out: out, Workers: u.workers,
+		FS: h.fs, Table: table, Users: users, Span: q.Span, Types: q.Kinds,
+		Active: q.Active, Out: out, Workers: u.workers, Overwrite: u.overwrite,
 	})
 	return r, errors.Join(err, table.Close())
 }

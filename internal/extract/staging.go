@@ -69,7 +69,7 @@ func openStaging(ctx context.Context, c *Config, q *question) (*staging, error) 
 		return nil, fmt.Errorf("begin --out %s: %w", c.Out, err)
 	}
 	s.lock = lock
-	if err := s.begin(ctx, asked{q.manifest(), q.info.Address, c.Version}); err != nil {
+	if err := s.begin(ctx, asked{q.manifest(), q.info.Address, q.info.Version}); err != nil {
 		s.close()
 		return nil, fmt.Errorf("begin --out %s: %w", c.Out, err)
 	}

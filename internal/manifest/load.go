@@ -30,11 +30,13 @@ type Day struct {
 
 // An Input is one delivered file.
 type Input struct {
-	Path     string    `json:"path"`   // below the logs' root
-	Number   uint32    `json:"number"` // in its records' column IDs
-	Size     int64     `json:"size"`
-	Modified time.Time `json:"modified"`
-	SHA256   string    `json:"sha256"` // of its bytes as delivered
+	Path string `json:"path"` // below the logs' root
+	// Behaviour is the one that its path names, empty where a column does.
+	Behaviour string    `json:"behaviour,omitempty"`
+	Number    uint32    `json:"number"` // in its records' column IDs
+	Size      int64     `json:"size"`
+	Modified  time.Time `json:"modified"`
+	SHA256    string    `json:"sha256"` // of its bytes as delivered
 	// What of the file the load was asked for; nil is all of it.
 	Part   *Part  `json:"part,omitempty"`
 	SameAs string `json:"same_as,omitempty"` // the file of the same bytes that was loaded

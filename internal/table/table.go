@@ -41,6 +41,7 @@ type Table interface {
 // Info describes a table.
 type Info struct {
 	Address string
+	Version string // another whenever the table holds other cells
 	Family  string
 	Layout  layout.Layout
 	Schema  *behaviour.Schema

@@ -105,7 +105,8 @@ func (t *Table) Manifest() *manifest.Table {
 // Info implements table.Table.
 func (t *Table) Info() table.Info {
 	m := t.Manifest()
-	return table.Info{Address: t.dir, Family: m.Family, Layout: t.layout, Schema: m.Schema}
+	version := fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
+	return table.Info{Address: t.dir, Version: version, Family: m.Family, Layout: t.layout, Schema: m.Schema}
 }
 
 // Regions implements table.Table.
