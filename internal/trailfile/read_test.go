@@ -227,11 +227,16 @@ func TestBytesDoNotDependOnBatches(t *testing.T) {
 				t.Fatal(err)
 			}
 			other := different(people(99, c.schema, 1000, 0))
-			for range 2 {
+			for _, finish := range []bool{false, true} {
 				buf.Reset()
 				w.Reset(&buf)
 				if err := w.Write(batch(c.schema, other, 0)); err != nil {
 					t.Fatal(err)
+				}
+				if finish {
+					if _, err := w.Close(); err != nil {
+						t.Fatal(err)
+					}
 				}
 				buf.Reset()
 				w.Reset(&buf)
