@@ -67,7 +67,7 @@ func named(all map[string]string) map[string]string {
 // load ends with the table of an undisturbed one, and a third does nothing.
 func TestLoadSurvivesAnyFault(t *testing.T) {
 	w, h := tiny(t)
-	u := turn{"clean", 1, 1 << 20, 2}
+	u := turn{name: "clean", workers: 1, memory: 1 << 20, regions: 2}
 	h.load(t, u, w.Span)
 	want := lasting(t, h, u.name)
 	u.name = "trails"
@@ -143,7 +143,7 @@ func differ(got, want map[string]string) string {
 // TestExtractSurvivesAnyFault is the same for an extract: OUT is absent or whole.
 func TestExtractSurvivesAnyFault(t *testing.T) {
 	w, h := tiny(t)
-	u := turn{"trails", 1, 1 << 20, 3}
+	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 3}
 	h.load(t, u, w.Span)
 	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	clean := filepath.Join(h.dir, "clean")
@@ -235,6 +235,53 @@ func leftovers(t *testing.T, dir string) []string {
 	return out
 }
 
+// TestOverwriteKeepsAnAnswer fails each operation of an extract that replaces an
+// answer with one to another question. Whatever fails, one of the two is there,
+// whole, unless the disk is dead for good.
+func TestOverwriteKeepsAnAnswer(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}
+	h.load(t, u, w.Span)
+	before := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	after := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	want := map[string]map[string]string{}
+	for name, q := range map[string]testworld.Question{"before": before, "after": after} {
+		out := filepath.Join(h.dir, name)
+		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+			t.Fatal(err)
+		}
+		want[name] = dfstest.Snapshot(t, h.fs, out)
+	}
+	for _, mode := range []dfstest.Mode{0, dfstest.Uncertain} {
+		for n := 0; ; n++ {
+			out := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
+			if _, err := h.ask(t.Context(), before, u, out); err != nil {
+				t.Fatal(err)
+			}
+			fault := dfstest.FaultAt(h.fs, n, mode)
+			faulty, replacing := *h, u
+			faulty.fs, replacing.overwrite = fault, true
+			_, err := faulty.ask(t.Context(), after, replacing, out)
+			got := dfstest.Snapshot(t, h.fs, out)
+			if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
+				t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
+			}
+			if _, err := h.ask(t.Context(), after, replacing, out); err != nil {
+				t.Errorf("mode %d, fault at %d: second run: %v", mode, n, err)
+			}
+			if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
+				t.Errorf("mode %d, fault at %d: in the end %s", mode, n, diff)
+			}
+			if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
+				t.Errorf("mode %d, fault at %d: in the end there is also %q", mode, n, left)
+			}
+			if fault.Count() <= n {
+				break
+			}
+		}
+	}
+}
+
 // brokenRegion is a table of which one region's users cannot be read.
 type brokenRegion struct {
 	table.Table
@@ -263,7 +310,7 @@ func (b brokenRegion) Scan(ctx context.Context, q table.Query, emit func(*cell.C
 // must not be lost because there is no other to go on to.
 func TestNoRegionIsLeftOut(t *testing.T) {
 	w, h := tiny(t)
-	u := turn{"trails", 2, 1 << 20, 3}
+	u := turn{name: "trails", workers: 2, memory: 1 << 20, regions: 3}
 	h.load(t, u, w.Span)
 	tab, err := h.store(u.name).Open(t.Context())
 	if err != nil {

@@ -184,8 +184,7 @@ func (s *staging) manifest(q *question, found int64, table string) *manifest.Ext
 	return m
 }
 
-// publish ends the answer and gives it its name. Where an older answer is to be
-// replaced, that one is moved aside first and removed when the new one is there.
+// publish ends the answer and gives it its name.
 func (s *staging) publish(ctx context.Context, m *manifest.Extract, overwrite bool) error {
 	if err := manifest.Write(ctx, s.fs, dfs.Join(s.dir, ManifestName), m); err != nil {
 		return fmt.Errorf("publish: %w", err)
@@ -206,22 +205,40 @@ func (s *staging) publish(ctx context.Context, m *manifest.Extract, overwrite bo
 
 // rename gives the answer its name.
 func (s *staging) rename(ctx context.Context, overwrite bool) error {
-	old := beside(s.to, ".old")
 	if overwrite {
-		if err := s.fs.Remove(ctx, old); err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
-		if err := s.fs.Publish(ctx, s.to, old); err != nil && !errors.Is(err, iofs.ErrNotExist) {
-			return fmt.Errorf("publish: move the old %s aside: %w", s.to, err)
-		}
+		return s.replace(ctx)
 	}
 	if err := s.fs.Publish(ctx, s.dir, s.to); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
-	if overwrite {
-		return s.fs.Remove(ctx, old)
-	}
 	return nil
+}
+
+// replace moves an older answer aside, and removes it when the new one is there.
+// If the new one does not come, the older one goes back.
+func (s *staging) replace(ctx context.Context) error {
+	old := beside(s.to, ".old")
+	if err := s.fs.Remove(ctx, old); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	err := s.fs.Publish(ctx, s.to, old)
+	if err == nil || errors.Is(err, iofs.ErrNotExist) {
+		err = s.fs.Publish(ctx, s.dir, s.to)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("publish: %w", err), s.putBack(context.WithoutCancel(ctx), old))
+	}
+	return s.fs.Remove(ctx, old)
+}
+
+// putBack gives the answer that was moved aside its name again, unless it was not
+// moved, or the new one came after all.
+func (s *staging) putBack(ctx context.Context, old string) error {
+	err := s.fs.Publish(ctx, old, s.to)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // close lets go of the lock.

@@ -56,11 +56,11 @@ func TestOneWorldOneAnswer(t *testing.T) {
 		questions := w.Questions(seed, 4)
 		var want []map[string]string
 		for _, u := range []turn{
-			{"plain", 1, 1 << 30, 1},
-			{"workers", 8, 1 << 30, 1},
-			{"spilling", 1, 60 << 10, 1},
-			{"regions", 2, 1 << 30, 7},
-			{"all", 8, 260 << 10, 60},
+			{name: "plain", workers: 1, memory: 1 << 30, regions: 1},
+			{name: "workers", workers: 8, memory: 1 << 30, regions: 1},
+			{name: "spilling", workers: 1, memory: 60 << 10, regions: 1},
+			{name: "regions", workers: 2, memory: 1 << 30, regions: 7},
+			{name: "all", workers: 8, memory: 260 << 10, regions: 60},
 		} {
 			h.load(t, u, w.Span)
 			for i, q := range questions {
@@ -99,7 +99,7 @@ func TestLittleMemorySpills(t *testing.T) {
 	h := inhabit(t, w)
 	spy := &runs{FS: h.fs}
 	h.fs = spy
-	h.load(t, turn{"spilling", 1, 60 << 10, 1}, w.Span)
+	h.load(t, turn{name: "spilling", workers: 1, memory: 60 << 10, regions: 1}, w.Span)
 	if n := spy.n.Load(); n < 5 {
 		t.Errorf("%d runs were spilled, want many", n)
 	}
@@ -110,7 +110,7 @@ func TestRegionsAreMade(t *testing.T) {
 	w := testworld.World(7, 60)
 	h := inhabit(t, w)
 	for _, n := range []int{1, 7, 20} {
-		u := turn{fmt.Sprint("regions", n), 2, 1 << 30, n}
+		u := turn{name: fmt.Sprint("regions", n), workers: 2, memory: 1 << 30, regions: n}
 		h.load(t, u, w.Span)
 		table, err := h.store(u.name).Open(t.Context())
 		if err != nil {
