@@ -205,6 +205,7 @@ type reversedDecoder struct {
 	o    *order
 	pos  int // field in o, -1 before the first
 	slot int
+	last int64 // column ID in that field
 
 	known, fresh, spare []record
 	at                  int // in known
@@ -242,12 +243,15 @@ func (d *reversedDecoder) Add(c *cell.Cell) error {
 	if n < 2 {
 		return d.stray(c)
 	}
-	if d.pos < 0 || !bytes.Equal(c.Qualifier[:n], d.o.prefixes[d.pos]) {
-		if !d.field(c.Qualifier[:n]) {
+	prefix, id := c.Qualifier[:n], int64(binary.BigEndian.Uint64(c.Qualifier[n:]))
+	same := d.pos >= 0 && bytes.Equal(prefix, d.o.prefixes[d.pos])
+	if same && id <= d.last || !same && !d.field(prefix) {
+		d.again()
+		if !d.field(prefix) {
 			return d.stray(c)
 		}
 	}
-	id := int64(binary.BigEndian.Uint64(c.Qualifier[n:]))
+	d.last = id
 	ev := d.event(id, c.Time)
 	if d.slot == marker {
 		return d.setMicros(ev, c)
@@ -281,9 +285,16 @@ func (d *reversedDecoder) begin(row []byte) error {
 	}
 	d.skip = false
 	d.ev = trail.Event{User: user, Date: int32(date), Kind: uint8(kind)}
-	d.o, d.pos = &d.orders[kind], -1
-	d.known, d.fresh, d.at = d.known[:0], d.fresh[:0], 0
+	d.o = &d.orders[kind]
+	d.again()
 	return nil
+}
+
+// again begins with other records of the row. A table visits a row once more for
+// each of its files that has it, and tells nobody: qualifiers then go back.
+func (d *reversedDecoder) again() {
+	d.pos = -1
+	d.known, d.fresh, d.at = d.known[:0], d.fresh[:0], 0
 }
 
 // field goes on to the field with a prefix.
