@@ -1,0 +1,16 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"usertrail/cmd/internal/scripttest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"bulkload": main})
+}
+
+// TestScripts runs testdata/script: what people and schedulers rely on.
+func TestScripts(t *testing.T) { scripttest.Run(t) }

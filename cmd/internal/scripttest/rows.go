@@ -1,0 +1,121 @@
+package scripttest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/extract"
+	"usertrail/internal/job"
+	"usertrail/internal/progress"
+	"usertrail/internal/table/files"
+	"usertrail/internal/trailfile"
+)
+
+// load implements the command of that name.
+func load(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2 || len(args) == 3, "load FROM TO [TYPES]")
+	ctx, disk := context.Background(), local.New()
+	cfg := bulkload.Config{FS: disk, Progress: progress.Config{Quiet: true}}
+	var err error
+	cfg.Job, err = job.Load(ctx, disk, ts.MkAbs("usertrail.yaml"))
+	ts.Check(err)
+	cfg.Span.From, err = behaviour.ParseDate(args[0])
+	ts.Check(err)
+	cfg.Span.To, err = behaviour.ParseDate(args[1])
+	ts.Check(err)
+	if len(args) == 3 {
+		cfg.Types = strings.Split(args[2], ",")
+	}
+	cfg.Store = files.Store{FS: disk, Dir: cfg.Job.Table.Address}
+	cfg.Temp = dfs.Join(cfg.Job.Table.Address, files.TempName)
+	_, err = bulkload.Run(ctx, cfg)
+	ts.Check(err)
+}
+
+// rows implements the command of that name. Of a table it shows what an extract
+// of all there is gives.
+func rows(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "rows DIR")
+	dir := ts.MkAbs(args[0])
+	if _, err := os.Stat(filepath.Join(dir, files.ManifestName)); err == nil {
+		temp, err := os.MkdirTemp("", "rows")
+		ts.Check(err)
+		defer os.RemoveAll(temp)
+		out := filepath.Join(temp, "all")
+		ts.Check(extractAll(dir, out))
+		dir = out
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, "part-*.parquet"))
+	ts.Check(err)
+	if len(parts) == 0 {
+		ts.Fatalf("%s holds no parts", args[0])
+	}
+	for i, part := range parts {
+		text, err := partText(part, i == 0)
+		ts.Check(err)
+		fmt.Fprint(ts.Stdout(), text)
+	}
+}
+
+// extractAll writes all that a table holds to out.
+func extractAll(dir, out string) error {
+	ctx, disk := context.Background(), local.New()
+	t, err := files.Open(ctx, disk, dir)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	_, err = extract.Run(ctx, extract.Config{
+		FS: disk, Table: t, Users: extract.AllUsers(), Types: t.Info().Schema.Names(), Active: "any",
+		Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}, Out: out,
+		Progress: progress.Config{Quiet: true},
+	})
+	return err
+}
+
+// partText is a part's rows, separated by |, without the id, under the columns'
+// names.
+func partText(name string, header bool) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	part, err := trailfile.Open(f, info.Size())
+	if err != nil {
+		return "", err
+	}
+	about, err := part.Info()
+	if err != nil {
+		return "", err
+	}
+	all, err := part.Head(int(about.Rows))
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, c := range about.Columns {
+		names = append(names, c.Name)
+	}
+	if header {
+		all = append([][]string{names}, all...)
+	}
+	var b strings.Builder
+	for _, row := range all {
+		b.WriteString(strings.Join(append(row[:4:4], row[5:]...), "|") + "\n")
+	}
+	return b.String(), nil
+}

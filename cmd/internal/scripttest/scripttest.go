@@ -1,0 +1,157 @@
+// Package scripttest runs the scripts that hold what the commands promise: files
+// of testscript in cmd/*/testdata/script, one promise each. Beside testscript's
+// own commands they have these:
+//
+//	exits N PROGRAM ARG...    the program ends with status N, says each error
+//	                          once, and ends its stdout as promised
+//	jsonline FIELD=VALUE...   the last line of stdout is one JSON object with
+//	                          these values; the conservation law holds in it
+//	load FROM TO [TYPES]      loads as ./usertrail.yaml says, for scripts of extract
+//	rows DIR                  stdout: what a table or an extract holds, one
+//	                          behaviour a line, without its id
+//	lock FILE                 holds a lock until the script ends
+//	remember DIR              and later: unchanged DIR
+//	gzip FILE                 makes FILE.gz of it
+//	shorten FILE N            cuts N bytes off its end
+//	encode ENCODING FILE      writes it in another encoding
+package scripttest
+
+import (
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Run runs the scripts of the package under test, all at once.
+func Run(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireUniqueNames:  true,
+		ContinueOnError:     true,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[remembered] = map[string]map[string]string{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     exits,
+			"jsonline":  jsonLine,
+			"load":      load,
+			"rows":      rows,
+			"lock":      lock,
+			"remember":  remember,
+			"unchanged": unchanged,
+			"gzip":      compress,
+			"shorten":   shorten,
+			"encode":    encode,
+		},
+	})
+}
+
+// usage refuses a command that a script uses wrongly.
+func usage(ts *testscript.TestScript, neg, right bool, how string) {
+	if neg || !right {
+		ts.Fatalf("usage: %s", how)
+	}
+}
+
+// exits implements the command of that name.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) >= 2, "exits N PROGRAM ARG...")
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		got = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("%s ended with status %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+	stdout, stderr := ts.ReadFile("stdout"), ts.ReadFile("stderr")
+	if want != 0 && !strings.Contains(stderr, args[1]+": ") {
+		ts.Fatalf("stderr does not say why it ended with status %d", want)
+	}
+	if o, ok := lastObject(stdout); ok {
+		checkEnd(ts, o, want, stderr)
+	}
+}
+
+// checkEnd compares a last line with the status, and its error with stderr.
+func checkEnd(ts *testscript.TestScript, o map[string]any, status int, stderr string) {
+	if o["status"] != json.Number(strconv.Itoa(status)) {
+		ts.Fatalf("the last line of stdout has status %v, want %d", o["status"], status)
+	}
+	text, _ := o["error"].(string)
+	switch {
+	case (text != "") != (status != 0):
+		ts.Fatalf("the last line of stdout has error %q at status %d", text, status)
+	case text != "" && strings.Count(stderr, text) != 1:
+		ts.Fatalf("stderr has the error of the last line %d times, want once: %s", strings.Count(stderr, text), text)
+	}
+	if _, ok := o["seconds"].(json.Number); !ok {
+		ts.Fatalf("the last line of stdout has no seconds")
+	}
+}
+
+// lastObject is the last line of stdout, if it is a JSON object.
+func lastObject(stdout string) (map[string]any, bool) {
+	line := strings.TrimSuffix(stdout, "\n")
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	d := json.NewDecoder(strings.NewReader(line))
+	d.UseNumber()
+	var o map[string]any
+	if d.Decode(&o) != nil || d.More() || !strings.HasSuffix(stdout, "\n") {
+		return nil, false
+	}
+	_, ours := o["status"]
+	return o, ours
+}
+
+// jsonLine implements the command of that name.
+func jsonLine(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, true, "jsonline FIELD=VALUE...")
+	o, ok := lastObject(ts.ReadFile("stdout"))
+	if !ok {
+		ts.Fatalf("the last line of stdout is not a JSON object with a status")
+	}
+	for _, arg := range args {
+		field, want, _ := strings.Cut(arg, "=")
+		got, there := o[field]
+		if !there {
+			ts.Fatalf("the last line of stdout has no %s", field)
+		}
+		if text, err := json.Marshal(got); err != nil || string(text) != want && got != want {
+			ts.Fatalf("%s is %s, want %s", field, text, want)
+		}
+	}
+	if _, counts := o["read"]; counts {
+		checkLaw(ts, o)
+	}
+}
+
+// checkLaw checks read = loaded + quarantined + duplicate + skipped.
+func checkLaw(ts *testscript.TestScript, o map[string]any) {
+	count := func(field string) int64 {
+		n, ok := o[field].(json.Number)
+		if !ok {
+			ts.Fatalf("the last line of stdout has no number %s", field)
+		}
+		v, err := n.Int64()
+		ts.Check(err)
+		return v
+	}
+	if read, sum := count("read"), count("loaded")+count("quarantined")+count("duplicate")+count("skipped"); read != sum {
+		ts.Fatalf("the conservation law does not hold: %d read, the others are %d together", read, sum)
+	}
+	for _, field := range []string{"cells", "files", "missing"} {
+		count(field)
+	}
+}
