@@ -32,19 +32,19 @@ func makeSamples() []sample {
 		{"one row", every, trailfile.Options{}, people(1, every, 1, 0)},
 		{"one row of nulls", every, trailfile.Options{}, people(1, every, 1, 1)},
 		{"no fields", trailfile.Schema{Kinds: []string{"play"}}, trailfile.Options{}, people(2, trailfile.Schema{Kinds: []string{"play"}}, 100, 0)},
-		{"many pages", every, manyPages, people(3, every, 7000, 0.3)},
-		{"many pages, snappy", every, trailfile.Options{Codec: trailfile.Snappy, GroupRows: 3000, PageBytes: 700}, people(4, every, 4000, 0.3)},
-		{"many pages, none", every, trailfile.Options{Codec: trailfile.None, GroupRows: 3000, PageBytes: 700}, people(5, every, 4000, 0.3)},
+		{"many pages", every, manyPages, people(3, every, 5000, 0.3)},
+		{"many pages, snappy", every, trailfile.Options{Codec: trailfile.Snappy, GroupRows: 3000, PageBytes: 700}, people(4, every, 3100, 0.3)},
+		{"many pages, none", every, trailfile.Options{Codec: trailfile.None, GroupRows: 3000, PageBytes: 700}, people(5, every, 3100, 0.3)},
 		{"a page a row", every, trailfile.Options{GroupRows: 64, PageBytes: 1}, people(6, every, 200, 0.5)},
-		{"no nulls", every, manyPages, people(7, every, 4000, 0)},
-		{"all null", every, manyPages, people(8, every, 4000, 1)},
-		{"null first", every, manyPages, nullsAt(people(9, every, 4000, 0), func(i int) bool { return i%100 == 0 })},
-		{"null last", every, manyPages, nullsAt(people(10, every, 4000, 0), func(i int) bool { return i%100 == 99 })},
+		{"no nulls", every, manyPages, people(7, every, 3100, 0)},
+		{"all null", every, manyPages, people(8, every, 3100, 1)},
+		{"null first", every, manyPages, nullsAt(people(9, every, 3100, 0), func(i int) bool { return i%100 == 0 })},
+		{"null last", every, manyPages, nullsAt(people(10, every, 3100, 0), func(i int) bool { return i%100 == 99 })},
 		{"null pages", every, manyPages, nullsAt(people(11, every, 6000, 0), func(i int) bool { return i/1000%2 == 0 })},
 		{"one value", every, manyPages, nullsAt(people(12, every, 6000, 0), func(i int) bool { return i != 4321 })},
 		{"all but one value", every, manyPages, nullsAt(people(13, every, 6000, 0), func(i int) bool { return i == 4321 })},
 		{"one user", every, trailfile.Options{GroupRows: 500}, oneUser(people(14, every, 2000, 0.2))},
-		{"one user a row", every, trailfile.Options{GroupRows: 5000}, userEach(people(15, every, 12000, 0.9))},
+		{"one user a row", every, trailfile.Options{GroupRows: 2500}, userEach(people(15, every, 6000, 0.9))},
 		{"groups by bytes", every, trailfile.Options{GroupBytes: 5000}, people(16, every, 3000, 0.2)},
 	}
 	return append(all, stringSamples()...)
@@ -66,7 +66,7 @@ func stringSamples() []sample {
 	long := strings.Repeat("节", 21)
 	pages := trailfile.Options{PageBytes: 2000, GroupRows: 5000}
 	return []sample{
-		{"different strings", s, pages, with(12000, unique, number)},
+		{"different strings", s, pages, with(6000, unique, number)},
 		{"different strings, late", s, trailfile.Options{GroupRows: 20_000}, with(25_000, func(i int) any {
 			if i < 9000 || i > 21_000 {
 				return "same"
@@ -74,7 +74,7 @@ func stringSamples() []sample {
 			return fmt.Sprintf("%0400d", i) // 11,000 of these are more than a dictionary takes
 		}, number)},
 		{"different strings at first", s, trailfile.Options{}, with(9000, func(i int) any { return fmt.Sprint("v", min(i, 5000)) }, number)},
-		{"large dictionary", s, trailfile.Options{GroupRows: 25_000}, with(35_000, func(i int) any {
+		{"large dictionary", s, trailfile.Options{GroupRows: 25_000}, with(30_000, func(i int) any {
 			if i < 9000 {
 				return fmt.Sprint("v", i%3000)
 			}

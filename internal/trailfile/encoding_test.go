@@ -23,7 +23,7 @@ func TestDictionariesAreGivenUpForDifferentStrings(t *testing.T) {
 	}{
 		{"empty strings", []string{dict}},
 		{"large dictionary", []string{dict, dict}},
-		{"different strings", []string{plain, plain, plain}},
+		{"different strings", []string{plain, plain}},
 		{"different strings, late", []string{plain, plain}},
 		{"different strings at first", []string{dict}},
 	} {

@@ -3,6 +3,7 @@ package trailfile
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
 )
@@ -28,6 +29,11 @@ func (s Schema) validate() error {
 	if len(s.Kinds) > behaviour.MaxKinds {
 		return fmt.Errorf("trailfile: %d behaviours: at most %d in one file", len(s.Kinds), behaviour.MaxKinds)
 	}
+	for _, k := range s.Kinds {
+		if !utf8.ValidString(k) {
+			return fmt.Errorf("trailfile: behaviour %q is not UTF-8", k)
+		}
+	}
 	seen := map[string]bool{}
 	for _, f := range s.Fields {
 		switch {
@@ -35,8 +41,8 @@ func (s Schema) validate() error {
 			return fmt.Errorf("trailfile: field %s: every trail has a column of that name", f.Name)
 		case seen[f.Name]:
 			return fmt.Errorf("trailfile: field %s stands twice", f.Name)
-		case f.Name == "":
-			return fmt.Errorf("trailfile: a field has no name")
+		case f.Name == "" || !utf8.ValidString(f.Name):
+			return fmt.Errorf("trailfile: field %q: a name is text, and not empty", f.Name)
 		case !f.Type.Valid():
 			return fmt.Errorf("trailfile: field %s: unknown type %q", f.Name, f.Type)
 		}

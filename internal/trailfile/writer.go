@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 const magic = "PAR1"
+
+// maxGroups is how many row groups a footer can number.
+const maxGroups = math.MaxInt16 + 1
 
 var errClosed = errors.New("trailfile: the writer is closed")
 
@@ -130,6 +134,9 @@ func (w *Writer) flush() error {
 	}
 	if err := w.start(); err != nil {
 		return err
+	}
+	if len(w.footer.groups) == maxGroups {
+		return fmt.Errorf("trailfile: more than %d row groups", maxGroups)
 	}
 	if err := w.writeGroup(); err != nil {
 		return fmt.Errorf("trailfile: row group %d: %w", len(w.footer.groups), err)

@@ -98,7 +98,8 @@ func TestNewWriterRefuses(t *testing.T) {
 	}{
 		{field("x", behaviour.Int64), trailfile.Options{}, "trailfile: field x stands twice"},
 		{field("time", behaviour.Int64), trailfile.Options{}, "trailfile: field time: every trail has a column of that name"},
-		{field("", behaviour.Int64), trailfile.Options{}, "trailfile: a field has no name"},
+		{field("", behaviour.Int64), trailfile.Options{}, `trailfile: field "": a name is text, and not empty`},
+		{trailfile.Schema{Kinds: []string{"pl\xff"}}, trailfile.Options{}, `trailfile: behaviour "pl\xff" is not UTF-8`},
 		{field("y", "float"), trailfile.Options{}, `trailfile: field y: unknown type "float"`},
 		{trailfile.Schema{Kinds: make([]string, 65)}, trailfile.Options{}, "trailfile: 65 behaviours: at most 64 in one file"},
 		{trailfile.Schema{}, trailfile.Options{Codec: "gzip"}, `trailfile: codec "gzip": want zstd, snappy or none`},
