@@ -1,0 +1,253 @@
+package bulkload_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/fetch"
+	"usertrail/internal/job"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table/files"
+	"usertrail/internal/trail"
+)
+
+// A yard is a directory with logs, a job and its table.
+type yard struct {
+	t     *testing.T
+	dir   string
+	store files.Store
+	job   *job.Job
+}
+
+// twoKinds is a job of a play and an order, in files of their own.
+const twoKinds = `
+logs:
+  path: logs/{date}/{behaviour}.*
+  max_bad: 50%
+user: user
+behaviours:
+  play: {id: 1, fields: {title: string, seconds: int64}}
+  order: {id: 2, fields: {price: double}}
+`
+
+func newYard(t *testing.T, text string) *yard {
+	t.Helper()
+	dir := t.TempDir()
+	y := &yard{t: t, dir: dir, store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}}
+	y.is(text)
+	return y
+}
+
+// is makes text the yard's job.
+func (y *yard) is(text string) {
+	y.t.Helper()
+	var err error
+	if y.job, err = job.Parse(filepath.Join(y.dir, "job.yaml"), []byte(text)); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// write writes a file below logs.
+func (y *yard) write(name, text string) {
+	y.t.Helper()
+	name = filepath.Join(y.dir, "logs", name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		y.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func date(t *testing.T, s string) behaviour.Date {
+	t.Helper()
+	d, err := behaviour.ParseDate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (y *yard) config(from, to string, types ...string) bulkload.Config {
+	y.t.Helper()
+	return bulkload.Config{
+		FS: y.store.FS, Job: y.job, Store: y.store, Types: types, Workers: 2, Memory: 8 << 20,
+		Span: behaviour.Span{From: date(y.t, from), To: date(y.t, to)}, Temp: dfs.Join(y.store.Dir, files.TempName),
+	}
+}
+
+// load loads days, and wants the error that is given, if any.
+func (y *yard) load(want error, from, to string, types ...string) bulkload.Result {
+	y.t.Helper()
+	r, err := bulkload.Run(y.t.Context(), y.config(from, to, types...))
+	if !errors.Is(err, want) {
+		y.t.Fatalf("load of %s..%s %v: %v, want %v", from, to, types, err, want)
+	}
+	if err := r.Check(); err != nil {
+		y.t.Error(err)
+	}
+	return r
+}
+
+// replay replays a quarantine file, by the delivered file's name.
+func (y *yard) replay(want error, name string) bulkload.Result {
+	y.t.Helper()
+	r, err := bulkload.Replay(y.t.Context(), y.config("2014-09-01", "2014-09-30"), y.store.Quarantine(name))
+	if !errors.Is(err, want) {
+		y.t.Fatalf("replay of %s: %v, want %v", name, err, want)
+	}
+	if err := r.Check(); err != nil {
+		y.t.Error(err)
+	}
+	return r
+}
+
+// wantCounts compares what became of records: read, loaded, quarantined,
+// duplicate, skipped.
+func (y *yard) wantCounts(r bulkload.Result, read, loaded, quarantined, duplicate, skipped int64) {
+	y.t.Helper()
+	want := manifest.Counts{Read: read, Loaded: loaded, Quarantined: quarantined, Duplicate: duplicate, Skipped: skipped}
+	if r.Counts != want {
+		y.t.Errorf("counts are %+v, want %+v", r.Counts, want)
+	}
+}
+
+// ledgers are the delivered files that the table knows, by load.
+func (y *yard) ledgers() []*manifest.Load {
+	y.t.Helper()
+	t, err := y.store.Open(y.t.Context())
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	defer t.Close()
+	loads, err := t.Ledgers(y.t.Context())
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return loads
+}
+
+// trails are all that the table holds, a line for each behaviour: user, date,
+// time, behaviour, values. With ids, the column ID comes too.
+func (y *yard) trails(ids bool) []string {
+	y.t.Helper()
+	ctx := y.t.Context()
+	t, err := y.store.Open(ctx)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	defer t.Close()
+	info := t.Info()
+	users, err := t.Users(ctx, split.Region{}, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	p := &fetch.Piece{Keys: new(fetch.Keys)}
+	for users.Next() {
+		p.Keys.Add(users.User().Key)
+	}
+	if err := users.Err(); err != nil {
+		y.t.Fatal(err)
+	}
+	cfg := fetch.Config{Schema: info.Schema, Layout: info.Layout, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	for k := range info.Schema.Kinds {
+		cfg.Kinds = append(cfg.Kinds, k)
+	}
+	var out []string
+	err = fetch.Each(ctx, t, func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }, cfg, func(tr *fetch.Trails) error {
+		defer tr.Release()
+		for i := range tr.Batch.Events {
+			out = append(out, y.line(info.Schema, tr, &tr.Batch.Events[i], ids))
+		}
+		return nil
+	})
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (y *yard) line(s *behaviour.Schema, tr *fetch.Trails, e *trail.Event, ids bool) string {
+	y.t.Helper()
+	k := s.Kinds[e.Kind]
+	words := []string{
+		strings.TrimSuffix(string(tr.Keys.At(int(e.User))), ","), behaviour.Date(e.Date).String(),
+		behaviour.Timestamp.Text(behaviour.AppendInt64(nil, e.Time)), k.Name,
+	}
+	if ids {
+		words = append(words, fmt.Sprint(e.ID))
+	}
+	for i, f := range k.Fields {
+		if v := tr.Batch.Value(tr.Batch.Refs[int(e.Refs)+i]); v != nil {
+			words = append(words, f.Name+"="+f.Type.Text(v))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// wantTrails compares what the table holds. Users' names here are one letter, so
+// that reversing them makes no difference.
+func (y *yard) wantTrails(want ...string) {
+	y.t.Helper()
+	slices.Sort(want)
+	if got := y.trails(false); !slices.Equal(got, want) {
+		y.t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// quarantined is the quarantine file of a delivered file, empty if there is none.
+func (y *yard) quarantined(name string) string {
+	y.t.Helper()
+	b, err := os.ReadFile(y.store.Quarantine(name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		y.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// correct edits a quarantine file.
+func (y *yard) correct(name, from, to string) {
+	y.t.Helper()
+	text := y.quarantined(name)
+	if !strings.Contains(text, from) {
+		y.t.Fatalf("%q does not stand in the quarantine of %s:\n%s", from, name, text)
+	}
+	if err := os.WriteFile(y.store.Quarantine(name), []byte(strings.ReplaceAll(text, from, to)), 0o644); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// cancelled is a context that has ended.
+func cancelled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
