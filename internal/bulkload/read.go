@@ -243,6 +243,9 @@ func (p *parser) parse(t task) error {
 	if err := p.parser.Parse(t.chunk, p); err != nil {
 		return fmt.Errorf("load %s: %w", t.in.Path, err)
 	}
+	if t.in.replay != nil {
+		p.checkOne(t)
+	}
 	p.in.mu.Lock()
 	p.in.counts.Add(p.counts)
 	p.in.mu.Unlock()

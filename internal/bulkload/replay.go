@@ -10,6 +10,7 @@ import (
 	iofs "io/fs"
 	"slices"
 
+	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
 	"usertrail/internal/record"
@@ -51,7 +52,7 @@ func Replay(ctx context.Context, cfg Config, name string) (Result, error) {
 	}
 	err = joined(l.failed)
 	if err == nil && l.result.Quarantined > 0 {
-		err = fmt.Errorf("%w: %d of %d are still bad; see %s", ErrTooBad, l.result.Quarantined, l.result.Read, cfg.Store.Quarantine(""))
+		err = fmt.Errorf("%w: %d of %d are still bad; see %s", ErrTooBad, l.result.Quarantined, l.result.Read, dfs.Dir(cfg.Store.Quarantine("x")))
 	}
 	return l.result, err
 }
@@ -99,13 +100,14 @@ func (l *load) replayed(bad []badRecord) ([]*input, error) {
 	byPath := map[string]*input{}
 	var out []*input
 	for _, r := range bad {
-		in := byPath[r.Path]
+		path := l.original(r.Path)
+		in := byPath[path]
 		if in == nil {
 			var err error
-			if in, err = l.replayInput(r.Path); err != nil {
+			if in, err = l.replayInput(path); err != nil {
 				return nil, err
 			}
-			byPath[r.Path] = in
+			byPath[path] = in
 			out = append(out, in)
 		}
 		in.replay = append(in.replay, r)
@@ -115,6 +117,15 @@ func (l *load) replayed(bad []badRecord) ([]*input, error) {
 		slices.SortStableFunc(in.replay, func(a, b badRecord) int { return int(a.Offset - b.Offset) })
 	}
 	return out, nil
+}
+
+// original is the path of the file whose bytes the one called path has: what is
+// bad in both is to be loaded once.
+func (l *load) original(path string) string {
+	if known := l.ledgers.byPath[path]; len(known) > 0 && known[0].SameAs != "" {
+		return known[0].SameAs
+	}
+	return path
 }
 
 // replayInput is the delivered file called path, as the ledgers know it.
@@ -177,6 +188,15 @@ func (in *input) replayedOne(offset int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.offsets = append(in.offsets, offset)
+}
+
+// checkOne refuses a corrected text that is not one record: a second one would have
+// the column ID of another.
+func (p *parser) checkOne(t task) {
+	if p.counts.Read != 1 {
+		t.in.fail(fmt.Errorf("%w: %s, line %d: the corrected text holds %d records: it must hold the one that it was",
+			ErrRequest, t.in.Rel, t.chunk.Line, p.counts.Read))
+	}
 }
 
 // header is the delivered file's, where the job takes the columns' names from

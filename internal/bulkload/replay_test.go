@@ -1,0 +1,102 @@
+package bulkload_test
+
+import (
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+)
+
+const withBad = `user,time,title,seconds
+a,2014-09-01 10:00:00,one,1
+b,2014-09-01 11:00:00,two,many
+,2014-09-01 11:30:00,"of
+two lines",3
+c,2014-09-01 12:00:00,four,4
+`
+
+// TestReplayLoadsWhatWasCorrected: a corrected record lies where it would have
+// lain, one still bad is told, and what was replayed is not loaded again.
+func TestReplayLoadsWhatWasCorrected(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	good := newYard(t, twoKinds)
+	good.write(name, strings.Replace(withBad, "many", "8888", 1))
+	good.load(nil, "2014-09-01", "2014-09-01")
+
+	y := newYard(t, twoKinds)
+	y.write(name, withBad)
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
+	y.correct(name, "many", "8888")
+	r := y.replay(bulkload.ErrTooBad, name)
+	y.wantCounts(r, 2, 1, 1, 0, 0)
+	if got, want := y.trails(true), good.trails(true); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("after the replay the table holds\n%s\nwant what the corrected file gives\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if q := y.quarantined(name + ".replay"); strings.Count(q, "\n") != 1 || !strings.Contains(q, "of\\ntwo lines") {
+		t.Errorf("what is still bad: %s", q)
+	}
+
+	// The rest is corrected in the second quarantine file; the first given again
+	// holds nothing new.
+	y.correct(name+".replay", `"raw":",2014`, `"raw":"d,2014`)
+	y.wantCounts(y.replay(nil, name+".replay"), 1, 1, 0, 0, 0)
+	y.correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	y.wantCounts(y.replay(nil, name), 2, 0, 0, 2, 0)
+	y.wantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
+		"b 2014-09-01 2014-09-01T11:00:00Z play title=two seconds=8888",
+		"c 2014-09-01 2014-09-01T12:00:00Z play title=four seconds=4",
+		"d 2014-09-01 2014-09-01T11:30:00Z play title=of\ntwo lines seconds=3",
+	)
+	y.load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
+}
+
+// TestReplayTakesOneRecordForOne: a corrected text that is two records would give
+// the second the column ID of another.
+func TestReplayTakesOneRecordForOne(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := newYard(t, twoKinds)
+	y.write(name, withBad)
+	y.load(nil, "2014-09-01", "2014-09-01")
+	before := strings.Join(y.trails(true), "\n")
+	y.correct(name, `two,many`, `two,2\nb,2014-09-01 11:00:00,three,3`)
+	r, err := bulkload.Replay(t.Context(), y.config("2014-09-01", "2014-09-01"), y.store.Quarantine(name))
+	if err == nil || r.Loaded != 0 {
+		t.Errorf("%+v, %v; want an error and nothing loaded", r, err)
+	}
+	if after := strings.Join(y.trails(true), "\n"); after != before {
+		t.Errorf("the table holds\n%s\nwant what it held\n%s", after, before)
+	}
+}
+
+// TestReplayOfACopyIsADuplicate: what is bad in a file is bad in its copy too, and
+// is loaded once.
+func TestReplayOfACopyIsADuplicate(t *testing.T) {
+	y := newYard(t, `
+logs: {path: "logs/{date}/{behaviour}.*.csv", max_bad: 50%}
+user: user
+behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
+`)
+	y.write("2014-09-01/play.0.csv", withBad)
+	y.write("2014-09-01/play.1.csv", withBad)
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 8, 2, 4, 2, 0)
+	for _, name := range []string{"2014-09-01/play.0.csv", "2014-09-01/play.1.csv"} {
+		y.correct(name, "many", "8")
+		y.correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	}
+	y.wantCounts(y.replay(nil, "2014-09-01/play.0.csv"), 2, 2, 0, 0, 0)
+	y.wantCounts(y.replay(nil, "2014-09-01/play.1.csv"), 2, 0, 0, 2, 0)
+	if got := y.trails(false); len(got) != 4 {
+		t.Errorf("the table holds %q, want 4 behaviours", got)
+	}
+}
+
+func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.write("2014-09-01/play.csv", withBad)
+	y.load(nil, "2014-09-01", "2014-09-01")
+	y.correct("2014-09-01/play.csv", `"path":"2014`, `"path":"2015`)
+	y.replay(bulkload.ErrRequest, "2014-09-01/play.csv")
+	y.correct("2014-09-01/play.csv", `{"path"`, `"path"`)
+	y.replay(bulkload.ErrRequest, "2014-09-01/play.csv")
+}
