@@ -28,6 +28,7 @@ type partWriter struct {
 	schema trailfile.Schema
 	slots  [][]int // by kind: where each of its fields stands among the columns
 	behave []uint8 // by kind: its index among the asked
+	file   *trailfile.Writer
 	batch  trailfile.Batch
 	ids    []byte
 	users  []named
@@ -112,8 +113,7 @@ func (w *partWriter) sortUsers(p *part) error {
 
 // rows writes the sorted users' trails.
 func (w *partWriter) rows(out *sum) error {
-	f, err := trailfile.NewWriter(out, w.schema, trailfile.Options{GroupRows: groupRows})
-	if err != nil {
+	if err := w.open(out); err != nil {
 		return err
 	}
 	w.reset()
@@ -123,17 +123,27 @@ func (w *partWriter) rows(out *sum) error {
 				return err
 			}
 			if w.batch.Rows == batchRows {
-				if err := f.Write(&w.batch); err != nil {
+				if err := w.file.Write(&w.batch); err != nil {
 					return err
 				}
 				w.reset()
 			}
 		}
 	}
-	if err := f.Write(&w.batch); err != nil {
+	if err := w.file.Write(&w.batch); err != nil {
 		return err
 	}
-	_, err = f.Close()
+	_, err := w.file.Close()
+	return err
+}
+
+// open begins a file with the memory of the one before.
+func (w *partWriter) open(out io.Writer) (err error) {
+	if w.file != nil {
+		w.file.Reset(out)
+		return nil
+	}
+	w.file, err = trailfile.NewWriter(out, w.schema, trailfile.Options{GroupRows: groupRows})
 	return err
 }
 
