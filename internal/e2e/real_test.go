@@ -1,0 +1,135 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// A question about all users, and its answer.
+type question struct {
+	From   string   `json:"from"`
+	To     string   `json:"to"`
+	Types  []string `json:"types"`
+	Active string   `json:"active"`
+
+	Found  int64 `json:"found"`
+	Users  int64 `json:"active_users"`
+	Events int64 `json:"events"`
+}
+
+func (q question) String() string { return fmt.Sprint(q.From, "..", q.To, " ", q.Types, " ", q.Active) }
+
+var (
+	journeyTypes = []string{"purchase", "coupon_redeemed", "campaign_received"}
+	launchTypes  = []string{"gameStarted", "newPlayer"}
+)
+
+// A real is one of the real data sets, loaded once for all tests.
+type real struct {
+	job, written, logs string
+	from, to           string
+	records            int64
+
+	once  sync.Once
+	table string
+}
+
+var (
+	journey = &real{job: "journey.yaml", written: "../../shared/data/logs/journey", logs: "journey", from: "2016-11-14", to: "2017-12-31", records: 75_000 + 2_102 + 6_589}
+	launch  = &real{job: "launch.yaml", written: "../../shared/data/logs/launch", logs: "launch", from: "2016-04-27", to: "2016-05-27", records: 25_222 + 4_102}
+)
+
+// load returns the folder of the table.
+func (r *real) load(t *testing.T) string {
+	t.Helper()
+	r.once.Do(func() {
+		dir := filepath.Join(scratch, r.logs)
+		got := loadJob(t, r.job, r.written, filepath.Join(sharedLogs(t), r.logs), dir, span(t, r.from, r.to))
+		if got.Read != r.records || got.Loaded != r.records {
+			t.Errorf("%s: loaded %d of %d records, want all %d", r.logs, got.Loaded, got.Read, r.records)
+		}
+		r.table = dir
+	})
+	if r.table == "" {
+		t.Fatalf("%s could not be loaded", r.logs)
+	}
+	return r.table
+}
+
+// scratch is a folder for what several tests use.
+var scratch string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if scratch, err = os.MkdirTemp("", "usertrail-e2e"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(scratch)
+		return m.Run()
+	}())
+}
+
+// holds asks the questions and compares the answers.
+func holds(t *testing.T, r *real, questions []question) {
+	t.Helper()
+	table := r.load(t)
+	for _, q := range questions {
+		got := extractAll(t, table, filepath.Join(t.TempDir(), "out"), span(t, q.From, q.To), q.Types, q.Active)
+		if got.Found != q.Found || got.Active != q.Users || got.Events != q.Events {
+			t.Errorf("%s %v: found %d, active %d, %d behaviours; want %d, %d, %d", r.logs, q, got.Found, got.Active, got.Events, q.Found, q.Users, q.Events)
+		}
+	}
+}
+
+// TestJourney and TestLaunch hold the answers that came with the data.
+func TestJourney(t *testing.T) {
+	holds(t, journey, []question{
+		{"2016-11-14", "2017-12-31", journeyTypes, "all", 2379, 410, 30_074},
+		{"2017-03-01", "2017-03-31", journeyTypes, "all", 1541, 12, 108},
+		{"2017-01-01", "2017-12-31", journeyTypes, "min:2", 2379, 1544, 74_683},
+	})
+}
+
+func TestLaunch(t *testing.T) {
+	holds(t, launch, []question{{"2016-05-01", "2016-05-10", launchTypes, "all", 2702, 2003, 8_713}})
+}
+
+// TestDuckDBAnswersTheSame asks DuckDB, over the delivered files, for answers that
+// did not come with the data.
+func TestDuckDBAnswersTheSame(t *testing.T) {
+	for _, c := range []struct {
+		real      *real
+		questions []question
+	}{
+		{journey, []question{
+			{From: "2017-05-05", To: "2017-05-05", Types: journeyTypes, Active: "any"},
+			{From: "2017-02-01", To: "2017-04-30", Types: journeyTypes, Active: "min:2"},
+			{From: "2016-11-14", To: "2017-12-31", Types: []string{"purchase", "coupon_redeemed"}, Active: "all"},
+			{From: "2017-03-12", To: "2017-03-13", Types: []string{"purchase"}, Active: "all"}, // clocks change
+			{From: "2017-11-05", To: "2017-11-05", Types: []string{"purchase"}, Active: "all"},
+			{From: "2018-01-01", To: "2018-12-31", Types: journeyTypes, Active: "any"},
+		}},
+		{launch, []question{
+			{From: "2016-04-27", To: "2016-05-27", Types: launchTypes, Active: "all"},
+			{From: "2016-05-27", To: "2016-05-27", Types: launchTypes, Active: "any"},
+			{From: "2016-05-03", To: "2016-05-04", Types: []string{"newPlayer"}, Active: "all"},
+		}},
+	} {
+		asked, err := json.Marshal(c.questions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answers []question
+		python(t, &answers, "questions.py", c.real.logs, filepath.Join(sharedLogs(t), c.real.logs), string(asked))
+		if len(answers) != len(c.questions) {
+			t.Fatalf("DuckDB answered %d of %d questions", len(answers), len(c.questions))
+		}
+		holds(t, c.real, answers)
+	}
+}
