@@ -24,6 +24,9 @@ import (
 	"usertrail/internal/table"
 )
 
+// version is set by the linker.
+var version string
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
@@ -32,7 +35,7 @@ func main() {
 
 // run is main with its surroundings passed in; its result is the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now()}
+	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Version: version}
 	return command.Execute(ctx, env, newRoot(env), args)
 }
 

@@ -28,14 +28,12 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// version is set by the linker.
-var version = "unknown"
-
 // An Env is a program's surroundings.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Began          time.Time
+	Version        string // as the linker was told; empty asks the binary
 
 	results map[*cobra.Command]any
 }
@@ -49,10 +47,21 @@ func (e *Env) Reports(c *cobra.Command, nothing any) {
 	e.results[c] = nothing
 }
 
+// version is the program's: the linker's, or that of the module it was built from.
+func (e *Env) version() string {
+	if e.Version != "" {
+		return e.Version
+	}
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		return b.Main.Version
+	}
+	return "unknown"
+}
+
 // New returns a command line's root, set up the way both programs are.
 func New(env *Env, name, short, long string) *cobra.Command {
 	c := &cobra.Command{
-		Use: name, Short: short, Long: long + "\n\n" + Statuses, Version: version,
+		Use: name, Short: short, Long: long + "\n\n" + Statuses, Version: env.version(),
 		SilenceErrors: true, SilenceUsage: true, Args: noArgs,
 	}
 	c.SetIn(env.Stdin)
