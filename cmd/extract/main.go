@@ -24,9 +24,6 @@ import (
 	"usertrail/internal/table"
 )
 
-// version is set by the linker.
-var version string
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
@@ -35,7 +32,7 @@ func main() {
 
 // run is main with its surroundings passed in; its result is the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Version: version}
+	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now()}
 	return command.Execute(ctx, env, newRoot(env), args)
 }
 

@@ -28,12 +28,14 @@ import (
 	"usertrail/internal/table/files"
 )
 
+// version is set by the linker.
+var version string
+
 // An Env is a program's surroundings.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Began          time.Time
-	Version        string // as the linker was told; empty asks the binary
 
 	results map[*cobra.Command]any
 }
@@ -47,10 +49,10 @@ func (e *Env) Reports(c *cobra.Command, nothing any) {
 	e.results[c] = nothing
 }
 
-// version is the program's: the linker's, or that of the module it was built from.
-func (e *Env) version() string {
-	if e.Version != "" {
-		return e.Version
+// programVersion is the linker's, or that of the module it was built from.
+func programVersion() string {
+	if version != "" {
+		return version
 	}
 	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
 		return b.Main.Version
@@ -61,7 +63,7 @@ func (e *Env) version() string {
 // New returns a command line's root, set up the way both programs are.
 func New(env *Env, name, short, long string) *cobra.Command {
 	c := &cobra.Command{
-		Use: name, Short: short, Long: long + "\n\n" + Statuses, Version: env.version(),
+		Use: name, Short: short, Long: long + "\n\n" + Statuses, Version: programVersion(),
 		SilenceErrors: true, SilenceUsage: true, Args: noArgs,
 	}
 	c.SetIn(env.Stdin)
