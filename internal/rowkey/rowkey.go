@@ -80,8 +80,7 @@ func AppendRest(dst []byte, d behaviour.Date, id uint16) []byte {
 // AppendDate appends a date's eight digits. After a user's prefix they are
 // where that user's rows of the date begin, and where those of the day before end.
 func AppendDate(dst []byte, d behaviour.Date) []byte {
-	y, m, day := d.Civil()
-	return appendDigits(dst, y*10000+int(m)*100+day, 8)
+	return appendDigits(dst, ymd(d), 8)
 }
 
 func appendDigits(dst []byte, v, n int) []byte {

@@ -15,6 +15,8 @@ type cursor struct {
 	entries []entry // still to come, sorted by key
 	scratch []entry // as many
 	ordered int     // of entries, how many are sorted by record too
+	near    int     // of entries, how many records have been looked at ahead
+	touched byte    // keeps lookAhead from being left out
 	arena   *arena
 	seg     *segment // instead of entries
 
@@ -40,6 +42,7 @@ func (c *cursor) next() error {
 func (c *cursor) nextEntry() entry {
 	if c.ordered == 0 {
 		c.ordered = ties(c.entries)
+		c.lookAhead()
 		if n := c.ordered; n > 1 {
 			sortTies(c.entries[:n], c.scratch[:n], c.arena)
 		}
@@ -47,8 +50,31 @@ func (c *cursor) nextEntry() entry {
 	e := c.entries[0]
 	c.entries, c.scratch = c.entries[1:], c.scratch[1:]
 	c.ordered--
+	c.near--
 	return e
 }
+
+// ahead is how many records are brought near before they are needed.
+const ahead = 64
+
+// lookAhead reads a byte of each of the next records' lines. Sorted entries point
+// all over the arena: read one after the other as they are needed, each costs a
+// miss of the cache; here the processor waits for many at once.
+func (c *cursor) lookAhead() {
+	if c.near > c.ordered {
+		return
+	}
+	n := min(len(c.entries), max(c.ordered, c.near)+ahead)
+	var sum byte
+	for _, e := range c.entries[c.near:n] {
+		b := c.arena.at(e.ref)
+		b = b[:min(len(b), 3*cacheLine)]
+		sum += b[0] + b[len(b)/2] + b[len(b)-1]
+	}
+	c.near, c.touched = n, sum
+}
+
+const cacheLine = 64
 
 func (c *cursor) nextOfRun() error {
 	err := c.seg.next(&c.rec)
