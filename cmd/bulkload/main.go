@@ -46,6 +46,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	o.flags.Add(root)
 	root.Flags().StringVar(&o.mode, "mode", "hfile", "how rows are written: hfile; put needs an HBase table")
 	root.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in the table's)")
+	root.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})

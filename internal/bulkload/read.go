@@ -59,7 +59,7 @@ type batch struct {
 	progress *progress.Progress
 	records  *progress.Counter
 	dates    []behaviour.Span // by shard: the dates of its records
-	buffers  sync.Pool
+	buffers  chan []byte      // of chunks, not in use
 }
 
 // A task is a chunk of a file, and which one it is.
@@ -90,7 +90,7 @@ func (b *batch) read(ctx context.Context) error {
 	for i := range b.dates {
 		b.dates[i] = behaviour.Span{From: math.MaxInt32, To: math.MinInt32}
 	}
-	b.buffers.New = func() any { return make([]byte, 0, chunkBytes) }
+	b.buffers = make(chan []byte, 4*b.cfg.Workers)
 	for _, in := range b.inputs {
 		in.bad = b.newQuarantine(ctx, in) // its file outlives the workers
 	}
@@ -128,9 +128,7 @@ func (b *batch) read(ctx context.Context) error {
 				if err := w.parse(t); err != nil {
 					return err
 				}
-				if t.buffer != nil {
-					b.buffers.Put(t.buffer[:0])
-				}
+				b.giveBack(t.buffer)
 			}
 			return nil
 		})
@@ -181,7 +179,7 @@ type stopped struct{ error }
 // chunks hands out a file's chunks in turn, until something is wrong with it.
 func (b *batch) chunks(ctx context.Context, in *input, r *record.Reader, tasks chan<- task) error {
 	for n := 0; !in.failed(); n++ {
-		buf := b.buffers.Get().([]byte)
+		buf := b.buffer()
 		c, err := r.Next(buf)
 		if err == io.EOF {
 			return nil
@@ -194,6 +192,26 @@ func (b *batch) chunks(ctx context.Context, in *input, r *record.Reader, tasks c
 		}
 	}
 	return nil
+}
+
+func (b *batch) buffer() []byte {
+	select {
+	case buf := <-b.buffers:
+		return buf
+	default:
+		return make([]byte, 0, chunkBytes)
+	}
+}
+
+// giveBack keeps a buffer for another chunk, unless it is not one of buffer's.
+func (b *batch) giveBack(buf []byte) {
+	if cap(buf) < chunkBytes {
+		return
+	}
+	select {
+	case b.buffers <- buf[:0]:
+	default:
+	}
 }
 
 // counted tells the progress how much has been read.

@@ -33,7 +33,6 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -77,7 +76,6 @@ type Config struct {
 	Workers  int   // pieces read, and parts written, at once; 1
 	Memory   int64 // bytes of the process; 1 GiB
 	Progress progress.Config
-	Log      *slog.Logger
 }
 
 // A Result is what an extract did.

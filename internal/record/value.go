@@ -39,7 +39,7 @@ func parseInt64(t []byte) (v int64, ok bool) {
 // parseScientific reads what spreadsheets and R make of a large integer, such as
 // 4.0128e+10. The text's value must be an integer, to the last digit.
 func parseScientific(t []byte) (int64, bool) {
-	if len(t) > 40 || bytes.IndexAny(t, "eE.") < 0 || bytes.IndexAny(t, "/_xXpP") >= 0 {
+	if len(t) > 40 || !bytes.ContainsAny(t, "eE.") || bytes.ContainsAny(t, "/_xXpP") {
 		return 0, false
 	}
 	if v, err := strconv.ParseFloat(string(t), 64); err != nil || math.Abs(v) > 1<<63 || v != 0 && math.Abs(v) < 0.5 {

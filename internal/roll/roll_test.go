@@ -30,7 +30,8 @@ func people(rnd *rand.Rand, n, kinds, days int) []Entry {
 			if len(e.Days) > 0 && rnd.IntN(3) > 0 {
 				continue
 			}
-			e.Days = append(e.Days, Day{day + behaviour.Date(d), 1<<rnd.IntN(kinds) | 1<<rnd.IntN(kinds)})
+			one, other := rnd.IntN(kinds), rnd.IntN(kinds)
+			e.Days = append(e.Days, Day{day + behaviour.Date(d), 1<<one | 1<<other})
 		}
 		e.Records = max(e.Records, 64*int64(len(e.Days)))
 		out = append(out, e)

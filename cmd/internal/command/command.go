@@ -179,7 +179,6 @@ func (f *Flags) Add(c *cobra.Command) {
 	p.StringVar(&f.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
 	p.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "how much is done at once")
 	p.BoolVar(&f.Quiet, "quiet", false, "no progress")
-	p.BoolVar(&f.Verbose, "verbose", false, "say more of what is done")
 }
 
 // Span reads --from and --to; both must be given.
