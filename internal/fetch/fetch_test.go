@@ -1,0 +1,348 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/fetch"
+	"usertrail/internal/layout"
+	"usertrail/internal/table"
+)
+
+var errMoved = errors.New("the region has moved")
+
+// scanner is a table that answers by a function.
+type scanner func(context.Context, table.Query, func(*cell.Cell) error) error
+
+func (s scanner) Scan(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	return s(ctx, q, emit)
+}
+
+var (
+	day    = behaviour.DateOf(2014, 9, 1)
+	schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}
+)
+
+func config(workers int) fetch.Config {
+	return fetch.Config{
+		Schema: schema, Layout: layout.Reversed{}, Kinds: []int{0}, Workers: workers,
+		Span: behaviour.Span{From: day, To: day},
+	}
+}
+
+// user is the i-th user's ID.
+func user(i int) string { return fmt.Sprintf("%05d", i) }
+
+// piece is the users with the numbers from, from+1, … in order of their keys.
+func piece(from, n int) *fetch.Piece {
+	var keys []string
+	for i := range n {
+		keys = append(keys, string(layout.Reversed{}.AppendUserKey(nil, []byte(user(from+i)))))
+	}
+	slices.Sort(keys)
+	p := &fetch.Piece{Keys: new(fetch.Keys)}
+	for _, k := range keys {
+		p.Keys.Add([]byte(k))
+	}
+	return p
+}
+
+func pieces(n int) iter.Seq2[*fetch.Piece, error] {
+	return func(yield func(*fetch.Piece, error) bool) {
+		for i := range n {
+			if !yield(piece(10*i, 1), nil) {
+				return
+			}
+		}
+	}
+}
+
+// logins answers with one login for each range, after a wait that differs from
+// piece to piece.
+func logins(wait func(start []byte) time.Duration) scanner {
+	return func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+		select {
+		case <-time.After(wait(q.Bounds.Start)):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		for r := range q.Ranges {
+			row := append(slices.Clone(r.Start), ",00001"...)
+			c := cell.Cell{Row: row, Family: []byte("d"), Qualifier: []byte("_,\x00\x00\x00\x00\x00\x00\x00\x07"), Time: 1000, Type: cell.Put}
+			if err := emit(&c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// uneven waits longest for every third piece.
+func uneven(start []byte) time.Duration { return time.Duration(1+int(start[1])%3) * time.Second }
+
+func TestAnswersComeInTheOrderOfThePieces(t *testing.T) {
+	for _, workers := range []int{0, 1, 3, 16} {
+		synctest.Test(t, func(t *testing.T) {
+			var got []string
+			err := fetch.Each(t.Context(), logins(uneven), pieces(50), config(workers), func(tr *fetch.Trails) error {
+				defer tr.Release()
+				for i := range tr.Batch.Events {
+					e := &tr.Batch.Events[i]
+					if e.ID != 7 || e.Time != 1_000_000 || e.Date != int32(day) {
+						t.Errorf("event %+v", *e)
+					}
+					id, err := layout.Reversed{}.AppendUser(nil, tr.Keys.At(int(e.User)))
+					if err != nil {
+						t.Error(err)
+					}
+					got = append(got, string(id))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for i := range 50 {
+				want = append(want, user(10*i))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("with %d workers the users come as %q, want %q", workers, got, want)
+			}
+		})
+	}
+}
+
+// TestEachIsBounded counts what is read at once, and what is asked for ahead of
+// an emit that waits.
+func TestEachIsBounded(t *testing.T) {
+	const workers = 4
+	synctest.Test(t, func(t *testing.T) {
+		var now, most, asked atomic.Int64
+		answer := logins(uneven)
+		counting := scanner(func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+			asked.Add(1)
+			n := now.Add(1)
+			defer now.Add(-1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			return answer(ctx, q, emit)
+		})
+		emitted := int64(0)
+		err := fetch.Each(t.Context(), counting, pieces(100), config(workers), func(tr *fetch.Trails) error {
+			defer tr.Release()
+			emitted++
+			time.Sleep(time.Minute) // all that may be asked for ahead, is
+			if ahead := asked.Load() - emitted; ahead > 2*workers+1 {
+				t.Errorf("%d pieces are asked for ahead, want at most %d", ahead, 2*workers+1)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most.Load() != workers {
+			t.Errorf("%d pieces were read at once, want %d", most.Load(), workers)
+		}
+	})
+}
+
+func TestEachStopsAtTheFirstError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		answer := logins(uneven)
+		failing := scanner(func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+			if asked.Add(1) == 5 {
+				return errMoved
+			}
+			return answer(ctx, q, emit)
+		})
+		emitted := 0
+		err := fetch.Each(t.Context(), failing, pieces(1000), config(4), func(tr *fetch.Trails) error {
+			emitted++
+			tr.Release()
+			return nil
+		})
+		if !errors.Is(err, errMoved) || !strings.Contains(err.Error(), `users from "`) {
+			t.Errorf("%v, want errMoved and where it happened", err)
+		}
+		if n := asked.Load(); n > 5+4 || emitted > 4 {
+			t.Errorf("asked %d times and emitted %d after a failure at the fifth", n, emitted)
+		}
+	})
+}
+
+func TestErrorsOfEmitAndOfPiecesEndEach(t *testing.T) {
+	errFull, errList := errors.New("the disk is full"), errors.New("the list broke off")
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		err := fetch.Each(t.Context(), logins(uneven), pieces(1000), config(4), func(tr *fetch.Trails) error {
+			if n++; n == 3 {
+				return errFull
+			}
+			return nil
+		})
+		if !errors.Is(err, errFull) || n != 3 {
+			t.Errorf("%v after %d emits, want %v after 3", err, n, errFull)
+		}
+		broken := func(yield func(*fetch.Piece, error) bool) {
+			if yield(piece(1, 1), nil) {
+				yield(nil, errList)
+			}
+		}
+		if err := fetch.Each(t.Context(), logins(uneven), broken, config(4), func(*fetch.Trails) error { return nil }); !errors.Is(err, errList) {
+			t.Errorf("%v, want %v", err, errList)
+		}
+	})
+}
+
+// TestEachEndsWhenItsContextDoes: synctest fails the test if a goroutine is left.
+func TestEachEndsWhenItsContextDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		errStop := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(10*time.Second, func() { cancel(errStop) })
+		hour := func([]byte) time.Duration { return time.Hour }
+		began := time.Now()
+		err := fetch.Each(ctx, logins(hour), pieces(1000), config(4), func(*fetch.Trails) error { return nil })
+		if !errors.Is(err, errStop) || time.Since(began) != 10*time.Second {
+			t.Errorf("%v after %s, want %v at once", err, time.Since(began), errStop)
+		}
+	})
+}
+
+// TestHeldTrailsStayAsTheyAre holds what was emitted until the end: no memory of
+// it may be used again before.
+func TestHeldTrailsStayAsTheyAre(t *testing.T) {
+	var held []*fetch.Trails
+	soon := func([]byte) time.Duration { return 0 }
+	err := fetch.Each(t.Context(), logins(soon), pieces(200), config(4), func(tr *fetch.Trails) error {
+		if len(held)%2 == 0 {
+			tr.Hold()
+			tr.Release()
+		}
+		held = append(held, tr)
+		return nil
+	})
+	if err != nil || len(held) != 200 {
+		t.Fatalf("%d trails, %v", len(held), err)
+	}
+	for i, tr := range held {
+		want := string(layout.Reversed{}.AppendUserKey(nil, []byte(user(10*i))))
+		if len(tr.Batch.Events) != 1 || string(tr.Keys.At(0)) != want {
+			t.Errorf("trails %d are %d events of %q, want 1 of %q", i, len(tr.Batch.Events), tr.Keys.At(0), want)
+		}
+		tr.Release()
+	}
+}
+
+// TestQueriesHoldTheirRanges checks what a table is told.
+func TestQueriesHoldTheirRanges(t *testing.T) {
+	p := piece(0, 30)
+	one := func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }
+	asked := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
+		for range 2 { // ranges may be walked again
+			n, last := 0, ""
+			for r := range q.Ranges {
+				if string(r.Start) < last || string(r.Start) >= string(r.End) {
+					t.Errorf("range %s does not come after %q", r, last)
+				}
+				if !q.Bounds.Has(r.Start) || string(r.End) > string(q.Bounds.End) {
+					t.Errorf("range %s is not within %s", r, q.Bounds)
+				}
+				n, last = n+1, string(r.End)
+			}
+			if n != 30 {
+				t.Errorf("%d ranges, want one for each of 30 users", n)
+			}
+		}
+		if q.Span != config(1).Span || len(q.Prefixes) != 1 {
+			t.Errorf("span %s, prefixes %q", q.Span, q.Prefixes)
+		}
+		return nil
+	})
+	err := fetch.Each(t.Context(), asked, one, config(1), func(tr *fetch.Trails) error {
+		if len(tr.Batch.Events) != 0 {
+			t.Errorf("%d events, want none", len(tr.Batch.Events))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ExampleEach asks a table, here one that knows a login of everybody, for two
+// users' trails.
+func ExampleEach() {
+	keys := new(fetch.Keys)
+	for _, id := range []string{"u1", "u2"} {
+		keys.Add(layout.Reversed{}.AppendUserKey(nil, []byte(id)))
+	}
+	pieces := func(yield func(*fetch.Piece, error) bool) { yield(&fetch.Piece{Keys: keys}, nil) }
+	cfg := fetch.Config{
+		Schema: schema, Layout: layout.Reversed{}, Kinds: []int{0}, Workers: 2,
+		Span: behaviour.Span{From: day, To: day},
+	}
+	soon := func([]byte) time.Duration { return 0 }
+	err := fetch.Each(context.Background(), logins(soon), pieces, cfg, func(t *fetch.Trails) error {
+		defer t.Release()
+		for _, e := range t.Batch.Events {
+			id, err := cfg.Layout.AppendUser(nil, t.Keys.At(int(e.User)))
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%s %s on %s\n", id, schema.Kinds[e.Kind].Name, behaviour.Date(e.Date))
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// u1 login on 2014-09-01
+	// u2 login on 2014-09-01
+}
+
+func BenchmarkEach(b *testing.B) {
+	const n, users = 64, 256
+	var made []*fetch.Piece
+	for i := range n {
+		made = append(made, piece(i*users, users))
+	}
+	all := func(yield func(*fetch.Piece, error) bool) {
+		for _, p := range made {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+	for _, delay := range []time.Duration{0, time.Millisecond} {
+		for _, workers := range []int{1, 2, 16} {
+			b.Run(fmt.Sprintf("pieces=%d/users=%d/delay=%s/workers=%d", n, users, delay, workers), func(b *testing.B) {
+				wait := func([]byte) time.Duration { return delay }
+				b.ReportAllocs()
+				for b.Loop() {
+					err := fetch.Each(b.Context(), logins(wait), all, config(workers), func(tr *fetch.Trails) error {
+						tr.Release()
+						return nil
+					})
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.N)*n*users/b.Elapsed().Seconds(), "users/s")
+			})
+		}
+	}
+}
