@@ -19,6 +19,7 @@ package scripttest
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -36,6 +37,8 @@ func Run(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[remembered] = map[string]map[string]string{}
+			// The race detector would let every program sleep a second at its end.
+			env.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
