@@ -3,7 +3,9 @@ package files
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"usertrail/internal/behaviour"
@@ -19,15 +21,13 @@ import (
 // readAhead is the most that one read of a file asks for.
 const readAhead = 1 << 20
 
-// A reader is one of the table's files, opened when it is first needed.
+// A reader is one of the table's files and its roll, each opened when it is first
+// needed. They stay open for whoever asks next, so what ends the one who opened
+// them must not end their reads: they are opened without the context's end.
 type reader struct {
-	once sync.Once
-	err  error
-	file dfs.File
-	h    *hfile.Reader
-
-	rollOnce sync.Once
-	rollErr  error
+	mu       sync.Mutex
+	file     dfs.File
+	h        *hfile.Reader
 	rollFile dfs.File
 	roll     *roll.Reader
 }
@@ -45,41 +45,55 @@ func (t *Table) reader(name string) *reader {
 
 func (t *Table) openHFile(ctx context.Context, f *manifest.File) (*hfile.Reader, error) {
 	r := t.reader(f.Name)
-	r.once.Do(func() {
-		if r.file, r.err = t.fs.Open(ctx, dfs.Join(t.dir, f.Name)); r.err == nil {
-			r.h, r.err = hfile.Open(r.file, r.file.Size())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.h == nil {
+		file, h, err := open(ctx, t.fs, dfs.Join(t.dir, f.Name), hfile.Open)
+		if err != nil {
+			return nil, err
 		}
-	})
-	if r.err != nil {
-		return nil, fmt.Errorf("open %s: %w", dfs.Join(t.dir, f.Name), r.err)
+		r.file, r.h = file, h
 	}
 	return r.h, nil
 }
 
 func (t *Table) openRoll(ctx context.Context, f *manifest.File) (*roll.Reader, error) {
 	r := t.reader(f.Name)
-	r.rollOnce.Do(func() {
-		if r.rollFile, r.rollErr = t.fs.Open(ctx, dfs.Join(t.dir, f.Roll)); r.rollErr == nil {
-			r.roll, r.rollErr = roll.Open(r.rollFile, r.rollFile.Size())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.roll == nil {
+		file, rd, err := open(ctx, t.fs, dfs.Join(t.dir, f.Roll), roll.Open)
+		if err != nil {
+			return nil, err
 		}
-	})
-	if r.rollErr != nil {
-		return nil, fmt.Errorf("open %s: %w", dfs.Join(t.dir, f.Roll), r.rollErr)
+		r.rollFile, r.roll = file, rd
 	}
 	return r.roll, nil
 }
 
-func (r *reader) close() error {
-	var err error
-	if r.file != nil {
-		err = r.file.Close()
+// open opens a file and what reads it. One that could not be opened is tried
+// again by the next who asks.
+func open[R any](ctx context.Context, fs dfs.FS, name string, read func(io.ReaderAt, int64) (R, error)) (file dfs.File, r R, err error) {
+	if ctx.Err() != nil {
+		return nil, r, context.Cause(ctx)
 	}
-	if r.rollFile != nil {
-		if e := r.rollFile.Close(); err == nil {
-			err = e
+	if file, err = fs.Open(context.WithoutCancel(ctx), name); err != nil {
+		return nil, r, err
+	}
+	if r, err = read(file, file.Size()); err != nil {
+		return nil, r, errors.Join(fmt.Errorf("open %s: %w", name, err), file.Close())
+	}
+	return file, r, nil
+}
+
+func (r *reader) close() error {
+	var errs []error
+	for _, f := range []dfs.File{r.file, r.rollFile} {
+		if f != nil {
+			errs = append(errs, f.Close())
 		}
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // among returns the files that can hold rows of a region and span.
@@ -114,6 +128,7 @@ func (t *Table) Scan(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 // nothing, so neighbouring users cost one pass.
 func scanFile(ctx context.Context, h *hfile.Reader, q table.Query, emit func(*cell.Cell) error) error {
 	it := h.Iterator(hfile.IterOptions{ReadAhead: readAhead})
+	cells := 0
 	for r := range q.Ranges {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -131,6 +146,9 @@ func scanFile(ctx context.Context, h *hfile.Reader, q table.Query, emit func(*ce
 			}
 			if !in {
 				break
+			}
+			if cells++; cells&0xfff == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			if err := emit(it.Cell()); err != nil {
 				return err

@@ -1,0 +1,88 @@
+package files_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/table/files"
+	"usertrail/internal/table/tabletest"
+)
+
+func TestFilesAreATable(t *testing.T) {
+	tabletest.Run(t, func(t *testing.T) table.Store {
+		return files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "trails")}
+	})
+}
+
+func plan() table.Plan {
+	return table.Plan{
+		Layout: "reversed", Compression: "zstd",
+		Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}},
+	}
+}
+
+func TestWrongPlansAreRefused(t *testing.T) {
+	for name, spoil := range map[string]func(*table.Plan){
+		"no schema":       func(p *table.Plan) { p.Schema = nil },
+		"empty schema":    func(p *table.Plan) { p.Schema = &behaviour.Schema{Kinds: []behaviour.Kind{{}}} },
+		"unknown layout":  func(p *table.Plan) { p.Layout = "tall" },
+		"points descend":  func(p *table.Plan) { p.Splits = split.Points{[]byte("b"), []byte("a")} },
+		"an empty point":  func(p *table.Plan) { p.Splits = split.Points{{}} },
+		"points repeated": func(p *table.Plan) { p.Splits = split.Points{[]byte("a"), []byte("a")} },
+	} {
+		p := plan()
+		spoil(&p)
+		if _, err := files.New(local.New(), "trails", p); err == nil || !strings.Contains(err.Error(), "trails") {
+			t.Errorf("%s: %v, want an error that names the table", name, err)
+		}
+	}
+}
+
+// TestDamagedManifestsAreRefused spoils a manifest; what is not there is told
+// from what is damaged.
+func TestDamagedManifestsAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	made, err := files.New(local.New(), dir, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := made.TakeIn(t.Context(), &manifest.Load{Version: manifest.Version, Number: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, files.ManifestName)
+	good, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := files.Open(t.Context(), local.New(), dir); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{
+		"nothing":         "",
+		"half of it":      string(good[:len(good)/2]),
+		"another version": strings.Replace(string(good), `"version": 1`, `"version": 99`, 1),
+		"no schema":       `{"version": 1, "layout": "reversed"}`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := files.Open(t.Context(), local.New(), dir); !errors.Is(err, manifest.ErrDamaged) || errors.Is(err, table.ErrNoTable) {
+			t.Errorf("%s: %v, want ErrDamaged", what, err)
+		}
+	}
+}
+
+func TestQuarantineFilesLieInOneDirectory(t *testing.T) {
+	s := files.Store{FS: local.New(), Dir: "trails"}
+	if got, want := s.Quarantine("2014-09-01/play.csv"), "trails/quarantine/2014-09-01__play.csv.jsonl"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,142 @@
+package tabletest
+
+import (
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/hfile"
+	"usertrail/internal/manifest"
+	"usertrail/internal/roll"
+	"usertrail/internal/table"
+	"usertrail/internal/tally"
+)
+
+// load takes rows, which are in order, in as one load.
+func (w *world) load(t *testing.T, to table.Loader, rows []row) *manifest.Load {
+	t.Helper()
+	ledger, files := w.stage(t, to, rows)
+	if err := to.TakeIn(t.Context(), ledger, files); err != nil {
+		t.Fatal(err)
+	}
+	w.rows = append(w.rows, rows...)
+	return ledger
+}
+
+// stage writes the files of a load, one for each region that has rows.
+func (w *world) stage(t *testing.T, to table.Loader, rows []row) (*manifest.Load, []manifest.File) {
+	t.Helper()
+	ledger := &manifest.Load{Version: manifest.Version, Number: to.NextLoad(), Job: "tabletest"}
+	regions, err := to.Regions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []manifest.File
+	for i, region := range regions {
+		var in []row
+		for _, r := range rows {
+			if region.Has(r.key) {
+				in = append(in, r)
+			}
+		}
+		if len(in) > 0 {
+			out = append(out, w.write(t, to, to.FileName(ledger.Number, i), in))
+		}
+	}
+	for _, f := range out {
+		ledger.Inputs = append(ledger.Inputs, manifest.Input{
+			Path: f.Name, Number: uint32(ledger.Number), Counts: manifest.Counts{Read: f.Records, Loaded: f.Records},
+		})
+	}
+	return ledger, out
+}
+
+// write writes one region's HFile and roll.
+func (w *world) write(t *testing.T, to table.Loader, name string, rows []row) manifest.File {
+	t.Helper()
+	f := manifest.File{Name: name + ".hfile", Roll: name + ".roll", Load: to.NextLoad(), Span: spanOf(rows)}
+	out, err := to.Stage(t.Context(), f.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Abort()
+	h, err := hfile.NewWriter(out, to.FileOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var count tally.Counter
+	for _, r := range rows {
+		for _, c := range r.cells {
+			count.Add(c)
+			if err := h.Add(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.Records += r.records
+	}
+	meta, err := h.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.First, f.Last, f.Tally = meta.FirstRow, meta.LastRow, count.Tally
+	f.Users = w.writeRoll(t, to, f.Roll, f.Span, rows)
+	checkStaged(t, to, f)
+	return f
+}
+
+func spanOf(rows []row) behaviour.Span {
+	s := behaviour.Span{From: rows[0].date, To: rows[0].date}
+	for _, r := range rows {
+		s.From, s.To = min(s.From, r.date), max(s.To, r.date)
+	}
+	return s
+}
+
+// writeRoll writes who is in rows, and says how many users that is.
+func (w *world) writeRoll(t *testing.T, to table.Loader, name string, span behaviour.Span, rows []row) int64 {
+	t.Helper()
+	out, err := to.Stage(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Abort()
+	var ids []uint16
+	for _, k := range w.schema.Kinds {
+		ids = append(ids, k.ID)
+	}
+	r := roll.NewWriter(out, ids, span)
+	for _, row := range rows {
+		if err := r.Add(row.user, row.date, row.kind, row.records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	meta, err := r.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return meta.Users
+}
+
+// checkStaged reads a staged file back before it is taken in.
+func checkStaged(t *testing.T, to table.Loader, f manifest.File) {
+	t.Helper()
+	in, err := to.Staged(t.Context(), f.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	h, err := hfile.Open(in, in.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back tally.Counter
+	if err := h.Verify(func(c *cell.Cell) error { back.Add(c); return nil }); err != nil || back.Tally != f.Tally {
+		t.Fatalf("%s holds %s, %v; written were %s", f.Name, back.Tally, err, f.Tally)
+	}
+}

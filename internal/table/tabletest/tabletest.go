@@ -1,0 +1,159 @@
+// Package tabletest is the suite that every implementation of table passes: what
+// is loaded comes back exactly, whatever is asked, and a load is there whole or
+// not at all. Run is all that an implementation's test calls.
+//
+// The suite writes files as bulkload does, but with plain loops, and compares
+// with filters over a list of cells. It promises nothing about speed.
+package tabletest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/layout"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// An Opener returns a place where there is no table yet, the test's own.
+type Opener func(t *testing.T) table.Store
+
+// Run runs the suite.
+func Run(t *testing.T, open Opener) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *world)
+	}{
+		{"a table is there once a load is in it", testBirth},
+		{"regions are those of the plan", testRegions},
+		{"Scan gives every cell of the ranges once", testScan},
+		{"Scan stops where emit does", testScanStops},
+		{"Scan ends with its context", testScanCancelled},
+		{"Users names everybody", testUsers},
+		{"Users goes forward to a key", testUsersSeek},
+		{"what was not taken in is not there", testStaged},
+		{"Sweep leaves what was taken in", testSweep},
+		{"ledgers come back in order", testLedgers},
+		{"a schema grows with a load", testExtend},
+		{"a table is for many goroutines", testConcurrent},
+		{"a store has one lock", testLock},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(open(t))) })
+	}
+}
+
+// A world is a table with what was loaded into it.
+type world struct {
+	store  table.Store
+	schema *behaviour.Schema
+	layout layout.Layout
+	dice   *rand.Rand
+	loads  int
+	rows   []row // all that was loaded
+}
+
+// A row is the cells of one user, date and kind of one load.
+type row struct {
+	key, user []byte
+	date      behaviour.Date
+	kind      int
+	records   int64
+	cells     []*cell.Cell
+}
+
+var (
+	firstDay = behaviour.DateOf(2014, 9, 1)
+	lastDay  = firstDay + 5
+	allDays  = behaviour.Span{From: firstDay, To: lastDay}
+)
+
+func newWorld(s table.Store) *world {
+	return &world{
+		store: s, layout: layout.Reversed{}, dice: rand.New(rand.NewPCG(7, 7)),
+		schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
+			{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "titles", Type: behaviour.String}}},
+			{ID: 2, Name: "login"},
+		}},
+	}
+}
+
+// plan is that of a table of three regions; one of the points is no user's.
+func (w *world) plan() table.Plan {
+	return table.Plan{
+		Layout: w.layout.Name(), Compression: "snappy", Schema: w.schema,
+		Splits: split.Points{[]byte("2"), []byte("7zz")},
+	}
+}
+
+// make makes the table with its first loads and opens it again.
+func (w *world) make(t *testing.T, loads int) table.Loader {
+	t.Helper()
+	made, err := w.store.New(w.plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range loads {
+		w.load(t, made, w.drawn(60))
+	}
+	if err := made.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w.open(t)
+}
+
+func (w *world) open(t *testing.T) table.Loader {
+	t.Helper()
+	opened, err := w.store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// drawn makes the rows of one load up, in order. Users and days come again from
+// load to load, column IDs do not.
+func (w *world) drawn(n int) []row {
+	w.loads++
+	byKey := map[string][]behaviour.Record{}
+	for i := range n {
+		r := behaviour.Record{
+			User: fmt.Appendf(nil, "%d", w.dice.IntN(40)), Kind: w.dice.IntN(len(w.schema.Kinds)),
+			Date: firstDay + behaviour.Date(w.dice.IntN(allDays.Days())), ID: int64(w.loads)<<38 | int64(i),
+		}
+		r.Time = int64(r.Date)*86_400_000_000 + w.dice.Int64N(1e9)
+		for range w.schema.Kinds[r.Kind].Fields {
+			r.Values = append(r.Values, [][]byte{nil, {}, []byte("value"), bytes.Repeat([]byte("long"), 50)}[w.dice.IntN(4)])
+		}
+		key := string(w.layout.AppendRow(nil, w.schema, &r))
+		byKey[key] = append(byKey[key], r)
+	}
+	var out []row
+	for key, records := range byKey {
+		out = append(out, w.row([]byte(key), records))
+	}
+	slices.SortFunc(out, func(a, b row) int { return bytes.Compare(a.key, b.key) })
+	return out
+}
+
+func (w *world) row(key []byte, records []behaviour.Record) row {
+	enc := w.layout.Encoder(w.schema, "d")
+	slices.SortFunc(records, func(a, b behaviour.Record) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range records {
+		enc.Add(&records[i])
+	}
+	out := row{key: key, user: key[:w.layout.UserKeyLen(key)], date: records[0].Date, kind: records[0].Kind, records: int64(len(records))}
+	// The encoder fails only where emit does.
+	_ = enc.Cells(key, func(c *cell.Cell) error { out.cells = append(out.cells, c.Clone()); return nil })
+	return out
+}

@@ -1,0 +1,181 @@
+package tabletest
+
+import (
+	"errors"
+	"io"
+	iofs "io/fs"
+	"reflect"
+	"slices"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+func testBirth(t *testing.T, w *world) {
+	if _, err := w.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
+		t.Fatalf("an empty place: %v, want ErrNoTable", err)
+	}
+	made, err := w.store.New(w.plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := made.NextLoad(); n != 1 {
+		t.Errorf("the first load is number %d, want 1", n)
+	}
+	rows := w.drawn(20)
+	w.stage(t, made, rows)
+	if _, err := w.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
+		t.Errorf("before its first load is taken in: %v, want ErrNoTable", err)
+	}
+	w.load(t, made, rows)
+	if err := made.Close(); err != nil {
+		t.Error(err)
+	}
+	info := w.open(t).Info()
+	if info.Layout.Name() != w.layout.Name() || !reflect.DeepEqual(info.Schema, w.schema) || info.Address != w.store.Address() {
+		t.Errorf("the table is %+v", info)
+	}
+}
+
+func testRegions(t *testing.T, w *world) {
+	got, err := w.make(t, 1).Regions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := w.plan().Splits.Regions(); !reflect.DeepEqual(got, want) {
+		t.Errorf("regions are %s, want %s", got, want)
+	}
+}
+
+// testStaged: files of a load that is not taken in change no answer, and are
+// swept.
+func testStaged(t *testing.T, w *world) {
+	from := w.make(t, 2)
+	all := w.cells(func(row) bool { return true })
+	_, staged := w.stage(t, from, w.drawn(60))
+	again := w.open(t)
+	expect(t, "with a staged load", scan(t, again, everything()), all, all)
+	if loads, err := again.Ledgers(t.Context()); err != nil || len(loads) != 2 || again.NextLoad() != 3 {
+		t.Errorf("%d ledgers, next load %d, %v; want 2, 3", len(loads), again.NextLoad(), err)
+	}
+	if err := again.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range staged {
+		if in, err := again.Staged(t.Context(), f.Name); !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("%s is there after Sweep: %v", f.Name, err)
+			if err == nil {
+				in.Close()
+			}
+		}
+	}
+}
+
+func testSweep(t *testing.T, w *world) {
+	from := w.make(t, 2)
+	p, err := from.Stage(t.Context(), from.FileName(from.NextLoad(), 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(p, "what a killed load was writing"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := from.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Abort()
+	all := w.cells(func(row) bool { return true })
+	expect(t, "after Sweep", scan(t, w.open(t), everything()), all, all)
+	if got, _ := walk(t, w.open(t), split.Region{}, allDays); len(got) != len(w.did(split.Region{}, allDays)) {
+		t.Errorf("after Sweep there are %d users, want %d", len(got), len(w.did(split.Region{}, allDays)))
+	}
+}
+
+func testLedgers(t *testing.T, w *world) {
+	made, err := w.store.New(w.plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loads, err := made.Ledgers(t.Context()); err != nil || len(loads) != 0 {
+		t.Errorf("a new table has %d ledgers, %v", len(loads), err)
+	}
+	var want []*manifest.Load
+	for range 3 {
+		want = append(want, w.load(t, made, w.drawn(30)))
+	}
+	// A load of files that held nothing has a ledger too.
+	empty := &manifest.Load{Version: manifest.Version, Number: made.NextLoad(), Inputs: []manifest.Input{{Path: "empty"}}}
+	if err := made.TakeIn(t.Context(), empty, nil); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, empty)
+	again := w.open(t)
+	for _, l := range []table.Loader{made, again} {
+		got, err := l.Ledgers(t.Context())
+		if err != nil || len(got) != len(want) || l.NextLoad() != len(want)+1 {
+			t.Fatalf("%d ledgers, next load %d, %v; want %d", len(got), l.NextLoad(), err, len(want))
+		}
+		for i := range want {
+			if !slices.EqualFunc(got[i].Inputs, want[i].Inputs, func(a, b manifest.Input) bool { return reflect.DeepEqual(a, b) }) || got[i].Number != i+1 {
+				t.Errorf("ledger %d is %+v, want %+v", i, got[i], want[i])
+			}
+		}
+	}
+	if err := made.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// testExtend adds a behaviour and a field; another type for a field, or another
+// name for an ID, is refused.
+func testExtend(t *testing.T, w *world) {
+	to := w.make(t, 1)
+	more := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "seconds", Type: behaviour.Int64}}},
+		{ID: 9, Name: "order"},
+	}}
+	if err := to.Extend(more); err != nil {
+		t.Fatal(err)
+	}
+	if kinds := w.open(t).Info().Schema.Kinds; len(kinds) != 2 {
+		t.Errorf("before the next load the table has %d behaviours, want 2", len(kinds))
+	}
+	w.load(t, to, w.drawn(30))
+	again := w.open(t)
+	s := again.Info().Schema
+	if len(s.Kinds) != 3 || len(s.Kinds[0].Fields) != 3 {
+		t.Errorf("the schema is %+v, want 3 behaviours, and 3 fields of play", s)
+	}
+	all := w.cells(func(row) bool { return true })
+	expect(t, "both loads", scan(t, again, everything()), all, all)
+	for _, wrong := range []behaviour.Kind{{ID: 1, Name: "pray"}, {ID: 5, Name: "play"}, {ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.Bool}}}} {
+		if err := again.Extend(&behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{wrong}}); err == nil {
+			t.Errorf("%+v was taken into the schema", wrong)
+		}
+	}
+}
+
+func testLock(t *testing.T, w *world) {
+	lock, err := w.store.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Lock(t.Context()); !errors.Is(err, dfs.ErrLocked) {
+		t.Errorf("a second lock: %v, want ErrLocked", err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if lock, err = w.store.Lock(t.Context()); err != nil {
+		t.Fatalf("after Unlock: %v", err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,117 @@
+package tabletest
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// did is what the users of a region did within a span, by key.
+func (w *world) did(r split.Region, span behaviour.Span) map[string]activity.Set {
+	out := map[string]activity.Set{}
+	for _, row := range w.rows {
+		if r.Has(row.key) && span.Has(row.date) {
+			out[string(row.user)] |= activity.Of(row.kind)
+		}
+	}
+	return out
+}
+
+// walk returns what a table says of a region's users, and their keys in the order
+// in which they come.
+func walk(t *testing.T, from table.Table, r split.Region, span behaviour.Span) (map[string]activity.Set, []string) {
+	t.Helper()
+	users, err := from.Users(t.Context(), r, span)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]activity.Set{}
+	var keys []string
+	for users.Next() {
+		u := users.User()
+		out[string(u.Key)] = u.Did
+		keys = append(keys, string(u.Key))
+		if u.Records < 1 {
+			t.Errorf("user %q has %d records", u.Key, u.Records)
+		}
+	}
+	if err := users.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out, keys
+}
+
+// testUsers: nobody is left out, nor anything that somebody did, users come once
+// and in order, and those of no region come in another.
+func testUsers(t *testing.T, w *world) {
+	from := w.make(t, 4)
+	regions, err := from.Regions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, region := range append(regions, split.Region{}) {
+		for day := range behaviour.Date(5) {
+			for _, span := range []behaviour.Span{allDays, {From: firstDay + day, To: firstDay + day}, {From: firstDay + day, To: lastDay}} {
+				want := w.did(region, span)
+				got, keys := walk(t, from, region, span)
+				if !slices.IsSorted(keys) || len(slices.Compact(slices.Clone(keys))) != len(keys) {
+					t.Fatalf("users of %s come as %q, want each once and in order", region, keys)
+				}
+				for key, did := range want {
+					if got[key]&did != did {
+						t.Errorf("%s, %s: user %q did %b, want at least %b", region, span, key, got[key], did)
+					}
+				}
+				for _, key := range keys {
+					if !region.Has([]byte(key)) {
+						t.Errorf("%s: user %q is of another region", region, key)
+					}
+				}
+			}
+		}
+	}
+	none := behaviour.Span{From: lastDay + 100, To: lastDay + 101}
+	if got, _ := walk(t, from, split.Region{}, none); len(w.did(split.Region{}, none)) != 0 || len(got) > len(w.did(split.Region{}, allDays)) {
+		t.Errorf("on days without rows there are %d users", len(got))
+	}
+}
+
+// testUsersSeek walks by seeks and steps, and compares with the list of all.
+func testUsersSeek(t *testing.T, w *world) {
+	from := w.make(t, 3)
+	_, all := walk(t, from, split.Region{}, allDays)
+	for range 100 {
+		users, err := from.Users(t.Context(), split.Region{}, allDays)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for next := 0; next <= len(all); next++ { // the user that a step must find
+			ok := false
+			if next == len(all) || w.dice.IntN(2) == 0 {
+				ok = users.Next()
+			} else {
+				next += w.dice.IntN(min(5, len(all)-next))
+				key := []byte(all[next])
+				if w.dice.IntN(3) == 0 { // just past that user, so at the one after
+					key = append(bytes.Clone(key), 0)
+					next++
+				}
+				ok = users.SeekGE(key)
+			}
+			if want := next < len(all); ok != want {
+				t.Fatalf("at user %d of %d: %t, want %t (%v)", next, len(all), ok, want, users.Err())
+			}
+			if ok && string(users.User().Key) != all[next] {
+				t.Fatalf("at user %d: %q, want %q", next, users.User().Key, all[next])
+			}
+		}
+		if err := users.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
