@@ -92,7 +92,7 @@ type dryResult struct {
 
 // config is the load that the flags and the job ask for, but for its dates.
 func (o *options) config(ctx context.Context) (bulkload.Config, error) {
-	cfg := bulkload.Config{FS: command.Files(), Types: o.flags.Types, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg := bulkload.Config{FS: command.Files(), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	var err error
 	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return cfg, err

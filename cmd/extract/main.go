@@ -79,7 +79,7 @@ func (o *options) extract(ctx context.Context) error {
 
 func (o *options) run(ctx context.Context) (extract.Result, error) {
 	cfg := extract.Config{
-		FS: command.Files(), Types: o.flags.Types, Active: o.active, Out: o.out, Overwrite: o.overwrite,
+		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Out: o.out, Overwrite: o.overwrite,
 		Workers: o.flags.Workers, Progress: o.flags.Progress(o.env),
 	}
 	memory, err := o.flags.Limits(extract.MinMemory)

@@ -181,6 +181,18 @@ func (f *Flags) Add(c *cobra.Command) {
 	p.BoolVar(&f.Quiet, "quiet", false, "no progress")
 }
 
+// Behaviours are those of --types. Blanks and empty names are no error: a shell's
+// "play, order" and "play," mean what they seem to.
+func (f *Flags) Behaviours() []string {
+	var names []string
+	for _, name := range f.Types {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Span reads --from and --to; both must be given.
 func (f *Flags) Span() (behaviour.Span, error) {
 	var s behaviour.Span

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"syscall"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
@@ -58,6 +59,8 @@ func Status(err error) int {
 		return OK
 	case is(context.Canceled):
 		return Failed
+	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
+		return Usage
 	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, extract.ErrQuestion, extract.ErrUsers, inspect.ErrUnknown):
 		return Usage
 	case is(bulkload.ErrTooBad):
