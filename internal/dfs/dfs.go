@@ -28,6 +28,9 @@ type FS interface {
 	// Create begins a file, and the directories above it. Nothing is visible
 	// under name until Commit, which replaces a file that was there before.
 	Create(ctx context.Context, name string) (Pending, error)
+	// Scratch is Create for a file that only this process will read: its Commit
+	// need not wait for stable storage.
+	Scratch(ctx context.Context, name string) (Pending, error)
 	// Stat describes a file or directory.
 	Stat(ctx context.Context, name string) (Info, error)
 	// List describes what lies in a directory, in order of name. Pending files

@@ -70,6 +70,15 @@ func (m *Mux) Create(ctx context.Context, name string) (Pending, error) {
 	return fs.Create(ctx, name)
 }
 
+// Scratch implements FS.
+func (m *Mux) Scratch(ctx context.Context, name string) (Pending, error) {
+	fs, err := m.For(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.Scratch(ctx, name)
+}
+
 // Stat implements FS.
 func (m *Mux) Stat(ctx context.Context, name string) (Info, error) {
 	fs, err := m.For(name)

@@ -56,7 +56,7 @@ func (d *disk) Open(_ context.Context, name string) (dfs.File, error) {
 	return &diskFile{Reader: bytes.NewReader(b), disk: d, name: name}, nil
 }
 
-func (d *disk) Create(_ context.Context, name string) (dfs.Pending, error) {
+func (d *disk) Scratch(_ context.Context, name string) (dfs.Pending, error) {
 	if err := d.op("create", name); err != nil {
 		return nil, err
 	}

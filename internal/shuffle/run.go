@@ -46,7 +46,7 @@ type runWriter struct {
 
 // createRun begins a run. Its buffer is buf, which is empty.
 func createRun(ctx context.Context, fs dfs.FS, name string, parts int, buf []byte) (*runWriter, error) {
-	f, err := fs.Create(ctx, name)
+	f, err := fs.Scratch(ctx, name)
 	if err != nil {
 		return nil, err
 	}

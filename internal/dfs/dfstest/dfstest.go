@@ -40,6 +40,7 @@ func Run(t *testing.T, open Opener) {
 		{"Commit replaces a file as a whole", testReplace},
 		{"Commit and Abort may be repeated", testIdempotence},
 		{"Abort leaves nothing", testAbort},
+		{"a scratch file is like any other", testScratch},
 		{"Create makes the directories above", testCreateDirs},
 		{"Create refuses the name of a directory", testCreateOverDir},
 		{"an empty file is a file", testEmptyFile},

@@ -90,10 +90,19 @@ func (f *Fault) Open(ctx context.Context, name string) (dfs.File, error) {
 
 // Create implements dfs.FS.
 func (f *Fault) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	return f.begin(ctx, name, f.fs.Create)
+}
+
+// Scratch implements dfs.FS.
+func (f *Fault) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
+	return f.begin(ctx, name, f.fs.Scratch)
+}
+
+func (f *Fault) begin(ctx context.Context, name string, create func(context.Context, string) (dfs.Pending, error)) (dfs.Pending, error) {
 	if err := f.fail("create", name); err != nil {
 		return nil, err
 	}
-	p, err := f.fs.Create(ctx, name)
+	p, err := create(ctx, name)
 	if err != nil {
 		return nil, err
 	}

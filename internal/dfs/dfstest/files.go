@@ -115,6 +115,30 @@ func testAbort(t *testing.T, w world) {
 	w.expect(t, map[string]string{"file": "before"})
 }
 
+func testScratch(t *testing.T, w world) {
+	for _, name := range []string{w.at("tmp", "run-0"), w.at("tmp", "run-1")} {
+		p, err := w.Scratch(w.ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Abort()
+		if _, err := io.WriteString(p, "sorted"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Stat(w.ctx, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Stat before Commit: %v; want fs.ErrNotExist", err)
+		}
+		if name == w.at("tmp", "run-1") {
+			p.Abort()
+			continue
+		}
+		if err := p.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.expect(t, map[string]string{"tmp/run-0": "sorted"})
+}
+
 func testCreateDirs(t *testing.T, w world) {
 	write(t, w, w.at("a", "b", "c", "file"), "deep")
 	w.expect(t, map[string]string{"a/b/c/file": "deep"})

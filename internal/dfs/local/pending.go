@@ -39,9 +39,28 @@ type pending struct {
 	w    *bufio.Writer
 	err  error // what came of it, once done
 	done bool
+	lost bool // by a crash of the machine, and nobody minds
 }
 
 func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	p, err := create(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	p.w = bufio.NewWriterSize(&writeback{f: p.f}, bufferSize)
+	return p, nil
+}
+
+func (local) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
+	p, err := create(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	p.w, p.lost = bufio.NewWriterSize(p.f, bufferSize), true
+	return p, nil
+}
+
+func create(ctx context.Context, name string) (*pending, error) {
 	if err := ready(ctx, "create", name); err != nil {
 		return nil, err
 	}
@@ -55,9 +74,7 @@ func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {
 	if err != nil {
 		return nil, named("create", name, err)
 	}
-	p := &pending{ctx: ctx, name: name, tmp: f.Name(), f: f}
-	p.w = bufio.NewWriterSize(&writeback{f: f}, bufferSize)
-	return p, nil
+	return &pending{ctx: ctx, name: name, tmp: f.Name(), f: f}, nil
 }
 
 // createBeside makes the temporary file for name. Its mode is what the umask
@@ -103,16 +120,20 @@ func (p *pending) publish() error {
 	if err := os.Rename(p.tmp, p.name); err != nil {
 		return errors.Join(err, os.Remove(p.tmp))
 	}
+	if p.lost {
+		return nil
+	}
 	return syncDir(filepath.Dir(p.name))
 }
 
-// seal brings what was written to disk and closes the file.
+// seal brings what was written to disk, unless it may be lost, and closes the
+// file.
 func (p *pending) seal() error {
 	err := ready(p.ctx, "commit", p.name)
 	if err == nil {
 		err = p.w.Flush()
 	}
-	if err == nil {
+	if err == nil && !p.lost {
 		err = p.f.Sync()
 	}
 	return errors.Join(err, p.f.Close())
