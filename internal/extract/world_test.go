@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"usertrail/internal/behaviour"
@@ -80,27 +80,40 @@ func TestOneWorldOneAnswer(t *testing.T) {
 	}
 }
 
-// runs counts the sorted runs that are written.
-type runs struct {
+// created remembers which sorted runs and parts are written.
+type created struct {
 	dfs.FS
-	n atomic.Int64
+	mu    sync.Mutex
+	runs  int
+	parts []string
 }
 
-func (r *runs) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	if strings.HasPrefix(dfs.Base(name), "run-") {
-		r.n.Add(1)
+func (c *created) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if base := dfs.Base(name); strings.HasPrefix(base, "part-") {
+		c.parts = append(c.parts, base)
 	}
-	return r.FS.Create(ctx, name)
+	return c.FS.Create(ctx, name)
+}
+
+func (c *created) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if strings.HasPrefix(dfs.Base(name), "run-") {
+		c.runs++
+	}
+	return c.FS.Scratch(ctx, name)
 }
 
 // TestLittleMemorySpills makes sure that the turn of little memory is one.
 func TestLittleMemorySpills(t *testing.T) {
 	w := testworld.World(7, 120)
 	h := inhabit(t, w)
-	spy := &runs{FS: h.fs}
+	spy := &created{FS: h.fs}
 	h.fs = spy
 	h.load(t, turn{name: "spilling", workers: 1, memory: 60 << 10, regions: 1}, w.Span)
-	if n := spy.n.Load(); n < 5 {
+	if n := spy.runs; n < 5 {
 		t.Errorf("%d runs were spilled, want many", n)
 	}
 }

@@ -1,0 +1,323 @@
+package extract_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/extract"
+	"usertrail/internal/job"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table/files"
+	"usertrail/internal/testworld"
+)
+
+// childEnv holds what a process that was started to be killed has to do.
+const childEnv = "USERTRAIL_TEST_CHILD"
+
+// An errand is what such a process does: it loads a table day by day, or extracts
+// into Out.
+type errand struct {
+	Dir, Table, Out string
+	Span            behaviour.Span
+	Question        testworld.Question
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(childEnv); text != "" {
+		if err := runErrand(context.Background(), text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// runErrand says on standard output when it begins.
+func runErrand(ctx context.Context, text string) error {
+	var e errand
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		return err
+	}
+	h := &house{dir: e.Dir, fs: local.New()}
+	var err error
+	if h.job, err = job.Load(ctx, h.fs, filepath.Join(e.Dir, "usertrail.yaml")); err != nil {
+		return err
+	}
+	fmt.Println("begun")
+	return h.run(ctx, e)
+}
+
+func (h *house) run(ctx context.Context, e errand) error {
+	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2}
+	if e.Out != "" {
+		_, err := h.ask(ctx, e.Question, u, e.Out)
+		return err
+	}
+	for d := e.Span.From; d <= e.Span.To; d++ {
+		_, err := bulkload.Run(ctx, h.config(u, behaviour.Span{From: d, To: d}))
+		if err != nil && !errors.Is(err, bulkload.ErrNothing) {
+			return err
+		}
+	}
+	return nil
+}
+
+// send starts a process with an errand and, unless after is negative, kills it so
+// long after it has begun. It says how long the process took.
+func send(t *testing.T, e errand, after time.Duration) (took time.Duration, killed bool) {
+	t.Helper()
+	text, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), childEnv+"="+string(text))
+	c.Stderr = &stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("the process did not begin: %q, %v, %v: %s", line, err, c.Wait(), stderr.String())
+	}
+	began := time.Now()
+	if after >= 0 {
+		time.Sleep(after)
+		if err := c.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+	}
+	err = c.Wait()
+	took = time.Since(began)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == -1 && after >= 0 {
+		return took, true
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	return took, false
+}
+
+// saveJob writes the house's job for other processes to read.
+func saveJob(t *testing.T, h *house, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, "usertrail.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kills is how often a load is killed, at moments spread over its length.
+const kills = 16
+
+// TestKilledLoadsGoOn kills loads with SIGKILL. After each kill the table holds
+// some whole days; the same load then ends with the undisturbed one's table.
+func TestKilledLoadsGoOn(t *testing.T) {
+	w := testworld.World(12, 25)
+	h := inhabit(t, w)
+	saveJob(t, h, w.Job())
+	e := errand{Dir: h.dir, Table: "clean", Span: w.Span}
+	length, _ := send(t, e, -1)
+	want := lasting(t, h, e.Table)
+	died := 0
+	for i := range kills {
+		e.Table = fmt.Sprint("killed", i)
+		if _, killed := send(t, e, length*time.Duration(i)/kills); killed {
+			died++
+		}
+		checkPrefix(t, lasting(t, h, e.Table), want)
+		if i%2 == 0 {
+			send(t, e, rand.N(length))
+			checkPrefix(t, lasting(t, h, e.Table), want)
+		}
+		if err := h.run(t.Context(), e); err != nil {
+			t.Fatalf("after %d of %d: %v", i, kills, err)
+		}
+		if diff := differ(lasting(t, h, e.Table), want); diff != "" {
+			t.Errorf("killed after %d of %d of its length: in the end %s", i, kills, diff)
+		}
+	}
+	if died < kills/2 {
+		t.Errorf("only %d of %d processes died before they were done", died, kills)
+	}
+}
+
+// checkPrefix checks that a table holds the first loads of another, whole.
+func checkPrefix(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	text, ok := got[files.ManifestName]
+	if !ok {
+		return
+	}
+	var m, all manifest.Table
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(want[files.ManifestName]), &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Files) > len(all.Files) || len(m.Loads) > len(all.Loads) {
+		t.Fatalf("it has %d files of %d loads, want at most %d of %d", len(m.Files), len(m.Loads), len(all.Files), len(all.Loads))
+	}
+	for i, f := range m.Files {
+		if f.Name != all.Files[i].Name || got[f.Name] != want[f.Name] || got[f.Roll] != want[f.Roll] {
+			t.Errorf("%s is not as in the undisturbed table", f.Name)
+		}
+	}
+	for i, l := range m.Loads {
+		if l != all.Loads[i] || got[l.Name] != want[l.Name] {
+			t.Errorf("%s is not as in the undisturbed table", l.Name)
+		}
+	}
+}
+
+// crowd is a house of so many users with many behaviours, enough for several
+// parts of an answer.
+func crowd(t *testing.T, users, each int) (*house, testworld.Question) {
+	t.Helper()
+	const text = "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {login: {id: 1}}\n"
+	h := newHouse(t, text)
+	saveJob(t, h, text)
+	day := behaviour.DateOf(2014, 9, 1)
+	var b strings.Builder
+	b.WriteString("user_id,time\n")
+	for i := range each {
+		for u := range users {
+			fmt.Fprintf(&b, "%05d,2014-09-01 00:%02d:%02d\n", u, i/60, i%60)
+		}
+	}
+	h.deliver(t, testworld.File{Name: day.String() + "/login.csv", Text: []byte(b.String())})
+	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"login"}}
+	h.load(t, turn{name: "trails", workers: 2, memory: 256 << 20, regions: 3}, q.Span)
+	return h, q
+}
+
+// TestKilledExtractsGoOn kills extracts with SIGKILL, and goes on until one is
+// done. In between OUT is not there; in the end it is the undisturbed one's.
+func TestKilledExtractsGoOn(t *testing.T) {
+	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
+	home := filepath.Join(h.dir, "home")
+	e := errand{Dir: h.dir, Table: "trails", Out: filepath.Join(h.dir, "clean"), Question: q}
+	length, _ := send(t, e, -1)
+	want := dfstest.Snapshot(t, h.fs, e.Out)
+	if len(onlyParts(want)) < 3 {
+		t.Fatalf("%d parts, want several", len(onlyParts(want)))
+	}
+	for round := range 2 {
+		e.Out = filepath.Join(home, fmt.Sprint(round), "out")
+		died := 0
+		for {
+			after := length * time.Duration(1+died) / 8
+			_, killed := send(t, e, after)
+			if !killed {
+				break
+			}
+			died++
+			if _, err := os.Stat(e.Out); !errors.Is(err, iofs.ErrNotExist) {
+				// It died between the rename and its end.
+				if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
+					t.Fatalf("round %d, killed %d times: half published: %s", round, died, diff)
+				}
+				break
+			}
+		}
+		if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
+			t.Errorf("round %d, killed %d times: in the end %s", round, died, diff)
+		}
+		if left := leftovers(t, filepath.Dir(e.Out)); len(left) > 0 {
+			t.Errorf("round %d, killed %d times: in the end there is also %q", round, died, left)
+		}
+		if died < 4 {
+			t.Errorf("round %d: killed only %d times", round, died)
+		}
+	}
+}
+
+// TestGoingOnKeepsFinishedParts fails an extract as it writes its last part: the
+// next one writes that part alone.
+func TestGoingOnKeepsFinishedParts(t *testing.T) {
+	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
+	u := turn{name: "trails", workers: 1, memory: 64 << 20}
+	out := filepath.Join(h.dir, "out")
+	broken := *h
+	broken.fs = refusing{h.fs, "part-00002.parquet"}
+	if _, err := broken.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("%v, want ErrInjected", err)
+	}
+	spy := &created{FS: h.fs}
+	watched := *h
+	watched.fs = spy
+	if _, err := watched.ask(t.Context(), q, u, out); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(spy.parts, " "); got != "part-00002.parquet" {
+		t.Errorf("going on wrote %s, want the part that was not finished", got)
+	}
+	clean := filepath.Join(h.dir, "clean")
+	if _, err := h.ask(t.Context(), q, u, clean); err != nil {
+		t.Fatal(err)
+	}
+	if diff := differ(dfstest.Snapshot(t, h.fs, out), dfstest.Snapshot(t, h.fs, clean)); diff != "" {
+		t.Errorf("in the end %s", diff)
+	}
+}
+
+// refusing is a file system that does not make files of one name.
+type refusing struct {
+	dfs.FS
+	base string
+}
+
+func (r refusing) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	if dfs.Base(name) == r.base {
+		return nil, fmt.Errorf("create %s: %w", name, dfstest.ErrInjected)
+	}
+	return r.FS.Create(ctx, name)
+}
+
+// TestTheSecondExtractIsTold starts an extract while another holds OUT's lock.
+func TestTheSecondExtractIsTold(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{name: "trails", workers: 1, memory: 1 << 20}
+	h.load(t, u, w.Span)
+	out := filepath.Join(h.dir, "out")
+	lock, err := h.fs.Lock(t.Context(), filepath.Join(h.dir, ".out.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := w.Questions(1, 1)[0]
+	if _, err := h.ask(t.Context(), q, u, out); !errors.Is(err, dfs.ErrLocked) {
+		t.Errorf("%v, want ErrLocked", err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.ask(t.Context(), q, u, out); err != nil {
+		t.Error(err)
+	}
+}
