@@ -60,10 +60,10 @@ func TestPictureOfImports(t *testing.T) {
 var floors = [][]string{
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
-	{"internal/bulkload", "internal/extract", "internal/inspect"},              // the programs
-	{"internal/shuffle", "internal/fetch", "internal/progress"},                // movement
-	{"internal/dfs/local", "internal/dfs/dfstest", "internal/table/files"},     // what implements the seams
-	{"internal/table", "internal/job", "internal/manifest", "internal/layout"}, // formats and seams
+	{"internal/bulkload", "internal/extract", "internal/inspect"},                                      // the programs
+	{"internal/shuffle", "internal/fetch", "internal/progress"},                                        // movement
+	{"internal/dfs/local", "internal/dfs/dfstest", "internal/table/files", "internal/table/tabletest"}, // what implements the seams
+	{"internal/table", "internal/job", "internal/manifest", "internal/layout"},                         // formats and seams
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
 	{"internal/invariants"},
