@@ -123,6 +123,25 @@ func loadWithFault(t *testing.T, h *house, u turn, span behaviour.Span, n int, m
 	return past
 }
 
+// TestSpillingLoadSurvivesFaults fails some of the many operations of a load that
+// sorts with little memory, and kills its disk at others.
+func TestSpillingLoadSurvivesFaults(t *testing.T) {
+	w := testworld.World(7, 120)
+	h := inhabit(t, w)
+	u := turn{name: "clean", workers: 2, memory: 100 << 10, regions: 3}
+	count := dfstest.FaultAt(h.fs, 1<<30)
+	counted := *h
+	counted.fs = count
+	counted.load(t, u, w.Span)
+	want := lasting(t, h, u.name)
+	const faults = 20
+	for i := range faults {
+		u.name = fmt.Sprint("trails", i)
+		mode := []dfstest.Mode{0, dfstest.Dead | dfstest.Torn}[i%2]
+		loadWithFault(t, h, u, w.Span, count.Count()*i/faults, mode, want)
+	}
+}
+
 // differ names a file in which two snapshots differ.
 func differ(got, want map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
