@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/column"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
+	"usertrail/internal/pipe"
 	"usertrail/internal/progress"
 	"usertrail/internal/record"
 	"usertrail/internal/shuffle"
@@ -100,7 +101,7 @@ func (b *batch) read(ctx context.Context) error {
 	g.Go(func() error {
 		defer close(files)
 		for _, in := range b.inputs {
-			if err := send(ctx, files, in); err != nil {
+			if err := pipe.Send(ctx, files, in); err != nil {
 				return err
 			}
 		}
@@ -187,7 +188,7 @@ func (b *batch) chunks(ctx context.Context, in *input, r *record.Reader, tasks c
 		if err != nil {
 			return err
 		}
-		if err := send(ctx, tasks, task{in, n, c, r.Header(), buf}); err != nil {
+		if err := pipe.Send(ctx, tasks, task{in, n, c, r.Header(), buf}); err != nil {
 			return &stopped{err}
 		}
 	}
@@ -342,14 +343,4 @@ func (p *parser) Reject(r *record.Reject) error {
 	p.counts.Quarantined++
 	p.rejects = append(p.rejects, newBadRecord(p.in.Rel, r))
 	return nil
-}
-
-// send gives up when ctx does, so no stage waits for a reader that has gone.
-func send[T any](ctx context.Context, ch chan<- T, v T) error {
-	select {
-	case ch <- v:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

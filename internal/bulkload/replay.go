@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
+	"usertrail/internal/pipe"
 	"usertrail/internal/record"
 	"usertrail/internal/table"
 )
@@ -175,7 +176,7 @@ func (b *batch) replayFile(ctx context.Context, in *input, tasks chan<- task) er
 		}
 		in.done[r.Offset] = true
 		c := record.Chunk{Data: append(raw, '\n'), Offset: r.Offset, Line: r.Line}
-		if err := send(ctx, tasks, task{in: in, number: n, chunk: c, header: header}); err != nil {
+		if err := pipe.Send(ctx, tasks, task{in: in, number: n, chunk: c, header: header}); err != nil {
 			return err
 		}
 		n++

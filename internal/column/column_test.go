@@ -65,7 +65,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, field string, number uint32, offset int64) {
 		number, offset = number%column.Numbers, offset&column.MaxOffset
 		if field == "" || strings.ContainsRune(field, column.Separator) {
-			t.Skip("no field of ours")
+			return
 		}
 		id := column.ID(number, offset)
 		got, back, err := column.Parse(column.Append(nil, field, id))
@@ -97,7 +97,7 @@ func FuzzOrder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string, i, j int64) {
 		i, j = i&math.MaxInt64, j&math.MaxInt64
 		if a == "" || b == "" || strings.ContainsRune(a+b, column.Separator) {
-			t.Skip("no fields of ours")
+			return
 		}
 		ai, aj, bj := column.Append(nil, a, i), column.Append(nil, a, j), column.Append(nil, b, j)
 		if got, want := bytes.Compare(ai, aj), cmp.Compare(i, j); got != want {

@@ -61,7 +61,7 @@ var floors = [][]string{
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
 	{"internal/bulkload", "internal/extract", "internal/inspect"},                                      // the programs
-	{"internal/shuffle", "internal/fetch", "internal/progress"},                                        // movement
+	{"internal/shuffle", "internal/fetch", "internal/progress", "internal/pipe"},                       // movement
 	{"internal/dfs/local", "internal/dfs/dfstest", "internal/table/files", "internal/table/tabletest"}, // what implements the seams
 	{"internal/table", "internal/job", "internal/manifest", "internal/layout"},                         // formats and seams
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs"},

@@ -5,6 +5,7 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/fetch"
+	"usertrail/internal/pipe"
 	"usertrail/internal/progress"
 	"usertrail/internal/trail"
 )
@@ -85,14 +86,14 @@ func (k *knife) end() error {
 	p := k.part
 	k.part = nil
 	p.last = append(p.last, p.users[len(p.users)-1].key()...)
-	return send(k.ctx, k.jobs, p)
+	return pipe.Send(k.ctx, k.jobs, p)
 }
 
 // finish ends the last part. An answer without a user is one part without rows,
 // so that whoever reads it finds the columns.
 func (k *knife) finish() error {
 	if k.part == nil && k.number == 0 {
-		return send(k.ctx, k.jobs, &part{})
+		return pipe.Send(k.ctx, k.jobs, &part{})
 	}
 	if k.part == nil {
 		return nil

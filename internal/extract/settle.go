@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/fetch"
+	"usertrail/internal/pipe"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -47,7 +48,7 @@ func settle(ctx context.Context, q *question, regions []split.Region, found *int
 		g.Go(func() error {
 			w, ctx := errgroup.WithContext(ctx)
 			for i := range regions {
-				if err := send(ctx, ahead, struct{}{}); err != nil {
+				if err := pipe.Send(ctx, ahead, struct{}{}); err != nil {
 					return cmp.Or(w.Wait(), err)
 				}
 				w.Go(func() error {
@@ -60,7 +61,7 @@ func settle(ctx context.Context, q *question, regions []split.Region, found *int
 		})
 		for i := range all {
 			for {
-				p, ok := recv(ctx, all[i].pieces)
+				p, ok := pipe.Receive(ctx, all[i].pieces)
 				if !ok {
 					break
 				}
@@ -79,16 +80,6 @@ func settle(ctx context.Context, q *question, regions []split.Region, found *int
 			*found += all[i].found
 			<-ahead
 		}
-	}
-}
-
-// recv gives up when ctx does.
-func recv[T any](ctx context.Context, ch <-chan T) (v T, ok bool) {
-	select {
-	case v, ok = <-ch:
-		return v, ok
-	case <-ctx.Done():
-		return v, false
 	}
 }
 
@@ -180,15 +171,5 @@ func (c *cutter) flush() error {
 	}
 	p := &fetch.Piece{Region: c.region, Keys: c.keys}
 	c.keys, c.records = nil, 0
-	return send(c.ctx, c.out, p)
-}
-
-// send gives up when ctx does, so no stage waits for a reader that has gone.
-func send[T any](ctx context.Context, ch chan<- T, v T) error {
-	select {
-	case ch <- v:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return pipe.Send(c.ctx, c.out, p)
 }

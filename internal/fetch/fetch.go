@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/layout"
+	"usertrail/internal/pipe"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
@@ -112,10 +113,10 @@ func (e *each) hand(ctx context.Context, pieces iter.Seq2[*Piece, error], todo, 
 			return err
 		}
 		o := order{p, make(chan *Trails, 1)}
-		if err := send(ctx, queue, o); err != nil {
+		if err := pipe.Send(ctx, queue, o); err != nil {
 			return err
 		}
-		if err := send(ctx, todo, o); err != nil {
+		if err := pipe.Send(ctx, todo, o); err != nil {
 			return err
 		}
 	}
@@ -187,14 +188,4 @@ func collect(ctx context.Context, queue <-chan order, emit func(*Trails) error) 
 		}
 	}
 	return nil
-}
-
-// send gives up when ctx does, so no stage waits for a reader that has gone.
-func send[T any](ctx context.Context, ch chan<- T, v T) error {
-	select {
-	case ch <- v:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
