@@ -15,7 +15,7 @@ import (
 const (
 	// blockSize is where a block is cut. In larger ones a search walks longer,
 	// smaller ones compress worse.
-	blockSize = 16 << 10
+	blockSize = 4 << 10
 	// maxRaw is more than the largest block of one user who did something on
 	// every day there is, and bounds what a damaged file can ask for.
 	maxRaw = 64 << 20

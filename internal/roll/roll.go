@@ -24,7 +24,7 @@
 //
 //	zstd frame of raw | CRC of the frame, 4 bytes
 //
-//	raw, cut when it reaches 16 KiB:
+//	raw, cut when it reaches 4 KiB:
 //	uv  n, the users in it, at least 1
 //	uv  bytes of shared
 //	uv  bytes of lengths
