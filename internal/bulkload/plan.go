@@ -22,7 +22,7 @@ const (
 	// a region's file of it is worth opening, little enough to stay in memory.
 	batchBytes = 320 << 20
 	// regionBytes is how much of the first load makes one region.
-	regionBytes = 128 << 20
+	regionBytes = 256 << 20
 	maxRegions  = 64
 )
 

@@ -3,11 +3,11 @@ package extract
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/manifest"
@@ -78,7 +78,7 @@ func (w *partWriter) write(ctx context.Context, out *staging, p *part) error {
 		return err
 	}
 	defer f.Abort()
-	h := sha256.New()
+	h := xxhash.New()
 	s := &sum{Writer: io.MultiWriter(f, h)}
 	if err := w.rows(s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -89,7 +89,7 @@ func (w *partWriter) write(ctx context.Context, out *staging, p *part) error {
 	return out.done(ctx, partRecord{
 		TrailPart: manifest.TrailPart{
 			Name: name, Users: int64(len(p.users)), Events: p.events,
-			Size: s.bytes, SHA256: hex.EncodeToString(h.Sum(nil)),
+			Size: s.bytes, Sum: fmt.Sprintf("%016x", h.Sum64()),
 		},
 		Number: p.number, Last: p.last,
 	})

@@ -112,9 +112,9 @@ func (e *Extract) text(p *page) {
 		fact{"events", count(e.Events)},
 		fact{"fields", fieldList(e.Fields)},
 	)
-	g := newGrid("name", ">users", ">events", ">size", "state", "sha256")
+	g := newGrid("name", ">users", ">events", ">size", "state", "xxh64")
 	for _, part := range e.Parts {
-		g.add(part.Name, count(part.Users), count(part.Events), size(part.Size), string(part.State), short(part.SHA256[:min(16, len(part.SHA256))]))
+		g.add(part.Name, count(part.Users), count(part.Events), size(part.Size), string(part.State), part.Sum)
 	}
 	p.list("parts", g, len(e.Parts))
 	p.trail(e.First)

@@ -287,8 +287,8 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 		},
 		Fields: fields, Users: 4, Found: 3, Active: 3, Events: meta.Rows,
 		Parts: []manifest.TrailPart{
-			{Name: "part-00000.parquet", Users: 3, Events: meta.Rows, Size: meta.Bytes, SHA256: "0123456789abcdef0123456789abcdef"},
-			{Name: "part-00001.parquet", Users: 1, Events: 7, Size: 70, SHA256: "fedcba9876543210"},
+			{Name: "part-00000.parquet", Users: 3, Events: meta.Rows, Size: meta.Bytes, Sum: "0123456789abcdef"},
+			{Name: "part-00001.parquet", Users: 1, Events: 7, Size: 70, Sum: "fedcba9876543210"},
 		},
 	}
 	if err := manifest.Write(ctx, fs, dfs.Join(dir, "_manifest.json"), m); err != nil {

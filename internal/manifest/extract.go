@@ -32,5 +32,5 @@ type TrailPart struct {
 	Users  int64  `json:"users"`
 	Events int64  `json:"events"`
 	Size   int64  `json:"size"`
-	SHA256 string `json:"sha256"`
+	Sum    string `json:"xxh64"` // of its bytes
 }
