@@ -214,6 +214,10 @@ func (f *Flags) Span() (behaviour.Span, error) {
 	return s, nil
 }
 
+// uncounted is what a process holds besides what the runtime's limit counts: the
+// program itself, above all.
+const uncounted = 32 << 20
+
 // Limits reads --memory and --workers, and bounds the process by them. The
 // runtime's own limit lies a little lower, for what it does not count. least is
 // the least memory that the program can work with.
@@ -228,7 +232,7 @@ func (f *Flags) Limits(least uint64) (int64, error) {
 	if f.Workers < 1 || f.Workers > 1024 {
 		return 0, fmt.Errorf("%w: --workers %d is not in 1..1024", ErrUsage, f.Workers)
 	}
-	debug.SetMemoryLimit(int64(n) / 10 * 9)
+	debug.SetMemoryLimit(min(int64(n)/10*9, int64(n)-uncounted))
 	return int64(n), nil
 }
 
