@@ -86,6 +86,10 @@ func (s Span) String() string {
 	return s.From.String() + ".." + s.To.String()
 }
 
+// Millis is a time in microseconds as a cell's timestamp holds it: in whole
+// milliseconds, rounded down also before 1970.
+func Millis(micros int64) int64 { return floorDiv(micros, 1000) }
+
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {

@@ -93,7 +93,7 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 	if err != nil {
 		return err
 	}
-	c := cutter{ctx: ctx, region: r, out: out.pieces}
+	c := cutter{ctx: ctx, out: out.pieces}
 	take := func(u table.User) error {
 		switch q.rule.Judge(u.Did) {
 		case activity.Absent:
@@ -147,7 +147,6 @@ func walk(users table.Users, u *Users, list []userRef, take func(table.User) err
 // A cutter cuts a region's active users into pieces.
 type cutter struct {
 	ctx     context.Context
-	region  split.Region
 	out     chan<- *fetch.Piece
 	keys    *fetch.Keys
 	records int64
@@ -169,7 +168,7 @@ func (c *cutter) flush() error {
 	if c.keys == nil {
 		return nil
 	}
-	p := &fetch.Piece{Region: c.region, Keys: c.keys}
+	p := &fetch.Piece{Keys: c.keys}
 	c.keys, c.records = nil, 0
 	return pipe.Send(c.ctx, c.out, p)
 }

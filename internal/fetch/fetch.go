@@ -32,8 +32,7 @@ type Scanner interface {
 
 // A Piece is some users of one region.
 type Piece struct {
-	Region split.Region
-	Keys   *Keys
+	Keys *Keys
 }
 
 // Config says what is asked of each user, and how.

@@ -148,7 +148,7 @@ func (e *reversedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 				continue
 			}
 			e.qual = binary.BigEndian.AppendUint64(e.qual[:n], uint64(ev.ID))
-			e.c.Qualifier, e.c.Time = e.qual, floorDiv(ev.Time, 1000)
+			e.c.Qualifier, e.c.Time = e.qual, behaviour.Millis(ev.Time)
 			if err := emit(&e.c); err != nil {
 				return err
 			}
@@ -160,19 +160,11 @@ func (e *reversedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 
 // mark returns the value of an event's marker, and whether it needs one.
 func (e *reversedEncoder) mark(ev *trail.Event, fields int) ([]byte, bool) {
-	micros := ev.Time - floorDiv(ev.Time, 1000)*1000
+	micros := ev.Time - behaviour.Millis(ev.Time)*1000
 	if micros != 0 {
 		return strconv.AppendInt(nil, micros, 10), true
 	}
 	return nil, fields == 0 || e.batch.Refs[ev.Refs].End == 0
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }
 
 // Decoder implements Layout.
