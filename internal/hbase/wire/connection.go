@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A Service is what a connection speaks to. One connection has one.
+type Service string
+
+// The services and who offers them.
+const (
+	ClientService     Service = "ClientService"     // region servers: data
+	AdminService      Service = "AdminService"      // region servers: flush and the like
+	MasterService     Service = "MasterService"     // the active master: tables
+	ClientMetaService Service = "ClientMetaService" // masters, region servers from 2.5: where meta is
+)
+
+// ConnectionCallID is the call ID of an answer that is about the connection.
+const ConnectionCallID = 0xffffffff
+
+// Codec is the class of the cell blocks, both ways.
+const Codec = "org.apache.hadoop.hbase.codec.KeyValueCodec"
+
+// AppendPreamble appends what a client says first: the magic, simple
+// authentication and the ConnectionHeader. The version switches on the cap on a
+// Multi's answer and cell blocks for single Gets.
+func AppendPreamble(dst []byte, service Service, user string) []byte {
+	dst = append(dst, "HBas\x00\x50"...)
+	start := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	dst, at := begin(dst, 1)
+	dst = appendString(dst, 1, user)
+	dst = end(dst, at)
+	dst = appendString(dst, 2, string(service))
+	dst = appendString(dst, 3, Codec)
+	dst, at = begin(dst, 5)
+	dst = appendString(dst, 1, "2.6.0")
+	for num := protowire.Number(2); num <= 6; num++ {
+		dst = appendString(dst, num, "")
+	}
+	dst = appendUint(dst, 7, 2)
+	dst = appendUint(dst, 8, 6)
+	dst = end(dst, at)
+	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
+	return dst
+}
+
+// A RequestHeader stands before every request.
+type RequestHeader struct {
+	CallID    uint32
+	Method    string
+	CellBlock int    // bytes; 0 is no cell block
+	TimeoutMS uint32 // what is left of the call's time; 0 is no limit
+}
+
+// Append appends the message.
+func (h *RequestHeader) Append(dst []byte) []byte {
+	dst = appendUint(dst, 1, uint64(h.CallID))
+	dst = appendString(dst, 3, h.Method)
+	dst = appendBool(dst, 4, true)
+	if h.CellBlock > 0 {
+		var at int
+		dst, at = begin(dst, 5)
+		dst = appendUint(dst, 1, uint64(h.CellBlock))
+		dst = end(dst, at)
+	}
+	return appendNonzero(dst, 7, uint64(h.TimeoutMS))
+}
+
+// A Response is one answer's frame without its length, cut in parts that alias
+// it.
+type Response struct {
+	CallID    uint32
+	Exception *ServerError // if it is there Param and Cells are empty
+	Param     []byte
+	Cells     []byte
+}
+
+// CallID returns the call that a frame answers.
+func CallID(frame []byte) (uint32, error) {
+	header, n := protowire.ConsumeBytes(frame)
+	if n < 0 {
+		return 0, fmt.Errorf("frame of %d bytes: %w: %w", len(frame), ErrMalformed, protowire.ParseError(n))
+	}
+	d := decoder{rest: header}
+	for d.next() {
+		if d.num == 1 {
+			var id uint32
+			d.uint32(&id)
+			return id, d.done("ResponseHeader")
+		}
+	}
+	d.refuse("call ID missing")
+	return 0, d.done("ResponseHeader")
+}
+
+// Decode cuts frame in its parts.
+func (r *Response) Decode(frame []byte) error {
+	*r = Response{}
+	header, n := protowire.ConsumeBytes(frame)
+	if n < 0 {
+		return fmt.Errorf("frame of %d bytes: %w: %w", len(frame), ErrMalformed, protowire.ParseError(n))
+	}
+	rest := frame[n:]
+	cells := 0
+	d := decoder{rest: header}
+	for d.next() {
+		switch d.num {
+		case 1:
+			d.uint32(&r.CallID)
+		case 2:
+			r.Exception = new(ServerError)
+			d.message(r.Exception.decodeResponse)
+		case 3:
+			d.message(func(b []byte) error {
+				d := decoder{rest: b}
+				for d.next() {
+					if d.num == 1 {
+						d.count(&cells)
+					}
+				}
+				return d.done("CellBlockMeta")
+			})
+		}
+	}
+	if err := d.done("ResponseHeader"); err != nil {
+		return err
+	}
+	if cells > len(rest) {
+		return fmt.Errorf("ResponseHeader: %w: cell block of %d bytes in the last %d of the frame", ErrMalformed, cells, len(rest))
+	}
+	r.Cells = rest[len(rest)-cells:]
+	rest = rest[: len(rest)-cells : len(rest)-cells]
+	if len(rest) == 0 {
+		return nil
+	}
+	if r.Param, n = protowire.ConsumeBytes(rest); n != len(rest) {
+		return fmt.Errorf("call %d: %w: %d bytes left for the answer's message", r.CallID, ErrMalformed, len(rest))
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A ServerError is a Java exception that a server answered with: to a call, a
+// region's part of a Multi, or one action of it.
+type ServerError struct {
+	Class   string // org.apache.hadoop.hbase.NotServingRegionException
+	Message string // the first line, without the class
+
+	// Where a RegionMovedException says that the region is.
+	Host string
+	Port int
+
+	// Only answers to a whole call carry these two.
+	DoNotRetry bool
+	Overloaded bool
+}
+
+func (e *ServerError) Error() string {
+	if e.Message == "" {
+		return e.Name()
+	}
+	return e.Name() + ": " + e.Message
+}
+
+// Name is the class without its package, by which to classify.
+func (e *ServerError) Name() string {
+	return e.Class[strings.LastIndexByte(e.Class, '.')+1:]
+}
+
+// maxMessage bounds what is kept of a first line, in bytes.
+const maxMessage = 2048
+
+// set takes over a class and a stack trace.
+func (e *ServerError) set(class string, trace []byte) {
+	e.Class = class
+	line, _, _ := bytes.Cut(trace, []byte("\n"))
+	message := string(line[:min(len(line), maxMessage)])
+	message, _ = strings.CutPrefix(message, class)
+	e.Message = strings.TrimSpace(strings.TrimPrefix(message, ":"))
+	if e.Host == "" && e.Name() == "RegionMovedException" {
+		e.Host, e.Port = movedTo(e.Message)
+	}
+}
+
+// movedTo finds the target in "Region moved to: hostname=H port=P startCode=S.
+// As of locationSeqNum=N.", which is all that a Multi's exceptions have.
+func movedTo(message string) (string, int) {
+	var host string
+	for word := range strings.FieldsSeq(message) {
+		if h, ok := strings.CutPrefix(word, "hostname="); ok {
+			host = h
+		}
+		if p, ok := strings.CutPrefix(word, "port="); ok {
+			if port, err := strconv.ParseUint(p, 10, 16); err == nil && host != "" {
+				return host, int(port)
+			}
+		}
+	}
+	return "", 0
+}
+
+// decodeResponse decodes an ExceptionResponse.
+func (e *ServerError) decodeResponse(b []byte) error {
+	var class string
+	var trace []byte
+	d := decoder{rest: b}
+	for d.next() {
+		switch d.num {
+		case 1:
+			d.string(&class)
+		case 2:
+			d.bytes(&trace)
+		case 3:
+			d.string(&e.Host)
+		case 4:
+			d.count(&e.Port)
+		case 5:
+			d.bool(&e.DoNotRetry)
+		case 6:
+			d.bool(&e.Overloaded)
+		}
+	}
+	e.set(class, trace)
+	return d.done("ExceptionResponse")
+}
+
+// decodePair decodes the NameBytesPair that stands for an exception in a Multi.
+func (e *ServerError) decodePair(b []byte) error {
+	var class string
+	var trace []byte
+	d := decoder{rest: b}
+	for d.next() {
+		switch d.num {
+		case 1:
+			d.string(&class)
+		case 2:
+			d.bytes(&trace)
+		}
+	}
+	e.set(class, trace)
+	return d.done("NameBytesPair")
+}
+
+// decodeForeign decodes the ForeignExceptionMessage of a procedure.
+func (e *ServerError) decodeForeign(b []byte) error {
+	d := decoder{rest: b}
+	for d.next() {
+		if d.num == 2 {
+			d.message(e.decodeGeneric)
+		}
+	}
+	return d.done("ForeignExceptionMessage")
+}
+
+func (e *ServerError) decodeGeneric(b []byte) error {
+	var class string
+	var message []byte
+	d := decoder{rest: b}
+	for d.next() {
+		switch d.num {
+		case 1:
+			d.string(&class)
+		case 2:
+			d.bytes(&message)
+		}
+	}
+	e.set(class, message)
+	if e.Class == "" {
+		e.Class = "java.io.IOException"
+	}
+	return d.done("GenericExceptionMessage")
+}
+
+// GoString keeps a printed error to one line.
+func (e *ServerError) GoString() string { return fmt.Sprintf("&wire.ServerError{%s}", e.Error()) }

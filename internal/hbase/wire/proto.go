@@ -1,0 +1,214 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// ErrMalformed is wrapped by every error about bytes that are not what the
+// protocol says.
+var ErrMalformed = errors.New("malformed message")
+
+// An Appender encodes itself behind dst and returns the longer slice.
+type Appender interface {
+	Append(dst []byte) []byte
+}
+
+// Raw is an Appender of bytes that are encoded already. Raw(nil) is also the
+// message without fields.
+type Raw []byte
+
+// Append appends r as it is.
+func (r Raw) Append(dst []byte) []byte { return append(dst, r...) }
+
+func appendUint(dst []byte, num protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(dst, num, protowire.VarintType), v)
+}
+
+func appendBool(dst []byte, num protowire.Number, v bool) []byte {
+	return appendUint(dst, num, protowire.EncodeBool(v))
+}
+
+func appendBytes(dst []byte, num protowire.Number, v []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(dst, num, protowire.BytesType), v)
+}
+
+func appendString(dst []byte, num protowire.Number, v string) []byte {
+	return protowire.AppendString(protowire.AppendTag(dst, num, protowire.BytesType), v)
+}
+
+// appendNonzero leaves out the zero, as an optional field may.
+func appendNonzero(dst []byte, num protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return dst
+	}
+	return appendUint(dst, num, v)
+}
+
+// begin opens the nested message num and returns where its fields start. One
+// byte is kept for the length; end makes more room where it needs more.
+func begin(dst []byte, num protowire.Number) ([]byte, int) {
+	dst = append(protowire.AppendTag(dst, num, protowire.BytesType), 0)
+	return dst, len(dst)
+}
+
+// end closes the nested message whose fields start at start.
+func end(dst []byte, start int) []byte {
+	size := len(dst) - start
+	if size < 0x80 {
+		dst[start-1] = byte(size)
+		return dst
+	}
+	var length [10]byte
+	n := protowire.AppendVarint(length[:0], uint64(size))
+	dst = append(dst, n[1:]...)
+	copy(dst[start-1+len(n):], dst[start:start+size])
+	copy(dst[start-1:], n)
+	return dst
+}
+
+// A decoder walks over the fields of one message. After an error next says false
+// and done says what it was.
+type decoder struct {
+	rest []byte
+	num  protowire.Number
+	typ  protowire.Type
+	n    uint64 // of a number
+	b    []byte // of bytes, clipped
+	err  error
+}
+
+// next goes to the next field.
+func (d *decoder) next() bool {
+	if d.err != nil || len(d.rest) == 0 {
+		return false
+	}
+	num, typ, n := protowire.ConsumeTag(d.rest)
+	if n < 0 {
+		d.fail(n)
+		return false
+	}
+	d.num, d.typ, d.rest = num, typ, d.rest[n:]
+	switch typ {
+	case protowire.VarintType:
+		d.n, n = protowire.ConsumeVarint(d.rest)
+	case protowire.BytesType:
+		d.b, n = protowire.ConsumeBytes(d.rest)
+		d.b = d.b[:len(d.b):len(d.b)]
+	default:
+		n = protowire.ConsumeFieldValue(num, typ, d.rest)
+	}
+	if n < 0 {
+		d.fail(n)
+		return false
+	}
+	d.rest = d.rest[n:]
+	return true
+}
+
+func (d *decoder) fail(code int) {
+	d.err = fmt.Errorf("field %d: %w: %w", d.num, ErrMalformed, protowire.ParseError(code))
+}
+
+// refuse ends the walk: the field is well formed but not what it must be.
+func (d *decoder) refuse(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("field %d: %w: %s", d.num, ErrMalformed, fmt.Sprintf(format, args...))
+	}
+}
+
+// want says whether the field is of a wire type.
+func (d *decoder) want(typ protowire.Type) bool {
+	if d.typ != typ {
+		d.refuse("wire type %d, not %d", d.typ, typ)
+	}
+	return d.err == nil
+}
+
+// done returns the error of the walk over the message name.
+func (d *decoder) done(name string) error {
+	if d.err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, d.err)
+}
+
+func (d *decoder) uint64(to *uint64) {
+	if d.want(protowire.VarintType) {
+		*to = d.n
+	}
+}
+
+func (d *decoder) uint32(to *uint32) {
+	if d.want(protowire.VarintType) {
+		*to = uint32(d.n)
+	}
+}
+
+func (d *decoder) int64(to *int64) {
+	if d.want(protowire.VarintType) {
+		*to = int64(d.n)
+	}
+}
+
+// count takes an int32 that counts something.
+func (d *decoder) count(to *int) {
+	switch {
+	case !d.want(protowire.VarintType):
+	case d.n > math.MaxInt32:
+		d.refuse("count of %d", int64(d.n))
+	default:
+		*to = int(d.n)
+	}
+}
+
+func (d *decoder) bool(to *bool) {
+	if d.want(protowire.VarintType) {
+		*to = d.n != 0
+	}
+}
+
+// bytes takes bytes that alias the message.
+func (d *decoder) bytes(to *[]byte) {
+	if d.want(protowire.BytesType) {
+		*to = d.b
+	}
+}
+
+func (d *decoder) string(to *string) {
+	if d.want(protowire.BytesType) {
+		*to = string(d.b)
+	}
+}
+
+// message decodes a nested message.
+func (d *decoder) message(decode func([]byte) error) {
+	if d.want(protowire.BytesType) {
+		if err := decode(d.b); err != nil {
+			d.err = fmt.Errorf("field %d: %w", d.num, err)
+		}
+	}
+}
+
+// numbers takes one number of a repeated field, or many that are packed.
+func (d *decoder) numbers(take func(uint64)) {
+	if d.typ == protowire.VarintType {
+		take(d.n)
+		return
+	}
+	if !d.want(protowire.BytesType) {
+		return
+	}
+	for b := d.b; len(b) > 0; {
+		v, n := protowire.ConsumeVarint(b)
+		if n < 0 {
+			d.fail(n)
+			return
+		}
+		take(v)
+		b = b[n:]
+	}
+}
