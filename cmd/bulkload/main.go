@@ -16,9 +16,9 @@ import (
 
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
-	"usertrail/internal/table/files"
 )
 
 func main() {
@@ -119,7 +119,7 @@ func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	}
 	cfg.Temp = o.temp
 	if cfg.Temp == "" {
-		cfg.Temp = dfs.Join(address, files.TempName)
+		cfg.Temp = dfs.Join(address, catalog.TempName)
 	} else {
 		cfg.Temp = dfs.Join(cfg.Temp, fmt.Sprintf("usertrail-%d", os.Getpid()))
 	}

@@ -20,6 +20,7 @@ import (
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
+	"usertrail/internal/fetch"
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/table"
@@ -52,6 +53,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	f.StringVar(&o.users, "users", "", "file with one user ID a line, - for standard input, or all")
 	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
 	f.StringVar(&o.out, "out", "", "directory to make (default trails-FROM-TO)")
+	f.StringVar(&o.plan, "plan", "auto", "how rows are asked for: get, one by one; scan, a user's all together; auto")
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
@@ -66,6 +68,7 @@ type options struct {
 	users     string
 	active    string
 	out       string
+	plan      string
 	overwrite bool
 }
 
@@ -99,6 +102,9 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 	}
 	if o.users == "" {
 		return extract.Result{}, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", command.ErrUsage)
+	}
+	if cfg.Plan, err = fetch.ParsePlan(o.plan); err != nil {
+		return extract.Result{}, fmt.Errorf("%w: --%w", command.ErrUsage, err)
 	}
 	if cfg.Out == "" {
 		cfg.Out = fmt.Sprintf("trails-%s-%s", cfg.Span.From, cfg.Span.To)

@@ -96,6 +96,7 @@ type load struct {
 	log    *slog.Logger
 
 	target  table.Loader
+	stager  table.Stager      // target, where it takes files
 	schema  *behaviour.Schema // of the table, with what the job adds
 	kindMap []mapped          // by the job's kinds
 	ledgers *ledgers

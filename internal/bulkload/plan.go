@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/column"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
+	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
 
@@ -57,12 +58,9 @@ func (l *load) open(ctx context.Context, found job.Found) error {
 	t, err := l.cfg.Store.Open(ctx)
 	switch {
 	case errors.Is(err, table.ErrNoTable):
-		splits, err := l.sampleSplits(ctx, found.Inputs)
-		if err != nil {
-			return err
-		}
-		t, err = l.cfg.Store.New(table.Plan{
-			Layout: l.layout.Name(), Compression: l.job.Table.Compression, Schema: l.job.Schema, Splits: splits,
+		t, err = l.cfg.Store.New(ctx, table.Plan{
+			Layout: l.layout.Name(), Compression: l.job.Table.Compression, Schema: l.job.Schema,
+			Splits: func(ctx context.Context) (split.Points, error) { return l.sampleSplits(ctx, found.Inputs) },
 		})
 		if err != nil {
 			return err
@@ -75,6 +73,10 @@ func (l *load) open(ctx context.Context, found job.Found) error {
 		if err := t.Extend(l.job.Schema); err != nil {
 			return fmt.Errorf("%w: %w", job.ErrJob, err)
 		}
+	}
+	var ok bool
+	if l.stager, ok = l.target.(table.Stager); !ok {
+		return fmt.Errorf("%w: table %s takes no files", ErrRequest, l.cfg.Store.Address())
 	}
 	info := l.target.Info()
 	l.layout, l.schema = info.Layout, info.Schema

@@ -61,7 +61,7 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 	w.enc = b.layout.Encoder(b.schema, b.target.Info().Family)
 	w.unique = newUnique(ctx, b)
 	defer w.abort()
-	name := b.target.FileName(b.target.NextLoad(), region)
+	name := b.stager.FileName(b.target.NextLoad(), region)
 	if err := w.fill(ctx, it, name); err != nil {
 		return nil, fmt.Errorf("write region %d: %w", region, err)
 	}
@@ -126,13 +126,13 @@ func (w *regionFile) fill(ctx context.Context, it *shuffle.Iterator, name string
 func (w *regionFile) begin(ctx context.Context, name string) error {
 	w.file.Name, w.file.Roll, w.file.Load = name+hfileEnding, name+rollEnding, w.target.NextLoad()
 	var err error
-	if w.out, err = newOutput(ctx, w.target.Stage, w.file.Name); err != nil {
+	if w.out, err = newOutput(ctx, w.stager.Stage, w.file.Name); err != nil {
 		return err
 	}
-	if w.w, err = hfile.NewWriter(w.out, w.target.FileOptions()); err != nil {
+	if w.w, err = hfile.NewWriter(w.out, w.stager.FileOptions()); err != nil {
 		return err
 	}
-	if w.rollOut, err = newOutput(ctx, w.target.Stage, w.file.Roll); err != nil {
+	if w.rollOut, err = newOutput(ctx, w.stager.Stage, w.file.Roll); err != nil {
 		return err
 	}
 	w.roll = roll.NewWriter(w.rollOut, idsOf(w.schema), w.span())
@@ -194,7 +194,7 @@ func (w *regionFile) finish() error {
 // verify reads the finished file back whole, and compares its tally with that of
 // what was written.
 func (w *regionFile) verify(ctx context.Context) error {
-	f, err := w.target.Staged(ctx, w.file.Name)
+	f, err := w.stager.Staged(ctx, w.file.Name)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (u *unique) lookUp(r *behaviour.Record) error {
 	b.Reset()
 	d.Into(&b, func([]byte) (uint32, bool) { return 0, true })
 	only := split.Region{Start: u.row, End: append(bytes.Clone(u.row), 0)}
-	err := u.target.Scan(u.ctx, table.Query{
+	err := u.target.Read(u.ctx, table.Query{
 		Bounds: only, Span: span,
 		Ranges: func(yield func(split.Region) bool) { yield(only) },
 	}, func(c *cell.Cell) error { return d.Add(c) })

@@ -15,6 +15,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/fetch"
@@ -99,7 +100,7 @@ func (y *yard) config(from, to string, types ...string) bulkload.Config {
 	y.t.Helper()
 	return bulkload.Config{
 		FS: y.store.FS, Job: y.job, Store: y.store, Types: types, Workers: 2, Memory: 8 << 20,
-		Span: behaviour.Span{From: date(y.t, from), To: date(y.t, to)}, Temp: dfs.Join(y.store.Dir, files.TempName),
+		Span: behaviour.Span{From: date(y.t, from), To: date(y.t, to)}, Temp: dfs.Join(y.store.Dir, catalog.TempName),
 	}
 }
 
@@ -171,7 +172,7 @@ func (y *yard) trails(ids bool) []string {
 	}
 	p := &fetch.Piece{Keys: new(fetch.Keys)}
 	for users.Next() {
-		p.Keys.Add(users.User().Key)
+		p.Keys.Add(users.User().Key, true)
 	}
 	if err := users.Err(); err != nil {
 		y.t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
 	"usertrail/internal/job"
@@ -103,7 +104,7 @@ func loadJob(t *testing.T, name, written, logs, dir string, s behaviour.Span) bu
 	disk := local.New()
 	r, err := bulkload.Run(t.Context(), bulkload.Config{
 		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: dir}, Span: s, Workers: 2,
-		Temp: filepath.Join(dir, files.TempName), Progress: progress.Config{Quiet: true},
+		Temp: filepath.Join(dir, catalog.TempName), Progress: progress.Config{Quiet: true},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -60,11 +60,13 @@ func TestPictureOfImports(t *testing.T) {
 var floors = [][]string{
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
-	{"internal/bulkload", "internal/extract", "internal/inspect"},                                      // the programs
-	{"internal/shuffle", "internal/fetch", "internal/progress", "internal/pipe"},                       // movement
-	{"internal/dfs/local", "internal/dfs/dfstest", "internal/table/files", "internal/table/tabletest"}, // what implements the seams
-	{"internal/table", "internal/job", "internal/manifest", "internal/layout"},                         // formats and seams
-	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs"},
+	{"internal/bulkload", "internal/extract", "internal/inspect"},                // the programs
+	{"internal/shuffle", "internal/fetch", "internal/progress", "internal/pipe"}, // movement
+	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/hbase", "internal/table/tabletest"}, // what implements the seams
+	{"internal/catalog", "internal/hbase"},
+	{"internal/table", "internal/job", "internal/manifest", "internal/layout"}, // formats and seams
+	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/hbase/rpc", "internal/hbase/hbasetest"},
+	{"internal/hbase/wire"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
 	{"internal/invariants"},
 }
@@ -101,9 +103,13 @@ var doorsteps = map[string][]string{
 	"github.com/gofrs/flock":            {"internal/dfs/local"},
 	"github.com/valyala/fastjson":       {"internal/record"},
 	"golang.org/x/text":                 {"internal/record", "cmd/internal/scripttest"},
-	"google.golang.org/protobuf":        {"internal/hfile"},
+	"google.golang.org/protobuf":        {"internal/hfile", "internal/hbase"},
 	"internal/dfs/local":                {"cmd/"},
 	"internal/table/files":              {"cmd/"},
+	"internal/table/hbase":              {"cmd/"},
+	"internal/dfs/hdfs":                 {"cmd/"},
+	"internal/hbase":                    {"internal/table/hbase"},
+	"github.com/go-zookeeper/":          {"internal/hbase"},
 	"internal/rowkey":                   {"internal/layout", "internal/inspect"},
 	"internal/testworld":                {},
 	"internal/bulkload":                 {"cmd/"},

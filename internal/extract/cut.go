@@ -18,6 +18,7 @@ type part struct {
 	users  []slice
 	events int64
 	last   []byte // key of its last user
+	found  int64  // users found by their rows, up to that one
 }
 
 // A slice is one user's trail: events From to To, not included, of a batch.
@@ -40,11 +41,12 @@ type knife struct {
 	jobs     chan<- *part
 	number   int
 	part     *part
+	found    int64 // users whom only their rows could tell to be there
 	progress *progress.Progress
 }
 
-// take cuts one piece's trails into users. Rolls may name a user or a behaviour
-// too many, so each user is judged again by what was read.
+// take cuts one piece's trails into users, and judges each by what was read: a
+// roll may name a behaviour too many, and of some users nothing was known before.
 func (k *knife) take(t *fetch.Trails) error {
 	defer t.Release()
 	events := t.Batch.Events
@@ -53,6 +55,9 @@ func (k *knife) take(t *fetch.Trails) error {
 		for ; to < len(events) && events[to].User == events[from].User; to++ {
 			did |= activity.Of(int(events[to].Kind))
 		}
+		if !t.Keys.Sure(int(events[from].User)) {
+			k.found++
+		}
 		if k.q.rule.Judge(did) == activity.Active {
 			if err := k.add(slice{t, from, to}); err != nil {
 				return err
@@ -60,6 +65,7 @@ func (k *knife) take(t *fetch.Trails) error {
 		}
 		from = to
 	}
+	k.q.size.add(t.Keys.Len(), len(events))
 	k.progress.Add(int64(len(events)))
 	return nil
 }
@@ -85,6 +91,7 @@ func (k *knife) add(s slice) error {
 func (k *knife) end() error {
 	p := k.part
 	k.part = nil
+	p.found = k.found
 	p.last = append(p.last, p.users[len(p.users)-1].key()...)
 	return pipe.Send(k.ctx, k.jobs, p)
 }

@@ -1,7 +1,8 @@
 // Package extract takes the trails of active users out of a table, as one
 // function:
 //
-//	settle    the rolls say who is active, and cut them into pieces
+//	settle    where rolls say who is active, they settle it; users are cut into
+//	          pieces
 //	fetch     many pieces are read at once, and come back in order
 //	cut       their trails are cut into parts of about PartEvents behaviours, a
 //	          user whole in one part
@@ -70,6 +71,7 @@ type Config struct {
 	Span      behaviour.Span
 	Types     []string
 	Active    string // all, any or min:N; all
+	Plan      fetch.Plan
 	Out       string
 	Overwrite bool
 
@@ -99,6 +101,7 @@ type question struct {
 	active  string
 	workers int
 	after   []byte // key of the last user that an earlier run finished
+	size    sizes
 }
 
 func newQuestion(c *Config) (*question, error) {
@@ -164,8 +167,9 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		return Result{}, err
 	}
 	defer out.close()
-	q.after = out.after()
-	m, err := answer(ctx, &c, q, out)
+	last := out.last()
+	q.after = last.Last
+	m, err := answer(ctx, &c, q, out, last.Found)
 	if err != nil {
 		return Result{}, err
 	}
@@ -188,13 +192,15 @@ func checkOut(ctx context.Context, c *Config) error {
 	return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", c.Out, iofs.ErrExist)
 }
 
-// answer writes all parts that are not written yet, and says what the whole is.
-func answer(ctx context.Context, c *Config, q *question, out *staging) (*manifest.Extract, error) {
+// answer writes all parts that are not written yet, and says what the whole is. In
+// the parts that are, an earlier run found some users by their rows.
+func answer(ctx context.Context, c *Config, q *question, out *staging, before int64) (*manifest.Extract, error) {
 	regions, err := q.table.Regions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found int64
+	var settled int64
+	k := &knife{q: q, number: len(out.parts), found: before}
 	p := progress.Start(c.Progress)
 	defer p.Done()
 	p.Step("reading trails", "behaviours", 0)
@@ -202,9 +208,9 @@ func answer(ctx context.Context, c *Config, q *question, out *staging) (*manifes
 	jobs := make(chan *part)
 	g.Go(func() error {
 		defer close(jobs)
-		k := &knife{ctx: gctx, q: q, jobs: jobs, number: len(out.parts), progress: p}
-		cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Kinds: q.kinds, Span: q.span, Workers: q.workers}
-		if err := fetch.Each(gctx, q.table, settle(gctx, q, regions, &found), cfg, k.take); err != nil {
+		k.ctx, k.jobs, k.progress = gctx, jobs, p
+		cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Kinds: q.kinds, Span: q.span, Plan: c.Plan, Workers: q.workers}
+		if err := fetch.Each(gctx, q.table, settle(gctx, q, regions, &settled), cfg, k.take); err != nil {
 			return err
 		}
 		return k.finish()
@@ -223,7 +229,7 @@ func answer(ctx context.Context, c *Config, q *question, out *staging) (*manifes
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return out.manifest(q, found, c.Table.Info().Address), nil
+	return out.manifest(q, settled+k.found, c.Table.Info().Address), nil
 }
 
 // sum counts what passes through it.

@@ -14,13 +14,13 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
 	"usertrail/internal/cell"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
-	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
 )
 
@@ -54,9 +54,9 @@ func lasting(t *testing.T, h *house, name string) map[string]string {
 // it: no less and no more can be read as the table.
 func named(all map[string]string) map[string]string {
 	out := maps.Clone(all)
-	m := all[files.ManifestName]
+	m := all[catalog.ManifestName]
 	maps.DeleteFunc(out, func(name, _ string) bool {
-		return name != files.ManifestName && !strings.Contains(m, name)
+		return name != catalog.ManifestName && !strings.Contains(m, name)
 	})
 	return out
 }
@@ -104,17 +104,16 @@ func loadWithFault(t *testing.T, h *house, u turn, span behaviour.Span, n int, m
 	if err != nil && !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("fault at %d: lost the cause: %v", n, err)
 	}
-	if got := lasting(t, h, u.name); got[files.ManifestName] != "" && !maps.Equal(named(got), named(want)) {
+	if got := lasting(t, h, u.name); got[catalog.ManifestName] != "" && !maps.Equal(named(got), named(want)) {
 		t.Errorf("fault at %d (%v): the table is neither as before nor as after", n, err)
 	}
 	_, again := bulkload.Run(t.Context(), h.config(u, span))
 	if again != nil && !errors.Is(again, bulkload.ErrNothing) {
 		t.Fatalf("fault at %d (%v): second run: %v", n, err, again)
 	}
-	if errors.Is(again, bulkload.ErrNothing) && err != nil && mode&dfstest.Uncertain == 0 && !maps.Equal(lasting(t, h, u.name), want) {
-		t.Errorf("fault at %d: %v, and yet it was all loaded", n, err)
-	}
-	if diff := differ(lasting(t, h, u.name), want); again == nil && diff != "" || diff != "" && !strings.HasPrefix(diff, files.TempName+"/") {
+	// A fault while sorted runs are removed leaves them to the next load that has
+	// something to do.
+	if diff := differ(lasting(t, h, u.name), want); again == nil && diff != "" || diff != "" && !strings.HasPrefix(diff, catalog.TempName+"/") {
 		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
 	}
 	if _, third := bulkload.Run(t.Context(), h.config(u, span)); !errors.Is(third, bulkload.ErrNothing) {
@@ -320,9 +319,9 @@ func (b brokenRegion) Users(ctx context.Context, r split.Region, span behaviour.
 	return b.Table.Users(ctx, r, span)
 }
 
-// Scan implements table.Table.
-func (b brokenRegion) Scan(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
-	return b.Table.Scan(ctx, q, emit)
+// Read implements table.Table.
+func (b brokenRegion) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	return b.Table.Read(ctx, q, emit)
 }
 
 // TestNoRegionIsLeftOut breaks one region after the other: the last one's error

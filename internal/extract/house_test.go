@@ -21,6 +21,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/dfs/local"
@@ -158,7 +159,7 @@ func (h *house) config(u turn, span behaviour.Span) bulkload.Config {
 	j.Table.Regions = u.regions
 	return bulkload.Config{
 		FS: h.fs, Job: &j, Store: h.store(u.name), Span: span,
-		Workers: u.workers, Memory: u.memory, Temp: dfs.Join(h.dir, u.name, files.TempName),
+		Workers: u.workers, Memory: u.memory, Temp: dfs.Join(h.dir, u.name, catalog.TempName),
 	}
 }
 

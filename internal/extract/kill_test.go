@@ -17,13 +17,13 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
-	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
 )
 
@@ -170,7 +170,7 @@ func TestKilledLoadsGoOn(t *testing.T) {
 // checkPrefix checks that a table holds the first loads of another, whole.
 func checkPrefix(t *testing.T, got, want map[string]string) {
 	t.Helper()
-	text, ok := got[files.ManifestName]
+	text, ok := got[catalog.ManifestName]
 	if !ok {
 		return
 	}
@@ -178,7 +178,7 @@ func checkPrefix(t *testing.T, got, want map[string]string) {
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(want[files.ManifestName]), &all); err != nil {
+	if err := json.Unmarshal([]byte(want[catalog.ManifestName]), &all); err != nil {
 		t.Fatal(err)
 	}
 	if len(m.Files) > len(all.Files) || len(m.Loads) > len(all.Loads) {

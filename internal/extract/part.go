@@ -91,7 +91,7 @@ func (w *partWriter) write(ctx context.Context, out *staging, p *part) error {
 			Name: name, Users: int64(len(p.users)), Events: p.events,
 			Size: s.bytes, Sum: fmt.Sprintf("%016x", h.Sum64()),
 		},
-		Number: p.number, Last: p.last,
+		Number: p.number, Last: p.last, Found: p.found,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -30,10 +31,11 @@ type settled struct {
 	err    error
 }
 
-// settle decides from the table's rolls who is active, before any row is read,
-// and cuts the active users into pieces, in order of their keys. Regions are
+// settle decides who is active, before any row is read, as far as the table knows
+// it, and cuts those who are or may be into pieces, in order of their keys. Regions are
 // settled ahead of the one whose pieces are taken, Workers of them at once.
-// found is given the number of users found once all pieces have been taken.
+// found is given the number of users that were found for sure once all pieces have
+// been taken.
 func settle(ctx context.Context, q *question, regions []split.Region, found *int64) iter.Seq2[*fetch.Piece, error] {
 	return func(yield func(*fetch.Piece, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -93,16 +95,18 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 	if err != nil {
 		return err
 	}
-	c := cutter{ctx: ctx, out: out.pieces}
+	c := cutter{ctx: ctx, out: out.pieces, size: &q.size}
 	take := func(u table.User) error {
-		switch q.rule.Judge(u.Did) {
-		case activity.Absent:
-			return nil
-		case activity.TooFew:
-			out.found++
+		standing := q.rule.Judge(u.Did)
+		if standing == activity.Absent {
 			return nil
 		}
-		out.found++
+		if u.Sure {
+			out.found++
+		}
+		if standing == activity.TooFew {
+			return nil
+		}
 		if bytes.Compare(u.Key, q.after) <= 0 {
 			return nil // in a part that an earlier run finished
 		}
@@ -148,6 +152,7 @@ func walk(users table.Users, u *Users, list []userRef, take func(table.User) err
 type cutter struct {
 	ctx     context.Context
 	out     chan<- *fetch.Piece
+	size    *sizes
 	keys    *fetch.Keys
 	records int64
 }
@@ -156,8 +161,8 @@ func (c *cutter) add(u table.User) error {
 	if c.keys == nil {
 		c.keys = new(fetch.Keys)
 	}
-	c.keys.Add(u.Key)
-	c.records += u.Records
+	c.keys.Add(u.Key, u.Sure)
+	c.records += cmp.Or(u.Records, c.size.user())
 	if c.records >= pieceRecords || c.keys.Len() >= pieceUsers {
 		return c.flush()
 	}
@@ -171,4 +176,26 @@ func (c *cutter) flush() error {
 	p := &fetch.Piece{Keys: c.keys}
 	c.keys, c.records = nil, 0
 	return pipe.Send(c.ctx, c.out, p)
+}
+
+// sizes learns how many records a user has, where the table does not say.
+type sizes struct {
+	users, records atomic.Int64
+}
+
+// firstGuess is a user's records before any were read.
+const firstGuess = 32
+
+func (s *sizes) add(users, records int) {
+	s.records.Add(int64(records))
+	s.users.Add(int64(users))
+}
+
+// user is about how many records a user has, at least 1.
+func (s *sizes) user() int64 {
+	users := s.users.Load()
+	if users == 0 {
+		return firstGuess
+	}
+	return s.records.Load()/users + 1
 }

@@ -45,7 +45,8 @@ type staging struct {
 type partRecord struct {
 	manifest.TrailPart
 	Number int          `json:"number"`
-	Last   manifest.Key `json:"last"` // key of its last user
+	Last   manifest.Key `json:"last"`  // key of its last user
+	Found  int64        `json:"found"` // users found by their rows, up to that one
 }
 
 // asked is everything that decides an answer's bytes.
@@ -139,12 +140,12 @@ func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
 	return nil
 }
 
-// after is the key of the last user whose part is finished.
-func (s *staging) after() []byte {
+// last is the last part that is finished with all before it.
+func (s *staging) last() partRecord {
 	if len(s.parts) == 0 {
-		return nil
+		return partRecord{}
 	}
-	return s.parts[len(s.parts)-1].Last
+	return s.parts[len(s.parts)-1]
 }
 
 func (s *staging) create(ctx context.Context, name string) (dfs.Pending, error) {

@@ -1,7 +1,10 @@
 // Package fetch asks a table for many users' rows, many pieces at once, and gives
 // their trails back in the order in which the pieces were asked for.
 //
-//	pieces ──▶ Workers: layout's ranges ─ Scan ─ Decoder ─ Sort ──▶ emit, in order
+//	pieces ──▶ Workers: layout's keys ─ Read ─ Decoder ─ Sort ──▶ emit, in order
+//
+// A user's rows are asked for in one of two ways, which give the same trails: as
+// gets, one for each day and behaviour, or as one range. Plan says which.
 //
 // Memory: at most 2 × Workers pieces are in flight, each with the users and
 // events that its maker put into it.
@@ -25,9 +28,9 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A Scanner gives the cells of rows. Every table.Table is one.
-type Scanner interface {
-	Scan(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error
+// A Reader gives the cells of rows. Every table.Table is one.
+type Reader interface {
+	Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error
 }
 
 // A Piece is some users of one region.
@@ -41,6 +44,7 @@ type Config struct {
 	Layout  layout.Layout
 	Kinds   []int
 	Span    behaviour.Span
+	Plan    Plan
 	Workers int // pieces read at once; 1
 }
 
@@ -69,13 +73,13 @@ func (t *Trails) Release() {
 // Each fetches pieces, cfg.Workers at a time, and gives their trails to emit, one
 // after the other in the order of the pieces. The first error ends it; when Each
 // returns, nothing of it is running.
-func Each(ctx context.Context, t Scanner, pieces iter.Seq2[*Piece, error], cfg Config, emit func(*Trails) error) error {
+func Each(ctx context.Context, t Reader, pieces iter.Seq2[*Piece, error], cfg Config, emit func(*Trails) error) error {
 	cfg.Workers = max(cfg.Workers, 1)
 	prefixes, err := cfg.Layout.Prefixes(cfg.Schema, cfg.Kinds)
 	if err != nil {
 		return fmt.Errorf("fetch: %w", err)
 	}
-	e := &each{cfg: cfg, table: t, prefixes: prefixes}
+	e := &each{cfg: cfg, table: t, prefixes: prefixes, plan: cfg.Plan.of(len(cfg.Kinds), cfg.Span)}
 	e.pool.New = func() any { return new(trail.Batch) }
 	g, ctx := errgroup.WithContext(ctx)
 	todo := make(chan order)
@@ -91,8 +95,9 @@ func Each(ctx context.Context, t Scanner, pieces iter.Seq2[*Piece, error], cfg C
 // each is one call of Each.
 type each struct {
 	cfg      Config
-	table    Scanner
+	table    Reader
 	prefixes [][]byte
+	plan     Plan
 	pool     sync.Pool
 }
 
@@ -123,7 +128,7 @@ func (e *each) hand(ctx context.Context, pieces iter.Seq2[*Piece, error], todo, 
 }
 
 func (e *each) work(ctx context.Context, todo <-chan order) error {
-	d := e.cfg.Layout.Decoder(e.cfg.Schema, layout.Want{Kinds: e.cfg.Kinds, Span: e.cfg.Span})
+	d := e.cfg.Layout.Decoder(e.cfg.Schema, e.want())
 	for o := range todo {
 		t, err := e.read(ctx, d, o.piece)
 		if err != nil {
@@ -140,7 +145,7 @@ func (e *each) read(ctx context.Context, d layout.Decoder, p *Piece) (*Trails, e
 	b.Reset()
 	find := finder{keys: p.Keys}
 	d.Into(b, find.find)
-	if err := e.table.Scan(ctx, e.query(p), d.Add); err != nil {
+	if err := e.table.Read(ctx, e.query(p), d.Add); err != nil {
 		return nil, err
 	}
 	if err := d.Flush(); err != nil {
@@ -152,26 +157,50 @@ func (e *each) read(ctx context.Context, d layout.Decoder, p *Piece) (*Trails, e
 	return t, nil
 }
 
-// query asks for each user's rows of the span.
+func (e *each) want() layout.Want { return layout.Want{Kinds: e.cfg.Kinds, Span: e.cfg.Span} }
+
+// query asks for each user's rows of the span, by the plan.
 func (e *each) query(p *Piece) table.Query {
 	l, n := e.cfg.Layout, p.Keys.Len()
-	return table.Query{
+	q := table.Query{
 		Bounds: split.Region{
 			Start: l.AppendStart(nil, p.Keys.At(0), e.cfg.Span),
 			End:   l.AppendStop(nil, p.Keys.At(n-1), e.cfg.Span),
 		},
 		Span:     e.cfg.Span,
 		Prefixes: e.prefixes,
-		Ranges: func(yield func(split.Region) bool) {
-			var r split.Region
-			for i := range n {
-				r.Start = l.AppendStart(r.Start[:0], p.Keys.At(i), e.cfg.Span)
-				r.End = l.AppendStop(r.End[:0], p.Keys.At(i), e.cfg.Span)
-				if !yield(r) {
-					return
-				}
+	}
+	if e.plan == Get {
+		q.Rows = e.rows(p)
+	} else {
+		q.Ranges = e.ranges(p)
+	}
+	return q
+}
+
+// ranges are one for each user.
+func (e *each) ranges(p *Piece) iter.Seq[split.Region] {
+	l := e.cfg.Layout
+	return func(yield func(split.Region) bool) {
+		var r split.Region
+		for i := range p.Keys.Len() {
+			r.Start = l.AppendStart(r.Start[:0], p.Keys.At(i), e.cfg.Span)
+			r.End = l.AppendStop(r.End[:0], p.Keys.At(i), e.cfg.Span)
+			if !yield(r) {
+				return
 			}
-		},
+		}
+	}
+}
+
+// rows are each user's, one for each day and behaviour.
+func (e *each) rows(p *Piece) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for i := range p.Keys.Len() {
+			if !e.cfg.Layout.Rows(e.cfg.Schema, e.want(), p.Keys.At(i), yield) {
+				return
+			}
+		}
 	}
 }
 

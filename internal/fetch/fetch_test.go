@@ -24,7 +24,7 @@ var errMoved = errors.New("the region has moved")
 // scanner is a table that answers by a function.
 type scanner func(context.Context, table.Query, func(*cell.Cell) error) error
 
-func (s scanner) Scan(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+func (s scanner) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	return s(ctx, q, emit)
 }
 
@@ -36,7 +36,7 @@ var (
 func config(workers int) fetch.Config {
 	return fetch.Config{
 		Schema: schema, Layout: layout.Reversed{}, Kinds: []int{0}, Workers: workers,
-		Span: behaviour.Span{From: day, To: day},
+		Span: behaviour.Span{From: day, To: day}, Plan: fetch.Scan,
 	}
 }
 
@@ -52,7 +52,7 @@ func piece(from, n int) *fetch.Piece {
 	slices.Sort(keys)
 	p := &fetch.Piece{Keys: new(fetch.Keys)}
 	for _, k := range keys {
-		p.Keys.Add([]byte(k))
+		p.Keys.Add([]byte(k), true)
 	}
 	return p
 }
@@ -282,17 +282,60 @@ func TestQueriesHoldTheirRanges(t *testing.T) {
 	}
 }
 
+// TestThePlanSaysHowRowsAreAskedFor checks that gets name each user's every row,
+// and which plan Auto is.
+func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
+	p := piece(0, 3)
+	for _, c := range []struct {
+		plan fetch.Plan
+		days int
+		rows int // 0 is ranges
+	}{{fetch.Get, 1, 3}, {fetch.Get, 40, 120}, {fetch.Scan, 1, 0}, {fetch.Auto, 1, 3}, {fetch.Auto, 40, 0}} {
+		cfg := config(1)
+		cfg.Plan, cfg.Span.To = c.plan, day+behaviour.Date(c.days-1)
+		asked := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
+			if (q.Ranges == nil) != (c.rows > 0) || (q.Rows == nil) != (c.rows == 0) {
+				t.Errorf("%s, %d days: ranges %t, rows %t", c.plan, c.days, q.Ranges != nil, q.Rows != nil)
+				return nil
+			}
+			n, last := 0, ""
+			for range 2 { // rows may be walked again
+				if n, last = 0, ""; q.Rows == nil {
+					break
+				}
+				for row := range q.Rows {
+					if string(row) <= last || !q.Bounds.Has(row) {
+						t.Errorf("row %q does not come after %q within %s", row, last, q.Bounds)
+					}
+					n, last = n+1, string(row)
+				}
+			}
+			if n != c.rows {
+				t.Errorf("%s, %d days: %d rows, want %d", c.plan, c.days, n, c.rows)
+			}
+			return nil
+		})
+		one := func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }
+		if err := fetch.Each(t.Context(), asked, one, cfg, func(*fetch.Trails) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := fetch.ParsePlan("gets"); err == nil {
+		t.Error("a plan called gets is taken")
+	}
+}
+
 // ExampleEach asks a table, here one that knows a login of everybody, for two
 // users' trails.
 func ExampleEach() {
 	keys := new(fetch.Keys)
 	for _, id := range []string{"u1", "u2"} {
-		keys.Add(layout.Reversed{}.AppendUserKey(nil, []byte(id)))
+		keys.Add(layout.Reversed{}.AppendUserKey(nil, []byte(id)), true)
 	}
 	pieces := func(yield func(*fetch.Piece, error) bool) { yield(&fetch.Piece{Keys: keys}, nil) }
 	cfg := fetch.Config{
 		Schema: schema, Layout: layout.Reversed{}, Kinds: []int{0}, Workers: 2,
-		Span: behaviour.Span{From: day, To: day},
+		Span: behaviour.Span{From: day, To: day}, Plan: fetch.Scan,
 	}
 	soon := func([]byte) time.Duration { return 0 }
 	err := fetch.Each(context.Background(), logins(soon), pieces, cfg, func(t *fetch.Trails) error {

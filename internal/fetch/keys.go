@@ -2,17 +2,23 @@ package fetch
 
 import "bytes"
 
-// Keys are user keys, ascending and distinct, held in one arena.
+// Keys are user keys, ascending and distinct, held in one arena. Of each it is
+// known whether its user is sure to have rows.
 type Keys struct {
 	data []byte
 	ends []uint32
+	sure []bool
 }
 
 // Add adds a key that comes after all others. It copies key.
-func (k *Keys) Add(key []byte) {
+func (k *Keys) Add(key []byte, sure bool) {
 	k.data = append(k.data, key...)
 	k.ends = append(k.ends, uint32(len(k.data)))
+	k.sure = append(k.sure, sure)
 }
+
+// Sure says whether the i-th key's user is sure to have rows.
+func (k *Keys) Sure(i int) bool { return k.sure[i] }
 
 // Len is the number of keys.
 func (k *Keys) Len() int { return len(k.ends) }

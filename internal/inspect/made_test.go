@@ -81,8 +81,9 @@ var deeds = [][]behaviour.Record{
 func makeTable(t testing.TB, fs dfs.FS, dir string) {
 	t.Helper()
 	ctx := t.Context()
-	tab, err := files.New(fs, dir, table.Plan{
-		Layout: layout.Default, Compression: "none", Schema: schema, Splits: split.Points{[]byte("1")},
+	tab, err := files.New(ctx, fs, dir, table.Plan{
+		Layout: layout.Default, Compression: "none", Schema: schema,
+		Splits: func(context.Context) (split.Points, error) { return split.Points{[]byte("1")}, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

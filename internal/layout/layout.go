@@ -7,7 +7,7 @@
 //
 //	bulkload   Row puts a record where it belongs; an Encoder turns the records
 //	           of one row into its cells, in order
-//	extract    UserKey and Rows say where a user's behaviours are; a Decoder
+//	extract    Start, Stop and Rows say where a user's behaviours are; a Decoder
 //	           turns cells back into events
 //
 // A Layout may be used by many goroutines; an Encoder or Decoder by one.
@@ -47,6 +47,11 @@ type Layout interface {
 	AppendStart(dst, key []byte, span behaviour.Span) []byte
 	AppendStop(dst, key []byte, span behaviour.Span) []byte
 
+	// Rows yields, ascending, every row that a user can have of the kinds and
+	// days that q asks for, until yield says to stop; it returns whether it did
+	// not. Kinds are in order of behaviour ID. A row is valid until yield returns.
+	Rows(s *behaviour.Schema, q Want, key []byte, yield func(row []byte) bool) bool
+
 	// Encoder returns what turns records of s into cells of a family.
 	Encoder(s *behaviour.Schema, family string) Encoder
 
@@ -68,7 +73,7 @@ type Encoder interface {
 	Cells(row []byte, emit func(*cell.Cell) error) error
 }
 
-// Want is which events a Decoder lets through.
+// Want is which events are asked for.
 type Want struct {
 	Kinds []int
 	Span  behaviour.Span

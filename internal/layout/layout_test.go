@@ -455,3 +455,31 @@ func BenchmarkDecode(b *testing.B) {
 		})
 	}
 }
+
+// TestRowsNameEveryRow checks that Rows yields just the rows that records of the
+// asked kinds and days can have, each once and in order.
+func TestRowsNameEveryRow(t *testing.T) {
+	l, s := layout.Reversed{}, schema()
+	want := layout.Want{Kinds: []int{0, 2}, Span: behaviour.Span{From: -2, To: 2}}
+	for _, user := range []string{"u", "u1", ",", `\`, "张三"} {
+		var rows []string
+		key := l.AppendUserKey(nil, []byte(user))
+		l.Rows(s, want, key, func(row []byte) bool { rows = append(rows, string(row)); return true })
+		if !slices.IsSorted(rows) || len(rows) != 10 {
+			t.Errorf("user %q has the rows %q", user, rows)
+		}
+		for date := behaviour.Date(-3); date <= 3; date++ {
+			for kind := range s.Kinds {
+				r := behaviour.Record{User: []byte(user), Kind: kind, Date: date}
+				asked := want.Span.Has(date) && slices.Contains(want.Kinds, kind)
+				if slices.Contains(rows, string(l.AppendRow(nil, s, &r))) != asked {
+					t.Errorf("user %q, kind %d, date %s: asked for is %t, but not among the rows", user, kind, date, asked)
+				}
+			}
+		}
+		n := 0
+		if l.Rows(s, want, key, func([]byte) bool { n++; return n < 3 }) || n != 3 {
+			t.Errorf("Rows goes on after yield has said no: %d rows", n)
+		}
+	}
+}

@@ -55,6 +55,20 @@ func (Reversed) AppendStop(dst, key []byte, span behaviour.Span) []byte {
 	return append(rowkey.AppendDate(append(dst, key...), span.To), rowkey.Separator+1)
 }
 
+// Rows implements Layout.
+func (Reversed) Rows(s *behaviour.Schema, q Want, key []byte, yield func(row []byte) bool) bool {
+	row := append([]byte(nil), key...)
+	for date := q.Span.From; date <= q.Span.To; date++ {
+		for _, k := range q.Kinds {
+			row = rowkey.AppendRest(row[:len(key)], date, s.Kinds[k].ID)
+			if !yield(row) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Prefixes implements Layout. A kind's first field is among them: it or the
 // marker says that a record is there.
 func (Reversed) Prefixes(s *behaviour.Schema, kinds []int) ([][]byte, error) {

@@ -102,3 +102,12 @@ func (c Counts) Check() error {
 	}
 	return nil
 }
+
+// Begun are delivered files whose records were being put when this was written.
+// Of each, the path, behaviour, number, size, time of change and digest are known.
+type Begun struct {
+	Version int     `json:"version"`
+	Inputs  []Input `json:"inputs"`
+}
+
+func (b *Begun) version() int { return b.Version }

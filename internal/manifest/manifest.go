@@ -7,6 +7,8 @@
 //	TABLE/loads/000001.json   Load: the ledger of one load, which delivered files
 //	                          it took and what became of each record. Written
 //	                          before the manifest that names it, never changed.
+//	TABLE/begun.json          Begun: the delivered files of an unfinished load of
+//	                          puts.
 //	OUT/_manifest.json        Extract: the question, and each part of the answer.
 //
 // Nothing in them comes from a clock but the times of delivered files, so the

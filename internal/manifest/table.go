@@ -8,12 +8,15 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A Table is all that lies in a table of files.
+// A Table is what its loads put into a table. A live table has no files, its
+// splits are the server's, and Address and Cluster say which one it is.
 type Table struct {
 	Version     int               `json:"version"`
+	Address     string            `json:"address,omitempty"`
+	Cluster     string            `json:"cluster,omitempty"` // HBase's cluster ID
 	Layout      string            `json:"layout"`
 	Family      string            `json:"family"`
-	Compression string            `json:"compression"`
+	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
 	Splits      []Key             `json:"splits"` // first rows of all regions but the first
 	Files       []File            `json:"files"`
@@ -38,9 +41,10 @@ type File struct {
 
 // A LoadRef names the ledger of a load.
 type LoadRef struct {
-	Number  int    `json:"number"`
-	Name    string `json:"name"`
-	Records int64  `json:"records"`
+	Number  int         `json:"number"`
+	Name    string      `json:"name"`
+	Records int64       `json:"records"`
+	Tally   tally.Tally `json:"tally"` // of its cells
 }
 
 func (t *Table) version() int { return t.Version }
@@ -76,11 +80,11 @@ func (t *Table) Next() int {
 	return 1
 }
 
-// Total is the tally of all cells in the table.
+// Total is the tally of all cells that loads put into the table.
 func (t *Table) Total() tally.Tally {
 	var sum tally.Tally
-	for _, f := range t.Files {
-		sum.Add(f.Tally)
+	for _, l := range t.Loads {
+		sum.Add(l.Tally)
 	}
 	return sum
 }

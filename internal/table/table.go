@@ -21,6 +21,13 @@ import (
 // ErrNoTable is returned where there is no table.
 var ErrNoTable = errors.New("no such table")
 
+// ErrUnfit is wrapped where a table cannot take what it is asked to take, and
+// another try will not help: it is missing, disabled, or lacks the family.
+var ErrUnfit = errors.New("table is not fit")
+
+// ErrUnreachable is wrapped where a table cannot be reached now, and later may be.
+var ErrUnreachable = errors.New("cannot be reached")
+
 // A Table is rows of cells, cut into regions. It may be used by many goroutines
 // at once.
 type Table interface {
@@ -28,10 +35,11 @@ type Table interface {
 	Info() Info
 	// Regions are the table's regions now, in order, without a gap.
 	Regions(ctx context.Context) ([]split.Region, error)
-	// Scan gives every cell of q's rows once, the cells of a row in order. A row
+	// Read gives every cell of q's rows once, the cells of a row in order. A row
 	// may be visited more than once, with other cells each time, and rows come
-	// in no promised order. A cell is valid until emit returns.
-	Scan(ctx context.Context, q Query, emit func(*cell.Cell) error) error
+	// in no promised order. One goroutine at a time calls emit, and a cell is
+	// valid until emit returns.
+	Read(ctx context.Context, q Query, emit func(*cell.Cell) error) error
 	// Users lists the users that have rows in a region within a span.
 	Users(ctx context.Context, r split.Region, span behaviour.Span) (Users, error)
 	// Close gives back what the table holds open.
@@ -47,11 +55,15 @@ type Info struct {
 	Schema  *behaviour.Schema
 }
 
-// A Query asks for the rows of one region that lie in some ranges.
+// A Query asks for rows, which lay in one region when it was made: either all that
+// lie in some ranges, or a list of single ones.
 type Query struct {
 	// Ranges ascend and do not overlap; they may be walked several times.
 	Ranges iter.Seq[split.Region]
-	// Bounds holds all of Ranges.
+	// Rows ascend; they may be walked several times. They are asked for where
+	// there are no Ranges.
+	Rows iter.Seq[[]byte]
+	// Bounds holds all of Ranges or Rows.
 	Bounds split.Region
 	// Span holds the dates of all rows that are asked for. A table may leave out
 	// rows of other dates.
@@ -73,27 +85,38 @@ type Users interface {
 	Err() error
 }
 
-// A User is who has rows in a span.
+// A User is who has rows in a span, or who may have.
 type User struct {
 	Key     []byte       // as the layout makes it
 	Did     activity.Set // kinds of the table's schema
-	Records int64        // about how many, to cut work into pieces
+	Records int64        // about how many, to cut work into pieces; 0 if not known
+	// Sure says that the user has rows of every kind in Did. Else only the rows
+	// themselves tell.
+	Sure bool
 }
 
-// A Loader is a table that takes files in.
+// A Loader is a table that loads go into, by files or by puts.
 type Loader interface {
 	Table
-	// FileOptions says how the table's files must be written.
-	FileOptions() hfile.Options
 	// Extend adds what is new in a job's schema, from the next load on.
 	Extend(s *behaviour.Schema) error
 	// Ledgers are those of all loads, the oldest first.
 	Ledgers(ctx context.Context) ([]*manifest.Load, error)
 	// NextLoad is the number of the next load.
 	NextLoad() int
-	// Sweep removes what a killed load left behind. Only the holder of the
-	// table's lock may call it.
+	// Sweep removes what a killed load left behind, but for cells that were put.
+	// Only the holder of the table's lock may call it.
 	Sweep(ctx context.Context) error
+	// TakeIn makes a load's files and ledger part of the table, all at once. Of a
+	// load of puts there are no files; its cells are there already.
+	TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error
+}
+
+// A Stager is a table that takes HFiles in.
+type Stager interface {
+	Loader
+	// FileOptions says how the table's files must be written.
+	FileOptions() hfile.Options
 	// FileName names the file of a load and region, without its ending.
 	FileName(load, region int) string
 	// Stage begins a file of a load. It belongs to the table once TakeIn has
@@ -101,8 +124,33 @@ type Loader interface {
 	Stage(ctx context.Context, name string) (dfs.Pending, error)
 	// Staged opens a file that was staged and committed, to read it back.
 	Staged(ctx context.Context, name string) (dfs.File, error)
-	// TakeIn makes a load's files and ledger part of the table, all at once.
-	TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error
+}
+
+// A Putter is a table that takes cells one by one. They are seen as soon as they
+// are put; putting a cell again changes nothing.
+type Putter interface {
+	Loader
+	// Begun are delivered files whose cells were begun to be put by a load that
+	// no ledger tells of.
+	Begun(ctx context.Context) ([]manifest.Input, error)
+	// Begin remembers that cells of these delivered files are about to be put,
+	// until TakeIn has been given a ledger that holds them.
+	Begin(ctx context.Context, inputs []manifest.Input) error
+	// Writer returns what puts cells.
+	Writer(ctx context.Context) (Writer, error)
+}
+
+// A Writer puts cells, many together. It may be used by many goroutines at once.
+type Writer interface {
+	// Put takes the cells of one row, or some of them. It copies what it keeps,
+	// and waits while too much is under way. Its error may be that of an earlier
+	// Put.
+	Put(ctx context.Context, row []cell.Cell) error
+	// Flush returns when all cells that were put are in the table, or with the
+	// first error.
+	Flush(ctx context.Context) error
+	// Close gives back what the writer holds. What was not flushed may be lost.
+	Close() error
 }
 
 // A Store is a place where a table is, or can be made.
@@ -113,7 +161,7 @@ type Store interface {
 	// Open opens the table; it fails with ErrNoTable if there is none.
 	Open(ctx context.Context) (Loader, error)
 	// New returns a table that will be there once it has taken a load in.
-	New(p Plan) (Loader, error)
+	New(ctx context.Context, p Plan) (Loader, error)
 	// Quarantine is the name of the file for bad records of a delivered file.
 	Quarantine(path string) string
 }
@@ -123,5 +171,6 @@ type Plan struct {
 	Layout      string
 	Compression string
 	Schema      *behaviour.Schema
-	Splits      split.Points
+	// Splits chooses the regions, of a table whose regions nobody else has made.
+	Splits func(context.Context) (split.Points, error)
 }

@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
@@ -36,7 +37,7 @@ func load(ts *testscript.TestScript, neg bool, args []string) {
 		cfg.Types = strings.Split(args[2], ",")
 	}
 	cfg.Store = files.Store{FS: disk, Dir: cfg.Job.Table.Address}
-	cfg.Temp = dfs.Join(cfg.Job.Table.Address, files.TempName)
+	cfg.Temp = dfs.Join(cfg.Job.Table.Address, catalog.TempName)
 	_, err = bulkload.Run(ctx, cfg)
 	ts.Check(err)
 }
@@ -46,7 +47,7 @@ func load(ts *testscript.TestScript, neg bool, args []string) {
 func rows(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 1, "rows DIR")
 	dir := ts.MkAbs(args[0])
-	if _, err := os.Stat(filepath.Join(dir, files.ManifestName)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, catalog.ManifestName)); err == nil {
 		temp, err := os.MkdirTemp("", "rows")
 		ts.Check(err)
 		defer os.RemoveAll(temp)

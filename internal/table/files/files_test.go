@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
@@ -22,10 +24,15 @@ func TestFilesAreATable(t *testing.T) {
 	})
 }
 
+func points(p split.Points) func(context.Context) (split.Points, error) {
+	return func(context.Context) (split.Points, error) { return p, nil }
+}
+
 func plan() table.Plan {
 	return table.Plan{
 		Layout: "reversed", Compression: "zstd",
 		Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}},
+		Splits: points(nil),
 	}
 }
 
@@ -34,13 +41,13 @@ func TestWrongPlansAreRefused(t *testing.T) {
 		"no schema":       func(p *table.Plan) { p.Schema = nil },
 		"empty schema":    func(p *table.Plan) { p.Schema = &behaviour.Schema{Kinds: []behaviour.Kind{{}}} },
 		"unknown layout":  func(p *table.Plan) { p.Layout = "tall" },
-		"points descend":  func(p *table.Plan) { p.Splits = split.Points{[]byte("b"), []byte("a")} },
-		"an empty point":  func(p *table.Plan) { p.Splits = split.Points{{}} },
-		"points repeated": func(p *table.Plan) { p.Splits = split.Points{[]byte("a"), []byte("a")} },
+		"points descend":  func(p *table.Plan) { p.Splits = points(split.Points{[]byte("b"), []byte("a")}) },
+		"an empty point":  func(p *table.Plan) { p.Splits = points(split.Points{{}}) },
+		"points repeated": func(p *table.Plan) { p.Splits = points(split.Points{[]byte("a"), []byte("a")}) },
 	} {
 		p := plan()
 		spoil(&p)
-		if _, err := files.New(local.New(), "trails", p); err == nil || !strings.Contains(err.Error(), "trails") {
+		if _, err := files.New(t.Context(), local.New(), "trails", p); err == nil || !strings.Contains(err.Error(), "trails") {
 			t.Errorf("%s: %v, want an error that names the table", name, err)
 		}
 	}
@@ -50,14 +57,14 @@ func TestWrongPlansAreRefused(t *testing.T) {
 // from what is damaged.
 func TestDamagedManifestsAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	made, err := files.New(local.New(), dir, plan())
+	made, err := files.New(t.Context(), local.New(), dir, plan())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := made.TakeIn(t.Context(), &manifest.Load{Version: manifest.Version, Number: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(dir, files.ManifestName)
+	name := filepath.Join(dir, catalog.ManifestName)
 	good, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -77,12 +84,5 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		if _, err := files.Open(t.Context(), local.New(), dir); !errors.Is(err, manifest.ErrDamaged) || errors.Is(err, table.ErrNoTable) {
 			t.Errorf("%s: %v, want ErrDamaged", what, err)
 		}
-	}
-}
-
-func TestQuarantineFilesLieInOneDirectory(t *testing.T) {
-	s := files.Store{FS: local.New(), Dir: "trails"}
-	if got, want := s.Quarantine("2014-09-01/play.csv"), "trails/quarantine/2014-09-01__play.csv.jsonl"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

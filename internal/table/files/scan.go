@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"sync"
 
 	"usertrail/internal/behaviour"
@@ -48,7 +49,7 @@ func (t *Table) openHFile(ctx context.Context, f *manifest.File) (*hfile.Reader,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.h == nil {
-		file, h, err := open(ctx, t.fs, dfs.Join(t.dir, f.Name), hfile.Open)
+		file, h, err := open(ctx, t.fs, dfs.Join(t.Dir(), f.Name), hfile.Open)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +63,7 @@ func (t *Table) openRoll(ctx context.Context, f *manifest.File) (*roll.Reader, e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.roll == nil {
-		file, rd, err := open(ctx, t.fs, dfs.Join(t.dir, f.Roll), roll.Open)
+		file, rd, err := open(ctx, t.fs, dfs.Join(t.Dir(), f.Roll), roll.Open)
 		if err != nil {
 			return nil, err
 		}
@@ -110,18 +111,36 @@ func among(files []manifest.File, r split.Region, span behaviour.Span) []*manife
 	return out
 }
 
-// Scan implements table.Table: it goes file by file, each in one pass.
-func (t *Table) Scan(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+// Read implements table.Table: it goes file by file, each in one pass. A row that
+// is asked for is a short range.
+func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	if q.Ranges == nil {
+		q.Ranges = ranges(q.Rows)
+	}
 	for _, f := range among(t.Manifest().Files, q.Bounds, q.Span) {
 		h, err := t.openHFile(ctx, f)
 		if err != nil {
 			return err
 		}
 		if err := scanFile(ctx, h, q, emit); err != nil {
-			return fmt.Errorf("read %s: %w", dfs.Join(t.dir, f.Name), err)
+			return fmt.Errorf("read %s: %w", dfs.Join(t.Dir(), f.Name), err)
 		}
 	}
 	return nil
+}
+
+// ranges makes a range of each row.
+func ranges(rows iter.Seq[[]byte]) iter.Seq[split.Region] {
+	return func(yield func(split.Region) bool) {
+		var r split.Region
+		for row := range rows {
+			r.Start = row
+			r.End = append(append(r.End[:0], row...), 0)
+			if !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // scanFile seeks range after range. A seek within the block at hand reads

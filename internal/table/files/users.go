@@ -23,7 +23,7 @@ func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) 
 		if err != nil {
 			return nil, err
 		}
-		u.rolls = append(u.rolls, newRollCursor(rd, f, m.Schema, dfs.Join(t.dir, f.Roll)))
+		u.rolls = append(u.rolls, newRollCursor(rd, f, m.Schema, dfs.Join(t.Dir(), f.Roll)))
 	}
 	return u, nil
 }
@@ -81,7 +81,7 @@ func (u *users) gather() bool {
 		if least == nil || len(u.region.End) > 0 && bytes.Compare(least.key(), u.region.End) >= 0 {
 			return false
 		}
-		u.user = table.User{Key: append(u.user.Key[:0], least.key()...)}
+		u.user = table.User{Key: append(u.user.Key[:0], least.key()...), Sure: true}
 		for _, r := range u.rolls {
 			if !r.ok || !bytes.Equal(r.key(), u.user.Key) {
 				continue

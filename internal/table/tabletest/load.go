@@ -1,6 +1,7 @@
 package tabletest
 
 import (
+	"fmt"
 	"testing"
 
 	"usertrail/internal/behaviour"
@@ -15,16 +16,79 @@ import (
 // load takes rows, which are in order, in as one load.
 func (w *world) load(t *testing.T, to table.Loader, rows []row) *manifest.Load {
 	t.Helper()
-	ledger, files := w.stage(t, to, rows)
+	ledger, files := w.bring(t, to, rows)
+	w.takeIn(t, to, rows, ledger, files)
+	return ledger
+}
+
+func (w *world) takeIn(t *testing.T, to table.Loader, rows []row, ledger *manifest.Load, files []manifest.File) {
+	t.Helper()
 	if err := to.TakeIn(t.Context(), ledger, files); err != nil {
 		t.Fatal(err)
 	}
 	w.rows = append(w.rows, rows...)
+}
+
+// bring does all of a load but to take it in, in the way that the table has.
+func (w *world) bring(t *testing.T, to table.Loader, rows []row) (*manifest.Load, []manifest.File) {
+	t.Helper()
+	if s, ok := to.(table.Stager); ok {
+		return w.stage(t, s, rows)
+	}
+	p, ok := to.(table.Putter)
+	if !ok {
+		t.Fatal("the table takes neither files nor puts")
+	}
+	return w.put(t, p, rows), nil
+}
+
+// stager returns a table that takes files, or skips the test.
+func stager(t *testing.T, to table.Loader) table.Stager {
+	t.Helper()
+	s, ok := to.(table.Stager)
+	if !ok {
+		t.Skip("the table takes no files")
+	}
+	return s
+}
+
+// put puts the cells of a load.
+func (w *world) put(t *testing.T, to table.Putter, rows []row) *manifest.Load {
+	t.Helper()
+	ledger := &manifest.Load{Version: manifest.Version, Number: to.NextLoad(), Job: "tabletest"}
+	in := manifest.Input{Path: fmt.Sprintf("load %d", ledger.Number), Number: uint32(ledger.Number)}
+	for _, r := range rows {
+		in.Read += r.records
+		in.Loaded += r.records
+	}
+	ledger.Inputs = []manifest.Input{in}
+	if err := to.Begin(t.Context(), ledger.Inputs); err != nil {
+		t.Fatal(err)
+	}
+	out, err := to.Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		var cells []cell.Cell
+		for _, c := range r.cells {
+			cells = append(cells, *c)
+		}
+		if err := out.Put(t.Context(), cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return ledger
 }
 
 // stage writes the files of a load, one for each region that has rows.
-func (w *world) stage(t *testing.T, to table.Loader, rows []row) (*manifest.Load, []manifest.File) {
+func (w *world) stage(t *testing.T, to table.Stager, rows []row) (*manifest.Load, []manifest.File) {
 	t.Helper()
 	ledger := &manifest.Load{Version: manifest.Version, Number: to.NextLoad(), Job: "tabletest"}
 	regions, err := to.Regions(t.Context())
@@ -52,7 +116,7 @@ func (w *world) stage(t *testing.T, to table.Loader, rows []row) (*manifest.Load
 }
 
 // write writes one region's HFile and roll.
-func (w *world) write(t *testing.T, to table.Loader, name string, rows []row) manifest.File {
+func (w *world) write(t *testing.T, to table.Stager, name string, rows []row) manifest.File {
 	t.Helper()
 	f := manifest.File{Name: name + ".hfile", Roll: name + ".roll", Load: to.NextLoad(), Span: spanOf(rows)}
 	out, err := to.Stage(t.Context(), f.Name)
@@ -96,7 +160,7 @@ func spanOf(rows []row) behaviour.Span {
 }
 
 // writeRoll writes who is in rows, and says how many users that is.
-func (w *world) writeRoll(t *testing.T, to table.Loader, name string, span behaviour.Span, rows []row) int64 {
+func (w *world) writeRoll(t *testing.T, to table.Stager, name string, span behaviour.Span, rows []row) int64 {
 	t.Helper()
 	out, err := to.Stage(t.Context(), name)
 	if err != nil {
@@ -124,7 +188,7 @@ func (w *world) writeRoll(t *testing.T, to table.Loader, name string, span behav
 }
 
 // checkStaged reads a staged file back before it is taken in.
-func checkStaged(t *testing.T, to table.Loader, f manifest.File) {
+func checkStaged(t *testing.T, to table.Stager, f manifest.File) {
 	t.Helper()
 	in, err := to.Staged(t.Context(), f.Name)
 	if err != nil {

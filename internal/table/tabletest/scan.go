@@ -24,11 +24,19 @@ func query(ranges []split.Region, span behaviour.Span) table.Query {
 
 func everything() table.Query { return query([]split.Region{{}}, allDays) }
 
+// rowsQuery asks for single rows, which ascend.
+func rowsQuery(rows [][]byte, span behaviour.Span) table.Query {
+	return table.Query{
+		Rows: slices.Values(rows), Span: span,
+		Bounds: split.Region{Start: rows[0], End: append(bytes.Clone(rows[len(rows)-1]), 0)},
+	}
+}
+
 // scan returns the cells that a table gives.
 func scan(t *testing.T, from table.Table, q table.Query) []*cell.Cell {
 	t.Helper()
 	var out []*cell.Cell
-	if err := from.Scan(t.Context(), q, func(c *cell.Cell) error { out = append(out, c.Clone()); return nil }); err != nil {
+	if err := from.Read(t.Context(), q, func(c *cell.Cell) error { out = append(out, c.Clone()); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -145,12 +153,49 @@ func testScan(t *testing.T, w *world) {
 	}
 }
 
+// testGet asks for rows by name: some that are there, some that are not, and some
+// that begin as others do.
+func testGet(t *testing.T, w *world) {
+	from := w.make(t, 3)
+	for range 100 {
+		var rows [][]byte
+		for range 1 + w.dice.IntN(60) {
+			key := bytes.Clone(w.rows[w.dice.IntN(len(w.rows))].key)
+			switch w.dice.IntN(4) {
+			case 0:
+				key[len(key)-1]++
+			case 1:
+				key = key[:len(key)-1]
+			}
+			rows = append(rows, key)
+		}
+		slices.SortFunc(rows, bytes.Compare)
+		rows = slices.CompactFunc(rows, bytes.Equal)
+		asked := func(r row) bool {
+			return slices.ContainsFunc(rows, func(k []byte) bool { return bytes.Equal(k, r.key) })
+		}
+		q := rowsQuery(rows, allDays)
+		got := scan(t, from, q)
+		expect(t, "rows", got, w.cells(asked), w.cells(asked))
+		w.checkVisits(t, got)
+
+		var err error
+		if q.Prefixes, err = w.layout.Prefixes(w.schema, []int{1}); err != nil {
+			t.Fatal(err)
+		}
+		must := slices.DeleteFunc(w.cells(asked), func(c *cell.Cell) bool {
+			return !slices.ContainsFunc(q.Prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
+		})
+		expect(t, "rows and prefixes", scan(t, from, q), must, w.cells(asked))
+	}
+}
+
 var errFull = errors.New("that is enough")
 
 func testScanStops(t *testing.T, w *world) {
 	from := w.make(t, 2)
 	n := 0
-	err := from.Scan(t.Context(), everything(), func(*cell.Cell) error {
+	err := from.Read(t.Context(), everything(), func(*cell.Cell) error {
 		if n++; n == 10 {
 			return errFull
 		}
@@ -165,13 +210,13 @@ func testScanCancelled(t *testing.T, w *world) {
 	from := w.make(t, 1)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errFull)
-	if err := from.Scan(ctx, everything(), func(*cell.Cell) error { return nil }); !errors.Is(err, errFull) {
+	if err := from.Read(ctx, everything(), func(*cell.Cell) error { return nil }); !errors.Is(err, errFull) {
 		t.Errorf("%v, want the context's %v", err, errFull)
 	}
 	// The table is none the worse for it, nor for a context that ends later.
 	all := w.cells(func(row) bool { return true })
 	ctx, cancel = context.WithCancelCause(t.Context())
-	if err := from.Scan(ctx, everything(), func(*cell.Cell) error { return nil }); err != nil {
+	if err := from.Read(ctx, everything(), func(*cell.Cell) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := from.Users(ctx, split.Region{}, allDays); err != nil {
@@ -192,7 +237,7 @@ func testConcurrent(t *testing.T, w *world) {
 	for range 8 {
 		go func() {
 			var cells []*cell.Cell
-			err := from.Scan(t.Context(), everything(), func(c *cell.Cell) error { cells = append(cells, c.Clone()); return nil })
+			err := from.Read(t.Context(), everything(), func(c *cell.Cell) error { cells = append(cells, c.Clone()); return nil })
 			if err != nil {
 				done <- err.Error()
 				return

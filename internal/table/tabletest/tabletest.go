@@ -2,13 +2,14 @@
 // is loaded comes back exactly, whatever is asked, and a load is there whole or
 // not at all. Run is all that an implementation's test calls.
 //
-// The suite writes files as bulkload does, but with plain loops, and compares
-// with filters over a list of cells. It promises nothing about speed.
+// The suite writes files, or puts cells, as bulkload does, but with plain loops, and
+// compares with filters over a list of cells. It promises nothing about speed.
 package tabletest
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,13 +33,15 @@ func Run(t *testing.T, open Opener) {
 	}{
 		{"a table is there once a load is in it", testBirth},
 		{"regions are those of the plan", testRegions},
-		{"Scan gives every cell of the ranges once", testScan},
-		{"Scan stops where emit does", testScanStops},
-		{"Scan ends with its context", testScanCancelled},
+		{"Read gives every cell of the ranges once", testScan},
+		{"Read gives every cell of the rows once", testGet},
+		{"Read stops where emit does", testScanStops},
+		{"Read ends with its context", testScanCancelled},
 		{"Users names everybody", testUsers},
 		{"Users goes forward to a key", testUsersSeek},
 		{"what was not taken in is not there", testStaged},
 		{"Sweep leaves what was taken in", testSweep},
+		{"what was begun to be put is remembered", testBegun},
 		{"ledgers come back in order", testLedgers},
 		{"a schema grows with a load", testExtend},
 		{"a table is for many goroutines", testConcurrent},
@@ -83,18 +86,21 @@ func newWorld(s table.Store) *world {
 	}
 }
 
-// plan is that of a table of three regions; one of the points is no user's.
+// Splits are the points of the suite's tables; one of them is no user's. A table
+// whose regions are made before it is opened has them too.
+var Splits = split.Points{[]byte("2"), []byte("7zz")}
+
 func (w *world) plan() table.Plan {
 	return table.Plan{
 		Layout: w.layout.Name(), Compression: "snappy", Schema: w.schema,
-		Splits: split.Points{[]byte("2"), []byte("7zz")},
+		Splits: func(context.Context) (split.Points, error) { return Splits, nil },
 	}
 }
 
 // make makes the table with its first loads and opens it again.
 func (w *world) make(t *testing.T, loads int) table.Loader {
 	t.Helper()
-	made, err := w.store.New(w.plan())
+	made, err := w.store.New(t.Context(), w.plan())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func testBirth(t *testing.T, w *world) {
 	if _, err := w.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
 		t.Fatalf("an empty place: %v, want ErrNoTable", err)
 	}
-	made, err := w.store.New(w.plan())
+	made, err := w.store.New(t.Context(), w.plan())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +27,11 @@ func testBirth(t *testing.T, w *world) {
 		t.Errorf("the first load is number %d, want 1", n)
 	}
 	rows := w.drawn(20)
-	w.stage(t, made, rows)
+	ledger, files := w.bring(t, made, rows)
 	if _, err := w.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
 		t.Errorf("before its first load is taken in: %v, want ErrNoTable", err)
 	}
-	w.load(t, made, rows)
+	w.takeIn(t, made, rows, ledger, files)
 	if err := made.Close(); err != nil {
 		t.Error(err)
 	}
@@ -46,7 +46,7 @@ func testRegions(t *testing.T, w *world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := w.plan().Splits.Regions(); !reflect.DeepEqual(got, want) {
+	if want := Splits.Regions(); !reflect.DeepEqual(got, want) {
 		t.Errorf("regions are %s, want %s", got, want)
 	}
 }
@@ -54,10 +54,10 @@ func testRegions(t *testing.T, w *world) {
 // testStaged: files of a load that is not taken in change no answer, and are
 // swept.
 func testStaged(t *testing.T, w *world) {
-	from := w.make(t, 2)
+	from := stager(t, w.make(t, 2))
 	all := w.cells(func(row) bool { return true })
 	_, staged := w.stage(t, from, w.drawn(60))
-	again := w.open(t)
+	again := stager(t, w.open(t))
 	expect(t, "with a staged load", scan(t, again, everything()), all, all)
 	if loads, err := again.Ledgers(t.Context()); err != nil || len(loads) != 2 || again.NextLoad() != 3 {
 		t.Errorf("%d ledgers, next load %d, %v; want 2, 3", len(loads), again.NextLoad(), err)
@@ -76,7 +76,7 @@ func testStaged(t *testing.T, w *world) {
 }
 
 func testSweep(t *testing.T, w *world) {
-	from := w.make(t, 2)
+	from := stager(t, w.make(t, 2))
 	p, err := from.Stage(t.Context(), from.FileName(from.NextLoad(), 0))
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +97,49 @@ func testSweep(t *testing.T, w *world) {
 	}
 }
 
+// testBegun: files whose cells are put are remembered from Begin until a ledger
+// holds them, and putting them again changes nothing.
+func testBegun(t *testing.T, w *world) {
+	made, ok := w.make(t, 1).(table.Putter)
+	if !ok {
+		t.Skip("the table takes no puts")
+	}
+	begun := func(l table.Loader) []string {
+		list, err := l.(table.Putter).Begun(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var paths []string
+		for _, in := range list {
+			paths = append(paths, in.Path)
+		}
+		slices.Sort(paths)
+		return paths
+	}
+	if got := begun(made); len(got) != 0 {
+		t.Errorf("after a load that ended %q are begun", got)
+	}
+	other := manifest.Input{Path: "other", Number: 77}
+	if err := made.Begin(t.Context(), []manifest.Input{other}); err != nil {
+		t.Fatal(err)
+	}
+	rows := w.drawn(30)
+	ledger, _ := w.bring(t, made, rows)
+	again := w.open(t)
+	if got, want := begun(again), []string{ledger.Inputs[0].Path, "other"}; !slices.Equal(got, want) {
+		t.Errorf("%q are begun, want %q", got, want)
+	}
+	ledger, _ = w.bring(t, again, rows)
+	w.takeIn(t, again, rows, ledger, nil)
+	if got := begun(again); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("after the load %q are begun, want the other file", got)
+	}
+	all := w.cells(func(row) bool { return true })
+	expect(t, "put twice", scan(t, w.open(t), everything()), all, all)
+}
+
 func testLedgers(t *testing.T, w *world) {
-	made, err := w.store.New(w.plan())
+	made, err := w.store.New(t.Context(), w.plan())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,218 @@
+// Package catalog is what is known of a table besides its cells: a directory with
+// the manifest, the ledgers of all loads, the bad records and the lock. A table of
+// files has its catalog in its own directory; a live table has one beside it.
+//
+//	DIR/manifest.json        what there is (package manifest)
+//	DIR/loads/000001.json    the ledger of load 1
+//	DIR/begun.json           delivered files whose records are being put
+//	DIR/quarantine/…         bad records, a file for each delivered file
+//	DIR/lock                 held while a load runs
+//
+// A load commits by replacing the manifest, after everything that it names is
+// there. A ledger that no manifest names is what a killed load left behind; the
+// next one sweeps it.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+)
+
+// Names in a catalog's directory.
+const (
+	ManifestName   = "manifest.json"
+	TempName       = "tmp" // sorted runs of the load that is running
+	lockName       = "lock"
+	quarantineName = "quarantine"
+	loadsName      = "loads"
+	begunName      = "begun.json"
+)
+
+// A Catalog is a directory as one manifest describes it. It may be used by many
+// goroutines at once.
+type Catalog struct {
+	fs     dfs.FS
+	dir    string
+	layout layout.Layout
+
+	mu sync.Mutex
+	m  *manifest.Table
+}
+
+// Open opens the catalog in dir; it wraps table.ErrNoTable where there is none.
+func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
+	m := new(manifest.Table)
+	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s holds no %s", table.ErrNoTable, dir, ManifestName)
+	}
+	if err == nil {
+		err = m.Validate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open table %s: %w", dir, err)
+	}
+	return newCatalog(fs, dir, m)
+}
+
+// New returns a catalog that will be in dir once it has a load. It owns m.
+func New(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
+	m.Version = manifest.Version
+	m.Files, m.Loads = []manifest.File{}, []manifest.LoadRef{}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("make table %s: %w", dir, err)
+	}
+	return newCatalog(fs, dir, m)
+}
+
+func newCatalog(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
+	l, err := layout.ByName(m.Layout)
+	if err != nil {
+		return nil, fmt.Errorf("open table %s: %w", dir, err)
+	}
+	return &Catalog{fs: fs, dir: dir, layout: l, m: m}, nil
+}
+
+// Dir is the catalog's directory.
+func (c *Catalog) Dir() string { return c.dir }
+
+// Layout is the table's key design.
+func (c *Catalog) Layout() layout.Layout { return c.layout }
+
+// Manifest is what the table held when the catalog was opened, or after its last
+// load. It must not be changed.
+func (c *Catalog) Manifest() *manifest.Table {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.m
+}
+
+func (c *Catalog) set(m *manifest.Table) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.m = m
+}
+
+// Extend adds what is new in a job's schema. The manifest says so after the next
+// load.
+func (c *Catalog) Extend(s *behaviour.Schema) error {
+	m := *c.Manifest()
+	merged, err := m.Schema.Merge(s)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", c.dir, err)
+	}
+	m.Schema = merged
+	c.set(&m)
+	return nil
+}
+
+// NextLoad is the number of the next load.
+func (c *Catalog) NextLoad() int { return c.Manifest().Next() }
+
+// Commit makes a load's ledger and files part of the table: it writes the ledger,
+// then replaces the manifest.
+func (c *Catalog) Commit(ctx context.Context, load *manifest.Load, files []manifest.File) error {
+	old := c.Manifest()
+	ref := manifest.LoadRef{Number: load.Number, Name: fmt.Sprintf("%s/%06d.json", loadsName, load.Number)}
+	for _, in := range load.Inputs {
+		ref.Records += in.Loaded
+	}
+	for _, d := range load.Days {
+		ref.Tally.Add(d.Tally)
+	}
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ref.Name), load); err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	m := *old
+	m.Files = append(slices.Clip(old.Files), files...)
+	m.Loads = append(slices.Clip(old.Loads), ref)
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), &m); err != nil {
+		return fmt.Errorf("commit load %d: %w", load.Number, err)
+	}
+	c.set(&m)
+	return nil
+}
+
+// Ledgers are those of all loads, the oldest first.
+func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
+	var out []*manifest.Load
+	for _, ref := range c.Manifest().Loads {
+		l := new(manifest.Load)
+		if err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ref.Name), l); err != nil {
+			return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// Sweep removes what a killed load left behind: unfinished files, sorted runs and
+// ledgers that the manifest does not name.
+func (c *Catalog) Sweep(ctx context.Context) error {
+	if err := c.fs.Sweep(ctx, c.dir); err != nil {
+		return fmt.Errorf("sweep %s: %w", c.dir, err)
+	}
+	if err := c.fs.Remove(ctx, dfs.Join(c.dir, TempName)); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	var known []string
+	for _, l := range c.Manifest().Loads {
+		known = append(known, l.Name)
+	}
+	return c.SweepOthers(ctx, loadsName, known)
+}
+
+// SweepOthers removes the files of a folder of the catalog that are not among the
+// known, which are named from the catalog's directory.
+func (c *Catalog) SweepOthers(ctx context.Context, folder string, known []string) error {
+	list, err := c.fs.List(ctx, dfs.Join(c.dir, folder))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	keep := map[string]bool{}
+	for _, name := range known {
+		keep[name] = true
+	}
+	for _, f := range list {
+		if keep[folder+"/"+dfs.Base(f.Name)] {
+			continue
+		}
+		if err := c.fs.Remove(ctx, f.Name); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+	}
+	return nil
+}
+
+// Lock keeps other loads away from the catalog in dir, which is made if it is not
+// there; it fails with dfs.ErrLocked if one runs.
+func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
+	if err := fs.Mkdir(ctx, dir); err != nil {
+		return nil, fmt.Errorf("make table %s: %w", dir, err)
+	}
+	l, err := fs.Lock(ctx, dfs.Join(dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", dir, err)
+	}
+	return l, nil
+}
+
+// Quarantine is the name of the file for bad records of a delivered file. The
+// slashes of its path become two underscores, so that all lie in one directory.
+func Quarantine(dir, path string) string {
+	return dfs.Join(dir, quarantineName, strings.ReplaceAll(path, "/", "__")+".jsonl")
+}

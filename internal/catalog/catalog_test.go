@@ -1,0 +1,99 @@
+package catalog_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/catalog"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/manifest"
+	"usertrail/internal/tally"
+)
+
+func newCatalog(t *testing.T, dir string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.New(local.New(), dir, &manifest.Table{
+		Layout: "reversed", Family: "d",
+		Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestLoadsAddUp(t *testing.T) {
+	dir := t.TempDir()
+	c := newCatalog(t, dir)
+	for n := 1; n <= 3; n++ {
+		load := &manifest.Load{
+			Version: manifest.Version, Number: n,
+			Inputs: []manifest.Input{{Path: "a", Counts: manifest.Counts{Read: 5, Loaded: 4}}, {Path: "b", Counts: manifest.Counts{Read: 2, Loaded: 2}}},
+			Days:   []manifest.Day{{Records: 6, Tally: tally.Tally{Cells: 10, Bytes: 100, Digest: 7}}},
+		}
+		if err := c.Commit(t.Context(), load, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := again.Manifest()
+	if m.Loads[2].Records != 6 || m.Total() != (tally.Tally{Cells: 30, Bytes: 300, Digest: 21}) || again.NextLoad() != 4 {
+		t.Errorf("after three loads: %+v, next %d", m.Loads, again.NextLoad())
+	}
+}
+
+// TestBegunIsWhatNoLedgerHolds goes through loads of puts that end, that are
+// killed, and that take up what a killed one left.
+func TestBegunIsWhatNoLedgerHolds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "t")
+	inputs := func(paths ...string) []manifest.Input {
+		var out []manifest.Input
+		for i, p := range paths {
+			out = append(out, manifest.Input{Path: p, Number: uint32(i + 1), SHA256: "sum of " + p})
+		}
+		return out
+	}
+	for _, step := range []struct {
+		what string
+		do   func(*catalog.Catalog, context.Context) error
+		want []string
+	}{
+		{"nothing", func(*catalog.Catalog, context.Context) error { return nil }, nil},
+		{"a finish without a begin", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("a")) }, nil},
+		{"a begin", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, inputs("a", "b")) }, []string{"a", "b"}},
+		{"another, of one of them too", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, inputs("b", "c")) }, []string{"a", "b", "c"}},
+		{"a finish", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("b", "c", "d")) }, []string{"a"}},
+		{"the last finish", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("a")) }, nil},
+	} {
+		c := newCatalog(t, dir)
+		if err := step.do(c, t.Context()); err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		got, err := c.Begun(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		var paths []string
+		for _, in := range got {
+			if in.SHA256 != "sum of "+in.Path {
+				t.Errorf("%s: %s has the digest %q", step.what, in.Path, in.SHA256)
+			}
+			paths = append(paths, in.Path)
+		}
+		if !slices.Equal(paths, step.want) {
+			t.Errorf("after %s %q are begun, want %q", step.what, paths, step.want)
+		}
+	}
+}
+
+func TestQuarantineFilesLieInOneDirectory(t *testing.T) {
+	if got, want := catalog.Quarantine("trails", "2014-09-01/play.csv"), "trails/quarantine/2014-09-01__play.csv.jsonl"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,44 @@
+package fetch
+
+import (
+	"fmt"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Plan is how a user's rows are asked for.
+type Plan string
+
+// The plans. Auto takes gets as long as a user has few of them.
+const (
+	Auto Plan = "auto"
+	Get  Plan = "get"
+	Scan Plan = "scan"
+)
+
+// mostGets is how many gets for a user are no dearer than a scan: a scan finds its
+// place once, and passes over rows that were not asked for. docs/benchmarks.md
+// has the measurement.
+const mostGets = 2
+
+// ParsePlan reads a plan's name; no name is Auto.
+func ParsePlan(s string) (Plan, error) {
+	switch p := Plan(s); p {
+	case "":
+		return Auto, nil
+	case Auto, Get, Scan:
+		return p, nil
+	}
+	return "", fmt.Errorf("plan %q is none of auto, get, scan", s)
+}
+
+// of settles Auto for a question that asks for some kinds on the days of a span.
+func (p Plan) of(kinds int, span behaviour.Span) Plan {
+	switch {
+	case p == Get || p == Scan:
+		return p
+	case kinds*span.Days() <= mostGets:
+		return Get
+	}
+	return Scan
+}
