@@ -1,0 +1,436 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.ClusterMetrics;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.HRegionLocation;
+import org.apache.hadoop.hbase.NamespaceDescriptor;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.CompactionState;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionLocator;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.hbase.security.access.UserPermission;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/**
+ * Answers questions about a cluster and changes it, by HBase's own client: one request a line on
+ * standard input, one reply a line on standard output, for as long as there is input. A word is
+ * separated from the next by a tab, and a byte that is not printable ASCII, a blank or a backslash
+ * is \xNN. A reply begins with "ok" or "error".
+ */
+public class Admin implements AutoCloseable {
+  /** The longest that one request waits for the cluster. */
+  private static final long LIMIT_MS = 120_000;
+
+  private static final String[] REQUESTS = {
+    "create TABLE FAMILY [split=KEY | table.NAME=VALUE | NAME=VALUE of the family]..",
+    "drop TABLE; does nothing where there is none",
+    "disable TABLE", "enable TABLE", "tables", "namespace NAME", "drop-namespace NAME",
+    "put TABLE ROW FAMILY QUALIFIER VALUE [TIMESTAMP]",
+    "get TABLE ROW -> a QUALIFIER=VALUE@TIMESTAMP for each cell",
+    "count TABLE -> ROWS CELLS",
+    "digest TABLE -> ROWS CELLS SHA256 of all cells, see digest",
+    "regions TABLE -> a word for each: ENCODED HOST:PORT START END, with blanks between",
+    "meta -> HOST:PORT of the server that has hbase:meta",
+    "split TABLE KEY", "merge ENCODED ENCODED", "move ENCODED HOST:PORT", "unassign ENCODED", "assign ENCODED",
+    "flush TABLE", "compact TABLE: all into one file a region",
+    "snapshot NAME TABLE", "drop-snapshot NAME",
+    "grant USER ACTIONS [TABLE]: letters of RWXCA; without TABLE everywhere", "revoke USER [TABLE]",
+    "mkdir PATH [OWNER [MODE]]", "rm PATH", "ls PATH -> a NAME OWNER MODE LENGTH for each",
+    "healthy REGIONSERVERS REPLICATION: all servers live, every region answers, HDFS takes a file",
+  };
+
+  private final Configuration conf = HBaseConfiguration.create();
+  private final Connection connection;
+  private final org.apache.hadoop.hbase.client.Admin admin;
+  private final FileSystem files;
+
+  private Admin() throws IOException {
+    // Gives up on a server that is gone within seconds, so that the caller can see to it.
+    conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 6);
+    conf.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, 10_000);
+    connection = ConnectionFactory.createConnection(conf);
+    admin = connection.getAdmin();
+    files = FileSystem.get(conf);
+  }
+
+  @Override
+  public void close() throws IOException {
+    admin.close();
+    connection.close();
+  }
+
+  public static void main(String[] args) throws Exception {
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+    try (Admin a = new Admin()) {
+      for (String line; (line = in.readLine()) != null;) {
+        System.out.println(a.reply(line.split("\t", -1)));
+      }
+    }
+  }
+
+  private String reply(String[] words) {
+    try {
+      StringBuilder out = new StringBuilder("ok");
+      for (String word : answer(words)) {
+        out.append('\t').append(word);
+      }
+      return out.toString();
+    } catch (Exception e) {
+      return "error\t" + escape(Bytes.toBytes(e.toString()), true);
+    }
+  }
+
+  private List<String> answer(String[] w) throws Exception {
+    switch (w[0]) {
+      case "create":
+        return create(w);
+      case "drop":
+        return drop(table(w[1]));
+      case "disable":
+        return done(admin.disableTableAsync(table(w[1])));
+      case "enable":
+        return done(admin.enableTableAsync(table(w[1])));
+      case "tables":
+        return strings(Arrays.asList(admin.listTableNames()));
+      case "namespace":
+        return done(admin.createNamespaceAsync(NamespaceDescriptor.create(w[1]).build()));
+      case "drop-namespace":
+        return done(admin.deleteNamespaceAsync(w[1]));
+      case "put":
+        return put(w);
+      case "get":
+        return get(w);
+      case "count":
+        return digest(table(w[1])).subList(0, 2);
+      case "digest":
+        return digest(table(w[1]));
+      case "regions":
+        return regions(table(w[1]));
+      case "meta":
+        return List.of(regionServer(locations(TableName.META_TABLE_NAME).get(0)));
+      case "split":
+        return split(table(w[1]), bytes(w[2]));
+      case "merge":
+        return done(admin.mergeRegionsAsync(new byte[][] {bytes(w[1]), bytes(w[2])}, false));
+      case "move":
+        admin.move(bytes(w[1]), server(w[2]));
+        return List.of();
+      case "unassign":
+        admin.unassign(bytes(w[1]), false);
+        return List.of();
+      case "assign":
+        admin.assign(bytes(w[1]));
+        return List.of();
+      case "flush":
+        admin.flush(table(w[1]));
+        return List.of();
+      case "compact":
+        return compact(table(w[1]));
+      case "snapshot":
+        admin.snapshot(w[1], table(w[2]));
+        return List.of();
+      case "drop-snapshot":
+        admin.deleteSnapshot(w[1]);
+        return List.of();
+      case "grant":
+        admin.grant(new UserPermission(w[1], permission(w, 3, actions(w[2]))), false);
+        return List.of();
+      case "revoke":
+        admin.revoke(new UserPermission(w[1], permission(w, 2, Permission.Action.values())));
+        return List.of();
+      case "mkdir":
+        return mkdir(w);
+      case "rm":
+        files.delete(new Path(text(w[1])), true);
+        return List.of();
+      case "ls":
+        return list(new Path(text(w[1])));
+      case "healthy":
+        return healthy(Integer.parseInt(w[1]), Short.parseShort(w[2]));
+      default:
+        throw new IllegalArgumentException(w[0] + " is no request; there are: " + String.join(" | ", REQUESTS));
+    }
+  }
+
+  // Tables.
+
+  private List<String> create(String[] w) throws Exception {
+    TableDescriptorBuilder table = TableDescriptorBuilder.newBuilder(table(w[1]));
+    ColumnFamilyDescriptorBuilder family = ColumnFamilyDescriptorBuilder.newBuilder(bytes(w[2]));
+    List<byte[]> splits = new ArrayList<>();
+    for (String option : Arrays.asList(w).subList(3, w.length)) {
+      String[] part = option.split("=", 2);
+      if (part.length < 2) {
+        throw new IllegalArgumentException("create: " + option + " is not NAME=VALUE");
+      }
+      if (part[0].equals("split")) {
+        splits.add(bytes(part[1]));
+      } else if (part[0].startsWith("table.")) {
+        table.setValue(part[0].substring("table.".length()), text(part[1]));
+      } else {
+        family.setValue(part[0], text(part[1]));
+      }
+    }
+    TableDescriptor all = table.setColumnFamily(family.build()).build();
+    return done(admin.createTableAsync(all, splits.isEmpty() ? null : splits.toArray(new byte[0][])));
+  }
+
+  private List<String> drop(TableName name) throws Exception {
+    if (!admin.tableExists(name)) {
+      return List.of();
+    }
+    if (!admin.isTableDisabled(name)) {
+      done(admin.disableTableAsync(name));
+    }
+    return done(admin.deleteTableAsync(name));
+  }
+
+  private List<String> put(String[] w) throws IOException {
+    long time = w.length > 6 ? Long.parseLong(w[6]) : HConstants.LATEST_TIMESTAMP;
+    try (Table t = connection.getTable(table(w[1]))) {
+      t.put(new Put(bytes(w[2])).addColumn(bytes(w[3]), bytes(w[4]), time, bytes(w[5])));
+    }
+    return List.of();
+  }
+
+  private List<String> get(String[] w) throws IOException {
+    List<String> out = new ArrayList<>();
+    try (Table t = connection.getTable(table(w[1]))) {
+      Result r = t.get(new Get(bytes(w[2])));
+      for (Cell c : r.isEmpty() ? new Cell[0] : r.rawCells()) {
+        out.add(word(CellUtil.cloneQualifier(c)) + "=" + word(CellUtil.cloneValue(c)) + "@" + c.getTimestamp());
+      }
+    }
+    return out;
+  }
+
+  /**
+   * The SHA-256 is of every cell in the order of a scan, all versions: row, family, qualifier and
+   * value, each behind its length in 4 bytes, the value behind the timestamp in 8; all big-endian.
+   */
+  private List<String> digest(TableName name) throws Exception {
+    MessageDigest sum = MessageDigest.getInstance("SHA-256");
+    long rows = 0;
+    long cells = 0;
+    Scan scan = new Scan().readAllVersions().setCaching(1000).setCacheBlocks(false);
+    try (Table t = connection.getTable(name); ResultScanner results = t.getScanner(scan)) {
+      for (Result r : results) {
+        rows++;
+        for (Cell c : r.rawCells()) {
+          cells++;
+          add(sum, c.getRowArray(), c.getRowOffset(), c.getRowLength());
+          add(sum, c.getFamilyArray(), c.getFamilyOffset(), c.getFamilyLength());
+          add(sum, c.getQualifierArray(), c.getQualifierOffset(), c.getQualifierLength());
+          sum.update(Bytes.toBytes(c.getTimestamp()));
+          add(sum, c.getValueArray(), c.getValueOffset(), c.getValueLength());
+        }
+      }
+    }
+    return List.of(Long.toString(rows), Long.toString(cells), Bytes.toHex(sum.digest()));
+  }
+
+  private static void add(MessageDigest sum, byte[] b, int offset, int length) {
+    sum.update(Bytes.toBytes(length));
+    sum.update(b, offset, length);
+  }
+
+  // Regions.
+
+  private List<HRegionLocation> locations(TableName name) throws IOException {
+    try (RegionLocator locator = connection.getRegionLocator(name)) {
+      locator.clearRegionLocationCache();
+      return locator.getAllRegionLocations();
+    }
+  }
+
+  private List<String> regions(TableName name) throws IOException {
+    List<String> out = new ArrayList<>();
+    for (HRegionLocation l : locations(name)) {
+      out.add(String.join(" ", l.getRegion().getEncodedName(), regionServer(l), word(l.getRegion().getStartKey()), word(l.getRegion().getEndKey())));
+    }
+    return out;
+  }
+
+  private static String regionServer(HRegionLocation l) {
+    return l.getServerName() == null ? "-" : l.getServerName().getAddress().toString();
+  }
+
+  private List<String> split(TableName name, byte[] key) throws Exception {
+    try (RegionLocator locator = connection.getRegionLocator(name)) {
+      return done(admin.splitRegionAsync(locator.getRegionLocation(key, true).getRegion().getRegionName(), key));
+    }
+  }
+
+  private ServerName server(String address) throws IOException {
+    for (ServerName s : admin.getClusterMetrics(EnumSet.of(ClusterMetrics.Option.SERVERS_NAME)).getServersName()) {
+      if (s.getAddress().toString().equals(address)) {
+        return s;
+      }
+    }
+    throw new IOException("no live RegionServer at " + address);
+  }
+
+  private List<String> compact(TableName name) throws Exception {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LIMIT_MS);
+    admin.flush(name);
+    admin.majorCompact(name);
+    do { // the request only queues it
+      if (System.nanoTime() > end) {
+        throw new TimeoutException("compact " + name);
+      }
+      Thread.sleep(200);
+    } while (admin.getCompactionState(name) != CompactionState.NONE);
+    return List.of();
+  }
+
+  // Permissions.
+
+  private static Permission permission(String[] w, int at, Permission.Action[] actions) {
+    return w.length > at
+      ? Permission.newBuilder(table(w[at])).withActions(actions).build()
+      : Permission.newBuilder().withActions(actions).build();
+  }
+
+  private static Permission.Action[] actions(String letters) {
+    List<Permission.Action> out = new ArrayList<>();
+    for (Permission.Action action : Permission.Action.values()) {
+      if (letters.indexOf(action.code()) >= 0) {
+        out.add(action);
+      }
+    }
+    return out.toArray(new Permission.Action[0]);
+  }
+
+  // Files.
+
+  private List<String> mkdir(String[] w) throws IOException {
+    Path path = new Path(text(w[1]));
+    files.mkdirs(path);
+    if (w.length > 2) {
+      files.setOwner(path, w[2], null);
+    }
+    if (w.length > 3) {
+      files.setPermission(path, new FsPermission(w[3]));
+    }
+    return List.of();
+  }
+
+  private List<String> list(Path path) throws IOException {
+    List<String> out = new ArrayList<>();
+    for (FileStatus s : files.listStatus(path)) {
+      out.add(String.join(" ", word(Bytes.toBytes(s.getPath().getName())), s.getOwner(),
+        String.format("%04o", s.getPermission().toShort()), Long.toString(s.getLen())));
+    }
+    return out;
+  }
+
+  // Health.
+
+  private List<String> healthy(int servers, short replication) throws Exception {
+    ClusterMetrics m = admin.getClusterMetrics(EnumSet.of(ClusterMetrics.Option.LIVE_SERVERS,
+      ClusterMetrics.Option.REGIONS_IN_TRANSITION, ClusterMetrics.Option.MASTER));
+    if (m.getLiveServerMetrics().size() != servers) {
+      throw new IOException(m.getLiveServerMetrics().size() + " of " + servers + " RegionServers are live");
+    }
+    if (!m.getRegionStatesInTransition().isEmpty()) {
+      throw new IOException(m.getRegionStatesInTransition().size() + " regions are in transition");
+    }
+    for (TableName name : admin.listTableNames()) {
+      answers(name);
+    }
+    for (TableName name : List.of(TableName.META_TABLE_NAME, TableName.valueOf("hbase:acl"))) {
+      answers(name);
+    }
+    Path probe = new Path("/.healthy-" + ProcessHandle.current().pid());
+    try (FSDataOutputStream out = files.create(probe, true, 4096, replication, 1 << 20)) {
+      out.write(1);
+    }
+    files.delete(probe, false);
+    return List.of();
+  }
+
+  /** Reads from every region of a table. */
+  private void answers(TableName name) throws IOException {
+    if (!name.equals(TableName.META_TABLE_NAME) && !admin.isTableEnabled(name)) {
+      return;
+    }
+    try (Table t = connection.getTableBuilder(name, null).setOperationTimeout(5_000).setRpcTimeout(2_000).build()) {
+      for (HRegionLocation l : locations(name)) {
+        byte[] start = l.getRegion().getStartKey();
+        t.exists(new Get(start.length > 0 ? start : new byte[] {0}));
+      }
+    }
+  }
+
+  // Words.
+
+  private static List<String> done(Future<?> f) throws Exception {
+    f.get(LIMIT_MS, TimeUnit.MILLISECONDS);
+    return List.of();
+  }
+
+  private static List<String> strings(List<?> all) {
+    List<String> out = new ArrayList<>();
+    all.forEach(one -> out.add(one.toString()));
+    return out;
+  }
+
+  private static TableName table(String word) {
+    return TableName.valueOf(text(word));
+  }
+
+  private static byte[] bytes(String word) {
+    return Bytes.toBytesBinary(word);
+  }
+
+  private static String text(String word) {
+    return Bytes.toString(bytes(word));
+  }
+
+  private static String word(byte[] b) {
+    return escape(b, false);
+  }
+
+  private static String escape(byte[] b, boolean blanks) {
+    StringBuilder out = new StringBuilder();
+    for (byte c : b) {
+      if (c > ' ' && c < 0x7f && c != '\\' || blanks && c == ' ') {
+        out.append((char) c);
+      } else {
+        out.append(String.format("\\x%02X", c));
+      }
+    }
+    return out.toString();
+  }
+}
