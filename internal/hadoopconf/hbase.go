@@ -1,0 +1,52 @@
+package hadoopconf
+
+import (
+	"net"
+	"strconv"
+)
+
+// A ZooKeeper is where an HBase cluster is found.
+type ZooKeeper struct {
+	Quorum []string // host:port
+	Parent string   // znode
+}
+
+// ZooKeeper returns what hbase-site.xml says; Quorum is empty where it says
+// nothing.
+func (c *Conf) ZooKeeper() (ZooKeeper, error) {
+	hosts, err := c.list("hbase.zookeeper.quorum")
+	if err != nil {
+		return ZooKeeper{}, err
+	}
+	port, err := c.clientPort()
+	if err != nil {
+		return ZooKeeper{}, err
+	}
+	zk := ZooKeeper{Parent: "/hbase"}
+	parent, err := c.Get("zookeeper.znode.parent")
+	if err != nil {
+		return ZooKeeper{}, err
+	}
+	if parent != "" {
+		zk.Parent = parent
+	}
+	for _, h := range hosts {
+		if _, _, err := net.SplitHostPort(h); err != nil {
+			h = net.JoinHostPort(h, port)
+		}
+		zk.Quorum = append(zk.Quorum, h)
+	}
+	return zk, nil
+}
+
+func (c *Conf) clientPort() (string, error) {
+	const name = "hbase.zookeeper.property.clientPort"
+	port, err := c.Get(name)
+	if err != nil || port == "" {
+		return "2181", err
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", c.wrong(name, "%q is not a port", port)
+	}
+	return port, nil
+}
