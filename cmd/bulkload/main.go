@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,8 +45,8 @@ The last line of standard output is one JSON object, also after a failure.`)
   bulkload --from 2014-09-01 --to 2014-09-01 --types play,order --table ./trails --dry-run
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
 	o.flags.Add(root)
-	root.Flags().StringVar(&o.mode, "mode", "hfile", "how rows are written: hfile; put needs an HBase table")
-	root.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in the table's)")
+	root.Flags().StringVar(&o.mode, "mode", "", "how rows are written: hfile, or put, which needs an HBase table (default what the table takes)")
+	root.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR)")
 	root.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
@@ -110,20 +111,26 @@ func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	if cfg.Store, err = command.Store(cfg.FS, address); err != nil {
 		return cfg, err
 	}
-	switch o.mode {
-	case "hfile":
-	case "put":
-		return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", command.ErrUsage, address)
+	switch cfg.Mode = bulkload.Mode(o.mode); cfg.Mode {
+	case "", bulkload.HFile:
+	case bulkload.Put:
+		if dfs.Scheme(address) != command.HBase {
+			return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", command.ErrUsage, address)
+		}
 	default:
 		return cfg, fmt.Errorf("%w: --mode %q is neither hfile nor put", command.ErrUsage, o.mode)
 	}
-	cfg.Temp = o.temp
-	if cfg.Temp == "" {
-		cfg.Temp = dfs.Join(address, catalog.TempName)
-	} else {
-		cfg.Temp = dfs.Join(cfg.Temp, fmt.Sprintf("usertrail-%d", os.Getpid()))
-	}
+	cfg.Temp = o.tempFor(address)
 	return cfg, nil
+}
+
+// tempFor is the directory for sorted runs: the flag's, or that of a table which
+// lies on a local disk itself.
+func (o *options) tempFor(address string) string {
+	if o.temp == "" && dfs.Scheme(address) == "" {
+		return dfs.Join(address, catalog.TempName)
+	}
+	return dfs.Join(cmp.Or(o.temp, os.TempDir()), fmt.Sprintf("usertrail-%d", os.Getpid()))
 }
 
 func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
@@ -157,6 +164,10 @@ func printResult(w io.Writer, cfg bulkload.Config, r bulkload.Result) {
 	}
 	if r.Duplicate > 0 || r.Skipped > 0 {
 		fmt.Fprintf(w, "left out    %s duplicates, %s not asked for\n", humanize.Comma(r.Duplicate), humanize.Comma(r.Skipped))
+	}
+	if r.HFiles == 0 {
+		fmt.Fprintf(w, "put         %s cells\n", humanize.Comma(r.Cells))
+		return
 	}
 	fmt.Fprintf(w, "written     %s cells in %d HFiles\n", humanize.Comma(r.Cells), r.HFiles)
 }

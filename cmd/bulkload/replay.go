@@ -11,7 +11,7 @@ import (
 )
 
 func newReplay(env *command.Env) *cobra.Command {
-	o := &options{env: env, mode: "hfile"}
+	o := &options{env: env}
 	c := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Load corrected records of a quarantine file",

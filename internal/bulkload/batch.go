@@ -37,7 +37,18 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 	if err := s.Finish(ctx); err != nil {
 		return err
 	}
-	files, days, err := b.write(ctx, len(regions))
+	for _, in := range inputs {
+		if !in.dropped() {
+			in.counts.Loaded = 0 // until they are; else the law would prove nothing
+		}
+	}
+	var files []manifest.File
+	days := newDays()
+	if b.putter != nil {
+		err = b.put(ctx, len(regions), days)
+	} else {
+		files, err = b.write(ctx, len(regions), days)
+	}
 	if err != nil {
 		return err
 	}
@@ -127,8 +138,9 @@ func (b *batch) span() behaviour.Span {
 	return s
 }
 
-// write writes the files of all regions, writers of them at once.
-func (b *batch) write(ctx context.Context, regions int) ([]manifest.File, *days, error) {
+// write writes the files of all regions, writers of them at once, and adds what is
+// in them to all.
+func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.File, error) {
 	written := make([]*regionFile, regions)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(b.cfg.writers())
@@ -139,29 +151,16 @@ func (b *batch) write(ctx context.Context, regions int) ([]manifest.File, *days,
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	all := newDays()
 	var files []manifest.File
-	for _, in := range b.inputs {
-		if !in.dropped() {
-			in.counts.Loaded = 0
-		}
-	}
 	for _, w := range written {
-		if w == nil {
-			continue
-		}
-		all.add(w.days)
-		for i, in := range b.inputs {
-			in.counts.Loaded += w.loaded[i]
-			in.counts.Duplicate += w.repeated[i]
-		}
+		w.settle(all)
 		if w.file.Records > 0 {
 			files = append(files, w.file)
 		}
 	}
-	return files, all, nil
+	return files, nil
 }
 
 // writers is how many regions are written at once: one more than there are
@@ -221,8 +220,8 @@ func (b *batch) count(ledger *manifest.Load, files []manifest.File, sum manifest
 	r.Files += len(ledger.Inputs)
 	r.HFiles += len(files)
 	r.Loads++
-	for _, f := range files {
-		r.Cells += f.Tally.Cells
+	for _, d := range ledger.Days {
+		r.Cells += d.Tally.Cells
 	}
 }
 

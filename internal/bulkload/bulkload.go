@@ -59,6 +59,7 @@ type Config struct {
 	Store table.Store
 	Span  behaviour.Span
 	Types []string // all behaviours of the job
+	Mode  Mode     // what the table takes, HFile where it takes both
 
 	Workers  int    // 1
 	Memory   int64  // bytes; 1 GiB
@@ -66,6 +67,15 @@ type Config struct {
 	Progress progress.Config
 	Log      *slog.Logger // nothing is said
 }
+
+// A Mode is how cells get into the table.
+type Mode string
+
+// The modes.
+const (
+	HFile Mode = "hfile" // as sorted files, which appear all at once
+	Put   Mode = "put"   // one by one, straight from the workers
+)
 
 // A Result is what a load did. The counts are those of the files that were
 // taken in; Failed are the others.
@@ -96,9 +106,11 @@ type load struct {
 	log    *slog.Logger
 
 	target  table.Loader
-	stager  table.Stager      // target, where it takes files
+	stager  table.Stager      // target, where HFiles are loaded
+	putter  table.Putter      // target, where cells are put
 	schema  *behaviour.Schema // of the table, with what the job adds
 	kindMap []mapped          // by the job's kinds
+	unique  []job.Unique      // by the table's kinds
 	ledgers *ledgers
 	result  Result
 	failed  []error
@@ -211,7 +223,7 @@ func (l *load) loadAll(ctx context.Context, inputs []*input) error {
 		return err
 	}
 	defer s.Close(ctx)
-	p.Step("loading", progress.Bytes, l.result.Bytes)
+	p.Step("loading", progress.Bytes, l.result.Bytes*l.passes())
 	for _, b := range batches(inputs) {
 		if err := l.loadBatch(ctx, b, s, p); err != nil {
 			return err

@@ -74,26 +74,50 @@ func (l *load) open(ctx context.Context, found job.Found) error {
 			return fmt.Errorf("%w: %w", job.ErrJob, err)
 		}
 	}
-	var ok bool
-	if l.stager, ok = l.target.(table.Stager); !ok {
-		return fmt.Errorf("%w: table %s takes no files", ErrRequest, l.cfg.Store.Address())
+	if err := l.settleMode(); err != nil {
+		return err
 	}
 	info := l.target.Info()
 	l.layout, l.schema = info.Layout, info.Schema
 	l.kindMap = kindMap(l.job.Schema, l.schema)
+	l.unique = uniqueOf(l.job, l.schema, l.kindMap)
 	loads, err := l.target.Ledgers(ctx)
 	if err != nil {
 		return err
 	}
 	l.ledgers = newLedgers(loads)
+	return l.takeUp(ctx)
+}
+
+// settleMode makes sure that the table takes what the load brings.
+func (l *load) settleMode() error {
+	stager, files := l.target.(table.Stager)
+	putter, puts := l.target.(table.Putter)
+	switch mode := l.cfg.Mode; {
+	case files && mode != Put:
+		l.stager = stager
+	case puts && mode != HFile:
+		l.putter = putter
+	default:
+		return fmt.Errorf("%w: table %s cannot be loaded by --mode %s", ErrRequest, l.cfg.Store.Address(), mode)
+	}
 	return nil
+}
+
+// passes is how often the delivered files are read.
+func (l *load) passes() int64 {
+	if l.putter != nil {
+		return 2
+	}
+	return 1
 }
 
 // ledgers are what all loads together know of delivered files.
 type ledgers struct {
 	byPath  map[string][]*manifest.Input
-	bySHA   map[content]string // path of the file that was loaded with it
-	numbers map[uint32]string  // path
+	bySHA   map[content]string         // path of the file that was loaded with it
+	numbers map[uint32]string          // path
+	begun   map[string]*manifest.Input // by path: those that no load holds, with cells in the table
 }
 
 // content is what a delivered file holds. Two behaviours' files of the same bytes
@@ -104,7 +128,10 @@ type content struct {
 }
 
 func newLedgers(loads []*manifest.Load) *ledgers {
-	k := &ledgers{byPath: map[string][]*manifest.Input{}, bySHA: map[content]string{}, numbers: map[uint32]string{}}
+	k := &ledgers{
+		byPath: map[string][]*manifest.Input{}, bySHA: map[content]string{}, numbers: map[uint32]string{},
+		begun: map[string]*manifest.Input{},
+	}
 	for _, l := range loads {
 		for i := range l.Inputs {
 			k.add(&l.Inputs[i])
@@ -126,6 +153,9 @@ func (k *ledgers) add(in *manifest.Input) {
 func (k *ledgers) number(path string) (uint32, error) {
 	if have := k.byPath[path]; len(have) > 0 {
 		return have[0].Number, nil
+	}
+	if begun := k.begun[path]; begun != nil {
+		return begun.Number, nil
 	}
 	n, err := column.Number(path, func(n uint32) bool { return k.numbers[n] == "" })
 	if err == nil {
@@ -156,6 +186,12 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 		if whole {
 			l.result.Already++
 			continue
+		}
+		if begun := l.ledgers.begun[f.Rel]; begun != nil {
+			if err := l.sameFile(ctx, f, begun); err != nil {
+				changed = append(changed, fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err))
+				continue
+			}
 		}
 		n, err := l.ledgers.number(f.Rel)
 		if err != nil {

@@ -95,12 +95,17 @@ func (b *batch) read(ctx context.Context) error {
 	for _, in := range b.inputs {
 		in.bad = b.newQuarantine(ctx, in) // its file outlives the workers
 	}
+	return b.feed(ctx, b.inputs, func(ctx context.Context, i int) func(task) error { return b.newParser(ctx, i).parse })
+}
+
+// feed reads files and gives their chunks to Workers workers.
+func (b *batch) feed(ctx context.Context, inputs []*input, worker func(ctx context.Context, i int) func(task) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	files := make(chan *input)
 	tasks := make(chan task, b.cfg.Workers)
 	g.Go(func() error {
 		defer close(files)
-		for _, in := range b.inputs {
+		for _, in := range inputs {
 			if err := pipe.Send(ctx, files, in); err != nil {
 				return err
 			}
@@ -124,9 +129,9 @@ func (b *batch) read(ctx context.Context) error {
 	})
 	for i := range b.cfg.Workers {
 		g.Go(func() error {
-			w := b.newParser(ctx, i)
+			work := worker(ctx, i)
 			for t := range tasks {
-				if err := w.parse(t); err != nil {
+				if err := work(t); err != nil {
 					return err
 				}
 				b.giveBack(t.buffer)
@@ -289,10 +294,20 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	}
 	r.ID = column.ID(p.in.number, r.ID)
 	p.remapped(r)
+	if !p.sorts(p.in, r.Kind) {
+		return nil
+	}
 	p.dates.From, p.dates.To = min(p.dates.From, r.Date), max(p.dates.To, r.Date)
 	p.row = p.layout.AppendRow(p.row[:0], p.schema, r)
 	p.packed = appendPacked(p.packed[:0], p.in.index, r)
 	return p.shard.Add(p.ctx, p.points.Of(p.row), p.row, uint64(r.ID), p.packed)
+}
+
+// sorts says whether in's records of a table's kind go through the sorter: all
+// that become HFiles do; of those that are put, the ones that may be duplicates,
+// and those that stand in no file.
+func (b *batch) sorts(in *input, kind int) bool {
+	return b.putter == nil || in.replay != nil || b.unique[kind].Asked()
 }
 
 // wanted says whether a record was asked for and is not in the table yet.

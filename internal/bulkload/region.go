@@ -1,13 +1,10 @@
 package bulkload
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -15,10 +12,8 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/roll"
-	"usertrail/internal/shuffle"
 	"usertrail/internal/tally"
 )
 
@@ -30,23 +25,15 @@ const (
 
 // A regionFile is one region's HFile and roll while they are written.
 type regionFile struct {
-	*batch
-	file     manifest.File
-	loaded   []int64 // by input
-	repeated []int64
-	days     *days
+	*gathered
+	name string
+	ctx  context.Context
+	file manifest.File
 
 	out     *output
 	w       *hfile.Writer
 	rollOut *output
 	roll    *roll.Writer
-	enc     layout.Encoder
-	count   tally.Counter
-	unique  *unique
-
-	row     []byte
-	first   behaviour.Record // of the row
-	records int64
 }
 
 // writeRegion writes one region's records, if there are any, reads them back,
@@ -57,82 +44,49 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 		return nil, err
 	}
 	defer it.Close()
-	w := &regionFile{batch: b, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays()}
-	w.enc = b.layout.Encoder(b.schema, b.target.Info().Family)
-	w.unique = newUnique(ctx, b)
+	w := &regionFile{gathered: b.newGathered(ctx), ctx: ctx, name: b.stager.FileName(b.target.NextLoad(), region)}
 	defer w.abort()
-	name := b.stager.FileName(b.target.NextLoad(), region)
-	if err := w.fill(ctx, it, name); err != nil {
+	if err := w.gather(ctx, it, w); err != nil {
 		return nil, fmt.Errorf("write region %d: %w", region, err)
 	}
 	if w.w == nil {
 		return w, nil
 	}
 	if err := w.finish(); err != nil {
-		return nil, fmt.Errorf("write %s: %w", name, err)
+		return nil, fmt.Errorf("write %s: %w", w.name, err)
 	}
 	if err := w.verify(ctx); err != nil {
-		return nil, fmt.Errorf("read %s back: %w", name, err)
+		return nil, fmt.Errorf("read %s back: %w", w.name, err)
 	}
 	return w, nil
 }
 
-// fill writes row after row.
-func (w *regionFile) fill(ctx context.Context, it *shuffle.Iterator, name string) error {
-	var r behaviour.Record
-	for n := 0; it.Next(); n++ {
-		if n&0xfff == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		in, err := unpack(it.Payload(), &r)
-		if err != nil {
+// cell implements rowSink.
+func (w *regionFile) cell(c *cell.Cell) error {
+	if w.w == nil {
+		if err := w.begin(); err != nil {
 			return err
 		}
-		if w.inputs[in].dropped() {
-			continue
-		}
-		if !bytes.Equal(it.Row(), w.row) {
-			if err := w.endRow(); err != nil {
-				return err
-			}
-			if w.w == nil {
-				if err := w.begin(ctx, name); err != nil {
-					return err
-				}
-			}
-			w.row = append(w.row[:0], it.Row()...)
-			w.first = behaviour.Record{Kind: r.Kind, Date: r.Date}
-		}
-		r.ID = int64(it.Seq())
-		repeats, err := w.unique.repeats(w.row, &r)
-		if err != nil {
-			return err
-		}
-		if repeats {
-			w.repeated[in]++
-			continue
-		}
-		w.loaded[in]++
-		w.records++
-		w.enc.Add(&r)
 	}
-	if err := it.Err(); err != nil {
-		return err
-	}
-	return w.endRow()
+	return w.w.Add(c)
+}
+
+// endRow implements rowSink.
+func (w *regionFile) endRow(row []byte, first *behaviour.Record, records int64) error {
+	return w.roll.Add(row[:w.layout.UserKeyLen(row)], first.Date, first.Kind, records)
 }
 
 // begin makes the two files.
-func (w *regionFile) begin(ctx context.Context, name string) error {
-	w.file.Name, w.file.Roll, w.file.Load = name+hfileEnding, name+rollEnding, w.target.NextLoad()
+func (w *regionFile) begin() error {
+	w.file.Name, w.file.Roll, w.file.Load = w.name+hfileEnding, w.name+rollEnding, w.target.NextLoad()
 	var err error
-	if w.out, err = newOutput(ctx, w.stager.Stage, w.file.Name); err != nil {
+	if w.out, err = newOutput(w.ctx, w.stager.Stage, w.file.Name); err != nil {
 		return err
 	}
 	if w.w, err = hfile.NewWriter(w.out, w.stager.FileOptions()); err != nil {
 		return err
 	}
-	if w.rollOut, err = newOutput(ctx, w.stager.Stage, w.file.Roll); err != nil {
+	if w.rollOut, err = newOutput(w.ctx, w.stager.Stage, w.file.Roll); err != nil {
 		return err
 	}
 	w.roll = roll.NewWriter(w.rollOut, idsOf(w.schema), w.span())
@@ -145,29 +99,6 @@ func idsOf(s *behaviour.Schema) []uint16 {
 		ids[i] = k.ID
 	}
 	return ids
-}
-
-// endRow writes the cells of the row whose records are together.
-func (w *regionFile) endRow() error {
-	if w.records == 0 {
-		return nil
-	}
-	before := w.count.Tally
-	err := w.enc.Cells(w.row, func(c *cell.Cell) error {
-		w.count.Add(c)
-		return w.w.Add(c)
-	})
-	if err != nil {
-		return err
-	}
-	key := w.row[:w.layout.UserKeyLen(w.row)]
-	if err := w.roll.Add(key, w.first.Date, w.first.Kind, w.records); err != nil {
-		return err
-	}
-	w.days.row(w.first.Date, w.first.Kind, w.records, before, w.count.Tally)
-	w.file.Records += w.records
-	w.records = 0
-	return nil
 }
 
 // finish completes both files and makes them what the manifest can name.
@@ -185,7 +116,7 @@ func (w *regionFile) finish() error {
 	}
 	f := &w.file
 	f.First, f.Last = meta.FirstRow, meta.LastRow
-	f.Span, f.Users = w.days.span(), rolled.Users
+	f.Records, f.Span, f.Users = w.records, w.days.span(), rolled.Users
 	f.Tally, f.Size = w.count.Tally, w.out.bytes
 	f.Sum, f.RollSum = w.out.sum(), w.rollOut.sum()
 	return nil
@@ -248,64 +179,3 @@ func (o *output) Write(b []byte) (int, error) {
 }
 
 func (o *output) sum() string { return fmt.Sprintf("%016x", o.hash.Sum64()) }
-
-// days are tallies by date and kind.
-type days struct {
-	m map[dayKey]*manifest.Day
-}
-
-type dayKey struct {
-	date behaviour.Date
-	kind int
-}
-
-func newDays() *days { return &days{m: map[dayKey]*manifest.Day{}} }
-
-func (d *days) at(k dayKey) *manifest.Day {
-	e := d.m[k]
-	if e == nil {
-		e = new(manifest.Day)
-		d.m[k] = e
-	}
-	return e
-}
-
-// row adds what a row added to a running tally.
-func (d *days) row(date behaviour.Date, kind int, records int64, before, after tally.Tally) {
-	e := d.at(dayKey{date, kind})
-	e.Records += records
-	e.Tally.Add(tally.Tally{Cells: after.Cells - before.Cells, Bytes: after.Bytes - before.Bytes, Digest: after.Digest - before.Digest})
-}
-
-func (d *days) add(o *days) {
-	for k, v := range o.m {
-		e := d.at(k)
-		e.Records += v.Records
-		e.Tally.Add(v.Tally)
-	}
-}
-
-// span holds all dates.
-func (d *days) span() behaviour.Span {
-	s := behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
-	for k := range d.m {
-		s.From, s.To = min(s.From, k.date), max(s.To, k.date)
-	}
-	return s
-}
-
-// list is in order of date and behaviour ID.
-func (d *days) list(s *behaviour.Schema) []manifest.Day {
-	keys := make([]dayKey, 0, len(d.m))
-	for k := range d.m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b dayKey) int { return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.kind, b.kind)) })
-	out := make([]manifest.Day, 0, len(keys))
-	for _, k := range keys {
-		e := *d.m[k]
-		e.Date, e.Behaviour = k.date, s.Kinds[k.kind].Name
-		out = append(out, e)
-	}
-	return out
-}

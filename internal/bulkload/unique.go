@@ -22,18 +22,24 @@ import (
 type unique struct {
 	*batch
 	ctx   context.Context
-	asked []job.Unique // by the table's kinds; of the zero Unique nothing is asked
-	fresh bool         // the table is empty, nothing needs to be looked up
+	fresh bool // the table is empty, nothing needs to be looked up
 
 	row  []byte
-	seen map[string]struct{}
+	seen map[string]int64 // column ID of the record that has the key
 	key  []byte
 }
 
 func newUnique(ctx context.Context, b *batch) *unique {
-	u := &unique{batch: b, ctx: ctx, asked: make([]job.Unique, len(b.schema.Kinds)), fresh: b.target.NextLoad() == 1, seen: map[string]struct{}{}}
-	for k, settings := range b.job.Behaviours {
-		m := b.kindMap[k]
+	fresh := b.target.NextLoad() == 1 && b.putter == nil
+	return &unique{batch: b, ctx: ctx, fresh: fresh, seen: map[string]int64{}}
+}
+
+// uniqueOf says which key fields the job names, by the table's kinds; of the zero
+// Unique nothing is asked.
+func uniqueOf(j *job.Job, to *behaviour.Schema, kinds []mapped) []job.Unique {
+	out := make([]job.Unique, len(to.Kinds))
+	for k, settings := range j.Behaviours {
+		m := kinds[k]
 		a := settings.Unique
 		if m.fields != nil {
 			a.Fields = make([]int, 0, len(settings.Unique.Fields))
@@ -41,14 +47,15 @@ func newUnique(ctx context.Context, b *batch) *unique {
 				a.Fields = append(a.Fields, slices.Index(m.fields, f))
 			}
 		}
-		u.asked[m.kind] = a
+		out[m.kind] = a
 	}
-	return u
+	return out
 }
 
-// repeats says whether r is a duplicate of a record of its row.
+// repeats says whether r is a duplicate of another record of its row. A killed load
+// of puts may have left r itself there.
 func (u *unique) repeats(row []byte, r *behaviour.Record) (bool, error) {
-	a := &u.asked[r.Kind]
+	a := &u.load.unique[r.Kind]
 	if !a.Asked() {
 		return false, nil
 	}
@@ -62,10 +69,10 @@ func (u *unique) repeats(row []byte, r *behaviour.Record) (bool, error) {
 		}
 	}
 	k := u.keyOf(a, r.Time, func(i int) []byte { return r.Values[i] })
-	if _, ok := u.seen[string(k)]; ok {
-		return true, nil
+	if id, ok := u.seen[string(k)]; ok {
+		return id != r.ID, nil
 	}
-	u.seen[string(k)] = struct{}{}
+	u.seen[string(k)] = r.ID
 	return false, nil
 }
 
@@ -105,10 +112,10 @@ func (u *unique) lookUp(r *behaviour.Record) error {
 	if err := d.Flush(); err != nil {
 		return err
 	}
-	a := &u.asked[r.Kind]
+	a := &u.load.unique[r.Kind]
 	for i := range b.Events {
 		e := &b.Events[i]
-		u.seen[string(u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }))] = struct{}{}
+		u.seen[string(u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }))] = e.ID
 	}
 	return nil
 }

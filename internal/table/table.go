@@ -142,10 +142,9 @@ type Putter interface {
 
 // A Writer puts cells, many together. It may be used by many goroutines at once.
 type Writer interface {
-	// Put takes the cells of one row, or some of them. It copies what it keeps,
-	// and waits while too much is under way. Its error may be that of an earlier
-	// Put.
-	Put(ctx context.Context, row []cell.Cell) error
+	// Put takes one cell. It copies what it keeps, and waits while too much is
+	// under way. Its error may be that of an earlier Put.
+	Put(ctx context.Context, c *cell.Cell) error
 	// Flush returns when all cells that were put are in the table, or with the
 	// first error.
 	Flush(ctx context.Context) error

@@ -276,6 +276,9 @@ func (f *Flags) Progress(env *Env) progress.Config {
 // Files are all files that this program can reach.
 func Files() dfs.FS { return dfs.NewMux(map[string]dfs.FS{"": local.New()}) }
 
+// HBase is the scheme of a live table's address.
+const HBase = "hbase"
+
 // Store is the place that a table's address means.
 func Store(fs dfs.FS, address string) (table.Store, error) {
 	switch s := dfs.Scheme(address); s {

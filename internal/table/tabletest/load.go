@@ -70,12 +70,10 @@ func (w *world) put(t *testing.T, to table.Putter, rows []row) *manifest.Load {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		var cells []cell.Cell
 		for _, c := range r.cells {
-			cells = append(cells, *c)
-		}
-		if err := out.Put(t.Context(), cells); err != nil {
-			t.Fatal(err)
+			if err := out.Put(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if err := out.Flush(t.Context()); err != nil {

@@ -1,0 +1,71 @@
+package bulkload
+
+import (
+	"cmp"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+	"usertrail/internal/tally"
+)
+
+// days are tallies by date and kind.
+type days struct {
+	m map[dayKey]*manifest.Day
+}
+
+type dayKey struct {
+	date behaviour.Date
+	kind int
+}
+
+func newDays() *days { return &days{m: map[dayKey]*manifest.Day{}} }
+
+func (d *days) at(k dayKey) *manifest.Day {
+	e := d.m[k]
+	if e == nil {
+		e = new(manifest.Day)
+		d.m[k] = e
+	}
+	return e
+}
+
+// row adds what a row added to a running tally.
+func (d *days) row(date behaviour.Date, kind int, records int64, before, after tally.Tally) {
+	e := d.at(dayKey{date, kind})
+	e.Records += records
+	e.Tally.Add(tally.Tally{Cells: after.Cells - before.Cells, Bytes: after.Bytes - before.Bytes, Digest: after.Digest - before.Digest})
+}
+
+func (d *days) add(o *days) {
+	for k, v := range o.m {
+		e := d.at(k)
+		e.Records += v.Records
+		e.Tally.Add(v.Tally)
+	}
+}
+
+// span holds all dates.
+func (d *days) span() behaviour.Span {
+	s := behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
+	for k := range d.m {
+		s.From, s.To = min(s.From, k.date), max(s.To, k.date)
+	}
+	return s
+}
+
+// list is in order of date and behaviour ID.
+func (d *days) list(s *behaviour.Schema) []manifest.Day {
+	keys := make([]dayKey, 0, len(d.m))
+	for k := range d.m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b dayKey) int { return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.kind, b.kind)) })
+	out := make([]manifest.Day, 0, len(keys))
+	for _, k := range keys {
+		e := *d.m[k]
+		e.Date, e.Behaviour = k.date, s.Kinds[k.kind].Name
+		out = append(out, e)
+	}
+	return out
+}

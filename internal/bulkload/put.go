@@ -1,0 +1,189 @@
+package bulkload
+
+import (
+	"context"
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/column"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/record"
+	"usertrail/internal/table"
+	"usertrail/internal/tally"
+)
+
+// takeUp learns what a killed load of puts has begun.
+func (l *load) takeUp(ctx context.Context) error {
+	if l.putter == nil {
+		return nil
+	}
+	begun, err := l.putter.Begun(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range begun {
+		in := &begun[i]
+		l.ledgers.begun[in.Path] = in
+		l.ledgers.numbers[in.Number] = in.Path
+	}
+	return nil
+}
+
+// put reads the files of the batch that are good once more, and puts their cells
+// straight from the workers. Nothing of a file is put before all of it has been
+// read once, so a file that breaks off or has too many bad records leaves no trace.
+func (b *batch) put(ctx context.Context, regions int, all *days) error {
+	good, again := b.good()
+	if err := b.putter.Begin(ctx, good); err != nil {
+		return err
+	}
+	w, err := b.putter.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := b.putFiles(ctx, again, w, all); err != nil {
+		return err
+	}
+	if err := b.putSorted(ctx, regions, w, all); err != nil {
+		return err
+	}
+	if err := w.Flush(ctx); err != nil {
+		return fmt.Errorf("put: %w", err)
+	}
+	return nil
+}
+
+// good are the delivered files of which records are to be put, as the table
+// remembers them; of a replay there is no file.
+func (b *batch) good() (remembered []manifest.Input, files []*input) {
+	for _, in := range b.inputs {
+		if !in.dropped() && in.replay == nil {
+			remembered = append(remembered, b.ledger(in))
+			files = append(files, in)
+		}
+	}
+	return remembered, files
+}
+
+// putFiles is the second pass over the files. One that is not what it was in the
+// first ends the load.
+func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, all *days) error {
+	first := make([]string, len(files))
+	for i, in := range files {
+		first[i] = in.sha
+	}
+	workers := make([]*rowPutter, b.cfg.Workers)
+	err := b.feed(ctx, files, func(ctx context.Context, i int) func(task) error {
+		workers[i] = b.newRowPutter(ctx, w)
+		return workers[i].put
+	})
+	if err != nil {
+		return err
+	}
+	for i, in := range files {
+		if in.err != nil {
+			return fmt.Errorf("read again: %w", in.err)
+		}
+		if in.sha != first[i] {
+			return fmt.Errorf("%s: %w: its records were being put, and it is not what it was when they were counted", in.Path, ErrChanged)
+		}
+	}
+	for _, p := range workers {
+		all.add(p.days)
+	}
+	return nil
+}
+
+// putSorted puts what went through the sorter.
+func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all *days) error {
+	for region := range regions {
+		it, err := b.sorter.Part(ctx, region)
+		if err != nil {
+			return err
+		}
+		g := b.newGathered(ctx)
+		err = g.gather(ctx, it, sortedPuts{ctx, w})
+		it.Close()
+		if err != nil {
+			return fmt.Errorf("put region %d: %w", region, err)
+		}
+		g.settle(all)
+	}
+	return nil
+}
+
+// sortedPuts puts the cells of gathered rows.
+type sortedPuts struct {
+	ctx context.Context
+	out table.Writer
+}
+
+func (s sortedPuts) cell(c *cell.Cell) error                       { return s.out.Put(s.ctx, c) }
+func (s sortedPuts) endRow([]byte, *behaviour.Record, int64) error { return nil }
+
+// A rowPutter is one worker of the second pass: it turns chunks into cells. What
+// is bad was counted and written down in the first.
+type rowPutter struct {
+	*parser
+	out  table.Writer
+	enc  layout.Encoder
+	days *days
+	sum  tally.Counter
+	had  int64 // records put of the chunk
+}
+
+func (b *batch) newRowPutter(ctx context.Context, w table.Writer) *rowPutter {
+	return &rowPutter{
+		parser: &parser{batch: b, ctx: ctx, layout: b.load.layout}, out: w, days: newDays(),
+		enc: b.load.layout.Encoder(b.schema, b.target.Info().Family),
+	}
+}
+
+func (p *rowPutter) put(t task) error {
+	if p.in != t.in {
+		var err error
+		if p.parser.parser, err = record.NewParser(&p.job.Format, t.in.File(), t.header); err != nil {
+			return err
+		}
+		p.in = t.in
+	}
+	p.had = 0
+	if err := p.parser.parser.Parse(t.chunk, p); err != nil {
+		return fmt.Errorf("put records of %s: %w", t.in.Path, err)
+	}
+	t.in.mu.Lock()
+	t.in.counts.Loaded += p.had
+	t.in.mu.Unlock()
+	return nil
+}
+
+// Keep implements record.Sink.
+func (p *rowPutter) Keep(r *behaviour.Record) error {
+	if !p.wanted(r) {
+		return nil
+	}
+	r.ID = column.ID(p.in.number, r.ID)
+	p.remapped(r)
+	if p.sorts(p.in, r.Kind) {
+		return nil
+	}
+	p.row = p.layout.AppendRow(p.row[:0], p.schema, r)
+	before := p.sum.Tally
+	p.enc.Add(r)
+	err := p.enc.Cells(p.row, func(c *cell.Cell) error {
+		p.sum.Add(c)
+		return p.out.Put(p.ctx, c)
+	})
+	p.days.row(r.Date, r.Kind, 1, before, p.sum.Tally)
+	p.had++
+	return err
+}
+
+// Skip implements record.Sink.
+func (p *rowPutter) Skip() error { return nil }
+
+// Reject implements record.Sink.
+func (p *rowPutter) Reject(*record.Reject) error { return nil }
