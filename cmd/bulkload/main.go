@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/table/live"
 )
 
 func main() {
@@ -65,13 +66,16 @@ type options struct {
 }
 
 func (o *options) load(ctx context.Context) error {
-	cfg, err := o.config(ctx)
-	if err == nil {
-		cfg.Span, err = o.flags.Span()
-	}
+	span, err := o.flags.Span()
 	if err != nil {
 		return o.env.Report(bulkload.Result{}, err)
 	}
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return o.env.Report(bulkload.Result{}, err)
+	}
+	defer cfg.Store.Close()
+	cfg.Span = span
 	if o.dryRun {
 		p, err := bulkload.DryRun(ctx, cfg)
 		if err == nil {
@@ -108,13 +112,13 @@ func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	if address == "" {
 		return cfg, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
 	}
-	if cfg.Store, err = command.Store(cfg.FS, address); err != nil {
+	if cfg.Store, err = command.Store(ctx, cfg.FS, address, cfg.Job); err != nil {
 		return cfg, err
 	}
 	switch cfg.Mode = bulkload.Mode(o.mode); cfg.Mode {
 	case "", bulkload.HFile:
 	case bulkload.Put:
-		if dfs.Scheme(address) != command.HBase {
+		if dfs.Scheme(address) != live.Scheme {
 			return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", command.ErrUsage, address)
 		}
 	default:

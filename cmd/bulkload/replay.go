@@ -24,7 +24,7 @@ bad goes to a quarantine file of its own, and the status is 65.`,
 	env.Reports(c, bulkload.Result{})
 	f := c.Flags()
 	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	f.StringVar(&o.flags.Table, "table", "", "table: a directory (default the job's)")
+	f.StringVar(&o.flags.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job's)")
 	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
 	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
 	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
@@ -36,6 +36,7 @@ func (o *options) replay(ctx context.Context, file string) error {
 	if err != nil {
 		return o.env.Report(bulkload.Result{}, err)
 	}
+	defer cfg.Store.Close()
 	cfg.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	r, err := bulkload.Replay(ctx, cfg, file)
 	printResult(o.env.Stdout, cfg, r)

@@ -24,6 +24,7 @@ import (
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/table"
+	"usertrail/internal/table/live"
 )
 
 func main() {
@@ -109,7 +110,12 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 	if cfg.Out == "" {
 		cfg.Out = fmt.Sprintf("trails-%s-%s", cfg.Span.From, cfg.Span.To)
 	}
-	t, err := o.table(ctx, &cfg)
+	store, j, err := o.store(ctx, cfg.FS)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	defer store.Close()
+	t, err := open(ctx, store, j)
 	if err != nil {
 		return extract.Result{}, err
 	}
@@ -121,26 +127,41 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 	return extract.Run(ctx, cfg)
 }
 
-// table opens the flag's table, or the job's.
-func (o *options) table(ctx context.Context, cfg *extract.Config) (table.Loader, error) {
+// store is the flag's table, or the job's. Where the flag names it, a job is read
+// only if one is named too.
+func (o *options) store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, error) {
+	var j *job.Job
 	address := o.flags.Table
-	if address == "" {
-		j, err := o.flags.LoadJob(ctx, cfg.FS)
+	if address == "" || o.flags.Job != "" {
+		var err error
+		j, err = o.flags.LoadJob(ctx, fs)
 		if errors.Is(err, command.ErrNoJob) {
-			return nil, fmt.Errorf("%w; or name the table with --table", err)
+			return nil, nil, fmt.Errorf("%w; or name the table with --table", err)
 		}
 		if err != nil {
-			return nil, err
-		}
-		if address = j.Table.Address; address == "" {
-			return nil, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+			return nil, nil, err
 		}
 	}
-	store, err := command.Store(cfg.FS, address)
-	if err != nil {
-		return nil, err
+	if address == "" {
+		address = j.Table.Address
 	}
-	return store.Open(ctx)
+	if address == "" {
+		return nil, nil, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+	}
+	s, err := command.Store(ctx, fs, address, j)
+	return s, j, err
+}
+
+// open opens a table. Of a live one that we never loaded the job tells the schema.
+func open(ctx context.Context, s table.Store, j *job.Job) (table.Loader, error) {
+	t, err := s.Open(ctx)
+	if !errors.Is(err, table.ErrNoTable) || dfs.Scheme(s.Address()) != live.Scheme {
+		return t, err
+	}
+	if j == nil {
+		return nil, fmt.Errorf("%w; name the job that tells its behaviours with --job", err)
+	}
+	return s.New(ctx, table.Plan{Layout: layout.Default, Schema: j.Schema})
 }
 
 func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, limit int64) (*extract.Users, error) {

@@ -64,6 +64,8 @@ type Table struct {
 	Address     string // empty where the job names none
 	Regions     int    // 0 lets the first load choose
 	Compression string // none, snappy, gz, zstd or lz4
+	Catalog     string // of a live table; empty where the job names none
+	Family      string // of a live table; empty is its only one
 }
 
 // A Behaviour is what a job asks of one kind beyond its schema and format.

@@ -21,6 +21,10 @@ func (b *builder) readTable(v value) {
 			address.wrong("missing: where the table lies")
 		}
 		b.job.Table.Regions, _ = o.get("regions").whole(1, maxRegions)
+		if s, ok := o.get("catalog").word(); ok {
+			b.job.Table.Catalog = resolve(b.doc.folder(), s)
+		}
+		b.job.Table.Family, _ = o.get("family").word()
 		if s, ok := o.get("compression").oneOf("compression", compressions); ok {
 			b.job.Table.Compression = s
 		}

@@ -163,6 +163,8 @@ type Store interface {
 	New(ctx context.Context, p Plan) (Loader, error)
 	// Quarantine is the name of the file for bad records of a delivered file.
 	Quarantine(path string) string
+	// Close gives back what the store and its tables hold open.
+	Close() error
 }
 
 // A Plan is what a new table is made with.

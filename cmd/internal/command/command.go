@@ -24,8 +24,6 @@ import (
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/job"
 	"usertrail/internal/progress"
-	"usertrail/internal/table"
-	"usertrail/internal/table/files"
 )
 
 // version is set by the linker.
@@ -172,7 +170,7 @@ type Flags struct {
 func (f *Flags) Add(c *cobra.Command) {
 	p := c.Flags()
 	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	p.StringVar(&f.Table, "table", "", "table: a directory (default the job's)")
+	p.StringVar(&f.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job's)")
 	p.StringVar(&f.From, "from", "", "first date, YYYY-MM-DD")
 	p.StringVar(&f.To, "to", "", "last date, included, YYYY-MM-DD")
 	p.StringSliceVar(&f.Types, "types", nil, "behaviours, separated by commas")
@@ -275,16 +273,3 @@ func (f *Flags) Progress(env *Env) progress.Config {
 
 // Files are all files that this program can reach.
 func Files() dfs.FS { return dfs.NewMux(map[string]dfs.FS{"": local.New()}) }
-
-// HBase is the scheme of a live table's address.
-const HBase = "hbase"
-
-// Store is the place that a table's address means.
-func Store(fs dfs.FS, address string) (table.Store, error) {
-	switch s := dfs.Scheme(address); s {
-	case "":
-		return files.Store{FS: fs, Dir: strings.TrimRight(address, "/")}, nil
-	default:
-		return nil, fmt.Errorf("%w: table %s: %s:// is not supported; a table is a local directory", ErrUsage, address, s)
-	}
-}

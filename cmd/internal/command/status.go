@@ -12,9 +12,11 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
+	"usertrail/internal/hadoopconf"
 	"usertrail/internal/inspect"
 	"usertrail/internal/job"
 	"usertrail/internal/table"
+	"usertrail/internal/table/live"
 )
 
 // Exit statuses, the same for both commands.
@@ -61,13 +63,13 @@ func Status(err error) int {
 		return Failed
 	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
 		return Usage
-	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, extract.ErrQuestion, extract.ErrUsers, inspect.ErrUnknown):
+	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, extract.ErrUsers, inspect.ErrUnknown):
 		return Usage
 	case is(bulkload.ErrTooBad):
 		return TooBad
 	case is(job.ErrNoInput, table.ErrNoTable):
 		return NoInput
-	case is(dfs.ErrLocked):
+	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable):
 		return NotNow
 	case is(bulkload.ErrNothing):
 		return Nothing
