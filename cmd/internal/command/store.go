@@ -1,0 +1,39 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/job"
+	"usertrail/internal/table"
+	"usertrail/internal/table/files"
+	"usertrail/internal/table/live"
+)
+
+// Store is the place that a table's address means. What the address leaves open
+// the job says, if there is one.
+func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job) (table.Store, error) {
+	switch s := dfs.Scheme(address); s {
+	case "", "hdfs":
+		return files.Store{FS: fs, Dir: strings.TrimRight(address, "/")}, nil
+	case live.Scheme:
+		conf, err := hadoopconf.FromEnv()
+		if err != nil {
+			return nil, err
+		}
+		o := live.Options{Conf: conf}
+		if j != nil {
+			o.Catalog, o.Family = j.Table.Catalog, j.Table.Family
+		}
+		store, err := live.Connect(ctx, fs, address, o)
+		if err != nil {
+			return nil, err
+		}
+		return store, nil
+	default:
+		return nil, fmt.Errorf("%w: table %s: %s:// is not supported; a table is a directory, local or hdfs://, or hbase://zk1,zk2:2181/namespace:table", ErrUsage, address, s)
+	}
+}

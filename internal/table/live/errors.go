@@ -1,0 +1,35 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+
+	"usertrail/internal/hbase"
+	"usertrail/internal/table"
+)
+
+// explain says which table an error is about, what to do about it, and whether
+// another try may help.
+func (a Address) explain(err error) error {
+	is := func(target error) bool { return errors.Is(err, target) }
+	unfit := func(advice string) error {
+		return fmt.Errorf("table %s: %w: %w; %s", a, table.ErrUnfit, err, advice)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case is(hbase.ErrNoTable):
+		return unfit(fmt.Sprintf("make it, in HBase's shell: create '%s', {NAME => 'd', VERSIONS => 1, BLOOMFILTER => 'ROW', DATA_BLOCK_ENCODING => 'FAST_DIFF', COMPRESSION => 'SNAPPY'}", a.Table))
+	case is(hbase.ErrNoFamily):
+		return unfit("say which family is meant: table: {family: …} in the job")
+	case is(hbase.ErrDisabled):
+		return unfit(fmt.Sprintf("enable it, in HBase's shell: enable '%s'", a.Table))
+	case is(hbase.ErrPermission):
+		return unfit(fmt.Sprintf("grant it, in HBase's shell: grant USER, 'RW', '%s'", a.Table))
+	case is(hbase.ErrUnknownHost):
+		return unfit("the names in hbase:meta, and ZooKeeper's, must be known on this machine")
+	case is(hbase.ErrUnavailable):
+		return fmt.Errorf("table %s: %w: %w", a, table.ErrUnreachable, err)
+	}
+	return fmt.Errorf("table %s: %w", a, err)
+}

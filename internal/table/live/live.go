@@ -1,0 +1,83 @@
+// Package live is a table in HBase: its rows are read and put through the
+// RegionServers, and what its loads were is in a catalog (package catalog), a
+// directory that lies elsewhere:
+//
+//	hbase://zk1,zk2:2181/ns:table                 cells, regions
+//	hdfs://nn:8020/usertrail/ns/table             manifest, ledgers, quarantine, lock
+//
+// The table names its catalog in its attribute "usertrail.catalog", or the job
+// does; where neither does, it is the folder usertrail/NAMESPACE/TABLE on Hadoop's
+// default file system.
+//
+// Puts are seen as soon as they are made, so a load that runs, or was killed, is
+// seen in part. Its records have the IDs and timestamps that they will have when it
+// is run again, which therefore changes nothing of them.
+package live
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"usertrail/internal/catalog"
+	"usertrail/internal/hbase"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// A Table is a table in HBase with its catalog.
+type Table struct {
+	*catalog.Catalog
+	client  *hbase.Client
+	address Address
+	family  string
+	version string
+}
+
+func newTable(s *Store, c *catalog.Catalog) *Table {
+	t := &Table{Catalog: c, client: s.client, address: s.address, family: s.family}
+	if c.NextLoad() == 1 {
+		// Nothing is known of who loaded it, so nothing says that it is the same
+		// as at another time.
+		t.version = fmt.Sprintf("unknown at %d", time.Now().UnixNano())
+	}
+	return t
+}
+
+// Info implements table.Table.
+func (t *Table) Info() table.Info {
+	m := t.Manifest()
+	version := t.version
+	if version == "" {
+		version = fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
+	}
+	return table.Info{Address: t.address.String(), Version: version, Family: t.family, Layout: t.Layout(), Schema: m.Schema}
+}
+
+// Regions implements table.Table.
+func (t *Table) Regions(ctx context.Context) ([]split.Region, error) {
+	all, err := t.client.Regions(ctx, t.address.Table)
+	if err != nil {
+		return nil, t.address.explain(err)
+	}
+	out := make([]split.Region, len(all))
+	for i, r := range all {
+		out[i] = split.Region{Start: r.Start, End: r.End}
+	}
+	return out, nil
+}
+
+// TakeIn implements table.Loader.
+func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error {
+	if len(files) > 0 {
+		return fmt.Errorf("table %s takes no files", t.address)
+	}
+	if err := t.Commit(ctx, load, nil); err != nil {
+		return err
+	}
+	return t.Finish(ctx, load.Inputs)
+}
+
+// Close implements table.Table. The connections are the store's.
+func (t *Table) Close() error { return nil }

@@ -1,0 +1,88 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"iter"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// scanRanges is how many ranges one scan passes over: enough that its opening does
+// not count, little enough that a piece is many scans.
+const scanRanges = 256
+
+// Read implements table.Table. Rows are asked for by Multis of Gets; ranges by
+// scans that jump from range to range on the server.
+func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	prefixes, err := prefixFilter(q.Prefixes)
+	if err != nil {
+		return err
+	}
+	if q.Ranges == nil {
+		o := hbase.GetOptions{Get: wire.Get{Columns: t.columns(), Filter: prefixes, CacheBlocks: true}}
+		return t.address.explain(t.client.Gets(ctx, t.address.Table, q.Rows, o, emit))
+	}
+	for chunk := range chunks(q.Ranges, scanRanges) {
+		if err := t.scan(ctx, chunk, prefixes, emit); err != nil {
+			return t.address.explain(err)
+		}
+	}
+	return nil
+}
+
+func (t *Table) columns() []wire.Column { return []wire.Column{{Family: []byte(t.family)}} }
+
+// prefixFilter keeps the columns with the prefixes; nil is all columns.
+func prefixFilter(prefixes [][]byte) (wire.Filter, error) {
+	if prefixes == nil {
+		return nil, nil
+	}
+	return wire.ColumnPrefixes(prefixes...)
+}
+
+// scan reads a few ranges, at least one, by one scan.
+func (t *Table) scan(ctx context.Context, ranges []split.Region, prefixes wire.Filter, emit func(*cell.Cell) error) error {
+	s := hbase.Scan{
+		Start: ranges[0].Start, Stop: ranges[len(ranges)-1].End,
+		Columns: t.columns(), Filter: prefixes,
+	}
+	if len(ranges) > 1 {
+		rows := make([]wire.RowRange, len(ranges))
+		for i, r := range ranges {
+			rows[i] = wire.RowRange{Start: r.Start, Stop: r.End}
+		}
+		in, err := wire.RowRanges(rows...)
+		if err != nil {
+			return err
+		}
+		s.Filter = in
+		if prefixes != nil {
+			s.Filter = wire.AllOf(in, prefixes)
+		}
+	}
+	return t.client.Scan(ctx, t.address.Table, s, emit)
+}
+
+// chunks yields up to n ranges at a time, copied.
+func chunks(ranges iter.Seq[split.Region], n int) iter.Seq[[]split.Region] {
+	return func(yield func([]split.Region) bool) {
+		var out []split.Region
+		for r := range ranges {
+			out = append(out, split.Region{Start: bytes.Clone(r.Start), End: bytes.Clone(r.End)})
+			if len(out) == n {
+				if !yield(out) {
+					return
+				}
+				out = out[:0]
+			}
+		}
+		if len(out) > 0 {
+			yield(out)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"usertrail/internal/catalog"
+	"usertrail/internal/dfs"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/hbase"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+)
+
+// CatalogAttribute is the attribute of an HBase table that names its catalog.
+const CatalogAttribute = "usertrail.catalog"
+
+// Options say what the address of a table does not.
+type Options struct {
+	Catalog string // the catalog's directory; the table's attribute, or the default
+	Family  string // the column family; the table's only one
+	Conf    *hadoopconf.Conf
+	Client  hbase.Config // but for the quorum and the znode
+}
+
+// A Store is a table in HBase, whether or not anything was loaded into it.
+type Store struct {
+	fs      dfs.FS
+	address Address
+	client  *hbase.Client
+	dir     string // of the catalog
+	family  string
+}
+
+// Connect finds the table called address, its family and its catalog.
+func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store, error) {
+	a, err := ParseAddress(address, o.Conf)
+	if err != nil {
+		return nil, err
+	}
+	o.Client.ZooKeeper, o.Client.Znode = a.Quorum, a.Parent
+	client, err := hbase.Dial(ctx, o.Client)
+	if err != nil {
+		return nil, a.explain(err)
+	}
+	s := &Store{fs: fs, address: a, client: client}
+	if err := s.describe(ctx, o); err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return s, nil
+}
+
+// describe takes the family and the catalog from what HBase says of the table.
+func (s *Store) describe(ctx context.Context, o Options) error {
+	d, err := s.client.Describe(ctx, s.address.Table)
+	if err != nil {
+		return s.address.explain(err)
+	}
+	var families []string
+	for _, f := range d.Families {
+		families = append(families, f.Name)
+		if f.Name == o.Family {
+			s.family = f.Name
+		}
+	}
+	if o.Family == "" && len(families) == 1 {
+		s.family = families[0]
+	}
+	if s.family == "" {
+		return s.address.explain(fmt.Errorf("%w: %q; it has %s", hbase.ErrNoFamily, o.Family, strings.Join(families, ", ")))
+	}
+	return s.find(d.Attributes[CatalogAttribute], o)
+}
+
+// find settles where the catalog is. A table and a job that name different ones
+// are refused: its loads would not know of each other.
+func (s *Store) find(attribute string, o Options) error {
+	switch {
+	case attribute != "" && o.Catalog != "" && strings.TrimRight(attribute, "/") != strings.TrimRight(o.Catalog, "/"):
+		return fmt.Errorf("table %s: %w: its attribute %s says %s, the job says %s", s.address, table.ErrUnfit, CatalogAttribute, attribute, o.Catalog)
+	case attribute != "":
+		s.dir = attribute
+	case o.Catalog != "":
+		s.dir = o.Catalog
+	default:
+		root, err := o.Conf.Get("fs.defaultFS")
+		if err != nil {
+			return err
+		}
+		if dfs.Scheme(root) == "" || dfs.Scheme(root) == "file" {
+			return fmt.Errorf("table %s: %w: nothing says where its catalog is: say table: {path: …, catalog: DIR} in the job, or set $HADOOP_CONF_DIR",
+				s.address, table.ErrUnfit)
+		}
+		s.dir = dfs.Join(root, s.address.folder())
+	}
+	return nil
+}
+
+// Address implements table.Store.
+func (s *Store) Address() string { return s.address.String() }
+
+// Catalog is the directory of the table's catalog.
+func (s *Store) Catalog() string { return s.dir }
+
+// Lock implements table.Store.
+func (s *Store) Lock(ctx context.Context) (dfs.Lock, error) { return catalog.Lock(ctx, s.fs, s.dir) }
+
+// Open implements table.Store. A catalog of another table is refused.
+func (s *Store) Open(ctx context.Context) (table.Loader, error) {
+	c, err := catalog.Open(ctx, s.fs, s.dir)
+	if err != nil {
+		return nil, err
+	}
+	if m := c.Manifest(); m.Family != s.family || !s.address.same(m.Address) {
+		return nil, fmt.Errorf("table %s: %w: the catalog %s is that of %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
+	}
+	return newTable(s, c), nil
+}
+
+// same says whether an address, as a catalog has it, is of the same table. The
+// quorum of one cluster may be written in many ways, so it is not compared.
+func (a Address) same(address string) bool {
+	return strings.HasSuffix(strings.SplitN(address, "?", 2)[0], "/"+a.Table)
+}
+
+// New implements table.Store. The regions are HBase's, and so is the codec.
+func (s *Store) New(_ context.Context, p table.Plan) (table.Loader, error) {
+	c, err := catalog.New(s.fs, s.dir, &manifest.Table{
+		Address: s.address.String(), Layout: p.Layout, Family: s.family, Schema: p.Schema, Splits: []manifest.Key{},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newTable(s, c), nil
+}
+
+// Quarantine implements table.Store.
+func (s *Store) Quarantine(path string) string { return catalog.Quarantine(s.dir, path) }
+
+// Close implements table.Store.
+func (s *Store) Close() error { return s.client.Close() }
