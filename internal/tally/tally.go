@@ -3,8 +3,9 @@
 // any grouping. Workers each keep their own and add them up; what went into a
 // load is compared with what is read back.
 //
-// Hashes are added modulo 2^64 rather than xored: two equal cells would cancel
-// under xor.
+// A cell's hash is mixed from the 64-bit XXH3 of its parts, which are mostly
+// short: there XXH3 is twice as fast as its forerunner XXH64. Hashes are added
+// modulo 2^64 rather than xored: two equal cells would cancel under xor.
 package tally
 
 import (
@@ -13,7 +14,7 @@ import (
 	"math/bits"
 	"strconv"
 
-	"github.com/cespare/xxhash/v2"
+	"github.com/zeebo/xxh3"
 
 	"usertrail/internal/cell"
 )
@@ -79,10 +80,10 @@ func (t *Counter) Add(c *cell.Cell) {
 		t.started = true
 		t.row = append(t.row[:0], c.Row...)
 		t.family = append(t.family[:0], c.Family...)
-		t.rowHash = mix(xxhash.Sum64(c.Row), mixFamily^xxhash.Sum64(c.Family))
+		t.rowHash = mix(xxh3.Hash(c.Row), mixFamily^xxh3.Hash(c.Family))
 	}
-	h := mix(t.rowHash^xxhash.Sum64(c.Qualifier), mixTime^bits.RotateLeft64(uint64(c.Time), 8)^uint64(c.Type))
-	h = mix(h^xxhash.Sum64(c.Value), mixValue)
+	h := mix(t.rowHash^xxh3.Hash(c.Qualifier), mixTime^bits.RotateLeft64(uint64(c.Time), 8)^uint64(c.Type))
+	h = mix(h^xxh3.Hash(c.Value), mixValue)
 	t.Digest += Digest(mix(h, mixLast))
 	t.Cells++
 	t.Bytes += int64(len(c.Row) + len(c.Family) + len(c.Qualifier) + len(c.Value) + 9)
