@@ -3,7 +3,6 @@ package bulkload
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -131,9 +130,9 @@ func (in *input) dropped() bool { return in.err != nil || in.sameAs != "" }
 
 // span holds the dates of all of the batch's records.
 func (b *batch) span() behaviour.Span {
-	s := behaviour.Span{From: math.MaxInt32, To: math.MinInt32}
-	for _, d := range b.dates {
-		s.From, s.To = min(s.From, d.From), max(s.To, d.To)
+	s := noDates
+	for _, p := range b.parsers {
+		s.From, s.To = min(s.From, p.dates.From), max(s.To, p.dates.To)
 	}
 	return s
 }

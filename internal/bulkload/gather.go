@@ -25,6 +25,7 @@ type gathered struct {
 	unique *unique
 	enc    layout.Encoder
 	row    []byte
+	packed []byte           // the row's records, which enc refers to
 	first  behaviour.Record // of the row
 	inRow  int64
 }
@@ -51,19 +52,21 @@ func (g *gathered) gather(ctx context.Context, it *shuffle.Iterator, to rowSink)
 		if n&0xfff == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		in, err := unpack(it.Payload(), &r)
-		if err != nil {
-			return err
-		}
-		if g.inputs[in].dropped() {
-			continue
-		}
 		if !bytes.Equal(it.Row(), g.row) {
 			if err := g.endRow(to); err != nil {
 				return err
 			}
 			g.row = append(g.row[:0], it.Row()...)
-			g.first = behaviour.Record{Kind: r.Kind, Date: r.Date}
+			g.packed = g.packed[:0]
+		}
+		at := len(g.packed)
+		g.packed = append(g.packed, it.Payload()...)
+		in, err := unpack(g.packed[at:], &r)
+		if err != nil {
+			return err
+		}
+		if g.inputs[in].dropped() {
+			continue
 		}
 		r.ID = int64(it.Seq())
 		repeats, err := g.unique.repeats(g.row, &r)
@@ -73,6 +76,9 @@ func (g *gathered) gather(ctx context.Context, it *shuffle.Iterator, to rowSink)
 		if repeats {
 			g.repeated[in]++
 			continue
+		}
+		if g.inRow == 0 {
+			g.first = behaviour.Record{Kind: r.Kind, Date: r.Date}
 		}
 		g.loaded[in]++
 		g.inRow++

@@ -59,9 +59,12 @@ type batch struct {
 	points   split.Points
 	progress *progress.Progress
 	records  *progress.Counter
-	dates    []behaviour.Span // by shard: the dates of its records
-	buffers  chan []byte      // of chunks, not in use
+	parsers  []*parser   // by shard
+	buffers  chan []byte // of chunks, not in use
 }
+
+// noDates is the span of no records.
+var noDates = behaviour.Span{From: math.MaxInt32, To: math.MinInt32}
 
 // A task is a chunk of a file, and which one it is.
 type task struct {
@@ -87,15 +90,15 @@ func (l *load) sorter(ctx context.Context) (*shuffle.Sorter, error) {
 // read reads every file of the batch into the sorter. What is wrong with a file
 // stays with the file; an error ends the load.
 func (b *batch) read(ctx context.Context) error {
-	b.dates = make([]behaviour.Span, b.cfg.Workers)
-	for i := range b.dates {
-		b.dates[i] = behaviour.Span{From: math.MaxInt32, To: math.MinInt32}
-	}
+	b.parsers = make([]*parser, b.cfg.Workers)
 	b.buffers = make(chan []byte, 4*b.cfg.Workers)
 	for _, in := range b.inputs {
 		in.bad = b.newQuarantine(ctx, in) // its file outlives the workers
 	}
-	return b.feed(ctx, b.inputs, func(ctx context.Context, i int) func(task) error { return b.newParser(ctx, i).parse })
+	return b.feed(ctx, b.inputs, func(ctx context.Context, i int) func(task) error {
+		b.parsers[i] = b.newParser(ctx, i)
+		return b.parsers[i].parse
+	})
 }
 
 // feed reads files and gives their chunks to Workers workers.
@@ -237,7 +240,7 @@ type parser struct {
 	*batch
 	ctx    context.Context
 	shard  *shuffle.Shard
-	dates  *behaviour.Span
+	dates  behaviour.Span // of the records kept
 	layout layout.Layout
 
 	in      *input
@@ -250,7 +253,7 @@ type parser struct {
 }
 
 func (b *batch) newParser(ctx context.Context, i int) *parser {
-	return &parser{batch: b, ctx: ctx, shard: b.sorter.Shard(i), dates: &b.dates[i], layout: b.load.layout}
+	return &parser{batch: b, ctx: ctx, shard: b.sorter.Shard(i), dates: noDates, layout: b.load.layout}
 }
 
 // parse takes one chunk. The file's counts are right again after each.

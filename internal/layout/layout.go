@@ -65,8 +65,8 @@ type Layout interface {
 
 // An Encoder turns the records of one row into cells.
 type Encoder interface {
-	// Add adds a record of the row, in order of column ID. It keeps no
-	// reference to r's bytes.
+	// Add adds a record of the row, in order of column ID. The bytes of r's
+	// values must stay as they are until Cells returns.
 	Add(r *behaviour.Record)
 	// Cells gives the row's cells in order, and forgets its records. A cell is
 	// valid until emit returns.

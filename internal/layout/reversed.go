@@ -120,24 +120,26 @@ type reversedEncoder struct {
 	family []byte
 	orders []order
 
-	kind  int
-	batch trail.Batch
-	c     cell.Cell
-	qual  []byte
+	kind    int
+	records []moment
+	values  [][]byte // of the records, each with those of all its fields
+	c       cell.Cell
+	qual    []byte
+}
+
+// A moment is what the cells of one record have in common.
+type moment struct {
+	id     int64
+	millis int64
+	micros int64 // after millis
 }
 
 // Add implements Encoder.
 func (e *reversedEncoder) Add(r *behaviour.Record) {
 	e.kind = r.Kind
-	refs := uint32(len(e.batch.Refs))
-	for _, v := range r.Values {
-		var ref trail.Ref
-		if v != nil {
-			ref = e.batch.Put(v)
-		}
-		e.batch.Refs = append(e.batch.Refs, ref)
-	}
-	e.batch.Events = append(e.batch.Events, trail.Event{Time: r.Time, ID: r.ID, Refs: refs})
+	millis := behaviour.Millis(r.Time)
+	e.records = append(e.records, moment{r.ID, millis, r.Time - millis*1000})
+	e.values = append(e.values, r.Values...)
 }
 
 // Cells implements Encoder. Cells go field by field, and in a field by column
@@ -149,36 +151,36 @@ func (e *reversedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 	for i, slot := range o.slots {
 		e.qual = append(e.qual[:0], o.prefixes[i]...)
 		n := len(e.qual)
-		for j := range e.batch.Events {
-			ev := &e.batch.Events[j]
-			var ok bool
+		for j := range e.records {
+			m := &e.records[j]
 			if slot == marker {
-				e.c.Value, ok = e.mark(ev, fields)
+				e.c.Value = m.mark(e.values[j*fields : (j+1)*fields])
 			} else {
-				ref := e.batch.Refs[int(ev.Refs)+slot]
-				e.c.Value, ok = e.batch.Value(ref), ref.End != 0
+				e.c.Value = e.values[j*fields+slot]
 			}
-			if !ok {
+			if e.c.Value == nil {
 				continue
 			}
-			e.qual = binary.BigEndian.AppendUint64(e.qual[:n], uint64(ev.ID))
-			e.c.Qualifier, e.c.Time = e.qual, behaviour.Millis(ev.Time)
+			e.qual = binary.BigEndian.AppendUint64(e.qual[:n], uint64(m.id))
+			e.c.Qualifier, e.c.Time = e.qual, m.millis
 			if err := emit(&e.c); err != nil {
 				return err
 			}
 		}
 	}
-	e.batch.Reset()
+	e.records, e.values = e.records[:0], e.values[:0]
 	return nil
 }
 
-// mark returns the value of an event's marker, and whether it needs one.
-func (e *reversedEncoder) mark(ev *trail.Event, fields int) ([]byte, bool) {
-	micros := ev.Time - behaviour.Millis(ev.Time)*1000
-	if micros != 0 {
-		return strconv.AppendInt(nil, micros, 10), true
+// mark returns the value of a record's marker, nil if it needs none.
+func (m *moment) mark(values [][]byte) []byte {
+	if m.micros != 0 {
+		return strconv.AppendInt(nil, m.micros, 10)
 	}
-	return nil, fields == 0 || e.batch.Refs[ev.Refs].End == 0
+	if len(values) == 0 || values[0] == nil {
+		return []byte{}
+	}
+	return nil
 }
 
 // Decoder implements Layout.
