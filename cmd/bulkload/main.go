@@ -112,7 +112,7 @@ func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	if address == "" {
 		return cfg, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
 	}
-	if cfg.Store, err = command.Store(ctx, cfg.FS, address, cfg.Job); err != nil {
+	if cfg.Store, err = command.Store(ctx, cfg.FS, address, cfg.Job, o.flags.Waits); err != nil {
 		return cfg, err
 	}
 	switch cfg.Mode = bulkload.Mode(o.mode); cfg.Mode {

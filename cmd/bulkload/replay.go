@@ -27,6 +27,7 @@ bad goes to a quarantine file of its own, and the status is 65.`,
 	f.StringVar(&o.flags.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job's)")
 	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
 	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
+	o.flags.Waits.Add(c)
 	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
 	return c
 }

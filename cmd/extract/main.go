@@ -148,7 +148,7 @@ func (o *options) store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, 
 	if address == "" {
 		return nil, nil, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
 	}
-	s, err := command.Store(ctx, fs, address, j)
+	s, err := command.Store(ctx, fs, address, j, o.flags.Waits)
 	return s, j, err
 }
 

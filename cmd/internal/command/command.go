@@ -164,6 +164,28 @@ type Flags struct {
 	Workers    int
 	Quiet      bool
 	Verbose    bool
+	Waits
+}
+
+// Waits bound how long servers are waited for.
+type Waits struct {
+	CallTimeout time.Duration // for one answer
+	RetryFor    time.Duration // for one piece of work, with all its attempts
+}
+
+// Add puts the flags on a command line.
+func (w *Waits) Add(c *cobra.Command) {
+	p := c.Flags()
+	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "how long one answer of a server is waited for")
+	p.DurationVar(&w.RetryFor, "retry-for", 5*time.Minute, "how long what failed is tried again before it is given up")
+}
+
+// check refuses waits that are none.
+func (w Waits) check() error {
+	if w.CallTimeout < 0 || w.RetryFor < 0 {
+		return fmt.Errorf("%w: --call-timeout and --retry-for must not be negative", ErrUsage)
+	}
+	return nil
 }
 
 // Add puts the flags on a command line.
@@ -177,6 +199,7 @@ func (f *Flags) Add(c *cobra.Command) {
 	p.StringVar(&f.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
 	p.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "how much is done at once")
 	p.BoolVar(&f.Quiet, "quiet", false, "no progress")
+	f.Waits.Add(c)
 }
 
 // Behaviours are those of --types. Blanks and empty names are no error: a shell's

@@ -15,7 +15,10 @@ import (
 
 // Store is the place that a table's address means. What the address leaves open
 // the job says, if there is one.
-func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job) (table.Store, error) {
+func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
 	switch s := dfs.Scheme(address); s {
 	case "", "hdfs":
 		return files.Store{FS: fs, Dir: strings.TrimRight(address, "/")}, nil
@@ -25,6 +28,7 @@ func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job) (table.St
 			return nil, err
 		}
 		o := live.Options{Conf: conf}
+		o.Client.CallTimeout, o.Client.OpTimeout = w.CallTimeout, w.RetryFor
 		if j != nil {
 			o.Catalog, o.Family = j.Table.Catalog, j.Table.Family
 		}
