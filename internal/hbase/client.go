@@ -1,0 +1,170 @@
+package hbase
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"usertrail/internal/hbase/rpc"
+	"usertrail/internal/hbase/wire"
+)
+
+// A Client speaks to one cluster. It may be used by many goroutines, and keeps one
+// connection to each server.
+type Client struct {
+	cfg      Config
+	registry Registry
+
+	life context.Context // ends at Close
+	end  context.CancelCauseFunc
+	wg   sync.WaitGroup // of all goroutines
+
+	mu      sync.Mutex
+	closed  bool
+	ops     sync.WaitGroup // of the calls of methods that run
+	servers map[serverKey]*server
+	tables  map[string]*table
+	meta    string // address of the server that has hbase:meta; empty is not known
+	master  string // of the active master
+}
+
+// Dial checks cfg and that the cluster's registry answers. Close ends the client.
+func Dial(ctx context.Context, cfg Config) (*Client, error) {
+	cfg, err := cfg.resolve()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{cfg: cfg, servers: map[serverKey]*server{}, tables: map[string]*table{}}
+	c.life, c.end = context.WithCancelCause(context.Background())
+	switch {
+	case cfg.Registry != nil:
+		c.registry = cfg.Registry
+	case len(cfg.ZooKeeper) > 0:
+		c.registry = &zooKeeper{servers: cfg.ZooKeeper, znode: cfg.Znode, timeout: cfg.DialTimeout, wg: &c.wg}
+	default:
+		c.registry = &masters{c: c, addrs: cfg.Masters}
+	}
+	if _, err := c.metaServer(ctx); err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("hbase: %w", err)
+	}
+	return c, nil
+}
+
+// Close fails what is under way with ErrClosed and returns when all of the
+// client's goroutines have ended.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.end(ErrClosed)
+	c.ops.Wait()
+	c.mu.Lock()
+	servers := c.servers
+	c.servers = map[serverKey]*server{}
+	c.mu.Unlock()
+	for _, s := range servers {
+		s.close()
+	}
+	c.wg.Wait()
+	return nil
+}
+
+// begin gives an operation a context that ends with the client; done must be
+// called at its end.
+func (c *Client) begin(ctx context.Context) (in context.Context, done func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, ErrClosed
+	}
+	c.ops.Add(1)
+	in, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.life, func() { cancel(ErrClosed) })
+	return in, func() {
+		stop()
+		cancel(nil)
+		c.ops.Done()
+	}, nil
+}
+
+// metaServer returns the server that has hbase:meta, as last heard.
+func (c *Client) metaServer(ctx context.Context) (*server, error) {
+	c.mu.Lock()
+	addr := c.meta
+	c.mu.Unlock()
+	if addr == "" {
+		var err error
+		if addr, err = c.registry.Meta(ctx); err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		c.meta = addr
+		c.mu.Unlock()
+	}
+	return c.server(addr, wire.ClientService), nil
+}
+
+// masterServer returns the active master, as last heard.
+func (c *Client) masterServer(ctx context.Context) (*server, error) {
+	c.mu.Lock()
+	addr := c.master
+	c.mu.Unlock()
+	if addr == "" {
+		var err error
+		if addr, err = c.registry.Master(ctx); err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		c.master = addr
+		c.mu.Unlock()
+	}
+	return c.server(addr, wire.MasterService), nil
+}
+
+// forget makes the registry be asked again.
+func (c *Client) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.meta, c.master = "", ""
+}
+
+// callKnown calls a server that the registry knows until it answers or the budget
+// is used up. The answer is decoded by use before its buffer is given back.
+func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Context) (*server, error),
+	method string, param wire.Appender, use func(*rpc.Response) error) error {
+	for {
+		began := time.Now()
+		err := c.callOnce(ctx, e, find, method, param, use)
+		if err == nil {
+			return nil
+		}
+		if ended := context.Cause(ctx); ended != nil {
+			return ended
+		}
+		v := judge(err)
+		if v.remedy == relocate { // meta is on its way to another server
+			v.remedy = pause
+		}
+		c.forget()
+		if err := e.pauseAfter(ctx, c, time.Since(began), v); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Client) callOnce(ctx context.Context, e *effort, find func(context.Context) (*server, error),
+	method string, param wire.Appender, use func(*rpc.Response) error) error {
+	s, err := find(ctx)
+	if err != nil {
+		return err
+	}
+	e.server = s.addr
+	r, err := s.call(ctx, method, param, nil)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	return use(r)
+}

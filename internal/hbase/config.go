@@ -1,0 +1,98 @@
+package hbase
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"time"
+)
+
+// Config says where a cluster is and what may be asked of it. Zero fields take the
+// defaults written beside them.
+type Config struct {
+	ZooKeeper []string // host or host:port of the quorum
+	Znode     string   // zookeeper.znode.parent; /hbase
+	Masters   []string // host:port; they are asked where hbase:meta is if ZooKeeper is empty
+	Registry  Registry // asked in place of both
+
+	User string // $HADOOP_USER_NAME, else who runs the program
+
+	DialTimeout time.Duration // to connect to one server; 10 s
+	CallTimeout time.Duration // of one call; 60 s
+	OpTimeout   time.Duration // of a get, a batch or a step of a scan, with all attempts; 5 min
+
+	MaxRequestBytes   int // cells of one Multi of puts; 2 MiB
+	MaxRequestActions int // puts of one Multi; 4000, below HBase's warning at 5000
+	MaxAnswerBytes    int // a longer answer breaks its connection; 256 MiB
+	InFlight          int // calls at once on one server; 6
+}
+
+// minBackoff and maxBackoff bound the pause before a further attempt.
+const (
+	minBackoff = 100 * time.Millisecond
+	maxBackoff = 10 * time.Second
+)
+
+// resolve puts the defaults in and reports everything that is wrong.
+func (cfg Config) resolve() (Config, error) {
+	var errs []error
+	bad := func(field, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
+	}
+	if len(cfg.ZooKeeper) == 0 && len(cfg.Masters) == 0 && cfg.Registry == nil {
+		bad("ZooKeeper", "no address, and no Masters either")
+	}
+	duration := func(field string, d *time.Duration, usual time.Duration) {
+		if *d < 0 {
+			bad(field, "%s is negative", *d)
+		}
+		if *d == 0 {
+			*d = usual
+		}
+	}
+	number := func(field string, n *int, usual, most int) {
+		if *n < 0 || *n > most {
+			bad(field, "%d is not in 1..%d", *n, most)
+		}
+		if *n == 0 {
+			*n = usual
+		}
+	}
+	if cfg.Znode == "" {
+		cfg.Znode = "/hbase"
+	}
+	if cfg.Znode[0] != '/' {
+		bad("Znode", "%q does not begin with /", cfg.Znode)
+	}
+	duration("DialTimeout", &cfg.DialTimeout, 10*time.Second)
+	duration("CallTimeout", &cfg.CallTimeout, time.Minute)
+	duration("OpTimeout", &cfg.OpTimeout, 5*time.Minute)
+	number("MaxRequestBytes", &cfg.MaxRequestBytes, 2<<20, 64<<20)
+	number("MaxRequestActions", &cfg.MaxRequestActions, 4000, 1<<20)
+	number("MaxAnswerBytes", &cfg.MaxAnswerBytes, 256<<20, 1<<31-1)
+	number("InFlight", &cfg.InFlight, 6, 1000)
+	if cfg.User == "" {
+		name, err := systemUser()
+		if err != nil {
+			bad("User", "%v; set HADOOP_USER_NAME", err)
+		}
+		cfg.User = name
+	}
+	if err := errors.Join(errs...); err != nil {
+		return cfg, fmt.Errorf("hbase: %w", err)
+	}
+	return cfg, nil
+}
+
+// systemUser is who Hadoop's programs would take for the user.
+func systemUser() (string, error) {
+	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
+		return name, nil
+	}
+	u, err := user.Current()
+	if err != nil {
+		return "", err
+	}
+	return u.Username, nil
+}

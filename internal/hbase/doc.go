@@ -1,0 +1,78 @@
+// Package hbase speaks HBase's protocol, 2.4 to 2.6, without a JVM: where a table's
+// regions are, many Gets at once, scans, Puts, and the few calls of the master that
+// a table needs.
+//
+//	Client ─ table (where regions are) ─ multi, scanning ─ server (window) ─ rpc ─ wire
+//
+// # Promises
+//
+// Each row that is asked for is answered once or the operation fails. Servers are
+// busy, frozen and killed; regions move, split and are merged; answers are lost. All
+// of that is tried again, just what failed, until it succeeds or Config.OpTimeout is
+// used up, and then a *GaveUpError says what was tried, where, and what the server
+// said. Every call has a limit, every wait ends with its context or with Close, and
+// when Close returns no goroutine is left. What a method gives to a callback is valid
+// until that returns. Errors that time may heal satisfy ErrUnavailable.
+//
+// # Connection
+//
+// One TCP connection per server and service. RPC.proto:
+//
+//	"HBas" | 00 | 50 simple | int32 n | ConnectionHeader      the server answers nothing
+//
+//	request   int32 total | vint n | RequestHeader  | vint n | parameter | cell block
+//	response  int32 total | vint n | ResponseHeader | vint n | result    | cell block
+//
+// Answers come in any order and carry the call's ID. A call whose deadline has
+// passed on the server gets none at all. A server that is frozen shows only as
+// silence: when calls wait and nothing comes for a quarter of Config.CallTimeout, one
+// cheap Get must bring an answer within another, or the connection is closed.
+//
+// A cell block holds what the messages only count (KeyValueCodec):
+//
+//	int32 8+key+value | int32 key | int32 value | key | value
+//	key: int16 row | row | int8 family | family | qualifier | int64 time | uint8 type
+//
+// # Regions
+//
+// ZooKeeper (ZooKeeper.proto) or a master (Registry.proto) names the server of
+// hbase:meta. There a region is a row:
+//
+//	table , start , id . md5 .     info:regioninfo           PBUF RegionInfo (HBase.proto)
+//	                               info:server               host:port, absent if on none
+//	                               info:seqnumDuringOpen     int64, grows with each opening
+//	table                          table:state               TableState
+//
+// A table's regions stand from "t,," to "t ,,": with one comma the first is left
+// out. Parents of a split stay for minutes and are skipped. They are read all at
+// once, one reading at a time, and kept; a location that proves wrong makes the next
+// attempt wait for a new reading. The regions of a disabled table look as if they
+// had moved, so that whoever finds one gone twice asks for table:state.
+//
+// # Multi
+//
+// Client.proto. A request has actions by region, an answer results by region, each
+// with the action's index in any order. Regions and actions fail one by one. The
+// server works through a Multi in one thread, so that several are under way. Gets
+// and Puts do not go together: the server would do all Gets first.
+//
+// # Scans
+//
+// Client.proto. One scanner per region, from its start to its end, since a server
+// ends it there without a word:
+//
+//	open   region, scan                → id, results
+//	next   id, next_call_seq 0, 1, 2 … → results, possibly none (a heartbeat)
+//
+// The answer says whether the scan is over, or the region, or neither. Its last
+// result may be part of a row. A call to next that got no answer is never sent
+// again: the server may have gone on. The scan opens anew behind the last whole row,
+// or at the unfinished one, of which the cells are skipped that were given away.
+//
+// # Errors
+//
+// An exception is a Java class and a text; the class decides what helps, because
+// do_not_retry is set on exceptions that a retry heals and missing where none does.
+// See judge. Each server has a window of calls in flight, halved when it is
+// overloaded. Pauses go from 100 ms to 10 s, with full jitter.
+package hbase

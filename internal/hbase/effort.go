@@ -1,0 +1,91 @@
+package hbase
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// An effort is what has been put into one action, call or step so far, and with
+// what it failed last.
+type effort struct {
+	what     string // for the message: "get", "scan from \"0042\""
+	table    string
+	region   string
+	server   string
+	attempts int
+	spent    time.Duration // in calls and pauses, not in waiting for a turn
+	repeats  int           // attempts that failed in an unknown way
+	moved    int           // attempts at which the region was elsewhere
+	lost     int           // attempts without an answer
+}
+
+// after counts a failed attempt, and returns how long to wait before the next, or
+// the error that ends the effort.
+func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration, error) {
+	e.attempts++
+	e.spent += took
+	wait := v.wait
+	switch v.remedy {
+	case giveUp:
+		return 0, e.refused(c, v)
+	case check:
+		if e.repeats++; e.repeats > 1 {
+			return 0, e.refused(c, v)
+		}
+	case repeat:
+		if e.repeats++; e.repeats >= maxRepeats {
+			return 0, e.gaveUp(v)
+		}
+		wait += backoff(e.repeats)
+	case relocate:
+		if e.moved++; e.moved > 1 {
+			wait += backoff(e.moved - 1)
+		}
+	case divide:
+		if e.attempts > 1 {
+			wait += backoff(e.attempts - 1)
+		}
+	case lost:
+		e.lost++
+		wait += backoff(e.attempts)
+	default:
+		wait += backoff(e.attempts)
+	}
+	if e.spent+wait > c.cfg.OpTimeout {
+		return 0, e.gaveUp(v)
+	}
+	e.spent += wait
+	return wait, nil
+}
+
+// pauseAfter is after, and the wait.
+func (e *effort) pauseAfter(ctx context.Context, c *Client, took time.Duration, v verdict) error {
+	wait, err := e.after(c, took, v)
+	if err != nil {
+		return err
+	}
+	return sleep(ctx, wait)
+}
+
+// refused is the error of what no retry helps against.
+func (e *effort) refused(c *Client, v verdict) error {
+	where := ""
+	if e.region != "" {
+		where = ", region " + e.region
+	}
+	if e.server != "" {
+		where += " on " + e.server
+	}
+	if e.table == "" {
+		return fmt.Errorf("%s%s as user %s: %w", e.what, where, c.cfg.User, v.err)
+	}
+	return fmt.Errorf("%s, table %s%s as user %s: %w", e.what, e.table, where, c.cfg.User, v.err)
+}
+
+func (e *effort) gaveUp(v verdict) error {
+	return &GaveUpError{
+		What: e.what, Table: e.table, Region: e.region, Server: e.server,
+		Attempts: e.attempts, Spent: e.spent, MayPass: v.remedy.mayPass(), Err: v.err,
+	}
+}

@@ -1,0 +1,52 @@
+package hbase
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// What a caller may want to tell apart, by errors.Is. Those that satisfy
+// ErrUnavailable may pass by themselves; all others will not.
+var (
+	ErrUnavailable = errors.New("not available now")
+	ErrNoTable     = errors.New("no such table")
+	ErrTableExists = errors.New("table exists")
+	ErrNoFamily    = errors.New("no such column family")
+	ErrDisabled    = errors.New("table is not enabled")
+	ErrPermission  = errors.New("permission denied")
+	ErrUnknownHost = errors.New("host name does not resolve here")
+	ErrClosed      = errors.New("client is closed")
+)
+
+// A GaveUpError ends what was tried until its budget was used up. It satisfies
+// ErrUnavailable if the last failure was of a kind that time heals.
+type GaveUpError struct {
+	What     string // such as "get of 3 rows from \"0042\""
+	Table    string
+	Region   string
+	Server   string
+	Attempts int
+	Spent    time.Duration // from the first attempt on, without waiting for its turn
+	MayPass  bool
+	Err      error // of the last attempt
+}
+
+func (e *GaveUpError) Error() string {
+	where := ""
+	if e.Region != "" {
+		where += ", region " + e.Region
+	}
+	if e.Server != "" {
+		where += " on " + e.Server
+	}
+	return fmt.Sprintf("%s, table %s%s: gave up after %d attempts in %s: %v",
+		e.What, e.Table, where, e.Attempts, e.Spent.Round(time.Millisecond), e.Err)
+}
+
+func (e *GaveUpError) Unwrap() []error {
+	if e.MayPass {
+		return []error{e.Err, ErrUnavailable}
+	}
+	return []error{e.Err}
+}

@@ -1,0 +1,273 @@
+package hbase
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase/rpc"
+	"usertrail/internal/hbase/wire"
+)
+
+// GetOptions say what is wanted of each row and how to ask.
+type GetOptions struct {
+	wire.Get
+	Batch int // most Gets in one Multi; 400
+}
+
+const (
+	// maxRow is the length of the longest row, in bytes.
+	maxRow = 32767
+
+	defaultBatch = 400
+
+	// firstBatch is how many Gets go together until it is known how large rows are,
+	// and answerTarget the bytes that an answer shall have from then on.
+	firstBatch   = 32
+	answerTarget = 2 << 20
+
+	// getRoom bounds the rows that are on their way, in bytes, and collectRoom and
+	// collectRows those that wait for others of their region.
+	getRoom     = 4 << 20
+	collectRoom = 2 << 20
+	collectRows = 16 << 10
+)
+
+func checkRow(row []byte) error {
+	if len(row) == 0 || len(row) > maxRow {
+		return fmt.Errorf("hbase: a row of %d bytes; it must have 1 to %d", len(row), maxRow)
+	}
+	return nil
+}
+
+// Get returns the cells of one row, in order; none if there is no such row.
+func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.Get) ([]cell.Cell, error) {
+	if err := checkRow(row); err != nil {
+		return nil, err
+	}
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	t := c.table(tableName)
+	e := effort{what: fmt.Sprintf("get of %q", row), table: tableName}
+	var out []cell.Cell
+	err = t.call(ctx, &e, row, func(r *region, s *server) error {
+		resp, err := s.call(ctx, "Get", &wire.GetRequest{Region: r.Name, Row: row, Fields: g.Fields()}, nil)
+		if err != nil {
+			return err
+		}
+		defer resp.Release()
+		out, err = copyCells(resp)
+		return err
+	})
+	return out, err
+}
+
+// copyCells copies a Get's answer out of its buffer.
+func copyCells(resp *rpc.Response) ([]cell.Cell, error) {
+	own := append([]byte(nil), resp.Cells...)
+	res, err := wire.DecodeGet(resp.Param, own)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]cell.Cell, res.Cells.Len())
+	for i := range out {
+		res.Cells.Next(&out[i])
+	}
+	return out, res.Cells.Err()
+}
+
+// call makes a call to the region of row until it has an answer or the budget is
+// used up.
+func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region, *server) error) error {
+	for {
+		began := time.Now()
+		r, err := t.locate(ctx, row)
+		if err != nil && err != errNotOnline {
+			return err
+		}
+		var s *server
+		if err == nil {
+			s = t.c.server(r.Server, wire.ClientService)
+			e.region, e.server = r.String(), s.addr
+			err = do(r, s)
+		}
+		if err == nil {
+			return nil
+		}
+		if ended := context.Cause(ctx); ended != nil {
+			return ended
+		}
+		if err := t.recover(ctx, e, r, s, time.Since(began), err); err != nil {
+			return err
+		}
+	}
+}
+
+// recover does what helps against the failure of one call to a region, and pauses.
+func (t *table) recover(ctx context.Context, e *effort, r *region, s *server, took time.Duration, err error) error {
+	v := judge(err)
+	switch v.remedy {
+	case relocate, check, lost, reconnect:
+		if r != nil && v.addr != "" {
+			t.moved(r, v.addr, v.seq)
+		} else if r != nil {
+			r.leave()
+		}
+	case ease:
+		s.window.shrink(time.Now().Add(-took))
+	}
+	if err := e.pauseAfter(ctx, t.c, took, v); err != nil {
+		return err
+	}
+	if e.moved >= 2 && v.remedy == relocate {
+		return t.checkEnabled(ctx)
+	}
+	return nil
+}
+
+// Gets asks for many rows, in Multis of up to o.Batch rows, several at a time on
+// each server, and gives all cells that are there to emit: those of a row one
+// after the other and in order, each row of rows once, rows in no promised order.
+// emit is called by one goroutine at a time and never after Gets has returned; a
+// cell is valid until it returns. The bytes of a row are copied before the next is
+// asked for. A row that fails is asked for again by itself.
+func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byte], o GetOptions, emit func(*cell.Cell) error) error {
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	t := c.table(tableName)
+	g := &gets{emit: emit, most: o.Batch}
+	if g.most <= 0 {
+		g.most = defaultBatch
+	}
+	fields := o.Fields()
+	m := newMulti(ctx, t, "get", getRoom)
+	m.appendAction = func(dst []byte, index uint32, a *action) []byte {
+		return wire.AppendGetAction(dst, index, a.row, fields)
+	}
+	m.answered = func(all []answer) error { return g.answered(m.ctx, all) }
+	m.divide = g.divided
+	err = g.hand(m, rows)
+	if err != nil {
+		m.cancel(err)
+	}
+	ended := m.wait(context.Background())
+	m.cancel(nil)
+	return ended
+}
+
+// gets is one call of Gets.
+type gets struct {
+	emit func(*cell.Cell) error
+	most int
+
+	rows, bytes atomic.Int64 // answered so far
+	limit       atomic.Int64 // 0 is none: after an answer was too large
+
+	mu      sync.Mutex // of emit
+	c       cell.Cell
+	stopped bool // emit does not want more
+}
+
+// batch is how many rows to ask for at once.
+func (g *gets) batch() int {
+	n := int64(g.most)
+	rows, bytes := g.rows.Load(), g.bytes.Load()
+	if rows == 0 {
+		n = min(n, firstBatch)
+	} else {
+		n = min(n, rows*answerTarget/max(bytes, 1))
+	}
+	if limit := g.limit.Load(); limit > 0 {
+		n = min(n, limit)
+	}
+	return int(max(n, 1))
+}
+
+// divided halves the batches from now on.
+func (g *gets) divided(together int) int {
+	n := max(min(g.batch(), together/2), 1)
+	g.limit.Store(int64(n))
+	return n
+}
+
+// hand cuts rows into batches of one region where it can.
+func (g *gets) hand(m *multi, rows iter.Seq[[]byte]) error {
+	col := newCollector(m.t)
+	first := true
+	for row := range rows {
+		if err := checkRow(row); err != nil {
+			return err
+		}
+		if first {
+			if _, err := m.t.locate(m.ctx, row); err != nil && err != errNotOnline {
+				return err
+			}
+			first = false
+		}
+		b := col.addRow(row)
+		var err error
+		switch {
+		case len(b.pending) >= g.batch():
+			err = m.dispatch(m.ctx, col.cut(b))
+		case col.bytes >= collectRoom || col.actions >= collectRows:
+			err = m.dispatch(m.ctx, col.fullest(collectRoom, g.batch()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for col.actions > 0 {
+		if err := m.dispatch(m.ctx, col.fullest(collectRoom, g.batch())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRow adds a Get.
+func (c *collector) addRow(row []byte) *buffer {
+	b := c.buffer(row)
+	at := len(b.load.buf)
+	b.load.buf = append(b.load.buf, row...)
+	b.pending = append(b.pending, extent{row: at, rowLen: len(row), cells: at, end: at})
+	c.bytes += len(row)
+	c.actions++
+	return b
+}
+
+// answered gives the cells of whole rows to emit.
+func (g *gets) answered(ctx context.Context, all []answer) error {
+	bytes := 0
+	for i := range all {
+		bytes += all[i].Cells.Size()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stopped || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for i := range all {
+		for all[i].Cells.Next(&g.c) {
+			if err := g.emit(&g.c); err != nil {
+				g.stopped = true
+				return err
+			}
+		}
+		if err := all[i].Cells.Err(); err != nil {
+			return fmt.Errorf("hbase: get of %q: %w", all[i].row, err)
+		}
+	}
+	g.rows.Add(int64(len(all)))
+	g.bytes.Add(int64(bytes))
+	return nil
+}

@@ -1,0 +1,499 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"usertrail/internal/hbase/rpc"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/pipe"
+)
+
+// A multi brings actions of one table to where their regions are, until each has
+// an answer or one of them has used up its budget.
+//
+//	collector ─ load ─▶ attempt ─ a parcel per server ─▶ Multi ─▶ answered
+//	                       ▲                               │
+//	                       └── what failed, by remedy ─────┘
+//
+// Each batch has a goroutine; what waits for a region does so beside the others.
+// Memory: room bounds the actions, lanes the answers that are not taken yet.
+type multi struct {
+	c    *Client
+	t    *table
+	what string // "get" or "put"
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	room   *semaphore.Weighted
+	size   int64 // of room
+
+	// appendAction encodes an action, and answered takes answers whose bytes are
+	// valid until it returns. It is called by many goroutines.
+	appendAction func(dst []byte, index uint32, a *action) []byte
+	answered     func([]answer) error
+	divide       func(actions int) int // how many to try at once after so many were too many
+
+	mu    sync.Mutex
+	lanes map[string]chan struct{}
+	under int           // batches under way
+	quiet chan struct{} // closed when there are none; nil if nobody waits
+}
+
+// An answer is what a server says to one action.
+type answer struct {
+	*action
+	wire.Result
+}
+
+func newMulti(ctx context.Context, t *table, what string, room int64) *multi {
+	m := &multi{c: t.c, t: t, what: what, room: semaphore.NewWeighted(room), size: room, lanes: map[string]chan struct{}{}}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	return m
+}
+
+// lane returns the places of this multi on a server: from a Multi's sending until
+// its answer has been taken. They are more than may be in flight, so that the
+// server has work while answers are being taken.
+func (m *multi) lane(addr string) chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.lanes[addr]
+	if l == nil {
+		l = make(chan struct{}, m.c.cfg.InFlight+2)
+		m.lanes[addr] = l
+	}
+	return l
+}
+
+// dispatch starts on actions that have been cut from a collector, when there is
+// room for them.
+func (m *multi) dispatch(ctx context.Context, actions []action) error {
+	if len(actions) == 0 {
+		return nil
+	}
+	var last *load
+	for i := range actions {
+		l := actions[i].load
+		if l == last {
+			continue
+		}
+		last = l
+		l.room, l.weight = m.room, min(l.weight, m.size)
+		if err := m.enter(ctx, l.weight); err != nil {
+			return err
+		}
+	}
+	m.start(&batch{actions: actions, effort: effort{what: m.what, table: m.t.name}}, 0)
+	return nil
+}
+
+// enter waits for room.
+func (m *multi) enter(ctx context.Context, weight int64) error {
+	if m.room.TryAcquire(weight) {
+		return nil
+	}
+	both, cancel := context.WithCancelCause(m.ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	if m.room.Acquire(both, weight) != nil {
+		return context.Cause(both)
+	}
+	return nil
+}
+
+// start lets a batch go after a pause.
+func (m *multi) start(b *batch, wait time.Duration) {
+	m.mu.Lock()
+	m.under++
+	m.mu.Unlock()
+	m.c.wg.Go(func() {
+		defer m.leave()
+		if wait > 0 && sleep(m.ctx, wait) != nil {
+			return
+		}
+		m.attempt(b)
+	})
+}
+
+func (m *multi) leave() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.under--
+	if m.under == 0 && m.quiet != nil {
+		close(m.quiet)
+		m.quiet = nil
+	}
+}
+
+// wait returns when no batch is under way any more, or ctx ends.
+func (m *multi) wait(ctx context.Context) error {
+	m.mu.Lock()
+	if m.under == 0 {
+		m.mu.Unlock()
+		return context.Cause(m.ctx)
+	}
+	if m.quiet == nil {
+		m.quiet = make(chan struct{})
+	}
+	quiet := m.quiet
+	m.mu.Unlock()
+	select {
+	case <-quiet:
+		return context.Cause(m.ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// A parcel is what goes to one server in one Multi.
+type parcel struct {
+	*batch // whose actions they were
+	server *server
+	groups []group
+	total  int
+}
+
+// A group is a parcel's actions for one region.
+type group struct {
+	region  *region
+	actions []action
+	first   int // how many actions stand before it in the parcel
+}
+
+// attempt looks up where the actions belong and sends them there.
+func (m *multi) attempt(b *batch) {
+	if b.moved >= 2 {
+		if err := m.t.checkEnabled(m.ctx); err != nil {
+			m.cancel(err)
+			return
+		}
+	}
+	parcels, homeless, err := m.sort(b)
+	if err != nil {
+		m.cancel(err)
+		return
+	}
+	if len(homeless) > 0 {
+		m.again(b, homeless, nil, nil, 0, errNotOnline)
+	}
+	for i, p := range parcels {
+		if i+1 < len(parcels) {
+			m.mu.Lock()
+			m.under++
+			m.mu.Unlock()
+			m.c.wg.Go(func() {
+				defer m.leave()
+				m.send(p)
+			})
+			continue
+		}
+		m.send(p)
+	}
+}
+
+// sort groups b's actions by server and region. The homeless are those whose
+// region is nowhere at the moment.
+func (m *multi) sort(b *batch) (parcels []*parcel, homeless []action, err error) {
+	var p *parcel
+	var g *group
+	asked := false
+	for _, a := range b.actions {
+		if g != nil && g.region.Has(a.row) {
+			g.actions = append(g.actions, a)
+			continue
+		}
+		r := m.t.known(a.row)
+		if (r == nil || !r.online()) && !asked {
+			asked = true // once for the whole batch
+			if r, err = m.t.locate(m.ctx, a.row); err != nil && err != errNotOnline {
+				return nil, nil, err
+			}
+		}
+		if r == nil || !r.online() {
+			homeless = append(homeless, a)
+			continue
+		}
+		p, parcels = parcelFor(parcels, b, m.c.server(r.Server, wire.ClientService))
+		g = p.group(r, len(b.actions))
+		g.actions = append(g.actions, a)
+	}
+	for _, p := range parcels {
+		for i := range p.groups {
+			p.groups[i].first = p.total
+			p.total += len(p.groups[i].actions)
+		}
+	}
+	return parcels, homeless, nil
+}
+
+func parcelFor(parcels []*parcel, b *batch, s *server) (*parcel, []*parcel) {
+	for _, p := range parcels {
+		if p.server == s {
+			return p, parcels
+		}
+	}
+	p := &parcel{batch: b, server: s}
+	return p, append(parcels, p)
+}
+
+// group returns the group of a region, with room for n actions if it is the first.
+func (p *parcel) group(r *region, n int) *group {
+	for i := range p.groups {
+		if p.groups[i].region == r {
+			return &p.groups[i]
+		}
+	}
+	g := group{region: r}
+	if len(p.groups) == 0 {
+		g.actions = make([]action, 0, n)
+	}
+	p.groups = append(p.groups, g)
+	return &p.groups[len(p.groups)-1]
+}
+
+// send makes the call and sees to its answer.
+func (m *multi) send(p *parcel) {
+	lane := m.lane(p.server.addr)
+	if pipe.Send(m.ctx, lane, struct{}{}) != nil {
+		return
+	}
+	defer func() { <-lane }()
+	if p.server.window.enter(m.ctx) != nil {
+		return
+	}
+	sent := time.Now()
+	r, err := p.server.call(m.ctx, "Multi", multiParam{m, p}, p.cells())
+	p.server.window.leave()
+	took := time.Since(sent)
+	if m.ctx.Err() != nil {
+		if err == nil {
+			r.Release()
+		}
+		return
+	}
+	if err != nil {
+		m.callFailed(p, sent, took, err)
+		return
+	}
+	defer r.Release()
+	m.take(p, r, sent, took)
+}
+
+// multiParam encodes a parcel straight into the request's frame.
+type multiParam struct {
+	m *multi
+	p *parcel
+}
+
+func (x multiParam) Append(dst []byte) []byte {
+	for i := range x.p.groups {
+		g := &x.p.groups[i]
+		var mark int
+		dst, mark = wire.BeginRegion(dst, g.region.Name)
+		for j := range g.actions {
+			dst = x.m.appendAction(dst, uint32(j), &g.actions[j])
+		}
+		dst = wire.EndRegion(dst, mark)
+	}
+	return dst
+}
+
+// cells are the cell block of a parcel of Puts; nil for Gets.
+func (p *parcel) cells() wire.Appender {
+	if p.groups[0].actions[0].n == 0 {
+		return nil
+	}
+	return parcelCells{p}
+}
+
+type parcelCells struct{ p *parcel }
+
+func (x parcelCells) Append(dst []byte) []byte {
+	size := 0
+	for _, g := range x.p.groups {
+		for i := range g.actions {
+			size += len(g.actions[i].cells)
+		}
+	}
+	dst = slices.Grow(dst, size)
+	for _, g := range x.p.groups {
+		for i := range g.actions {
+			dst = append(dst, g.actions[i].cells...)
+		}
+	}
+	return dst
+}
+
+// callFailed sees to a Multi without an answer.
+func (m *multi) callFailed(p *parcel, sent time.Time, took time.Duration, err error) {
+	if judge(err).remedy == ease || errors.Is(err, context.DeadlineExceeded) {
+		p.server.window.shrink(sent)
+	}
+	for i := range p.groups {
+		g := &p.groups[i]
+		m.again(p.batch, g.actions, g.region, p.server, took, err)
+	}
+}
+
+// A failure is actions of a group that failed for one reason.
+type failure struct {
+	group   int
+	class   string
+	err     error
+	actions []action
+}
+
+// take looks at the whole answer before anything of it is believed: each action
+// has exactly one outcome.
+func (m *multi) take(p *parcel, r *rpc.Response, sent time.Time, took time.Duration) {
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	if err := s.read(p, r); err != nil {
+		m.callFailed(p, sent, took, err)
+		return
+	}
+	if len(s.answers) > 0 {
+		p.server.window.grow()
+		if err := m.answered(s.answers); err != nil {
+			m.cancel(err)
+			return
+		}
+		for i := range s.answers {
+			s.answers[i].load.done()
+		}
+	}
+	for _, f := range s.failures {
+		if judge(f.err).remedy == ease {
+			p.server.window.shrink(sent)
+		}
+		m.again(p.batch, f.actions, p.groups[f.group].region, p.server, took, f.err)
+	}
+}
+
+// A scratch is what reading one answer needs, used again.
+type scratch struct {
+	answers  []answer
+	failures []failure
+	seen     []bool
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (s *scratch) free() {
+	clear(s.answers)
+	s.answers, s.failures = s.answers[:0], s.failures[:0]
+	scratches.Put(s)
+}
+
+// read sorts an answer into answers and failures.
+func (s *scratch) read(p *parcel, r *rpc.Response) error {
+	s.seen = slices.Grow(s.seen[:0], p.total)[:p.total]
+	clear(s.seen)
+	d := wire.DecodeMulti(r.Param, r.Cells)
+	for res := (wire.MultiResult{}); d.Next(&res); {
+		if res.Region >= len(p.groups) {
+			return fmt.Errorf("%w: an answer for region %d of %d", wire.ErrMalformed, res.Region, len(p.groups))
+		}
+		g := &p.groups[res.Region]
+		if res.Whole {
+			s.rest(p, res.Region, res.Err)
+			continue
+		}
+		if int(res.Index) >= len(g.actions) || s.seen[g.first+int(res.Index)] {
+			return fmt.Errorf("%w: action %d of %d has no or several answers", wire.ErrMalformed, res.Index, len(g.actions))
+		}
+		s.seen[g.first+int(res.Index)] = true
+		a := &g.actions[res.Index]
+		if res.Err != nil {
+			s.fail(res.Region, res.Err.Class, res.Err, *a)
+			continue
+		}
+		s.answers = append(s.answers, answer{a, res.Result})
+	}
+	if err := d.Err(); err != nil {
+		return err
+	}
+	for i := range p.groups {
+		s.rest(p, i, errMissing)
+	}
+	return nil
+}
+
+// rest fails the actions of a group that have no answer.
+func (s *scratch) rest(p *parcel, group int, err error) {
+	g := &p.groups[group]
+	for i := range g.actions {
+		if !s.seen[g.first+i] {
+			s.seen[g.first+i] = true
+			s.fail(group, "", err, g.actions[i])
+		}
+	}
+}
+
+// fail adds an action to the failures of its kind.
+func (s *scratch) fail(group int, class string, err error, a action) {
+	for i := range s.failures {
+		if f := &s.failures[i]; f.group == group && f.class == class {
+			f.actions = append(f.actions, a)
+			return
+		}
+	}
+	s.failures = append(s.failures, failure{group, class, err, []action{a}})
+}
+
+// again does what helps against a failure of actions that were together in b.
+func (m *multi) again(b *batch, actions []action, r *region, s *server, took time.Duration, err error) {
+	next := &batch{actions: actions, effort: b.effort}
+	next.what = fmt.Sprintf("%s of %d rows from %q", m.what, len(actions), actions[0].row)
+	next.region, next.server = "", ""
+	if r != nil {
+		next.region, next.server = r.String(), s.addr
+	}
+	v := judge(err)
+	if r != nil {
+		switch v.remedy {
+		case relocate, check, lost, reconnect:
+			if v.addr != "" {
+				m.t.moved(r, v.addr, v.seq)
+			} else {
+				r.leave()
+			}
+		}
+	}
+	if v.remedy == divide {
+		m.startDivided(next, len(b.actions), took, v)
+		return
+	}
+	wait, err := next.after(m.c, took, v)
+	if err != nil {
+		m.cancel(err)
+		return
+	}
+	m.start(next, wait)
+}
+
+// startDivided lets actions go that were not executed, in smaller batches. It costs
+// them no attempt as long as they were not alone.
+func (m *multi) startDivided(b *batch, together int, took time.Duration, v verdict) {
+	size := max(m.divide(together), 1)
+	var wait time.Duration
+	if together > 1 {
+		b.spent += took
+	} else {
+		var err error
+		if wait, err = b.after(m.c, took, v); err != nil {
+			m.cancel(err)
+			return
+		}
+	}
+	for part := range slices.Chunk(b.actions, size) {
+		m.start(&batch{actions: part, effort: b.effort}, wait)
+	}
+}

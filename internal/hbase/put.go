@@ -1,0 +1,172 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase/wire"
+)
+
+// PutOptions say how a Putter works. Zero fields take the defaults.
+type PutOptions struct {
+	Durability wire.Durability // the table's
+	MaxBytes   int             // of cells that have no answer yet; 64 MiB
+}
+
+// A Putter brings cells into a table in large Multis, several at a time on each
+// server. It may be used by many goroutines.
+//
+// Cells are collected by region and sent when there are MaxRequestBytes of them, or
+// when MaxBytes are full. What fails is sent again, so a cell may arrive twice, and
+// two cells of one row in another order than they were given: timestamps decide, and
+// each cell must have its own, not HBase's LATEST.
+type Putter struct {
+	m          *multi
+	done       func()
+	cfg        Config
+	durability wire.Durability
+	most       int // bytes that are collected
+
+	mu     sync.Mutex
+	col    *collector
+	closed bool
+}
+
+// NewPutter returns a Putter. Its errors come from Put and Flush.
+func (c *Client) NewPutter(tableName string, o PutOptions) (*Putter, error) {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 64 << 20
+	}
+	ctx, done, err := c.begin(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	t := c.table(tableName)
+	m := newMulti(ctx, t, "put", int64(o.MaxBytes/2))
+	p := &Putter{m: m, done: done, cfg: c.cfg, durability: o.Durability, most: o.MaxBytes / 2, col: newCollector(t)}
+	m.appendAction = func(dst []byte, index uint32, a *action) []byte {
+		return wire.AppendPutAction(dst, index, a.row, a.n, o.Durability)
+	}
+	m.answered = func([]answer) error { return nil }
+	m.divide = func(together int) int { return together / 2 }
+	return p, nil
+}
+
+// Put adds a cell, copied. Cells of one row that are given one after the other go
+// together. It waits while MaxBytes are full, and returns the first error of any
+// cell given before: from then on nothing is sent any more. The same is true if ctx
+// ends while it waits.
+func (p *Putter) Put(ctx context.Context, c *cell.Cell) error {
+	if err := checkPut(c); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.err(); err != nil {
+		return err
+	}
+	if p.m.t.regions.Load() == nil {
+		if _, err := p.m.t.locate(ctx, c.Row); err != nil && err != errNotOnline {
+			return err
+		}
+	}
+	b := p.col.addCell(c)
+	switch {
+	case b.size() >= p.cfg.MaxRequestBytes || len(b.pending) >= p.cfg.MaxRequestActions:
+		return p.dispatch(ctx, p.col.cut(b))
+	case p.col.bytes >= p.most:
+		return p.dispatch(ctx, p.col.fullest(p.cfg.MaxRequestBytes, p.cfg.MaxRequestActions))
+	}
+	return nil
+}
+
+func checkPut(c *cell.Cell) error {
+	switch {
+	case c.Type != cell.Put:
+		return fmt.Errorf("hbase: put of %s: its type is not Put", c)
+	case c.Time < 0 || c.Time == math.MaxInt64:
+		return fmt.Errorf("hbase: put of %s: no timestamp of its own", c)
+	case len(c.Family) == 0 || len(c.Family) > math.MaxInt8:
+		return fmt.Errorf("hbase: put of %s: a family of %d bytes; it must have 1 to %d", c, len(c.Family), math.MaxInt8)
+	}
+	return checkRow(c.Row)
+}
+
+// addCell adds a cell to the row added last, or as a new Put.
+func (c *collector) addCell(v *cell.Cell) *buffer {
+	b := c.buffer(v.Row)
+	at := len(b.load.buf)
+	b.load.buf = wire.AppendCell(b.load.buf, v)
+	c.bytes += len(b.load.buf) - at
+	if n := len(b.pending); n > 0 {
+		x := &b.pending[n-1]
+		if string(b.load.buf[x.row:x.row+x.rowLen]) == string(v.Row) {
+			x.end, x.n = len(b.load.buf), x.n+1
+			return b
+		}
+	}
+	// In a cell block the row stands behind three int32 and an int16.
+	b.pending = append(b.pending, extent{row: at + 14, rowLen: len(v.Row), cells: at, end: len(b.load.buf), n: 1})
+	c.actions++
+	return b
+}
+
+// dispatch sends actions on their way. What has been cut cannot be put back, so
+// that a failure ends the Putter.
+func (p *Putter) dispatch(ctx context.Context, actions []action) error {
+	err := p.m.dispatch(ctx, actions)
+	if err != nil {
+		p.m.cancel(err)
+	}
+	return err
+}
+
+// err is what ended the Putter.
+func (p *Putter) err() error {
+	if p.closed {
+		return ErrClosed
+	}
+	return context.Cause(p.m.ctx)
+}
+
+// Flush sends what has been collected and returns when everything has an answer.
+func (p *Putter) Flush(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.err(); err != nil {
+		return err
+	}
+	for p.col.actions > 0 {
+		if err := p.dispatch(ctx, p.col.fullest(p.cfg.MaxRequestBytes, p.cfg.MaxRequestActions)); err != nil {
+			return err
+		}
+	}
+	return p.m.wait(ctx)
+}
+
+// Close gives up what has not been flushed, and returns an error if there is
+// something, or what ended the Putter before.
+func (p *Putter) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	err := p.err()
+	p.closed = true
+	p.m.cancel(ErrClosed)
+	unsent := p.col.actions
+	p.m.mu.Lock()
+	under := p.m.under
+	p.m.mu.Unlock()
+	_ = p.m.wait(context.Background())
+	p.done()
+	if err == nil && (unsent > 0 || under > 0) {
+		err = errors.New("hbase: put: closed before everything was flushed")
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"usertrail/internal/hbase/rpc"
+	"usertrail/internal/hbase/wire"
+)
+
+// A Registry knows the two servers from which all others are found: the one that
+// has hbase:meta and the active master, each as host:port. An error that
+// satisfies ErrUnavailable may pass.
+type Registry interface {
+	Meta(ctx context.Context) (string, error)
+	Master(ctx context.Context) (string, error)
+}
+
+// zooKeeper is the registry in ZooKeeper. It is asked seldom, so that it connects
+// for each question and holds no session in between.
+type zooKeeper struct {
+	servers []string
+	znode   string
+	timeout time.Duration
+	wg      *sync.WaitGroup // of the goroutines that may outlive a question
+}
+
+func (z *zooKeeper) Meta(ctx context.Context) (string, error) {
+	name := path.Join(z.znode, "meta-region-server")
+	b, err := z.data(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	server, open, err := wire.DecodeMetaZnode(b)
+	if err != nil {
+		return "", fmt.Errorf("znode %s: %w", name, err)
+	}
+	if !open {
+		return "", fmt.Errorf("hbase:meta is not assigned: %w", ErrUnavailable)
+	}
+	return server.Addr(), nil
+}
+
+func (z *zooKeeper) Master(ctx context.Context) (string, error) {
+	name := path.Join(z.znode, "master")
+	b, err := z.data(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	server, err := wire.DecodeMasterZnode(b)
+	if err != nil {
+		return "", fmt.Errorf("znode %s: %w", name, err)
+	}
+	return server.Addr(), nil
+}
+
+// data reads a znode. The library's calls wait without a limit, so they run beside
+// and the connection is closed under them when ctx ends.
+func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, z.timeout, fmt.Errorf("no answer within %s", z.timeout))
+	type answer struct {
+		data []byte
+		err  error
+	}
+	got := make(chan answer, 1)
+	var d zkDialer
+	z.wg.Go(func() {
+		defer cancel()
+		b, err := d.get(ctx, z.servers, name, z.timeout)
+		got <- answer{b, err}
+	})
+	var a answer
+	select {
+	case a = <-got:
+	case <-ctx.Done():
+		a.err = context.Cause(ctx)
+	}
+	switch {
+	case a.err == nil && len(a.data) > 0:
+		return a.data, nil
+	case a.err == nil:
+		return nil, fmt.Errorf("znode %s on ZooKeeper %s is empty: %w", name, strings.Join(z.servers, ","), ErrUnavailable)
+	case errors.Is(a.err, zk.ErrNoNode):
+		return nil, fmt.Errorf("ZooKeeper %s has no znode %s: is HBase up, and is zookeeper.znode.parent right? %w",
+			strings.Join(z.servers, ","), name, ErrUnavailable)
+	case errors.Is(a.err, context.Canceled):
+		return nil, a.err
+	}
+	var dns *net.DNSError
+	if errors.As(a.err, &dns) && dns.IsNotFound {
+		return nil, fmt.Errorf("ZooKeeper %s: %w: %w", strings.Join(z.servers, ","), ErrUnknownHost, a.err)
+	}
+	if last := d.lastError(); last != nil {
+		a.err = last
+	}
+	return nil, fmt.Errorf("ZooKeeper unreachable at %s: %w: %w", strings.Join(z.servers, ","), ErrUnavailable, a.err)
+}
+
+// zkDialer dials for the library within a context, and remembers what failed:
+// the library itself tries on and only logs.
+type zkDialer struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (d *zkDialer) lastError() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+func (d *zkDialer) get(ctx context.Context, servers []string, name string, timeout time.Duration) ([]byte, error) {
+	dial := func(network, addr string, limit time.Duration) (net.Conn, error) {
+		c, err := (&net.Dialer{Timeout: limit}).DialContext(ctx, network, addr)
+		d.mu.Lock()
+		d.err = err
+		d.mu.Unlock()
+		return c, err
+	}
+	conn, events, err := zk.Connect(servers, timeout, zk.WithDialer(dial), zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, conn.Close)
+	defer func() {
+		if stop() {
+			conn.Close()
+		}
+		for range events { // ends when the library's goroutines have
+		}
+	}()
+	b, _, err := conn.Get(name)
+	return b, err
+}
+
+// silent is a logger for a library that would write to stderr.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// masters is the registry that every master is, and from 2.5 every region server.
+type masters struct {
+	c     *Client
+	addrs []string
+}
+
+func (m *masters) Meta(ctx context.Context) (string, error) {
+	var addr string
+	err := m.ask(ctx, "GetMetaRegionLocations", func(param []byte) error {
+		locations, err := wire.DecodeMetaLocations(param)
+		for _, l := range locations {
+			if l.Region.ReplicaID == 0 && l.Server.Host != "" {
+				addr = l.Server.Addr()
+			}
+		}
+		if err == nil && addr == "" {
+			err = fmt.Errorf("hbase:meta is not assigned: %w", ErrUnavailable)
+		}
+		return err
+	})
+	return addr, err
+}
+
+func (m *masters) Master(ctx context.Context) (string, error) {
+	var addr string
+	err := m.ask(ctx, "GetActiveMaster", func(param []byte) error {
+		server, err := wire.DecodeActiveMaster(param)
+		if err == nil && server.Host == "" {
+			err = fmt.Errorf("no master is active: %w", ErrUnavailable)
+		}
+		addr = server.Addr()
+		return err
+	})
+	return addr, err
+}
+
+// ask puts a question to one master after the other, until one has an answer.
+func (m *masters) ask(ctx context.Context, method string, use func(param []byte) error) error {
+	var errs []error
+	for _, addr := range m.addrs {
+		err := m.askOne(ctx, addr, method, use)
+		if err == nil {
+			return nil
+		}
+		if ended := context.Cause(ctx); ended != nil {
+			return ended
+		}
+		errs = append(errs, err)
+	}
+	return fmt.Errorf("no answer from %s: %w: %w", strings.Join(m.addrs, ","), ErrUnavailable, errors.Join(errs...))
+}
+
+func (m *masters) askOne(ctx context.Context, addr, method string, use func(param []byte) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, m.c.cfg.DialTimeout, context.DeadlineExceeded)
+	defer cancel()
+	conn, err := rpc.Dial(ctx, addr, wire.ClientMetaService, m.c.cfg.User, rpc.Options{DialTimeout: m.c.cfg.DialTimeout})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	r, err := conn.Call(ctx, method, wire.Raw(nil), nil)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	return use(r.Param)
+}

@@ -1,0 +1,383 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase/rpc"
+	"usertrail/internal/hbase/wire"
+)
+
+// A Scan asks for the rows from Start to before Stop; empty is without bound.
+type Scan struct {
+	Start, Stop []byte
+	Columns     []wire.Column // none is all
+	Filter      wire.Filter   // nil is none; not one that counts rows over regions
+	Time        wire.TimeRange
+	MaxVersions uint32 // 0 is 1
+	CacheBlocks bool
+	ReadType    wire.ReadType
+	ResultBytes int // of one answer; 2 MiB
+}
+
+const (
+	defaultResultBytes = 2 << 20
+
+	// resultRows is the most Results of one answer: their bytes bound it first.
+	resultRows = 1 << 30
+
+	// ahead is how many answers wait to be taken; one more is taken and one more
+	// under way.
+	ahead = 1
+
+	// closeTimeout bounds the effort to close a scanner that is not needed any
+	// more. Its lease ends it otherwise.
+	closeTimeout = 2 * time.Second
+)
+
+// Scan gives every cell of the rows in order to emit, each once, also over splits,
+// moves and the end of servers. A cell is valid until emit returns. The next answer
+// is fetched while emit works. A row that comes in several answers, because it is
+// larger than ResultBytes, is seen as it was at different times if its region moved
+// in between.
+func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*cell.Cell) error) error {
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if len(s.Stop) > 0 && bytes.Compare(s.Start, s.Stop) >= 0 {
+		return nil
+	}
+	if s.ResultBytes <= 0 {
+		s.ResultBytes = defaultResultBytes
+	}
+	sc := &scanning{
+		t: c.table(tableName), emit: emit,
+		scan: wire.Scan{
+			Columns: s.Columns, Filter: s.Filter, Time: s.Time, MaxVersions: s.MaxVersions, CacheBlocks: s.CacheBlocks,
+			ReadType: s.ReadType, MaxResultSize: uint64(s.ResultBytes), NeedCursor: true,
+		},
+		stop:   s.Stop,
+		at:     position{row: bytes.Clone(s.Start)},
+		effort: effort{what: fmt.Sprintf("scan from %q", s.Start), table: tableName},
+	}
+	for {
+		over, err := sc.stretch(ctx)
+		if err != nil || over {
+			return err
+		}
+	}
+}
+
+// A position is where a scan goes on: from row, or behind it.
+type position struct {
+	row     []byte
+	exclude bool
+	last    *cell.Cell // of an unfinished row, the last that was given away; cells up to it are skipped
+}
+
+// A scanning is one call of Scan. It is read by whoever called it; a fetcher runs
+// beside it for each stretch that needs no restart.
+type scanning struct {
+	t    *table
+	scan wire.Scan
+	stop []byte
+	emit func(*cell.Cell) error
+
+	at     position
+	effort effort
+	resp   wire.ScanResponse
+	c      cell.Cell
+}
+
+// A page is an answer on its way from the fetcher.
+type page struct {
+	resp *rpc.Response
+	end  []byte // of the region that it is from
+	err  error  // what ended the fetcher, in place of an answer
+
+	region *region
+	server *server
+	took   time.Duration // by the call
+}
+
+// stretch reads from where the scan is until its end, or until something happens
+// that makes it go on from where it has come to: the restart rule.
+func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	pages := make(chan page, ahead)
+	gone := make(chan struct{})
+	f := &fetcher{t: sc.t, scan: sc.scan, stop: sc.stop, pages: pages}
+	f.scan.Start, f.scan.ExcludeStart = sc.at.row, sc.at.exclude
+	sc.t.c.wg.Go(func() {
+		defer close(gone)
+		defer close(pages)
+		f.run(ctx)
+	})
+	defer func() {
+		cancel(nil)
+		for p := range pages {
+			if p.resp != nil {
+				p.resp.Release()
+			}
+		}
+		<-gone
+	}()
+	for p := range pages {
+		if p.err != nil {
+			return false, sc.recover(ctx, p)
+		}
+		again, err := sc.take(p)
+		if err != nil {
+			return false, err
+		}
+		if again != nil {
+			return false, sc.recover(ctx, page{err: again, region: p.region, server: p.server, took: p.took})
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// recover does what helps against what ended a stretch, and pauses.
+func (sc *scanning) recover(ctx context.Context, p page) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if p.region != nil {
+		sc.effort.region, sc.effort.server = p.region.String(), p.server.addr
+	}
+	sc.effort.what = fmt.Sprintf("scan from %q", sc.at.row)
+	return sc.t.recover(ctx, &sc.effort, p.region, p.server, p.took, p.err)
+}
+
+// take gives a page's cells to emit and notes how far that is. Where the page is
+// malformed nothing of it has been given away and again says why.
+func (sc *scanning) take(p page) (again, err error) {
+	defer p.resp.Release()
+	if err := sc.resp.Decode(p.resp.Param); err != nil {
+		return err, nil
+	}
+	if again := checkBlock(p.resp.Cells, sc.resp.CellsPerResult); again != nil {
+		return again, nil
+	}
+	block := p.resp.Cells
+	var cells wire.Cells
+	final := len(sc.resp.CellsPerResult) - 1 // the last result that has cells
+	for final >= 0 && sc.resp.CellsPerResult[final] == 0 {
+		final--
+	}
+	for i, n := range sc.resp.CellsPerResult {
+		if cells, block, err = wire.TakeCells(block, int(n)); err != nil {
+			return nil, err
+		}
+		for cells.Next(&sc.c) {
+			if sc.at.last != nil && sc.skip() {
+				continue
+			}
+			if err := sc.emit(&sc.c); err != nil {
+				return nil, err
+			}
+		}
+		if err := cells.Err(); err != nil {
+			return nil, fmt.Errorf("hbase: scan from %q: %w", sc.at.row, err)
+		}
+		if i == final {
+			sc.pass(sc.resp.IsPartial(i))
+		}
+	}
+	moved := final >= 0
+	if cursor := sc.resp.Cursor; cursor != nil && bytes.Compare(cursor, sc.at.row) > 0 {
+		sc.at, moved = position{row: bytes.Clone(cursor)}, true
+	}
+	if !sc.resp.MoreInRegion && len(p.end) > 0 {
+		sc.at, moved = position{row: p.end}, true
+	}
+	if moved {
+		sc.effort = effort{table: sc.effort.table}
+	}
+	return nil, nil
+}
+
+// pass notes that the cell at hand was the last of its answer.
+func (sc *scanning) pass(partial bool) {
+	at := position{row: bytes.Clone(sc.c.Row), exclude: true}
+	if partial {
+		at.exclude, at.last = false, later(sc.at.last, &sc.c)
+	}
+	sc.at = at
+}
+
+// skip says whether the cell at hand was given away before a restart.
+func (sc *scanning) skip() bool {
+	last := sc.at.last
+	if !bytes.Equal(sc.c.Row, last.Row) {
+		sc.at.last = nil
+		return false
+	}
+	return cell.Compare(&sc.c, last) <= 0
+}
+
+// later returns the later of the last cell given away, which may be nil, and c.
+func later(last, c *cell.Cell) *cell.Cell {
+	if last != nil && bytes.Equal(last.Row, c.Row) && cell.Compare(last, c) >= 0 {
+		return last
+	}
+	return &cell.Cell{Row: bytes.Clone(c.Row), Family: bytes.Clone(c.Family), Qualifier: bytes.Clone(c.Qualifier), Time: c.Time, Type: c.Type}
+}
+
+// checkBlock checks that a block is as many cells as an answer says.
+func checkBlock(block []byte, counts []uint32) error {
+	n := 0
+	for _, k := range counts {
+		n += int(k)
+	}
+	_, rest, err := wire.TakeCells(block, n)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("ScanResponse: %w: %d bytes of cells belong to no result", wire.ErrMalformed, len(rest))
+	}
+	return err
+}
+
+// A fetcher calls for one page after the other and over the ends of regions, and
+// stops at the first failure.
+type fetcher struct {
+	t     *table
+	scan  wire.Scan
+	stop  []byte
+	pages chan<- page
+
+	region *region
+	server *server
+	open   bool
+	id     uint64
+	seq    uint64
+	resp   wire.ScanResponse
+}
+
+// run sends pages until the scan is over, or has failed, which is the last page.
+func (f *fetcher) run(ctx context.Context) {
+	for over := false; !over; {
+		began := time.Now()
+		resp, err := f.next(ctx)
+		p := page{resp: resp, err: err, region: f.region, server: f.server, took: time.Since(began)}
+		if err == nil {
+			p.end = f.region.End
+			over = f.advance()
+		} else {
+			over = true
+		}
+		select {
+		case f.pages <- p:
+		case <-ctx.Done():
+			if resp != nil {
+				resp.Release()
+			}
+			over = true
+		}
+	}
+	if f.open {
+		f.close()
+	}
+}
+
+// next makes the next call, on the region at hand or on the one of scan.Start.
+func (f *fetcher) next(ctx context.Context) (*rpc.Response, error) {
+	if !f.open {
+		f.region, f.server = nil, nil
+		r, err := f.t.locate(ctx, f.scan.Start)
+		if err != nil {
+			return nil, err
+		}
+		f.region, f.server = r, f.t.c.server(r.Server, wire.ClientService)
+	}
+	param := &wire.ScanRequest{ScannerID: f.id, NextCallSeq: f.seq, Rows: resultRows, Partials: true, Heartbeats: true}
+	if !f.open {
+		f.clip()
+		*param = wire.ScanRequest{Region: f.region.Name, Scan: &f.scan, Rows: resultRows, Partials: true, Heartbeats: true}
+	}
+	if err := f.server.window.enter(ctx); err != nil {
+		return nil, err
+	}
+	resp, err := f.server.call(ctx, "Scan", param, nil)
+	f.server.window.leave()
+	if err != nil {
+		f.forget(err)
+		return nil, err
+	}
+	f.server.window.grow()
+	if err := f.resp.Decode(resp.Param); err != nil {
+		resp.Release()
+		return nil, err
+	}
+	if f.open {
+		f.seq++
+	} else {
+		f.open, f.id, f.seq = true, f.resp.ScannerID, 0
+	}
+	return resp, nil
+}
+
+// clip makes the scan end with its region: servers end it there without a word.
+func (f *fetcher) clip() {
+	f.scan.Stop = f.stop
+	if end := f.region.End; len(end) > 0 && (len(f.stop) == 0 || bytes.Compare(end, f.stop) < 0) {
+		f.scan.Stop = end
+	}
+}
+
+// advance goes on to the next region where this one is done.
+func (f *fetcher) advance() (over bool) {
+	switch {
+	case !f.resp.MoreResults:
+		// The server closes the scanner, but may do so only when told.
+		return true
+	case f.resp.MoreInRegion:
+		return false
+	}
+	f.open = false
+	end := f.region.End
+	if len(end) == 0 || len(f.stop) > 0 && bytes.Compare(end, f.stop) >= 0 {
+		return true
+	}
+	f.scan.Start, f.scan.ExcludeStart = end, false
+	return false
+}
+
+// forget drops a scanner that the server does not have any more. After any other
+// failure it may have it, and is told to close it.
+func (f *fetcher) forget(err error) {
+	e, ok := errors.AsType[*rpc.ServerError](err)
+	if !ok {
+		return
+	}
+	switch e.Name() {
+	case "UnknownScannerException", "ScannerResetException", "NotServingRegionException", "RegionMovedException":
+		f.open = false
+	}
+}
+
+// close closes the scanner as well as it can.
+func (f *fetcher) close() {
+	id, s := f.id, f.server
+	s.c.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(s.c.life, closeTimeout)
+		defer cancel()
+		s.mu.Lock()
+		conn := s.conn
+		s.mu.Unlock()
+		if conn == nil {
+			return // it went with its connection, or will with its lease
+		}
+		if resp, err := conn.Call(ctx, "Scan", &wire.ScanRequest{ScannerID: id, Close: true}, nil); err == nil {
+			resp.Release()
+		}
+	})
+}

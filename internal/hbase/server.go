@@ -1,0 +1,209 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"usertrail/internal/hbase/rpc"
+	"usertrail/internal/hbase/wire"
+)
+
+// A server is one service of one server: its connection, made when it is needed,
+// and the window of calls in flight.
+type server struct {
+	c       *Client
+	addr    string
+	service wire.Service
+	window  *window
+
+	mu       sync.Mutex
+	conn     *rpc.Conn
+	dialling chan struct{} // closed when the attempt is over; nil if there is none
+	failures int           // connections without an answer, in a row
+	silent   bool          // the last connection ended in silence
+	err      error         // of the last attempt
+	next     time.Time     // no attempt is made before
+}
+
+// server returns the one server of its address and service.
+func (c *Client) server(addr string, service wire.Service) *server {
+	key := serverKey{addr, service}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.servers[key]
+	if s == nil {
+		s = &server{c: c, addr: addr, service: service, window: newWindow(c.cfg.InFlight)}
+		c.servers[key] = s
+	}
+	return s
+}
+
+type serverKey struct {
+	addr    string
+	service wire.Service
+}
+
+// connect returns the connection, or makes it. Those who need it at the same time
+// wait for one attempt; after a failed one there is none for a while, and they
+// are told its error at once.
+func (s *server) connect(ctx context.Context) (*rpc.Conn, error) {
+	for {
+		s.mu.Lock()
+		if s.conn != nil && s.conn.Err() == nil {
+			defer s.mu.Unlock()
+			return s.conn, nil
+		}
+		if s.err != nil && time.Now().Before(s.next) {
+			defer s.mu.Unlock()
+			return nil, s.err
+		}
+		if s.dialling == nil {
+			s.dialling = make(chan struct{})
+			s.c.wg.Go(s.dial)
+		}
+		over := s.dialling
+		s.mu.Unlock()
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// dial makes one attempt. A server that was silent before must answer something
+// first: one that is frozen takes connections all the same.
+func (s *server) dial() {
+	conn, err := rpc.Dial(s.c.life, s.addr, s.service, s.c.cfg.User, rpc.Options{
+		DialTimeout: s.c.cfg.DialTimeout, Silence: s.c.cfg.CallTimeout, MaxFrame: s.c.cfg.MaxAnswerBytes,
+	})
+	s.mu.Lock()
+	silent := s.silent
+	s.mu.Unlock()
+	if err == nil && silent {
+		if err = s.probe(conn); err != nil {
+			_ = conn.Close()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.dialling)
+	s.dialling, s.err = nil, err
+	if err != nil {
+		s.failures++
+		s.next = time.Now().Add(backoff(s.failures))
+		return
+	}
+	s.conn, s.silent = conn, false
+	s.c.wg.Go(func() { s.watch(conn) })
+}
+
+// watch closes conn when the server is frozen, which shows only as silence: where
+// calls wait and nothing has come for a while, one cheap call must bring an answer.
+func (s *server) watch(conn *rpc.Conn) {
+	patience := s.c.cfg.CallTimeout / 4
+	tick := time.NewTicker(patience / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.c.life.Done():
+			_ = conn.Close()
+			return
+		case <-conn.Done():
+			return
+		case <-tick.C:
+		}
+		if conn.Pending() == 0 || time.Since(conn.Heard()) < patience {
+			continue
+		}
+		if err := s.probe(conn); err != nil && time.Since(conn.Heard()) >= patience {
+			s.drop(conn, true)
+			return
+		}
+	}
+}
+
+// probe asks for a row of meta. Servers that do not have it say so, which is an
+// answer, and requests for meta do not wait behind others.
+func (s *server) probe(conn *rpc.Conn) error {
+	ctx, cancel := context.WithTimeout(s.c.life, s.c.cfg.CallTimeout/4)
+	defer cancel()
+	method, param := "Get", wire.Appender(&wire.GetRequest{Region: []byte(wire.MetaRegion), Row: []byte("-"), Fields: probeFields})
+	if s.service != wire.ClientService {
+		method, param = "GetClusterStatus", wire.Raw(nil)
+	}
+	r, err := conn.Call(ctx, method, param, nil)
+	if err == nil {
+		r.Release()
+		return nil
+	}
+	if _, ok := errors.AsType[*rpc.ServerError](err); ok {
+		return nil
+	}
+	return fmt.Errorf("probe of a server that was silent: %w", err)
+}
+
+var probeFields = (&wire.Get{ExistenceOnly: true, CacheBlocks: true}).Fields()
+
+// drop closes conn, so that the next call makes another.
+func (s *server) drop(conn *rpc.Conn, silent bool) {
+	s.mu.Lock()
+	if s.conn == conn {
+		s.conn, s.silent = nil, silent
+	}
+	s.mu.Unlock()
+	_ = conn.Close()
+}
+
+// call makes one call, within CallTimeout. The caller releases the answer.
+func (s *server) call(ctx context.Context, method string, param, cells wire.Appender) (*rpc.Response, error) {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, s.c.cfg.CallTimeout)
+	defer cancel()
+	r, err := conn.Call(within, method, param, cells)
+	if err != nil {
+		if ended := context.Cause(ctx); ended != nil {
+			return nil, ended
+		}
+		s.failed(conn, err)
+		return nil, err
+	}
+	s.mu.Lock()
+	s.failures = 0
+	s.mu.Unlock()
+	return r, nil
+}
+
+// failed draws the conclusions for the connection.
+func (s *server) failed(conn *rpc.Conn, err error) {
+	if _, broken := errors.AsType[*rpc.ConnError](err); broken {
+		s.mu.Lock()
+		if s.conn == conn {
+			s.conn = nil
+			s.silent = errors.Is(err, rpc.ErrSilent)
+			s.failures++
+			s.err, s.next = err, time.Now().Add(backoff(s.failures)/4)
+		}
+		s.mu.Unlock()
+		return
+	}
+	if judge(err).remedy == reconnect {
+		s.drop(conn, false)
+	}
+}
+
+// close ends the connection for good; the client's life has ended.
+func (s *server) close() {
+	s.mu.Lock()
+	conn := s.conn
+	s.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
+	}
+}
