@@ -1,0 +1,277 @@
+package clustertest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Admin has HBase's own client do something and gives the words of its answer. The
+// requests are listed in scripts/cluster.d/java/Admin.java; a word may be any bytes.
+// An answer that is a key is still escaped: see Unescape.
+func (c *Cluster) Admin(t testing.TB, words ...string) []string {
+	t.Helper()
+	ctx, cancel := limited(t, callLimit)
+	defer cancel()
+	answer, err := c.Ask(ctx, words...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// Ask is Admin for a request that may fail. A request that ctx ends may still be
+// carried out.
+func (c *Cluster) Ask(ctx context.Context, words ...string) ([]string, error) {
+	answer, err := c.admin.ask(ctx, c, words)
+	if err != nil {
+		return nil, fmt.Errorf("admin %q: %w", words, err)
+	}
+	return answer, nil
+}
+
+// Table is the name of a table that no other test uses. It is dropped at t's end.
+func (c *Cluster) Table(t testing.TB) string {
+	t.Helper()
+	name := unique(t)
+	t.Cleanup(func() { c.Admin(t, "drop", name) })
+	return name
+}
+
+// Create makes a table of one family, with options as Admin's create has them, and
+// gives its name. It is dropped at t's end.
+func (c *Cluster) Create(t testing.TB, family string, options ...string) string {
+	t.Helper()
+	name := c.Table(t)
+	c.Admin(t, append([]string{"create", name, family}, options...)...)
+	return name
+}
+
+// HDFS is a new directory, as hdfs://host:port/path, which is removed at t's end.
+func (c *Cluster) HDFS(t testing.TB) string {
+	t.Helper()
+	path := "/test/" + unique(t)
+	c.Admin(t, "mkdir", path)
+	t.Cleanup(func() { c.Admin(t, "rm", path) })
+	return "hdfs://" + c.NameNode() + path
+}
+
+// unique is the test's name, as far as HBase takes it for a table's, and a number.
+func unique(t testing.TB) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
+			return r
+		}
+		return '_'
+	}, t.Name())
+	return fmt.Sprintf("%.80s_%08x", name, rand.Uint32())
+}
+
+// A Region is a part of a table and the server that has it now.
+type Region struct {
+	Encoded    string // its name as requests take it
+	Server     string // rs1..; "" while it is nowhere
+	Start, End string // keys; "" is the table's end
+}
+
+// Regions are a table's, in the order of their keys.
+func (c *Cluster) Regions(t testing.TB, table string) []Region {
+	t.Helper()
+	var all []Region
+	for _, word := range c.Admin(t, "regions", table) {
+		part := strings.Split(word, " ")
+		if len(part) != 4 {
+			t.Fatalf("admin: a region is %q", word)
+		}
+		all = append(all, Region{Encoded: part[0], Server: c.name(part[1]), Start: Unescape(part[2]), End: Unescape(part[3])})
+	}
+	return all
+}
+
+// MetaServer is the RegionServer that has hbase:meta.
+func (c *Cluster) MetaServer(t testing.TB) string {
+	t.Helper()
+	return c.name(c.Admin(t, "meta")[0])
+}
+
+// Move puts a region on the RegionServer of that name.
+func (c *Cluster) Move(t testing.TB, region Region, name string) {
+	t.Helper()
+	for _, d := range c.RegionServers() {
+		if d.Name == name {
+			c.Admin(t, "move", region.Encoded, d.Address)
+			return
+		}
+	}
+	t.Fatalf("there is no RegionServer %s", name)
+}
+
+// name of the RegionServer at an address.
+func (c *Cluster) name(address string) string {
+	for _, d := range c.RegionServers() {
+		if d.Address == address {
+			return d.Name
+		}
+	}
+	return ""
+}
+
+// A Digest is of a table's cells, as Admin.java's digest says.
+type Digest struct {
+	Rows, Cells int64
+	SHA256      string // hexadecimal
+}
+
+// Digest has HBase's own client scan a table.
+func (c *Cluster) Digest(t testing.TB, table string) Digest {
+	t.Helper()
+	answer := c.Admin(t, "digest", table)
+	rows, err1 := strconv.ParseInt(answer[0], 10, 64)
+	cells, err2 := strconv.ParseInt(answer[1], 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatalf("admin: digest of %s: %v", table, err)
+	}
+	return Digest{rows, cells, answer[2]}
+}
+
+// An admin is a JVM that runs Admin.java. It starts with the first request, and
+// ends with its input at the latest when the test process does.
+type admin struct {
+	mu    sync.Mutex // one request at a time
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan string // closed at the end of its output
+}
+
+func (a *admin) ask(ctx context.Context, c *Cluster, words []string) ([]string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cmd == nil {
+		if err := a.start(c); err != nil {
+			return nil, err
+		}
+	}
+	escaped := make([]string, len(words))
+	for i, word := range words {
+		escaped[i] = escape(word)
+	}
+	if _, err := io.WriteString(a.in, strings.Join(escaped, "\t")+"\n"); err != nil {
+		a.end()
+		return nil, err
+	}
+	select {
+	case line, ok := <-a.lines:
+		if !ok {
+			a.end()
+			return nil, fmt.Errorf("Admin.java ended; see %s", a.log(c))
+		}
+		answer := strings.Split(line, "\t")
+		switch {
+		case answer[0] == "ok":
+			return answer[1:], nil
+		case answer[0] == "error" && len(answer) == 2:
+			return nil, errors.New(answer[1])
+		}
+		a.end()
+		return nil, fmt.Errorf("Admin.java said %q", line)
+	case <-ctx.Done():
+		a.end() // it would answer the next request with this one's reply
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (a *admin) log(c *Cluster) string { return filepath.Join(c.dir, "log", "admin.log") }
+
+func (a *admin) start(c *Cluster) error {
+	log, err := os.OpenFile(a.log(c), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := c.command(context.Background(), "java", filepath.Join(filepath.Dir(c.script), "cluster.d", "java", "Admin.java"))
+	cmd.Env = append(cmd.Env, "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC") // sooner there
+	cmd.Stderr = log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// Room for one reply: who gave up waiting has ended the process.
+	a.cmd, a.in, a.lines = cmd, in, make(chan string, 1)
+	go func(lines chan<- string) {
+		defer close(lines)
+		s := bufio.NewScanner(out)
+		s.Buffer(nil, 64<<20) // a table may have many regions
+		for s.Scan() {
+			lines <- s.Text()
+		}
+	}(a.lines)
+	return nil
+}
+
+func (a *admin) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.end()
+}
+
+// end kills the JVM, if there is one.
+func (a *admin) end() {
+	if a.cmd == nil {
+		return
+	}
+	_ = a.cmd.Process.Kill()
+	for range a.lines { // until its output ends, as Wait must not come before
+	}
+	_ = a.cmd.Wait()
+	a.cmd = nil
+}
+
+// escape writes bytes as a word of a request.
+func escape(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c > ' ' && c < 0x7f && c != '\\' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, `\x%02X`, c)
+		}
+	}
+	return b.String()
+}
+
+// Unescape is the bytes of a word of an answer, in which \xNN stands for a byte.
+func Unescape(word string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(word, `\x`)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		n, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
+		if err != nil {
+			b.WriteString(`\x`)
+			word = after
+			continue
+		}
+		b.WriteByte(byte(n))
+		word = after[2:]
+	}
+}

@@ -1,0 +1,216 @@
+// Package clustertest lends tests a real HDFS, ZooKeeper and HBase, which
+// scripts/cluster brings up: three DataNodes, three RegionServers, each daemon a
+// process that a test may kill or freeze.
+//
+// $USERTRAIL_CLUSTER says which: the run directory of a cluster that is up, or
+// "none", which skips the tests that ask for one. Without it there is one cluster
+// for all test binaries of this checkout, in .cache/cluster-test. The first test
+// that asks brings it up; it stays up for the next run until CLUSTER_DIR names it
+// to `scripts/cluster down`, as `make test` does at its end.
+//
+// A test process has the cluster to itself from its first Get until it ends, so a
+// fault in one package disturbs no other. Inside a process tests that run at the
+// same time share it, so a test that harms daemons does not call t.Parallel.
+package clustertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	// lockLimit is how long a test process waits for the others to be done.
+	lockLimit = 30 * time.Minute
+	// upLimit includes fetching the jars on a fresh machine.
+	upLimit = 15 * time.Minute
+	// healLimit is for daemons to start and regions to be assigned anew.
+	healLimit = 5 * time.Minute
+	// callLimit is for one request of a test.
+	callLimit = 2 * time.Minute
+)
+
+// A Cluster is one that is up. Its methods may be called concurrently.
+type Cluster struct {
+	dir    string // its run directory
+	script string
+	own    bool // ours to take down and bring up again
+
+	net                                   string
+	datanodes, replication, regionServers int
+
+	admin admin
+
+	mu      sync.Mutex
+	harmed  bool         // a test did something to a daemon since it was last well
+	claimed *flock.Flock // never given back: the kernel does that at the process's end
+}
+
+// lent is the process's cluster, once a test has asked for it.
+var lent struct {
+	sync.Mutex
+	tried bool
+	c     *Cluster
+	err   error
+}
+
+// Get gives t the cluster with all daemons up and healthy. It fails t where there
+// is none to be had, and skips it only if $USERTRAIL_CLUSTER is "none".
+func Get(t testing.TB) *Cluster {
+	t.Helper()
+	dir := os.Getenv("USERTRAIL_CLUSTER")
+	if dir == "none" {
+		t.Skip("USERTRAIL_CLUSTER=none")
+	}
+	lent.Lock()
+	defer lent.Unlock()
+	if !lent.tried {
+		lent.tried = true
+		lent.c, lent.err = open(dir)
+	}
+	if lent.err != nil {
+		t.Fatalf("cluster: %v", lent.err)
+	}
+	ctx, cancel := limited(t, healLimit)
+	defer cancel()
+	if err := lent.c.heal(ctx); err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	return lent.c
+}
+
+// limited is a context for work that t must see done even when it is cleaning up.
+func limited(t testing.TB, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(t.Context()), limit)
+}
+
+// open claims the cluster in dir, or the checkout's where dir is "", and makes sure
+// that it is well.
+func open(dir string) (*Cluster, error) {
+	root, err := repository()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir, script: filepath.Join(root, "scripts", "cluster"), own: dir == "", harmed: true}
+	if c.own {
+		c.dir = filepath.Join(root, ".cache", "cluster-test")
+		if err := os.MkdirAll(c.dir, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if !c.own {
+		if err := c.load(); err != nil {
+			return nil, err
+		}
+		return c, c.claim()
+	}
+	if err := c.claim(); err != nil {
+		return nil, err
+	}
+	if err := c.up(); err == nil {
+		return c, nil
+	}
+	// What others left behind may be beyond mending.
+	if err := c.down(); err != nil {
+		return nil, err
+	}
+	return c, c.up()
+}
+
+// repository is the folder above the test that has go.mod.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("no go.mod in or above %s", dir)
+		}
+	}
+}
+
+// claim takes the cluster from all other test processes.
+func (c *Cluster) claim() error {
+	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
+	defer cancel()
+	c.claimed = flock.New(filepath.Join(c.dir, "test.lock"))
+	if _, err := c.claimed.TryLockContext(ctx, 200*time.Millisecond); err != nil {
+		return fmt.Errorf("wait for other tests to be done with %s: %w", c.dir, err)
+	}
+	return nil
+}
+
+// up brings the cluster up and waits until it is well.
+func (c *Cluster) up() error {
+	ctx, cancel := context.WithTimeout(context.Background(), upLimit)
+	defer cancel()
+	if _, err := c.run(ctx, "up"); err != nil {
+		return err
+	}
+	if err := c.load(); err != nil {
+		return err
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), healLimit)
+	defer cancel()
+	return c.heal(ctx)
+}
+
+func (c *Cluster) down() error {
+	c.admin.close()
+	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
+	defer cancel()
+	_, err := c.run(ctx, "down")
+	return err
+}
+
+// load reads the settings that the cluster was brought up with.
+func (c *Cluster) load() error {
+	path := filepath.Join(c.dir, "env")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("$USERTRAIL_CLUSTER: no cluster is up in %s: CLUSTER_DIR=%[1]s scripts/cluster up", c.dir)
+	}
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "net":
+			c.net = value
+		case "datanodes":
+			c.datanodes, err = strconv.Atoi(value)
+		case "replication":
+			c.replication, err = strconv.Atoi(value)
+		case "regionservers":
+			c.regionServers, err = strconv.Atoi(value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", path, key, err)
+		}
+	}
+	return nil
+}
+
+// NameNode is its host and port.
+func (c *Cluster) NameNode() string { return c.net + ".0.1:8020" }
+
+// ZooKeeper is its host and port.
+func (c *Cluster) ZooKeeper() string { return c.net + ".0.1:2181" }
+
+// ConfDir holds core-site.xml, hdfs-site.xml and hbase-site.xml.
+func (c *Cluster) ConfDir() string { return filepath.Join(c.dir, "conf") }

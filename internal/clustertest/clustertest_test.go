@@ -1,0 +1,232 @@
+package clustertest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// cells are what the tests put: row, family, qualifier, timestamp, value, in HBase's
+// order.
+var cells = []struct {
+	row, family, qualifier string
+	time                   uint64
+	value                  string
+}{
+	{"\x00a b\\", "f", "q", 7, "one\ttwo\n"},
+	{"a", "f", "q", 1, ""},
+	{"z\xff", "f", "\x00", 1 << 40, "é"},
+}
+
+// filled is a new table with the cells.
+func filled(t *testing.T, c *Cluster, options ...string) string {
+	t.Helper()
+	table := c.Create(t, "f", options...)
+	for _, x := range cells {
+		c.Admin(t, "put", table, x.row, x.family, x.qualifier, x.value, strconv.FormatUint(x.time, 10))
+	}
+	return table
+}
+
+// digest is what Digest is to answer for them.
+func digest() Digest {
+	sum := sha256.New()
+	add := func(s string) {
+		sum.Write(binary.BigEndian.AppendUint32(nil, uint32(len(s))))
+		sum.Write([]byte(s))
+	}
+	for _, x := range cells {
+		add(x.row)
+		add(x.family)
+		add(x.qualifier)
+		sum.Write(binary.BigEndian.AppendUint64(nil, x.time))
+		add(x.value)
+	}
+	n := int64(len(cells))
+	return Digest{n, n, hex.EncodeToString(sum.Sum(nil))}
+}
+
+func TestWhatIsPutIsThere(t *testing.T) {
+	c := Get(t)
+	table := filled(t, c)
+	if got, want := c.Digest(t, table), digest(); got != want {
+		t.Errorf("the digest is %+v, want %+v", got, want)
+	}
+	got := c.Admin(t, "get", table, cells[0].row)
+	if want := []string{escape("q") + "=" + escape(cells[0].value) + "@7"}; !slices.Equal(got, want) {
+		t.Errorf("the row is %q, want %q", got, want)
+	}
+}
+
+// starts are the first keys of a table's regions.
+func starts(all []Region) []string {
+	var keys []string
+	for _, r := range all {
+		keys = append(keys, r.Start)
+	}
+	return keys
+}
+
+func TestRegionsSplitMoveAndMerge(t *testing.T) {
+	c := Get(t)
+	table := filled(t, c, "split=m", "COMPRESSION=ZSTD")
+	if got, want := starts(c.Regions(t, table)), []string{"", "m"}; !slices.Equal(got, want) {
+		t.Fatalf("regions begin at %q, want %q", got, want)
+	}
+	c.Admin(t, "split", table, "x\x00")
+	all := c.Regions(t, table)
+	if got, want := starts(all), []string{"", "m", "x\x00"}; !slices.Equal(got, want) {
+		t.Fatalf("after the split regions begin at %q, want %q", got, want)
+	}
+	for _, d := range c.RegionServers() {
+		c.Move(t, all[0], d.Name)
+		if got := c.Regions(t, table)[0].Server; got != d.Name {
+			t.Errorf("moved to %s it is on %s", d.Name, got)
+		}
+	}
+	c.Admin(t, "compact", table) // daughters have references until they are compacted
+	c.Admin(t, "merge", all[0].Encoded, all[1].Encoded)
+	if got, want := starts(c.Regions(t, table)), []string{"", "x\x00"}; !slices.Equal(got, want) {
+		t.Errorf("after the merge regions begin at %q, want %q", got, want)
+	}
+	if got, want := c.Digest(t, table), digest(); got != want {
+		t.Errorf("the digest is %+v, want %+v", got, want)
+	}
+}
+
+// oneOfEach is a daemon of each kind.
+func oneOfEach(t *testing.T, c *Cluster) []string {
+	return []string{"dn2", c.MetaServer(t), "master", "zk", "nn"}
+}
+
+func TestKilledDaemonsAreStartedForTheNextTest(t *testing.T) {
+	c := Get(t)
+	table := filled(t, c)
+	for _, name := range oneOfEach(t, c) {
+		t.Run(name, func(t *testing.T) {
+			c.Kill(t, name)
+			c := Get(t)
+			if got, want := c.Digest(t, table), digest(); got != want {
+				t.Errorf("the digest is %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
+	c := Get(t)
+	for _, name := range oneOfEach(t, c) {
+		t.Run(name, func(t *testing.T) {
+			c.Freeze(t, name)
+			ctx, cancel := limited(t, callLimit)
+			defer cancel()
+			if err := c.WaitHealthy(ctx); err == nil || !strings.Contains(err.Error(), "frozen: [\""+name) {
+				t.Errorf("while %s is frozen: %v", name, err)
+			}
+			c.Thaw(t, name)
+			Get(t)
+			c.Admin(t, "tables")
+		})
+	}
+}
+
+func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
+	c := Get(t)
+	for _, name := range oneOfEach(t, c) {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := limited(t, healLimit)
+			defer cancel()
+			c.Restart(t, name)
+			if err := c.WaitHealthy(ctx); err != nil {
+				t.Fatal(err)
+			}
+			filled(t, c)
+		})
+	}
+}
+
+func TestPermissionsAreChecked(t *testing.T) {
+	c := Get(t)
+	table := filled(t, c)
+	read := func() string {
+		return strings.TrimSpace(c.Java(t, filepath.Join("testdata", "ReadAs.java"), "bob", table))
+	}
+
+	if got, want := read(), "AccessDeniedException"; got != want {
+		t.Fatalf("bob reads %q, want %q", got, want)
+	}
+	c.Admin(t, "grant", "bob", "R", table)
+	// RegionServers hear of it from ZooKeeper, in their own time.
+	end := time.Now().Add(time.Minute)
+	for read() != "3 rows" {
+		if time.Now().After(end) {
+			t.Fatal("bob may still not read")
+		}
+	}
+}
+
+func TestDirectoriesAreNewAndRemoved(t *testing.T) {
+	c := Get(t)
+	var first string
+	t.Run("one", func(t *testing.T) {
+		first = c.HDFS(t)
+		c.Admin(t, "mkdir", first+"/bobs own", "bob", "700")
+		if got, want := c.Admin(t, "ls", first), []string{`bobs\x20own bob 0700 0`}; !slices.Equal(got, want) {
+			t.Errorf("in it is %q, want %q", got, want)
+		}
+		if again := c.HDFS(t); again == first {
+			t.Errorf("twice %s", first)
+		}
+	})
+	ctx, cancel := limited(t, callLimit)
+	defer cancel()
+	if got, err := c.Ask(ctx, "ls", first); err == nil || !strings.Contains(err.Error(), "FileNotFoundException") {
+		t.Errorf("afterwards %s has %q, %v", first, got, err)
+	}
+}
+
+func TestOneProcessHasTheCluster(t *testing.T) {
+	c := Get(t)
+	got, err := flock.New(filepath.Join(c.dir, "test.lock")).TryLock()
+	if got || err != nil {
+		t.Errorf("somebody else takes the lock: %v, %v", got, err)
+	}
+}
+
+func TestNoneSkips(t *testing.T) {
+	t.Setenv("USERTRAIL_CLUSTER", "none")
+	t.Run("", func(sub *testing.T) {
+		defer func() {
+			if !sub.Skipped() {
+				t.Error("is not skipped")
+			}
+		}()
+		Get(sub)
+	})
+}
+
+func TestAnEmptyDirectoryIsNoCluster(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := open(dir); err == nil || !strings.Contains(err.Error(), "CLUSTER_DIR="+dir) {
+		t.Errorf("%v, want what to do", err)
+	}
+}
+
+func TestWordsHoldAnyBytes(t *testing.T) {
+	same := func(s []byte) bool {
+		word := escape(string(s))
+		return Unescape(word) == string(s) && !strings.ContainsAny(word, " \t\n")
+	}
+	if err := quick.Check(same, nil); err != nil {
+		t.Error(err)
+	}
+}

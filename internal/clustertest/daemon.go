@@ -1,0 +1,98 @@
+package clustertest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A Daemon is a process of the cluster.
+type Daemon struct {
+	Name    string // zk nn dn1.. master rs1..
+	Address string // host and port of its RPC, or of a DataNode's transfers
+}
+
+// RegionServers are rs1, rs2 and so on.
+func (c *Cluster) RegionServers() []Daemon {
+	return c.numbered("rs", c.regionServers, ".0.1%d:16020")
+}
+
+// DataNodes are dn1, dn2 and so on.
+func (c *Cluster) DataNodes() []Daemon {
+	return c.numbered("dn", c.datanodes, ".0.2%d:9866")
+}
+
+func (c *Cluster) numbered(kind string, n int, address string) []Daemon {
+	all := make([]Daemon, n)
+	for i := range all {
+		all[i] = Daemon{fmt.Sprintf("%s%d", kind, i+1), c.net + fmt.Sprintf(address, i+1)}
+	}
+	return all
+}
+
+// Kill ends a daemon by SIGKILL, and returns when it is gone.
+func (c *Cluster) Kill(t testing.TB, name string) { c.harm(t, "kill", name) }
+
+// Freeze stops a daemon by SIGSTOP: it keeps its connections and says nothing.
+func (c *Cluster) Freeze(t testing.TB, name string) { c.harm(t, "freeze", name) }
+
+// Thaw lets a frozen daemon go on.
+func (c *Cluster) Thaw(t testing.TB, name string) { c.harm(t, "thaw", name) }
+
+// Start starts a daemon that is dead; WaitHealthy waits until it is of use.
+func (c *Cluster) Start(t testing.TB, name string) { c.harm(t, "start", name) }
+
+// Restart ends a daemon in an orderly way and starts it again; WaitHealthy waits
+// until it is of use.
+func (c *Cluster) Restart(t testing.TB, name string) { c.harm(t, "restart", name) }
+
+func (c *Cluster) harm(t testing.TB, command, name string) {
+	t.Helper()
+	c.mu.Lock()
+	c.harmed = true
+	c.mu.Unlock()
+	ctx, cancel := limited(t, callLimit)
+	defer cancel()
+	if _, err := c.run(ctx, command, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Java runs the main class of a source file on HBase's class path, with the
+// cluster's configuration, and gives its standard output.
+func (c *Cluster) Java(t testing.TB, file string, args ...string) string {
+	t.Helper()
+	ctx, cancel := limited(t, callLimit)
+	defer cancel()
+	out, err := c.run(ctx, append([]string{"java", file}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// run runs scripts/cluster and gives its standard output.
+func (c *Cluster) run(ctx context.Context, args ...string) (string, error) {
+	cmd := c.command(ctx, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("scripts/cluster %s in %s: %w\n%s", strings.Join(args, " "), c.dir, err, stderr.Bytes())
+	}
+	return stdout.String(), nil
+}
+
+// command is scripts/cluster, ended by SIGTERM so that it can clean up behind it.
+func (c *Cluster) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.script, args...)
+	cmd.Env = append(os.Environ(), "CLUSTER_DIR="+c.dir)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
