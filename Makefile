@@ -17,7 +17,7 @@ FOREIGN := Python|PyArrow|DuckDB|Polars
 export USERTRAIL_PYTHON ?= $(PYTHON)
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale check fuzz golden venv race clean
+.PHONY: help build test test-local demo bench bench-scale check fuzz golden cluster cluster-down venv race clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -27,10 +27,13 @@ build: ## bin/bulkload and bin/extract, static
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
 test: race venv ## everything, with the race detector; installs what it needs and says so
-	CGO_ENABLED=1 go test -race -timeout 25m ./...
+	@# Tests bring up a cluster here when the first of them asks for it. A package may
+	@# wait for another that has it, hence the time.
+	export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
+	CGO_ENABLED=1 go test -race -timeout 45m ./...
 
-test-local: ## what needs nothing but Go: no C compiler, no Python
-	go test -timeout 10m -skip '$(FOREIGN)' ./...
+test-local: ## what needs nothing but Go: no C compiler, no Python, no servers
+	USERTRAIL_CLUSTER=none go test -timeout 10m -skip '$(FOREIGN)' ./...
 
 demo: ## sample logs in, active users' trails out, in under a minute
 	@scripts/demo
@@ -50,6 +53,12 @@ fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 golden: ## write the drawings in testdata anew; look at the diff afterwards
 	go test $$(grep -rl --include='*_test.go' cockroachdb/datadriven internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,') -rewrite
 	git diff --stat
+
+cluster: ## HDFS, ZooKeeper and HBase on the loopback; prints where: CLUSTER_NET=127.7
+	@scripts/cluster up
+
+cluster-down: ## end them and forget their data
+	@scripts/cluster down
 
 venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/venv
 	@scripts/venv .cache/venv
