@@ -68,7 +68,7 @@ var floors = [][]string{
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/hbase/rpc", "internal/hbase/hbasetest"},
 	{"internal/hbase/wire"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
-	{"internal/invariants"},
+	{"internal/invariants", "internal/clustertest"},
 }
 
 func TestArrowsPointDown(t *testing.T) {
@@ -100,7 +100,7 @@ var doorsteps = map[string][]string{
 	"github.com/spf13/":                 {"cmd/"},
 	"github.com/rogpeppe/":              {"cmd/internal/scripttest"},
 	"github.com/schollz/progressbar":    {"internal/progress"},
-	"github.com/gofrs/flock":            {"internal/dfs/local"},
+	"github.com/gofrs/flock":            {"internal/dfs/local", "internal/clustertest"},
 	"github.com/valyala/fastjson":       {"internal/record"},
 	"golang.org/x/text":                 {"internal/record", "cmd/internal/scripttest"},
 	"google.golang.org/protobuf":        {"internal/hfile", "internal/hbase"},
