@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -137,6 +136,3 @@ func (e *ServerError) decodeGeneric(b []byte) error {
 	}
 	return d.done("GenericExceptionMessage")
 }
-
-// GoString keeps a printed error to one line.
-func (e *ServerError) GoString() string { return fmt.Sprintf("&wire.ServerError{%s}", e.Error()) }

@@ -148,12 +148,6 @@ func (d *decoder) uint32(to *uint32) {
 	}
 }
 
-func (d *decoder) int64(to *int64) {
-	if d.want(protowire.VarintType) {
-		*to = int64(d.n)
-	}
-}
-
 // count takes an int32 that counts something.
 func (d *decoder) count(to *int) {
 	switch {

@@ -243,7 +243,7 @@ func stripZnode(b []byte) ([]byte, error) {
 func DecodeMetaZnode(data []byte) (server ServerName, open bool, err error) {
 	b, err := stripZnode(data)
 	if err != nil {
-		return ServerName{}, false, fmt.Errorf("MetaRegionServer: %w", err)
+		return ServerName{}, false, fmt.Errorf("znode meta-region-server: %w", err)
 	}
 	const stateOpen = 3
 	state := uint64(stateOpen)
@@ -263,7 +263,7 @@ func DecodeMetaZnode(data []byte) (server ServerName, open bool, err error) {
 func DecodeMasterZnode(data []byte) (ServerName, error) {
 	b, err := stripZnode(data)
 	if err != nil {
-		return ServerName{}, fmt.Errorf("Master: %w", err) //nolint:staticcheck // the message's name
+		return ServerName{}, fmt.Errorf("znode master: %w", err)
 	}
 	var s ServerName
 	d := decoder{rest: b}
