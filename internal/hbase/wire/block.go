@@ -45,6 +45,9 @@ type Cells struct {
 // TakeCells cuts the first n cells off a block. Nothing is allocated: the cells
 // alias block and are valid as long as it is.
 func TakeCells(block []byte, n int) (Cells, []byte, error) {
+	if n < 0 {
+		return Cells{}, nil, fmt.Errorf("cell block: %w: count of %d", ErrMalformed, n)
+	}
 	at := 0
 	for i := range n {
 		if len(block)-at < 4 {

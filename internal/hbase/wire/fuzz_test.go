@@ -87,12 +87,13 @@ func FuzzCells(f *testing.F) {
 	f.Add(unhex(f, goldenGetAnswer)[14:], 2)
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff}, 1)
 	f.Add([]byte{0, 0, 0, 0}, 1)
+	f.Add([]byte{0}, -1)
 	f.Fuzz(func(t *testing.T, block []byte, n int) {
 		cells, rest, err := wire.TakeCells(block, n)
 		if err != nil {
 			return
 		}
-		if n >= 0 && cells.Len() != n || cells.Size()+len(rest) != len(block) {
+		if cells.Len() != n || cells.Size()+len(rest) != len(block) {
 			t.Fatalf("%d cells of %d bytes and %d left, of %d cells in %d bytes", cells.Len(), cells.Size(), len(rest), n, len(block))
 		}
 		again(t, cells, block[:cells.Size()])
