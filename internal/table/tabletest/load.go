@@ -13,6 +13,9 @@ import (
 	"usertrail/internal/tally"
 )
 
+// Load makes a table in a place with one small load.
+func Load(t *testing.T, in table.Store) { newWorld(in).make(t, 1) }
+
 // load takes rows, which are in order, in as one load.
 func (w *world) load(t *testing.T, to table.Loader, rows []row) *manifest.Load {
 	t.Helper()

@@ -1,0 +1,95 @@
+package live_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+	"usertrail/internal/table/tabletest"
+)
+
+// create makes a table that is cut as the suite wants it.
+func create(t *testing.T, c *clustertest.Cluster) string {
+	t.Helper()
+	var options []string
+	for _, p := range tabletest.Splits {
+		options = append(options, "split="+string(p))
+	}
+	return c.Create(t, "d", options...)
+}
+
+func connect(t *testing.T, c *clustertest.Cluster, name string, o live.Options) *live.Store {
+	t.Helper()
+	s, err := live.Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestALiveTableIsATable(t *testing.T) {
+	c := clustertest.Get(t)
+	tabletest.Run(t, func(t *testing.T) table.Store {
+		return connect(t, c, create(t, c), live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")})
+	})
+}
+
+// TestACatalogIsFoundWhereItIs goes through what names one.
+func TestACatalogIsFoundWhereItIs(t *testing.T) {
+	c := clustertest.Get(t)
+	conf, err := hadoopconf.Load(c.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, marked := create(t, c), c.Create(t, "d", "table."+live.CatalogAttribute+"=/marked")
+	for _, x := range []struct {
+		what, table string
+		options     live.Options
+		want        string
+	}{
+		{"the job says it", plain, live.Options{Conf: conf, Catalog: "/said"}, "/said"},
+		{"the table says it", marked, live.Options{Conf: conf}, "/marked"},
+		{"both say it", marked, live.Options{Conf: conf, Catalog: "/marked/"}, "/marked"},
+		{"nobody says it", plain, live.Options{Conf: conf}, "hdfs://" + c.NameNode() + "/usertrail/default/" + plain},
+	} {
+		if got := connect(t, c, x.table, x.options).Catalog(); got != x.want {
+			t.Errorf("%s: the catalog is %s, want %s", x.what, got, x.want)
+		}
+	}
+	for what, x := range map[string]struct {
+		table   string
+		options live.Options
+	}{
+		"they do not agree":      {marked, live.Options{Conf: conf, Catalog: "/other"}},
+		"nobody knows":           {plain, live.Options{Conf: new(hadoopconf.Conf)}},
+		"a family there is none": {plain, live.Options{Conf: conf, Family: "e"}},
+	} {
+		_, err := live.Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), x.table), x.options)
+		if !errors.Is(err, table.ErrUnfit) {
+			t.Errorf("%s: %v, want ErrUnfit", what, err)
+		}
+	}
+}
+
+// TestACatalogBelongsToOneTable opens another table with the catalog of one.
+func TestACatalogBelongsToOneTable(t *testing.T) {
+	c := clustertest.Get(t)
+	dir := filepath.Join(t.TempDir(), "catalog")
+	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: dir}
+	tabletest.Load(t, connect(t, c, create(t, c), o))
+	_, err := connect(t, c, create(t, c), o).Open(t.Context())
+	if !errors.Is(err, table.ErrUnfit) {
+		t.Errorf("the catalog of another table: %v, want ErrUnfit", err)
+	}
+}
