@@ -46,8 +46,9 @@ type ConnError struct {
 func (e *ConnError) Error() string { return "connection to " + e.Addr + ": " + e.Err.Error() }
 func (e *ConnError) Unwrap() error { return e.Err }
 
-// A CallError says why a call has no answer: Err is a *ConnError, or what ended
-// its context, in which case the connection is still good.
+// A CallError says why a call has no answer. Err is a *ConnError, or else the
+// connection is still good: what ended the call's context, wire.ErrMalformed for
+// its answer, or a request too large to be sent.
 type CallError struct {
 	Method string
 	Addr   string
