@@ -20,6 +20,10 @@ import (
 // ErrLocked is returned by Lock when another process holds the lock.
 var ErrLocked = errors.New("locked by another run")
 
+// ErrUnavailable is wrapped where the servers behind a file system cannot be
+// reached, or cannot serve now: later the same may succeed.
+var ErrUnavailable = errors.New("out of reach")
+
 // An FS is a tree of files. Errors name the file and satisfy fs.ErrNotExist,
 // fs.ErrExist and fs.ErrPermission where they apply.
 type FS interface {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"usertrail/internal/dfs"
 )
 
 func makeDir(t *testing.T, dir string) {
@@ -96,12 +98,12 @@ func TestPendingNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Close()
-		if tmp := filepath.Base(f.Name()); !isPending(tmp) || filepath.Dir(f.Name()) != dir {
+		if tmp := filepath.Base(f.Name()); !dfs.IsPending(tmp) || filepath.Dir(f.Name()) != dir {
 			t.Errorf("%s is written as %s, which does not look pending or lies elsewhere", base, f.Name())
 		}
 	}
 	for _, base := range []string{"a", ".a.tmp", "a.0123456789abcdef.tmp", ".a.0123456789ABCDEF.tmp", ".a.0123456789abcdef.tmp.gz", ".0123456789abcdef.tmp"} {
-		if isPending(base) {
+		if dfs.IsPending(base) {
 			t.Errorf("%s looks pending", base)
 		}
 	}

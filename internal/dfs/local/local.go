@@ -59,7 +59,7 @@ func (local) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	}
 	out := make([]dfs.Info, 0, len(entries))
 	for _, e := range entries {
-		if isPending(e.Name()) {
+		if dfs.IsPending(e.Name()) {
 			continue
 		}
 		name := dfs.Join(dir, e.Name())

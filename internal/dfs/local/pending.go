@@ -3,13 +3,10 @@ package local
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -18,17 +15,6 @@ import (
 
 // bufferSize is for callers that write in small pieces; larger ones pass it by.
 const bufferSize = 256 << 10
-
-// maxName is how much of a file's name its temporary name keeps, so that the
-// latter is not too long where the former is not.
-const maxName = 200
-
-var pendingName = regexp.MustCompile(`^\..*\.[0-9a-f]{16}\.tmp$`)
-
-// isPending says whether base is the name of a file being written.
-func isPending(base string) bool {
-	return strings.HasSuffix(base, ".tmp") && pendingName.MatchString(base)
-}
 
 // pending is a file being written. It is for one goroutine.
 type pending struct {
@@ -81,13 +67,7 @@ func create(ctx context.Context, name string) (*pending, error) {
 // leaves, as for any file a person makes, and not the 0600 of os.CreateTemp.
 func createBeside(name string) (*os.File, error) {
 	dir, base := filepath.Split(name)
-	if len(base) > maxName {
-		base = strings.ToValidUTF8(base[:maxName], "")
-	}
-	var random [8]byte
-	rand.Read(random[:]) // crypto/rand never fails
-	tmp := dir + "." + base + "." + hex.EncodeToString(random[:]) + ".tmp"
-	return os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return os.OpenFile(dir+dfs.PendingName(base), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 func (p *pending) Write(b []byte) (int, error) {
@@ -158,7 +138,7 @@ func (local) Sweep(ctx context.Context, dir string) error {
 		if err == nil {
 			err = ready(ctx, "sweep", path)
 		}
-		if err == nil && !e.IsDir() && isPending(e.Name()) {
+		if err == nil && !e.IsDir() && dfs.IsPending(e.Name()) {
 			err = os.Remove(path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
