@@ -6,6 +6,7 @@ package dfstest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"usertrail/internal/dfs"
 )
@@ -14,9 +15,17 @@ import (
 // directory of it that is the test's own.
 type Opener func(t *testing.T) (fs dfs.FS, root string)
 
+// Limits are where an implementation may fall short of the seam's words. The
+// zero Limits are those of a disk.
+type Limits struct {
+	LockOutlives time.Duration // how long a lock may stay held after its holder was killed
+	NoColon      bool          // a name with a colon is fs.ErrInvalid
+}
+
 // world is what a test of the suite works on.
 type world struct {
 	dfs.FS
+	Limits
 	root string
 	ctx  context.Context
 }
@@ -26,7 +35,10 @@ func (w world) at(parts ...string) string { return dfs.Join(w.root, parts...) }
 
 // Run runs the suite. It starts the test binary again, for a process that holds
 // a lock and is killed; that process runs only as far as taking the lock.
-func Run(t *testing.T, open Opener) {
+func Run(t *testing.T, open Opener) { RunWithin(t, Limits{}, open) }
+
+// RunWithin is Run for an implementation that has limits.
+func RunWithin(t *testing.T, limits Limits, open Opener) {
 	if name := heldName(); name != "" {
 		fs, _ := open(t)
 		holdForever(t, fs, name)
@@ -67,7 +79,7 @@ func Run(t *testing.T, open Opener) {
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			fs, root := open(t)
-			c.test(t, world{FS: fs, root: root, ctx: t.Context()})
+			c.test(t, world{FS: fs, Limits: limits, root: root, ctx: t.Context()})
 		})
 	}
 }
