@@ -1,0 +1,169 @@
+package hdfs
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/colinmarc/hdfs/v2"
+
+	"usertrail/internal/dfs"
+)
+
+// dialTime bounds the making of one connection.
+const dialTime = 10 * time.Second
+
+// The waits between two requests grow from the first to the last.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 2 * time.Second
+)
+
+// A cluster is one HDFS, as one user.
+type cluster struct {
+	cfg       Config
+	addresses []string // of its NameNodes
+	user      string
+	hostnames bool // to reach DataNodes by
+	umask     uint32
+
+	mu      sync.Mutex
+	clients [2]*hdfs.Client // by mode, nil until first used
+}
+
+// A mode is what a client's requests are like.
+type mode int
+
+const (
+	replacing mode = iota // a rename replaces its target
+	keeping               // a rename fails if its target is there
+)
+
+// client returns the connected client of a mode.
+func (c *cluster) client(m mode) (*hdfs.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.clients[m] != nil {
+		return c.clients[m], nil
+	}
+	dialName := c.dial(nil)
+	if m == keeping {
+		dialName = c.dial(keepTarget)
+	}
+	client, err := hdfs.NewClient(hdfs.ClientOptions{
+		// After a failure the library leaves an address alone for 5 s. Each stands
+		// there twice, so that a connection that broke is made anew at once.
+		Addresses:           slices.Concat(c.addresses, c.addresses),
+		User:                c.user,
+		UseDatanodeHostname: c.hostnames,
+		NamenodeDialFunc:    dialName,
+		DatanodeDialFunc:    c.dial(nil),
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The library keeps the defaults without a lock, so they are asked for before
+	// others have the client.
+	if _, err := client.ServerDefaults(); err != nil {
+		client.Close()
+		return nil, err
+	}
+	c.clients[m] = client
+	return client, nil
+}
+
+// dial returns a function that connects to a server; amend may change what is
+// sent there.
+func (c *cluster) dial(amend func([]byte) []byte) func(context.Context, string, string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: min(dialTime, c.cfg.Silence)}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := d.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &conn{Conn: nc, limit: c.cfg.Silence, amend: amend}, nil
+	}
+}
+
+// call makes a request, and again while the NameNode cannot be reached or says
+// that it cannot answer yet. The request may have taken place each time.
+func (c *cluster) call(ctx context.Context, m mode, request func(*hdfs.Client) error) error {
+	began := time.Now()
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		err := c.once(m, request)
+		if err == nil || !passing(err) {
+			return err
+		}
+		if time.Since(began)+wait > c.cfg.Patience {
+			return fmt.Errorf("%w: NameNode %s: %w", dfs.ErrUnavailable, strings.Join(c.addresses, ", "), plain(err))
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *cluster) once(m mode, request func(*hdfs.Client) error) error {
+	client, err := c.client(m)
+	if err != nil {
+		return err
+	}
+	return request(client)
+}
+
+// stat describes a path, with all that HDFS knows of it.
+func (c *cluster) stat(ctx context.Context, path string) (*hdfs.FileInfo, error) {
+	var out *hdfs.FileInfo
+	err := c.call(ctx, replacing, func(client *hdfs.Client) error {
+		fi, err := client.Stat(path)
+		if err == nil {
+			out = fi.(*hdfs.FileInfo)
+		}
+		return err
+	})
+	return out, err
+}
+
+// inode is the number of a file, which no other file has or will have.
+func inode(fi *hdfs.FileInfo) uint64 { return fi.Sys().(*hdfs.FileStatus).GetFileId() }
+
+// rename renames from to to. An answer that was lost is told from a refusal by
+// what lies at to.
+func (c *cluster) rename(ctx context.Context, m mode, from, to string) error {
+	fi, err := c.stat(ctx, from)
+	if err != nil {
+		return err
+	}
+	lost := false
+	return c.call(ctx, m, func(client *hdfs.Client) error {
+		err := client.Rename(from, to)
+		switch {
+		case err == nil:
+			return nil
+		case passing(err):
+			lost = true
+			return err
+		case lost:
+			if there, fail := client.Stat(to); fail == nil && inode(there.(*hdfs.FileInfo)) == inode(fi) {
+				return nil
+			}
+		}
+		return err
+	})
+}
+
+// sleep waits, or gives up when ctx does.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

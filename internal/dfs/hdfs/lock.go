@@ -1,0 +1,211 @@
+package hdfs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/colinmarc/hdfs/v2"
+
+	"usertrail/internal/dfs"
+)
+
+// holderAttribute holds who has a lock.
+const holderAttribute = "user.usertrail.holder"
+
+// proofAge is how long an answer that a lock is held is believed. It has to be
+// well below the 60 s after which another client may take a lease over.
+const proofAge = 10 * time.Second
+
+// locks are those that an FS holds.
+type locks struct {
+	mu  sync.Mutex
+	all []*lock
+}
+
+// A lock is a lease on an empty file.
+type lock struct {
+	place
+	s      *system
+	name   string
+	holder string // what the attribute says while it is ours
+	w      *hdfs.FileWriter
+
+	mu     sync.Mutex
+	proved time.Time // by the wall clock, which goes on while the machine is frozen
+	err    error     // why it is held no longer
+}
+
+// Lock takes the lock called name and makes the directories above it. If it got
+// the lock and the answer was lost, it says ErrLocked; the lock is free a minute
+// after this process has ended.
+func (s *system) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	p, err := s.change(ctx, "lock", name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.lock(ctx, p, name)
+	if errors.Is(err, dfs.ErrLocked) {
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	if err != nil {
+		return nil, p.named("lock", name, err)
+	}
+	return l, nil
+}
+
+func (s *system) lock(ctx context.Context, p place, name string) (*lock, error) {
+	if err := p.mkdirAll(ctx, path.Dir(p.path)); err != nil {
+		return nil, err
+	}
+	l := &lock{place: p, s: s, name: name, holder: self()}
+	if err := l.lease(ctx); err != nil {
+		return nil, err
+	}
+	l.proved = now()
+	err := l.call(ctx, replacing, func(client *hdfs.Client) error { return client.SetXAttr(l.path, holderAttribute, l.holder) })
+	if err != nil {
+		l.release(ctx)
+		return nil, err
+	}
+	s.locks.add(l)
+	return l, nil
+}
+
+// lease takes the lease of the lock file, which it makes if it is not there.
+func (l *lock) lease(ctx context.Context) error {
+	for range 3 { // it may come and go meanwhile
+		err := l.call(ctx, replacing, l.open)
+		switch {
+		case exception(err) == alreadyCreated || exception(err) == recovering:
+			return l.taken(ctx)
+		case errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist):
+			continue
+		}
+		return err
+	}
+	return l.taken(ctx)
+}
+
+// open appends to the file, or makes it.
+func (l *lock) open(client *hdfs.Client) error {
+	fi, err := client.Stat(l.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		var d hdfs.ServerDefaults
+		if d, err = client.ServerDefaults(); err == nil {
+			l.w, err = client.CreateFile(l.path, d.Replication, d.BlockSize, os.FileMode(0o666&^l.umask))
+		}
+	case err == nil && (fi.IsDir() || fi.Size() > 0):
+		return fmt.Errorf("%w: what lies there is no lock; remove it", fs.ErrInvalid)
+	case err == nil:
+		l.w, err = client.Append(l.path)
+	}
+	return err
+}
+
+// taken is ErrLocked, with who holds the lock.
+func (l *lock) taken(ctx context.Context) error {
+	who, err := l.whose(ctx)
+	if err != nil || who == "" {
+		return dfs.ErrLocked
+	}
+	return fmt.Errorf("%w: %s; if that has died, HDFS lets go a minute later", dfs.ErrLocked, who)
+}
+
+// whose is what the attribute says.
+func (l *lock) whose(ctx context.Context) (string, error) {
+	var attrs map[string]string
+	err := l.call(ctx, replacing, func(client *hdfs.Client) (err error) {
+		attrs, err = client.ListXAttrs(l.path)
+		return err
+	})
+	return attrs[holderAttribute], err
+}
+
+// check makes sure that the lock is still held.
+func (l *lock) check(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return l.err
+	}
+	if age := now().Sub(l.proved); age >= 0 && age < proofAge {
+		return nil
+	}
+	asked := now()
+	who, err := l.whose(ctx)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && exception(err) != notFound:
+		return fmt.Errorf("is the lock %s still held: %w", l.name, plain(err))
+	case who != l.holder:
+		l.err = fmt.Errorf("%w: %s is held by %s", ErrLockLost, l.name, who)
+		return l.err
+	}
+	l.proved = asked
+	return nil
+}
+
+// now is the time by the wall clock alone.
+func now() time.Time { return time.Now().Round(0) }
+
+// Unlock lets go of the lock; a second time it does nothing.
+func (l *lock) Unlock() error {
+	if !l.s.locks.remove(l) {
+		return nil
+	}
+	if err := l.check(context.Background()); err != nil {
+		return err
+	}
+	return l.named("unlock", l.name, l.release(context.Background()))
+}
+
+// release closes the file. The file stays: a lease belongs to a file, not to a
+// name, and another process may be about to take this one's.
+func (l *lock) release(ctx context.Context) error {
+	return l.call(ctx, replacing, func(*hdfs.Client) error { return l.w.Close() })
+}
+
+func (ls *locks) add(l *lock) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.all = append(ls.all, l)
+}
+
+// remove says whether l was one of them.
+func (ls *locks) remove(l *lock) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	n := len(ls.all)
+	ls.all = slices.DeleteFunc(ls.all, func(m *lock) bool { return m == l })
+	return len(ls.all) < n
+}
+
+// held makes sure that all are still held.
+func (ls *locks) held(ctx context.Context) error {
+	ls.mu.Lock()
+	all := slices.Clone(ls.all)
+	ls.mu.Unlock()
+	for _, l := range all {
+		if err := l.check(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// self is what the attribute says of this holder; no two are alike.
+func self() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("process %d on %s since %s (%s)", os.Getpid(), host, time.Now().Format(time.RFC3339), rand.Text()[:8])
+}

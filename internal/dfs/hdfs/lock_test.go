@@ -1,0 +1,120 @@
+package hdfs_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/hdfs"
+)
+
+// freezeVar tells the process that TestFrozenHolder starts which directory it
+// works in.
+const freezeVar = "USERTRAIL_HDFS_FROZEN"
+
+// TestFrozenHolder stops a process that holds a lock until another has taken it
+// over. When it goes on, it is too late for it to change anything.
+func TestFrozenHolder(t *testing.T) {
+	if dir := os.Getenv(freezeVar); dir != "" {
+		holdAndWrite(t, dir)
+		return
+	}
+	c := clustertest.Get(t)
+	dir := c.HDFS(t)
+	holder, in, out := startFrozen(t, c, dir)
+	if err := holder.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	l := lockWithin(t, as(c, ""), dfs.Join(dir, "lock"))
+	defer l.Unlock()
+	if err := holder.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	for _, what := range []string{"commit", "create", "remove", "publish", "unlock"} {
+		if !out.Scan() || out.Text() != what+" true" {
+			t.Errorf("of %s it says %q, want that the lock is lost", what, out.Text())
+		}
+	}
+	infos, err := as(c, "").List(t.Context(), dir)
+	if err != nil || len(infos) != 2 {
+		t.Errorf("there is %v, %v; want the lock and the file alone", infos, err)
+	}
+}
+
+func startFrozen(t *testing.T, c *clustertest.Cluster, dir string) (*exec.Cmd, io.Closer, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFrozenHolder$", "-test.count=1")
+	cmd.Env = append(os.Environ(), freezeVar+"="+dir, "HADOOP_CONF_DIR="+c.ConfDir())
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	out := bufio.NewScanner(stdout)
+	if !out.Scan() || out.Text() != "held" {
+		t.Fatalf("the holder says %q", out.Text())
+	}
+	return cmd, in, out
+}
+
+// holdAndWrite is the holder. When its standard input ends it goes on, and says
+// of each change whether it failed for the lock.
+func holdAndWrite(t *testing.T, dir string) {
+	fsys := hdfs.New(hdfs.Config{})
+	l, err := fsys.Lock(t.Context(), dfs.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, fsys, dfs.Join(dir, "file"), []byte("kept"))
+	p, err := fsys.Create(t.Context(), dfs.Join(dir, "late"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("held")
+	io.Copy(io.Discard, os.Stdin)
+	say := func(what string, err error) { fmt.Println(what, errors.Is(err, hdfs.ErrLockLost)) }
+	say("commit", p.Commit())
+	_, err = fsys.Create(t.Context(), dfs.Join(dir, "later"))
+	say("create", err)
+	say("remove", fsys.Remove(t.Context(), dfs.Join(dir, "file")))
+	say("publish", fsys.Publish(t.Context(), dfs.Join(dir, "file"), dfs.Join(dir, "moved")))
+	say("unlock", l.Unlock())
+}
+
+// lockWithin takes a lock that HDFS has not yet taken from its holder.
+func lockWithin(t *testing.T, fsys dfs.FS, name string) dfs.Lock {
+	t.Helper()
+	for end := time.Now().Add(leaseFalls); ; time.Sleep(time.Second) {
+		l, err := fsys.Lock(t.Context(), name)
+		if err == nil {
+			return l
+		}
+		if !errors.Is(err, dfs.ErrLocked) || time.Now().After(end) {
+			t.Fatal(err)
+		}
+		if !strings.Contains(err.Error(), fmt.Sprint("process ")) {
+			t.Fatalf("%v does not say who holds it", err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package hdfs
+
+import (
+	"bytes"
+	"io"
+	"os"
+)
+
+// inMemory is how much of a file is kept before a local file is made for it.
+// Manifests and marks never need one.
+const inMemory = 256 << 10
+
+// A spool holds the bytes of a file until they are on HDFS.
+type spool struct {
+	buf  []byte   // the end of what was written
+	file *os.File // what came before it; nil if nothing did
+	size int64
+}
+
+func (s *spool) Write(b []byte) (int, error) {
+	if len(s.buf)+len(b) > inMemory {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+	}
+	if len(b) >= inMemory {
+		if _, err := s.file.Write(b); err != nil {
+			return 0, err
+		}
+	} else {
+		s.buf = append(s.buf, b...)
+	}
+	s.size += int64(len(b))
+	return len(b), nil
+}
+
+// flush moves what is in memory to the file.
+func (s *spool) flush() error {
+	if s.file == nil {
+		f, err := os.CreateTemp("", "usertrail-*.tmp")
+		if err != nil {
+			return err
+		}
+		s.file = f
+		// Without a name it goes when the process does. Where an open file keeps
+		// its name, close removes it.
+		os.Remove(f.Name())
+	}
+	_, err := s.file.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+// reader reads all that was written.
+func (s *spool) reader() io.Reader {
+	if s.file == nil {
+		return bytes.NewReader(s.buf)
+	}
+	return io.MultiReader(io.NewSectionReader(s.file, 0, s.size-int64(len(s.buf))), bytes.NewReader(s.buf))
+}
+
+func (s *spool) close() {
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+	}
+	s.buf, s.file = nil, nil
+}
