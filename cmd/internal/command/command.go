@@ -21,6 +21,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/job"
 	"usertrail/internal/progress"
@@ -295,4 +296,6 @@ func (f *Flags) Progress(env *Env) progress.Config {
 }
 
 // Files are all files that this program can reach.
-func Files() dfs.FS { return dfs.NewMux(map[string]dfs.FS{"": local.New()}) }
+func Files() dfs.FS {
+	return dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{})})
+}
