@@ -173,7 +173,7 @@ func (a *admin) ask(ctx context.Context, c *Cluster, words []string) ([]string, 
 	case line, ok := <-a.lines:
 		if !ok {
 			a.end()
-			return nil, fmt.Errorf("Admin.java ended; see %s", a.log(c))
+			return nil, fmt.Errorf("the JVM of Admin.java ended; its log is %s", a.log(c))
 		}
 		answer := strings.Split(line, "\t")
 		switch {
@@ -183,7 +183,7 @@ func (a *admin) ask(ctx context.Context, c *Cluster, words []string) ([]string, 
 			return nil, errors.New(answer[1])
 		}
 		a.end()
-		return nil, fmt.Errorf("Admin.java said %q", line)
+		return nil, fmt.Errorf("not understood: %q", line)
 	case <-ctx.Done():
 		a.end() // it would answer the next request with this one's reply
 		return nil, context.Cause(ctx)

@@ -2,11 +2,12 @@
 // scripts/cluster brings up: three DataNodes, three RegionServers, each daemon a
 // process that a test may kill or freeze.
 //
-// $USERTRAIL_CLUSTER says which: the run directory of a cluster that is up, or
-// "none", which skips the tests that ask for one. Without it there is one cluster
-// for all test binaries of this checkout, in .cache/cluster-test. The first test
-// that asks brings it up; it stays up for the next run until CLUSTER_DIR names it
-// to `scripts/cluster down`, as `make test` does at its end.
+// $USERTRAIL_CLUSTER says which: the run directory of a cluster that is up (a
+// relative path begins at the checkout), or "none", which skips the tests that ask
+// for one. Without it there is one cluster for all test binaries of this checkout,
+// in .cache/cluster-test. The first test that asks brings it up; it stays up for
+// the next run until CLUSTER_DIR names it to `scripts/cluster down`, as `make test`
+// does at its end.
 //
 // A test process has the cluster to itself from its first Get until it ends, so a
 // fault in one package disturbs no other. Inside a process tests that run at the
@@ -44,7 +45,6 @@ const (
 type Cluster struct {
 	dir    string // its run directory
 	script string
-	own    bool // ours to take down and bring up again
 
 	net                                   string
 	datanodes, replication, regionServers int
@@ -94,37 +94,45 @@ func limited(t testing.TB, limit time.Duration) (context.Context, context.Cancel
 	return context.WithTimeout(context.WithoutCancel(t.Context()), limit)
 }
 
-// open claims the cluster in dir, or the checkout's where dir is "", and makes sure
-// that it is well.
+// open claims the cluster that is up in dir, or the checkout's where dir is "". That
+// one it brings up.
 func open(dir string) (*Cluster, error) {
 	root, err := repository()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, script: filepath.Join(root, "scripts", "cluster"), own: dir == "", harmed: true}
-	if c.own {
+	c := &Cluster{script: filepath.Join(root, "scripts", "cluster"), harmed: true}
+	switch {
+	case dir == "":
 		c.dir = filepath.Join(root, ".cache", "cluster-test")
-		if err := os.MkdirAll(c.dir, 0o777); err != nil {
-			return nil, err
-		}
+		return c, c.provide()
+	case filepath.IsAbs(dir):
+		c.dir = dir
+	default:
+		c.dir = filepath.Join(root, dir)
 	}
-	if !c.own {
-		if err := c.load(); err != nil {
-			return nil, err
-		}
-		return c, c.claim()
+	if err := c.load(); err != nil {
+		return nil, err
+	}
+	return c, c.claim()
+}
+
+// provide claims the checkout's cluster and brings it up. What others left there
+// may be beyond mending, and then gives way to a new one.
+func (c *Cluster) provide() error {
+	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+		return err
 	}
 	if err := c.claim(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := c.up(); err == nil {
-		return c, nil
+	if c.up() == nil {
+		return nil
 	}
-	// What others left behind may be beyond mending.
 	if err := c.down(); err != nil {
-		return nil, err
+		return err
 	}
-	return c, c.up()
+	return c.up()
 }
 
 // repository is the folder above the test that has go.mod.
