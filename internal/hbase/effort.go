@@ -2,8 +2,11 @@ package hbase
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"usertrail/internal/hbase/rpc"
 )
 
 // An effort is what has been put into one action, call or step so far, and with
@@ -17,7 +20,7 @@ type effort struct {
 	spent    time.Duration // in calls and pauses, not in waiting for a turn
 	repeats  int           // attempts that failed in an unknown way
 	moved    int           // attempts at which the region was elsewhere
-	lost     int           // attempts without an answer
+	lost     int           // attempts that may have been executed
 }
 
 // after counts a failed attempt, and returns how long to wait before the next, or
@@ -25,6 +28,9 @@ type effort struct {
 func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration, error) {
 	e.attempts++
 	e.spent += took
+	if errors.Is(v.err, rpc.ErrUnknownOutcome) {
+		e.lost++
+	}
 	wait := v.wait
 	switch v.remedy {
 	case giveUp:
@@ -46,9 +52,6 @@ func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration,
 		if e.attempts > 1 {
 			wait += backoff(e.attempts - 1)
 		}
-	case lost:
-		e.lost++
-		wait += backoff(e.attempts)
 	default:
 		wait += backoff(e.attempts)
 	}

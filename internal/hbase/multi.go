@@ -73,22 +73,24 @@ func (m *multi) lane(addr string) chan struct{} {
 }
 
 // dispatch starts on actions that have been cut from a collector, when there is
-// room for them.
+// room for all of them; those that are too many for any room need all of it.
 func (m *multi) dispatch(ctx context.Context, actions []action) error {
 	if len(actions) == 0 {
 		return nil
 	}
 	var last *load
+	var sum int64
 	for i := range actions {
 		l := actions[i].load
 		if l == last {
 			continue
 		}
 		last = l
-		l.room, l.weight = m.room, min(l.weight, m.size)
-		if err := m.enter(ctx, l.weight); err != nil {
-			return err
-		}
+		l.room, l.weight = m.room, min(l.weight, m.size-sum)
+		sum += l.weight
+	}
+	if err := m.enter(ctx, sum); err != nil {
+		return err
 	}
 	m.start(&batch{actions: actions, effort: effort{what: m.what, table: m.t.name}}, 0)
 	return nil

@@ -74,14 +74,34 @@ func (p *Putter) Put(ctx context.Context, c *cell.Cell) error {
 			return err
 		}
 	}
-	b := p.col.addCell(c)
+	if err := p.makeRoom(ctx, c.Row); err != nil {
+		return err
+	}
+	p.col.addCell(c)
+	return nil
+}
+
+// makeRoom sends what is full, between rows where they are not too large for that.
+func (p *Putter) makeRoom(ctx context.Context, row []byte) error {
+	b := p.col.buffer(row)
+	same := b.endsWith(row)
 	switch {
+	case same && b.size() < 4*p.cfg.MaxRequestBytes:
 	case b.size() >= p.cfg.MaxRequestBytes || len(b.pending) >= p.cfg.MaxRequestActions:
 		return p.dispatch(ctx, p.col.cut(b))
 	case p.col.bytes >= p.most:
 		return p.dispatch(ctx, p.col.fullest(p.cfg.MaxRequestBytes, p.cfg.MaxRequestActions))
 	}
 	return nil
+}
+
+// endsWith says whether the last action is of row.
+func (b *buffer) endsWith(row []byte) bool {
+	if len(b.pending) == 0 {
+		return false
+	}
+	x := &b.pending[len(b.pending)-1]
+	return string(b.load.buf[x.row:x.row+x.rowLen]) == string(row)
 }
 
 func checkPut(c *cell.Cell) error {
@@ -97,22 +117,21 @@ func checkPut(c *cell.Cell) error {
 }
 
 // addCell adds a cell to the row added last, or as a new Put.
-func (c *collector) addCell(v *cell.Cell) *buffer {
+func (c *collector) addCell(v *cell.Cell) {
 	b := c.buffer(v.Row)
+	same := b.endsWith(v.Row)
 	at := len(b.load.buf)
 	b.load.buf = wire.AppendCell(b.load.buf, v)
-	c.bytes += len(b.load.buf) - at
-	if n := len(b.pending); n > 0 {
-		x := &b.pending[n-1]
-		if string(b.load.buf[x.row:x.row+x.rowLen]) == string(v.Row) {
-			x.end, x.n = len(b.load.buf), x.n+1
-			return b
-		}
+	end := len(b.load.buf)
+	c.bytes += end - at
+	if same {
+		x := &b.pending[len(b.pending)-1]
+		x.end, x.n = end, x.n+1
+		return
 	}
 	// In a cell block the row stands behind three int32 and an int16.
-	b.pending = append(b.pending, extent{row: at + 14, rowLen: len(v.Row), cells: at, end: len(b.load.buf), n: 1})
+	b.pending = append(b.pending, extent{row: at + 14, rowLen: len(v.Row), cells: at, end: end, n: 1})
 	c.actions++
-	return b
 }
 
 // dispatch sends actions on their way. What has been cut cannot be put back, so

@@ -1,0 +1,215 @@
+package hbase
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase/hbasetest"
+	"usertrail/internal/hbase/wire"
+)
+
+var seed = flag.Uint64("seed", 0, "of TestWorld; 0 is a few fixed ones")
+
+// TestWorld changes a cluster at random while rows are put, got and scanned, and
+// compares with a map.
+func TestWorld(t *testing.T) {
+	seeds := []uint64{2, 3, 4}
+	if *seed != 0 {
+		seeds = []uint64{*seed}
+	}
+	for _, n := range seeds {
+		t.Run(fmt.Sprintf("seed=%d", n), func(t *testing.T) {
+			w := newWorld(t, n)
+			for range 3 {
+				w.while(w.put)
+				w.while(w.get)
+				w.while(w.scan)
+			}
+		})
+	}
+}
+
+// A world is a cluster that something is always happening to.
+type world struct {
+	t       *testing.T
+	rng     *rand.Rand
+	f       *hbasetest.Cluster
+	c       *Client
+	rows    map[string]string // what must be there: the value of f:q
+	version int64
+}
+
+const (
+	worldServers = 4
+	worldRows    = 500
+)
+
+func newWorld(t *testing.T, seed uint64) *world {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	f := hbasetest.New(t, hbasetest.Config{
+		Servers: worldServers, SayMoved: rng.IntN(2) == 0, MaxAnswer: 200 + rng.IntN(2000),
+		PartialCells: rng.IntN(3), HeartbeatEvery: rng.IntN(4),
+	})
+	f.CreateTable("t", []string{"f"}, []byte(rowName(100)), []byte(rowName(300)))
+	c := dial(t, f, func(cfg *Config) {
+		cfg.CallTimeout = 400 * time.Millisecond
+		cfg.MaxRequestBytes, cfg.MaxRequestActions = 1000+rng.IntN(5000), 1+rng.IntN(40)
+		cfg.InFlight = 1 + rng.IntN(6)
+	})
+	w := &world{t: t, rng: rng, f: f, c: c, rows: map[string]string{}}
+	hooks := rand.New(rand.NewPCG(seed, 1))
+	var faults times // guards hooks
+	f.SetHooks(hbasetest.Hooks{
+		Call: func(call hbasetest.Call) hbasetest.Fault {
+			faults.mu.Lock()
+			defer faults.mu.Unlock()
+			switch {
+			case call.Server < 0:
+			case hooks.IntN(60) == 0:
+				return hbasetest.Fault{Drop: true}
+			case hooks.IntN(60) == 0:
+				return hbasetest.Fault{Close: true}
+			case hooks.IntN(60) == 0:
+				return hbasetest.Fault{Cut: 1 + hooks.IntN(200)}
+			case hooks.IntN(60) == 0:
+				return hbasetest.Fault{Twice: true}
+			case hooks.IntN(60) == 0:
+				return hbasetest.Fault{Exception: exception("CallQueueTooBigException")}
+			case hooks.IntN(30) == 0:
+				return hbasetest.Fault{Delay: time.Duration(hooks.IntN(20)) * time.Millisecond}
+			}
+			return hbasetest.Fault{}
+		},
+		Action: func(hbasetest.Call, []byte) *wire.ServerError {
+			faults.mu.Lock()
+			defer faults.mu.Unlock()
+			if hooks.IntN(300) == 0 {
+				return exception([]string{"RegionTooBusyException", "MultiActionResultTooLarge", "exceptions.RegionOpeningException"}[hooks.IntN(3)])
+			}
+			return nil
+		},
+	})
+	return w
+}
+
+// while runs op, and changes the cluster until it is over.
+func (w *world) while(op func(rng *rand.Rand)) {
+	rng := rand.New(rand.NewPCG(w.rng.Uint64(), 0))
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		op(rng)
+	}()
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(time.Duration(w.rng.IntN(10)) * time.Millisecond):
+		}
+		row := []byte(rowName(w.rng.IntN(worldRows)))
+		switch w.rng.IntN(7) {
+		case 0, 1:
+			w.f.Move("t", row, w.rng.IntN(worldServers))
+		case 2:
+			w.f.Split("t", row)
+		case 3, 4:
+			w.f.Merge("t", row)
+		case 5:
+			w.f.Disconnect(w.rng.IntN(worldServers))
+		case 6:
+			w.f.Move("t", row, -1)
+			time.Sleep(time.Duration(w.rng.IntN(20)) * time.Millisecond)
+			w.f.Move("t", row, w.rng.IntN(worldServers))
+		}
+	}
+}
+
+// put writes new values to many rows, each with a timestamp of its own.
+func (w *world) put(rng *rand.Rand) {
+	p, err := w.c.NewPutter("t", PutOptions{MaxBytes: 4<<10 + rng.IntN(64<<10)})
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	w.version++
+	for _, i := range rng.Perm(worldRows)[:worldRows/2] {
+		row, value := rowName(i), fmt.Sprintf("v%d", w.version)
+		w.rows[row] = value
+		for _, q := range []string{"p", "q"} {
+			x := put(row, q, value)
+			x.Time = w.version
+			if err := p.Put(w.t.Context(), x); err != nil {
+				w.t.Error(err)
+				return
+			}
+		}
+	}
+	if err := p.Flush(w.t.Context()); err != nil {
+		w.t.Error(err)
+	}
+	if err := p.Close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// get asks for many rows and some that are not there.
+func (w *world) get(rng *rand.Rand) {
+	var names []string
+	want := map[string]string{}
+	for _, i := range rng.Perm(worldRows + 20)[:200] {
+		names = append(names, rowName(i))
+		if v, ok := w.rows[rowName(i)]; ok {
+			want[rowName(i)] = v
+		}
+	}
+	s := newSink(w.t)
+	if err := w.c.Gets(w.t.Context(), "t", rowsOf(names...), GetOptions{Batch: 1 + rng.IntN(60)}, s.emit); err != nil {
+		w.t.Error(err)
+		return
+	}
+	w.compare("gets", s, want)
+}
+
+// scan reads a range.
+func (w *world) scan(rng *rand.Rand) {
+	from, to := rng.IntN(worldRows), rng.IntN(worldRows+1)
+	if rng.IntN(3) == 0 {
+		from, to = 0, worldRows
+	}
+	want := map[string]string{}
+	for i := from; i < to; i++ {
+		if v, ok := w.rows[rowName(i)]; ok {
+			want[rowName(i)] = v
+		}
+	}
+	s := newSink(w.t)
+	var last *cell.Cell
+	err := w.c.Scan(w.t.Context(), "t", Scan{Start: []byte(rowName(from)), Stop: []byte(rowName(to))}, func(x *cell.Cell) error {
+		if last != nil && cell.Compare(last, x) >= 0 {
+			w.t.Errorf("%s after %s", x, last)
+		}
+		last = x.Clone()
+		return s.emit(x)
+	})
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	w.compare("scan", s, want)
+}
+
+func (w *world) compare(what string, s *sink, want map[string]string) {
+	for row, v := range want {
+		if got := s.rows[row]; !slices.Equal(got, []string{"p=" + v, "q=" + v}) {
+			w.t.Errorf("%s: %s has %q, want %s twice", what, row, got, v)
+		}
+	}
+	if len(s.rows) != len(want) {
+		w.t.Errorf("%s: %d rows, want %d", what, len(s.rows), len(want))
+	}
+}
