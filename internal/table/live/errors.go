@@ -19,15 +19,15 @@ func (a Address) explain(err error) error {
 	case err == nil:
 		return nil
 	case is(hbase.ErrNoTable):
-		return unfit(fmt.Sprintf("make it, in HBase's shell: create '%s', {NAME => 'd', VERSIONS => 1, BLOOMFILTER => 'ROW', DATA_BLOCK_ENCODING => 'FAST_DIFF', COMPRESSION => 'SNAPPY'}", a.Table))
+		return unfit(fmt.Sprintf("is its name right? Else make it, in HBase's shell: create '%s', {NAME => 'd', VERSIONS => 1, BLOOMFILTER => 'ROW', DATA_BLOCK_ENCODING => 'FAST_DIFF', COMPRESSION => 'SNAPPY'}", a.Table))
 	case is(hbase.ErrNoFamily):
-		return unfit("say which family is meant: table: {family: …} in the job")
+		return unfit("say which is meant: table: {family: …} in the job")
 	case is(hbase.ErrDisabled):
 		return unfit(fmt.Sprintf("enable it, in HBase's shell: enable '%s'", a.Table))
 	case is(hbase.ErrPermission):
-		return unfit(fmt.Sprintf("grant it, in HBase's shell: grant USER, 'RW', '%s'", a.Table))
+		return unfit(fmt.Sprintf("grant it, in HBase's shell: grant 'USER', 'RW', '%s' ('R' is enough for extract); or is $HADOOP_USER_NAME somebody else's?", a.Table))
 	case is(hbase.ErrUnknownHost):
-		return unfit("the names in hbase:meta, and ZooKeeper's, must be known on this machine")
+		return unfit("is it spelt right? This machine must know ZooKeeper by name, and all servers of HBase")
 	case is(hbase.ErrUnavailable):
 		return fmt.Errorf("table %s: %w: %w", a, table.ErrUnreachable, err)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 )
@@ -32,6 +34,8 @@ type Store struct {
 	client  *hbase.Client
 	dir     string // of the catalog
 	family  string
+
+	untold error // why HBase does not say what the job does not say either; nil where one of them does
 }
 
 // Connect finds the table called address, its family and its catalog.
@@ -52,26 +56,46 @@ func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store,
 	return s, nil
 }
 
-// describe takes the family and the catalog from what HBase says of the table.
+// describe takes the family and the catalog from what HBase says of the table. It
+// says so only to those who may alter the table; for others the job tells.
 func (s *Store) describe(ctx context.Context, o Options) error {
 	d, err := s.client.Describe(ctx, s.address.Table)
-	if err != nil {
+	switch {
+	case errors.Is(err, hbase.ErrPermission):
+		if s.family = o.Family; o.Family == "" || o.Catalog == "" {
+			s.untold = err
+		}
+		err = s.find("", o)
+	case err != nil:
 		return s.address.explain(err)
-	}
-	var families []string
-	for _, f := range d.Families {
-		families = append(families, f.Name)
-		if f.Name == o.Family {
-			s.family = f.Name
+	default:
+		if err = s.chooseFamily(d.Families, o.Family); err == nil {
+			err = s.find(d.Attributes[CatalogAttribute], o)
 		}
 	}
-	if o.Family == "" && len(families) == 1 {
-		s.family = families[0]
+	if err != nil {
+		return err
 	}
-	if s.family == "" {
-		return s.address.explain(fmt.Errorf("%w: %q; it has %s", hbase.ErrNoFamily, o.Family, strings.Join(families, ", ")))
+	return s.address.explain(s.client.CheckEnabled(ctx, s.address.Table))
+}
+
+// chooseFamily takes the family that is asked for, or the only one.
+func (s *Store) chooseFamily(families []wire.FamilySchema, asked string) error {
+	var names []string
+	for _, f := range families {
+		names = append(names, f.Name)
 	}
-	return s.find(d.Attributes[CatalogAttribute], o)
+	switch {
+	case slices.Contains(names, asked):
+		s.family = asked
+	case asked != "":
+		return s.address.explain(fmt.Errorf("%w: %q; there is %s", hbase.ErrNoFamily, asked, strings.Join(names, ", ")))
+	case len(names) == 1:
+		s.family = names[0]
+	default:
+		return s.address.explain(fmt.Errorf("%w: none is named, and there are several: %s", hbase.ErrNoFamily, strings.Join(names, ", ")))
+	}
+	return nil
 }
 
 // find settles where the catalog is. A table and a job that name different ones
@@ -113,7 +137,11 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := c.Manifest(); m.Family != s.family || !s.address.same(m.Address) {
+	m := c.Manifest()
+	if s.family == "" {
+		s.family = m.Family
+	}
+	if m.Family != s.family || !s.address.same(m.Address) {
 		return nil, fmt.Errorf("table %s: %w: the catalog %s is that of %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
 	}
 	return newTable(s, c), nil
@@ -127,6 +155,11 @@ func (a Address) same(address string) bool {
 
 // New implements table.Store. The regions are HBase's, and so is the codec.
 func (s *Store) New(_ context.Context, p table.Plan) (table.Loader, error) {
+	if s.untold != nil {
+		// A second catalog would number files that the first has numbered.
+		return nil, fmt.Errorf("table %s: %w: HBase tells its family and its catalog only to who may alter it: say both in the job, table: {family: …, catalog: …}: %w",
+			s.address, table.ErrUnfit, s.untold)
+	}
 	c, err := catalog.New(s.fs, s.dir, &manifest.Table{
 		Address: s.address.String(), Layout: p.Layout, Family: s.family, Schema: p.Schema, Splits: []manifest.Key{},
 	})

@@ -57,19 +57,21 @@ func (u *users) Next() bool {
 		u.found = make(chan []table.User, 4)
 		go u.walk(u.found)
 	}
-	if len(u.batch) == 0 {
-		var ok bool
-		select {
-		case u.batch, ok = <-u.found:
-		case <-u.ctx.Done():
-			u.err = context.Cause(u.ctx)
+	for {
+		for len(u.batch) > 0 {
+			next := u.batch[0]
+			u.batch = u.batch[1:]
+			if bytes.Compare(next.Key, u.user.Key) > 0 { // not before a user that was sought
+				u.user = next
+				return true
+			}
 		}
+		batch, ok := <-u.found
 		if !ok {
 			return false
 		}
+		u.batch = batch
 	}
-	u.user, u.batch = u.batch[0], u.batch[1:]
-	return true
 }
 
 // User implements table.Users.
@@ -159,6 +161,9 @@ func (w *rowWalk) end() error {
 }
 
 func (w *rowWalk) send() error {
+	if len(w.out) == 0 {
+		return nil
+	}
 	select {
 	case w.found <- w.out:
 		w.out = nil

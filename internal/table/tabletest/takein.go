@@ -2,6 +2,7 @@ package tabletest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	iofs "io/fs"
 	"reflect"
@@ -46,7 +47,7 @@ func testRegions(t *testing.T, w *world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := Splits.Regions(); !reflect.DeepEqual(got, want) {
+	if want := Splits.Regions(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("regions are %s, want %s", got, want)
 	}
 }
