@@ -35,6 +35,17 @@ func (c *Client) Describe(ctx context.Context, tableName string) (*wire.TableSch
 	return &all[0], nil
 }
 
+// CheckEnabled fails with ErrDisabled if a table is not enabled, and with ErrNoTable
+// if there is none.
+func (c *Client) CheckEnabled(ctx context.Context, tableName string) error {
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return c.table(tableName).checkEnabled(ctx)
+}
+
 // Create makes a table that is cut at splits, and returns when all of its regions
 // are online. It fails with ErrTableExists if there is one.
 func (c *Client) Create(ctx context.Context, schema *wire.TableSchema, splits [][]byte) error {

@@ -18,8 +18,8 @@ type Config struct {
 
 	User string // $HADOOP_USER_NAME, else who runs the program
 
-	DialTimeout time.Duration // to connect to one server; 10 s
-	CallTimeout time.Duration // of one call; 60 s
+	DialTimeout time.Duration // to connect to one server; 10 s, but no more than the others
+	CallTimeout time.Duration // of one call; 60 s, but no more than OpTimeout
 	OpTimeout   time.Duration // of a get, a batch or a step of a scan, with all attempts; 5 min
 
 	MaxRequestBytes   int // cells of one Multi of puts; 2 MiB
@@ -65,9 +65,10 @@ func (cfg Config) resolve() (Config, error) {
 	if cfg.Znode[0] != '/' {
 		bad("Znode", "%q does not begin with /", cfg.Znode)
 	}
-	duration("DialTimeout", &cfg.DialTimeout, 10*time.Second)
 	duration("CallTimeout", &cfg.CallTimeout, time.Minute)
 	duration("OpTimeout", &cfg.OpTimeout, 5*time.Minute)
+	cfg.CallTimeout = min(cfg.CallTimeout, cfg.OpTimeout)
+	duration("DialTimeout", &cfg.DialTimeout, min(10*time.Second, cfg.CallTimeout))
 	number("MaxRequestBytes", &cfg.MaxRequestBytes, 2<<20, 64<<20)
 	number("MaxRequestActions", &cfg.MaxRequestActions, 4000, 1<<20)
 	number("MaxAnswerBytes", &cfg.MaxAnswerBytes, 256<<20, 1<<31-1)

@@ -55,9 +55,11 @@ func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration,
 	default:
 		wait += backoff(e.attempts)
 	}
-	if e.spent+wait > c.cfg.OpTimeout {
+	left := c.cfg.OpTimeout - e.spent
+	if left <= 0 {
 		return 0, e.gaveUp(v)
 	}
+	wait = min(wait, left) // the last attempt is at the end of the budget
 	e.spent += wait
 	return wait, nil
 }

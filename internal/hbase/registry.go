@@ -44,7 +44,7 @@ func (z *zooKeeper) Meta(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("znode %s: %w", name, err)
 	}
 	if !open {
-		return "", fmt.Errorf("hbase:meta is not assigned: %w", ErrUnavailable)
+		return "", unavailable{fmt.Errorf("no RegionServer has hbase:meta, says ZooKeeper %s: is one up?", z)}
 	}
 	return server.Addr(), nil
 }
@@ -52,6 +52,9 @@ func (z *zooKeeper) Meta(ctx context.Context) (string, error) {
 func (z *zooKeeper) Master(ctx context.Context) (string, error) {
 	name := path.Join(z.znode, "master")
 	b, err := z.data(ctx, name)
+	if errors.Is(err, zk.ErrNoNode) {
+		return "", unavailable{fmt.Errorf("no HBase master is active, says ZooKeeper %s: start one", z)}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -87,22 +90,28 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	case a.err == nil && len(a.data) > 0:
 		return a.data, nil
 	case a.err == nil:
-		return nil, fmt.Errorf("znode %s on ZooKeeper %s is empty: %w", name, strings.Join(z.servers, ","), ErrUnavailable)
+		return nil, unavailable{fmt.Errorf("znode %s on ZooKeeper %s is empty", name, z)}
 	case errors.Is(a.err, zk.ErrNoNode):
-		return nil, fmt.Errorf("ZooKeeper %s has no znode %s: is HBase up, and is zookeeper.znode.parent right? %w",
-			strings.Join(z.servers, ","), name, ErrUnavailable)
+		return nil, unavailable{fmt.Errorf("ZooKeeper %s: %w: %s: has HBase been started, and is %s its zookeeper.znode.parent?", z, zk.ErrNoNode, name, z.znode)}
 	case errors.Is(a.err, context.Canceled):
 		return nil, a.err
 	}
 	var dns *net.DNSError
 	if errors.As(a.err, &dns) && dns.IsNotFound {
-		return nil, fmt.Errorf("ZooKeeper %s: %w: %w", strings.Join(z.servers, ","), ErrUnknownHost, a.err)
+		return nil, fmt.Errorf("ZooKeeper %s: %w: %w", z, ErrUnknownHost, a.err)
 	}
 	if last := d.lastError(); last != nil {
 		a.err = last
 	}
-	return nil, fmt.Errorf("ZooKeeper unreachable at %s: %w: %w", strings.Join(z.servers, ","), ErrUnavailable, a.err)
+	return nil, unavailable{fmt.Errorf("ZooKeeper %s does not answer: %w: is it up, and is the address right?", z, a.err)}
 }
+
+func (z *zooKeeper) String() string { return strings.Join(z.servers, ",") }
+
+// An unavailable error satisfies ErrUnavailable, and reads as what it is.
+type unavailable struct{ error }
+
+func (u unavailable) Unwrap() []error { return []error{u.error, ErrUnavailable} }
 
 // zkDialer dials for the library within a context, and remembers what failed:
 // the library itself tries on and only logs.
@@ -120,12 +129,18 @@ func (d *zkDialer) lastError() error {
 func (d *zkDialer) get(ctx context.Context, servers []string, name string, timeout time.Duration) ([]byte, error) {
 	dial := func(network, addr string, limit time.Duration) (net.Conn, error) {
 		c, err := (&net.Dialer{Timeout: limit}).DialContext(ctx, network, addr)
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = c.Close() })
+		}
 		d.mu.Lock()
 		d.err = err
 		d.mu.Unlock()
 		return c, err
 	}
-	conn, events, err := zk.Connect(servers, timeout, zk.WithDialer(dial), zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	// The library waits 20/3 of the session's timeout for a server that takes the
+	// connection and says nothing. The others must have their turn.
+	session := timeout * 3 / 20 / time.Duration(len(servers))
+	conn, events, err := zk.Connect(servers, session, zk.WithDialer(dial), zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
 		return nil, err
 	}

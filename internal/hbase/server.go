@@ -80,6 +80,9 @@ func (s *server) dial() {
 	conn, err := rpc.Dial(s.c.life, s.addr, s.service, s.c.cfg.User, rpc.Options{
 		DialTimeout: s.c.cfg.DialTimeout, Silence: s.c.cfg.CallTimeout, MaxFrame: s.c.cfg.MaxAnswerBytes,
 	})
+	if ended := context.Cause(s.c.life); err != nil && ended != nil {
+		err = ended
+	}
 	s.mu.Lock()
 	silent := s.silent
 	s.mu.Unlock()
