@@ -12,15 +12,19 @@ import (
 // admin is HDFS's own command lines, which this package has no use for otherwise.
 const admin = `
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 public class Dfs {
   public static void main(String[] args) throws Exception {
     String[] rest = java.util.Arrays.copyOfRange(args, 1, args.length);
-    int code = args[0].equals("fs")
-      ? ToolRunner.run(new Configuration(), new org.apache.hadoop.fs.FsShell(), rest)
-      : ToolRunner.run(new Configuration(), new org.apache.hadoop.hdfs.tools.DFSAdmin(), rest);
-    System.exit(code);
+    Configuration conf = new Configuration();
+    Tool tool = switch (args[0]) {
+      case "fs" -> new org.apache.hadoop.fs.FsShell();
+      case "admin" -> new org.apache.hadoop.hdfs.tools.DFSAdmin();
+      default -> new org.apache.hadoop.hdfs.tools.ECAdmin(conf);
+    };
+    System.exit(ToolRunner.run(conf, tool, rest));
   }
 }
 `

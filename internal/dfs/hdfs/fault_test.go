@@ -135,15 +135,19 @@ func TestDeadDataNodeAtTheStart(t *testing.T) {
 	expectFile(t, fsys, name, want)
 }
 
+// patient is as, for one who waits until the NameNode is back.
+func patient(c *clustertest.Cluster) dfs.FS {
+	return hdfs.New(hdfs.Config{
+		Conf:     func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) },
+		Patience: 2 * time.Minute,
+	})
+}
+
 // TestNameNodeRestarts while a file is being read, another written, and a lock
 // held.
 func TestNameNodeRestarts(t *testing.T) {
 	c := clustertest.Get(t)
-	fsys := hdfs.New(hdfs.Config{
-		Conf:     func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) },
-		Patience: 2 * time.Minute,
-	})
-	dir := c.HDFS(t)
+	fsys, dir := patient(c), c.HDFS(t)
 	want := text(1 << 20)
 	write(t, fsys, dfs.Join(dir, "old"), want)
 	f, err := fsys.Open(t.Context(), dfs.Join(dir, "old"))
@@ -194,10 +198,10 @@ func TestSafeMode(t *testing.T) {
 	}
 	expectFile(t, hasty, dfs.Join(dir, "old"), []byte("here"))
 
-	patient := make(chan error, 1)
-	go func() { patient <- dfs.WriteFile(t.Context(), as(c, ""), dfs.Join(dir, "new"), []byte("new")) }()
+	written := make(chan error, 1)
+	go func() { written <- dfs.WriteFile(t.Context(), patient(c), dfs.Join(dir, "new"), []byte("new")) }()
 	run(t, c, "admin", "-safemode", "leave")
-	if err := <-patient; err != nil {
+	if err := <-written; err != nil {
 		t.Error(err)
 	}
 }
@@ -233,6 +237,22 @@ func TestQuotas(t *testing.T) {
 				t.Errorf("%s is there", in.Name)
 			}
 		}
+	}
+}
+
+// TestErasureCodingIsRefused before anything is written that nobody could read.
+func TestErasureCodingIsRefused(t *testing.T) {
+	c := clustertest.Get(t)
+	fsys, dir := as(c, ""), c.HDFS(t)
+	const policy = "XOR-2-1-1024k"
+	run(t, c, "ec", "-enablePolicy", "-policy", policy)
+	run(t, c, "ec", "-setPolicy", "-path", dir, "-policy", policy)
+	_, err := fsys.Create(t.Context(), dfs.Join(dir, "file"))
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "erasure-coded") {
+		t.Errorf("%v, want that erasure coding is not supported", err)
+	}
+	if infos, err := fsys.List(t.Context(), dir); err != nil || len(infos) != 0 {
+		t.Errorf("there is %v, %v; want nothing", infos, err)
 	}
 }
 
