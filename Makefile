@@ -10,6 +10,7 @@ PYTHON  := $(CURDIR)/.cache/venv/bin/python
 RECORDS ?= 10000000
 USERS   ?= 200000
 RUNS    ?= 3
+ROWS    ?= 100000
 
 # Tests that read our Parquet with programs that are not written in Go say so in their names.
 FOREIGN := Python|PyArrow|DuckDB|Polars
@@ -50,6 +51,10 @@ pgo: ## profile a load anew: bulkload is compiled by cmd/bulkload/default.pgo
 	go tool pprof -proto -focus 'usertrail/internal/bulkload[.]' -output bin/load.pgo bin/load.cpu
 	@# Where the binary lay is of no use to the compiler; the name that takes its place is as long.
 	gunzip -c < bin/load.pgo | LC_ALL=C sed 's,/tmp/go-build,internal/bulk,' | gzip -9n > cmd/bulkload/default.pgo
+
+bench-hbase: build ## our HBase client and Java's on a cluster of their own, in five minutes: ROWS=100000 RUNS=3
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench
+	python3 scripts/bench hbase --rows $(ROWS) --runs $(RUNS)
 
 check: ## gofmt, vet, staticcheck, shellcheck where it is, a tidy go.mod
 	@scripts/check

@@ -1,28 +1,32 @@
-"""Measures usertrail, and DuckDB doing the same work on the same data.
+"""Measures usertrail, and a peer doing the same work on the same data: DuckDB, or
+HBase's own client.
 
     python scripts/bench compare [--records N] [--users N] [--runs N] [--only WORK,...]
     python scripts/bench scale   [--records N]
+    python scripts/bench hbase   [--rows N] [--runs N] [--only WORK,...]
 
-compare prints a table and then, for each work, one line:
+Each prints a table and then, for each work, one line:
 
     ratio NAME ours=… peer=… ratio=… reach=… ok|short
 
 A ratio is so that more is better. It is of medians; runs of ours and the peer's
 take turns. Every answer is compared with the peer's before its time counts. Data
-lies in bench/data and is kept while the parameters are the same.
+lies in bench/data; that of compare and scale is kept while the parameters are the
+same. hbase has a cluster of its own on the loopback, and needs Java.
 """
 
 import argparse
 import sys
 
 import compare
+import hbase
 import scale
 
 
 def main():
     args = arguments()
-    work = compare.main if args.command == "compare" else scale.main
-    return work(args)
+    works = {"compare": compare.main, "scale": scale.main, "hbase": hbase.main}
+    return works[args.command](args)
 
 
 def arguments():
@@ -35,6 +39,10 @@ def arguments():
     one.add_argument("--only", default="", help="some of: " + ", ".join(compare.WORKS))
     two = commands.add_parser("scale", help="what a record costs, the more there are")
     two.add_argument("--records", type=int, default=10_000_000, help="the largest size; 1 and 10 million come before")
+    three = commands.add_parser("hbase", help="our HBase client and Java's")
+    three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets")
+    three.add_argument("--runs", type=int, default=3)
+    three.add_argument("--only", default="", help="some of: " + ", ".join(hbase.WORKS))
     return parser.parse_args()
 
 

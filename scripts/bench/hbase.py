@@ -1,0 +1,261 @@
+"""Our HBase client and Java's, on one cluster and the same rows, and what extract
+does with ours.
+
+Which rows and cells there are is said in hbasebench/rows.go and once more in
+scripts/cluster.d/java/Peer.java. Both clients digest every cell that they send or
+get, and the digests must be equal.
+"""
+
+import csv
+import dataclasses
+import glob
+import hashlib
+import json
+import os
+import sys
+
+import cluster
+import measure
+import ours
+import report
+from data import FROM, ROOT, TO, TYPES, command, job_text, last_json, remove, say
+from measure import Runs
+
+DIR = os.path.join(ROOT, "bench", "data", "hbase")
+LOGS, JOB, OUT = (os.path.join(DIR, name) for name in ("logs", "usertrail.yaml", "out"))
+
+TABLE, WARM = "bench", "benchwarm"
+REGIONS = 12
+COLUMNS = 20
+BATCH = 200
+GET_THREADS = [4, 8]  # of Java's; the better counts
+PUT_THREADS = 4
+
+# As many times as good as the peer each has to be.
+REACH = {"get": 1.5, "get-cpu": 2, "put": 1.2, "scan": 1.5, "plan": 2, "plan-auto": 2, "memory": 0.67}
+
+# The table of users: all have each behaviour on most of ten days.
+USERS, RECORDS_PER_USER = 20_000, 50
+ASKED = 2_000
+
+# Lists whose extracts must need the same memory, and what they may need.
+FEW, MANY = 1_000, 1_000_000
+MEMORY = 128 << 20  # the least that extract takes
+
+WORKS = ["put", "get", "scan", "plan", "memory"]
+
+
+def main(args):
+    wanted = args.only.split(",") if args.only else WORKS
+    unknown = [w for w in wanted if w not in WORKS]
+    if unknown:
+        sys.exit(f"bench: no such work: {', '.join(unknown)}; there are {', '.join(WORKS)}")
+    print(report.machine() + "\n", flush=True)
+    remove(DIR)
+    os.makedirs(DIR)
+    try:
+        with cluster.Cluster() as c:
+            rows, ratios = work(c, args, wanted)
+    finally:
+        remove(DIR)
+    report.table(rows)
+    met = [report.ratio(*r) for r in ratios]
+    return 0 if all(met) else 1
+
+
+def work(c, args, wanted):
+    rows, ratios = [], []
+    b = Bench(c, args.rows, args.runs, rows, ratios)
+    if set(wanted) & {"put", "get", "scan"}:
+        b.put("put" in wanted)
+    if "get" in wanted:
+        b.get()
+    if "scan" in wanted:
+        b.scan()
+    if set(wanted) & {"plan", "memory"}:
+        u = Users(c, args.runs, rows, ratios)
+        if "plan" in wanted:
+            u.plan()
+        if "memory" in wanted:
+            u.memory()
+    return rows, ratios
+
+
+class Bench:
+    """The two clients."""
+
+    def __init__(self, c, n, runs, rows, ratios):
+        self.cluster, self.n, self.runs, self.rows, self.ratios = c, n, runs, rows, ratios
+        self.splits = [f"{i * (1 << 32) // REGIONS:08x}" for i in range(1, REGIONS)]
+        self.cells = n * COLUMNS
+
+    def ours(self, *args):
+        return timed([os.path.join(ROOT, "bin", "hbasebench"), "-zk", self.cluster.zookeeper, *map(str, args)])
+
+    def java(self, *args):
+        return timed(cluster.java("Peer.java", *map(str, args)))
+
+    def put(self, wanted):
+        """Every row into a fresh table. The last one, compacted, is read afterwards."""
+        mine, theirs = Runs("put, ours"), Runs(f"put, Java {PUT_THREADS} threads")
+        for n in range(self.runs if wanted else 0):
+            say(f"put, run {n + 1} of {self.runs}")
+            for runs, client, threads in (theirs, self.java, [PUT_THREADS]), (mine, self.ours, []):
+                self.fresh()
+                said, r = client("put", TABLE, WARM, self.n, *threads)
+                runs.add(r)
+                must_equal(runs.name, said, self.ours("scan", TABLE)[0])
+        if wanted:
+            self.compare("put", self.cells, "cells", mine, theirs)
+        else:
+            self.fresh()
+            self.ours("put", TABLE, WARM, self.n)
+        self.cluster.admin.ask("drop", WARM)
+        self.cluster.admin.ask("compact", TABLE)
+
+    def fresh(self):
+        for table in TABLE, WARM:
+            self.cluster.admin.fresh(table, "d", self.splits, COMPRESSION="SNAPPY")
+
+    def get(self):
+        """As many random rows as there are, of each the columns with three prefixes
+        of ten."""
+        mine = Runs("get, ours")
+        theirs = {threads: Runs(f"get, Java {threads} threads") for threads in GET_THREADS}
+        self.ours("get", TABLE, self.n, self.n, BATCH)  # the servers' caches fill, and their code is compiled
+        for n in range(self.runs):
+            say(f"get, run {n + 1} of {self.runs}")
+            answer, r = self.ours("get", TABLE, self.n, self.n, BATCH)
+            mine.add(r)
+            for threads, runs in theirs.items():
+                said, r = self.java("get", TABLE, self.n, self.n, BATCH, threads)
+                runs.add(r)
+                must_equal(runs.name, answer, said)
+        best = min(theirs.values(), key=Runs.median)
+        self.compare("get", self.n, "gets", mine, best, *(t for t in theirs.values() if t is not best))
+        self.ratios.append(("get-cpu", f"{mine.cpu():.2f}s", f"{best.cpu():.2f}s", best.cpu() / mine.cpu(), REACH["get-cpu"]))
+
+    def scan(self):
+        mine, theirs = Runs("scan, ours"), Runs("scan, Java")
+        self.ours("scan", TABLE)
+        for n in range(self.runs):
+            say(f"scan, run {n + 1} of {self.runs}")
+            answer, r = self.ours("scan", TABLE)
+            mine.add(r)
+            said, r = self.java("scan", TABLE)
+            theirs.add(r)
+            must_equal(theirs.name, answer, said)
+        self.compare("scan", self.cells, "cells", mine, theirs)
+
+    def compare(self, name, amount, unit, mine, theirs, *others):
+        self.rows += [mine, theirs, *others]
+        self.ratios.append((name, rate(amount, mine, unit), rate(amount, theirs, unit), theirs.median() / mine.median(), REACH[name]))
+
+
+class Users:
+    """A table that bulkload filled by puts, and extracts of it."""
+
+    def __init__(self, c, runs, rows, ratios):
+        self.runs, self.rows, self.ratios = runs, rows, ratios
+        os.environ["HADOOP_CONF_DIR"] = c.conf
+        self.table = f"hbase://{c.zookeeper}/benchusers"
+        say("making sample logs")
+        measure.run([
+            command("bulkload"), "sample", LOGS, "--records", str(USERS * RECORDS_PER_USER), "--users", str(USERS), "--days", "10",
+            "--from", FROM, "--seed", "1", "--bad", "0",
+        ])
+        self.known = users(LOGS)
+        # Rows begin with the reversed user ID, which ends in a digit or a letter to f.
+        c.admin.fresh("benchusers", "d", list("123456789abcdef"), COMPRESSION="SNAPPY")
+        with open(JOB, "w", encoding="utf-8") as f:
+            f.write(job_text().replace("table: trails", f"table: {{path: \"{self.table}\", catalog: catalog}}"))
+        say("loading them")
+        r = measure.run([command("bulkload"), "--job", JOB, *ours.SPAN, "--quiet"])
+        said = last_json(r.stdout)
+        if said["loaded"] != USERS * RECORDS_PER_USER:
+            sys.exit(f"bench: bulkload loaded {said['loaded']} records of {USERS * RECORDS_PER_USER}")
+        c.admin.ask("compact", "benchusers")
+
+    def extract(self, path, *flags):
+        """An extract of a list; what it says, a digest of its parts, and its Run."""
+        remove(OUT)
+        r = measure.run([
+            command("extract"), "--job", JOB, "--users", path, *ours.SPAN, "--types", ",".join(TYPES), "--active", "any",
+            "--out", OUT, "--quiet", *flags,
+        ])
+        said = last_json(r.stdout)
+        return [said["users"], said["found"], said["events"], digest_files(os.path.join(OUT, "*.parquet"))], r
+
+    def plan(self):
+        """All that a list of users did in ten days, asked for by gets and by scans."""
+        path = write_list("asked", self.known[:: USERS // ASKED])
+        plans = {plan: Runs(f"extract {ASKED} users, --plan {plan}") for plan in ("get", "scan", "auto")}
+        for n in range(self.runs):
+            say(f"extract by plan, run {n + 1} of {self.runs}")
+            answers = {}
+            for plan, runs in plans.items():
+                answers[plan], r = self.extract(path, "--plan", plan)
+                runs.add(r)
+            must_equal("extract by scan", answers["get"], answers["scan"])
+            must_equal("extract by auto", answers["get"], answers["auto"])
+        get = plans["get"]
+        self.rows += plans.values()
+        for name, plan in ("plan", "scan"), ("plan-auto", "auto"):
+            runs = plans[plan]
+            self.ratios.append((name, rate(ASKED, runs, "users"), rate(ASKED, get, "users"), get.median() / runs.median(), REACH[name]))
+
+    def memory(self):
+        """A short list and a long one, most of whose users nobody knows."""
+        few, many = Runs(f"extract {FEW:,} users"), Runs(f"extract {MANY:,} users")
+        short = write_list("few", self.known[:: USERS // FEW])
+        long = write_list("many", [*self.known, *(f"nobody{i}" for i in range(MANY - USERS))])
+        for path, runs in (short, few), (long, many):
+            say(runs.name)
+            runs.add(self.extract(path, "--memory", str(MEMORY))[1])
+        self.rows += [few, many]
+        self.ratios.append(("memory", megabytes(many.rss()), megabytes(few.rss()), few.rss() / many.rss(), REACH["memory"]))
+        self.ratios.append(("memory-limit", megabytes(many.rss()), megabytes(MEMORY), MEMORY / many.rss(), 1))
+
+
+def timed(argv):
+    """Runs a client; what it says of the cells, and a Run of what it measured."""
+    r = measure.run(argv)
+    said = json.loads(r.stdout.strip().splitlines()[-1])
+    return [said["cells"], said["digest"]], dataclasses.replace(r, seconds=said["seconds"], cpu=said["cpu"])
+
+
+def users(logs):
+    """Who occurs in the logs."""
+    known = set()
+    for path in glob.glob(os.path.join(logs, "*", "*.csv")):
+        with open(path, encoding="utf-8", newline="") as f:
+            known.update(row["user_id"] for row in csv.DictReader(f))
+    return sorted(known)
+
+
+def write_list(name, ids):
+    path = os.path.join(DIR, f"users-{name}.txt")
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines(f"{i}\n" for i in ids)
+    return path
+
+
+def digest_files(pattern):
+    digest = hashlib.sha256()
+    for path in sorted(glob.glob(pattern)):
+        with open(path, "rb") as f:
+            digest.update(f.read())
+    return digest.hexdigest()
+
+
+def rate(amount, runs, unit):
+    return f"{amount / runs.median():.0f}{unit}/s"
+
+
+def megabytes(n):
+    return f"{n / report.MB:.0f}MB"
+
+
+def must_equal(what, mine, theirs):
+    if mine != theirs:
+        sys.exit(f"bench: {what}: cells and digest are {mine}, want {theirs}")

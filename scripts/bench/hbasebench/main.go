@@ -1,0 +1,189 @@
+// Hbasebench does with internal/hbase what scripts/cluster.d/java/Peer.java does
+// with HBase's own client, on the same made-up rows:
+//
+//	hbasebench -zk ADDRESS put TABLE WARM_TABLE ROWS
+//	hbasebench -zk ADDRESS get TABLE ROWS GETS BATCH
+//	hbasebench -zk ADDRESS scan TABLE
+//
+// Each work is done twice, as the peer has to; the second time is measured. The
+// last line says, as JSON, its seconds, the CPU seconds of the process in them, the
+// cells and the digest of all cells.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"strconv"
+	"syscall"
+	"time"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+)
+
+// limit is for a benchmark that hangs.
+const limit = 10 * time.Minute
+
+func main() {
+	zk := flag.String("zk", "", "host:port of ZooKeeper")
+	profile := flag.String("cpuprofile", "", "file for a CPU profile of what is measured")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := run(ctx, *zk, *profile, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "hbasebench:", err)
+		os.Exit(1)
+	}
+}
+
+// A work does something once, for a seed, and digests its cells.
+type work func(ctx context.Context, seed int) (digest, error)
+
+func run(ctx context.Context, zk, profile string, args []string) (err error) {
+	c, err := hbase.Dial(ctx, hbase.Config{ZooKeeper: []string{zk}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	w, err := parse(c, args)
+	if err != nil {
+		return err
+	}
+	if _, err := w(ctx, 1); err != nil {
+		return err
+	}
+	return measure(ctx, w, profile)
+}
+
+// parse makes a work of its command line.
+func parse(c *hbase.Client, args []string) (work, error) {
+	if len(args) == 0 {
+		return nil, errors.New("no work given: put, get or scan")
+	}
+	names := map[string]int{"put": 2, "get": 1, "scan": 1}
+	numbers := map[string]int{"put": 1, "get": 3, "scan": 0}
+	tables, name := names[args[0]], args[0]
+	if tables == 0 || len(args) != 1+tables+numbers[name] {
+		return nil, fmt.Errorf("%q is none of: put TABLE WARM_TABLE ROWS, get TABLE ROWS GETS BATCH, scan TABLE", args)
+	}
+	var n []int
+	for _, s := range args[1+tables:] {
+		v, err := strconv.Atoi(s)
+		if err != nil || v < 1 {
+			return nil, fmt.Errorf("%s: %q is no number from 1 on", name, s)
+		}
+		n = append(n, v)
+	}
+	switch name {
+	case "put":
+		return func(ctx context.Context, seed int) (digest, error) {
+			return put(ctx, c, args[3-seed], n[0])
+		}, nil
+	case "get":
+		return func(ctx context.Context, seed int) (digest, error) {
+			return get(ctx, c, args[1], seed, n[0], n[1], n[2])
+		}, nil
+	}
+	return func(ctx context.Context, _ int) (digest, error) { return scan(ctx, c, args[1]) }, nil
+}
+
+// measure does the work once more and prints what that took.
+func measure(ctx context.Context, w work, profile string) error {
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	used, err := cpu()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	d, err := w(ctx, 2)
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	now, err := cpu()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"seconds": took.Seconds(), "cpu": (now - used).Seconds(), "cells": d.cells, "digest": fmt.Sprintf("%016x", d.sum),
+	})
+}
+
+// cpu is what the process has used.
+func cpu() (time.Duration, error) {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0, fmt.Errorf("getrusage: %w", err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), nil
+}
+
+// put brings every row into a table.
+func put(ctx context.Context, c *hbase.Client, table string, rows int) (d digest, err error) {
+	p, err := c.NewPutter(table, hbase.PutOptions{})
+	if err != nil {
+		return d, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	v := cell.Cell{Family: family, Type: cell.Put}
+	for i := range rows {
+		v.Row = appendRow(v.Row[:0], i)
+		v.Time = firstTime + int64(i)
+		for j := range columns {
+			v.Qualifier = qualifiers[j]
+			v.Value = appendValue(v.Value[:0], i, j)
+			d.add(&v)
+			if err := p.Put(ctx, &v); err != nil {
+				return d, err
+			}
+		}
+	}
+	return d, p.Flush(ctx)
+}
+
+// get asks for random rows, and of each for the columns with three prefixes of ten.
+func get(ctx context.Context, c *hbase.Client, table string, seed, rows, gets, batch int) (d digest, err error) {
+	filter, err := wire.ColumnPrefixes(prefixes...)
+	if err != nil {
+		return d, err
+	}
+	o := hbase.GetOptions{Get: wire.Get{Columns: all(), Filter: filter, CacheBlocks: true}, Batch: batch}
+	err = c.Gets(ctx, table, func(yield func([]byte) bool) {
+		var row []byte
+		for k := range gets {
+			row = appendRow(row[:0], pick(seed, k, rows))
+			if !yield(row) {
+				return
+			}
+		}
+	}, o, d.take)
+	return d, err
+}
+
+func scan(ctx context.Context, c *hbase.Client, table string) (d digest, err error) {
+	err = c.Scan(ctx, table, hbase.Scan{Columns: all()}, d.take)
+	return d, err
+}
+
+func all() []wire.Column { return []wire.Column{{Family: family}} }
+
+func (d *digest) take(c *cell.Cell) error {
+	d.add(c)
+	return nil
+}
