@@ -66,7 +66,7 @@ func judge(err error) verdict {
 	case errors.Is(err, wire.ErrMalformed):
 		return verdict{remedy: repeat, err: err}
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return verdict{remedy: giveUp, err: errorf(ErrUnknownHost, err)}
+		return verdict{remedy: giveUp, err: ofKind(ErrUnknownHost, err)}
 	case errors.As(err, &dial):
 		return verdict{remedy: lost, err: err}
 	case errors.As(err, &conn):
@@ -124,15 +124,15 @@ func judgeServer(e *rpc.ServerError, err error) verdict {
 	case "UnknownScannerException", "OutOfOrderScannerNextException", "ScannerResetException", "LeaseException":
 		v.remedy = reopen
 	case "NoSuchColumnFamilyException":
-		v.err = errorf(ErrNoFamily, err)
+		v.err = ofKind(ErrNoFamily, err)
 	case "TableNotFoundException":
-		v.err = errorf(ErrNoTable, err)
+		v.err = ofKind(ErrNoTable, err)
 	case "TableNotEnabledException":
-		v.err = errorf(ErrDisabled, err)
+		v.err = ofKind(ErrDisabled, err)
 	case "TableExistsException":
-		v.err = errorf(ErrTableExists, err)
+		v.err = ofKind(ErrTableExists, err)
 	case "AccessDeniedException":
-		v.err = errorf(ErrPermission, err)
+		v.err = ofKind(ErrPermission, err)
 	case "RequestTooBigException", "RowTooBigException", "QuotaExceededException", "SpaceLimitingException",
 		"DoNotRetryIOException", "CorruptHFileException", "FileNotFoundException",
 		"WrongRowIOException", "InvalidProtocolBufferException", "UninitializedMessageException", "NullPointerException",
@@ -163,8 +163,8 @@ func plainIOException(e *rpc.ServerError) remedy {
 	return repeat
 }
 
-// errorf makes err satisfy kind and read as both.
-func errorf(kind, err error) error { return kinded{kind, err} }
+// ofKind makes err satisfy kind and read as both.
+func ofKind(kind, err error) error { return kinded{kind, err} }
 
 type kinded struct{ kind, err error }
 

@@ -21,8 +21,7 @@ import (
 // enough is a limit for what must come to an end, not for how fast.
 const enough = time.Minute
 
-// dial returns a client of a fake cluster. When the test ends it is closed, and no
-// goroutine of it may be left.
+// dial returns a client of a fake cluster.
 func dial(t *testing.T, f *hbasetest.Cluster, changes ...func(*Config)) *Client {
 	t.Helper()
 	cfg := Config{Masters: []string{f.MasterAddr()}, User: "trail", CallTimeout: 10 * time.Second, OpTimeout: enough}
@@ -33,15 +32,27 @@ func dial(t *testing.T, f *hbasetest.Cluster, changes ...func(*Config)) *Client 
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeLater(t, c)
+	return c
+}
+
+// clients is how many of them are open.
+var clients atomic.Int32
+
+// closeLater closes c at the test's end. After the last nothing may run any more.
+func closeLater(t *testing.T, c *Client) {
+	clients.Add(1)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
+		}
+		if clients.Add(-1) > 0 {
+			return
 		}
 		if left := goroutines(); left != "" {
 			t.Errorf("after Close there still runs\n%s", left)
 		}
 	})
-	return c
 }
 
 // goroutines are those of this package's code beside the test's own.

@@ -365,7 +365,7 @@ func bigEndian(b []byte) int64 {
 
 // tableState reads table:state of meta.
 func (c *Client) tableState(ctx context.Context, tableName string) (wire.TableState, error) {
-	e := effort{what: "read table:state", table: tableName}
+	e := effort{what: "read hbase:meta for the state", table: tableName}
 	get := wire.Get{Columns: []wire.Column{{Family: []byte("table")}}, CacheBlocks: true}
 	param := &wire.GetRequest{Region: []byte(wire.MetaRegion), Row: []byte(tableName), Fields: get.Fields()}
 	var state wire.TableState
@@ -376,7 +376,7 @@ func (c *Client) tableState(ctx context.Context, tableName string) (wire.TableSt
 		}
 		var v cell.Cell
 		if !res.Cells.Next(&v) {
-			return errorf(ErrNoTable, fmt.Errorf("%s", tableName))
+			return ofKind(ErrNoTable, fmt.Errorf("%s", tableName))
 		}
 		state, err = wire.DecodeTableState(v.Value)
 		return err

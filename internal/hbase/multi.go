@@ -12,7 +12,6 @@ import (
 
 	"usertrail/internal/hbase/rpc"
 	"usertrail/internal/hbase/wire"
-	"usertrail/internal/pipe"
 )
 
 // A multi brings actions of one table to where their regions are, until each has
@@ -263,7 +262,9 @@ func (p *parcel) group(r *region, n int) *group {
 // send makes the call and sees to its answer.
 func (m *multi) send(p *parcel) {
 	lane := m.lane(p.server.addr)
-	if pipe.Send(m.ctx, lane, struct{}{}) != nil {
+	select {
+	case lane <- struct{}{}:
+	case <-m.ctx.Done():
 		return
 	}
 	defer func() { <-lane }()
