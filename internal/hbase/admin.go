@@ -19,7 +19,7 @@ func (c *Client) Describe(ctx context.Context, tableName string) (*wire.TableSch
 	}
 	defer done()
 	var all []wire.TableSchema
-	e := effort{what: "describe", table: tableName}
+	e := effort{what: "ask the master to describe", table: tableName}
 	param := wire.TableDescriptorsRequest{Table: wire.ParseTableName(tableName)}
 	err = c.callKnown(ctx, &e, c.masterServer, "GetTableDescriptors", param, func(r *rpc.Response) error {
 		var err error

@@ -59,6 +59,9 @@ func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store,
 // describe takes the family and the catalog from what HBase says of the table. It
 // says so only to those who may alter the table; for others the job tells.
 func (s *Store) describe(ctx context.Context, o Options) error {
+	if err := s.client.CheckEnabled(ctx, s.address.Table); err != nil {
+		return s.address.explain(err)
+	}
 	d, err := s.client.Describe(ctx, s.address.Table)
 	switch {
 	case errors.Is(err, hbase.ErrPermission):
@@ -73,10 +76,7 @@ func (s *Store) describe(ctx context.Context, o Options) error {
 			err = s.find(d.Attributes[CatalogAttribute], o)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return s.address.explain(s.client.CheckEnabled(ctx, s.address.Table))
+	return err
 }
 
 // chooseFamily takes the family that is asked for, or the only one.
