@@ -259,6 +259,7 @@ type fetcher struct {
 	open   bool
 	id     uint64
 	seq    uint64
+	lease  time.Duration // of the scanner, between calls
 	resp   wire.ScanResponse
 }
 
@@ -274,17 +275,42 @@ func (f *fetcher) run(ctx context.Context) {
 		} else {
 			over = true
 		}
-		select {
-		case f.pages <- p:
-		case <-ctx.Done():
-			if resp != nil {
-				resp.Release()
-			}
+		if !f.hand(ctx, p) {
 			over = true
 		}
 	}
 	if f.open {
 		f.close()
+	}
+}
+
+// hand waits until p is taken, and meanwhile renews the scanner's lease. It says
+// whether p was taken before ctx ended.
+func (f *fetcher) hand(ctx context.Context, p page) bool {
+	tick := time.NewTicker(max(f.lease/3, minBackoff))
+	defer tick.Stop()
+	for {
+		select {
+		case f.pages <- p:
+			return true
+		case <-tick.C:
+			if f.open {
+				f.renew(ctx)
+			}
+		case <-ctx.Done():
+			if p.resp != nil {
+				p.resp.Release()
+			}
+			return false
+		}
+	}
+}
+
+// renew tells the server that the scanner is still wanted. If that fails, so will
+// the next call, which sees to it.
+func (f *fetcher) renew(ctx context.Context) {
+	if resp, err := f.server.call(ctx, "Scan", &wire.ScanRequest{ScannerID: f.id, Renew: true}, nil); err == nil {
+		resp.Release()
 	}
 }
 
@@ -321,6 +347,7 @@ func (f *fetcher) next(ctx context.Context) (*rpc.Response, error) {
 		f.seq++
 	} else {
 		f.open, f.id, f.seq = true, f.resp.ScannerID, 0
+		f.lease = time.Duration(f.resp.TTL) * time.Millisecond
 	}
 	return resp, nil
 }

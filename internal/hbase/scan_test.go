@@ -201,3 +201,26 @@ func TestTheNextAnswerIsFetchedWhileEmitWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestALeaseIsRenewedWhileEmitWorks lets emit take several leases for one cell: the
+// scan goes on with the scanner that it has.
+func TestALeaseIsRenewedWhileEmitWorks(t *testing.T) {
+	const lease = 600 * time.Millisecond
+	f := filled(t, hbasetest.Config{MaxAnswer: 300, Lease: lease}, 100)
+	c := dial(t, f)
+	opened := 0
+	f.SetHooks(hbasetest.Hooks{Region: func(call hbasetest.Call, region string) *wire.ServerError {
+		if call.Method == "Scan" && region != wire.MetaRegion {
+			opened++
+		}
+		return nil
+	}})
+	scanned(t, c, 0, 100, Scan{}, func(n int) {
+		if n == 5 {
+			time.Sleep(4 * lease)
+		}
+	})
+	if opened != 1 {
+		t.Errorf("the region was opened %d times, want once", opened)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/wire"
@@ -18,10 +19,11 @@ import (
 // region server and no limits.
 type Config struct {
 	Servers        int
-	MaxAnswer      int  // bytes of cells in an answer, above which a Multi's other actions are refused and a Scan's answer ends
-	PartialCells   int  // cells of one Result, where a scan takes partial rows
-	HeartbeatEvery int  // each so many-th answer of a scan that takes heartbeats is an empty one
-	SayMoved       bool // a region that has moved is answered with where it is
+	MaxAnswer      int           // bytes of cells in an answer, above which a Multi's other actions are refused and a Scan's answer ends
+	PartialCells   int           // cells of one Result, where a scan takes partial rows
+	HeartbeatEvery int           // each so many-th answer of a scan that takes heartbeats is an empty one
+	SayMoved       bool          // a region that has moved is answered with where it is
+	Lease          time.Duration // a scanner that is not called for so long is closed; 0 is a minute
 }
 
 // A Cluster is some region servers, the first of which has hbase:meta, and a

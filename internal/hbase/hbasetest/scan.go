@@ -2,7 +2,9 @@ package hbasetest
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"time"
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/wire"
@@ -20,7 +22,11 @@ type scanner struct {
 
 	size    int // bytes of an answer; 0 is no limit
 	cursors bool
+	until   time.Time // of its lease
 }
+
+// lease is how long a scanner lives between calls.
+func (c *Cluster) lease() time.Duration { return cmp.Or(c.cfg.Lease, time.Minute) }
 
 // scan executes a "Scan".
 func (x *execution) scan(f fields) (param, block []byte, e *wire.ServerError) {
@@ -49,9 +55,10 @@ func (x *execution) scan(f fields) (param, block []byte, e *wire.ServerError) {
 		return nil, nil, e
 	}
 
+	s.until = time.Now().Add(x.c.lease())
 	var m message
 	m.number(2, id)
-	m.number(4, 60_000)
+	m.number(4, uint64(x.c.lease().Milliseconds()))
 	m.number(11, 1)
 	rows := 1
 	if f.has(4) {
@@ -127,6 +134,10 @@ func rowsOf(cells []*cell.Cell) func(yield func([]*cell.Cell) bool) {
 // The cluster is locked.
 func (x *execution) nextOf(id uint64, f fields) (*scanner, *wire.ServerError) {
 	s := x.s.scanners[id]
+	if s != nil && time.Now().After(s.until) {
+		delete(x.s.scanners, id)
+		s = nil
+	}
 	if s == nil {
 		e := exception("UnknownScannerException", "Unknown scanner '%d'. This can happen due to any of the following reasons", id)
 		e.DoNotRetry = true
