@@ -24,6 +24,7 @@ func makeWorld(t testing.TB) string {
 	dir := t.TempDir()
 	fs := local.New()
 	makeTable(t, fs, filepath.Join(dir, "trails"))
+	makeCatalog(t, fs, filepath.Join(dir, "catalog"))
 	makeExtract(t, fs, filepath.Join(dir, "out"))
 	writeFile(t, dir, "trails/quarantine/2014-09-01__play.csv.jsonl", []byte(bad))
 	makeForeign(t, fs, filepath.Join(dir, "away/foreign"))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/catalog"
 	"usertrail/internal/cell"
 	"usertrail/internal/column"
 	"usertrail/internal/dfs"
@@ -97,6 +98,20 @@ func makeTable(t testing.TB, fs dfs.FS, dir string) {
 			}
 		}
 		if err := tab.TakeIn(ctx, makeLedger(tab.NextLoad(), day, records), made); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// makeCatalog writes what a live table knows of its loads.
+func makeCatalog(t testing.TB, fs dfs.FS, dir string) {
+	t.Helper()
+	c, err := catalog.New(fs, dir, &manifest.Table{Address: "hbase://zk1:2181/trails", Layout: layout.Default, Family: "d", Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for day, records := range deeds {
+		if err := c.Commit(t.Context(), makeLedger(c.NextLoad(), day, records), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,11 +12,13 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// A Table is what a table of files is, by its manifest and ledgers.
+// A Table is what a table is, by its manifest and ledgers. Of a live one it is what
+// its loads have put there: it has no files, and its regions are HBase's to tell.
 type Table struct {
+	Address     string            `json:"address,omitempty"` // of a live table
 	Layout      string            `json:"layout"`
 	Family      string            `json:"family"`
-	Compression string            `json:"compression"`
+	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
 	Total       Amount            `json:"total"`
 	Regions     []Region          `json:"regions"`
@@ -124,8 +126,18 @@ func (l *look) tableManifest(name string) (*manifest.Table, error) {
 // newTable says what the manifest alone says.
 func newTable(m *manifest.Table) *Table {
 	t := &Table{
-		Layout: m.Layout, Family: m.Family, Compression: m.Compression,
+		Address: m.Address, Layout: m.Layout, Family: m.Family, Compression: m.Compression,
 		Schema: m.Schema, Files: m.Files, Loads: []Load{},
+	}
+	for _, ref := range m.Loads {
+		t.Loads = append(t.Loads, Load{Number: ref.Number, Name: ref.Name, Records: ref.Records})
+	}
+	if m.Address != "" {
+		for _, ref := range m.Loads {
+			t.Total.Records += ref.Records
+			t.Total.Cells += ref.Tally.Cells
+		}
+		return t
 	}
 	points := m.Points()
 	for _, r := range points.Regions() {
@@ -135,9 +147,6 @@ func newTable(m *manifest.Table) *Table {
 		f := &m.Files[i]
 		t.Regions[points.Of(f.First)].add(f)
 		t.Total.add(f)
-	}
-	for _, ref := range m.Loads {
-		t.Loads = append(t.Loads, Load{Number: ref.Number, Name: ref.Name, Records: ref.Records})
 	}
 	return t
 }

@@ -9,22 +9,40 @@ import (
 
 func (t *Table) text(p *page) {
 	p.facts(
+		fact{"table", t.Address},
 		fact{"layout", t.Layout},
 		fact{"family", t.Family},
 		fact{"compression", t.Compression},
 		fact{"zone", t.Schema.Zone},
 		fact{"loads", count(len(t.Loads))},
-		fact{"files", count(t.Total.Files)},
+		fact{"files", t.files()},
 		fact{"records", count(t.Total.Records)},
 		fact{"cells", count(t.Total.Cells)},
-		fact{"users", t.Total.users()},
+		fact{"users", t.users()},
 		fact{"dates", t.Total.dates()},
 	)
 	p.grid("behaviours", behaviourGrid(t.Schema))
-	p.grid("regions", t.regionGrid())
+	if t.Address == "" {
+		p.grid("regions", t.regionGrid())
+	}
 	p.list("files", t.fileGrid(), len(t.Files))
 	p.list("loads", t.loadGrid(), len(t.Loads))
 	p.grid("records of each day", dayGrid(t.Days, t.Schema.Names()))
+}
+
+// files says how many there are, and nothing of a live table.
+func (t *Table) files() string {
+	if t.Address != "" {
+		return ""
+	}
+	return count(t.Total.Files)
+}
+
+func (t *Table) users() string {
+	if t.Address != "" {
+		return ""
+	}
+	return t.Total.users()
 }
 
 // users says what is known of the number of users.
