@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,16 +28,16 @@ var harms = map[string]func(c *clustertest.Cluster, t testing.TB, name string){
 	"frozen": (*clustertest.Cluster).Freeze,
 }
 
-// TestReadersOutliveDataNodes harms two of the three DataNodes that have a file,
-// so that whichever is being read from is most likely among them, while one
-// goroutine reads on and others read here and there.
+// TestReadersOutliveDataNodes harms all DataNodes but one that have a file, while
+// one goroutine reads on and others read here and there.
 func TestReadersOutliveDataNodes(t *testing.T) {
 	for what, harm := range harms {
 		t.Run(what, func(t *testing.T) {
 			c := clustertest.Get(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
-			want := text(48 << 20)
+			want := text(48<<20 + rand.IntN(1<<20)) // so that its block is known by its length
 			write(t, fsys, name, want)
+			holders := waitForBlock(t, c, 2, "finalized/subdir*/subdir*", func(size int64) bool { return size == int64(len(want)) })
 			f, err := fsys.Open(t.Context(), name)
 			if err != nil {
 				t.Fatal(err)
@@ -45,8 +47,9 @@ func TestReadersOutliveDataNodes(t *testing.T) {
 			if _, err := io.ReadFull(f, head); err != nil {
 				t.Fatal(err)
 			}
-			harm(c, t, "dn1")
-			harm(c, t, "dn2")
+			for _, datanode := range holders[1:] {
+				harm(c, t, datanode)
+			}
 			var wg sync.WaitGroup
 			for g := range 4 {
 				wg.Go(func() {
@@ -78,13 +81,13 @@ func TestWritersOutliveADataNode(t *testing.T) {
 			want := text(160 << 20)
 			committed := make(chan error, 1)
 			go func() { committed <- dfs.WriteFile(t.Context(), fsys, name, want) }()
-			waitForBlock(t, c, "dn2", 8<<20)
+			holders := waitForBlock(t, c, 1, "rbw", func(size int64) bool { return size > 8<<20 })
 			select {
 			case err := <-committed:
 				t.Fatalf("it was written before a DataNode could be harmed: %v", err)
 			default:
 			}
-			harm(c, t, "dn2")
+			harm(c, t, holders[0])
 			if err := <-committed; err != nil {
 				t.Fatal(err)
 			}
@@ -96,22 +99,30 @@ func TestWritersOutliveADataNode(t *testing.T) {
 	}
 }
 
-// waitForBlock waits until a DataNode has so much of a block being written.
-func waitForBlock(t *testing.T, c *clustertest.Cluster, datanode string, size int64) {
+// waitForBlock waits until at least so many DataNodes have a block of a length
+// that is meant, and names them. A NameNode leaves DataNodes out that are busy.
+func waitForBlock(t *testing.T, c *clustertest.Cluster, least int, in string, meant func(size int64) bool) []string {
 	t.Helper()
-	pattern := filepath.Join(filepath.Dir(c.ConfDir()), "data", datanode, "current", "*", "current", "rbw", "blk_*")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		blocks, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, b := range blocks {
-			if fi, err := os.Stat(b); err == nil && fi.Size() >= size && !strings.HasSuffix(b, ".meta") {
-				return
+		var holders []string
+		for _, d := range c.DataNodes() {
+			blocks, err := filepath.Glob(filepath.Join(filepath.Dir(c.ConfDir()), "data", d.Name, "current", "BP-*", "current", in, "blk_*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(blocks, func(b string) bool {
+				fi, err := os.Stat(b)
+				return err == nil && meant(fi.Size())
+			}) {
+				holders = append(holders, d.Name)
 			}
 		}
+		if len(holders) >= least {
+			return holders
+		}
 	}
-	t.Fatalf("no block of %d bytes in %s", size, pattern)
+	t.Fatalf("less than %d DataNodes have the block", least)
+	return nil
 }
 
 // TestDeadDataNodeAtTheStart: the NameNode still gives out a DataNode that is

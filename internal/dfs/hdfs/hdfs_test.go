@@ -189,6 +189,26 @@ func TestSequentialReadsAreOneStream(t *testing.T) {
 	}
 }
 
+// TestFullLocalDisk takes the directory away in which files wait.
+func TestFullLocalDisk(t *testing.T) {
+	c := clustertest.Get(t)
+	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
+	p, err := fsys.Create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Abort()
+	gone := t.TempDir() + "/gone"
+	t.Setenv("TMPDIR", gone)
+	_, err = p.Write(make([]byte, 1<<20))
+	if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), gone) {
+		t.Errorf("Write: %v, want an error that names the file and the local one", err)
+	}
+	if err := p.Commit(); err == nil {
+		t.Error("Commit after a Write that failed says that it is committed")
+	}
+}
+
 // TestLockFilesOfOthers: a table that was copied from a disk has a lock file that
 // is not empty.
 func TestLockFilesOfOthers(t *testing.T) {

@@ -113,7 +113,7 @@ func lockWithin(t *testing.T, fsys dfs.FS, name string) dfs.Lock {
 		if !errors.Is(err, dfs.ErrLocked) || time.Now().After(end) {
 			t.Fatal(err)
 		}
-		if !strings.Contains(err.Error(), fmt.Sprint("process ")) {
+		if !strings.Contains(err.Error(), "process ") {
 			t.Fatalf("%v does not say who holds it", err)
 		}
 	}

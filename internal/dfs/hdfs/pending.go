@@ -47,7 +47,7 @@ type pending struct {
 	name    string // where it goes
 	tmp     string // the path where it is until then
 	cleared bool   // whether the file at tmp may be gone by our own doing
-	err     error  // what came of it, once done
+	result  error  // of Commit, once done
 	done    bool
 }
 
@@ -131,12 +131,13 @@ func (w *pending) open() (*hdfs.FileWriter, error) {
 		}
 		whole := min((w.size+blockUnit-1)/blockUnit*blockUnit, maxBlock)
 		out, err = client.CreateFile(w.tmp, d.Replication, max(d.BlockSize, whole), os.FileMode(0o666&^w.umask))
-		if err != nil && passing(err) {
+		if err == nil {
+			w.cleared = false
+		} else if passing(err) {
 			w.tmp = path.Join(path.Dir(w.tmp), dfs.PendingName(path.Base(w.path))) // it may have been made
 		}
 		return err
 	})
-	w.cleared = false
 	return out, err
 }
 
@@ -176,7 +177,7 @@ func (w *pending) Write(b []byte) (int, error) {
 // gone, or Sweep removes it.
 func (w *pending) Commit() error {
 	if w.done {
-		return w.err
+		return w.result
 	}
 	w.done = true
 	defer w.spool.close()
@@ -184,13 +185,16 @@ func (w *pending) Commit() error {
 	if err != nil {
 		w.clear(context.WithoutCancel(w.ctx))
 	}
-	w.err = w.named("commit", w.name, err)
-	return w.err
+	w.result = w.named("commit", w.name, err)
+	return w.result
 }
 
 func (w *pending) publish() error {
 	if w.ctx.Err() != nil {
 		return context.Cause(w.ctx)
+	}
+	if w.spool.err != nil {
+		return w.spool.err
 	}
 	if err := w.upload(); err != nil {
 		return err
@@ -277,7 +281,8 @@ func (w *pending) copy(out *hdfs.FileWriter) error {
 	}
 }
 
-// clear removes the file at w.tmp. The first time it has to be there.
+// clear removes the file at w.tmp, which has to be there unless an earlier call
+// may have removed it.
 func (w *pending) clear(ctx context.Context) error {
 	return w.call(ctx, replacing, func(client *hdfs.Client) error {
 		err := client.Remove(w.tmp)
@@ -298,7 +303,7 @@ func (w *pending) Abort() {
 		return
 	}
 	w.done = true
-	w.err = w.named("commit", w.name, fs.ErrClosed)
+	w.result = w.named("commit", w.name, fs.ErrClosed)
 	w.spool.close()
 	w.clear(context.WithoutCancel(w.ctx))
 }

@@ -15,23 +15,32 @@ type spool struct {
 	buf  []byte   // the end of what was written
 	file *os.File // what came before it; nil if nothing did
 	size int64
+	err  error // of the first Write that failed; there is a hole then
 }
 
 func (s *spool) Write(b []byte) (int, error) {
-	if len(s.buf)+len(b) > inMemory {
-		if err := s.flush(); err != nil {
-			return 0, err
-		}
+	if s.err == nil {
+		s.err = s.add(b)
 	}
-	if len(b) >= inMemory {
-		if _, err := s.file.Write(b); err != nil {
-			return 0, err
-		}
-	} else {
-		s.buf = append(s.buf, b...)
+	if s.err != nil {
+		return 0, s.err
 	}
 	s.size += int64(len(b))
 	return len(b), nil
+}
+
+func (s *spool) add(b []byte) error {
+	if len(s.buf)+len(b) > inMemory {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	if len(b) >= inMemory {
+		_, err := s.file.Write(b)
+		return err
+	}
+	s.buf = append(s.buf, b...)
+	return nil
 }
 
 // flush moves what is in memory to the file.
