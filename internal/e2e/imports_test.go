@@ -62,7 +62,7 @@ var floors = [][]string{
 	{"cmd/internal/command", "cmd/internal/scripttest"},
 	{"internal/bulkload", "internal/extract", "internal/inspect"},                // the programs
 	{"internal/shuffle", "internal/fetch", "internal/progress", "internal/pipe"}, // movement
-	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/hbase", "internal/table/tabletest"}, // what implements the seams
+	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/tabletest"}, // what implements the seams
 	{"internal/catalog", "internal/hbase"},
 	{"internal/table", "internal/job", "internal/manifest", "internal/layout"}, // formats and seams
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/hbase/rpc", "internal/hbase/hbasetest"},
@@ -103,12 +103,12 @@ var doorsteps = map[string][]string{
 	"github.com/gofrs/flock":            {"internal/dfs/local", "internal/clustertest"},
 	"github.com/valyala/fastjson":       {"internal/record"},
 	"golang.org/x/text":                 {"internal/record", "cmd/internal/scripttest"},
-	"google.golang.org/protobuf":        {"internal/hfile", "internal/hbase"},
+	"google.golang.org/protobuf":        {"internal/hfile", "internal/hbase", "internal/dfs/hdfs"},
 	"internal/dfs/local":                {"cmd/"},
 	"internal/table/files":              {"cmd/"},
-	"internal/table/hbase":              {"cmd/"},
+	"internal/table/live":               {"cmd/"},
 	"internal/dfs/hdfs":                 {"cmd/"},
-	"internal/hbase":                    {"internal/table/hbase"},
+	"internal/hbase":                    {"internal/table/live"},
 	"github.com/go-zookeeper/":          {"internal/hbase"},
 	"internal/rowkey":                   {"internal/layout", "internal/inspect"},
 	"internal/testworld":                {},
