@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// scanRanges is how many ranges one scan passes over: enough that its opening does
-// not count, little enough that a piece is many scans.
+// scanRanges is how many ranges one scan passes over. The time for 1000 users was
+// the same with 64 to 1000, and half as much again with 16.
 const scanRanges = 256
 
 // Read implements table.Table. Rows are asked for by Multis of Gets; ranges by
@@ -45,11 +45,13 @@ func prefixFilter(prefixes [][]byte) (wire.Filter, error) {
 	return wire.ColumnPrefixes(prefixes...)
 }
 
-// scan reads a few ranges, at least one, by one scan.
+// scan reads a few ranges, at least one, by one scan. Users lie apart, so it reads
+// and keeps blocks as gets do: a scan that streams opens every file anew, and took
+// two and a half times as long.
 func (t *Table) scan(ctx context.Context, ranges []split.Region, prefixes wire.Filter, emit func(*cell.Cell) error) error {
 	s := hbase.Scan{
 		Start: ranges[0].Start, Stop: ranges[len(ranges)-1].End,
-		Columns: t.columns(), Filter: prefixes,
+		Columns: t.columns(), Filter: prefixes, ReadType: wire.ReadPread, CacheBlocks: true,
 	}
 	if len(ranges) > 1 {
 		rows := make([]wire.RowRange, len(ranges))
