@@ -13,10 +13,10 @@ import (
 //
 //	row        8 hex digits of a hash of i, so that rows spread over regions | - | i
 //	qualifier  f0: to f9: | 0 or 1
-//	value      40 bytes that do not compress
+//	value      80 bytes that do not compress
 const (
 	columns    = 20
-	valueWords = 5
+	valueWords = 10
 	firstTime  = 1_400_000_000_000
 )
 

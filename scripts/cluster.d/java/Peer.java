@@ -42,14 +42,14 @@ import org.apache.hadoop.hbase.filter.MultipleColumnPrefixFilter;
 public class Peer {
   private static final byte[] FAMILY = {'d'};
   private static final int COLUMNS = 20;
-  private static final int VALUE_WORDS = 5;
+  private static final int VALUE_WORDS = 10;
   private static final long TIME = 1_400_000_000_000L;
   private static final byte[][] PREFIXES = {bytes("f2:"), bytes("f5:"), bytes("f7:")};
   private static final byte[][] QUALIFIERS = new byte[COLUMNS][];
 
   private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-  /** Of a BufferedMutator; 2, 4, 8 and 16 MiB were the same. */
+  /** Of a BufferedMutator. */
   private static final long WRITE_BUFFER = 8 << 20;
 
   static {
