@@ -102,6 +102,8 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	}
 	if last := d.lastError(); last != nil {
 		a.err = last
+	} else if errors.Is(a.err, zk.ErrNoServer) {
+		a.err = errors.New("it takes connections, but says nothing that ZooKeeper would")
 	}
 	return nil, unavailable{fmt.Errorf("ZooKeeper %s does not answer: %w: is it up, and is the address right?", z, a.err)}
 }
