@@ -32,7 +32,7 @@ import (
 
 const (
 	// lockLimit is how long a test process waits for the others to be done.
-	lockLimit = 30 * time.Minute
+	lockLimit = time.Hour
 	// upLimit includes fetching the jars on a fresh machine.
 	upLimit = 15 * time.Minute
 	// healLimit is for daemons to start and regions to be assigned anew.
