@@ -58,6 +58,7 @@ func TestPictureOfImports(t *testing.T) {
 // floors are the house, from the roof down. A package imports from its own floor
 // or those below.
 var floors = [][]string{
+	{"internal/faults"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
 	{"internal/bulkload", "internal/extract", "internal/inspect"},                // the programs

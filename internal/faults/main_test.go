@@ -1,0 +1,83 @@
+// Package faults_test breaks servers while bulkload and extract work with them, as
+// processes on a real cluster: what comes out must be what comes out when nothing
+// breaks. It holds tests alone.
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/samplelog"
+)
+
+// home is where this run of the tests has its files, and bin the programs.
+var home, bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if home, err = os.MkdirTemp("", "faults"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(home)
+	bin = filepath.Join(home, "bin")
+	return m.Run()
+}
+
+// sample is what is loaded: large enough that a load and an extract are under way
+// for some seconds, also on a machine that has nothing else to do.
+var sample = samplelog.Config{Records: 200_000, Users: 12_000, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
+
+// span are the days of the sample.
+var span = behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + behaviour.Date(sample.Days) - 1}
+
+var ready struct {
+	sync.Once
+	err error
+}
+
+// prepare builds the programs and makes the logs, the first time.
+func prepare(t *testing.T) {
+	t.Helper()
+	ready.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		// A build by a profile compiles everything anew.
+		out, err := exec.CommandContext(ctx, "go", "build", "-pgo=off", "-o", bin+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
+		if err != nil {
+			ready.err = fmt.Errorf("go build: %w\n%s", err, out)
+			return
+		}
+		if _, err := samplelog.Write(ctx, local.New(), filepath.Join(home, "logs"), sample); err != nil {
+			ready.err = err
+			return
+		}
+		ready.err = os.WriteFile(filepath.Join(home, "users"), users(), 0o644)
+	})
+	if ready.err != nil {
+		t.Fatal(ready.err)
+	}
+}
+
+// users is a list of two users in three.
+func users() []byte {
+	var list []byte
+	for rank := range sample.Users {
+		if rank%3 != 2 {
+			list = append(append(list, sample.User(rank)...), '\n')
+		}
+	}
+	return list
+}
