@@ -18,7 +18,7 @@ FOREIGN := Python|PyArrow|DuckDB|Polars
 export USERTRAIL_PYTHON ?= $(PYTHON)
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale pgo check fuzz golden cluster cluster-down venv race clean
+.PHONY: help build test test-local demo bench bench-scale check fuzz golden cluster cluster-down venv race clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -44,13 +44,6 @@ bench: build venv ## ours and DuckDB on the same data: RECORDS=10000000 USERS=20
 
 bench-scale: build venv ## time a record and peak memory at 1 million records, 10 million and RECORDS
 	$(PYTHON) scripts/bench scale --records $(RECORDS)
-
-pgo: ## profile a load anew: bulkload is compiled by cmd/bulkload/default.pgo
-	@mkdir -p bin
-	CGO_ENABLED=0 go test -trimpath -run '^$$' -bench '^BenchmarkLoad$$' -benchtime 10x -o bin/bulkload.test -cpuprofile $(CURDIR)/bin/load.cpu ./internal/bulkload
-	go tool pprof -proto -focus 'usertrail/internal/bulkload[.]' -output bin/load.pgo bin/load.cpu
-	@# Where the binary lay is of no use to the compiler; the name that takes its place is as long.
-	gunzip -c < bin/load.pgo | LC_ALL=C sed 's,/tmp/go-build,internal/bulk,' | gzip -9n > cmd/bulkload/default.pgo
 
 bench-hbase: build ## our HBase client and Java's on a cluster of their own, in five minutes: ROWS=100000 RUNS=3
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench

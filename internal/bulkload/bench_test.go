@@ -17,7 +17,7 @@ import (
 )
 
 // BenchmarkLoad loads two days of sample logs, 400,000 records, into a new table of
-// files. Its CPU profile is what `make pgo` has the command compiled by.
+// files.
 func BenchmarkLoad(b *testing.B) {
 	dir, fs := b.TempDir(), local.New()
 	made, err := samplelog.Write(b.Context(), fs, filepath.Join(dir, "demo", "logs"), samplelog.Config{Records: 400_000, Days: 2})

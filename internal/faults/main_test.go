@@ -55,7 +55,7 @@ func prepare(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
 		// A build by a profile compiles everything anew.
-		out, err := exec.CommandContext(ctx, "go", "build", "-pgo=off", "-o", bin+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
+		out, err := exec.CommandContext(ctx, "go", "build", "-o", bin+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
 		if err != nil {
 			ready.err = fmt.Errorf("go build: %w\n%s", err, out)
 			return
