@@ -40,11 +40,23 @@ func (c *Cluster) Ask(ctx context.Context, words ...string) ([]string, error) {
 	return answer, nil
 }
 
+// cleanUp is Admin at a test's end, which may have left servers dead.
+func (c *Cluster) cleanUp(t testing.TB, words ...string) {
+	t.Helper()
+	ctx, cancel := limited(t, healLimit)
+	defer cancel()
+	if err := c.heal(ctx); err != nil {
+		t.Errorf("cluster: %v", err)
+		return
+	}
+	c.Admin(t, words...)
+}
+
 // Table is the name of a table that no other test uses. It is dropped at t's end.
 func (c *Cluster) Table(t testing.TB) string {
 	t.Helper()
 	name := unique(t)
-	t.Cleanup(func() { c.Admin(t, "drop", name) })
+	t.Cleanup(func() { c.cleanUp(t, "drop", name) })
 	return name
 }
 
@@ -62,7 +74,7 @@ func (c *Cluster) HDFS(t testing.TB) string {
 	t.Helper()
 	path := "/test/" + unique(t)
 	c.Admin(t, "mkdir", path)
-	t.Cleanup(func() { c.Admin(t, "rm", path) })
+	t.Cleanup(func() { c.cleanUp(t, "rm", path) })
 	return "hdfs://" + c.NameNode() + path
 }
 
