@@ -123,9 +123,13 @@ func (t *table) refresh(ctx context.Context) error {
 	}
 }
 
+// maxWalkPause bounds the time between two walks: those who have found a region gone
+// wait for it, and a walk in which meta itself was gone took as long as that.
+const maxWalkPause = time.Second
+
 // walk reads meta on behalf of all who wait, so that the first of them can leave
-// without taking the others' answer away. A fifth of the time at most goes into
-// walks.
+// without taking the others' answer away. A fifth of the time goes into walks, where
+// they are short.
 func (t *table) walk(w *walk) {
 	t.mu.Lock()
 	wait := time.Until(t.next)
@@ -143,7 +147,7 @@ func (t *table) walk(w *walk) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.next = time.Now().Add(max(minBackoff/2, 4*time.Since(began)))
+	t.next = time.Now().Add(min(max(minBackoff/2, 4*time.Since(began)), maxWalkPause))
 	t.walking = nil
 	close(w.over)
 }
