@@ -40,16 +40,24 @@ func (c *Cluster) Ask(ctx context.Context, words ...string) ([]string, error) {
 	return answer, nil
 }
 
-// cleanUp is Admin at a test's end, which may have left servers dead.
+// cleanUp is Admin, for requests that may be made again, at a test's end, which may
+// have left servers dead and the JVM with connections to servers before them.
 func (c *Cluster) cleanUp(t testing.TB, words ...string) {
 	t.Helper()
-	ctx, cancel := limited(t, healLimit)
+	ctx, cancel := limited(t, healLimit+callLimit)
 	defer cancel()
-	if err := c.heal(ctx); err != nil {
-		t.Errorf("cluster: %v", err)
-		return
+	err := c.heal(ctx)
+	if err == nil {
+		_, err = c.Ask(ctx, words...)
 	}
-	c.Admin(t, words...)
+	for err != nil && ctx.Err() == nil {
+		t.Logf("clean up again: %v", err)
+		time.Sleep(time.Second)
+		_, err = c.Ask(ctx, words...)
+	}
+	if err != nil {
+		t.Errorf("clean up: %v", err)
+	}
 }
 
 // Table is the name of a table that no other test uses. It is dropped at t's end.

@@ -252,8 +252,8 @@ func TestKilledExtractsGoOn(t *testing.T) {
 		if left := leftovers(t, filepath.Dir(e.Out)); len(left) > 0 {
 			t.Errorf("round %d, killed %d times: in the end there is also %q", round, died, left)
 		}
-		if died < 4 {
-			t.Errorf("round %d: killed only %d times", round, died)
+		if died == 0 {
+			t.Errorf("round %d: it was done before it was killed once", round)
 		}
 	}
 }
