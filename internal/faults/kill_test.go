@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -8,7 +9,9 @@ import (
 // files are on a disk: on HDFS a lock falls only a minute after its holder's death.
 func killClients(t *testing.T, r *reference) {
 	w := begin(t, r, t.TempDir(), questions()[:2], nil)
-	for _, p := range append(w.extracts, w.load) {
+	all := append(slices.Clone(w.extracts), w.load)
+	goOn(t, all...)
+	for _, p := range all {
 		p.kill()
 		if got := p.wait(t).status; got != -1 {
 			t.Errorf("%s ended with status %d before it was killed", p.name, got)

@@ -79,6 +79,13 @@ func (p *process) running() bool {
 	}
 }
 
+func (p *process) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+}
+
 // kill ends the process by SIGKILL, if it still runs.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
