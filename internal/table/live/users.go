@@ -35,6 +35,7 @@ type users struct {
 
 	user  table.User
 	found chan []table.User // nil until Next is asked
+	ended error             // why found was closed; to be read once it is
 	batch []table.User
 	err   error
 }
@@ -68,6 +69,7 @@ func (u *users) Next() bool {
 		}
 		batch, ok := <-u.found
 		if !ok {
+			u.err = u.ended
 			return false
 		}
 		u.batch = batch
@@ -80,8 +82,7 @@ func (u *users) User() table.User { return u.user }
 // Err implements table.Users.
 func (u *users) Err() error { return u.err }
 
-// walk sends the users that have rows in the region; err is set when it closes
-// found. It ends with the context.
+// walk sends the users that have rows in the region. It ends with the context.
 func (u *users) walk(found chan<- []table.User) {
 	defer close(found)
 	w := newRowWalk(u, found)
@@ -93,7 +94,7 @@ func (u *users) walk(found chan<- []table.User) {
 	if err == nil {
 		err = w.finish()
 	}
-	u.err = u.t.address.explain(err)
+	u.ended = u.t.address.explain(err)
 }
 
 // userBatch is how many users are handed over together.
