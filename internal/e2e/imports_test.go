@@ -61,15 +61,15 @@ var floors = [][]string{
 	{"internal/faults"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
-	{"internal/bulkload", "internal/extract", "internal/inspect"},                // the programs
-	{"internal/shuffle", "internal/fetch", "internal/progress", "internal/pipe"}, // movement
+	{"internal/bulkload", "internal/extract", "internal/inspect"}, // the programs
+	{"internal/shuffle", "internal/fetch", "internal/progress"},   // movement
 	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/tabletest"}, // what implements the seams
 	{"internal/catalog", "internal/hbase"},
 	{"internal/table", "internal/job", "internal/manifest", "internal/layout"}, // formats and seams
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/hbase/rpc", "internal/hbase/hbasetest"},
 	{"internal/hbase/wire"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
-	{"internal/invariants", "internal/clustertest"},
+	{"internal/invariants", "internal/clustertest", "internal/pipe"},
 }
 
 func TestArrowsPointDown(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"usertrail/internal/hbase/rpc"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/pipe"
 	"usertrail/internal/split"
 )
 
@@ -128,7 +129,7 @@ func (c *Client) waitProcedure(ctx context.Context, e effort, id uint64) error {
 			e.attempts, e.spent = n, time.Since(began)
 			return e.gaveUp(verdict{remedy: pause, err: fmt.Errorf("procedure %d still runs", id)})
 		}
-		if err := sleep(ctx, min(20*time.Millisecond<<min(n, 6), time.Second)); err != nil {
+		if err := pipe.Sleep(ctx, min(20*time.Millisecond<<min(n, 6), time.Second)); err != nil {
 			return err
 		}
 	}

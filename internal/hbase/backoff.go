@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -18,19 +17,4 @@ func backoff(n int) time.Duration {
 		most = min(most, minBackoff<<(n-1))
 	}
 	return rand.N(most) + time.Millisecond
-}
-
-// sleep waits, or returns why ctx ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return context.Cause(ctx)
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"usertrail/internal/hbase/rpc"
+	"usertrail/internal/pipe"
 )
 
 // An effort is what has been put into one action, call or step so far, and with
@@ -70,7 +71,7 @@ func (e *effort) pauseAfter(ctx context.Context, c *Client, took time.Duration, 
 	if err != nil {
 		return err
 	}
-	return sleep(ctx, wait)
+	return pipe.Sleep(ctx, wait)
 }
 
 // refused is the error of what no retry helps against.

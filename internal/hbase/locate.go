@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/rpc"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/pipe"
 	"usertrail/internal/split"
 )
 
@@ -136,7 +137,7 @@ func (t *table) walk(w *walk) {
 	t.mu.Unlock()
 	var fresh []*region
 	if wait > 0 {
-		w.err = sleep(t.c.life, wait)
+		w.err = pipe.Sleep(t.c.life, wait)
 	}
 	began := time.Now()
 	if w.err == nil {

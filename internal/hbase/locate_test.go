@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -186,17 +185,5 @@ func TestTheFirstMoveCostsNoPause(t *testing.T) {
 	}
 	if d, err := e.after(effortClient(time.Hour), 0, v); d <= 0 || err != nil {
 		t.Errorf("second: %s, %v; want a pause", d, err)
-	}
-}
-
-func TestSleepEndsWithTheContext(t *testing.T) {
-	why := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(why)
-	if err := sleep(ctx, time.Hour); !errors.Is(err, why) {
-		t.Errorf("%v, want %v", err, why)
-	}
-	if err := sleep(t.Context(), 0); err != nil {
-		t.Error(err)
 	}
 }

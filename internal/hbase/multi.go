@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/hbase/rpc"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/pipe"
 )
 
 // A multi brings actions of one table to where their regions are, until each has
@@ -116,7 +117,7 @@ func (m *multi) start(b *batch, wait time.Duration) {
 	m.mu.Unlock()
 	m.c.wg.Go(func() {
 		defer m.leave()
-		if wait > 0 && sleep(m.ctx, wait) != nil {
+		if wait > 0 && pipe.Sleep(m.ctx, wait) != nil {
 			return
 		}
 		m.attempt(b)

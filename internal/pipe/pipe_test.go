@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"usertrail/internal/pipe"
 )
@@ -32,5 +33,17 @@ func TestAClosedChannelEndsReceive(t *testing.T) {
 	close(ch)
 	if v, ok := pipe.Receive(t.Context(), ch); ok {
 		t.Errorf("received %d from a closed channel", v)
+	}
+}
+
+func TestSleepEndsWithTheContext(t *testing.T) {
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if err := pipe.Sleep(ctx, time.Hour); !errors.Is(err, why) {
+		t.Errorf("%v, want %v", err, why)
+	}
+	if err := pipe.Sleep(t.Context(), 0); err != nil {
+		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"usertrail/internal/dfs"
+	"usertrail/internal/pipe"
 )
 
 // dialTime bounds the making of one connection.
@@ -101,7 +102,7 @@ func (c *cluster) call(ctx context.Context, m mode, request func(*hdfs.Client) e
 		if time.Since(began)+wait > c.cfg.Patience {
 			return fmt.Errorf("%w: NameNode %s: %w", dfs.ErrUnavailable, strings.Join(c.addresses, ", "), plain(err))
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pipe.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -154,16 +155,4 @@ func (c *cluster) rename(ctx context.Context, m mode, from, to string) error {
 		}
 		return err
 	})
-}
-
-// sleep waits, or gives up when ctx does.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"usertrail/internal/dfs"
+	"usertrail/internal/pipe"
 )
 
 const (
@@ -158,7 +159,7 @@ func (f *file) read(p []byte, off int64) (int, error) {
 		if try >= reads {
 			return n, fmt.Errorf("%w: %d bytes at %d, tried %d times: %w", dfs.ErrUnavailable, len(p), off, try, plain(err))
 		}
-		if err := sleep(f.ctx, wait); err != nil {
+		if err := pipe.Sleep(f.ctx, wait); err != nil {
 			return n, err
 		}
 	}

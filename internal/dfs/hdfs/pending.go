@@ -16,6 +16,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"usertrail/internal/dfs"
+	"usertrail/internal/pipe"
 )
 
 // An upload that fails is begun again, up to uploads times in all, after waits
@@ -152,7 +153,7 @@ func (w *pending) finish(out *hdfs.FileWriter) error {
 		if time.Since(began) > closing {
 			return fmt.Errorf("%w: no DataNode reported its last block within %v", dfs.ErrUnavailable, closing)
 		}
-		if err := sleep(w.ctx, wait); err != nil {
+		if err := pipe.Sleep(w.ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -228,7 +229,7 @@ func (w *pending) upload() error {
 		if try == uploads {
 			return fmt.Errorf("%w: %d uploads failed, the last with: %w", dfs.ErrUnavailable, uploads, plain(err))
 		}
-		if err := sleep(w.ctx, wait); err != nil {
+		if err := pipe.Sleep(w.ctx, wait); err != nil {
 			return err
 		}
 	}

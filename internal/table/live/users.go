@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/hbase"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/layout"
+	"usertrail/internal/pipe"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
@@ -165,13 +166,9 @@ func (w *rowWalk) send() error {
 	if len(w.out) == 0 {
 		return nil
 	}
-	select {
-	case w.found <- w.out:
-		w.out = nil
-		return nil
-	case <-w.ctx.Done():
-		return context.Cause(w.ctx)
-	}
+	out := w.out
+	w.out = nil
+	return pipe.Send(w.ctx, w.found, out)
 }
 
 func (w *rowWalk) finish() error {
