@@ -25,6 +25,9 @@ func (c *Catalog) Begun(ctx context.Context) ([]manifest.Input, error) {
 // addition to those that were begun before. The load that holds them all clears
 // them by Finish.
 func (c *Catalog) Begin(ctx context.Context, inputs []manifest.Input) error {
+	if len(inputs) == 0 {
+		return nil
+	}
 	before, err := c.Begun(ctx)
 	if err != nil {
 		return err

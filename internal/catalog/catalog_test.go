@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -59,6 +60,7 @@ func TestBegunIsWhatNoLedgerHolds(t *testing.T) {
 		}
 		return out
 	}
+	begun := filepath.Join(dir, "begun.json")
 	for _, step := range []struct {
 		what string
 		do   func(*catalog.Catalog, context.Context) error
@@ -66,6 +68,7 @@ func TestBegunIsWhatNoLedgerHolds(t *testing.T) {
 	}{
 		{"nothing", func(*catalog.Catalog, context.Context) error { return nil }, nil},
 		{"a finish without a begin", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("a")) }, nil},
+		{"a begin of nothing", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, nil) }, nil},
 		{"a begin", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, inputs("a", "b")) }, []string{"a", "b"}},
 		{"another, of one of them too", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, inputs("b", "c")) }, []string{"a", "b", "c"}},
 		{"a finish", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("b", "c", "d")) }, []string{"a"}},
@@ -78,6 +81,9 @@ func TestBegunIsWhatNoLedgerHolds(t *testing.T) {
 		got, err := c.Begun(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", step.what, err)
+		}
+		if _, err := os.Stat(begun); (err == nil) != (len(step.want) > 0) {
+			t.Errorf("after %s: begun.json is there: %t", step.what, err == nil)
 		}
 		var paths []string
 		for _, in := range got {
