@@ -143,12 +143,8 @@ func (b *batch) newRowPutter(ctx context.Context, w table.Writer) *rowPutter {
 }
 
 func (p *rowPutter) put(t task) error {
-	if p.in != t.in {
-		var err error
-		if p.parser.parser, err = record.NewParser(&p.job.Format, t.in.File(), t.header); err != nil {
-			return err
-		}
-		p.in = t.in
+	if err := p.open(t); err != nil {
+		return err
 	}
 	p.had = 0
 	if err := p.parser.parser.Parse(t.chunk, p); err != nil {

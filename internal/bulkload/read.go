@@ -258,13 +258,9 @@ func (b *batch) newParser(ctx context.Context, i int) *parser {
 
 // parse takes one chunk. The file's counts are right again after each.
 func (p *parser) parse(t task) error {
-	if p.in != t.in {
-		var err error
-		if p.parser, err = record.NewParser(&p.job.Format, t.in.File(), t.header); err != nil {
-			t.in.fail(err)
-			return t.in.bad.add(t.number, nil)
-		}
-		p.in = t.in
+	if err := p.open(t); err != nil {
+		t.in.fail(err)
+		return t.in.bad.add(t.number, nil)
 	}
 	p.counts, p.rejects = manifest.Counts{}, nil
 	if err := p.parser.Parse(t.chunk, p); err != nil {
@@ -278,6 +274,17 @@ func (p *parser) parse(t task) error {
 	p.in.mu.Unlock()
 	p.records.Add(p.counts.Read)
 	return p.in.bad.add(t.number, p.rejects)
+}
+
+// open makes the parser of t's file the one at hand.
+func (p *parser) open(t task) (err error) {
+	if p.in == t.in {
+		return nil
+	}
+	if p.parser, err = record.NewParser(&p.job.Format, t.in.File(), t.header); err == nil {
+		p.in = t.in
+	}
+	return err
 }
 
 // Keep implements record.Sink.

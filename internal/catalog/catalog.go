@@ -117,6 +117,12 @@ func (c *Catalog) Extend(s *behaviour.Schema) error {
 	return nil
 }
 
+// Version is another whenever a load has been committed.
+func (c *Catalog) Version() string {
+	m := c.Manifest()
+	return fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
+}
+
 // NextLoad is the number of the next load.
 func (c *Catalog) NextLoad() int { return c.Manifest().Next() }
 

@@ -9,11 +9,10 @@ import (
 )
 
 // A Table is what its loads put into a table. A live table has no files, its
-// splits are the server's, and Address and Cluster say which one it is.
+// splits are the server's, and Address says which one it is.
 type Table struct {
 	Version     int               `json:"version"`
 	Address     string            `json:"address,omitempty"`
-	Cluster     string            `json:"cluster,omitempty"` // HBase's cluster ID
 	Layout      string            `json:"layout"`
 	Family      string            `json:"family"`
 	Compression string            `json:"compression,omitempty"`

@@ -14,7 +14,6 @@ package files
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -70,8 +69,7 @@ func newTable(fs dfs.FS, c *catalog.Catalog) *Table {
 // Info implements table.Table.
 func (t *Table) Info() table.Info {
 	m := t.Manifest()
-	version := fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
-	return table.Info{Address: t.Dir(), Version: version, Family: m.Family, Layout: t.Layout(), Schema: m.Schema}
+	return table.Info{Address: t.Dir(), Version: t.Version(), Family: m.Family, Layout: t.Layout(), Schema: m.Schema}
 }
 
 // Regions implements table.Table.

@@ -15,6 +15,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -48,11 +49,7 @@ func newTable(s *Store, c *catalog.Catalog) *Table {
 // Info implements table.Table.
 func (t *Table) Info() table.Info {
 	m := t.Manifest()
-	version := t.version
-	if version == "" {
-		version = fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
-	}
-	return table.Info{Address: t.address.String(), Version: version, Family: t.family, Layout: t.Layout(), Schema: m.Schema}
+	return table.Info{Address: t.address.String(), Version: cmp.Or(t.version, t.Version()), Family: t.family, Layout: t.Layout(), Schema: m.Schema}
 }
 
 // Regions implements table.Table.
