@@ -66,6 +66,7 @@ type Table struct {
 	Compression string // none, snappy, gz, zstd or lz4
 	Catalog     string // of a live table; empty where the job names none
 	Family      string // of a live table; empty is its only one
+	Root        string // where HBase's files lie, of a live table; empty where the job does not say
 }
 
 // A Behaviour is what a job asks of one kind beyond its schema and format.

@@ -24,6 +24,9 @@ func (b *builder) readTable(v value) {
 		if s, ok := o.get("catalog").word(); ok {
 			b.job.Table.Catalog = resolve(b.doc.folder(), s)
 		}
+		if s, ok := o.get("root").word(); ok {
+			b.job.Table.Root = resolve(b.doc.folder(), s)
+		}
 		b.job.Table.Family, _ = o.get("family").word()
 		if s, ok := o.get("compression").oneOf("compression", compressions); ok {
 			b.job.Table.Compression = s

@@ -30,7 +30,7 @@ func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 		o := live.Options{Conf: conf}
 		o.Client.CallTimeout, o.Client.OpTimeout = w.CallTimeout, w.RetryFor
 		if j != nil {
-			o.Catalog, o.Family = j.Table.Catalog, j.Table.Family
+			o.Catalog, o.Family, o.Root = j.Table.Catalog, j.Table.Family, j.Table.Root
 		}
 		store, err := live.Connect(ctx, fs, address, o)
 		if err != nil {

@@ -23,6 +23,7 @@ const CatalogAttribute = "usertrail.catalog"
 type Options struct {
 	Catalog string // the catalog's directory; the table's attribute, or the default
 	Family  string // the column family; the table's only one
+	Root    string // where HBase's files lie; hbase.rootdir of Conf
 	Conf    *hadoopconf.Conf
 	Client  hbase.Config // but for the quorum and the znode
 }
@@ -34,6 +35,7 @@ type Store struct {
 	client  *hbase.Client
 	dir     string // of the catalog
 	family  string
+	home    func() (string, error) // where HBase's files lie
 
 	untold error // why HBase does not say what the job does not say either; nil where one of them does
 }
@@ -49,7 +51,7 @@ func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store,
 	if err != nil {
 		return nil, a.explain(err)
 	}
-	s := &Store{fs: fs, address: a, client: client}
+	s := &Store{fs: fs, address: a, client: client, home: func() (string, error) { return a.home(o) }}
 	if err := s.describe(ctx, o); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
@@ -120,6 +122,22 @@ func (s *Store) find(attribute string, o Options) error {
 		s.dir = dfs.Join(root, s.address.folder())
 	}
 	return nil
+}
+
+// home is where HBase's files lie.
+func (a Address) home(o Options) (string, error) {
+	root := o.Root
+	if root == "" {
+		var err error
+		if root, err = o.Conf.Get("hbase.rootdir"); err != nil {
+			return "", err
+		}
+	}
+	if root == "" {
+		return "", fmt.Errorf("table %s: %w: nothing says where HBase keeps its files: say table: {path: …, root: hdfs://NAMENODE/hbase} in the job, or set $HADOOP_CONF_DIR to a folder whose hbase-site.xml has hbase.rootdir",
+			a, table.ErrUnfit)
+	}
+	return strings.TrimRight(root, "/"), nil
 }
 
 // Address implements table.Store.
