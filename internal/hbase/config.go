@@ -21,6 +21,7 @@ type Config struct {
 	DialTimeout time.Duration // to connect to one server; 10 s, but no more than the others
 	CallTimeout time.Duration // of one call; 60 s, but no more than OpTimeout
 	OpTimeout   time.Duration // of a get, a batch or a step of a scan, with all attempts; 5 min
+	BulkTimeout time.Duration // of one call that loads files, which may flush first; 10 min, but no less than CallTimeout
 
 	MaxRequestBytes   int // cells of one Multi of puts; 2 MiB
 	MaxRequestActions int // puts of one Multi; 4000, below HBase's warning at 5000
@@ -68,6 +69,8 @@ func (cfg Config) resolve() (Config, error) {
 	duration("CallTimeout", &cfg.CallTimeout, time.Minute)
 	duration("OpTimeout", &cfg.OpTimeout, 5*time.Minute)
 	cfg.CallTimeout = min(cfg.CallTimeout, cfg.OpTimeout)
+	duration("BulkTimeout", &cfg.BulkTimeout, 10*time.Minute)
+	cfg.BulkTimeout = max(cfg.BulkTimeout, cfg.CallTimeout)
 	duration("DialTimeout", &cfg.DialTimeout, min(10*time.Second, cfg.CallTimeout))
 	number("MaxRequestBytes", &cfg.MaxRequestBytes, 2<<20, 64<<20)
 	number("MaxRequestActions", &cfg.MaxRequestActions, 4000, 1<<20)

@@ -1,6 +1,6 @@
 // Package hbase speaks HBase's protocol, 2.4 to 2.6, without a JVM: where a table's
-// regions are, many Gets at once, scans, Puts, and the few calls of the master that
-// a table needs.
+// regions are, many Gets at once, scans, Puts, bulk load, and the few calls of the
+// master that a table needs.
 //
 //	Client ─ table (where regions are) ─ multi, scanning ─ server (window) ─ rpc ─ wire
 //
@@ -10,9 +10,10 @@
 // busy, frozen and killed; regions move, split and are merged; answers are lost. All
 // of that is tried again, just what failed, until it succeeds or Config.OpTimeout is
 // used up, and then a *GaveUpError says what was tried, where, and what the server
-// said. Every call has a limit, every wait ends with its context or with Close, and
-// when Close returns no goroutine is left. What a method gives to a callback is valid
-// until that returns. Errors that time may heal satisfy ErrUnavailable.
+// said. Only BulkLoad is not tried again where it may have been done. Every call has
+// a limit, every wait ends with its context or with Close, and when Close returns no
+// goroutine is left. What a method gives to a callback is valid until that returns.
+// Errors that time may heal satisfy ErrUnavailable.
 //
 // # Connection
 //
@@ -68,6 +69,19 @@
 // result may be part of a row. A call to next that got no answer is never sent
 // again: the server may have gone on. The scan opens anew behind the last whole row,
 // or at the unfinished one, of which the cells are skipped that were given away.
+//
+// # Bulk load
+//
+// Client.proto. Files that lie in HBase's own file system become part of regions:
+//
+//	PrepareBulkLoad  first region            → token, a staging directory's URI
+//	BulkLoadHFile    region, files, token    → loaded, for each region with files
+//	CleanupBulkLoad  first region, token     → the directory is deleted
+//
+// A region takes all files of a call or none, and says no more than that: why is in
+// its log alone. It flushes first. The call has no nonce, so that it is never
+// repeated after an answer was lost: ErrUncertain. The server deletes whatever
+// CleanupBulkLoad names; only what looks like a staging directory is sent.
 //
 // # Errors
 //

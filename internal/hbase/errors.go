@@ -17,6 +17,8 @@ var (
 	ErrPermission  = errors.New("permission denied")
 	ErrUnknownHost = errors.New("host name does not resolve here")
 	ErrClosed      = errors.New("client is closed")
+	ErrUncertain   = errors.New("it may have been done or not")
+	ErrRegionGone  = errors.New("the region is not there any more")
 )
 
 // A GaveUpError ends what was tried until its budget was used up. It satisfies

@@ -163,18 +163,27 @@ func (s *server) drop(conn *rpc.Conn, silent bool) {
 
 // call makes one call, within CallTimeout. The caller releases the answer.
 func (s *server) call(ctx context.Context, method string, param, cells wire.Appender) (*rpc.Response, error) {
+	r, err := s.callWithin(ctx, s.c.cfg.CallTimeout, method, param, cells)
+	if ended := context.Cause(ctx); err != nil && ended != nil {
+		return nil, ended
+	}
+	return r, err
+}
+
+// callWithin makes one call within limit. The caller releases the answer. Also where
+// ctx ends the error says whether the call was sent.
+func (s *server) callWithin(ctx context.Context, limit time.Duration, method string, param, cells wire.Appender) (*rpc.Response, error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, s.c.cfg.CallTimeout)
+	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r, err := conn.Call(within, method, param, cells)
 	if err != nil {
-		if ended := context.Cause(ctx); ended != nil {
-			return nil, ended
+		if context.Cause(ctx) == nil {
+			s.failed(conn, err)
 		}
-		s.failed(conn, err)
 		return nil, err
 	}
 	s.mu.Lock()

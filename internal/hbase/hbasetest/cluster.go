@@ -40,8 +40,10 @@ type Cluster struct {
 	counts  Counts
 	servers []*server
 	tables  map[string]*table
-	lastID  uint64 // of a region
-	lastSeq int64  // of an opening
+	files   map[string][]*cell.Cell // by path, of one family each
+	staging map[string]bool         // directories, by token
+	lastID  uint64                  // of a region
+	lastSeq int64                   // of an opening
 	scanID  uint64
 	scans   int // answers of scans so far
 }
@@ -83,6 +85,7 @@ func New(t testing.TB, cfg Config) *Cluster {
 		cfg:    cfg,
 		stop:   make(chan struct{}),
 		tables: map[string]*table{},
+		files:  map[string][]*cell.Cell{}, staging: map[string]bool{},
 		lastID: 1_700_000_000_000,
 		counts: Counts{Calls: map[string]int{}, RowGets: map[string]int{}, RowPuts: map[string]int{}},
 	}

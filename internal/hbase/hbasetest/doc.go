@@ -5,8 +5,8 @@
 //
 // What it does it does as HBase: a Multi's Gets before its Puts, exceptions for a
 // call, a region or an action, the cap on answers, sequence numbers, partial rows
-// and heartbeats of scans, hbase:meta in its own order. What it does not have is
-// deletes, durability, permissions and time.
+// and heartbeats of scans, hbase:meta in its own order, bulk loads of files that are
+// cells. What it does not have is deletes, durability, permissions and time.
 //
 // Hooks say which call goes wrong and how, a Cluster's methods move, split and
 // merge regions and stop servers while calls run, and Counts tells what was

@@ -11,8 +11,8 @@ import (
 type Hooks struct {
 	// Call is asked for each call before it is executed.
 	Call func(Call) Fault
-	// Region is asked for each region of a Get, a Multi or an opening Scan: its
-	// exception is that of the region's part.
+	// Region is asked for each region of a Get, a Multi, an opening Scan or a bulk
+	// load: its exception is that of the region's part.
 	Region func(c Call, region string) *wire.ServerError
 	// Action is asked for each Get and Put of a Multi: its exception is that of
 	// the action.

@@ -169,7 +169,9 @@ func (x *execution) run(r Request) (param, cells []byte, e *wire.ServerError) {
 	case "Scan":
 		return x.scan(f)
 	}
-	if x.s.index < 0 {
+	if do := x.bulkCall(r.Method); do != nil {
+		param, e = do(f)
+	} else if x.s.index < 0 {
 		param, e = x.master(r.Method, f)
 	} else {
 		param, e = x.clientMeta(r.Method)

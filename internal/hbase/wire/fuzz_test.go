@@ -64,6 +64,8 @@ func FuzzAnswers(f *testing.F) {
 			_, _, _ = wire.DecodeProcedure(b)
 			_, _ = wire.DecodeFlush(b)
 			_, _ = wire.DecodeRegionInfo(b)
+			_, _ = wire.DecodePrepareBulkLoad(b)
+			_, _ = wire.DecodeBulkLoad(b)
 		}
 	})
 }

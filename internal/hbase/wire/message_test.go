@@ -75,6 +75,9 @@ func TestRequests(t *testing.T) {
 		"procedure":         {wire.ProcedureRequest{ID: 3}.Append(nil), msg(1, 3)},
 		"flush":             {wire.RegionRequest{Region: []byte("r")}.Append(nil), msg(1, region)},
 		"compact":           {wire.CompactRegionRequest{Region: []byte("r"), Major: true}.Append(nil), msg(1, region, 2, 1)},
+		"prepare":           {(&wire.PrepareBulkLoadRequest{Table: wire.ParseTableName("t"), Region: []byte("r")}).Append(nil), msg(1, table, 2, region)},
+		"bulk load":         {(&wire.BulkLoadRequest{Region: []byte("r"), Files: []wire.FamilyPath{{Family: []byte("f"), Path: "/a/1"}, {Family: []byte("g"), Path: "hdfs://n/a/2"}}, Token: "hdfs://n/s"}).Append(nil), msg(1, region, 2, msg(1, "f", 2, "/a/1"), 2, msg(1, "g", 2, "hdfs://n/a/2"), 3, 1, 5, "hdfs://n/s", 6, 0)},
+		"clean up":          {(&wire.CleanupBulkLoadRequest{Token: "hdfs://n/s", Region: []byte("r")}).Append(nil), msg(1, "hdfs://n/s", 2, region)},
 		"prefixes":          {multiple, filter("MultipleColumnPrefixFilter", msg(1, "order,", 1, "play,"))},
 		"one prefix":        {single, filter("ColumnPrefixFilter", msg(1, "play,"))},
 		"key only":          {wire.KeyOnly(false), filter("KeyOnlyFilter", msg(1, 0))},
@@ -242,6 +245,27 @@ func TestTablesAndProcedures(t *testing.T) {
 	}
 	if flushed, err := wire.DecodeFlush(msg(1, 5, 2, 1)); err != nil || !flushed {
 		t.Errorf("flushed %v, %v", flushed, err)
+	}
+}
+
+func TestBulkLoadAnswers(t *testing.T) {
+	if token, err := wire.DecodePrepareBulkLoad(msg(1, "hdfs://n/s")); err != nil || token != "hdfs://n/s" {
+		t.Errorf("token %q, %v", token, err)
+	}
+	for _, want := range []bool{false, true} {
+		n := 0
+		if want {
+			n = 1
+		}
+		if loaded, err := wire.DecodeBulkLoad(msg(1, n)); err != nil || loaded != want {
+			t.Errorf("loaded %v, %v; want %v", loaded, err, want)
+		}
+	}
+	if _, err := wire.DecodePrepareBulkLoad(nil); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("no token: %v", err)
+	}
+	if _, err := wire.DecodeBulkLoad(nil); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("neither loaded nor not: %v", err)
 	}
 }
 

@@ -1,0 +1,93 @@
+package wire
+
+import "fmt"
+
+// PrepareBulkLoadRequest is the parameter of "PrepareBulkLoad".
+type PrepareBulkLoadRequest struct {
+	Table  TableName
+	Region []byte // complete name
+}
+
+// Append appends the message. The region is optional by the protocol, but there is
+// no answer without it.
+func (r *PrepareBulkLoadRequest) Append(dst []byte) []byte {
+	return appendRegion(r.Table.append(dst, 1), 2, r.Region)
+}
+
+// DecodePrepareBulkLoad decodes the answer to "PrepareBulkLoad": the URI of the
+// staging directory.
+func DecodePrepareBulkLoad(param []byte) (token string, err error) {
+	d := decoder{rest: param}
+	for d.next() {
+		if d.num == 1 {
+			d.string(&token)
+		}
+	}
+	if d.err == nil && token == "" {
+		d.refuse("bulk token missing")
+	}
+	return token, d.done("PrepareBulkLoadResponse")
+}
+
+// A FamilyPath is a file for one family.
+type FamilyPath struct {
+	Family []byte
+	Path   string // absolute, or a URI
+}
+
+// BulkLoadRequest is the parameter of "BulkLoadHFile", for files that go through a
+// staging directory. The server gives them a sequence number of its own and moves
+// them.
+type BulkLoadRequest struct {
+	Region []byte // complete name
+	Files  []FamilyPath
+	Token  string // of PrepareBulkLoad
+}
+
+// Append appends the message. It names no cluster: a server that reads its own
+// cluster's ID there answers that all is loaded, and does nothing.
+func (r *BulkLoadRequest) Append(dst []byte) []byte {
+	dst = appendRegion(dst, 1, r.Region)
+	for _, f := range r.Files {
+		var at int
+		dst, at = begin(dst, 2)
+		dst = appendBytes(dst, 1, f.Family)
+		dst = appendString(dst, 2, f.Path)
+		dst = end(dst, at)
+	}
+	dst = appendBool(dst, 3, true)
+	dst = appendString(dst, 5, r.Token)
+	return appendBool(dst, 6, false)
+}
+
+// DecodeBulkLoad decodes the answer to "BulkLoadHFile": whether the region took
+// the files.
+func DecodeBulkLoad(param []byte) (loaded bool, err error) {
+	found := false
+	d := decoder{rest: param}
+	for d.next() {
+		if d.num == 1 {
+			d.bool(&loaded)
+			found = true
+		}
+	}
+	if err := d.done("BulkLoadHFileResponse"); err != nil {
+		return false, err
+	}
+	if !found {
+		return false, fmt.Errorf("BulkLoadHFileResponse: %w: loaded is missing", ErrMalformed)
+	}
+	return loaded, nil
+}
+
+// CleanupBulkLoadRequest is the parameter of "CleanupBulkLoad". Up to HBase 2.6.4
+// the server deletes whatever Token names. The answer has no fields.
+type CleanupBulkLoadRequest struct {
+	Token  string
+	Region []byte // complete name
+}
+
+// Append appends the message.
+func (r *CleanupBulkLoadRequest) Append(dst []byte) []byte {
+	return appendRegion(appendString(dst, 1, r.Token), 2, r.Region)
+}
