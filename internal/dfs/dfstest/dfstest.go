@@ -74,6 +74,8 @@ func RunWithin(t *testing.T, limits Limits, open Opener) {
 		{"a lock is for other processes too, and falls with its holder", testLockKilled},
 		{"what is not there is fs.ErrNotExist", testNotExist},
 		{"an error names the file", testErrorNames},
+		{"a place tells its room and its clock", testSurvey},
+		{"who holds a lock is told without taking it", testHeld},
 		{"a cancelled context ends everything", testCancelled},
 	}
 	for _, c := range tests {

@@ -111,6 +111,10 @@ func Denied(t *testing.T, fsys dfs.FS, dir, file string) {
 		operation{"Sweep", dir, fsys.Sweep(t.Context(), dir)},
 		operation{"Remove", dir, fsys.Remove(t.Context(), dfs.Join(dir, file))},
 	)
+	if s, ok := fsys.(dfs.Surveyor); ok {
+		_, err := s.Try(t.Context(), dir)
+		ops = append(ops, operation{"Try", dir, err})
+	}
 	for _, o := range ops {
 		if !errors.Is(o.err, fs.ErrPermission) {
 			t.Errorf("%s of %s: %v, want fs.ErrPermission", o.op, o.name, o.err)

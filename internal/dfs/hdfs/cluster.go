@@ -33,7 +33,7 @@ type cluster struct {
 	umask     uint32
 
 	mu      sync.Mutex
-	clients [2]*hdfs.Client // by mode, nil until first used
+	clients [3]*hdfs.Client // by mode, nil until first used
 }
 
 // A mode is what a client's requests are like.
@@ -42,7 +42,11 @@ type mode int
 const (
 	replacing mode = iota // a rename replaces its target
 	keeping               // a rename fails if its target is there
+	asking                // a truncation is the question whether the file is closed
 )
+
+// amends are what a mode changes of what is sent.
+var amends = [...]func([]byte) []byte{replacing: nil, keeping: keepTarget, asking: askClosed}
 
 // client returns the connected client of a mode.
 func (c *cluster) client(m mode) (*hdfs.Client, error) {
@@ -51,17 +55,13 @@ func (c *cluster) client(m mode) (*hdfs.Client, error) {
 	if c.clients[m] != nil {
 		return c.clients[m], nil
 	}
-	dialName := c.dial(nil)
-	if m == keeping {
-		dialName = c.dial(keepTarget)
-	}
 	client, err := hdfs.NewClient(hdfs.ClientOptions{
 		// After a failure the library leaves an address alone for 5 s. Each stands
 		// there twice, so that a connection that broke is made anew at once.
 		Addresses:           slices.Concat(c.addresses, c.addresses),
 		User:                c.user,
 		UseDatanodeHostname: c.hostnames,
-		NamenodeDialFunc:    dialName,
+		NamenodeDialFunc:    c.dial(amends[m]),
 		DatanodeDialFunc:    c.dial(nil),
 	})
 	if err != nil {

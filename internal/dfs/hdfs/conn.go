@@ -46,43 +46,78 @@ func (c *conn) Write(b []byte) (int, error) {
 // SetDeadline does nothing: each read and write has its own.
 func (c *conn) SetDeadline(time.Time) error { return nil }
 
-// keepTarget makes a rename2 request one that does not replace its target, which
-// the library cannot ask for. Any other packet is left as it is. A request is
-// (rpc.Server, and Rename2RequestProto in ClientNamenodeProtocol.proto):
+// The fields that requests are known by and changed in.
+const (
+	methodName    = protowire.Number(1) // in RequestHeaderProto
+	overwriteDest = protowire.Number(3) // in Rename2RequestProto
+	closedSource  = protowire.Number(1) // in IsFileClosedRequestProto, and in TruncateRequestProto
+)
+
+// A request is what is sent to call a method (rpc.Server):
 //
 //	length, 4 bytes   RpcRequestHeaderProto   RequestHeaderProto   body
 //
 // with a length before each message. Of a field that comes twice, protobuf takes
 // the last.
-func keepTarget(packet []byte) []byte {
-	const (
-		methodName    = protowire.Number(1) // in RequestHeaderProto
-		overwriteDest = protowire.Number(3) // in Rename2RequestProto
-	)
+type request [3][]byte
+
+// parseRequest takes apart a request of a method; any other packet is none.
+func parseRequest(packet []byte, method string) (request, bool) {
+	var r request
 	if len(packet) < 4 {
-		return packet
+		return r, false
 	}
-	var parts [3][]byte
 	rest := packet[4:]
-	for i := range parts {
+	for i := range r {
 		b, n := protowire.ConsumeBytes(rest)
 		if n < 0 {
-			return packet
+			return r, false
 		}
-		parts[i], rest = b, rest[n:]
+		r[i], rest = b, rest[n:]
 	}
-	if name, ok := stringField(parts[1], methodName); !ok || name != "rename2" {
-		return packet
-	}
-	body := append([]byte(nil), parts[2]...)
-	body = protowire.AppendTag(body, overwriteDest, protowire.VarintType)
-	parts[2] = protowire.AppendVarint(body, protowire.EncodeBool(false))
-	out := make([]byte, 4, len(packet)+8)
-	for _, b := range parts {
+	name, ok := stringField(r[1], methodName)
+	return r, ok && name == method
+}
+
+// packet is the request as it is sent.
+func (r request) packet() []byte {
+	out := make([]byte, 4)
+	for _, b := range r {
 		out = protowire.AppendBytes(out, b)
 	}
 	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
 	return out
+}
+
+// keepTarget makes a rename2 request one that does not replace its target, which
+// the library cannot ask for. Any other packet is left as it is.
+func keepTarget(packet []byte) []byte {
+	r, ok := parseRequest(packet, "rename2")
+	if !ok {
+		return packet
+	}
+	body := append([]byte(nil), r[2]...)
+	body = protowire.AppendTag(body, overwriteDest, protowire.VarintType)
+	r[2] = protowire.AppendVarint(body, protowire.EncodeBool(false))
+	return r.packet()
+}
+
+// askClosed makes a truncate request the question whether the file is closed,
+// which the library cannot ask either. Both are answered by one bool.
+func askClosed(packet []byte) []byte {
+	r, ok := parseRequest(packet, "truncate")
+	if !ok {
+		return packet
+	}
+	name, ok := stringField(r[2], closedSource)
+	if !ok {
+		return packet
+	}
+	header := append([]byte(nil), r[1]...)
+	header = protowire.AppendTag(header, methodName, protowire.BytesType)
+	r[1] = protowire.AppendString(header, "isFileClosed")
+	r[2] = protowire.AppendString(protowire.AppendTag(nil, closedSource, protowire.BytesType), name)
+	return r.packet()
 }
 
 // stringField returns the first field of that number.

@@ -31,7 +31,7 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 		return nil, named("lock", name, err)
 	}
 	l := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
-	taken, err := l.TryLock()
+	taken, err := tryLock(l)
 	if err != nil {
 		return nil, named("lock", name, err)
 	}
@@ -43,6 +43,17 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 		return nil, named("lock", name, err)
 	}
 	return &lock{name: name, l: l}, nil
+}
+
+// tryLock tries for as long as Held may share the lock.
+func tryLock(l *flock.Flock) (bool, error) {
+	for n := 0; ; n++ {
+		taken, err := l.TryLock()
+		if taken || err != nil || n == 3 {
+			return taken, err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 // Unlock lets go of the lock; a second time it does nothing. The file stays:
@@ -63,9 +74,17 @@ func self() string {
 
 // holder says who holds a lock, if its file does.
 func holder(name string) string {
+	if who := told(name); who != "" {
+		return ": " + who
+	}
+	return ""
+}
+
+// told is what a lock file tells.
+func told(name string) string {
 	b, err := os.ReadFile(name)
-	if err != nil || len(b) == 0 || len(b) > maxHolder {
+	if err != nil || len(b) > maxHolder {
 		return ""
 	}
-	return ": " + strings.TrimSpace(string(b))
+	return strings.TrimSpace(string(b))
 }
