@@ -28,6 +28,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"time"
 	_ "time/tzdata" // a zone means the same on machines without a zone database
 
 	"usertrail/internal/behaviour"
@@ -67,6 +68,10 @@ type Table struct {
 	Catalog     string // of a live table; empty where the job names none
 	Family      string // of a live table; empty is its only one
 	Root        string // where HBase's files lie, of a live table; empty where the job does not say
+
+	// TTL is how long a live table that is made keeps a behaviour, from its own
+	// time on; 0 is for ever.
+	TTL time.Duration
 }
 
 // A Behaviour is what a job asks of one kind beyond its schema and format.

@@ -1,11 +1,20 @@
 package job
 
+import (
+	"regexp"
+	"strconv"
+	"time"
+)
+
 const (
 	// defaultCompression is fast to write and to read; zstd makes files a third
 	// smaller for twice the time of a load.
 	defaultCompression = "snappy"
 
 	maxRegions = 100_000 // far more than HBase serves well
+
+	// maxTTL is what HBase counts in 31 bits of seconds; one more second is for ever.
+	maxTTL = (1<<31 - 2) * time.Second
 )
 
 var compressions = []string{"none", "snappy", "gz", "zstd", "lz4"}
@@ -28,6 +37,7 @@ func (b *builder) readTable(v value) {
 			b.job.Table.Root = resolve(b.doc.folder(), s)
 		}
 		b.job.Table.Family, _ = o.get("family").word()
+		b.job.Table.TTL = o.get("ttl").ttl()
 		if s, ok := o.get("compression").oneOf("compression", compressions); ok {
 			b.job.Table.Compression = s
 		}
@@ -35,4 +45,30 @@ func (b *builder) readTable(v value) {
 	if s, ok := address.word(); ok {
 		b.job.Table.Address = resolve(b.doc.folder(), s)
 	}
+}
+
+// ttlText is a number of days or hours.
+var ttlText = regexp.MustCompile(`^([0-9]{1,6})([dh])$`)
+
+// ttl reads how long behaviours are kept, from their own time on; 0 is for ever.
+func (v value) ttl() time.Duration {
+	s, ok := v.word()
+	if !ok || s == "forever" {
+		return 0
+	}
+	m := ttlText.FindStringSubmatch(s)
+	if m == nil {
+		v.wrong("%q is no time such as 400d or 36h, nor forever", s)
+		return 0
+	}
+	n, err := strconv.Atoi(m[1])
+	unit := time.Hour
+	if m[2] == "d" {
+		unit *= 24
+	}
+	if err != nil || n == 0 || time.Duration(n) > maxTTL/unit {
+		v.wrong("%s is not in 1h..%dd", s, maxTTL/(24*time.Hour))
+		return 0
+	}
+	return time.Duration(n) * unit
 }
