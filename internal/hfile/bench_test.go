@@ -87,6 +87,9 @@ var benchFiles = []struct {
 	{"fast_diff/row/lz4/texts", textWorld, Options{Bloom: RowBloom, Codec: LZ4}},
 	{"fast_diff/row/zstd/texts", textWorld, Options{Bloom: RowBloom, Codec: ZSTD}},
 	{"none/row/snappy/texts", textWorld, Options{Bloom: RowBloom, Encoding: NoEncoding}},
+	{"prefix/row/snappy/texts", textWorld, Options{Bloom: RowBloom, Encoding: Prefix}},
+	{"diff/row/snappy/texts", textWorld, Options{Bloom: RowBloom, Encoding: Diff}},
+	{"row_index_v1/row/snappy/texts", textWorld, Options{Bloom: RowBloom, Encoding: RowIndex}},
 	{"fast_diff/16KiB_groups/snappy/texts", textWorld, Options{
 		BlockSize: 16 << 10, IndexChunk: 32 << 10, ShortIndexKeys: true,
 		GroupLen: func(row []byte) int { return bytes.IndexByte(row, ',') + 1 },

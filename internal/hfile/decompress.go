@@ -68,7 +68,7 @@ func (d *decompressor) decompress(buf, stored []byte, n int) ([]byte, error) {
 	case LZ4:
 		return dst, unframe(dst, stored, unLZ4)
 	case ZSTD:
-		if len(stored) >= 4 && binary.BigEndian.Uint32(stored) == zstdMagic {
+		if isFrame(stored) {
 			return dst, whole(dst)(unzstd(dst, stored))
 		}
 		return dst, unframe(dst, stored, unzstd)
@@ -78,6 +78,12 @@ func (d *decompressor) decompress(buf, stored []byte, n int) ([]byte, error) {
 
 // zstdMagic begins a frame; as the length of a group it would be beyond any.
 const zstdMagic = 0x28b52ffd
+
+// isFrame says whether a payload stored by ZSTD is one frame and not framed
+// chunks.
+func isFrame(stored []byte) bool {
+	return len(stored) >= 4 && binary.BigEndian.Uint32(stored) == zstdMagic
+}
 
 // whole takes the result of decoding into dst and checks that it filled it.
 func whole(dst []byte) func(int, error) error {

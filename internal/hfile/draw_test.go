@@ -27,7 +27,7 @@ func TestDrawing(t *testing.T) {
 			cells = append(cells, drawnCell(t, line))
 		}
 		var buf bytes.Buffer
-		w, err := newTestWriter(&buf, opt)
+		w, err := NewWriter(&buf, opt)
 		if err != nil {
 			return err.Error()
 		}

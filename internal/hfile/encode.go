@@ -22,16 +22,51 @@ type follower struct {
 	mvcc       uint64
 }
 
+// appendRest appends how much of the key is common with the one before, and of
+// the rest all but time and type.
+func (f *follower) appendRest(b []byte) []byte {
+	if f.sameRow {
+		b = appendCI(b, 2+len(f.Row)+1+len(f.Family)+f.commonQual)
+		return append(b, f.Qualifier[f.commonQual:]...)
+	}
+	if len(f.Row) == f.lastRow {
+		b = appendCI(b, 2+f.commonRow)
+		return append(append(b, f.Row[f.commonRow:]...), f.Qualifier...)
+	}
+	if len(f.Row)>>8 == f.lastRow>>8 {
+		b = append(b, 1, byte(len(f.Row)))
+	} else {
+		b = append(b, 0, byte(len(f.Row)>>8), byte(len(f.Row)))
+	}
+	return append(append(b, f.Row...), f.Qualifier...)
+}
+
 // A cellEncoder collects the cells of one data block.
 type cellEncoder interface {
 	kind() BlockType
 	// add appends a cell.
 	add(f *follower)
-	// plain is the size of the block so far without encoding.
-	plain() int
+	// filled is what the block so far counts against its size: the bytes of its
+	// cells without encoding, or, as in HBase, with it where that is more.
+	filled() int
 	// payload returns the block's payload, valid until reset.
 	payload() []byte
 	reset()
+}
+
+// newEncoder returns the encoder of an encoding that NewWriter has checked.
+func newEncoder(e Encoding, t tail) cellEncoder {
+	switch e {
+	case Prefix:
+		return &prefixEncoder{tail: t}
+	case Diff:
+		return &diffEncoder{tail: t}
+	case FastDiff:
+		return &fastDiffEncoder{tail: t}
+	case RowIndex:
+		return &rowIndexEncoder{plainEncoder: plainEncoder{tail: t}}
+	}
+	return &plainEncoder{tail: t}
 }
 
 // tail says which optional parts end each cell.
@@ -51,6 +86,32 @@ func (t tail) size(f *follower) int {
 	return n
 }
 
+// plainSize is the size of f in a block without encoding.
+func (t tail) plainSize(f *follower) int { return 8 + f.keyLen + len(f.Value) + t.size(f) }
+
+// appendTo appends f's tail to a block whose encoding shortens lengths.
+func (t tail) appendTo(b []byte, f *follower) []byte {
+	if t.tags {
+		b = append(appendCI(b, len(f.Tags)), f.Tags...)
+	}
+	if t.mvcc {
+		b = appendVint(b, int64(f.mvcc))
+	}
+	return b
+}
+
+// appendPreamble appends what encoded payloads begin with: the encoding's id, and
+// room for the sum of the cells' plain sizes.
+func appendPreamble(b []byte, id uint16) []byte {
+	return append(binary.BigEndian.AppendUint16(b, id), 0, 0, 0, 0)
+}
+
+// withSum puts the sum of the plain sizes into a payload.
+func withSum(payload []byte, sum int) []byte {
+	binary.BigEndian.PutUint32(payload[2:], uint32(sum))
+	return payload
+}
+
 // plainEncoder is encoding NONE.
 type plainEncoder struct {
 	tail
@@ -58,7 +119,7 @@ type plainEncoder struct {
 }
 
 func (e *plainEncoder) kind() BlockType { return DataBlock }
-func (e *plainEncoder) plain() int      { return len(e.buf) }
+func (e *plainEncoder) filled() int     { return len(e.buf) }
 func (e *plainEncoder) payload() []byte { return e.buf }
 func (e *plainEncoder) reset()          { e.buf = e.buf[:0] }
 
@@ -79,13 +140,12 @@ func (e *plainEncoder) add(f *follower) {
 // Flags of FAST_DIFF. The low three bits are the leading bytes that the
 // time has in common with the one before.
 const (
-	fastTimeBytes   = 0x07
-	fastSameKeyLen  = 0x08
-	fastSameValLen  = 0x10
-	fastSameType    = 0x20
-	fastSameValue   = 0x40
-	fastUnknown     = 0x80
-	encodedPreamble = 2 + 4 // id and sum of plain sizes
+	fastTimeBytes  = 0x07
+	fastSameKeyLen = 0x08
+	fastSameValLen = 0x10
+	fastSameType   = 0x20
+	fastSameValue  = 0x40
+	fastUnknown    = 0x80
 )
 
 // fastDiffEncoder is encoding FAST_DIFF.
@@ -104,18 +164,14 @@ type fastDiffEncoder struct {
 }
 
 func (e *fastDiffEncoder) kind() BlockType { return EncodedBlock }
-func (e *fastDiffEncoder) plain() int      { return e.sum }
+func (e *fastDiffEncoder) filled() int     { return e.sum }
 
 func (e *fastDiffEncoder) reset() {
-	e.buf = binary.BigEndian.AppendUint16(e.buf[:0], idFastDiff)
-	e.buf = append(e.buf, 0, 0, 0, 0)
+	e.buf = appendPreamble(e.buf[:0], idFastDiff)
 	e.sum = 0
 }
 
-func (e *fastDiffEncoder) payload() []byte {
-	binary.BigEndian.PutUint32(e.buf[2:], uint32(e.sum))
-	return e.buf
-}
+func (e *fastDiffEncoder) payload() []byte { return withSum(e.buf, e.sum) }
 
 func (e *fastDiffEncoder) add(f *follower) {
 	if f.first {
@@ -124,13 +180,8 @@ func (e *fastDiffEncoder) add(f *follower) {
 		e.addNext(f)
 	}
 	e.keyLen, e.typ, e.time = f.keyLen, f.Type, f.Time
-	e.sum += 8 + f.keyLen + len(f.Value) + e.size(f)
-	if e.tags {
-		e.buf = append(appendCI(e.buf, len(f.Tags)), f.Tags...)
-	}
-	if e.mvcc {
-		e.buf = appendVint(e.buf, int64(f.mvcc))
-	}
+	e.sum += e.plainSize(f)
+	e.buf = e.appendTo(e.buf, f)
 }
 
 func (e *fastDiffEncoder) addFirst(f *follower) {
@@ -161,7 +212,7 @@ func (e *fastDiffEncoder) addNext(f *follower) {
 	} else {
 		b = appendCI(b, len(f.Value))
 	}
-	b = e.appendRest(b, f)
+	b = f.appendRest(b)
 
 	equal := min(bits.LeadingZeros64(uint64(f.Time)^uint64(e.time))/8, 7)
 	flag |= byte(equal)
@@ -178,23 +229,4 @@ func (e *fastDiffEncoder) addNext(f *follower) {
 	}
 	b[at] = flag
 	e.buf = b
-}
-
-// appendRest appends how much of the key is common with the one before, and of
-// the rest all but time and type.
-func (e *fastDiffEncoder) appendRest(b []byte, f *follower) []byte {
-	if f.sameRow {
-		b = appendCI(b, 2+len(f.Row)+1+len(f.Family)+f.commonQual)
-		return append(b, f.Qualifier[f.commonQual:]...)
-	}
-	if len(f.Row) == f.lastRow {
-		b = appendCI(b, 2+f.commonRow)
-		return append(append(b, f.Row[f.commonRow:]...), f.Qualifier...)
-	}
-	if len(f.Row)>>8 == f.lastRow>>8 {
-		b = append(b, 1, byte(len(f.Row)))
-	} else {
-		b = append(b, 0, byte(len(f.Row)>>8), byte(len(f.Row)))
-	}
-	return append(append(b, f.Row...), f.Qualifier...)
 }

@@ -74,7 +74,7 @@ func codecOf(ordinal uint64) (Codec, error) {
 // An Encoding is how cells are written in a data block, by HBase's name.
 type Encoding string
 
-// The encodings that are read. NoEncoding and FastDiff are written.
+// The encodings that are written and read.
 const (
 	NoEncoding Encoding = "NONE"
 	Prefix     Encoding = "PREFIX"

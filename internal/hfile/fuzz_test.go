@@ -87,6 +87,10 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte("a row, a qualifier, and whatever else there is"), uint8(0))
 	f.Add(bytes.Repeat([]byte{3, 'r', 1, 'q', 0}, 40), uint8(0xff))
 	f.Add(bytes.Repeat([]byte{255, 0, 1, 2}, 300), uint8(3))
+	// Times that fall by more and more, to below zero, each row with one value.
+	f.Add([]byte("\x04\x01a\x54\x01b\xa4\x01c\xf4\x03def\xfc\x05abcde\x01\x01s\x05\x02vv\x04\x02xy\x05\x02vw"), uint8(2))
+	// Rows and qualifiers whose lengths and ends differ.
+	f.Add(append([]byte("\x02\x03abc\x02\x01d\x00\x02rr\x02\x01a\x01"), bytes.Repeat([]byte{0xfe}, 255)...), uint8(0xc1))
 	f.Fuzz(func(t *testing.T, b []byte, bits uint8) {
 		opt := Options{
 			Codec:     allCodecs[int(bits)%len(allCodecs)],
@@ -111,9 +115,14 @@ func FuzzRoundTrip(f *testing.F) {
 			}
 		}
 		for _, tl := range []tail{{mvcc: true}, {tags: true, mvcc: true}} {
-			fast, slow := encodeAll(&fastDiffEncoder{tail: tl}, cells), encodeAll(&slowEncoder{encoding: FastDiff, tail: tl}, cells)
-			if len(cells) > 0 && !bytes.Equal(fast, slow) {
-				t.Fatalf("encoded as %x, want %x", fast, slow)
+			for _, encoding := range allEncodings {
+				if len(cells) == 0 {
+					break // no block is ever empty
+				}
+				fast, slow := encodeAll(newEncoder(encoding, tl), cells), encodeAll(&slowEncoder{encoding: encoding, tail: tl}, cells)
+				if !bytes.Equal(fast, slow) {
+					t.Fatalf("%s: encoded as %x, want %x", encoding, fast, slow)
+				}
 			}
 		}
 	})

@@ -9,10 +9,10 @@ import (
 // that stands beside it.
 type Options struct {
 	Codec    Codec    // SNAPPY
-	Encoding Encoding // FAST_DIFF; NONE is the other that can be written
+	Encoding Encoding // FAST_DIFF
 
-	// A block closes before the first cell after BlockSize bytes, counted
-	// without encoding and compression; 64 KiB.
+	// A block closes before the first cell after BlockSize bytes, counted without
+	// compression, and without encoding unless that made it larger; 64 KiB.
 	BlockSize int
 
 	// GroupLen returns how many leading bytes of a row name the group it belongs
@@ -87,8 +87,8 @@ func (o *Options) validate() error {
 	if _, ok := o.Codec.ordinal(); !ok {
 		return fmt.Errorf("hfile: codec %q: want NONE, GZ, SNAPPY, LZ4, ZSTD or ZSTD_PLAIN", o.Codec)
 	}
-	if o.Encoding != NoEncoding && o.Encoding != FastDiff {
-		return fmt.Errorf("hfile: encoding %q: want NONE or FAST_DIFF", o.Encoding)
+	if _, ok := o.Encoding.id(); !ok {
+		return fmt.Errorf("hfile: encoding %q: want NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1", o.Encoding)
 	}
 	if o.BlockSize < 1 || o.BlockSize > maxBlockSize {
 		return fmt.Errorf("hfile: block size %d is not in 1..%d", o.BlockSize, maxBlockSize)

@@ -14,6 +14,7 @@ type Reader struct {
 	r       io.ReaderAt
 	size    int64
 	trailer Trailer
+	codec   Codec
 	info    map[string][]byte
 	layout  layout
 	root    node
@@ -38,7 +39,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Reader{r: r, size: size, trailer: trailer}
+	x := &Reader{r: r, size: size, trailer: trailer, codec: trailer.Codec}
 	if err := x.readLoadOnOpen(); err != nil {
 		return nil, err
 	}
@@ -50,6 +51,9 @@ func (r *Reader) readLoadOnOpen() error {
 	t := &r.trailer
 	s := newScanner(r, t.LoadOnOpen, r.size-trailerLen)
 	for s.next() {
+		if r.codec == ZSTD && isFrame(s.stored[headerLen:s.header.stored]) {
+			r.codec = ZSTDPlain
+		}
 		payload, err := s.payload()
 		if err != nil {
 			return err
@@ -141,6 +145,10 @@ func (r *Reader) Info() map[string][]byte { return r.info }
 
 // Trailer is the file's trailer.
 func (r *Reader) Trailer() Trailer { return r.trailer }
+
+// Codec is the codec of the blocks. Unlike the trailer's it tells the two layouts
+// of ZSTD apart.
+func (r *Reader) Codec() Codec { return r.codec }
 
 // Encoding is the encoding of the data blocks.
 func (r *Reader) Encoding() Encoding { return r.layout.encoding }

@@ -65,24 +65,28 @@ func TestReadsWhatItWrites(t *testing.T) {
 			!bytes.Equal(r.FirstRow(), cells[0].Row) || !bytes.Equal(r.LastRow(), last) {
 			t.Errorf("meta %+v, reader from %x to %x", meta, r.FirstRow(), r.LastRow())
 		}
-		if r.Bloom() != opt.Bloom || r.Encoding() != opt.Encoding {
-			t.Errorf("the reader says filter %s and encoding %s", r.Bloom(), r.Encoding())
+		if r.Bloom() != opt.Bloom || r.Encoding() != opt.Encoding || r.Codec() != opt.Codec {
+			t.Errorf("the reader says filter %s, encoding %s and codec %s", r.Bloom(), r.Encoding(), r.Codec())
 		}
 	})
 }
 
-// TestFastDiffIsAsDrawn compares the encoder with the slow one on blocks that
-// begin anywhere.
-func TestFastDiffIsAsDrawn(t *testing.T) {
+// TestEncodersFollowTheDrawing compares each encoder with the slow one on blocks
+// that begin anywhere.
+func TestEncodersFollowTheDrawing(t *testing.T) {
 	for seed := range uint64(20) {
 		cells := madeUp(seed, 300)
 		for _, tl := range []tail{{}, {mvcc: true}, {tags: true, mvcc: true}} {
 			for from := 0; from < len(cells); from += 50 {
-				some := cells[from:]
-				got := encodeAll(&fastDiffEncoder{tail: tl}, some)
-				want := encodeAll(&slowEncoder{encoding: FastDiff, tail: tl}, some)
-				if !bytes.Equal(got, want) {
-					t.Fatalf("seed %d, cells from %d: they differ at byte %d", seed, from, commonPrefix(got, want))
+				for _, encoding := range allEncodings {
+					fast, slow := newEncoder(encoding, tl), &slowEncoder{encoding: encoding, tail: tl}
+					got, want := encodeAll(fast, cells[from:]), encodeAll(slow, cells[from:])
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%s: seed %d, cells from %d: they differ at byte %d", encoding, seed, from, commonPrefix(got, want))
+					}
+					if fast.filled() != slow.filled() {
+						t.Fatalf("%s: seed %d, cells from %d: filled with %d bytes, want %d", encoding, seed, from, fast.filled(), slow.filled())
+					}
 				}
 			}
 		}

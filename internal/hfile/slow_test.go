@@ -9,8 +9,7 @@ import (
 )
 
 // slowEncoder encodes a block in the plainest way that follows the drawing in
-// the package comment. It is the oracle of FAST_DIFF's encoder and makes what the
-// decoders of the others read.
+// the package comment. It is the oracle of the encoders.
 type slowEncoder struct {
 	encoding Encoding
 	tail
@@ -25,8 +24,15 @@ func (e *slowEncoder) kind() BlockType {
 	return EncodedBlock
 }
 
-func (e *slowEncoder) plain() int { return e.sum }
-func (e *slowEncoder) reset()     { e.cells, e.sum = nil, 0 }
+func (e *slowEncoder) reset() { e.cells, e.sum = nil, 0 }
+
+func (e *slowEncoder) filled() int {
+	if e.encoding == RowIndex {
+		_, rows := e.plainCells()
+		return e.sum + 4*len(rows)
+	}
+	return e.sum
+}
 
 func (e *slowEncoder) add(f *follower) {
 	c := *f.Clone()

@@ -44,14 +44,7 @@ func TestKnownBlocks(t *testing.T) {
 	for _, v := range encoded {
 		want := unhex(t, v.payload)
 		slow := &slowEncoder{encoding: v.encoding, tail: tail{tags: v.tags, mvcc: true}}
-		encoders := []cellEncoder{slow}
-		switch v.encoding {
-		case NoEncoding:
-			encoders = append(encoders, &plainEncoder{tail: slow.tail})
-		case FastDiff:
-			encoders = append(encoders, &fastDiffEncoder{tail: slow.tail})
-		}
-		for _, e := range encoders {
+		for _, e := range []cellEncoder{slow, newEncoder(v.encoding, slow.tail)} {
 			if got := encodeAll(e, three()); !bytes.Equal(got, want) {
 				t.Errorf("%T %s:\n got %x\nwant %x", e, v.encoding, got, want)
 			}

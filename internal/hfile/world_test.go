@@ -108,7 +108,7 @@ func write(t testing.TB, opt Options, cells []cell.Cell) []byte {
 func writeMeta(t testing.TB, opt Options, cells []cell.Cell) ([]byte, Meta) {
 	t.Helper()
 	var buf bytes.Buffer
-	w, err := newTestWriter(&buf, opt)
+	w, err := NewWriter(&buf, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,22 +125,6 @@ func writeMeta(t testing.TB, opt Options, cells []cell.Cell) ([]byte, Meta) {
 		t.Fatal(err)
 	}
 	return buf.Bytes(), meta
-}
-
-// newTestWriter is NewWriter for all encodings: those that it does not write
-// come from the slow encoder.
-func newTestWriter(buf *bytes.Buffer, opt Options) (*Writer, error) {
-	encoding := opt.Encoding
-	if slow := encoding != "" && encoding != NoEncoding && encoding != FastDiff; slow {
-		opt.Encoding = NoEncoding
-	}
-	w, err := NewWriter(buf, opt)
-	if err != nil || opt.Encoding == encoding {
-		return w, err
-	}
-	w.opt.Encoding = encoding
-	w.enc = &slowEncoder{encoding: encoding, tail: tail{tags: opt.Tags, mvcc: true}}
-	return w, nil
 }
 
 func open(t testing.TB, b []byte) *Reader {

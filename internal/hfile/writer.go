@@ -64,12 +64,7 @@ func NewWriter(w io.Writer, opt Options) (*Writer, error) {
 	if opt.Bloom != NoBloom {
 		wr.bloom = newBloomWriter(&wr.out, opt)
 	}
-	t := tail{tags: opt.Tags, mvcc: true}
-	if opt.Encoding == FastDiff {
-		wr.enc = &fastDiffEncoder{tail: t}
-	} else {
-		wr.enc = &plainEncoder{tail: t}
-	}
+	wr.enc = newEncoder(opt.Encoding, tail{tags: opt.Tags, mvcc: true})
 	wr.enc.reset()
 	return wr, nil
 }
@@ -179,7 +174,7 @@ func (w *Writer) disorder(f *follower) error {
 
 // full says whether the open block ends before f.
 func (w *Writer) full(f *follower) bool {
-	size := w.enc.plain()
+	size := w.enc.filled()
 	if size < w.opt.BlockSize {
 		return false
 	}

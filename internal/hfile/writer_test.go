@@ -57,15 +57,15 @@ func TestAddRefuses(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for want, opt := range map[string]Options{
-		`codec "LZO"`:           {Codec: "LZO"},
-		`encoding "PREFIX"`:     {Encoding: Prefix},
-		"block size -1":         {BlockSize: -1},
-		"index chunk -5":        {IndexChunk: -5},
-		`Bloom filter "COL"`:    {Bloom: "COL"},
-		"Bloom prefix of 0":     {Bloom: PrefixBloom},
-		`info "hfile.x" is the`: {Info: map[string][]byte{"hfile.x": nil}},
-		`info "TIMERANGE" is`:   {Info: map[string][]byte{"TIMERANGE": nil}},
-		`info "MAX_SEQ_ID_KEY"`: {Info: map[string][]byte{"MAX_SEQ_ID_KEY": nil}},
+		`codec "LZO"`:            {Codec: "LZO"},
+		`encoding "PREFIX_TREE"`: {Encoding: "PREFIX_TREE"},
+		"block size -1":          {BlockSize: -1},
+		"index chunk -5":         {IndexChunk: -5},
+		`Bloom filter "COL"`:     {Bloom: "COL"},
+		"Bloom prefix of 0":      {Bloom: PrefixBloom},
+		`info "hfile.x" is the`:  {Info: map[string][]byte{"hfile.x": nil}},
+		`info "TIMERANGE" is`:    {Info: map[string][]byte{"TIMERANGE": nil}},
+		`info "MAX_SEQ_ID_KEY"`:  {Info: map[string][]byte{"MAX_SEQ_ID_KEY": nil}},
 	} {
 		if _, err := NewWriter(io.Discard, opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

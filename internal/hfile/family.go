@@ -1,0 +1,100 @@
+package hfile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Attributes of a column family, by HBase's names.
+const (
+	attrCompression = "COMPRESSION"
+	attrEncoding    = "DATA_BLOCK_ENCODING"
+	attrBloom       = "BLOOMFILTER"
+	attrBloomPrefix = "RowPrefixBloomFilter.prefix_length"
+	attrBlockSize   = "BLOCKSIZE"
+	attrEncryption  = "ENCRYPTION"
+)
+
+// ForFamily returns the Options under which the blocks of a file are those that
+// HBase's own writer would make for a column family. attributes are the family's,
+// and its configuration with them; an attribute that is not there has HBase's
+// default. The error names the attribute and the value that cannot be followed.
+//
+// A family's ZSTD does not say which of its two layouts the servers read. It comes
+// out as the framed one; Reader.Codec tells what a file of the table has.
+func ForFamily(attributes map[string]string) (Options, error) {
+	o := Options{ShortIndexKeys: true}
+	for _, read := range []func(*Options, map[string]string) error{
+		familyCodec, familyEncoding, familyBloom, familyBlockSize, familyEncryption,
+	} {
+		if err := read(&o, attributes); err != nil {
+			return Options{}, err
+		}
+	}
+	return o, nil
+}
+
+func familyCodec(o *Options, attributes map[string]string) error {
+	v := attribute(attributes, attrCompression, string(Plain))
+	switch c := Codec(v); c {
+	case Plain, GZ, Snappy, LZ4, ZSTD:
+		o.Codec = c
+		return nil
+	}
+	return refused(attributes, attrCompression, "want NONE, GZ, SNAPPY, LZ4 or ZSTD")
+}
+
+func familyEncoding(o *Options, attributes map[string]string) error {
+	o.Encoding = Encoding(attribute(attributes, attrEncoding, string(NoEncoding)))
+	if _, ok := o.Encoding.id(); !ok {
+		return refused(attributes, attrEncoding, "want NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1")
+	}
+	return nil
+}
+
+func familyBloom(o *Options, attributes map[string]string) error {
+	switch o.Bloom = BloomType(attribute(attributes, attrBloom, string(RowBloom))); o.Bloom {
+	case NoBloom, RowBloom, RowColBloom:
+		return nil
+	case PrefixBloom:
+		n, err := strconv.Atoi(strings.TrimSpace(attributes[attrBloomPrefix]))
+		if err != nil || n < 1 || n > maxRow {
+			return refused(attributes, attrBloomPrefix, fmt.Sprintf("want 1 to %d with %s %s", maxRow, attrBloom, o.Bloom))
+		}
+		o.BloomPrefix = n
+		return nil
+	}
+	return refused(attributes, attrBloom, "want NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH")
+}
+
+func familyBlockSize(o *Options, attributes map[string]string) error {
+	n, err := strconv.Atoi(attribute(attributes, attrBlockSize, "65536"))
+	if err != nil || n < 1 || n > maxBlockSize {
+		return refused(attributes, attrBlockSize, fmt.Sprintf("want bytes from 1 to %d", maxBlockSize))
+	}
+	o.BlockSize = n
+	return nil
+}
+
+// familyEncryption refuses a family whose files are encrypted: servers would take
+// one in the clear and nobody would know.
+func familyEncryption(_ *Options, attributes map[string]string) error {
+	if attribute(attributes, attrEncryption, "") != "" {
+		return refused(attributes, attrEncryption, "encrypted files cannot be written")
+	}
+	return nil
+}
+
+// attribute is what HBase makes of a value: the case of its letters does not
+// matter.
+func attribute(attributes map[string]string, name, byDefault string) string {
+	if v := strings.ToUpper(strings.TrimSpace(attributes[name])); v != "" {
+		return v
+	}
+	return byDefault
+}
+
+func refused(attributes map[string]string, name, why string) error {
+	return fmt.Errorf("hfile: attribute %s of the family is %q: %s: %w", name, attributes[name], why, ErrUnsupported)
+}
