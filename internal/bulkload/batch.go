@@ -168,7 +168,7 @@ func (c *Config) writers() int { return c.Workers + 1 }
 
 // commit checks the law and makes the batch part of the table.
 func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) error {
-	ledger := &manifest.Load{Version: manifest.Version, Number: b.target.NextLoad(), Job: b.job.Digest(), Days: d.list(b.schema)}
+	ledger := &manifest.Load{Version: manifest.Version, Number: b.target.NextLoad(), Job: b.job.Digest(), Days: d.list(b.schema), Regions: d.cut(b.points)}
 	var sum manifest.Counts
 	for _, in := range b.inputs {
 		if in.err != nil {

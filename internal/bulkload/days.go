@@ -6,12 +6,14 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/manifest"
+	"usertrail/internal/split"
 	"usertrail/internal/tally"
 )
 
-// days are tallies by date and kind.
+// days are tallies by date and kind, and once more by region.
 type days struct {
-	m map[dayKey]*manifest.Day
+	m       map[dayKey]*manifest.Day
+	regions []tally.Tally // as many as have been added to
 }
 
 type dayKey struct {
@@ -30,11 +32,20 @@ func (d *days) at(k dayKey) *manifest.Day {
 	return e
 }
 
-// row adds what a row added to a running tally.
-func (d *days) row(date behaviour.Date, kind int, records int64, before, after tally.Tally) {
+// row adds what a row of a region added to a running tally.
+func (d *days) row(region int, date behaviour.Date, kind int, records int64, before, after tally.Tally) {
+	added := after.Since(before)
 	e := d.at(dayKey{date, kind})
 	e.Records += records
-	e.Tally.Add(tally.Tally{Cells: after.Cells - before.Cells, Bytes: after.Bytes - before.Bytes, Digest: after.Digest - before.Digest})
+	e.Tally.Add(added)
+	d.addRegion(region, added)
+}
+
+func (d *days) addRegion(region int, t tally.Tally) {
+	for len(d.regions) <= region {
+		d.regions = append(d.regions, tally.Tally{})
+	}
+	d.regions[region].Add(t)
 }
 
 func (d *days) add(o *days) {
@@ -42,6 +53,9 @@ func (d *days) add(o *days) {
 		e := d.at(k)
 		e.Records += v.Records
 		e.Tally.Add(v.Tally)
+	}
+	for region, t := range o.regions {
+		d.addRegion(region, t)
 	}
 }
 
@@ -66,6 +80,19 @@ func (d *days) list(s *behaviour.Schema) []manifest.Day {
 		e := *d.m[k]
 		e.Date, e.Behaviour = k.date, s.Kinds[k.kind].Name
 		out = append(out, e)
+	}
+	return out
+}
+
+// cut is all regions that points make, with their tallies.
+func (d *days) cut(points split.Points) []manifest.Region {
+	regions := points.Regions()
+	out := make([]manifest.Region, len(regions))
+	for i, r := range regions {
+		out[i].First = r.Start
+		if i < len(d.regions) {
+			out[i].Tally = d.regions[i]
+		}
 	}
 	return out
 }

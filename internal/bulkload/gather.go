@@ -16,6 +16,7 @@ import (
 // that repeat, and counted.
 type gathered struct {
 	*batch
+	region   int
 	loaded   []int64 // by input
 	repeated []int64
 	records  int64
@@ -38,9 +39,9 @@ type rowSink interface {
 	endRow(row []byte, first *behaviour.Record, records int64) error
 }
 
-func (b *batch) newGathered(ctx context.Context) *gathered {
+func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 	return &gathered{
-		batch: b, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
+		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
 		unique: newUnique(ctx, b), enc: b.layout.Encoder(b.schema, b.target.Info().Family),
 	}
 }
@@ -103,7 +104,7 @@ func (g *gathered) endRow(to rowSink) error {
 	if err != nil {
 		return err
 	}
-	g.days.row(g.first.Date, g.first.Kind, g.inRow, before, g.count.Tally)
+	g.days.row(g.region, g.first.Date, g.first.Kind, g.inRow, before, g.count.Tally)
 	g.records += g.inRow
 	err = to.endRow(g.row, &g.first, g.inRow)
 	g.inRow = 0

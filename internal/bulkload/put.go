@@ -104,7 +104,7 @@ func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all 
 		if err != nil {
 			return err
 		}
-		g := b.newGathered(ctx)
+		g := b.newGathered(ctx, region)
 		err = g.gather(ctx, it, sortedPuts{ctx, w})
 		it.Close()
 		if err != nil {
@@ -173,7 +173,7 @@ func (p *rowPutter) Keep(r *behaviour.Record) error {
 		p.sum.Add(c)
 		return p.out.Put(p.ctx, c)
 	})
-	p.days.row(r.Date, r.Kind, 1, before, p.sum.Tally)
+	p.days.row(p.points.Of(p.row), r.Date, r.Kind, 1, before, p.sum.Tally)
 	p.had++
 	return err
 }

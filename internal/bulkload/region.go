@@ -44,7 +44,7 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 		return nil, err
 	}
 	defer it.Close()
-	w := &regionFile{gathered: b.newGathered(ctx), ctx: ctx, name: b.stager.FileName(b.target.NextLoad(), region)}
+	w := &regionFile{gathered: b.newGathered(ctx, region), ctx: ctx, name: b.stager.FileName(b.target.NextLoad(), region)}
 	defer w.abort()
 	if err := w.gather(ctx, it, w); err != nil {
 		return nil, fmt.Errorf("write region %d: %w", region, err)

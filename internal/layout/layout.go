@@ -31,6 +31,10 @@ type Layout interface {
 	// AppendRow appends the row that r belongs to.
 	AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte
 
+	// ParseRow returns the date and kind of the records in row. It returns false
+	// where no record of s is in such a row.
+	ParseRow(s *behaviour.Schema, row []byte) (date behaviour.Date, kind int, ok bool)
+
 	// AppendUserKey appends what a user's rows begin with. Keys of users order
 	// them as their rows are ordered; rolls and lists are kept in that order.
 	AppendUserKey(dst, user []byte) []byte

@@ -274,6 +274,29 @@ func TestRowsBeginWithTheirUsersKey(t *testing.T) {
 	}
 }
 
+// TestRowsTellTheirDayAndKind parses rows that were made, and some that cannot have
+// been.
+func TestRowsTellTheirDayAndKind(t *testing.T) {
+	var l layout.Layout = layout.Reversed{}
+	s := schema()
+	for _, r := range drawn(rand.New(rand.NewPCG(6, 6)), 200) {
+		b := r.record()
+		row := l.AppendRow(nil, s, &b)
+		if date, kind, ok := l.ParseRow(s, row); !ok || date != b.Date || kind != b.Kind {
+			t.Errorf("row %q: %s, kind %d, %t; want %s, kind %d", row, date, kind, ok, b.Date, b.Kind)
+		}
+	}
+	for _, row := range []string{
+		"", "x", ",20140901,00001", "u,20141301,00001", "u,20140901,00002", "u,20140901,1", "u,2014-09-01,00001",
+		"u,20140901,00001 ", "u,v,20140901,00001", `u\x,20140901,00001`, `\,20140901,00001`, "\xff,20140901,00001",
+		strings.Repeat("x", 256) + ",20140901,00001",
+	} {
+		if date, kind, ok := l.ParseRow(s, []byte(row)); ok {
+			t.Errorf("row %q is taken for one of %s and kind %d", row, date, kind)
+		}
+	}
+}
+
 func TestDecoderRefusesWhatItCannotKnow(t *testing.T) {
 	s := schema()
 	good := encoded(t, s, []rec{{user: "u", kind: 0, micros: 1, id: 5, values: [][]byte{nil, nil, nil}}})[0]

@@ -35,6 +35,21 @@ func (Reversed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) 
 	return rowkey.AppendRest(rowkey.AppendPrefix(dst, r.User), r.Date, s.Kinds[r.Kind].ID)
 }
 
+// ParseRow implements Layout.
+func (Reversed) ParseRow(s *behaviour.Schema, row []byte) (date behaviour.Date, kind int, ok bool) {
+	n := rowkey.PrefixLen(row)
+	var user [behaviour.MaxUserLen]byte
+	if _, err := rowkey.AppendUser(user[:0], row[:n]); err != nil {
+		return 0, 0, false
+	}
+	date, id, err := rowkey.ParseRest(row[n:])
+	if err != nil {
+		return 0, 0, false
+	}
+	kind, ok = s.KindByID(id)
+	return date, kind, ok
+}
+
 // AppendUserKey implements Layout.
 func (Reversed) AppendUserKey(dst, user []byte) []byte { return rowkey.AppendPrefix(dst, user) }
 

@@ -16,6 +16,9 @@ type Load struct {
 	Job     string  `json:"job"` // the digest of the job it was loaded by
 	Inputs  []Input `json:"inputs"`
 	Days    []Day   `json:"days"` // by date and behaviour
+	// Regions are those of the table when it was loaded, in order and without a
+	// gap. A load that tells none was made before loads told them.
+	Regions []Region `json:"regions,omitempty"`
 }
 
 func (l *Load) version() int { return l.Version }
@@ -26,6 +29,13 @@ type Day struct {
 	Behaviour string         `json:"behaviour"`
 	Records   int64          `json:"records"`
 	Tally     tally.Tally    `json:"tally"`
+}
+
+// A Region is the tally of the cells that a load gave the rows from First on, up to
+// the next one's.
+type Region struct {
+	First Key         `json:"first"`
+	Tally tally.Tally `json:"tally,omitzero"`
 }
 
 // An Input is one delivered file.

@@ -36,6 +36,11 @@ func (t *Tally) Add(o Tally) {
 	t.Digest += o.Digest
 }
 
+// Since is what t has that it had not when it was before.
+func (t Tally) Since(before Tally) Tally {
+	return Tally{Cells: t.Cells - before.Cells, Bytes: t.Bytes - before.Bytes, Digest: t.Digest - before.Digest}
+}
+
 func (t Tally) String() string {
 	return fmt.Sprintf("%d cells, %d bytes, digest %s", t.Cells, t.Bytes, t.Digest)
 }

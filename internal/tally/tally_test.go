@@ -62,6 +62,14 @@ func TestAnyOrderAndAnyGrouping(t *testing.T) {
 	}
 }
 
+func TestSinceIsTheInverseOfAdd(t *testing.T) {
+	cells := some(100)
+	all, before := of(cells...), of(cells[:40]...)
+	if got, want := all.Since(before), of(cells[40:]...); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestTwoEqualCellsDoNotCancel(t *testing.T) {
 	c := some(1)[0]
 	one, two, three := of(c), of(c, c), of(c, c, c)
