@@ -131,6 +131,10 @@ func judgeServer(e *rpc.ServerError, err error) verdict {
 		v.err = ofKind(ErrDisabled, err)
 	case "TableExistsException":
 		v.err = ofKind(ErrTableExists, err)
+	case "SnapshotExistsException":
+		v.err = ofKind(ErrSnapshotExists, err)
+	case "SnapshotDoesNotExistException":
+		v.err = ofKind(ErrNoSnapshot, err)
 	case "AccessDeniedException":
 		v.err = ofKind(ErrPermission, err)
 	case "RequestTooBigException", "RowTooBigException", "QuotaExceededException", "SpaceLimitingException",

@@ -83,6 +83,22 @@
 // repeated after an answer was lost: ErrUncertain. The server deletes whatever
 // CleanupBulkLoad names; only what looks like a staging directory is sent.
 //
+// # Snapshots, status and permissions
+//
+// Master.proto. Of a snapshot the master only says that it has begun; it is asked
+// until it is done:
+//
+//	Snapshot        name, table, FLUSH, created   → how long it may take
+//	IsSnapshotDone  name, table                   → done, or what it failed with
+//
+// A region that moves meanwhile fails the whole snapshot. Without a nonce servers of
+// all versions do it in this way. The time of creation is given and not left to the
+// master, to tell whether a snapshot of the name is the one that was asked for.
+//
+// HasUserPermissions answers for whoever asks. A server that does not know a call,
+// or has no AccessController, answers with a DoNotRetryIOException around Java's
+// UnsupportedOperationException.
+//
 // # Errors
 //
 // An exception is a Java class and a text; the class decides what helps, because

@@ -19,6 +19,9 @@ var (
 	ErrClosed      = errors.New("client is closed")
 	ErrUncertain   = errors.New("it may have been done or not")
 	ErrRegionGone  = errors.New("the region is not there any more")
+
+	ErrSnapshotExists = errors.New("snapshot exists")
+	ErrNoSnapshot     = errors.New("no such snapshot")
 )
 
 // A GaveUpError ends what was tried until its budget was used up. It satisfies
@@ -36,14 +39,17 @@ type GaveUpError struct {
 
 func (e *GaveUpError) Error() string {
 	where := ""
+	if e.Table != "" {
+		where = ", table " + e.Table
+	}
 	if e.Region != "" {
 		where += ", region " + e.Region
 	}
 	if e.Server != "" {
 		where += " on " + e.Server
 	}
-	return fmt.Sprintf("%s, table %s%s: gave up after %d attempts in %s: %v",
-		e.What, e.Table, where, e.Attempts, e.Spent.Round(time.Millisecond), e.Err)
+	return fmt.Sprintf("%s%s: gave up after %d attempts in %s: %v",
+		e.What, where, e.Attempts, e.Spent.Round(time.Millisecond), e.Err)
 }
 
 func (e *GaveUpError) Unwrap() []error {

@@ -35,17 +35,19 @@ type Cluster struct {
 	stop   chan struct{}
 	master *server
 
-	mu      sync.Mutex
-	hooks   Hooks
-	counts  Counts
-	servers []*server
-	tables  map[string]*table
-	files   map[string][]*cell.Cell // by path, of one family each
-	staging map[string]bool         // directories, by token
-	lastID  uint64                  // of a region
-	lastSeq int64                   // of an opening
-	scanID  uint64
-	scans   int // answers of scans so far
+	mu            sync.Mutex
+	hooks         Hooks
+	counts        Counts
+	servers       []*server
+	tables        map[string]*table
+	snapshots     map[string]*snapshot
+	failSnapshots int                     // how many of the next
+	files         map[string][]*cell.Cell // by path, of one family each
+	staging       map[string]bool         // directories, by token
+	lastID        uint64                  // of a region
+	lastSeq       int64                   // of an opening
+	scanID        uint64
+	scans         int // answers of scans so far
 }
 
 // A server is one region server, or the master.
@@ -81,11 +83,12 @@ type region struct {
 func New(t testing.TB, cfg Config) *Cluster {
 	t.Helper()
 	c := &Cluster{
-		t:      t,
-		cfg:    cfg,
-		stop:   make(chan struct{}),
-		tables: map[string]*table{},
-		files:  map[string][]*cell.Cell{}, staging: map[string]bool{},
+		t:         t,
+		cfg:       cfg,
+		stop:      make(chan struct{}),
+		tables:    map[string]*table{},
+		snapshots: map[string]*snapshot{},
+		files:     map[string][]*cell.Cell{}, staging: map[string]bool{},
 		lastID: 1_700_000_000_000,
 		counts: Counts{Calls: map[string]int{}, RowGets: map[string]int{}, RowPuts: map[string]int{}},
 	}

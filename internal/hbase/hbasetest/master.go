@@ -17,6 +17,13 @@ func (x *execution) master(method string, f fields) ([]byte, *wire.ServerError) 
 		return m, nil
 	case "EnableTable", "DisableTable", "DeleteTable":
 		return x.change(method, f)
+	case "GetCompletedSnapshots":
+		return x.completedSnapshots()
+	case "GetClusterStatus":
+		return x.clusterStatus()
+	}
+	if do := x.masterSnapshot(method); do != nil {
+		return x.onSnapshot(f, do)
 	}
 	return x.clientMeta(method)
 }

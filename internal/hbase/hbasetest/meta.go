@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"strconv"
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/wire"
@@ -83,7 +82,7 @@ func (x *execution) clientMeta(method string) ([]byte, *wire.ServerError) {
 	case "GetClusterId":
 		m.string(1, "hbasetest")
 	default:
-		return nil, exception("DoNotRetryIOException", "unknown method %s", strconv.Quote(method))
+		return nil, final("DoNotRetryIOException", "java.lang.UnsupportedOperationException: %s", method)
 	}
 	return m, nil
 }

@@ -15,8 +15,8 @@
 //
 // Protocol buffers, version 2: fields that are required are written also when they
 // are zero. Numbers and types are those of RPC.proto, Client.proto, Filter.proto,
-// HBase.proto, Master.proto and ZooKeeper.proto of HBase 2.6; 2.4 and 2.5 have the
-// same.
+// HBase.proto, Master.proto, Snapshot.proto, ClusterStatus.proto,
+// AccessControl.proto and ZooKeeper.proto of HBase 2.6; 2.4 and 2.5 have the same.
 //
 // # Cell block
 //

@@ -66,6 +66,11 @@ func FuzzAnswers(f *testing.F) {
 			_, _ = wire.DecodeRegionInfo(b)
 			_, _ = wire.DecodePrepareBulkLoad(b)
 			_, _ = wire.DecodeBulkLoad(b)
+			_, _ = wire.DecodeSnapshotBegun(b)
+			_, _ = wire.DecodeSnapshotDone(b)
+			_, _ = wire.DecodeSnapshots(b)
+			_, _ = wire.DecodeClusterStatus(b)
+			_, _ = wire.DecodePermissions(b)
 		}
 	})
 }

@@ -78,6 +78,11 @@ func TestRequests(t *testing.T) {
 		"prepare":           {(&wire.PrepareBulkLoadRequest{Table: wire.ParseTableName("t"), Region: []byte("r")}).Append(nil), msg(1, table, 2, region)},
 		"bulk load":         {(&wire.BulkLoadRequest{Region: []byte("r"), Files: []wire.FamilyPath{{Family: []byte("f"), Path: "/a/1"}, {Family: []byte("g"), Path: "hdfs://n/a/2"}}, Token: "hdfs://n/s"}).Append(nil), msg(1, region, 2, msg(1, "f", 2, "/a/1"), 2, msg(1, "g", 2, "hdfs://n/a/2"), 3, 1, 5, "hdfs://n/s", 6, 0)},
 		"clean up":          {(&wire.CleanupBulkLoadRequest{Token: "hdfs://n/s", Region: []byte("r")}).Append(nil), msg(1, "hdfs://n/s", 2, region)},
+		"snapshot":          {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s", Table: wire.ParseTableName("n:t"), Created: 5, Type: wire.SnapshotFlush}}).Append(nil), msg(1, msg(1, "s", 2, "n:t", 3, 5, 4, 1))},
+		"snapshot's name":   {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s"}}).Append(nil), msg(1, msg(1, "s", 4, 0))},
+		"status":            {wire.ClusterStatusRequest{}.Append(nil), msg(1, 0, 1, 3, 1, 4, 1, 7, 1, 10)},
+		"permissions":       {(&wire.PermissionsRequest{Table: wire.ParseTableName("t"), Family: "f", Permissions: []wire.Permission{wire.PermitRead, wire.PermitAdmin}}).Append(nil), msg(2, msg(1, 3, 4, msg(1, table, 2, "f", 4, 0, 4, 4)))},
+		"table permission":  {(&wire.PermissionsRequest{Table: wire.ParseTableName("t"), Permissions: []wire.Permission{wire.PermitWrite}}).Append(nil), msg(2, msg(1, 3, 4, msg(1, table, 4, 1)))},
 		"prefixes":          {multiple, filter("MultipleColumnPrefixFilter", msg(1, "order,", 1, "play,"))},
 		"one prefix":        {single, filter("ColumnPrefixFilter", msg(1, "play,"))},
 		"key only":          {wire.KeyOnly(false), filter("KeyOnlyFilter", msg(1, 0))},
@@ -268,6 +273,65 @@ func TestBulkLoadAnswers(t *testing.T) {
 		t.Errorf("neither loaded nor not: %v", err)
 	}
 }
+
+func TestMasterAnswers(t *testing.T) {
+	limit, err := wire.DecodeSnapshotBegun(msg(1, 300000))
+	if err != nil || limit != 300000 {
+		t.Errorf("a snapshot with a limit of %d, %v", limit, err)
+	}
+	for n, want := range []bool{false, true} {
+		if done, err := wire.DecodeSnapshotDone(msg(1, n)); err != nil || done != want {
+			t.Errorf("done %v, %v; want %v", done, err, want)
+		}
+		if granted, err := wire.DecodePermissions(msg(1, []byte{byte(n)})); err != nil || granted != want {
+			t.Errorf("granted %v, %v; want %v", granted, err, want)
+		}
+		if granted, err := wire.DecodePermissions(msg(1, n)); err != nil || granted != want {
+			t.Errorf("granted, not packed, %v, %v; want %v", granted, err, want)
+		}
+	}
+	all, err := wire.DecodeSnapshots(msg(1, msg(1, "a", 2, "n:t", 3, 7, 4, 2, 5, 2, 6, "ann", 7, "grants", 8, 9), 1, msg(1, "b", 2, "t")))
+	want := []wire.Snapshot{
+		{Name: "a", Table: wire.TableName{Namespace: "n", Qualifier: "t"}, Created: 7, Type: wire.SnapshotSkipFlush, Owner: "ann", TTL: 9},
+		{Name: "b", Table: wire.TableName{Namespace: "default", Qualifier: "t"}, Type: wire.SnapshotFlush},
+	}
+	if err != nil || !reflect.DeepEqual(all, want) {
+		t.Errorf("snapshots %+v, %v; want %+v", all, err, want)
+	}
+
+	server := func(host string) wire.ServerName { return wire.ServerName{Host: host, Port: 1, StartCode: 2} }
+	region := wire.RegionInfo{ID: 3, Table: wire.ParseTableName("t")}
+	transition := func(state int) []byte {
+		return msg(1, msg(1, 1, 2, "r"), 2, msg(1, region.Append(nil), 2, state, 3, 8))
+	}
+	status, err := wire.DecodeClusterStatus(msg(1, msg(1, msg(1, "2.6.1"), 3, server("dead").Append(nil), 4, transition(2), 4, transition(99), 5, msg(1, "id"),
+		7, server("master").Append(nil), 11, server("a").Append(nil), 11, server("b").Append(nil), 99, 1)))
+	if err != nil || status.Version != "2.6.1" || status.Master != server("master") {
+		t.Errorf("status %+v, %v", status, err)
+	}
+	if !reflect.DeepEqual(status.Live, []wire.ServerName{server("a"), server("b")}) || !reflect.DeepEqual(status.Dead, []wire.ServerName{server("dead")}) {
+		t.Errorf("live %v, dead %v", status.Live, status.Dead)
+	}
+	if in := status.InTransition; len(in) != 2 || in[0].State != "OPENING" || in[0].Since != 8 || in[0].Region.ID != 3 || in[1].State != "99" {
+		t.Errorf("in transition %+v", in)
+	}
+
+	for name, err := range map[string]error{
+		"no answer":      second(wire.DecodePermissions(nil)),
+		"two answers":    second(wire.DecodePermissions(msg(1, 1, 1, 1))),
+		"no name":        second(wire.DecodeSnapshots(msg(1, msg(2, "t")))),
+		"unknown type":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, 3)))),
+		"type as text":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, "")))),
+		"no host":        second(wire.DecodeClusterStatus(msg(1, msg(11, msg(2, 5))))),
+		"region missing": second(wire.DecodeClusterStatus(msg(1, msg(4, msg(2, msg(1, msg(1, 5))))))),
+	} {
+		if !errors.Is(err, wire.ErrMalformed) {
+			t.Errorf("%s: got %v, want malformed", name, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // TestMalformedAnswers has one answer for each thing that can be wrong.
 func TestMalformedAnswers(t *testing.T) {

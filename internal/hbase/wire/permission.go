@@ -1,0 +1,60 @@
+package wire
+
+import "fmt"
+
+// A Permission is something that a user may be allowed to do.
+type Permission uint8
+
+// The permissions, as HBase's shell has their letters: R, W, X, C, A.
+const (
+	PermitRead   Permission = 0
+	PermitWrite  Permission = 1
+	PermitExec   Permission = 2
+	PermitCreate Permission = 3 // change and drop the table, and bulk load
+	PermitAdmin  Permission = 4 // flush, split, snapshot, and bulk load
+)
+
+// PermissionsRequest is the parameter of the master's "HasUserPermissions", about
+// whoever asks: one question, whether all of the permissions are granted.
+type PermissionsRequest struct {
+	Table       TableName
+	Family      string // empty is the whole table
+	Permissions []Permission
+}
+
+// Append appends the message.
+func (r *PermissionsRequest) Append(dst []byte) []byte {
+	const scopeTable = 3
+	dst, question := begin(dst, 2)
+	dst = appendUint(dst, 1, scopeTable)
+	dst, at := begin(dst, 4)
+	dst = r.Table.append(dst, 1)
+	if r.Family != "" {
+		dst = appendString(dst, 2, r.Family)
+	}
+	for _, p := range r.Permissions {
+		dst = appendUint(dst, 4, uint64(p))
+	}
+	return end(end(dst, at), question)
+}
+
+// DecodePermissions decodes the answer to "HasUserPermissions" of one question.
+func DecodePermissions(param []byte) (granted bool, err error) {
+	n := 0
+	d := decoder{rest: param}
+	for d.next() {
+		if d.num == 1 {
+			d.numbers(func(v uint64) {
+				granted = v != 0
+				n++
+			})
+		}
+	}
+	if err := d.done("HasUserPermissionsResponse"); err != nil {
+		return false, err
+	}
+	if n != 1 {
+		return false, fmt.Errorf("HasUserPermissionsResponse: %w: %d answers to one question", ErrMalformed, n)
+	}
+	return granted, nil
+}

@@ -1,0 +1,110 @@
+package wire
+
+import "google.golang.org/protobuf/encoding/protowire"
+
+// A Snapshot is a table as it was at a moment.
+type Snapshot struct {
+	Name    string
+	Table   TableName
+	Created uint64 // ms of the Unix epoch; 0 asks the master to say
+	Type    SnapshotType
+	Owner   string // empty where permissions are not checked
+	TTL     uint64 // seconds until the master deletes it; 0 is never
+}
+
+// A SnapshotType says what became of cells in memory.
+type SnapshotType uint8
+
+// The types of snapshots.
+const (
+	SnapshotDisabled  SnapshotType = 0 // there were none
+	SnapshotFlush     SnapshotType = 1 // they were written to files first
+	SnapshotSkipFlush SnapshotType = 2 // they are not in it
+)
+
+// append appends the message without what the master itself sets.
+func (s *Snapshot) append(dst []byte, num protowire.Number) []byte {
+	dst, at := begin(dst, num)
+	dst = appendString(dst, 1, s.Name)
+	if s.Table.Qualifier != "" {
+		dst = appendString(dst, 2, s.Table.String())
+	}
+	dst = appendNonzero(dst, 3, s.Created)
+	dst = appendUint(dst, 4, uint64(s.Type))
+	return end(dst, at)
+}
+
+func (s *Snapshot) decode(b []byte) error {
+	s.Type = SnapshotFlush // by the protocol's default
+	d := decoder{rest: b}
+	for d.next() {
+		switch d.num {
+		case 1:
+			d.string(&s.Name)
+		case 2:
+			var table string
+			d.string(&table)
+			s.Table = ParseTableName(table)
+		case 3:
+			d.uint64(&s.Created)
+		case 4:
+			if d.want(protowire.VarintType) && d.n > uint64(SnapshotSkipFlush) {
+				d.refuse("type %d", d.n)
+			}
+			s.Type = SnapshotType(d.n)
+		case 6:
+			d.string(&s.Owner)
+		case 8:
+			d.uint64(&s.TTL)
+		}
+	}
+	if d.err == nil && s.Name == "" {
+		d.refuse("name missing")
+	}
+	return d.done("SnapshotDescription")
+}
+
+// SnapshotRequest is the parameter of the master's "Snapshot", "IsSnapshotDone" and
+// "DeleteSnapshot", which needs no more than the name.
+type SnapshotRequest struct{ Snapshot Snapshot }
+
+// Append appends the message.
+func (r *SnapshotRequest) Append(dst []byte) []byte { return r.Snapshot.append(dst, 1) }
+
+// DecodeSnapshotBegun decodes the answer to "Snapshot": for how many ms the master
+// lets it run.
+func DecodeSnapshotBegun(param []byte) (limit uint64, err error) {
+	d := decoder{rest: param}
+	for d.next() {
+		if d.num == 1 {
+			d.uint64(&limit)
+		}
+	}
+	return limit, d.done("SnapshotResponse")
+}
+
+// DecodeSnapshotDone decodes the answer to "IsSnapshotDone".
+func DecodeSnapshotDone(param []byte) (done bool, err error) {
+	d := decoder{rest: param}
+	for d.next() {
+		if d.num == 1 {
+			d.bool(&done)
+		}
+	}
+	return done, d.done("IsSnapshotDoneResponse")
+}
+
+// DecodeSnapshots decodes the answer to the master's "GetCompletedSnapshots"; the
+// request has no fields.
+func DecodeSnapshots(param []byte) ([]Snapshot, error) {
+	var all []Snapshot
+	d := decoder{rest: param}
+	for d.next() {
+		if d.num == 1 {
+			var s Snapshot
+			d.message(s.decode)
+			all = append(all, s)
+		}
+	}
+	return all, d.done("GetCompletedSnapshotsResponse")
+}
