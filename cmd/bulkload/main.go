@@ -46,13 +46,13 @@ The last line of standard output is one JSON object, also after a failure.`)
   bulkload --from 2014-09-01 --to 2014-09-01 --types play,order --table ./trails --dry-run
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
 	o.flags.Add(root)
-	root.Flags().StringVar(&o.mode, "mode", "", "how rows are written: hfile, or put, which needs an HBase table (default what the table takes)")
+	root.Flags().StringVar(&o.mode, "mode", "", "how rows get in: hfile, put, or auto; a table of files takes hfile alone (default auto)")
 	root.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR)")
 	root.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
-	root.AddCommand(newReplay(env), newSample(env), command.Inspect(env))
+	root.AddCommand(newReplay(env), newVerify(env), newSample(env), command.Inspect(env))
 	return root
 }
 
@@ -116,13 +116,13 @@ func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 		return cfg, err
 	}
 	switch cfg.Mode = bulkload.Mode(o.mode); cfg.Mode {
-	case "", bulkload.HFile:
+	case "", bulkload.Auto, bulkload.HFile:
 	case bulkload.Put:
 		if dfs.Scheme(address) != live.Scheme {
 			return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", command.ErrUsage, address)
 		}
 	default:
-		return cfg, fmt.Errorf("%w: --mode %q is neither hfile nor put", command.ErrUsage, o.mode)
+		return cfg, fmt.Errorf("%w: --mode %q is none of hfile, put, auto", command.ErrUsage, o.mode)
 	}
 	cfg.Temp = o.tempFor(address)
 	return cfg, nil
@@ -145,6 +145,7 @@ func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
 		how = "would be made"
 	}
 	fmt.Fprintf(w, "table       %s %s, %d regions\n", cfg.Store.Address(), how, len(p.Regions))
+	printChoice(w, p.Choice)
 	for i, b := range p.Batches {
 		when := "files without a date"
 		if b.Span != nil {
@@ -154,6 +155,19 @@ func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
 	}
 	for i, r := range p.Regions {
 		fmt.Fprintf(w, "region %-4d %s: about %.1f %%, %s\n", i, r.Region, 100*r.Share, humanize.IBytes(uint64(r.Bytes)))
+	}
+}
+
+// printChoice says how rows would get into a table that leaves a choice.
+func printChoice(w io.Writer, c bulkload.Choice) {
+	if len(c.Estimates) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "mode        %s: %s\n", c.Mode, c.Why)
+	for _, m := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
+		e := c.Estimates[m]
+		fmt.Fprintf(w, "as %-8s about %.0f s, %s staged, %s written by the servers\n",
+			m, e.Seconds, humanize.IBytes(uint64(e.Staged)), humanize.IBytes(uint64(e.Written)))
 	}
 }
 
@@ -169,7 +183,7 @@ func printResult(w io.Writer, cfg bulkload.Config, r bulkload.Result) {
 	if r.Duplicate > 0 || r.Skipped > 0 {
 		fmt.Fprintf(w, "left out    %s duplicates, %s not asked for\n", humanize.Comma(r.Duplicate), humanize.Comma(r.Skipped))
 	}
-	if r.HFiles == 0 {
+	if r.Mode == bulkload.Put {
 		fmt.Fprintf(w, "put         %s cells\n", humanize.Comma(r.Cells))
 		return
 	}

@@ -195,7 +195,8 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 	for i := range ledger.Inputs {
 		b.ledgers.add(&ledger.Inputs[i])
 	}
-	b.count(ledger, files, sum)
+	b.count(ledger)
+	b.result.HFiles += len(files)
 	return nil
 }
 
@@ -212,12 +213,13 @@ func (b *batch) commitBad() error {
 	return g.Wait()
 }
 
-// count adds a committed batch to the result.
-func (b *batch) count(ledger *manifest.Load, files []manifest.File, sum manifest.Counts) {
-	r := &b.result
-	r.Counts.Add(sum)
+// count adds a committed load to the result.
+func (l *load) count(ledger *manifest.Load) {
+	r := &l.result
+	for i := range ledger.Inputs {
+		r.Counts.Add(ledger.Inputs[i].Counts)
+	}
 	r.Files += len(ledger.Inputs)
-	r.HFiles += len(files)
 	r.Loads++
 	for _, d := range ledger.Days {
 		r.Cells += d.Tally.Cells

@@ -9,9 +9,10 @@
 //
 // # Killed at any moment
 //
-// A batch is in the table whole or not at all. The same command finds in the
-// table's ledgers which files are in, and goes on with the next batch; what the
-// killed one left is swept. Batches depend on the delivered files alone, so the
+// A batch is in the table whole or not at all, or, while it is handed to HBase,
+// finished by whoever comes next. The same command finds in the table's ledgers
+// which files are in, and goes on with the next batch; what the killed one left
+// is swept. Batches depend on the delivered files alone, so the
 // table comes out the same.
 //
 // # Memory
@@ -59,7 +60,7 @@ type Config struct {
 	Store table.Store
 	Span  behaviour.Span
 	Types []string // all behaviours of the job
-	Mode  Mode     // what the table takes, HFile where it takes both
+	Mode  Mode     // Auto
 
 	Workers  int    // 1
 	Memory   int64  // bytes; 1 GiB
@@ -73,6 +74,7 @@ type Mode string
 
 // The modes.
 const (
+	Auto  Mode = "auto"  // by what the table takes, and by size where it takes both
 	HFile Mode = "hfile" // as sorted files, which appear all at once
 	Put   Mode = "put"   // one by one, straight from the workers
 )
@@ -81,14 +83,16 @@ const (
 // taken in; Failed are the others.
 type Result struct {
 	manifest.Counts
-	Cells   int64    `json:"cells"`
-	Files   int      `json:"files"`   // delivered files that were taken in
-	Already int      `json:"already"` // delivered files that were in before
-	Missing int      `json:"missing"` // days and behaviours without a file
-	Bytes   int64    `json:"bytes"`   // of the delivered files
-	HFiles  int      `json:"hfiles"`
-	Loads   int      `json:"loads"`
-	Failed  []Failed `json:"failed,omitempty"`
+	Cells    int64 `json:"cells"`
+	Files    int   `json:"files"`   // delivered files that were taken in
+	Already  int   `json:"already"` // delivered files that were in before
+	Missing  int   `json:"missing"` // days and behaviours without a file
+	Bytes    int64 `json:"bytes"`   // of the delivered files
+	HFiles   int   `json:"hfiles"`
+	Loads    int   `json:"loads"`
+	Finished int   `json:"finished,omitempty"` // of them, those that a killed load had all but done
+	Choice
+	Failed []Failed `json:"failed,omitempty"`
 }
 
 // Failed is a file of which nothing was loaded.
@@ -105,15 +109,16 @@ type load struct {
 	kinds  []int // asked, in order of behaviour ID
 	log    *slog.Logger
 
-	target  table.Loader
-	stager  table.Stager      // target, where HFiles are loaded
-	putter  table.Putter      // target, where cells are put
-	schema  *behaviour.Schema // of the table, with what the job adds
-	kindMap []mapped          // by the job's kinds
-	unique  []job.Unique      // by the table's kinds
-	ledgers *ledgers
-	result  Result
-	failed  []error
+	target    table.Loader
+	stager    table.Stager      // target, where HFiles are loaded
+	putter    table.Putter      // target, where cells are put
+	handsOver bool              // HFiles are handed to HBase
+	schema    *behaviour.Schema // of the table, with what the job adds
+	kindMap   []mapped          // by the job's kinds
+	unique    []job.Unique      // by the table's kinds
+	ledgers   *ledgers
+	result    Result
+	failed    []error
 }
 
 func newLoad(cfg Config) (*load, error) {
@@ -176,6 +181,12 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return l.result, err
 	}
 	defer lock.Unlock()
+	if err := l.open(ctx, found); err != nil {
+		return l.result, err
+	}
+	if err := l.recover(ctx); err != nil {
+		return l.result, err
+	}
 	inputs, err := l.prepare(ctx, found)
 	if err != nil {
 		return l.result, err
@@ -183,18 +194,30 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if len(inputs) == 0 {
 		return l.result, l.nothing()
 	}
-	if err := l.target.Sweep(ctx); err != nil {
-		return l.result, err
-	}
 	if err := l.loadAll(ctx, inputs); err != nil {
 		return l.result, joined(append([]error{err}, l.failed...))
 	}
 	return l.result, joined(l.failed)
 }
 
-// prepare opens or plans the table, and says which files are to be loaded.
+// recover finishes what killed loads had all but done, which counts as done here,
+// and clears up after them.
+func (l *load) recover(ctx context.Context) error {
+	finished, err := l.target.Recover(ctx)
+	if err != nil {
+		return err
+	}
+	for _, ledger := range finished {
+		l.count(ledger)
+		l.result.Finished++
+		l.log.Warn("finished a load that was killed", "load", ledger.Number, "files", len(ledger.Inputs))
+	}
+	return nil
+}
+
+// prepare says which files are to be loaded, and how.
 func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
-	if err := l.open(ctx, found); err != nil {
+	if err := l.learn(ctx); err != nil {
 		return nil, err
 	}
 	inputs, err := l.choose(ctx, found)
@@ -204,10 +227,14 @@ func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
 	for _, in := range inputs {
 		l.result.Bytes += in.Size
 	}
-	return inputs, nil
+	return inputs, l.settleMode(ctx, l.result.Bytes)
 }
 
+// nothing is the error of a load without a file to read, unless it finished another.
 func (l *load) nothing() error {
+	if l.result.Finished > 0 {
+		return nil
+	}
 	if l.result.Already > 0 {
 		return fmt.Errorf("%w: all %d files of %s were loaded before", ErrNothing, l.result.Already, l.cfg.Span)
 	}
@@ -224,7 +251,7 @@ func (l *load) loadAll(ctx context.Context, inputs []*input) error {
 	}
 	defer s.Close(ctx)
 	p.Step("loading", progress.Bytes, l.result.Bytes*l.passes())
-	for _, b := range batches(inputs) {
+	for _, b := range batches(inputs, l.batchBytes()) {
 		if err := l.loadBatch(ctx, b, s, p); err != nil {
 			return err
 		}

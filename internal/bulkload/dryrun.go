@@ -18,6 +18,7 @@ type Preview struct {
 	Batches []PreviewBatch  `json:"batches"`
 	Regions []PreviewRegion `json:"regions"`
 	New     bool            `json:"new_table"`
+	Choice
 }
 
 // A PreviewBatch is what is committed together.
@@ -44,15 +45,18 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
+	if err := l.open(ctx, found); err != nil {
+		return Preview{}, err
+	}
 	inputs, err := l.prepare(ctx, found)
 	if err != nil {
 		return Preview{}, err
 	}
 	p := Preview{
 		Files: len(inputs), Splits: len(inputs), Bytes: l.result.Bytes,
-		Already: l.result.Already, Missing: l.result.Missing, New: l.target.NextLoad() == 1,
+		Already: l.result.Already, Missing: l.result.Missing, New: l.target.NextLoad() == 1, Choice: l.result.Choice,
 	}
-	for _, b := range batches(inputs) {
+	for _, b := range batches(inputs, l.batchBytes()) {
 		p.Batches = append(p.Batches, previewBatch(b))
 	}
 	p.Regions, err = l.previewRegions(ctx, inputs)

@@ -22,6 +22,9 @@ const (
 	// batchBytes is about how much is loaded and committed together: enough that
 	// a region's file of it is worth opening, little enough to stay in memory.
 	batchBytes = 320 << 20
+	// handedBytes is that of HFiles for HBase: a region with many files is slow to
+	// read, and stops taking puts at 16 of them.
+	handedBytes = 8 << 30
 	// regionBytes is how much of the first load makes one region.
 	regionBytes = 256 << 20
 	maxRegions  = 64
@@ -74,42 +77,21 @@ func (l *load) open(ctx context.Context, found job.Found) error {
 			return fmt.Errorf("%w: %w", job.ErrJob, err)
 		}
 	}
-	if err := l.settleMode(); err != nil {
-		return err
-	}
 	info := l.target.Info()
 	l.layout, l.schema = info.Layout, info.Schema
 	l.kindMap = kindMap(l.job.Schema, l.schema)
 	l.unique = uniqueOf(l.job, l.schema, l.kindMap)
+	return nil
+}
+
+// learn reads what the table's loads were.
+func (l *load) learn(ctx context.Context) error {
 	loads, err := l.target.Ledgers(ctx)
 	if err != nil {
 		return err
 	}
 	l.ledgers = newLedgers(loads)
 	return l.takeUp(ctx)
-}
-
-// settleMode makes sure that the table takes what the load brings.
-func (l *load) settleMode() error {
-	stager, files := l.target.(table.Stager)
-	putter, puts := l.target.(table.Putter)
-	switch mode := l.cfg.Mode; {
-	case files && mode != Put:
-		l.stager = stager
-	case puts && mode != HFile:
-		l.putter = putter
-	default:
-		return fmt.Errorf("%w: table %s cannot be loaded by --mode %s", ErrRequest, l.cfg.Store.Address(), mode)
-	}
-	return nil
-}
-
-// passes is how often the delivered files are read.
-func (l *load) passes() int64 {
-	if l.putter != nil {
-		return 2
-	}
-	return 1
 }
 
 // ledgers are what all loads together know of delivered files.
@@ -260,10 +242,10 @@ func (l *load) digest(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// batches cuts the files into batches: whole days, in order, until batchBytes
+// batches cuts the files into batches: whole days, in order, until limit bytes
 // are together. Files without a date come last. Nothing but the files decides,
 // so a run that goes on after a killed one makes the batches that were left.
-func batches(inputs []*input) [][]*input {
+func batches(inputs []*input, limit int64) [][]*input {
 	day := func(in *input) behaviour.Date {
 		if in.Date == nil {
 			return behaviour.MaxDate
@@ -281,7 +263,7 @@ func batches(inputs []*input) [][]*input {
 			size += inputs[j].Size
 			j++
 		}
-		if len(out) == 0 || have+size > batchBytes {
+		if len(out) == 0 || have+size > limit {
 			out = append(out, nil)
 			have = 0
 		}

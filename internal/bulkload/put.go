@@ -16,10 +16,11 @@ import (
 
 // takeUp learns what a killed load of puts has begun.
 func (l *load) takeUp(ctx context.Context) error {
-	if l.putter == nil {
+	p, ok := l.target.(table.Putter)
+	if !ok {
 		return nil
 	}
-	begun, err := l.putter.Begun(ctx)
+	begun, err := p.Begun(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,18 +2,15 @@ package bulkload
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-
-	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/roll"
+	"usertrail/internal/stage"
+	"usertrail/internal/table"
 	"usertrail/internal/tally"
 )
 
@@ -23,17 +20,10 @@ const (
 	rollEnding  = ".roll"
 )
 
-// A regionFile is one region's HFile and roll while they are written.
+// A regionFile is the file of one region's records in a batch.
 type regionFile struct {
 	*gathered
-	name string
-	ctx  context.Context
-	file manifest.File
-
-	out     *output
-	w       *hfile.Writer
-	rollOut *output
-	roll    *roll.Writer
+	file manifest.File // no records where there is no file
 }
 
 // writeRegion writes one region's records, if there are any, reads them back,
@@ -44,52 +34,68 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 		return nil, err
 	}
 	defer it.Close()
-	w := &regionFile{gathered: b.newGathered(ctx, region), ctx: ctx, name: b.stager.FileName(b.target.NextLoad(), region)}
+	f := &regionFile{gathered: b.newGathered(ctx, region)}
+	w := newRegionWriter(ctx, b.stager, region, b.span())
 	defer w.abort()
-	if err := w.gather(ctx, it, w); err != nil {
+	if err := f.gather(ctx, it, w); err != nil {
 		return nil, fmt.Errorf("write region %d: %w", region, err)
 	}
-	if w.w == nil {
-		return w, nil
+	if f.records > 0 {
+		f.file, err = w.finish(f.count.Tally)
+		f.file.Records, f.file.Span = f.records, f.days.span()
 	}
-	if err := w.finish(); err != nil {
-		return nil, fmt.Errorf("write %s: %w", w.name, err)
+	return f, err
+}
+
+// A regionWriter writes one region's HFile and roll. It makes them when the first
+// cell comes.
+type regionWriter struct {
+	ctx    context.Context
+	to     table.Stager
+	layout layout.Layout
+	ids    []uint16
+	span   behaviour.Span // holds all dates of the rows
+	file   manifest.File
+
+	out     *stage.File
+	rollOut *stage.Output
+	roll    *roll.Writer
+}
+
+func newRegionWriter(ctx context.Context, to table.Stager, region int, span behaviour.Span) *regionWriter {
+	load, info := to.NextLoad(), to.Info()
+	name := to.FileName(load, region)
+	return &regionWriter{
+		ctx: ctx, to: to, layout: info.Layout, ids: idsOf(info.Schema), span: span,
+		file: manifest.File{Name: name + hfileEnding, Roll: name + rollEnding, Load: load},
 	}
-	if err := w.verify(ctx); err != nil {
-		return nil, fmt.Errorf("read %s back: %w", w.name, err)
-	}
-	return w, nil
 }
 
 // cell implements rowSink.
-func (w *regionFile) cell(c *cell.Cell) error {
-	if w.w == nil {
+func (w *regionWriter) cell(c *cell.Cell) error {
+	if w.out == nil {
 		if err := w.begin(); err != nil {
 			return err
 		}
 	}
-	return w.w.Add(c)
+	return w.out.Add(c)
 }
 
 // endRow implements rowSink.
-func (w *regionFile) endRow(row []byte, first *behaviour.Record, records int64) error {
+func (w *regionWriter) endRow(row []byte, first *behaviour.Record, records int64) error {
 	return w.roll.Add(row[:w.layout.UserKeyLen(row)], first.Date, first.Kind, records)
 }
 
 // begin makes the two files.
-func (w *regionFile) begin() error {
-	w.file.Name, w.file.Roll, w.file.Load = w.name+hfileEnding, w.name+rollEnding, w.target.NextLoad()
+func (w *regionWriter) begin() error {
 	var err error
-	if w.out, err = newOutput(w.ctx, w.stager.Stage, w.file.Name); err != nil {
+	if w.out, err = stage.Create(w.ctx, w.to, w.file.Name); err != nil {
 		return err
 	}
-	if w.w, err = hfile.NewWriter(w.out, w.stager.FileOptions()); err != nil {
+	if w.rollOut, err = stage.NewOutput(w.ctx, w.to, w.file.Roll); err != nil {
 		return err
 	}
-	if w.rollOut, err = newOutput(w.ctx, w.stager.Stage, w.file.Roll); err != nil {
-		return err
-	}
-	w.roll = roll.NewWriter(w.rollOut, idsOf(w.schema), w.span())
+	w.roll = roll.NewWriter(w.rollOut, w.ids, w.span)
 	return nil
 }
 
@@ -101,81 +107,32 @@ func idsOf(s *behaviour.Schema) []uint16 {
 	return ids
 }
 
-// finish completes both files and makes them what the manifest can name.
-func (w *regionFile) finish() error {
-	meta, err := w.w.Close()
-	if err != nil {
-		return err
-	}
+// finish completes both files, which hold the cells of count, and makes them what
+// the manifest can name.
+func (w *regionWriter) finish(count tally.Tally) (manifest.File, error) {
 	rolled, err := w.roll.Close()
+	if err == nil {
+		err = w.rollOut.Commit()
+	}
 	if err != nil {
-		return err
+		return manifest.File{}, fmt.Errorf("write %s: %w", w.file.Roll, err)
 	}
-	if err := errors.Join(w.out.Commit(), w.rollOut.Commit()); err != nil {
-		return err
-	}
-	f := &w.file
-	f.First, f.Last = meta.FirstRow, meta.LastRow
-	f.Records, f.Span, f.Users = w.records, w.days.span(), rolled.Users
-	f.Tally, f.Size = w.count.Tally, w.out.bytes
-	f.Sum, f.RollSum = w.out.sum(), w.rollOut.sum()
-	return nil
-}
-
-// verify reads the finished file back whole, and compares its tally with that of
-// what was written.
-func (w *regionFile) verify(ctx context.Context) error {
-	f, err := w.stager.Staged(ctx, w.file.Name)
+	meta, err := w.out.Finish(w.ctx, count)
 	if err != nil {
-		return err
+		return manifest.File{}, err
 	}
-	defer f.Close()
-	r, err := hfile.Open(f, f.Size())
-	if err != nil {
-		return err
-	}
-	var back tally.Counter
-	if err := r.Verify(func(c *cell.Cell) error { back.Add(c); return nil }); err != nil {
-		return err
-	}
-	if back.Tally != w.file.Tally {
-		return fmt.Errorf("it holds %s; written were %s", back.Tally, w.file.Tally)
-	}
-	return nil
+	f := w.file
+	f.First, f.Last, f.Users = meta.FirstRow, meta.LastRow, rolled.Users
+	f.Tally, f.Size = count, meta.Size
+	f.Sum, f.RollSum = meta.Sum, w.rollOut.Sum()
+	return f, nil
 }
 
-func (w *regionFile) abort() {
-	for _, o := range []*output{w.out, w.rollOut} {
-		if o != nil {
-			o.Abort()
-		}
+func (w *regionWriter) abort() {
+	if w.out != nil {
+		w.out.Abort()
+	}
+	if w.rollOut != nil {
+		w.rollOut.Abort()
 	}
 }
-
-// An output is a pending file that counts and hashes what is written to it.
-type output struct {
-	dfs.Pending
-	hash  *xxhash.Digest
-	bytes int64
-}
-
-func newOutput(ctx context.Context, create func(context.Context, string) (dfs.Pending, error), name string) (*output, error) {
-	f, err := create(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return &output{Pending: f, hash: xxhash.New()}, nil
-}
-
-// Write implements io.Writer.
-func (o *output) Write(b []byte) (int, error) {
-	n, err := o.Pending.Write(b)
-	o.hash.Write(b[:n])
-	o.bytes += int64(n)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	return n, err
-}
-
-func (o *output) sum() string { return fmt.Sprintf("%016x", o.hash.Sum64()) }

@@ -45,7 +45,7 @@ func Replay(ctx context.Context, cfg Config, name string) (Result, error) {
 	if err != nil {
 		return l.result, err
 	}
-	if err := l.target.Sweep(ctx); err != nil {
+	if err := l.settleMode(ctx, l.result.Bytes); err != nil {
 		return l.result, err
 	}
 	if err := l.loadAll(ctx, inputs); err != nil {
@@ -59,11 +59,16 @@ func Replay(ctx context.Context, cfg Config, name string) (Result, error) {
 }
 
 func (l *load) openExisting(ctx context.Context) error {
-	err := l.open(ctx, job.Found{})
-	if err == nil && l.target.NextLoad() == 1 {
+	if err := l.open(ctx, job.Found{}); err != nil {
+		return err
+	}
+	if err := l.recover(ctx); err != nil {
+		return err
+	}
+	if l.target.NextLoad() == 1 {
 		return fmt.Errorf("%w: %s", table.ErrNoTable, l.cfg.Store.Address())
 	}
-	return err
+	return l.learn(ctx)
 }
 
 // readQuarantine reads the lines of a quarantine file.

@@ -30,7 +30,8 @@ type unique struct {
 }
 
 func newUnique(ctx context.Context, b *batch) *unique {
-	fresh := b.target.NextLoad() == 1 && b.putter == nil
+	_, puts := b.target.(table.Putter) // of which some may be there without a ledger
+	fresh := b.target.NextLoad() == 1 && !puts
 	return &unique{batch: b, ctx: ctx, fresh: fresh, seen: map[string]int64{}}
 }
 

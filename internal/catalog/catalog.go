@@ -5,6 +5,7 @@
 //	DIR/manifest.json        what there is (package manifest)
 //	DIR/loads/000001.json    the ledger of load 1
 //	DIR/begun.json           delivered files whose records are being put
+//	DIR/handover.json        a load whose files are being handed to HBase
 //	DIR/quarantine/…         bad records, a file for each delivered file
 //	DIR/lock                 held while a load runs
 //
@@ -37,6 +38,7 @@ const (
 	quarantineName = "quarantine"
 	loadsName      = "loads"
 	begunName      = "begun.json"
+	handoverName   = "handover.json"
 )
 
 // A Catalog is a directory as one manifest describes it. It may be used by many
@@ -126,10 +128,14 @@ func (c *Catalog) Version() string {
 // NextLoad is the number of the next load.
 func (c *Catalog) NextLoad() int { return c.Manifest().Next() }
 
-// Commit makes a load's ledger and files part of the table: it writes the ledger,
-// then replaces the manifest.
+// Commit makes a load's ledger and files part of the table.
 func (c *Catalog) Commit(ctx context.Context, load *manifest.Load, files []manifest.File) error {
-	old := c.Manifest()
+	return c.CommitAs(ctx, load, c.With(load, files))
+}
+
+// With is the manifest as a load's ledger and files will make it.
+func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Table {
+	m := *c.Manifest()
 	ref := manifest.LoadRef{Number: load.Number, Name: fmt.Sprintf("%s/%06d.json", loadsName, load.Number)}
 	for _, in := range load.Inputs {
 		ref.Records += in.Loaded
@@ -137,16 +143,21 @@ func (c *Catalog) Commit(ctx context.Context, load *manifest.Load, files []manif
 	for _, d := range load.Days {
 		ref.Tally.Add(d.Tally)
 	}
-	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ref.Name), load); err != nil {
+	m.Files = append(slices.Clip(m.Files), files...)
+	m.Loads = append(slices.Clip(m.Loads), ref)
+	return &m
+}
+
+// CommitAs writes a load's ledger, then replaces the manifest by m, whose last load
+// it is.
+func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest.Table) error {
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, m.Loads[len(m.Loads)-1].Name), load); err != nil {
 		return fmt.Errorf("write ledger: %w", err)
 	}
-	m := *old
-	m.Files = append(slices.Clip(old.Files), files...)
-	m.Loads = append(slices.Clip(old.Loads), ref)
-	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), &m); err != nil {
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
-	c.set(&m)
+	c.set(m)
 	return nil
 }
 
@@ -163,25 +174,33 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	return out, nil
 }
 
-// Sweep removes what a killed load left behind: unfinished files, sorted runs and
-// ledgers that the manifest does not name.
-func (c *Catalog) Sweep(ctx context.Context) error {
+// Sweep removes what a killed load left behind: unfinished files, sorted runs,
+// ledgers that the manifest does not name, and of folder's files all that the
+// manifest does not name.
+func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	if err := c.fs.Sweep(ctx, c.dir); err != nil {
 		return fmt.Errorf("sweep %s: %w", c.dir, err)
 	}
 	if err := c.fs.Remove(ctx, dfs.Join(c.dir, TempName)); err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	var known []string
-	for _, l := range c.Manifest().Loads {
-		known = append(known, l.Name)
+	m := c.Manifest()
+	var ledgers, files []string
+	for _, l := range m.Loads {
+		ledgers = append(ledgers, l.Name)
 	}
-	return c.SweepOthers(ctx, loadsName, known)
+	for _, f := range m.Files {
+		files = append(files, f.Name, f.Roll)
+	}
+	if err := c.sweepOthers(ctx, loadsName, ledgers); err != nil {
+		return err
+	}
+	return c.sweepOthers(ctx, folder, files)
 }
 
-// SweepOthers removes the files of a folder of the catalog that are not among the
+// sweepOthers removes the files of a folder of the catalog that are not among the
 // known, which are named from the catalog's directory.
-func (c *Catalog) SweepOthers(ctx context.Context, folder string, known []string) error {
+func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string) error {
 	list, err := c.fs.List(ctx, dfs.Join(c.dir, folder))
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil

@@ -55,6 +55,13 @@ func Base(name string) string {
 	return rest[strings.LastIndexByte(rest, '/')+1:]
 }
 
+// Root is the root of the tree that name lies in, with its slash: "hdfs://nn:8020/",
+// "/", or "" of a relative name.
+func Root(name string) string {
+	root, _ := cutRoot(name)
+	return root
+}
+
 // cutRoot cuts name into its root, slash included, and what lies below it:
 // "hdfs://nn:8020/" and "logs", "/" and "logs", "" and "logs".
 func cutRoot(name string) (root, rest string) {

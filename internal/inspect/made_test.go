@@ -158,7 +158,11 @@ func makeFile(t testing.TB, ctx context.Context, tab *files.Table, name string, 
 		}
 	}
 	stage(out.Name, func(f dfs.Pending) error {
-		meta, sum, err := writeCells(f, tab.FileOptions(), records)
+		options, err := tab.FileOptions(t.Context())
+		if err != nil {
+			return err
+		}
+		meta, sum, err := writeCells(f, options, records)
 		out.First, out.Last, out.Size, out.Tally = meta.FirstRow, meta.LastRow, meta.Size, sum
 		return err
 	})

@@ -9,6 +9,7 @@
 //	                          before the manifest that names it, never changed.
 //	TABLE/begun.json          Begun: the delivered files of an unfinished load of
 //	                          puts.
+//	TABLE/handover.json       Handover: files that are being handed to HBase.
 //	OUT/_manifest.json        Extract: the question, and each part of the answer.
 //
 // Nothing in them comes from a clock but the times of delivered files, so the

@@ -104,9 +104,11 @@ type Loader interface {
 	Ledgers(ctx context.Context) ([]*manifest.Load, error)
 	// NextLoad is the number of the next load.
 	NextLoad() int
-	// Sweep removes what a killed load left behind, but for cells that were put.
-	// Only the holder of the table's lock may call it.
-	Sweep(ctx context.Context) error
+	// Recover finishes loads that were killed when the table had begun to take
+	// them in, and returns their ledgers. It removes what else killed loads left
+	// behind, but for cells that were put. Only the holder of the table's lock
+	// may call it.
+	Recover(ctx context.Context) ([]*manifest.Load, error)
 	// TakeIn makes a load's files and ledger part of the table, all at once. Of a
 	// load of puts there are no files; its cells are there already.
 	TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error
@@ -115,8 +117,9 @@ type Loader interface {
 // A Stager is a table that takes HFiles in.
 type Stager interface {
 	Loader
-	// FileOptions says how the table's files must be written.
-	FileOptions() hfile.Options
+	// FileOptions says how the table's files must be written. It fails with
+	// ErrUnfit where the table takes no files that we can write.
+	FileOptions(ctx context.Context) (hfile.Options, error)
 	// FileName names the file of a load and region, without its ending.
 	FileName(load, region int) string
 	// Stage begins a file of a load. It belongs to the table once TakeIn has

@@ -80,7 +80,7 @@ func (t *Table) Regions(context.Context) ([]split.Region, error) {
 // FileOptions implements table.Stager. Blocks are small and cut where a user
 // ends, so that reading one user reads one block; there is no Bloom filter,
 // since rolls answer for it (docs/table.md has the measurements).
-func (t *Table) FileOptions() hfile.Options {
+func (t *Table) FileOptions(context.Context) (hfile.Options, error) {
 	return hfile.Options{
 		Codec:          hfile.Codec(strings.ToUpper(t.Manifest().Compression)),
 		Encoding:       hfile.FastDiff,
@@ -88,7 +88,7 @@ func (t *Table) FileOptions() hfile.Options {
 		IndexChunk:     32 << 10,
 		ShortIndexKeys: true,
 		GroupLen:       t.Layout().UserKeyLen,
-	}
+	}, nil
 }
 
 // Close implements table.Table.

@@ -19,7 +19,7 @@ import (
 )
 
 func TestFilesAreATable(t *testing.T) {
-	tabletest.Run(t, func(t *testing.T) table.Store {
+	tabletest.Run(t, tabletest.Files, func(t *testing.T) table.Store {
 		return files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "trails")}
 	})
 }

@@ -28,15 +28,8 @@ func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifes
 	return t.Commit(ctx, load, files)
 }
 
-// Sweep implements table.Loader. Of HFiles and rolls it leaves those that the
-// manifest names.
-func (t *Table) Sweep(ctx context.Context) error {
-	if err := t.Catalog.Sweep(ctx); err != nil {
-		return err
-	}
-	var known []string
-	for _, f := range t.Manifest().Files {
-		known = append(known, f.Name, f.Roll)
-	}
-	return t.SweepOthers(ctx, family, known)
+// Recover implements table.Loader. Of HFiles and rolls it leaves those that the
+// manifest names; a load of files is taken in all at once, so none is finished.
+func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
+	return nil, t.Sweep(ctx, family)
 }

@@ -9,6 +9,13 @@
 // does; where neither does, it is the folder usertrail/NAMESPACE/TABLE on Hadoop's
 // default file system.
 //
+// HFiles are staged on HBase's own file system and handed to the regions. Which
+// ones are on their way stands in the catalog, so that whoever comes after a crash
+// hands over the rest:
+//
+//	hdfs://nn:8020/usertrail/ns/table/staging     HFiles that no region has yet
+//	hdfs://nn:8020/usertrail/ns/table/d           their rolls, which stay
+//
 // Puts are seen as soon as they are made, so a load that runs, or was killed, is
 // seen in part. Its records have the IDs and timestamps that they will have when it
 // is run again, which therefore changes nothing of them.
@@ -18,11 +25,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"usertrail/internal/catalog"
 	"usertrail/internal/hbase"
-	"usertrail/internal/manifest"
+	"usertrail/internal/hfile"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -30,14 +38,18 @@ import (
 // A Table is a table in HBase with its catalog.
 type Table struct {
 	*catalog.Catalog
+	store   *Store
 	client  *hbase.Client
 	address Address
 	family  string
 	version string
+
+	mu      sync.Mutex
+	options *hfile.Options // once they are known
 }
 
 func newTable(s *Store, c *catalog.Catalog) *Table {
-	t := &Table{Catalog: c, client: s.client, address: s.address, family: s.family}
+	t := &Table{Catalog: c, store: s, client: s.client, address: s.address, family: s.family}
 	if c.NextLoad() == 1 {
 		// Nothing is known of who loaded it, so nothing says that it is the same
 		// as at another time.
@@ -63,17 +75,6 @@ func (t *Table) Regions(ctx context.Context) ([]split.Region, error) {
 		out[i] = split.Region{Start: r.Start, End: r.End}
 	}
 	return out, nil
-}
-
-// TakeIn implements table.Loader.
-func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error {
-	if len(files) > 0 {
-		return fmt.Errorf("table %s takes no files", t.address)
-	}
-	if err := t.Commit(ctx, load, nil); err != nil {
-		return err
-	}
-	return t.Finish(ctx, load.Inputs)
 }
 
 // Close implements table.Table. The connections are the store's.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/table"
@@ -26,7 +28,8 @@ func create(t *testing.T, c *clustertest.Cluster) string {
 
 func connect(t *testing.T, c *clustertest.Cluster, name string, o live.Options) *live.Store {
 	t.Helper()
-	s, err := live.Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), o)
+	fs := dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{})})
+	s, err := live.Connect(t.Context(), fs, fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,18 +43,44 @@ func connect(t *testing.T, c *clustertest.Cluster, name string, o live.Options) 
 
 func TestALiveTableIsATable(t *testing.T) {
 	c := clustertest.Get(t)
-	tabletest.Run(t, func(t *testing.T) table.Store {
+	tabletest.Run(t, tabletest.Puts, func(t *testing.T) table.Store {
 		return connect(t, c, create(t, c), live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")})
 	})
+}
+
+// TestALiveTableTakesFiles loads HFiles, once with the catalog on HBase's file
+// system and once elsewhere.
+func TestALiveTableTakesFiles(t *testing.T) {
+	c := clustertest.Get(t)
+	conf := confOf(t, c)
+	for _, x := range []struct {
+		name    string
+		catalog func(t *testing.T) string
+	}{
+		{"catalog on HDFS", func(t *testing.T) string { return c.HDFS(t) + "/catalog" }},
+		{"catalog on a local disk", func(t *testing.T) string { return filepath.Join(t.TempDir(), "catalog") }},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			tabletest.Run(t, tabletest.Files, func(t *testing.T) table.Store {
+				return connect(t, c, create(t, c), live.Options{Conf: conf, Catalog: x.catalog(t)})
+			})
+		})
+	}
+}
+
+func confOf(t *testing.T, c *clustertest.Cluster) *hadoopconf.Conf {
+	t.Helper()
+	conf, err := hadoopconf.Load(c.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conf
 }
 
 // TestACatalogIsFoundWhereItIs goes through what names one.
 func TestACatalogIsFoundWhereItIs(t *testing.T) {
 	c := clustertest.Get(t)
-	conf, err := hadoopconf.Load(c.ConfDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := confOf(t, c)
 	plain, marked := create(t, c), c.Create(t, "d", "table."+live.CatalogAttribute+"=/marked")
 	for _, x := range []struct {
 		what, table string
@@ -87,7 +116,7 @@ func TestACatalogBelongsToOneTable(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := filepath.Join(t.TempDir(), "catalog")
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: dir}
-	tabletest.Load(t, connect(t, c, create(t, c), o))
+	tabletest.Load(t, tabletest.Puts, connect(t, c, create(t, c), o))
 	_, err := connect(t, c, create(t, c), o).Open(t.Context())
 	if !errors.Is(err, table.ErrUnfit) {
 		t.Errorf("the catalog of another table: %v, want ErrUnfit", err)

@@ -1,11 +1,13 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
@@ -35,9 +37,14 @@ type Store struct {
 	client  *hbase.Client
 	dir     string // of the catalog
 	family  string
+	schema  *wire.FamilySchema     // nil where HBase does not tell
 	home    func() (string, error) // where HBase's files lie
+	// patience is how long a file may be on its way into a region without a call
+	// that is known to run.
+	patience time.Duration
 
-	untold error // why HBase does not say what the job does not say either; nil where one of them does
+	untold error // why HBase does not describe the table; nil where it does
+	unsaid bool  // neither does the job
 }
 
 // Connect finds the table called address, its family and its catalog.
@@ -51,7 +58,7 @@ func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store,
 	if err != nil {
 		return nil, a.explain(err)
 	}
-	s := &Store{fs: fs, address: a, client: client, home: func() (string, error) { return a.home(o) }}
+	s := &Store{fs: fs, address: a, client: client, home: func() (string, error) { return a.home(o) }, patience: cmp.Or(o.Client.CallTimeout, time.Minute)}
 	if err := s.describe(ctx, o); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
@@ -67,14 +74,14 @@ func (s *Store) describe(ctx context.Context, o Options) error {
 	d, err := s.client.Describe(ctx, s.address.Table)
 	switch {
 	case errors.Is(err, hbase.ErrPermission):
-		if s.family = o.Family; o.Family == "" || o.Catalog == "" {
-			s.untold = err
-		}
+		s.family, s.untold = o.Family, err
+		s.unsaid = o.Family == "" || o.Catalog == ""
 		err = s.find("", o)
 	case err != nil:
 		return s.address.explain(err)
 	default:
 		if err = s.chooseFamily(d.Families, o.Family); err == nil {
+			s.schema = familyOf(d.Families, s.family)
 			err = s.find(d.Attributes[CatalogAttribute], o)
 		}
 	}
@@ -173,7 +180,7 @@ func (a Address) same(address string) bool {
 
 // New implements table.Store. The regions are HBase's, and so is the codec.
 func (s *Store) New(_ context.Context, p table.Plan) (table.Loader, error) {
-	if s.untold != nil {
+	if s.unsaid {
 		// A second catalog would number files that the first has numbered.
 		return nil, fmt.Errorf("table %s: %w: HBase tells its family and its catalog only to who may alter it: say both in the job, table: {family: …, catalog: …}: %w",
 			s.address, table.ErrUnfit, s.untold)

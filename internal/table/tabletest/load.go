@@ -14,7 +14,7 @@ import (
 )
 
 // Load makes a table in a place with one small load.
-func Load(t *testing.T, in table.Store) { newWorld(in).make(t, 1) }
+func Load(t *testing.T, way Way, in table.Store) { newWorld(way, in).make(t, 1) }
 
 // load takes rows, which are in order, in as one load.
 func (w *world) load(t *testing.T, to table.Loader, rows []row) *manifest.Load {
@@ -32,27 +32,39 @@ func (w *world) takeIn(t *testing.T, to table.Loader, rows []row, ledger *manife
 	w.rows = append(w.rows, rows...)
 }
 
-// bring does all of a load but to take it in, in the way that the table has.
+// bring does all of a load but to take it in.
 func (w *world) bring(t *testing.T, to table.Loader, rows []row) (*manifest.Load, []manifest.File) {
 	t.Helper()
-	if s, ok := to.(table.Stager); ok {
-		return w.stage(t, s, rows)
+	if w.way == Files {
+		return w.stage(t, w.stager(t, to), rows)
+	}
+	return w.put(t, w.putter(t, to), rows), nil
+}
+
+// stager returns a table that takes files, or skips the test where loads are put.
+func (w *world) stager(t *testing.T, to table.Loader) table.Stager {
+	t.Helper()
+	if w.way != Files {
+		t.Skip("loads are put")
+	}
+	s, ok := to.(table.Stager)
+	if !ok {
+		t.Fatal("the table takes no files")
+	}
+	return s
+}
+
+// putter returns a table that takes puts, or skips the test where loads are files.
+func (w *world) putter(t *testing.T, to table.Loader) table.Putter {
+	t.Helper()
+	if w.way != Puts {
+		t.Skip("loads are files")
 	}
 	p, ok := to.(table.Putter)
 	if !ok {
-		t.Fatal("the table takes neither files nor puts")
+		t.Fatal("the table takes no puts")
 	}
-	return w.put(t, p, rows), nil
-}
-
-// stager returns a table that takes files, or skips the test.
-func stager(t *testing.T, to table.Loader) table.Stager {
-	t.Helper()
-	s, ok := to.(table.Stager)
-	if !ok {
-		t.Skip("the table takes no files")
-	}
-	return s
+	return p
 }
 
 // put puts the cells of a load.
@@ -125,7 +137,11 @@ func (w *world) write(t *testing.T, to table.Stager, name string, rows []row) ma
 		t.Fatal(err)
 	}
 	defer out.Abort()
-	h, err := hfile.NewWriter(out, to.FileOptions())
+	options, err := to.FileOptions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := hfile.NewWriter(out, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,17 @@ import (
 // An Opener returns a place where there is no table yet, the test's own.
 type Opener func(t *testing.T) table.Store
 
-// Run runs the suite.
-func Run(t *testing.T, open Opener) {
+// A Way is how loads go into a table.
+type Way int
+
+// The ways.
+const (
+	Files Way = iota
+	Puts
+)
+
+// Run runs the suite with loads that go in one way.
+func Run(t *testing.T, way Way, open Opener) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *world)
@@ -40,19 +49,20 @@ func Run(t *testing.T, open Opener) {
 		{"Users names everybody", testUsers},
 		{"Users goes forward to a key", testUsersSeek},
 		{"what was not taken in is not there", testStaged},
-		{"Sweep leaves what was taken in", testSweep},
+		{"Recover leaves what was taken in", testRecover},
 		{"what was begun to be put is remembered", testBegun},
 		{"ledgers come back in order", testLedgers},
 		{"a schema grows with a load", testExtend},
 		{"a table is for many goroutines", testConcurrent},
 		{"a store has one lock", testLock},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(open(t))) })
+		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(way, open(t))) })
 	}
 }
 
 // A world is a table with what was loaded into it.
 type world struct {
+	way    Way
 	store  table.Store
 	schema *behaviour.Schema
 	layout layout.Layout
@@ -76,9 +86,9 @@ var (
 	allDays  = behaviour.Span{From: firstDay, To: lastDay}
 )
 
-func newWorld(s table.Store) *world {
+func newWorld(way Way, s table.Store) *world {
 	return &world{
-		store: s, layout: layout.Reversed{}, dice: rand.New(rand.NewPCG(7, 7)),
+		way: way, store: s, layout: layout.Reversed{}, dice: rand.New(rand.NewPCG(7, 7)),
 		schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 			{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "titles", Type: behaviour.String}}},
 			{ID: 2, Name: "login"},

@@ -55,20 +55,18 @@ func testRegions(t *testing.T, w *world) {
 // testStaged: files of a load that is not taken in change no answer, and are
 // swept.
 func testStaged(t *testing.T, w *world) {
-	from := stager(t, w.make(t, 2))
+	from := w.stager(t, w.make(t, 2))
 	all := w.cells(func(row) bool { return true })
 	_, staged := w.stage(t, from, w.drawn(60))
-	again := stager(t, w.open(t))
+	again := w.stager(t, w.open(t))
 	expect(t, "with a staged load", scan(t, again, everything()), all, all)
 	if loads, err := again.Ledgers(t.Context()); err != nil || len(loads) != 2 || again.NextLoad() != 3 {
 		t.Errorf("%d ledgers, next load %d, %v; want 2, 3", len(loads), again.NextLoad(), err)
 	}
-	if err := again.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	recovered(t, again)
 	for _, f := range staged {
 		if in, err := again.Staged(t.Context(), f.Name); !errors.Is(err, iofs.ErrNotExist) {
-			t.Errorf("%s is there after Sweep: %v", f.Name, err)
+			t.Errorf("%s is there after Recover: %v", f.Name, err)
 			if err == nil {
 				in.Close()
 			}
@@ -76,8 +74,17 @@ func testStaged(t *testing.T, w *world) {
 	}
 }
 
-func testSweep(t *testing.T, w *world) {
-	from := stager(t, w.make(t, 2))
+// recovered calls Recover, which has no load to finish.
+func recovered(t *testing.T, l table.Loader) {
+	t.Helper()
+	finished, err := l.Recover(t.Context())
+	if err != nil || len(finished) != 0 {
+		t.Fatalf("Recover finished %d loads, %v; want none", len(finished), err)
+	}
+}
+
+func testRecover(t *testing.T, w *world) {
+	from := w.stager(t, w.make(t, 2))
 	p, err := from.Stage(t.Context(), from.FileName(from.NextLoad(), 0))
 	if err != nil {
 		t.Fatal(err)
@@ -86,25 +93,20 @@ func testSweep(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := from.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		recovered(t, from)
 	}
 	p.Abort()
 	all := w.cells(func(row) bool { return true })
-	expect(t, "after Sweep", scan(t, w.open(t), everything()), all, all)
+	expect(t, "after Recover", scan(t, w.open(t), everything()), all, all)
 	if got, _ := walk(t, w.open(t), split.Region{}, allDays); len(got) != len(w.did(split.Region{}, allDays)) {
-		t.Errorf("after Sweep there are %d users, want %d", len(got), len(w.did(split.Region{}, allDays)))
+		t.Errorf("after Recover there are %d users, want %d", len(got), len(w.did(split.Region{}, allDays)))
 	}
 }
 
 // testBegun: files whose cells are put are remembered from Begin until a ledger
 // holds them, and putting them again changes nothing.
 func testBegun(t *testing.T, w *world) {
-	made, ok := w.make(t, 1).(table.Putter)
-	if !ok {
-		t.Skip("the table takes no puts")
-	}
+	made := w.putter(t, w.make(t, 1))
 	begun := func(l table.Loader) []string {
 		list, err := l.(table.Putter).Begun(t.Context())
 		if err != nil {

@@ -1,0 +1,32 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+)
+
+// Handover is the load whose files were being handed to HBase when its process
+// died, nil if there is none.
+func (c *Catalog) Handover(ctx context.Context) (*manifest.Handover, error) {
+	h := new(manifest.Handover)
+	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, handoverName), h)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	return h, err
+}
+
+// SetHandover remembers h until EndHandover.
+func (c *Catalog) SetHandover(ctx context.Context, h *manifest.Handover) error {
+	h.Version = manifest.Version
+	return manifest.Write(ctx, c.fs, dfs.Join(c.dir, handoverName), h)
+}
+
+// EndHandover forgets what SetHandover remembered.
+func (c *Catalog) EndHandover(ctx context.Context) error {
+	return c.fs.Remove(ctx, dfs.Join(c.dir, handoverName))
+}

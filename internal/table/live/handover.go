@@ -1,0 +1,241 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/manifest"
+	"usertrail/internal/pipe"
+)
+
+var (
+	// errLost is wrapped where a file is neither staged nor in the table.
+	errLost = errors.New("is gone, and its cells are not in the table")
+	// errRefused is wrapped where a region does not take a file that fits it.
+	errRefused = errors.New("the region did not take it in")
+)
+
+const (
+	callsAtOnce = 8
+	// mostRefusals is how often a region may decline a file that lies within it
+	// before that is no accident.
+	mostRefusals = 5
+)
+
+// A handover gives staged files to the regions that their rows lie in, until none
+// is left: round after round, since regions split, merge and move meanwhile, and a
+// call's answer can be lost.
+type handover struct {
+	*Table
+	*manifest.Handover
+	token string
+
+	mu       sync.Mutex
+	refusals map[string]int // by file
+}
+
+// newHandover opens a staging directory of HBase's for h, and remembers it before
+// anything is asked of a region.
+func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handover, error) {
+	token, err := t.client.PrepareBulkLoad(ctx, t.address.Table)
+	if err != nil {
+		return nil, err
+	}
+	h.Tokens = append(h.Tokens, token)
+	if err := t.SetHandover(ctx, h); err != nil {
+		return nil, err
+	}
+	return &handover{Table: t, Handover: h, token: token, refusals: map[string]int{}}, nil
+}
+
+// run hands all files over. unsettled says that calls of another process may have
+// taken some of them in, or may still do so.
+func (h *handover) run(ctx context.Context, unsettled bool) error {
+	left := slices.Clone(h.Files)
+	if unsettled {
+		var err error
+		if left, err = h.settleAll(ctx, left); err != nil {
+			return err
+		}
+	}
+	for round := 0; len(left) > 0; round++ {
+		if round > 0 {
+			if err := pipe.Sleep(ctx, min(100*time.Millisecond<<min(round, 6), 5*time.Second)); err != nil {
+				return err
+			}
+		}
+		regions, err := h.client.Regions(ctx, h.address.Table)
+		if err != nil {
+			return err
+		}
+		if left, err = h.cutAll(ctx, left, regions); err != nil {
+			return err
+		}
+		if left, err = h.give(ctx, left, regions); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give asks every region once to take in the files within it, and returns those
+// that are still to be given.
+func (h *handover) give(ctx context.Context, files []manifest.Staged, regions []hbase.Region) (left []manifest.Staged, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(callsAtOnce)
+	for _, r := range regions {
+		var in []manifest.Staged
+		for _, f := range files {
+			if r.Has(f.First) {
+				in = append(in, f)
+			}
+		}
+		if len(in) == 0 {
+			continue
+		}
+		g.Go(func() error {
+			rest, err := h.call(ctx, r, in)
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			left = append(left, rest...)
+			return err
+		})
+	}
+	err = g.Wait()
+	slices.SortFunc(left, func(a, b manifest.Staged) int { return bytes.Compare(a.First, b.First) })
+	return left, err
+}
+
+// call asks a region once, and returns the files that it did not take in.
+func (h *handover) call(ctx context.Context, r hbase.Region, files []manifest.Staged) (left []manifest.Staged, err error) {
+	paths := make([]wire.FamilyPath, len(files))
+	for i, f := range files {
+		paths[i] = wire.FamilyPath{Family: []byte(h.family), Path: dfs.Join(h.Staging, f.Name)}
+	}
+	loaded, err := h.client.BulkLoad(ctx, h.address.Table, r, paths, h.token)
+	switch {
+	case errors.Is(err, hbase.ErrRegionGone):
+		return files, nil
+	case errors.Is(err, hbase.ErrUncertain):
+		return h.settleAll(ctx, files)
+	case err != nil:
+		return nil, err
+	case loaded:
+		return nil, nil
+	}
+	if left, err = h.settleAll(ctx, files); err != nil {
+		return nil, err
+	}
+	return left, h.refused(r, left)
+}
+
+// refused counts how often a region declined files. A region that was split
+// meanwhile does so once or twice; what it always declines it will not take.
+func (h *handover) refused(r hbase.Region, files []manifest.Staged) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, f := range files {
+		if h.refusals[f.Name]++; h.refusals[f.Name] >= mostRefusals {
+			return fmt.Errorf("%s: %w, %d times, and HBase does not say why: region %s on %s, whose log says \"Failed to complete bulk load\"; may the user HBase runs as read and rename the file?",
+				dfs.Join(h.Staging, f.Name), errRefused, mostRefusals, r.Name, r.Server)
+		}
+	}
+	return nil
+}
+
+// settleAll finds out which files are still to be given.
+func (h *handover) settleAll(ctx context.Context, files []manifest.Staged) (left []manifest.Staged, err error) {
+	for _, f := range files {
+		in, err := h.settle(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if !in {
+			left = append(left, f)
+		}
+	}
+	return left, nil
+}
+
+// settle finds out whether a file is in the table, where the answer to a call is
+// not known. A file that lies where it was staged is not. One that HBase has moved
+// on is on its way as long as a call runs, and is taken back if it stays there.
+func (h *handover) settle(ctx context.Context, f manifest.Staged) (in bool, err error) {
+	staged := dfs.Join(h.Staging, f.Name)
+	for began, pause := time.Now(), 50*time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		if there, err := h.exists(ctx, staged); there || err != nil {
+			return false, err
+		}
+		moved, err := h.underToken(ctx, f)
+		if err != nil {
+			return false, err
+		}
+		if moved == "" {
+			if in, err := h.inTable(ctx, f); in || err != nil {
+				return in, err
+			}
+		}
+		if time.Since(began) > h.store.patience {
+			if moved == "" {
+				return false, fmt.Errorf("%s %w", staged, errLost)
+			}
+			if err := h.takeBack(ctx, moved, staged); err != nil {
+				return false, err
+			}
+			began = time.Now()
+		}
+		if err := pipe.Sleep(ctx, pause); err != nil {
+			return false, err
+		}
+	}
+}
+
+// takeBack moves a file out of HBase's staging directory. That the server was
+// quicker is no error.
+func (h *handover) takeBack(ctx context.Context, moved, staged string) error {
+	err := h.store.fs.Publish(ctx, moved, staged)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// underToken is where a file lies in the staging directories of HBase, "" if in
+// none.
+func (h *handover) underToken(ctx context.Context, f manifest.Staged) (string, error) {
+	for _, token := range h.Tokens {
+		path := dfs.Join(token, h.family, dfs.Base(f.Name))
+		if there, err := h.exists(ctx, path); there || err != nil {
+			return path, err
+		}
+	}
+	return "", nil
+}
+
+func (h *handover) exists(ctx context.Context, name string) (bool, error) {
+	_, err := h.store.fs.Stat(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// inTable asks for a file's first cell.
+func (h *handover) inTable(ctx context.Context, f manifest.Staged) (bool, error) {
+	cells, err := h.client.Get(ctx, h.address.Table, f.First, wire.Get{
+		Columns: []wire.Column{{Family: []byte(h.family), Qualifiers: [][]byte{f.Qualifier}}},
+		Time:    wire.TimeRange{From: f.Time, To: f.Time + 1},
+	})
+	return len(cells) > 0, err
+}

@@ -1,0 +1,152 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"strings"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/hfile"
+	"usertrail/internal/table"
+)
+
+// stagingName is the folder for files that no region has taken in yet.
+const stagingName = "staging"
+
+// stagingIn is where files are staged: on HBase's own file system, so that a
+// region takes them in by a rename; in the catalog if that lies there too.
+func (s *Store) stagingIn() (string, error) {
+	home, err := s.home()
+	if err != nil {
+		return "", err
+	}
+	if root := dfs.Root(home); root != dfs.Root(s.dir) {
+		return dfs.Join(root, s.address.folder(), stagingName), nil
+	}
+	return dfs.Join(s.dir, stagingName), nil
+}
+
+// FileOptions implements table.Stager: the files are as the family says.
+func (t *Table) FileOptions(ctx context.Context) (hfile.Options, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.options != nil {
+		return *t.options, nil
+	}
+	o, err := t.familyOptions(ctx)
+	if err != nil {
+		return o, err
+	}
+	t.options = &o
+	return o, nil
+}
+
+func (t *Table) familyOptions(ctx context.Context) (hfile.Options, error) {
+	unfit := func(err error) (hfile.Options, error) {
+		return hfile.Options{}, fmt.Errorf("table %s: %w for HFiles: %w", t.address, table.ErrUnfit, err)
+	}
+	if t.store.untold != nil {
+		return unfit(t.store.untold)
+	}
+	if _, err := t.store.stagingIn(); err != nil {
+		return hfile.Options{}, err
+	}
+	f := t.store.schema
+	says := maps.Clone(f.Attributes)
+	maps.Copy(says, f.Configuration)
+	o, err := hfile.ForFamily(says)
+	if err != nil {
+		return unfit(fmt.Errorf("family %s: %w", f.Name, err))
+	}
+	if o.Codec == hfile.ZSTD {
+		if o.Codec, err = t.zstd(ctx); err != nil {
+			return unfit(err)
+		}
+	}
+	return o, nil
+}
+
+// zstd finds out how the servers lay ZSTD out: there are two ways, and a server
+// that is given a file in the other dies of it. A file that they wrote tells.
+func (t *Table) zstd(ctx context.Context) (hfile.Codec, error) {
+	home, err := t.store.home()
+	if err != nil {
+		return "", err
+	}
+	space, name, ok := strings.Cut(t.address.Table, ":")
+	if !ok {
+		space, name = "default", t.address.Table
+	}
+	pattern := dfs.Join(home, "data", space, name, "*", t.family, "*")
+	all, err := dfs.Glob(ctx, t.store.fs, pattern)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return "", err
+	}
+	for _, f := range all {
+		codec, err := t.codecOf(ctx, f.Name)
+		if err == nil && (codec == hfile.ZSTD || codec == hfile.ZSTDPlain) {
+			return codec, nil
+		}
+	}
+	return "", fmt.Errorf("family %s has COMPRESSION ZSTD, of which there are two layouts, and none of the %d files in %s tells which one its servers read: load by --mode put and flush the table once, or choose another codec",
+		t.family, len(all), pattern)
+}
+
+func (t *Table) codecOf(ctx context.Context, name string) (hfile.Codec, error) {
+	f, err := t.store.fs.Open(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	r, err := hfile.Open(f, f.Size())
+	if err != nil {
+		return "", err
+	}
+	return r.Codec(), nil
+}
+
+// FileName implements table.Stager.
+func (t *Table) FileName(load, region int) string {
+	return fmt.Sprintf("%s/%06d-%04d", t.family, load, region)
+}
+
+// Stage implements table.Stager. HFiles are bound for HBase, rolls stay in the
+// catalog.
+func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
+	path, err := t.place(name)
+	if err != nil {
+		return nil, err
+	}
+	return t.store.fs.Create(ctx, path)
+}
+
+// Staged implements table.Stager.
+func (t *Table) Staged(ctx context.Context, name string) (dfs.File, error) {
+	path, err := t.place(name)
+	if err != nil {
+		return nil, err
+	}
+	return t.store.fs.Open(ctx, path)
+}
+
+func (t *Table) place(name string) (string, error) {
+	if !strings.HasSuffix(name, ".hfile") {
+		return dfs.Join(t.Dir(), name), nil
+	}
+	in, err := t.store.stagingIn()
+	return dfs.Join(in, name), err
+}
+
+// familyOf finds a family's description.
+func familyOf(all []wire.FamilySchema, name string) *wire.FamilySchema {
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/hfile"
+	"usertrail/internal/manifest"
+)
+
+// TakeIn implements table.Loader. Files are handed to the regions first; their
+// rows are seen as soon as a region has them.
+func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error {
+	if len(files) == 0 {
+		if err := t.Commit(ctx, load, nil); err != nil {
+			return err
+		}
+		return t.Finish(ctx, load.Inputs)
+	}
+	staging, err := t.store.stagingIn()
+	if err != nil {
+		return err
+	}
+	h := &manifest.Handover{Load: load, Table: t.With(load, files), Staging: staging}
+	for i := range files {
+		s, err := t.staged(ctx, &files[i])
+		if err != nil {
+			return err
+		}
+		h.Files = append(h.Files, s)
+	}
+	return t.takeIn(ctx, h, false)
+}
+
+// takeIn hands over what is left of h and makes it part of the table. Some of it
+// may be in already, where the calls of another process are unsettled.
+func (t *Table) takeIn(ctx context.Context, h *manifest.Handover, unsettled bool) error {
+	o, err := t.newHandover(ctx, h)
+	if err != nil {
+		return t.address.explain(err)
+	}
+	if err := o.run(ctx, unsettled); err != nil {
+		return fmt.Errorf("load %d: hand its files to HBase: %w", h.Load.Number, t.address.explain(err))
+	}
+	if err := t.CommitAs(ctx, h.Load, h.Table); err != nil {
+		return err
+	}
+	return t.clear(ctx, h)
+}
+
+// clear removes what a load needed until it was in.
+func (t *Table) clear(ctx context.Context, h *manifest.Handover) error {
+	if err := t.Finish(ctx, h.Load.Inputs); err != nil {
+		return err
+	}
+	for _, token := range h.Tokens {
+		if err := t.client.CleanupBulkLoad(ctx, t.address.Table, token); err != nil {
+			return fmt.Errorf("load %d is in, clear up after it: %w", h.Load.Number, t.address.explain(err))
+		}
+	}
+	if err := t.store.fs.Remove(ctx, h.Staging); err != nil {
+		return err
+	}
+	return t.EndHandover(ctx)
+}
+
+// Recover implements table.Loader. A load whose files were being handed over is
+// finished. Where some of them can be found neither in HBase nor on the way there,
+// it is forgotten instead: loaded again from the logs, it gives the same cells.
+func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
+	h, err := t.Handover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var finished []*manifest.Load
+	switch {
+	case h == nil:
+		err = t.sweepStaging(ctx)
+	case h.Load.Number < t.NextLoad():
+		err = t.clear(ctx, h)
+	default:
+		err = t.takeIn(ctx, h, true)
+		if errors.Is(err, errLost) {
+			err = t.forget(ctx, h)
+		} else if err == nil {
+			finished = append(finished, h.Load)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return finished, t.Sweep(ctx, t.family)
+}
+
+// forget gives a load up that was being handed over.
+func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
+	return t.clear(ctx, &manifest.Handover{Load: &manifest.Load{Number: h.Load.Number}, Staging: h.Staging, Tokens: h.Tokens})
+}
+
+// sweepStaging removes files that were staged and never handed over. Where it is
+// not known where they would be, there are none.
+func (t *Table) sweepStaging(ctx context.Context) error {
+	staging, err := t.store.stagingIn()
+	if err != nil {
+		return nil //nolint:nilerr // no HFiles are loaded here
+	}
+	return t.store.fs.Remove(ctx, staging)
+}
+
+// staged describes a file that is about to be handed over.
+func (t *Table) staged(ctx context.Context, f *manifest.File) (manifest.Staged, error) {
+	s := manifest.Staged{Name: f.Name, First: f.First, Last: f.Last, Tally: f.Tally}
+	in, r, err := t.openStaged(ctx, f.Name)
+	if err != nil {
+		return s, err
+	}
+	defer in.Close()
+	it := r.Iterator(hfile.IterOptions{})
+	if !it.First() {
+		return s, fmt.Errorf("%s: no cells: %w", f.Name, it.Err())
+	}
+	s.Qualifier, s.Time = append(manifest.Key{}, it.Cell().Qualifier...), it.Cell().Time
+	return s, nil
+}
+
+func (t *Table) openStaged(ctx context.Context, name string) (dfs.File, *hfile.Reader, error) {
+	in, err := t.Staged(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := hfile.Open(in, in.Size())
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", name, err), in.Close())
+	}
+	return in, r, nil
+}
