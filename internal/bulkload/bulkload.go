@@ -194,6 +194,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if len(inputs) == 0 {
 		return l.result, l.nothing()
 	}
+	if err := l.preCheck(ctx, inputs); err != nil {
+		return l.result, err
+	}
 	if err := l.loadAll(ctx, inputs); err != nil {
 		return l.result, joined(append([]error{err}, l.failed...))
 	}

@@ -22,14 +22,7 @@ const (
 // job says, or one for every regionBytes, and of equal weight in the beginnings
 // of some of the files.
 func (l *load) sampleSplits(ctx context.Context, inputs []job.Input) (split.Points, error) {
-	n := l.job.Table.Regions
-	if n == 0 {
-		var total int64
-		for _, in := range inputs {
-			total += in.Size
-		}
-		n = int(min(max(total/regionBytes, 1), maxRegions))
-	}
+	n := l.regionsFor(inputs)
 	if n == 1 {
 		return nil, nil
 	}
@@ -38,6 +31,18 @@ func (l *load) sampleSplits(ctx context.Context, inputs []job.Input) (split.Poin
 		return nil, err
 	}
 	return split.Balanced(samples, n), nil
+}
+
+// regionsFor is into how many regions a table for these files is cut.
+func (l *load) regionsFor(inputs []job.Input) int {
+	if n := l.job.Table.Regions; n != 0 {
+		return n
+	}
+	var total int64
+	for _, in := range inputs {
+		total += in.Size
+	}
+	return int(min(max(total/regionBytes, 1), maxRegions))
 }
 
 // sample takes the user keys of records in some of the files.

@@ -1,0 +1,142 @@
+package bulkload
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"usertrail/internal/job"
+	"usertrail/internal/layout"
+	"usertrail/internal/split"
+)
+
+// sampledIDs is of how many of a numbered population the keys are made to find
+// split points: a thousand for each region where there are many regions.
+const sampledIDs = 1 << 17
+
+// A Fit is how a table is to be cut for the users that are to be in it.
+type Fit struct {
+	Splits split.Points
+	KeyLen int // bytes of every key that was looked at, 0 where they differ
+	Users  int // keys that were looked at, repeated ones too
+}
+
+// FitLogs cuts a table by a sample of the logs that cfg asks for into n regions; 0 is
+// as many as a first load of them would make.
+func FitLogs(ctx context.Context, cfg Config, n int) (Fit, error) {
+	l, err := newLoad(cfg)
+	if err != nil {
+		return Fit{}, err
+	}
+	found, err := l.find(ctx)
+	if err != nil {
+		return Fit{}, err
+	}
+	samples, err := l.sample(ctx, found.Inputs)
+	if err != nil {
+		return Fit{}, err
+	}
+	if len(samples) == 0 {
+		return Fit{}, fmt.Errorf("%w: no good record in the beginnings of %d files below %s to see users of: say other dates, or --ids FIRST..LAST",
+			job.ErrNoInput, len(found.Inputs), l.job.Pattern.Root)
+	}
+	if n == 0 {
+		n = l.regionsFor(found.Inputs)
+	}
+	return fit(samples, n), nil
+}
+
+// An IDRange is a numbered population: IDs of a common prefix, then a number, which
+// has leading zeros where the first and the last have equally many digits.
+type IDRange struct {
+	prefix      string
+	first, last uint64
+	digits      int // 0 where the numbers have no leading zeros and differ in length
+}
+
+// maxDigits is how long a number may be, so that a uint64 holds the sum of two.
+const maxDigits = 18
+
+// ParseIDs reads FIRST..LAST, such as 0000000001..0062951396 or u1..u50000.
+func ParseIDs(s string) (IDRange, error) {
+	first, last, ok := strings.Cut(s, "..")
+	wrong := func(why string) (IDRange, error) {
+		return IDRange{}, fmt.Errorf("%w: --ids %q %s: write FIRST..LAST, such as 0000000001..0062951396", ErrRequest, s, why)
+	}
+	if !ok {
+		return wrong("has no two dots")
+	}
+	prefix, a := cutNumber(first)
+	other, b := cutNumber(last)
+	r := IDRange{prefix: prefix}
+	switch {
+	case a == "" || b == "" || len(a) > maxDigits || len(b) > maxDigits:
+		return wrong(fmt.Sprintf("does not end in numbers of up to %d digits", maxDigits))
+	case prefix != other:
+		return wrong("has two different beginnings")
+	case len(a) == len(b):
+		r.digits = len(a)
+	case a[0] == '0' || b[0] == '0':
+		return wrong("has leading zeros, but numbers of different lengths")
+	}
+	var err1, err2 error
+	r.first, err1 = strconv.ParseUint(a, 10, 64)
+	r.last, err2 = strconv.ParseUint(b, 10, 64)
+	if err1 != nil || err2 != nil || r.first > r.last {
+		return wrong("does not ascend")
+	}
+	return r, nil
+}
+
+// cutNumber cuts a text before the digits that it ends with.
+func cutNumber(s string) (prefix, digits string) {
+	i := len(s)
+	for i > 0 && '0' <= s[i-1] && s[i-1] <= '9' {
+		i--
+	}
+	return s[:i], s[i:]
+}
+
+// FitIDs cuts a table for a numbered population into n regions.
+func FitIDs(ids IDRange, n int) (Fit, error) {
+	l, err := layout.ByName(layout.Default)
+	if err != nil {
+		return Fit{}, err
+	}
+	count := ids.last - ids.first + 1
+	step := ids.step(count)
+	samples := make([]split.Sample, 0, min(count, sampledIDs))
+	for at := uint64(0); len(samples) < cap(samples); at = (at + step) % count {
+		id := fmt.Appendf(nil, "%s%0*d", ids.prefix, ids.digits, ids.first+at)
+		samples = append(samples, split.Sample{Key: l.AppendUserKey(nil, id), Weight: 1})
+	}
+	return fit(samples, n), nil
+}
+
+// step is how far the next sampled ID lies from the last one, around the end. Keys
+// begin with an ID's last digits, so a round step would sample only some of them;
+// this one is near the golden section of the population and has no divisor in common
+// with it, and so visits all IDs before one comes again, evenly at every stage.
+func (r IDRange) step(count uint64) uint64 {
+	if count <= sampledIDs {
+		return 1
+	}
+	step := count/1_618_033*1_000_000 + count%1_618_033*1_000_000/1_618_033
+	for new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(step), new(big.Int).SetUint64(count)).Cmp(big.NewInt(1)) != 0 {
+		step++
+	}
+	return step
+}
+
+func fit(samples []split.Sample, n int) Fit {
+	f := Fit{Splits: split.Balanced(samples, n), KeyLen: len(samples[0].Key), Users: len(samples)}
+	for _, s := range samples {
+		if len(s.Key) != f.KeyLen {
+			f.KeyLen = 0
+			break
+		}
+	}
+	return f
+}

@@ -1,0 +1,241 @@
+package bulkload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/job"
+	"usertrail/internal/precheck"
+	"usertrail/internal/record"
+	"usertrail/internal/table"
+)
+
+const (
+	// headsAtOnce is how many files are looked into at once: looking is waiting.
+	headsAtOnce = 16
+	// unpacked is about how many times larger compressed text is without.
+	unpacked = 4
+)
+
+// PreCheck makes all checks of the load that cfg asks for, without the table's lock.
+// It fails only where the request itself is wrong.
+func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
+	l, err := newLoad(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p := &preCheck{load: l, alone: true}
+	p.where.Span, p.where.HFiles, p.where.Puts = cfg.Span, cfg.Mode != Put, cfg.Mode != HFile
+	found := p.input(ctx)
+	p.table(ctx)
+	var inputs []*input
+	for _, f := range found.Inputs {
+		if !p.knows(f) {
+			inputs = append(inputs, &input{Input: f})
+		}
+	}
+	p.rest(ctx, inputs)
+	return precheck.Complete(p.List, "the table cannot tell"), ctx.Err()
+}
+
+// preCheck stops a load that cannot end well before it writes anything. The input was
+// found and the table opened by now; what is wrong with a single file is left to the
+// load, which leaves out that file alone.
+func (l *load) preCheck(ctx context.Context, inputs []*input) error {
+	p := &preCheck{load: l}
+	p.where = precheck.Load{Span: l.cfg.Span, HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true}
+	p.rest(ctx, inputs)
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	for _, c := range p.List {
+		if c.State == precheck.Warn {
+			l.log.Warn("pre-check", "check", c.Name, "found", c.Detail, "advice", c.Advice)
+		}
+	}
+	return precheck.Failure(p.List)
+}
+
+// A preCheck gathers the checks of a load.
+type preCheck struct {
+	*load
+	precheck.List
+	where precheck.Load
+	alone bool // no load follows
+}
+
+// input looks for the files, and for those that must be there.
+func (p *preCheck) input(ctx context.Context) job.Found {
+	found, err := p.job.Find(ctx, p.cfg.FS, p.cfg.Span, p.kinds)
+	if err != nil {
+		p.Fail(precheck.InputThere, err, "")
+		p.Skip(precheck.RequiredBehaviours, "the files could not be looked for")
+		return found
+	}
+	detail := fmt.Sprintf("%d files for %s, %d days and behaviours without one", len(found.Inputs), p.cfg.Span, len(found.Missing))
+	if len(found.Inputs) == 0 {
+		p.Warn(precheck.InputThere, "is it the right span?", "%s, below %s", detail, p.job.Pattern.Root)
+	} else {
+		p.OK(precheck.InputThere, "%s", detail)
+	}
+	if err := p.job.CheckRequired(found.Missing); err != nil {
+		p.Fail(precheck.RequiredBehaviours, err, "")
+	} else {
+		p.OK(precheck.RequiredBehaviours, "none is missing")
+	}
+	return found
+}
+
+// table looks whether the table knows the job's layout and schema.
+func (p *preCheck) table(ctx context.Context) {
+	t, err := p.cfg.Store.Open(ctx)
+	if errors.Is(err, table.ErrNoTable) {
+		p.OK(precheck.LayoutKnown, "%s, which the first load begins", p.layout.Name())
+		p.OK(precheck.SchemaFits, "the first load makes it")
+		return
+	}
+	if err != nil {
+		p.Fail(precheck.LayoutKnown, err, "")
+		p.Skip(precheck.SchemaFits, "the table does not open")
+		return
+	}
+	defer t.Close()
+	p.OK(precheck.LayoutKnown, "%s", t.Info().Layout.Name())
+	if err := t.Extend(p.job.Schema); err != nil {
+		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")
+		return
+	}
+	p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
+	if loads, err := t.Ledgers(ctx); err == nil { // else the load says what is wrong with them
+		p.ledgers = newLedgers(loads)
+	}
+}
+
+// knows says whether a file was loaded before, by its name and time alone.
+func (p *preCheck) knows(f job.Input) bool {
+	if p.ledgers == nil {
+		return false
+	}
+	for _, old := range p.ledgers.byPath[f.Rel] {
+		if old.Offsets == nil && f.Size == old.Size && f.Modified.Equal(old.Modified) && old.Part.Covers(p.partOf(f)) {
+			return true
+		}
+	}
+	return false
+}
+
+// rest makes the checks that also a load makes.
+func (p *preCheck) rest(ctx context.Context, inputs []*input) {
+	for _, in := range inputs {
+		p.where.Bytes += textBytes(in)
+	}
+	p.readable(ctx, inputs)
+	if c, ok := p.cfg.Store.(precheck.Checker); ok {
+		p.List = append(p.List, c.Check(ctx, p.where)...)
+	}
+	p.temp(ctx, inputs)
+}
+
+// readable looks into the beginning of every file.
+func (p *preCheck) readable(ctx context.Context, inputs []*input) {
+	if len(inputs) == 0 {
+		p.Skip(precheck.InputReadable, "there is no file to load")
+		return
+	}
+	empty := 0
+	fates := make([]fate, len(inputs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(headsAtOnce)
+	for i, in := range inputs {
+		if in.Size == 0 {
+			empty++
+			continue
+		}
+		g.Go(func() error {
+			fates[i] = p.head(ctx, in.Input)
+			return nil
+		})
+	}
+	_ = g.Wait() // none fails: what is found out is in fates
+	var unread, refused []error
+	for _, f := range fates {
+		if f.unread != nil {
+			unread = append(unread, f.unread)
+		}
+		if f.refused != nil {
+			refused = append(refused, f.refused)
+		}
+	}
+	name := precheck.InputReadable
+	switch {
+	case len(unread) > 0:
+		p.Fail(name, joined(unread), "")
+	case len(refused) > 0 && p.alone:
+		p.Fail(name, joined(refused), "the load would leave these files out")
+	case len(refused) > 0:
+		p.Warn(name, "these files are left out", "%v", joined(refused))
+	case empty > 0:
+		p.OK(name, "the beginnings of %d files; %d are empty", len(inputs)-empty, empty)
+	default:
+		p.OK(name, "the beginnings of %d files", len(inputs))
+	}
+}
+
+// A fate is what becomes of a file: nothing is wrong with its beginning, or where it
+// lies it cannot be read, or nothing of it can be loaded.
+type fate struct{ unread, refused error }
+
+// head opens a file and reads as far as the header.
+func (p *preCheck) head(ctx context.Context, in job.Input) fate {
+	f, err := p.cfg.FS.Open(ctx, in.Path)
+	if err != nil {
+		return fate{unread: err}
+	}
+	defer f.Close()
+	src := &source{r: f}
+	r, err := record.Open(src, in.File(), &p.job.Format)
+	if err == nil {
+		defer r.Close()
+		_, err = record.NewParser(&p.job.Format, in.File(), r.Header())
+	}
+	if src.err != nil {
+		return fate{unread: src.err}
+	}
+	return fate{refused: err}
+}
+
+// temp wants room for the sorted runs of the largest batch, where they do not stay in
+// memory.
+func (p *preCheck) temp(ctx context.Context, inputs []*input) {
+	var largest int64
+	for _, b := range batches(inputs, p.batchBytes()) {
+		var bytes int64
+		for _, in := range b {
+			bytes += textBytes(in)
+		}
+		largest = max(largest, bytes)
+	}
+	switch memory := p.cfg.Memory / 5 * 3; {
+	case p.cfg.Temp == "":
+		p.Skip(precheck.DiskForTemp, "no place for it is named")
+	case largest < memory/2:
+		p.OK(precheck.DiskForTemp, "%s of text are sorted in memory", humanize.IBytes(uint64(largest)))
+	default:
+		p.Room(ctx, p.cfg.FS, precheck.DiskForTemp, p.cfg.Temp, largest)
+	}
+}
+
+// textBytes is about how much text a file holds.
+func textBytes(in *input) int64 {
+	for _, end := range []string{".gz", ".zst", ".bz2"} {
+		if strings.HasSuffix(in.Path, end) {
+			return unpacked * in.Size
+		}
+	}
+	return in.Size
+}

@@ -1,0 +1,87 @@
+package precheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/table"
+)
+
+// ErrNoRoom is wrapped where there is too little room for what would be written.
+var ErrNoRoom = errors.New("too little room")
+
+// clockWarn is from what difference on clocks are warned of: locks and leases bear
+// less than HBase itself, whose servers refuse 30 seconds between each other.
+const clockWarn = time.Minute
+
+// Room checks that about need bytes can be written in dir. The need is an estimate:
+// twice as much is wanted, and half of it fails.
+func (l *List) Room(ctx context.Context, files dfs.FS, name Name, dir string, need int64) {
+	s, err := dfs.Survey(files, dir)
+	var room dfs.Room
+	if err == nil {
+		room, err = s.Room(ctx, dir)
+	}
+	if err != nil {
+		l.cannot(name, err)
+		return
+	}
+	has := fmt.Sprintf("%s has room for %s (%s), about %s are needed", dir, size(room.Bytes), room.Limit, size(need))
+	switch advice := "make room, raise the quota, or load fewer days at a time"; {
+	case room.Bytes < need/2 || room.Bytes == 0:
+		l.Fail(name, fmt.Errorf("%w: %s", ErrNoRoom, has), advice)
+	case room.Bytes < 2*need:
+		l.Warn(name, advice, "%s", has)
+	default:
+		l.OK(name, "%s", has)
+	}
+}
+
+// Try says whether files can be made in dir, and how far the clock of who keeps them
+// is ahead of this machine's.
+func Try(ctx context.Context, files dfs.FS, dir string) (ahead time.Duration, err error) {
+	s, err := dfs.Survey(files, dir)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	made, err := s.Try(ctx, dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return 0, fmt.Errorf("%w: %w", table.ErrUnfit, err)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return made.Sub(began), nil
+}
+
+// Clock adds the check of a clock that is ahead of this machine's.
+func (l *List) Clock(whose string, ahead time.Duration) {
+	how := "ahead of"
+	if ahead < 0 {
+		how = "behind"
+	}
+	detail := fmt.Sprintf("the clock of %s is %s %s this machine's", whose, ahead.Abs().Round(time.Second), how)
+	if ahead.Abs() > clockWarn {
+		l.Warn(Clock, "set both by a time server", "%s", detail)
+		return
+	}
+	l.OK(Clock, "%s", detail)
+}
+
+// cannot adds a check that failed, or was skipped if it cannot be made there at all.
+func (l *List) cannot(name Name, err error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		l.Skip(name, "%v", err)
+		return
+	}
+	l.Fail(name, err, "")
+}
+
+func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }

@@ -1,0 +1,50 @@
+package files
+
+import (
+	"context"
+	"errors"
+
+	"usertrail/internal/catalog"
+	"usertrail/internal/dfs"
+	"usertrail/internal/precheck"
+	"usertrail/internal/table"
+)
+
+// Check implements precheck.Checker.
+func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
+	var l precheck.List
+	s.checkThere(ctx, &l)
+	ahead, err := precheck.Try(ctx, s.FS, s.Dir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		l.Skips(err.Error(), precheck.Permissions, precheck.Clock)
+	case err != nil:
+		l.Fail(precheck.Permissions, err, "")
+		l.Skip(precheck.Clock, "no file can be made in %s", s.Dir)
+	default:
+		l.OK(precheck.Permissions, "files can be made in %s", s.Dir)
+		l.Clock("who keeps "+s.Dir, ahead)
+	}
+	l.Room(ctx, s.FS, precheck.StagingRoom, s.Dir, load.Bytes)
+	l = append(l, catalog.CheckUnfinished(ctx, s.FS, s.Dir, load.Locked))
+	l.Skips("a table of files has only those it was made with", precheck.FamilyThere, precheck.FamilyFit, precheck.Regions)
+	l.Skip(precheck.Versions, "a table of files has no server")
+	return l
+}
+
+func (s Store) checkThere(ctx context.Context, l *precheck.List) {
+	t, err := Open(ctx, s.FS, s.Dir)
+	switch {
+	case errors.Is(err, table.ErrNoTable):
+		l.OK(precheck.TableThere, "%s is not there: the first load makes it", s.Dir)
+		return
+	case errors.Is(err, dfs.ErrNotDir):
+		l.Fail(precheck.TableThere, err, "name a folder")
+		return
+	case err != nil:
+		l.Fail(precheck.TableThere, err, "")
+		return
+	}
+	defer t.Close()
+	l.OK(precheck.TableThere, "%s, after %d loads", s.Dir, t.NextLoad()-1)
+}
