@@ -46,8 +46,9 @@ func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token s
 //
 // The call has no nonce and is never sent again once it may have been executed:
 // then the error satisfies ErrUncertain, and only the files tell whether they were
-// loaded, by where they lie. It has Config.BulkTimeout, while a frozen server is
-// found out as in any other call. What surely was not done is tried again within
+// loaded, by where they lie. It has Config.BulkTimeout, takes one of the
+// Config.InFlight places on its server, and does not wait for a frozen one any longer
+// than other calls do. What surely was not done is tried again within
 // Config.OpTimeout. The region is followed where it moves. If it has been split or
 // merged the error satisfies ErrRegionGone, and Regions has its successors.
 func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files []wire.FamilyPath, token string) (loaded bool, err error) {

@@ -297,3 +297,20 @@ func TestOnlyAStagingDirectoryIsDeleted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestBulkTimeoutIsNoShorterThanACall(t *testing.T) {
+	for _, tt := range []struct{ call, bulk, want time.Duration }{
+		{0, 0, 10 * time.Minute},
+		{0, time.Hour, time.Hour},
+		{20 * time.Minute, 0, 20 * time.Minute},
+		{20 * time.Minute, time.Minute, 20 * time.Minute},
+	} {
+		cfg, err := Config{Masters: []string{"m:1"}, User: "ann", CallTimeout: tt.call, OpTimeout: time.Hour, BulkTimeout: tt.bulk}.resolve()
+		if err != nil || cfg.BulkTimeout != tt.want {
+			t.Errorf("calls of %s, bulk loads of %s: got %s, %v; want %s", tt.call, tt.bulk, cfg.BulkTimeout, err, tt.want)
+		}
+	}
+	if _, err := (Config{Masters: []string{"m:1"}, User: "ann", BulkTimeout: -1}).resolve(); err == nil || !strings.Contains(err.Error(), "BulkTimeout") {
+		t.Errorf("a negative one: %v", err)
+	}
+}

@@ -6,7 +6,8 @@
 // What it does it does as HBase: a Multi's Gets before its Puts, exceptions for a
 // call, a region or an action, the cap on answers, sequence numbers, partial rows
 // and heartbeats of scans, hbase:meta in its own order, bulk loads of files that are
-// cells. What it does not have is deletes, durability, permissions and time.
+// cells, snapshots that take a while. What it does not have is deletes, durability,
+// permissions, time, and what a snapshot would hold.
 //
 // Hooks say which call goes wrong and how, a Cluster's methods move, split and
 // merge regions and stop servers while calls run, and Counts tells what was
