@@ -125,25 +125,19 @@ func (r *Reference) decode(b []byte) error {
 
 // A SnapshotInfo is the file .snapshotinfo of a snapshot.
 type SnapshotInfo struct {
-	Name    string
-	Table   string // with its namespace, unless that is "default"
-	Created uint64 // ms
-	Layout  uint64 // 2 is one data.manifest
+	Snapshot
+	Layout uint64 // 2 is one data.manifest
 }
 
 // DecodeSnapshotInfo decodes a whole file.
 func DecodeSnapshotInfo(b []byte) (SnapshotInfo, error) {
 	var s SnapshotInfo
+	if err := s.decode(b); err != nil {
+		return s, err
+	}
 	d := decoder{rest: b}
 	for d.next() {
-		switch d.num {
-		case 1:
-			d.string(&s.Name)
-		case 2:
-			d.string(&s.Table)
-		case 3:
-			d.uint64(&s.Created)
-		case 5:
+		if d.num == 5 {
 			d.uint64(&s.Layout)
 		}
 	}

@@ -1,0 +1,65 @@
+package snapshot
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"usertrail/internal/hbase/wire"
+)
+
+// A family is what decides which of a family's cells are seen.
+type family struct {
+	oldest  int64 // ms: cells before it have outlived the family's TTL
+	keepOne bool  // but the newest of a column is kept all the same
+	now     int64 // ms
+}
+
+// forever is HBase's TTL, in seconds, of what stays.
+const forever = math.MaxInt32
+
+// familyOf reads a family's attributes. KEEP_DELETED_CELLS is not among them: it
+// changes nothing for who asks for no times. Nor is VERSIONS, since one is read.
+func familyOf(s *wire.TableSchema, name string, now time.Time) (family, error) {
+	f := family{oldest: math.MinInt64, now: now.UnixMilli()}
+	for i := range s.Families {
+		if a := s.Families[i].Attributes; s.Families[i].Name == name {
+			return f, f.read(a)
+		}
+	}
+	var names []string
+	for _, o := range s.Families {
+		names = append(names, o.Name)
+	}
+	return f, fmt.Errorf("it has no family %q; there is %s", name, strings.Join(names, ", "))
+}
+
+func (f *family) read(a map[string]string) error {
+	for _, other := range []struct{ attribute, what string }{
+		{"IS_MOB", "large values lie in files of their own"},
+		{"NEW_VERSION_BEHAVIOR", "a delete hides only what was written before it"},
+	} {
+		if strings.EqualFold(a[other.attribute], "true") {
+			return fmt.Errorf("its family has %s: %s, which is not supported", other.attribute, other.what)
+		}
+	}
+	if v, ok := a["MIN_VERSIONS"]; ok {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return fmt.Errorf("its family has MIN_VERSIONS %q", v)
+		}
+		f.keepOne = n > 0
+	}
+	if v, ok := a["TTL"]; ok && !strings.EqualFold(v, "FOREVER") {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return fmt.Errorf("its family has TTL %q, not seconds", v)
+		}
+		if n != forever && n != -1 {
+			f.oldest = f.now - int64(n)*1000
+		}
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package snapshot
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hfile"
+)
+
+// A source is a place in one of a region's files.
+type source struct {
+	*file
+	it    *hfile.Iterator
+	cell  *cell.Cell
+	begun bool
+	over  bool // after its last cell
+}
+
+// seek goes to the first row that is not before start, only forwards, and says
+// whether that is before end. An end of no bytes is open.
+func (s *source) seek(start, end []byte) (bool, error) {
+	if bytes.Compare(start, s.from) < 0 {
+		start = s.from
+	}
+	switch {
+	case s.over || s.begun && bytes.Compare(s.cell.Row, start) >= 0:
+	case len(start) == 0:
+		s.over = !s.it.First()
+	default:
+		s.over = !s.it.SeekGE(start)
+	}
+	s.begun = true
+	return s.within(end), s.err()
+}
+
+// next goes to the next cell, and says whether there is one.
+func (s *source) next() (bool, error) {
+	s.over = !s.it.Next()
+	return !s.over, s.err()
+}
+
+// within says whether the source stands on a cell before end, in its half.
+func (s *source) within(end []byte) bool {
+	if s.over || len(s.to) > 0 && bytes.Compare(s.cell.Row, s.to) >= 0 {
+		return false
+	}
+	return len(end) == 0 || bytes.Compare(s.cell.Row, end) < 0
+}
+
+func (s *source) err() error {
+	if err := s.it.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// before orders sources by their cells; of equal ones the later written comes
+// first. Cells of a bulk-loaded file were all written when it was loaded.
+func (s *source) before(o *source) bool {
+	if c := cell.Compare(s.cell, o.cell); c != 0 {
+		return c < 0
+	}
+	return cmp.Or(cmp.Compare(s.written(), o.written()), cmp.Compare(s.rank, o.rank)) > 0
+}
+
+func (s *source) written() int64 {
+	if s.bulk {
+		return s.seq
+	}
+	return int64(s.cell.MVCC)
+}
+
+// A merge is the cells of a region that are seen, in order, range after range.
+// A row that only one file has costs no comparisons but one where it begins.
+type merge struct {
+	sources  []source
+	prefixes [][]byte // of the qualifiers that are asked for; nil is all
+	sight    sight
+
+	heap  []*source // those within the range, the first cell's on top
+	end   []byte
+	stale bool // the top's cell has been given
+	alone bool // no other source has the top's row
+	row   []byte
+	done  bool // nothing more is asked of the row
+	cells int
+}
+
+func newMerge(files []*file, f family, prefixes [][]byte) *merge {
+	m := &merge{prefixes: prefixes, sight: sight{family: f}, sources: make([]source, len(files))}
+	ahead := min(readAhead, max(leastAhead, allAhead/max(len(files), 1)))
+	for i, f := range files {
+		it := f.h.Iterator(hfile.IterOptions{ReadAhead: ahead})
+		m.sources[i] = source{file: f, it: it, cell: it.Cell()}
+	}
+	return m
+}
+
+// seek goes to a range that comes after the last one.
+func (m *merge) seek(start, end []byte) error {
+	m.heap, m.end, m.stale = m.heap[:0], end, false
+	for i := range m.sources {
+		s := &m.sources[i]
+		in, err := s.seek(start, end)
+		if err != nil {
+			return err
+		}
+		if in {
+			m.heap = append(m.heap, s)
+		}
+	}
+	for i := len(m.heap)/2 - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+	m.row = m.row[:0]
+	if len(m.heap) > 0 {
+		m.arrive()
+	}
+	return nil
+}
+
+// next returns the next cell of the range that is seen, nil at its end. It is
+// valid until the next call.
+func (m *merge) next(ctx context.Context) (*cell.Cell, error) {
+	for {
+		if m.stale {
+			if err := m.step(); err != nil {
+				return nil, err
+			}
+		}
+		if len(m.heap) == 0 {
+			return nil, nil
+		}
+		m.stale = true
+		if m.cells++; m.cells&0xfff == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c := m.heap[0].cell
+		if m.done || c.Type == cell.Put && !m.asked(c.Qualifier) {
+			continue
+		}
+		seen, err := m.sight.sees(c)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", m.heap[0].name, err)
+		}
+		if seen {
+			return c, nil
+		}
+	}
+}
+
+// leaveRow passes over what is left of the row of the last cell.
+func (m *merge) leaveRow() { m.done = true }
+
+// asked says whether a column is asked for.
+func (m *merge) asked(qualifier []byte) bool {
+	if m.prefixes == nil {
+		return true
+	}
+	for _, p := range m.prefixes {
+		if bytes.HasPrefix(qualifier, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// step goes on from the top's cell.
+func (m *merge) step() error {
+	top := m.heap[0]
+	ok, err := top.next()
+	if err != nil {
+		return err
+	}
+	if ok && top.it.SameRow() {
+		if !m.alone {
+			m.sink(0)
+			m.arrive()
+		}
+		return nil
+	}
+	if !ok || !top.within(m.end) {
+		last := len(m.heap) - 1
+		m.heap[0] = m.heap[last]
+		m.heap = m.heap[:last]
+	}
+	if len(m.heap) > 0 {
+		m.sink(0)
+		m.arrive()
+	}
+	return nil
+}
+
+// arrive sees to it that a row is begun where the top's cell begins one.
+func (m *merge) arrive() {
+	c := m.heap[0].cell
+	if len(m.row) == 0 || !bytes.Equal(m.row, c.Row) {
+		m.row, m.done = append(m.row[:0], c.Row...), false
+		m.sight.begin()
+	}
+	m.alone = true
+	for i := 1; i <= 2 && i < len(m.heap); i++ {
+		m.alone = m.alone && !bytes.Equal(m.heap[i].cell.Row, c.Row)
+	}
+}
+
+// sink puts the source at i of the heap in its place.
+func (m *merge) sink(i int) {
+	h := m.heap
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
+			if h[child].before(h[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}

@@ -1,0 +1,315 @@
+package snapshot
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hfile"
+)
+
+// now is when TTLs are counted to, in ms.
+const now = 100
+
+// A written is a cell with the number that it was written with.
+type written struct {
+	cell.Cell
+	number int64
+}
+
+func order(a, b *written) int {
+	return cmp.Or(cell.Compare(&a.Cell, &b.Cell), cmp.Compare(b.number, a.number))
+}
+
+// A model is everything that was written to a family, and the answer by plain
+// loops over it.
+type model struct {
+	dice   *rand.Rand
+	family family
+	all    []*written
+}
+
+func pick[T any](dice *rand.Rand, of ...T) T { return of[dice.IntN(len(of))] }
+
+// write makes the next cell up. There are few rows, columns and times, so that
+// cells meet.
+func (m *model) write() {
+	w := &written{number: int64(len(m.all) + 1)}
+	w.Row = fmt.Appendf(nil, "row%d", m.dice.IntN(6))
+	w.Family = []byte("d")
+	w.Time = int64(m.dice.IntN(8))
+	w.Type = pick(m.dice, cell.Put, cell.Put, cell.Put, cell.Put, cell.Put, cell.Put, cell.Delete, cell.DeleteColumn, cell.DeleteFamily, cell.DeleteFamilyVersion)
+	if w.Type != cell.DeleteFamily && w.Type != cell.DeleteFamilyVersion {
+		w.Qualifier = []byte(pick(m.dice, "", "a", "ab", "b"))
+	}
+	if w.Type == cell.Put {
+		w.Value = fmt.Appendf(nil, "value %d", w.number)
+		if m.dice.IntN(5) == 0 {
+			w.Tags = tag(tagTTL, binary.BigEndian.AppendUint64(nil, uint64(pick(m.dice, 95, now))))
+		}
+	}
+	m.all = append(m.all, w)
+}
+
+func tag(typ byte, value []byte) []byte {
+	return append(append(binary.BigEndian.AppendUint16(nil, uint16(1+len(value))), typ), value...)
+}
+
+// outlives says whether a cell with a TTL of its own is still there.
+func outlives(w *written) bool {
+	return len(w.Tags) == 0 || w.Time+int64(binary.BigEndian.Uint64(w.Tags[3:])) >= now
+}
+
+// hidden says whether any delete of the row hides a Put.
+func (m *model) hidden(p *written) bool {
+	for _, d := range m.all {
+		if !bytes.Equal(d.Row, p.Row) {
+			continue
+		}
+		same := bytes.Equal(d.Qualifier, p.Qualifier)
+		switch {
+		case d.Type == cell.DeleteFamily && p.Time <= d.Time,
+			d.Type == cell.DeleteFamilyVersion && p.Time == d.Time,
+			d.Type == cell.DeleteColumn && same && p.Time <= d.Time,
+			d.Type == cell.Delete && same && p.Time == d.Time:
+			return true
+		}
+	}
+	return false
+}
+
+// answer is what is seen of rows in [start, end) and columns with a prefix.
+func (m *model) answer(start, end string, prefixes [][]byte) []string {
+	newest := map[string]*written{}
+	for _, w := range m.all {
+		asked := prefixes == nil || slices.ContainsFunc(prefixes, func(p []byte) bool { return bytes.HasPrefix(w.Qualifier, p) })
+		in := string(w.Row) >= start && (end == "" || string(w.Row) < end)
+		if w.Type != cell.Put || !asked || !in || !outlives(w) || m.hidden(w) {
+			continue
+		}
+		column := string(w.Row) + "/" + string(w.Qualifier)
+		if old := newest[column]; old == nil || w.Time > old.Time || w.Time == old.Time && w.number > old.number {
+			newest[column] = w
+		}
+	}
+	var out []*written
+	for _, w := range newest {
+		if w.Time >= m.family.oldest || m.family.keepOne {
+			out = append(out, w)
+		}
+	}
+	slices.SortFunc(out, order)
+	var lines []string
+	for _, w := range out {
+		lines = append(lines, w.Cell.String())
+	}
+	return lines
+}
+
+// files lays everything that was written down as a store would: flushed in order,
+// bulk loaded, compacted with or without the numbers, cut in halves.
+func (m *model) files(t *testing.T) []*file {
+	t.Helper()
+	var out []*file
+	for from := 0; from < len(m.all); {
+		to := min(len(m.all), from+1+m.dice.IntN(25))
+		cells := slices.Clone(m.all[from:to])
+		from = to
+		slices.SortFunc(cells, order)
+		a := age{seq: int64(to), name: fmt.Sprint(len(out))}
+		numbered := true
+		switch m.dice.IntN(3) {
+		case 0: // bulk loaded: its cells have the file's number
+			a.bulk, numbered = true, false
+		case 1: // compacted, so long ago that numbers do not matter
+			// Cells without a number are older than all that have one.
+			numbered = !m.unnumbered(out)
+		}
+		if !numbered {
+			cells = slices.DeleteFunc(cells, func(w *written) bool { return !outlives(w) })
+			cells = slices.CompactFunc(cells, func(a, b *written) bool { return cell.Compare(&a.Cell, &b.Cell) == 0 })
+		}
+		if len(cells) == 0 {
+			continue
+		}
+		f := m.lay(t, cells, numbered)
+		f.age = a
+		if m.dice.IntN(4) == 0 {
+			out = append(out, halves(f, "row3")...)
+		} else {
+			out = append(out, f)
+		}
+	}
+	rank(out)
+	return out
+}
+
+// unnumbered says whether all files until now have cells without numbers.
+func (m *model) unnumbered(files []*file) bool {
+	return !slices.ContainsFunc(files, func(f *file) bool { return f.bulk || !strings.HasPrefix(f.name, "unnumbered") })
+}
+
+// halves are what a split makes of a file, both in one region as after a merge.
+func halves(f *file, row string) []*file {
+	bottom, top := *f, *f
+	bottom.to, top.from = []byte(row), []byte(row)
+	top.seq++
+	return []*file{&bottom, &top}
+}
+
+func (m *model) lay(t *testing.T, cells []*written, numbered bool) *file {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := hfile.NewWriter(&b, hfile.Options{
+		Codec: pick(m.dice, hfile.Plain, hfile.Snappy), Encoding: pick(m.dice, hfile.NoEncoding, hfile.FastDiff),
+		BlockSize: 1 + m.dice.IntN(400), Tags: true, MVCC: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cells {
+		if c.MVCC = 0; numbered {
+			c.MVCC = uint64(c.number)
+		}
+		if err := w.Add(&c.Cell); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := hfile.Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &file{name: map[bool]string{true: "numbered", false: "unnumbered"}[numbered], h: h}
+}
+
+// seen reads ranges, which ascend, by a merge.
+func seen(t *testing.T, m *merge, ranges [][2]string) []string {
+	t.Helper()
+	var out []string
+	for _, r := range ranges {
+		if err := m.seek([]byte(r[0]), []byte(r[1])); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			c, err := m.next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c == nil {
+				break
+			}
+			out = append(out, c.String())
+		}
+	}
+	return out
+}
+
+// TestAMergeSeesWhatPlainLoopsSee draws what was written, and how it lies in files.
+func TestAMergeSeesWhatPlainLoopsSee(t *testing.T) {
+	for seed := range uint64(1500) {
+		m := &model{dice: rand.New(rand.NewPCG(seed, 1))}
+		m.family = family{oldest: pick[int64](m.dice, math.MinInt64, math.MinInt64, 3), keepOne: m.dice.IntN(3) == 0, now: now}
+		for range 1 + m.dice.IntN(150) {
+			m.write()
+		}
+		files := m.files(t)
+		for range 3 {
+			prefixes := pick(m.dice, nil, [][]byte{[]byte("a")}, [][]byte{[]byte("ab"), []byte("b")})
+			ranges := pick(m.dice, [][2]string{{"", ""}}, [][2]string{{"row1", "row3"}, {"row3", "row4"}, {"row5", ""}}, [][2]string{{"", "row2"}, {"row2\x00", "row31"}})
+			var want []string
+			for _, r := range ranges {
+				want = append(want, m.answer(r[0], r[1], prefixes)...)
+			}
+			if got := seen(t, newMerge(files, m.family, prefixes), ranges); !slices.Equal(got, want) {
+				t.Fatalf("seed %d, %d files, %q, %q: seen are\n%s\nwant\n%s", seed, len(files), ranges, prefixes, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		checkRows(t, newMerge(files, m.family, nil), m.answer("", "", nil))
+	}
+}
+
+// checkRows goes through the rows by their first cells alone.
+func checkRows(t *testing.T, m *merge, cells []string) {
+	t.Helper()
+	var want, got []string
+	for _, c := range cells {
+		row, _, _ := strings.Cut(c, "/")
+		want = append(want, row)
+	}
+	want = slices.Compact(want)
+	if err := m.seek(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		c, err := m.next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c == nil {
+			break
+		}
+		got = append(got, fmt.Sprintf("%q", c.Row))
+		m.leaveRow()
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("rows %s, want %s", got, want)
+	}
+}
+
+// TestTheLaterFileWins goes through what orders files whose cells are equal.
+func TestTheLaterFileWins(t *testing.T) {
+	base := age{seq: 5, size: 100, bulkTime: 7, name: "b"}
+	for what, later := range map[string]age{
+		"a higher number":     {seq: 6, size: 500, bulkTime: 1, name: "a"},
+		"the smaller file":    {seq: 5, size: 90, bulkTime: 1, name: "a"},
+		"loaded later":        {seq: 5, size: 100, bulkTime: 8, name: "a"},
+		"the name after that": {seq: 5, size: 100, bulkTime: 7, name: "c"},
+	} {
+		if base.compare(later) >= 0 || later.compare(base) <= 0 {
+			t.Errorf("%s: does not come later", what)
+		}
+	}
+}
+
+// TestAgesAreRead reads them from names and file info.
+func TestAgesAreRead(t *testing.T) {
+	be := func(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+	flushed := map[string][]byte{infoSeq: be(9)}
+	loaded := map[string][]byte{infoBulkTime: be(3)}
+	for _, c := range []struct {
+		name string
+		info map[string][]byte
+		top  bool
+		seq  int64
+		bulk bool
+	}{
+		{"abc", flushed, false, 9, false},
+		{"abc.parent", flushed, true, 10, false},
+		{"abc_SeqId_44_", loaded, false, 44, true},
+		{"abc_SeqId_44_.parent", loaded, true, 45, true},
+		{"t=region-abc_SeqId_44_", loaded, false, 44, true},
+		{"abc_SeqId_44_", map[string][]byte{infoKeepSeq: {0xff}}, false, 45, false},
+		{"abc", loaded, false, -1, true},
+		{"abc", nil, true, -1, false},
+	} {
+		a, err := ageOf(c.name, 1, c.info, c.top)
+		if err != nil || a.seq != c.seq || a.bulk != c.bulk {
+			t.Errorf("%s, %v: number %d, bulk %t, %v; want %d, %t", c.name, c.info, a.seq, a.bulk, err, c.seq, c.bulk)
+		}
+	}
+	for _, name := range []string{"abc_SeqId_", "abc_SeqId_x_", "abc_SeqId_4"} {
+		if _, err := ageOf(name, 1, nil, false); err == nil {
+			t.Errorf("%s has an age", name)
+		}
+	}
+}

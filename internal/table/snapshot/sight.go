@@ -1,0 +1,138 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/cell"
+)
+
+// Types of tags that decide who sees a cell, for how long, and where its value is.
+const (
+	tagACL        = 1
+	tagVisibility = 2
+	tagMOB        = 5
+	tagTTL        = 8
+)
+
+// Errors about a cell that only a RegionServer can answer for.
+var (
+	errOwnRights = errors.New("has permissions of its own")
+	errLabels    = errors.New("has visibility labels")
+	errMOB       = errors.New("is a reference to a large value")
+	errTags      = errors.New("tags do not add up")
+	errType      = errors.New("type is not known")
+)
+
+// A sight decides which cells of a family are seen: the newest version of each
+// column that is not deleted and has not outlived its time. It is given all cells
+// of a row in the order of package cell; of equal ones the later written first.
+//
+// A delete stands before what it deletes, so what was met in a row is enough.
+type sight struct {
+	family
+
+	settled bool   // column's version is chosen, or known to be none
+	column  []byte // the last Put's qualifier
+
+	marked     bool // the row has deletes
+	whole      bool // one of the family, up to
+	wholeTime  int64
+	moments    []int64 // deletes of the family at one time
+	deleted    cell.Type
+	deletedAt  int64
+	deletedCol []byte
+}
+
+// begin makes ready for another row.
+func (s *sight) begin() {
+	s.settled = false
+	if s.marked {
+		s.marked, s.whole, s.deleted, s.moments = false, false, 0, s.moments[:0]
+	}
+}
+
+// sees says whether c is seen.
+func (s *sight) sees(c *cell.Cell) (bool, error) {
+	if len(c.Tags) > 0 {
+		if gone, err := s.outlived(c); gone || err != nil {
+			return false, err
+		}
+	}
+	if c.Type != cell.Put {
+		return false, s.mark(c)
+	}
+	if s.marked && s.hides(c) {
+		return false, nil
+	}
+	if s.settled && bytes.Equal(s.column, c.Qualifier) {
+		return false, nil
+	}
+	s.settled, s.column = true, append(s.column[:0], c.Qualifier...)
+	return c.Time >= s.oldest || s.keepOne, nil
+}
+
+// outlived says whether c has a TTL of its own, and it has run out.
+func (s *sight) outlived(c *cell.Cell) (bool, error) {
+	for b := c.Tags; len(b) > 0; {
+		if len(b) < 3 {
+			return false, fmt.Errorf("%s: %w", c, errTags)
+		}
+		n := int(binary.BigEndian.Uint16(b))
+		if n < 1 || n > len(b)-2 {
+			return false, fmt.Errorf("%s: %w", c, errTags)
+		}
+		typ, value := b[2], b[3:2+n]
+		b = b[2+n:]
+		switch {
+		case typ == tagACL:
+			return false, fmt.Errorf("%s: %w", c, errOwnRights)
+		case typ == tagVisibility:
+			return false, fmt.Errorf("%s: %w", c, errLabels)
+		case typ == tagMOB:
+			return false, fmt.Errorf("%s: %w", c, errMOB)
+		case typ == tagTTL && len(value) == 8:
+			if c.Time+int64(binary.BigEndian.Uint64(value)) < s.now {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// mark remembers a delete. One that lies under another that has been met adds
+// nothing.
+func (s *sight) mark(c *cell.Cell) error {
+	if s.whole && c.Time <= s.wholeTime {
+		return nil
+	}
+	switch c.Type {
+	case cell.DeleteFamily:
+		s.whole, s.wholeTime = true, c.Time
+	case cell.DeleteFamilyVersion:
+		s.moments = append(s.moments, c.Time)
+	case cell.DeleteColumn, cell.Delete:
+		if s.deleted != cell.DeleteColumn || !bytes.Equal(s.deletedCol, c.Qualifier) {
+			s.deleted, s.deletedAt = c.Type, c.Time
+			s.deletedCol = append(s.deletedCol[:0], c.Qualifier...)
+		}
+	default:
+		return fmt.Errorf("%s: %w", c, errType)
+	}
+	s.marked = true
+	return nil
+}
+
+// hides says whether a delete that was met hides a Put.
+func (s *sight) hides(c *cell.Cell) bool {
+	if s.whole && c.Time <= s.wholeTime || slices.Contains(s.moments, c.Time) {
+		return true
+	}
+	if s.deleted == 0 || !bytes.Equal(s.deletedCol, c.Qualifier) {
+		return false
+	}
+	return s.deleted == cell.DeleteColumn || c.Time == s.deletedAt
+}

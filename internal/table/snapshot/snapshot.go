@@ -1,0 +1,301 @@
+// Package snapshot is a table in HBase as a snapshot holds it: its HFiles are read
+// where they lie, and no server is asked.
+//
+//	ROOT/.hbase-snapshot/NAME/.snapshotinfo     whose it is, and since when
+//	ROOT/.hbase-snapshot/NAME/data.manifest     the schema; of each region the files
+//	ROOT/data/NAMESPACE/TABLE/REGION/FAMILY/FILE
+//	ROOT/archive/data/…                         where compactions move files that
+//	                                            a snapshot still needs
+//
+// A region's files together are not yet its cells. They are merged in the order of
+// package cell; of equal cells the one written last counts, by the number that it
+// was written with, which cells of a bulk-loaded file have from the file; then
+// deletes are applied, and what has outlived the family's TTL or its own is left
+// out. Of each column the newest version is given, as a get or scan gives it.
+//
+// What only a RegionServer can answer for is refused: large values in files of
+// their own, cells with permissions or labels, encrypted files.
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/hfile"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+var (
+	// ErrNone is wrapped where there is no snapshot of that name.
+	ErrNone = errors.New("no such snapshot")
+	// ErrGone is wrapped where a file of the snapshot is gone: the snapshot was
+	// removed meanwhile.
+	ErrGone = errors.New("file is gone; was the snapshot removed meanwhile?")
+)
+
+const (
+	// readAhead is the most that one read of a file asks for, leastAhead the
+	// least of many files, and allAhead is about what all files of a region ask
+	// for together.
+	readAhead  = 1 << 20
+	leastAhead = 128 << 10
+	allAhead   = 8 << 20
+
+	// keepRegions is how many regions stay open that nobody reads: the next piece
+	// of an extract is most often of the same region.
+	keepRegions = 8
+
+	layoutVersion = 2 // of snapshots; 1 was a directory for each region
+)
+
+// Config says which snapshot is meant, and what its cells mean.
+type Config struct {
+	FS   dfs.FS
+	Root string // where HBase's files lie
+	Name string
+	// Table is whose snapshot it must be, with the namespace unless that is
+	// "default".
+	Table string
+	// Info describes the table. Without a Version it gets the snapshot's own.
+	Info table.Info
+	Now  time.Time // what TTLs are counted to
+}
+
+// A Table is a snapshot of a table, which nobody can change.
+type Table struct {
+	fs      dfs.FS
+	root    string
+	info    table.Info
+	name    wire.TableName
+	family  family
+	regions []*region
+
+	mu   sync.Mutex
+	idle []*region // open and not read, the longest first
+}
+
+// Open reads what a snapshot is. It fails with ErrNone if there is none, and with
+// table.ErrUnfit if it is another table's, may not be read, or holds what cannot
+// be answered from files.
+func Open(ctx context.Context, c Config) (*Table, error) {
+	t, err := open(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", c.Name, explain(err))
+	}
+	return t, nil
+}
+
+func open(ctx context.Context, c Config) (*Table, error) {
+	dir := dfs.Join(c.Root, ".hbase-snapshot", c.Name)
+	b, err := dfs.ReadFile(ctx, c.FS, dfs.Join(dir, ".snapshotinfo"))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := wire.DecodeSnapshotInfo(b)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	case info.Table != wire.ParseTableName(c.Table):
+		return nil, fmt.Errorf("%w: it is of table %s, not of %s", table.ErrUnfit, info.Table, c.Table)
+	case info.Layout != layoutVersion:
+		return nil, fmt.Errorf("%w: its layout is version %d, not %d; take another with a newer HBase", table.ErrUnfit, info.Layout, layoutVersion)
+	}
+	if b, err = dfs.ReadFile(ctx, c.FS, dfs.Join(dir, "data.manifest")); err != nil {
+		return nil, err
+	}
+	m, err := wire.DecodeSnapshotManifest(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if c.Info.Version == "" {
+		c.Info.Version = fmt.Sprintf("snapshot %s of %d", c.Name, info.Created)
+	}
+	t := &Table{fs: c.FS, root: c.Root, info: c.Info, name: m.Table.Name}
+	if t.family, err = familyOf(&m.Table, c.Info.Family, c.Now); err == nil {
+		t.regions, err = regionsOf(m, c.Info.Family)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", table.ErrUnfit, err)
+	}
+	return t, nil
+}
+
+// explain says what to do about an error, and whether another try may help.
+func explain(err error) error {
+	is := func(targets ...error) bool {
+		return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+	}
+	switch {
+	case err == nil || is(table.ErrUnfit):
+		return err
+	case is(iofs.ErrPermission):
+		return fmt.Errorf("%w: %w; let HBase's files be read by that user (docs/hbase.md says how), say another by $HADOOP_USER_NAME, or read through the servers: --plan auto", table.ErrUnfit, err)
+	case is(hfile.ErrUnsupported, errOwnRights, errLabels, errMOB):
+		return fmt.Errorf("%w: %w; read it through the servers: --plan auto", table.ErrUnfit, err)
+	}
+	return err
+}
+
+// Info implements table.Table.
+func (t *Table) Info() table.Info { return t.info }
+
+// Regions implements table.Table: they are those of the snapshot's moment.
+func (t *Table) Regions(context.Context) ([]split.Region, error) {
+	out := make([]split.Region, len(t.regions))
+	for i, r := range t.regions {
+		out[i] = r.Region
+	}
+	return out, nil
+}
+
+// Read implements table.Table: a row is visited once.
+func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	if q.Ranges == nil {
+		q.Ranges = ranges(q.Rows)
+	}
+	for _, r := range t.among(q.Bounds) {
+		if err := t.readRegion(ctx, r, q, emit); err != nil {
+			return explain(err)
+		}
+	}
+	return nil
+}
+
+func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit func(*cell.Cell) error) error {
+	within := overlap(q.Bounds, r.Region)
+	m, err := t.begin(ctx, r, within, q.Prefixes)
+	if err != nil {
+		return err
+	}
+	defer t.release(r)
+	for asked := range q.Ranges {
+		g := overlap(asked, within)
+		if len(g.End) > 0 && bytes.Compare(g.Start, g.End) >= 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := m.seek(g.Start, g.End); err != nil {
+			return err
+		}
+		for {
+			c, err := m.next(ctx)
+			if err != nil {
+				return err
+			}
+			if c == nil {
+				break
+			}
+			if err := emit(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ranges makes a range of each row.
+func ranges(rows iter.Seq[[]byte]) iter.Seq[split.Region] {
+	return func(yield func(split.Region) bool) {
+		var r split.Region
+		for row := range rows {
+			r.Start = row
+			r.End = append(append(r.End[:0], row...), 0)
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// begin merges those files of a region that can have rows within a part of it.
+// release must follow.
+func (t *Table) begin(ctx context.Context, r *region, within split.Region, prefixes [][]byte) (*merge, error) {
+	t.hold(r)
+	all, err := r.open(ctx, t.fs, t.root, t.name, t.info.Family)
+	if err != nil {
+		t.release(r)
+		return nil, err
+	}
+	var files []*file
+	for _, f := range all {
+		if f.meets(within.Start, within.End) {
+			files = append(files, f)
+		}
+	}
+	return newMerge(files, t.family, prefixes), nil
+}
+
+// hold keeps a region's files open until it is released.
+func (t *Table) hold(r *region) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.users == 0 {
+		t.idle = slices.DeleteFunc(t.idle, func(o *region) bool { return o == r })
+	}
+	r.users++
+}
+
+func (t *Table) release(r *region) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.users--; r.users > 0 {
+		return
+	}
+	if t.idle = append(t.idle, r); len(t.idle) > keepRegions {
+		// What was only read has nothing to lose by a failing close.
+		_ = t.idle[0].close()
+		t.idle = t.idle[1:]
+	}
+}
+
+// among are the regions that overlap a range.
+func (t *Table) among(g split.Region) []*region {
+	first, found := slices.BinarySearchFunc(t.regions, g.Start, func(r *region, key []byte) int { return bytes.Compare(r.Start, key) })
+	if !found {
+		first--
+	}
+	last := len(t.regions)
+	if len(g.End) > 0 {
+		last, _ = slices.BinarySearchFunc(t.regions, g.End, func(r *region, key []byte) int { return bytes.Compare(r.Start, key) })
+	}
+	return t.regions[first:max(first, last)]
+}
+
+// overlap is what two ranges have in common.
+func overlap(a, b split.Region) split.Region {
+	if bytes.Compare(b.Start, a.Start) > 0 {
+		a.Start = b.Start
+	}
+	if len(a.End) == 0 || len(b.End) > 0 && bytes.Compare(b.End, a.End) < 0 {
+		a.End = b.End
+	}
+	return a
+}
+
+// Close implements table.Table. Nobody may be reading.
+func (t *Table) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = nil
+	var errs []error
+	for _, r := range t.regions {
+		errs = append(errs, r.close())
+	}
+	return errors.Join(errs...)
+}
