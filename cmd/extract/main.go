@@ -110,7 +110,7 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 	if cfg.Out == "" {
 		cfg.Out = fmt.Sprintf("trails-%s-%s", cfg.Span.From, cfg.Span.To)
 	}
-	store, j, err := o.store(ctx, cfg.FS)
+	store, j, err := o.flags.Store(ctx, cfg.FS)
 	if err != nil {
 		return extract.Result{}, err
 	}
@@ -125,31 +125,6 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 		return extract.Result{}, err
 	}
 	return extract.Run(ctx, cfg)
-}
-
-// store is the flag's table, or the job's. Where the flag names it, a job is read
-// only if one is named too.
-func (o *options) store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, error) {
-	var j *job.Job
-	address := o.flags.Table
-	if address == "" || o.flags.Job != "" {
-		var err error
-		j, err = o.flags.LoadJob(ctx, fs)
-		if errors.Is(err, command.ErrNoJob) {
-			return nil, nil, fmt.Errorf("%w; or name the table with --table", err)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	if address == "" {
-		address = j.Table.Address
-	}
-	if address == "" {
-		return nil, nil, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
-	}
-	s, err := command.Store(ctx, fs, address, j, o.flags.Waits)
-	return s, j, err
 }
 
 // open opens a table. Of a live one that we never loaded the job tells the schema.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,6 +13,31 @@ import (
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
 )
+
+// Store is the flag's table, or the job's, with the job. Where the flag names it, a
+// job is read only if one is named too.
+func (f *Flags) Store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, error) {
+	var j *job.Job
+	address := f.Table
+	if address == "" || f.Job != "" {
+		var err error
+		j, err = f.LoadJob(ctx, fs)
+		if errors.Is(err, ErrNoJob) {
+			return nil, nil, fmt.Errorf("%w; or name the table with --table", err)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if address == "" {
+		address = j.Table.Address
+	}
+	if address == "" {
+		return nil, nil, fmt.Errorf("%w: no table: say --table, or table: in the job file", ErrUsage)
+	}
+	s, err := Store(ctx, fs, address, j, f.Waits)
+	return s, j, err
+}
 
 // Store is the place that a table's address means. What the address leaves open
 // the job says, if there is one.

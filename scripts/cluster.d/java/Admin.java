@@ -29,6 +29,7 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionLocator;
@@ -57,6 +58,7 @@ public class Admin implements AutoCloseable {
     "drop TABLE; does nothing where there is none",
     "disable TABLE", "enable TABLE", "tables", "namespace NAME", "drop-namespace NAME",
     "put TABLE ROW FAMILY QUALIFIER VALUE [TIMESTAMP]",
+    "delete TABLE ROW FAMILY QUALIFIER: all versions",
     "get TABLE ROW -> a QUALIFIER=VALUE@TIMESTAMP for each cell",
     "count TABLE -> ROWS CELLS",
     "digest TABLE -> ROWS CELLS SHA256 of all cells, see digest",
@@ -129,6 +131,8 @@ public class Admin implements AutoCloseable {
         return done(admin.deleteNamespaceAsync(w[1]));
       case "put":
         return put(w);
+      case "delete":
+        return delete(w);
       case "get":
         return get(w);
       case "count":
@@ -220,6 +224,13 @@ public class Admin implements AutoCloseable {
     long time = w.length > 6 ? Long.parseLong(w[6]) : HConstants.LATEST_TIMESTAMP;
     try (Table t = connection.getTable(table(w[1]))) {
       t.put(new Put(bytes(w[2])).addColumn(bytes(w[3]), bytes(w[4]), time, bytes(w[5])));
+    }
+    return List.of();
+  }
+
+  private List<String> delete(String[] w) throws IOException {
+    try (Table t = connection.getTable(table(w[1]))) {
+      t.delete(new Delete(bytes(w[2])).addColumns(bytes(w[3]), bytes(w[4])));
     }
     return List.of();
   }

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/tally"
+	"usertrail/internal/verify"
+)
+
+func newVerify(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "Compare a table with what its loads put into it",
+		Long: `Verify reads a table and compares its cells with the tallies in the ledgers of its loads: for
+every behaviour and date, and for ranges of rows. Of a table of files it also checks every file: its
+bytes, the order of its cells, its roll. It names what differs and changes nothing; the status is 1 then.
+
+It needs no job file where --table names a table that knows its catalog. It takes no lock: what a load
+that runs, or was killed, may have put is named as possibly its. Where HBase lets cells expire,
+days that are old enough are expired and not different.`,
+		Example: `  bulkload verify --table ./trails
+  bulkload verify --job usertrail.yaml --from 2014-09-01 --to 2014-09-10 --types play,order
+  bulkload verify --table hbase://zk1,zk2:2181/namespace:table --workers 8`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return o.verify(c.Context()) },
+	}
+	env.Reports(c, verify.Result{})
+	o.flags.Add(c)
+	for name, usage := range map[string]string{
+		"from": "first date to compare, YYYY-MM-DD (default all dates)", "to": "last date to compare, included, YYYY-MM-DD",
+		"types": "behaviours to compare, separated by commas (default all)", "workers": "how many regions or files are read at once",
+	} {
+		c.Flags().Lookup(name).Usage = usage
+	}
+	return c
+}
+
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: %s takes no arguments but flags: %q; see %s -h", command.ErrUsage, c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}
+
+func (o *options) verify(ctx context.Context) error {
+	r, address, err := o.compare(ctx)
+	if err == nil || errors.Is(err, verify.ErrDiffers) {
+		printVerified(o.env.Stdout, address, r)
+	}
+	return o.env.Report(r, err)
+}
+
+// minVerify is the least memory to verify with: of files, a block and its index by
+// each worker.
+const minVerify = 64 << 20
+
+// compare verifies the table that the flags or the job name.
+func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
+	fs := command.Files()
+	cfg := verify.Config{Types: o.flags.Behaviours(), Workers: o.flags.Workers, Progress: o.flags.Progress(o.env)}
+	if _, err := o.flags.Limits(minVerify); err != nil {
+		return verify.Result{}, "", err
+	}
+	if o.flags.From != "" || o.flags.To != "" {
+		span, err := o.flags.Span()
+		if err != nil {
+			return verify.Result{}, "", err
+		}
+		cfg.Span = &span
+	}
+	store, _, err := o.flags.Store(ctx, fs)
+	if err != nil {
+		return verify.Result{}, "", err
+	}
+	defer store.Close()
+	cfg.Store = store
+	r, err := verify.Run(ctx, cfg)
+	if errors.Is(err, verify.ErrRequest) {
+		err = fmt.Errorf("%w: --types: %w", command.ErrUsage, err)
+	}
+	return r, store.Address(), err
+}
+
+// maxLines is how many differences are listed: enough to see what they have in
+// common.
+const maxLines = 20
+
+func printVerified(w io.Writer, address string, r verify.Result) {
+	lines := slices.Concat(fileLines(r), dayLines(r), regionLines(r), foreignLines(r))
+	for i, line := range lines {
+		if i == maxLines {
+			fmt.Fprintf(w, "            … and %s more\n", humanize.Comma(int64(len(lines)-i)))
+			break
+		}
+		fmt.Fprintln(w, line)
+	}
+	if r.DifferingDays+r.DamagedFiles+r.MissingFiles > 0 && r.Unlocated != "" {
+		fmt.Fprintf(w, "regions     not compared: %s\n", r.Unlocated)
+	}
+	if r.ExpiredDays > 0 {
+		fmt.Fprintf(w, "expired     %s days of behaviours have lost cells by their age\n", humanize.Comma(int64(r.ExpiredDays)))
+	}
+	if len(r.Unfinished) > 0 {
+		fmt.Fprintf(w, "unfinished  %d delivered files are in by half: %s\n", len(r.Unfinished), shortened(r.Unfinished))
+	}
+	if len(r.Since) > 0 {
+		fmt.Fprintf(w, "meanwhile   %d loads ended\n", len(r.Since))
+	}
+	fmt.Fprintf(w, "verified    %s cells of %s records, %s days of behaviours, in %s\n",
+		humanize.Comma(r.Cells), humanize.Comma(r.Records), humanize.Comma(int64(r.Compared)), address)
+}
+
+func dayLines(r verify.Result) []string {
+	var out []string
+	for _, d := range r.Days {
+		if d.Verdict == verify.Expired {
+			continue
+		}
+		line := fmt.Sprintf("day         %s %s: %s: %s", d.Date, d.Behaviour, d.Verdict, change(d.Expected, d.Found))
+		if d.Maybe {
+			line += "; perhaps of a load that is not finished"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func regionLines(r verify.Result) []string {
+	var out []string
+	for _, g := range r.Regions {
+		out = append(out, fmt.Sprintf("region      %s: %s", g.Region, change(g.Expected, g.Found)))
+	}
+	return out
+}
+
+func fileLines(r verify.Result) []string {
+	var out []string
+	for _, f := range r.Files {
+		why := "it is missing"
+		if !f.Missing {
+			why = f.Why.Error()
+		}
+		out = append(out, fmt.Sprintf("file        %s: %s", f.Name, why))
+	}
+	return out
+}
+
+func foreignLines(r verify.Result) []string {
+	if r.ForeignCells == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("foreign     %s cells are in rows of no behaviour, the first in %q", humanize.Comma(r.ForeignCells), r.Foreign.First)}
+}
+
+// change says how what was found is not what was loaded.
+func change(loaded, found tally.Tally) string {
+	if loaded.Cells == found.Cells && loaded.Bytes == found.Bytes {
+		return fmt.Sprintf("%s cells of as many bytes, of another digest", humanize.Comma(found.Cells))
+	}
+	return fmt.Sprintf("%s cells and %s bytes were loaded, %s and %s are there",
+		humanize.Comma(loaded.Cells), humanize.Comma(loaded.Bytes), humanize.Comma(found.Cells), humanize.Comma(found.Bytes))
+}
+
+// shortened names a few of many.
+func shortened(names []string) string {
+	if len(names) > 3 {
+		return strings.Join(names[:3], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}

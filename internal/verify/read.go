@@ -1,0 +1,49 @@
+package verify
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// readRegions counts the table's cells, region by region.
+func (r *run) readRegions(ctx context.Context) error {
+	regions, err := r.table.Regions(ctx)
+	if err != nil {
+		return err
+	}
+	r.progress.Step("verifying", "regions", int64(len(regions)))
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.cfg.Workers)
+	for _, region := range regions {
+		g.Go(func() error {
+			c := r.newCount()
+			q := table.Query{Ranges: only(region), Bounds: region, Span: r.span}
+			err := r.table.Read(ctx, q, func(x *cell.Cell) error {
+				c.add(x)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			r.found.merge(c)
+			r.progress.Add(1)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// only yields one region.
+func only(region split.Region) iter.Seq[split.Region] {
+	return func(yield func(split.Region) bool) { yield(region) }
+}
