@@ -231,7 +231,6 @@ func TestUnsupportedFilesSaySo(t *testing.T) {
 		`index encoding "X"`:       withInfo(t, infoIndexEncoding, "X"),
 		"the file is encrypted":    encrypted(t),
 		"version 2.0":              withVersion(t, 2),
-		"compressed tags":          compressedTags(t),
 		`Bloom filter "ROWSUFFIX"`: withInfo(t, infoBloomType, "ROWSUFFIX"),
 	} {
 		if _, err := exercise(b); !errors.Is(err, ErrUnsupported) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), want) {
@@ -284,18 +283,5 @@ func encrypted(t *testing.T) []byte {
 func withVersion(t *testing.T, major byte) []byte {
 	b := write(t, Options{}, three())
 	copy(b[len(b)-4:], []byte{0, 0, 0, major})
-	return b
-}
-
-func compressedTags(t *testing.T) []byte {
-	cells := three()
-	cells[1].Tags = []byte{0, 2, 8, 'x'}
-	b := write(t, Options{Codec: Plain, Tags: true}, cells)
-	name := []byte(infoTagsCompress)
-	at := bytes.Index(b, name) + len(name) + 2
-	b[at] = 0xff
-	for block := range open(t, write(t, Options{Codec: Plain, Tags: true}, cells)).Blocks() {
-		repair(b[block.Offset : block.Offset+int64(block.Size)])
-	}
 	return b
 }

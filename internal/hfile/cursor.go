@@ -36,13 +36,15 @@ type cursor struct {
 	qual   []byte // the qualifier, where it was put together
 	joined bool   // it was
 	key    []byte // the whole key, for PREFIX
+
+	dict tagDict // of tags that are compressed
+	tags []byte  // of the cell, where they were
 }
 
 var (
 	errCellEnds = errors.New("a cell ends after its block")
 	errCell     = errors.New("a cell's lengths do not add up")
 	errNoCells  = errors.New("a data block without cells")
-	errTags     = fmt.Errorf("compressed tags: %w", ErrUnsupported)
 )
 
 // open makes c go through a data block's payload.
@@ -105,6 +107,7 @@ func rowIndexCells(b []byte) ([]byte, error) {
 // rewind goes back to before the first cell.
 func (c *cursor) rewind() {
 	c.pos, c.first, c.sameRow = 0, true, false
+	c.dict.clear()
 }
 
 // next goes to the next cell. It returns false at the end of the block and, with
@@ -164,14 +167,18 @@ func (c *cursor) nextTail(p int, plain bool) bool {
 		} else {
 			n, p = ci(b, p)
 		}
-		if p > len(b) || n > len(b)-p {
+		switch {
+		case c.compressedTags && n > 0:
+			p = c.expandTags(p, n)
+		case p > len(b) || n > len(b)-p:
+			p = beyond
+		default:
+			c.cell.Tags = b[p : p+n : p+n]
+			p += n
+		}
+		if p > len(b) {
 			return c.fail(errCellEnds)
 		}
-		if c.compressedTags && n > 0 {
-			return c.fail(errTags)
-		}
-		c.cell.Tags = b[p : p+n : p+n]
-		p += n
 	}
 	if c.tail.mvcc {
 		if p < len(b) && b[p] == 0 {

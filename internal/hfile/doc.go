@@ -14,8 +14,8 @@
 // verified before a byte beneath it is believed, and what does not add up is an
 // error that wraps ErrCorrupt and says where.
 //
-// Not read are encrypted files, compressed tags that are not empty, zstd
-// dictionaries, and the codecs LZO, BZIP2, LZMA and BROTLI: ErrUnsupported.
+// Not read are encrypted files, zstd dictionaries, and the codecs LZO, BZIP2, LZMA
+// and BROTLI: ErrUnsupported.
 //
 // # The file
 //
@@ -68,7 +68,11 @@
 // size, but never between cells with equal keys; with Options.GroupLen it
 // goes on to the end of the group of rows, for at most four times the size.
 //
-// A tag is uint16 n | uint8 type | n-1 bytes.
+// A tag is uint16 n | uint8 type | n-1 bytes. In blocks with an encoding, all but
+// ROW_INDEX_V1, they may be compressed, if file info has hfile.TAGS_COMPRESSED:
+// each is ff | ci n | uint8 type | n-1 bytes, or the int16 number of a tag that
+// the block had before. Numbers go up to 126; then a new tag has that of the one
+// that was not met for the longest.
 //
 // # Encodings
 //
