@@ -19,7 +19,7 @@ func (a Address) explain(err error) error {
 	case err == nil:
 		return nil
 	case is(hbase.ErrNoTable):
-		return unfit(fmt.Sprintf("is its name right? Else make it, in HBase's shell: create '%s', {NAME => 'd', VERSIONS => 1, BLOOMFILTER => 'ROW', DATA_BLOCK_ENCODING => 'FAST_DIFF', COMPRESSION => 'SNAPPY'}", a.Table))
+		return unfit("is its name right? Else make it: bulkload create-table")
 	case is(hbase.ErrNoFamily):
 		return unfit("say which is meant: table: {family: …} in the job")
 	case is(hbase.ErrDisabled):

@@ -1,0 +1,249 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"usertrail/internal/catalog"
+	"usertrail/internal/dfs"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/hfile"
+	"usertrail/internal/precheck"
+	"usertrail/internal/table"
+)
+
+// oneRegion is how much text is much for a table of one region: a first load into a
+// table of files makes a region of as much.
+const oneRegion = 256 << 20
+
+// A Candidate is a table in HBase that may not be as it must be, or not be there:
+// Check says what is wrong, everything else fails with it.
+type Candidate struct {
+	*Store
+	wrong error // nil if nothing is
+}
+
+// Look is Connect for who wants to hear all that is wrong with a table at once. It
+// fails only where the address or Hadoop's configuration is wrong.
+func Look(ctx context.Context, fs dfs.FS, address string, o Options) (*Candidate, error) {
+	s, err := Connect(ctx, fs, address, o)
+	if err == nil {
+		return &Candidate{Store: s}, nil
+	}
+	if errors.Is(err, ErrAddress) || errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	a, fail := ParseAddress(address, o.Conf)
+	if fail != nil {
+		return nil, fail
+	}
+	s = &Store{fs: fs, address: a, home: func() (string, error) { return a.home(o) }}
+	if s.find("", o) != nil {
+		s.dir = "" // which is part of what is wrong, or would come next
+	}
+	return &Candidate{Store: s, wrong: err}, nil
+}
+
+// Lock implements table.Store.
+func (c *Candidate) Lock(ctx context.Context) (dfs.Lock, error) {
+	if c.wrong != nil {
+		return nil, c.wrong
+	}
+	return c.Store.Lock(ctx)
+}
+
+// Open implements table.Store.
+func (c *Candidate) Open(ctx context.Context) (table.Loader, error) {
+	if c.wrong != nil {
+		return nil, c.wrong
+	}
+	return c.Store.Open(ctx)
+}
+
+// New implements table.Store.
+func (c *Candidate) New(ctx context.Context, p table.Plan) (table.Loader, error) {
+	if c.wrong != nil {
+		return nil, c.wrong
+	}
+	return c.Store.New(ctx, p)
+}
+
+// Close implements table.Store.
+func (c *Candidate) Close() error {
+	if c.wrong != nil {
+		return nil
+	}
+	return c.Store.Close()
+}
+
+// Check implements precheck.Checker.
+func (c *Candidate) Check(ctx context.Context, load precheck.Load) []precheck.Check {
+	if c.wrong == nil {
+		return c.Store.Check(ctx, load)
+	}
+	var l precheck.List
+	reason := "the table is not there, or cannot be reached"
+	switch {
+	case errors.Is(c.wrong, hbase.ErrNoFamily):
+		reason = "nothing tells the family"
+		l.OK(precheck.TableThere, "%s is there and enabled", c.address)
+		l.Fail(precheck.FamilyThere, c.wrong, "")
+	default:
+		l.Fail(precheck.TableThere, c.wrong, "")
+		l.Skip(precheck.FamilyThere, "%s", reason)
+	}
+	l.Skips(reason, precheck.FamilyFit, precheck.Regions, precheck.Permissions, precheck.Versions)
+	if c.dir == "" {
+		l.Skips("nothing tells where the catalog is", precheck.UnfinishedRun, precheck.Clock)
+	} else {
+		c.checkClock(ctx, &l)
+		l = append(l, catalog.CheckUnfinished(ctx, c.fs, c.dir, load.Locked))
+	}
+	c.checkRoom(ctx, &l, load)
+	return l
+}
+
+// Check implements precheck.Checker.
+func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
+	var l precheck.List
+	l.OK(precheck.TableThere, "%s is there and enabled", s.address)
+	s.checkFamily(ctx, &l, load)
+	s.checkRegions(ctx, &l, load)
+	s.checkRights(ctx, &l, load)
+	s.checkRoom(ctx, &l, load)
+	s.checkVersion(ctx, &l)
+	s.checkClock(ctx, &l)
+	return append(l, catalog.CheckUnfinished(ctx, s.fs, s.dir, load.Locked))
+}
+
+// checkFamily looks at the family's settings. HBase describes a table only to who may
+// alter it.
+func (s *Store) checkFamily(_ context.Context, l *precheck.List, load precheck.Load) {
+	if s.schema == nil {
+		reason := fmt.Sprintf("HBase does not describe the table to this user: %v", s.untold)
+		l.Skips(reason, precheck.FamilyThere, precheck.FamilyFit)
+		return
+	}
+	l.OK(precheck.FamilyThere, "family %s", s.family)
+	notes := append(familyNotes(s.schema, load), fileNotes(s.schema, load)...)
+	if len(notes) > 0 {
+		l.Warn(precheck.FamilyFit, fmt.Sprintf("in HBase's shell: alter '%s', {NAME => '%s', …}; bulkload create-table --print shows what fits", s.address.Table, s.family),
+			"%s", strings.Join(notes, "; "))
+		return
+	}
+	var says []string
+	for _, key := range []string{bloomKey, encodingKey, compressionKey, blockSizeKey} {
+		says = append(says, key+" "+setting(s.schema, key))
+	}
+	l.OK(precheck.FamilyFit, "%s", strings.Join(says, ", "))
+}
+
+// familyNotes say what of a family does not suit the trails that are to be loaded.
+func familyNotes(f *wire.FamilySchema, load precheck.Load) []string {
+	var notes []string
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if n, err := strconv.Atoi(setting(f, versionsKey)); err == nil && n > 1 {
+		note("VERSIONS is %d: a behaviour has one", n)
+	}
+	if n := f.Attributes["MIN_VERSIONS"]; n != "" && n != "0" {
+		note("MIN_VERSIONS is %s: what a TTL should drop stays", n)
+	}
+	if keep := strings.ToUpper(f.Attributes["KEEP_DELETED_CELLS"]); keep != "" && keep != "FALSE" {
+		note("KEEP_DELETED_CELLS is %s: what is deleted stays on the disks", keep)
+	}
+	if setting(f, bloomKey) == "NONE" {
+		note("BLOOMFILTER is NONE: an extract looks for each user in every file")
+	}
+	if setting(f, encodingKey) == "NONE" {
+		note("DATA_BLOCK_ENCODING is NONE: every cell repeats its key")
+	}
+	if setting(f, compressionKey) == "NONE" {
+		note("COMPRESSION is NONE: the table takes several times the room")
+	}
+	if ttl, err := strconv.ParseInt(setting(f, ttlKey), 10, 64); err == nil && ttl < forever {
+		kept := time.Duration(ttl) * time.Second
+		if oldest := load.Span.From.Start(time.UTC); time.Since(oldest) > kept {
+			note("TTL is %s: of what is loaded, days before %s are not to be seen", days(kept), time.Now().Add(-kept).UTC().Format(time.DateOnly))
+		}
+	}
+	return notes
+}
+
+// fileNotes say what keeps HFiles for the family from being written.
+func fileNotes(f *wire.FamilySchema, load precheck.Load) []string {
+	if !load.HFiles {
+		return nil
+	}
+	says := map[string]string{}
+	for _, m := range []map[string]string{f.Attributes, f.Configuration} {
+		for key, value := range m {
+			says[key] = value
+		}
+	}
+	if _, err := hfile.ForFamily(says); err != nil {
+		return []string{fmt.Sprintf("it takes no HFiles of ours, only puts: %v", err)}
+	}
+	return nil
+}
+
+func days(d time.Duration) string {
+	if d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return d.String()
+}
+
+// checkRegions wants all regions on a server, and more than one for much.
+func (s *Store) checkRegions(ctx context.Context, l *precheck.List, load precheck.Load) {
+	all, err := s.client.Regions(ctx, s.address.Table)
+	if err != nil {
+		l.Fail(precheck.Regions, s.address.explain(err), "")
+		return
+	}
+	away := slices.DeleteFunc(slices.Clone(all), func(r hbase.Region) bool { return r.Server != "" && r.State == "OPEN" })
+	switch {
+	case len(away) > 0:
+		l.Warn(precheck.Regions, "they are waited for, for as long as --retry-for says", "%d of %d regions are not open, %s, which begins at %q, for one",
+			len(away), len(all), cmp.Or(away[0].State, "without a server"), away[0].Start)
+	case len(all) == 1 && load.Bytes > oneRegion:
+		l.Warn(precheck.Regions, "drop it while it is empty and make it by bulkload create-table, or split it", "one region takes all of it, on one server")
+	default:
+		l.OK(precheck.Regions, "%d, all open", len(all))
+	}
+}
+
+// checkRoom looks at where HFiles wait for their regions; they stay on that file
+// system for good. Puts need room there too, when HBase writes them out.
+func (s *Store) checkRoom(ctx context.Context, l *precheck.List, load precheck.Load) {
+	dir, err := s.stagingIn()
+	if errors.Is(err, table.ErrUnfit) {
+		l.Skip(precheck.StagingRoom, "%v", err)
+		return
+	}
+	if err != nil {
+		l.Fail(precheck.StagingRoom, err, "")
+		return
+	}
+	l.Room(ctx, s.fs, precheck.StagingRoom, dir, load.Bytes)
+}
+
+// checkClock asks the file system of the catalog, where that is a server.
+func (s *Store) checkClock(ctx context.Context, l *precheck.List) {
+	if dfs.Scheme(s.dir) == "" {
+		l.Skip(precheck.Clock, "the catalog is on this machine, and HBase does not tell its time")
+		return
+	}
+	ahead, err := precheck.Try(ctx, s.fs, s.dir)
+	if err != nil {
+		l.Skip(precheck.Clock, "no file can be made to see its time: %v", err)
+		return
+	}
+	l.Clock("the NameNode of "+s.dir, ahead)
+}

@@ -1,0 +1,113 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/precheck"
+	"usertrail/internal/table"
+)
+
+// checkRights asks HBase for what a load needs there, and tries to make files where
+// it will.
+func (s *Store) checkRights(ctx context.Context, l *precheck.List, load precheck.Load) {
+	puts, err1 := s.client.Allowed(ctx, s.address.Table, s.family, wire.PermitWrite)
+	create, err2 := s.client.Allowed(ctx, s.address.Table, s.family, wire.PermitCreate)
+	admin, err3 := s.client.Allowed(ctx, s.address.Table, s.family, wire.PermitAdmin)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		l.Fail(precheck.Permissions, s.address.explain(err), "")
+		return
+	}
+	may := rights{puts: puts, hfiles: create || admin}
+	if !may.enough(load) {
+		err := fmt.Errorf("table %s: %w: %w: %s", s.address, table.ErrUnfit, hbase.ErrPermission, may.lacks(load))
+		l.Fail(precheck.Permissions, err, s.grant(load))
+		return
+	}
+	dirs := s.writes(load)
+	for _, dir := range dirs {
+		if _, err := precheck.Try(ctx, s.fs, dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			l.Fail(precheck.Permissions, err, "")
+			return
+		}
+	}
+	if lacks := may.lacks(load); lacks != "" {
+		l.Warn(precheck.Permissions, s.grant(load), "%s: say --mode for the other way", lacks)
+		return
+	}
+	l.OK(precheck.Permissions, "HBase allows it, and files can be made in %s", strings.Join(dirs, " and "))
+}
+
+// rights are what HBase allows of the ways to load.
+type rights struct{ puts, hfiles bool }
+
+// enough says whether there is a way that the load may go.
+func (r rights) enough(load precheck.Load) bool {
+	return load.Puts && r.puts || load.HFiles && r.hfiles
+}
+
+// lacks says which way is barred that the load may go; empty where none is.
+func (r rights) lacks(load precheck.Load) string {
+	var out []string
+	if load.Puts && !r.puts {
+		out = append(out, "no right to put (W)")
+	}
+	if load.HFiles && !r.hfiles {
+		out = append(out, "no right to load HFiles (C or A)")
+	}
+	return strings.Join(out, ", ")
+}
+
+func (s *Store) grant(load precheck.Load) string {
+	letters := ""
+	if load.Puts {
+		letters += "W"
+	}
+	if load.HFiles {
+		letters += "C"
+	}
+	return fmt.Sprintf("grant it, in HBase's shell: grant 'USER', 'R%s', '%s'; or is $HADOOP_USER_NAME somebody else's?", letters, s.address.Table)
+}
+
+// writes are the directories that a load makes files in.
+func (s *Store) writes(load precheck.Load) []string {
+	dirs := []string{s.dir}
+	if in, err := s.stagingIn(); err == nil && load.HFiles && !strings.HasPrefix(in, strings.TrimRight(s.dir, "/")+"/") {
+		dirs = append(dirs, in)
+	}
+	return dirs
+}
+
+// known are the versions of HBase that usertrail is tried against or that speak as
+// those do.
+var known = struct{ major, least, most int }{2, 4, 6}
+
+var versionText = regexp.MustCompile(`^(\d+)\.(\d+)\.`)
+
+// checkVersion asks the master for its version, and for servers that are down.
+func (s *Store) checkVersion(ctx context.Context, l *precheck.List) {
+	status, err := s.client.Status(ctx)
+	switch {
+	case errors.Is(err, hbase.ErrPermission):
+		l.Skip(precheck.Versions, "HBase does not tell this user: %v", err)
+		return
+	case err != nil:
+		l.Fail(precheck.Versions, s.address.explain(err), "")
+		return
+	}
+	m := versionText.FindStringSubmatch(status.Version)
+	detail := fmt.Sprintf("HBase %s, %d servers", status.Version, len(status.Live))
+	if m != nil && m[1] == strconv.Itoa(known.major) {
+		if minor, err := strconv.Atoi(m[2]); err == nil && known.least <= minor && minor <= known.most {
+			l.OK(precheck.Versions, "%s", detail)
+			return
+		}
+	}
+	l.Warn(precheck.Versions, "try it with a table that matters less", "%s: known to work are %d.%d to %[2]d.%[4]d", detail, known.major, known.least, known.most)
+}
