@@ -71,6 +71,9 @@ type Query struct {
 	// Prefixes are the qualifier prefixes that are asked for; nil is all. A
 	// table may leave out other columns.
 	Prefixes [][]byte
+	// Once says that Ranges are long and will not be read again soon, so nothing
+	// of them is worth keeping at hand.
+	Once bool
 }
 
 // Users walks over users in order of their keys. It may name a user or a kind

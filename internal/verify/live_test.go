@@ -11,6 +11,8 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/table/live"
@@ -23,6 +25,7 @@ type liveHouse struct {
 	*house
 	c     *clustertest.Cluster
 	name  string
+	fs    dfs.FS
 	store *live.Store
 }
 
@@ -31,9 +34,15 @@ func newLiveHouse(t *testing.T, w *testworld.W, options ...string) *liveHouse {
 	t.Helper()
 	h := &liveHouse{house: newHouse(t, w), c: clustertest.Get(t)}
 	h.name = h.c.Create(t, "d", options...)
-	var err error
-	h.store, err = live.Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", h.c.ZooKeeper(), h.name),
-		live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(h.dir, "catalog")})
+	conf, err := hadoopconf.Load(h.c.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.fs = dfs.NewMux(map[string]dfs.FS{
+		"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
+	})
+	h.store, err = live.Connect(t.Context(), h.fs, fmt.Sprintf("hbase://%s/%s", h.c.ZooKeeper(), h.name),
+		live.Options{Conf: conf, Catalog: filepath.Join(h.dir, "catalog")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +54,11 @@ func newLiveHouse(t *testing.T, w *testworld.W, options ...string) *liveHouse {
 	return h
 }
 
-// put loads what is delivered, by puts.
-func (h *liveHouse) put(t *testing.T) {
+// load loads what is delivered.
+func (h *liveHouse) load(t *testing.T, mode bulkload.Mode) {
 	t.Helper()
 	cfg := h.config()
-	cfg.Store, cfg.Mode = h.store, bulkload.Put
+	cfg.FS, cfg.Store, cfg.Mode = h.fs, h.store, mode
 	if _, err := bulkload.Run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +69,15 @@ func (h *liveHouse) verify(t *testing.T) (verify.Result, error) {
 	return verify.Run(t.Context(), verify.Config{Store: h.store, Workers: 3})
 }
 
-// TestALiveTableIsAsItWasLoaded loads a world by puts, has a region split between the
-// two nights, and compares the table with the world's oracle.
+// TestALiveTableIsAsItWasLoaded loads a world in two nights, by puts and by HFiles, has
+// a region split between them, and compares the table with the world's oracle.
 func TestALiveTableIsAsItWasLoaded(t *testing.T) {
+	for _, modes := range [][]bulkload.Mode{{bulkload.Put, bulkload.HFile}, {bulkload.HFile, bulkload.Put}} {
+		t.Run(fmt.Sprint(modes), func(t *testing.T) { testLoads(t, modes) })
+	}
+}
+
+func testLoads(t *testing.T, modes []bulkload.Mode) {
 	h := newLiveHouse(t, testworld.World(1, 60), "split=1", "split=x")
 	for i, write := range []func(string) error{h.w.WriteEarly, h.w.WriteLate} {
 		if err := write(h.dir); err != nil {
@@ -71,7 +86,7 @@ func TestALiveTableIsAsItWasLoaded(t *testing.T) {
 		if i > 0 {
 			h.c.Admin(t, "split", h.name, "k")
 		}
-		h.put(t)
+		h.load(t, modes[i])
 		r, err := h.verify(t)
 		if err != nil || r.Unlocated != "" {
 			t.Errorf("after load %d: %v, %+v", i+1, err, r)
@@ -99,7 +114,7 @@ func TestWhatChangedInHBaseIsNamed(t *testing.T) {
 			text += fmt.Sprintf("%c,%s 10:00:00,one\n", user, date+behaviour.Date(i))
 		}
 		h.deliver(t, fmt.Sprintf("%s/play.csv", date+behaviour.Date(i)), text)
-		h.put(t)
+		h.load(t, bulkload.Put)
 		if i == 0 {
 			h.c.Admin(t, "split", h.name, "c")
 		}
@@ -158,7 +173,7 @@ func TestWhatHBaseLetExpireIsNoDifference(t *testing.T) {
 	h.deliver(t, old.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s 10:00:00,one\n", old))
 	h.deliver(t, today.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s,one\n", now.Format(time.DateTime)))
 	h.w.Span = behaviour.Span{From: old, To: today}
-	h.put(t)
+	h.load(t, bulkload.Put)
 	r, err := h.verify(t)
 	if err != nil || r.ExpiredDays != 1 || len(r.Days) != 1 || r.Days[0].Date != old || r.Days[0].Verdict != verify.Expired || r.Cells != 1 {
 		t.Errorf("%v, %+v; want the first day to be expired", err, r)

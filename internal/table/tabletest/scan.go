@@ -127,6 +127,9 @@ func testScan(t *testing.T, w *world) {
 	all := w.cells(func(row) bool { return true })
 	got := scan(t, from, everything())
 	expect(t, "everything", got, all, all)
+	once := everything()
+	once.Once = true
+	expect(t, "everything, once", scan(t, from, once), all, all)
 	w.checkVisits(t, got)
 	for range 200 {
 		ranges := w.ranges()
