@@ -45,7 +45,7 @@ bench: build venv ## ours and DuckDB on the same data: RECORDS=10000000 USERS=20
 bench-scale: build venv ## time a record and peak memory at 1 million records, 10 million and RECORDS
 	$(PYTHON) scripts/bench scale --records $(RECORDS)
 
-bench-hbase: build ## our HBase client and Java's on a cluster of their own, in five minutes: ROWS=100000 RUNS=3
+bench-hbase: build ## ours and HBase's own programs on a cluster of their own, in a quarter of an hour: ROWS=100000 RUNS=3
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench
 	python3 scripts/bench hbase --rows $(ROWS) --runs $(RUNS)
 

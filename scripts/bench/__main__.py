@@ -1,5 +1,5 @@
 """Measures usertrail, and a peer doing the same work on the same data: DuckDB, or
-HBase's own client.
+HBase's own client and tools.
 
     python scripts/bench compare [--records N] [--users N] [--runs N] [--only WORK,...]
     python scripts/bench scale   [--records N]
@@ -39,8 +39,8 @@ def arguments():
     one.add_argument("--only", default="", help="some of: " + ", ".join(compare.WORKS))
     two = commands.add_parser("scale", help="what a record costs, the more there are")
     two.add_argument("--records", type=int, default=10_000_000, help="the largest size; 1 and 10 million come before")
-    three = commands.add_parser("hbase", help="our HBase client and Java's")
-    three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets")
+    three = commands.add_parser("hbase", help="our HBase client, loads and snapshots, and Java's")
+    three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets; twice as many lines are loaded")
     three.add_argument("--runs", type=int, default=3)
     three.add_argument("--only", default="", help="some of: " + ", ".join(hbase.WORKS))
     return parser.parse_args()

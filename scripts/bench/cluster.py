@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from data import ROOT, say
 
@@ -20,6 +21,12 @@ SETTINGS = {
 }
 
 
+# The RegionServers are at rest when all of them together take no more than this
+# part of one core over a second; without any work it is a third of that.
+REST = 0.15
+PATIENCE = 120  # seconds
+
+
 class Cluster:
     """Up within a with statement, and gone after it."""
 
@@ -34,6 +41,8 @@ class Cluster:
             raise
         self.conf = lines[-1].removeprefix("conf ")
         self.zookeeper = next(line.split()[-1] for line in lines if line.startswith("zk "))
+        self.namenode = next(line.split()[-1] for line in lines if line.startswith("nn "))
+        self.servers = [int(line.split()[1]) for line in lines if line.startswith("rs")]
         self.admin = Admin()
         return self
 
@@ -41,6 +50,25 @@ class Cluster:
         self.admin.close()
         say("taking the cluster down")
         self._do("down")
+
+    def servers_cpu(self):
+        """CPU seconds that the RegionServers have used so far."""
+        ticks = 0
+        for pid in self.servers:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+                after_name = f.read().rpartition(")")[2].split()
+            ticks += int(after_name[11]) + int(after_name[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def rest(self):
+        """Waits until the RegionServers have nothing to do: neither calls nor
+        flushes nor compactions."""
+        for _ in range(PATIENCE):
+            before = self.servers_cpu()
+            time.sleep(1)
+            if self.servers_cpu() - before <= REST:
+                return
+        sys.exit(f"bench: the RegionServers are still at work after {PATIENCE} s")
 
     def _do(self, command):
         return subprocess.run([SCRIPT, command], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -69,6 +97,11 @@ class Admin:
     def close(self):
         self.process.stdin.close()
         self.process.wait(timeout=30)
+
+
+def tool(name, *args):
+    """The command that runs a class of HBase's."""
+    return [SCRIPT, "run", name, *args]
 
 
 def java(file, *args):

@@ -1,5 +1,5 @@
 """Our HBase client and Java's, on one cluster and the same rows, and what extract
-does with ours.
+does with ours. What goes past the servers, as files, is in loads.py.
 
 Which rows and cells there are is said in hbasebench/rows.go and once more in
 scripts/cluster.d/java/Peer.java. Both clients digest every cell that they send or
@@ -7,19 +7,21 @@ get, and the digests must be equal.
 """
 
 import csv
-import dataclasses
 import glob
 import hashlib
-import json
 import os
 import sys
 
+import clients
 import cluster
+import loads
 import measure
 import ours
 import report
+from clients import must_equal, timed
 from data import FROM, ROOT, TO, TYPES, command, job_text, last_json, remove, say
 from measure import Runs
+from report import megabytes, rate
 
 DIR = os.path.join(ROOT, "bench", "data", "hbase")
 LOGS, JOB, OUT = (os.path.join(DIR, name) for name in ("logs", "usertrail.yaml", "out"))
@@ -42,7 +44,8 @@ ASKED = 2_000
 FEW, MANY = 1_000, 1_000_000
 MEMORY = 128 << 20  # the least that extract takes
 
-WORKS = ["put", "get", "scan", "plan", "memory"]
+WORKS = ["put", "get", "scan", "plan", "memory", "load", "snapshot"]
+LINES_PER_ROW = 2  # lines that are loaded, for each row that the clients put
 
 
 def main(args):
@@ -78,6 +81,12 @@ def work(c, args, wanted):
             u.plan()
         if "memory" in wanted:
             u.memory()
+    if set(wanted) & {"load", "snapshot"}:
+        l = loads.Loads(c, args.rows * LINES_PER_ROW, args.runs, rows, ratios, DIR)
+        if "load" in wanted:
+            l.load()
+        if "snapshot" in wanted:
+            l.snapshot("load" in wanted)
     return rows, ratios
 
 
@@ -90,10 +99,10 @@ class Bench:
         self.cells = n * COLUMNS
 
     def ours(self, *args):
-        return timed([os.path.join(ROOT, "bin", "hbasebench"), "-zk", self.cluster.zookeeper, *map(str, args)])
+        return timed(clients.ours(self.cluster, *args))
 
     def java(self, *args):
-        return timed(cluster.java("Peer.java", *map(str, args)))
+        return timed(clients.java(*args))
 
     def put(self, wanted):
         """Every row into a fresh table. The last one, compacted, is read afterwards."""
@@ -217,13 +226,6 @@ class Users:
         self.ratios.append(("memory-limit", megabytes(many.rss()), megabytes(MEMORY), MEMORY / many.rss(), 1))
 
 
-def timed(argv):
-    """Runs a client; what it says of the cells, and a Run of what it measured."""
-    r = measure.run(argv)
-    said = json.loads(r.stdout.strip().splitlines()[-1])
-    return [said["cells"], said["digest"]], dataclasses.replace(r, seconds=said["seconds"], cpu=said["cpu"])
-
-
 def users(logs):
     """Who occurs in the logs."""
     known = set()
@@ -246,16 +248,3 @@ def digest_files(pattern):
         with open(path, "rb") as f:
             digest.update(f.read())
     return digest.hexdigest()
-
-
-def rate(amount, runs, unit):
-    return f"{amount / runs.median():.0f}{unit}/s"
-
-
-def megabytes(n):
-    return f"{n / report.MB:.0f}MB"
-
-
-def must_equal(what, mine, theirs):
-    if mine != theirs:
-        sys.exit(f"bench: {what}: cells and digest are {mine}, want {theirs}")

@@ -37,3 +37,11 @@ def ratio(name, ours, peer, value, reach):
 
 def seconds(x):
     return f"{x:.3f}s"
+
+
+def rate(amount, runs, unit):
+    return f"{amount / runs.median():.0f}{unit}/s"
+
+
+def megabytes(n):
+    return f"{n / MB:.0f}MB"

@@ -3,6 +3,7 @@
 import ours
 import report
 from data import Data, remove, say
+from report import megabytes
 
 SIZES = [1_000_000, 10_000_000]
 RECORDS_PER_USER = 50
@@ -64,7 +65,3 @@ def compare(work, costs):
 
 def each(r, records):
     return f"{r.seconds / records * 1e6:.3f}us"
-
-
-def megabytes(n):
-    return f"{n / report.MB:.0f}MB"

@@ -1,13 +1,19 @@
-// Hbasebench does with internal/hbase what scripts/cluster.d/java/Peer.java does
-// with HBase's own client, on the same made-up rows:
+// Hbasebench does with internal/hbase and internal/table/snapshot what
+// scripts/cluster.d/java/Peer.java does with HBase's own classes, on the same rows:
 //
 //	hbasebench -zk ADDRESS put TABLE WARM_TABLE ROWS
 //	hbasebench -zk ADDRESS get TABLE ROWS GETS BATCH
 //	hbasebench -zk ADDRESS scan TABLE
+//	hbasebench snapshot ROOT NAME TABLE [PREFIX..]
 //
 // Each work is done twice, as the peer has to; the second time is measured. The
 // last line says, as JSON, its seconds, the CPU seconds of the process in them, the
 // cells and the digest of all cells.
+//
+// For loads it makes a log, and says what a table has of one:
+//
+//	hbasebench lines FILE LINES
+//	hbasebench -zk ADDRESS content TABLE
 package main
 
 import (
@@ -46,37 +52,53 @@ func main() {
 type work func(ctx context.Context, seed int) (digest, error)
 
 func run(ctx context.Context, zk, profile string, args []string) (err error) {
+	if len(args) == 0 {
+		return errors.New("no work given: put, get, scan, snapshot, lines or content")
+	}
+	switch rest := args[1:]; {
+	case args[0] == "lines" && len(rest) == 2:
+		n, err := number(rest[1])
+		if err != nil {
+			return err
+		}
+		return writeLines(rest[0], n)
+	case args[0] == "snapshot" && len(rest) >= 3:
+		var prefixes [][]byte
+		for _, p := range rest[3:] {
+			prefixes = append(prefixes, []byte(p))
+		}
+		return twice(ctx, func(ctx context.Context, _ int) (digest, error) {
+			return readSnapshot(ctx, rest[0], rest[1], rest[2], prefixes)
+		}, profile)
+	}
 	c, err := hbase.Dial(ctx, hbase.Config{ZooKeeper: []string{zk}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
+	if args[0] == "content" && len(args) == 2 {
+		return printContent(ctx, c, args[1])
+	}
 	w, err := parse(c, args)
 	if err != nil {
 		return err
 	}
-	if _, err := w(ctx, 1); err != nil {
-		return err
-	}
-	return measure(ctx, w, profile)
+	return twice(ctx, w, profile)
 }
 
 // parse makes a work of its command line.
 func parse(c *hbase.Client, args []string) (work, error) {
-	if len(args) == 0 {
-		return nil, errors.New("no work given: put, get or scan")
-	}
 	names := map[string]int{"put": 2, "get": 1, "scan": 1}
 	numbers := map[string]int{"put": 1, "get": 3, "scan": 0}
 	tables, name := names[args[0]], args[0]
 	if tables == 0 || len(args) != 1+tables+numbers[name] {
-		return nil, fmt.Errorf("%q is none of: put TABLE WARM_TABLE ROWS, get TABLE ROWS GETS BATCH, scan TABLE", args)
+		return nil, fmt.Errorf("%q is none of: put TABLE WARM_TABLE ROWS, get TABLE ROWS GETS BATCH, scan TABLE, snapshot ROOT NAME TABLE [PREFIX..], lines FILE LINES, content TABLE", args)
 	}
 	var n []int
 	for _, s := range args[1+tables:] {
-		v, err := strconv.Atoi(s)
-		if err != nil || v < 1 {
-			return nil, fmt.Errorf("%s: %q is no number from 1 on", name, s)
+		v, err := number(s)
+		if err != nil {
+			return nil, err
 		}
 		n = append(n, v)
 	}
@@ -91,6 +113,22 @@ func parse(c *hbase.Client, args []string) (work, error) {
 		}, nil
 	}
 	return func(ctx context.Context, _ int) (digest, error) { return scan(ctx, c, args[1]) }, nil
+}
+
+func number(s string) (int, error) {
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 1 {
+		return 0, fmt.Errorf("%q is no number from 1 on", s)
+	}
+	return v, nil
+}
+
+// twice does a work to warm up, and once more to measure it.
+func twice(ctx context.Context, w work, profile string) error {
+	if _, err := w(ctx, 1); err != nil {
+		return err
+	}
+	return measure(ctx, w, profile)
 }
 
 // measure does the work once more and prints what that took.

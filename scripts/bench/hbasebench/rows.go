@@ -70,7 +70,11 @@ type digest struct {
 func (d *digest) add(c *cell.Cell) {
 	h := part(uint64(c.Time), c.Row)
 	h = part(h, c.Qualifier)
-	h = part(h, c.Value)
+	d.addHash(part(h, c.Value))
+}
+
+// addHash adds a cell by its hash.
+func (d *digest) addHash(h uint64) {
 	d.cells++
 	d.sum += h ^ h>>32
 }

@@ -6,11 +6,14 @@ import java.lang.management.ManagementFactory;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
@@ -24,15 +27,18 @@ import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableSnapshotScanner;
 import org.apache.hadoop.hbase.filter.MultipleColumnPrefixFilter;
 
 /**
- * HBase's own client doing what scripts/bench/hbasebench does with ours, on the same made-up rows:
+ * HBase's own classes doing what scripts/bench/hbasebench does with ours, on the same rows:
  *
  * <pre>
  * put TABLE WARM_TABLE ROWS THREADS     every row, each thread by a BufferedMutator of its own
  * get TABLE ROWS GETS BATCH THREADS     random rows by Table.get(List), columns with three prefixes of ten
  * scan TABLE                            everything
+ * snapshot NAME DIRECTORY [PREFIX..]    all of it, or some columns, by a TableSnapshotScanner; it makes references
+ *                                       to the snapshot's files in a new directory there, and removes them
  * </pre>
  *
  * Each work is done twice, the first time to have it compiled: a put into WARM_TABLE, gets of other
@@ -80,8 +86,11 @@ public class Peer {
         case "scan":
           p.measure(() -> p.scan(a[1]), () -> p.scan(a[1]));
           break;
+        case "snapshot":
+          p.measure(() -> p.snapshot(a), () -> p.snapshot(a));
+          break;
         default:
-          throw new IllegalArgumentException(a[0] + " is none of put, get, scan");
+          throw new IllegalArgumentException(a[0] + " is none of put, get, scan, snapshot");
       }
     }
   }
@@ -154,6 +163,20 @@ public class Peer {
     Scan scan = new Scan().addFamily(FAMILY).setCacheBlocks(false);
     try (Table t = connection.getTable(TableName.valueOf(table)); ResultScanner results = t.getScanner(scan)) {
       for (Result r : results) {
+        add(r);
+      }
+    }
+  }
+
+  private void snapshot(String[] a) throws IOException {
+    Scan scan = new Scan().addFamily(FAMILY).setCacheBlocks(false);
+    if (a.length > 3) {
+      byte[][] prefixes = Arrays.stream(a).skip(3).map(Peer::bytes).toArray(byte[][]::new);
+      scan.setFilter(new MultipleColumnPrefixFilter(prefixes));
+    }
+    Configuration conf = connection.getConfiguration();
+    try (TableSnapshotScanner results = new TableSnapshotScanner(conf, new Path(a[2]), a[1], scan)) {
+      for (Result r; (r = results.next()) != null;) {
         add(r);
       }
     }

@@ -1,0 +1,35 @@
+"""The two sides at work: bin/hbasebench and scripts/cluster.d/java/Peer.java."""
+
+import dataclasses
+import json
+import os
+import sys
+
+import cluster
+import measure
+from data import ROOT
+
+
+def ours(c, *args):
+    """Runs hbasebench on a cluster."""
+    return measure.run([os.path.join(ROOT, "bin", "hbasebench"), "-zk", c.zookeeper, *map(str, args)])
+
+
+def java(*args):
+    return measure.run(cluster.java("Peer.java", *map(str, args)))
+
+
+def timed(r):
+    """What either says of the cells, and a Run of what it measured itself."""
+    said = said_by(r)
+    return [said["cells"], said["digest"]], dataclasses.replace(r, seconds=said["seconds"], cpu=said["cpu"])
+
+
+def said_by(r):
+    return json.loads(r.stdout.strip().splitlines()[-1])
+
+
+def must_equal(what, mine, theirs):
+    """Ends the benchmark where answers differ: a wrong answer has no speed."""
+    if mine != theirs:
+        sys.exit(f"bench: {what}: cells and digest are {mine}, want {theirs}")
