@@ -19,7 +19,9 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
+	"usertrail/internal/job"
 	"usertrail/internal/manifest"
+	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
 
@@ -45,14 +47,11 @@ The last line of standard output is one JSON object, also after a failure.`)
 	root.Example = `  bulkload --job usertrail.yaml --from 2014-09-01 --to 2014-09-10
   bulkload --from 2014-09-01 --to 2014-09-01 --types play,order --table ./trails --dry-run
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
-	o.flags.Add(root)
-	root.Flags().StringVar(&o.mode, "mode", "", "how rows get in: hfile, put, or auto; a table of files takes hfile alone (default auto)")
-	root.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR)")
-	root.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
+	o.addLoad(root)
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
-	root.AddCommand(newReplay(env), newVerify(env), newSample(env), command.Inspect(env))
+	root.AddCommand(newReplay(env), newVerify(env), newCreateTable(env), newPreCheck(env), newSample(env), command.Inspect(env))
 	return root
 }
 
@@ -63,6 +62,14 @@ type options struct {
 	mode   string
 	temp   string
 	dryRun bool
+}
+
+// addLoad puts the flags that say what is loaded, and how, on a command line.
+func (o *options) addLoad(c *cobra.Command) {
+	o.flags.Add(c)
+	c.Flags().StringVar(&o.mode, "mode", "", "how rows get in: hfile, put, or auto; a table of files takes hfile alone (default auto)")
+	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR)")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
 }
 
 func (o *options) load(ctx context.Context) error {
@@ -97,22 +104,19 @@ type dryResult struct {
 
 // config is the load that the flags and the job ask for, but for its dates.
 func (o *options) config(ctx context.Context) (bulkload.Config, error) {
-	cfg := bulkload.Config{FS: command.Files(), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
-	var err error
+	return o.configOf(ctx, command.Store)
+}
+
+// configOf is config with a store that find finds.
+func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.FS, string, *job.Job, command.Waits) (table.Store, error)) (bulkload.Config, error) {
+	cfg, address, err := o.begin(ctx)
+	if err != nil {
+		return cfg, err
+	}
 	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return cfg, err
 	}
-	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {
-		return cfg, err
-	}
-	address := o.flags.Table
-	if address == "" {
-		address = cfg.Job.Table.Address
-	}
-	if address == "" {
-		return cfg, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
-	}
-	if cfg.Store, err = command.Store(ctx, cfg.FS, address, cfg.Job, o.flags.Waits); err != nil {
+	if cfg.Store, err = find(ctx, cfg.FS, address, cfg.Job, o.flags.Waits); err != nil {
 		return cfg, err
 	}
 	switch cfg.Mode = bulkload.Mode(o.mode); cfg.Mode {
@@ -126,6 +130,18 @@ func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	}
 	cfg.Temp = o.tempFor(address)
 	return cfg, nil
+}
+
+// begin loads the job, and says which table is meant.
+func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address string, err error) {
+	cfg = bulkload.Config{FS: command.Files(), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {
+		return cfg, "", err
+	}
+	if address = cmp.Or(o.flags.Table, cfg.Job.Table.Address); address == "" {
+		return cfg, "", fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+	}
+	return cfg, address, nil
 }
 
 // tempFor is the directory for sorted runs: the flag's, or that of a table which

@@ -44,8 +44,8 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 }
 
 // preCheck stops a load that cannot end well before it writes anything. The input was
-// found and the table opened by now; what is wrong with a single file is left to the
-// load, which leaves out that file alone.
+// found and the table opened by now; a file that cannot be loaded is left to the load,
+// which leaves out that file alone and says so.
 func (l *load) preCheck(ctx context.Context, inputs []*input) error {
 	p := &preCheck{load: l}
 	p.where = precheck.Load{Span: l.cfg.Span, HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true}
@@ -177,12 +177,8 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 		p.Fail(name, joined(unread), "")
 	case len(refused) > 0 && p.alone:
 		p.Fail(name, joined(refused), "the load would leave these files out")
-	case len(refused) > 0:
-		p.Warn(name, "these files are left out", "%v", joined(refused))
-	case empty > 0:
-		p.OK(name, "the beginnings of %d files; %d are empty", len(inputs)-empty, empty)
 	default:
-		p.OK(name, "the beginnings of %d files", len(inputs))
+		p.OK(name, "looked into %d files; %d are empty", len(inputs)-empty, empty)
 	}
 }
 

@@ -63,11 +63,12 @@ func Try(ctx context.Context, files dfs.FS, dir string) (ahead time.Duration, er
 
 // Clock adds the check of a clock that is ahead of this machine's.
 func (l *List) Clock(whose string, ahead time.Duration) {
-	how := "ahead of"
-	if ahead < 0 {
-		how = "behind"
+	detail := fmt.Sprintf("the clock of %s and this machine's agree", whose)
+	if off := ahead.Round(time.Second); off > 0 {
+		detail = fmt.Sprintf("the clock of %s is %s ahead of this machine's", whose, off)
+	} else if off < 0 {
+		detail = fmt.Sprintf("the clock of %s is %s behind this machine's", whose, -off)
 	}
-	detail := fmt.Sprintf("the clock of %s is %s %s this machine's", whose, ahead.Abs().Round(time.Second), how)
 	if ahead.Abs() > clockWarn {
 		l.Warn(Clock, "set both by a time server", "%s", detail)
 		return

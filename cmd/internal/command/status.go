@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/inspect"
 	"usertrail/internal/job"
+	"usertrail/internal/precheck"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
@@ -39,7 +40,7 @@ const Statuses = `Exit status:
   65  more bad records than the job allows; nothing of the offending file is loaded
   66  input that must be there is not
   73  the output is there already
-  75  not now: out of reach, or another run holds the lock; try again later
+  75  not now: out of reach, too little room, or another run holds the lock; try again later
   99  nothing to do (an empty night, or all of it loaded before)
 `
 
@@ -69,7 +70,7 @@ func Status(err error) int {
 		return TooBad
 	case is(job.ErrNoInput, table.ErrNoTable):
 		return NoInput
-	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable):
+	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable, precheck.ErrNoRoom):
 		return NotNow
 	case is(bulkload.ErrNothing):
 		return Nothing

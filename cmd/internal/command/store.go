@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/job"
@@ -49,14 +50,9 @@ func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 	case "", "hdfs":
 		return files.Store{FS: fs, Dir: strings.TrimRight(address, "/")}, nil
 	case live.Scheme:
-		conf, err := hadoopconf.FromEnv()
+		o, err := liveOptions(j, w)
 		if err != nil {
 			return nil, err
-		}
-		o := live.Options{Conf: conf}
-		o.Client.CallTimeout, o.Client.OpTimeout = w.CallTimeout, w.RetryFor
-		if j != nil {
-			o.Catalog, o.Family, o.Root = j.Table.Catalog, j.Table.Family, j.Table.Root
 		}
 		store, err := live.Connect(ctx, fs, address, o)
 		if err != nil {
@@ -66,4 +62,50 @@ func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 	default:
 		return nil, fmt.Errorf("%w: table %s: %s:// is not supported; a table is a directory, local or hdfs://, or hbase://zk1,zk2:2181/namespace:table", ErrUsage, address, s)
 	}
+}
+
+// Candidate is Store for who wants to check it: a table in HBase that is not as it
+// must be says so when it is checked.
+func Candidate(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
+	if dfs.Scheme(address) != live.Scheme {
+		return Store(ctx, fs, address, j, w)
+	}
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	o, err := liveOptions(j, w)
+	if err != nil {
+		return nil, err
+	}
+	c, err := live.Look(ctx, fs, address, o)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Design is a table that is to be made in HBase, of whose settings the job says some.
+func Design(address string, j *job.Job, w Waits, fit bulkload.Fit) (*live.Design, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	o, err := liveOptions(j, w)
+	if err != nil {
+		return nil, err
+	}
+	return live.NewDesign(address, o, live.Spec{Splits: fit.Splits, KeyLen: fit.KeyLen, Compression: j.Table.Compression, TTL: j.Table.TTL})
+}
+
+// liveOptions are those that the job, if there is one, and Hadoop's configuration say.
+func liveOptions(j *job.Job, w Waits) (live.Options, error) {
+	conf, err := hadoopconf.FromEnv()
+	if err != nil {
+		return live.Options{}, err
+	}
+	o := live.Options{Conf: conf}
+	o.Client.CallTimeout, o.Client.OpTimeout = w.CallTimeout, w.RetryFor
+	if j != nil {
+		o.Catalog, o.Family, o.Root = j.Table.Catalog, j.Table.Family, j.Table.Root
+	}
+	return o, nil
 }

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/table/live"
+)
+
+// A tableResult is the last line of create-table.
+type tableResult struct {
+	Table    string            `json:"table,omitempty"`
+	Catalog  string            `json:"catalog,omitempty"`
+	Family   string            `json:"family,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"` // of the family, as HBase writes them
+	Regions  int               `json:"regions"`
+	Sampled  int               `json:"sampled"` // users' keys that were looked at
+	Made     bool              `json:"made"`
+	Differs  []string          `json:"differs,omitempty"` // what is not so in a table that is there
+}
+
+// A creator is one call of create-table.
+type creator struct {
+	options
+	regions int
+	ids     string
+	print   bool
+}
+
+func newCreateTable(env *command.Env) *cobra.Command {
+	o := &creator{options: options{env: env}}
+	c := &cobra.Command{
+		Use:   "create-table",
+		Short: "Make a table in HBase that suits user trails",
+		Long: `Create-table makes the table that --table or the job names, in HBase: cut into regions by a
+sample of the logs of --from to --to, or evenly over the users --ids; with one version, a Bloom
+filter of users where their keys are equally long, FAST_DIFF, small blocks, the compression and ttl
+of the job, and its catalog noted down. Its namespace must be there. --print prints the statement
+for HBase's shell, and makes nothing.
+
+Status 99 says that the table is there and just so, 73 that it is there and differs.`,
+		Example: `  bulkload create-table --table hbase://zk1,zk2:2181/stb:trails --from 2014-09-01 --to 2014-09-03 --regions 64
+  bulkload create-table --ids 0000000001..0062951396 --regions 64 --print`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return o.create(c.Context()) },
+	}
+	env.Reports(c, tableResult{})
+	f := c.Flags()
+	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
+	f.StringVar(&o.flags.Table, "table", "", "table: hbase://zk1,zk2:2181/namespace:table (default the job's)")
+	f.StringVar(&o.flags.From, "from", "", "first date of the logs to sample, YYYY-MM-DD")
+	f.StringVar(&o.flags.To, "to", "", "last date, included, YYYY-MM-DD")
+	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, separated by commas")
+	f.IntVar(&o.regions, "regions", 0, "how many regions (default the job's, else one for every 256 MiB of the logs, at most 64)")
+	f.StringVar(&o.ids, "ids", "", "cut evenly over these users, FIRST..LAST, instead of a sample")
+	f.BoolVar(&o.print, "print", false, "print the statement for HBase's shell, and make nothing")
+	o.flags.Waits.Add(c)
+	return c
+}
+
+// noArgs refuses what stands beside the flags.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: %s takes flags only, not %q; see %s -h", command.ErrUsage, c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}
+
+func (o *creator) create(ctx context.Context) error {
+	d, r, err := o.design(ctx)
+	if err != nil || o.print {
+		if err == nil {
+			fmt.Fprintln(o.env.Stdout, d.Statement())
+		}
+		return o.env.Report(r, err)
+	}
+	there, differs, err := d.Make(ctx)
+	r.Made, r.Differs = err == nil && !there, differs
+	switch {
+	case err != nil:
+	case len(differs) > 0:
+		err = fmt.Errorf("table %s is there and %w: %s; alter it in HBase's shell, or drop it", d.Address(), command.ErrThere, strings.Join(differs, "; "))
+	case there:
+		err = fmt.Errorf("%w: table %s is there, just so", bulkload.ErrNothing, d.Address())
+	default:
+		printTable(o.env.Stdout, r)
+	}
+	return o.env.Report(r, err)
+}
+
+// design settles what the table is to be.
+func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error) {
+	var r tableResult
+	cfg, address, err := o.begin(ctx)
+	if err != nil {
+		return nil, r, err
+	}
+	if dfs.Scheme(address) != live.Scheme {
+		return nil, r, fmt.Errorf("%w: %s is a table of files: its first load makes it; create-table is for hbase://zk1,zk2:2181/namespace:table", command.ErrUsage, address)
+	}
+	if _, err := command.Design(address, cfg.Job, o.flags.Waits, bulkload.Fit{}); err != nil {
+		return nil, r, err // before the logs are read
+	}
+	fit, err := o.fit(ctx, cfg)
+	if err != nil {
+		return nil, r, err
+	}
+	d, err := command.Design(address, cfg.Job, o.flags.Waits, fit)
+	if err != nil {
+		return nil, r, err
+	}
+	r = tableResult{Table: d.Address(), Catalog: d.Catalog(), Regions: d.Regions(), Sampled: fit.Users}
+	r.Family, r.Settings = d.Family()
+	return d, r, nil
+}
+
+// fit cuts the table, by IDs or by logs.
+func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, error) {
+	if o.regions < 0 || o.regions > maxRegions {
+		return bulkload.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", command.ErrUsage, o.regions, maxRegions)
+	}
+	if o.ids == "" {
+		var err error
+		if cfg.Span, err = o.flags.Span(); err != nil {
+			return bulkload.Fit{}, fmt.Errorf("%w; or --ids FIRST..LAST", err)
+		}
+		return bulkload.FitLogs(ctx, cfg, o.regions)
+	}
+	if o.flags.From != "" || o.flags.To != "" || len(o.flags.Types) > 0 {
+		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs no logs: say it, or --from and --to", command.ErrUsage)
+	}
+	ids, err := bulkload.ParseIDs(o.ids)
+	if err != nil {
+		return bulkload.Fit{}, err
+	}
+	n := o.regions
+	if n == 0 {
+		n = cfg.Job.Table.Regions
+	}
+	if n == 0 {
+		return bulkload.Fit{}, fmt.Errorf("%w: --ids does not tell how much there will be: say --regions, or table: {regions: …} in the job", command.ErrUsage)
+	}
+	return bulkload.FitIDs(ids, n)
+}
+
+// maxRegions is that of a job.
+const maxRegions = 100_000
+
+func printTable(w io.Writer, r tableResult) {
+	fmt.Fprintf(w, "made        %s, %d regions, cut by %s users\n", r.Table, r.Regions, humanize.Comma(int64(r.Sampled)))
+	fmt.Fprintf(w, "family      %s: %s\n", r.Family, listed(r.Settings))
+	fmt.Fprintf(w, "catalog     %s\n", r.Catalog)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/precheck"
+)
+
+// A checkResult is the last line of pre-check.
+type checkResult struct {
+	OK      int              `json:"ok"`
+	Warn    int              `json:"warn"`
+	Fail    int              `json:"fail"`
+	Skipped int              `json:"skipped"`
+	Checks  []precheck.Check `json:"checks,omitempty"`
+}
+
+func newPreCheck(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "pre-check",
+		Short: "Say what would keep a load from ending well",
+		Long: `Pre-check looks at all that a load with the same flags needs, and lists it: the input, the table,
+the rights, the room. It takes no lock and writes nothing, but that it makes an empty file where the
+load would, and takes it away. Every load makes the same checks before it begins.
+
+Its status is that of what failed, or 0, also with warnings.`,
+		Example: `  bulkload pre-check --from 2014-09-01 --to 2014-09-01`,
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return o.preCheck(c.Context(), asJSON) },
+	}
+	env.Reports(c, checkResult{})
+	o.addLoad(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func (o *options) preCheck(ctx context.Context, asJSON bool) error {
+	checks, err := o.checks(ctx)
+	if err != nil {
+		return o.env.Report(checkResult{}, err)
+	}
+	if asJSON {
+		err = printChecksJSON(o.env.Stdout, checks)
+	} else {
+		printChecks(o.env.Stdout, checks)
+	}
+	if err != nil {
+		return o.env.Report(checkResult{}, err)
+	}
+	return o.env.Report(checkResult{
+		OK: precheck.Count(checks, precheck.OK), Warn: precheck.Count(checks, precheck.Warn),
+		Fail: precheck.Count(checks, precheck.Fail), Skipped: precheck.Count(checks, precheck.Skipped), Checks: checks,
+	}, precheck.Failure(checks))
+}
+
+func (o *options) checks(ctx context.Context) ([]precheck.Check, error) {
+	span, err := o.flags.Span()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := o.configOf(ctx, command.Candidate)
+	if err != nil {
+		return nil, err
+	}
+	defer cfg.Store.Close()
+	cfg.Span = span
+	return bulkload.PreCheck(ctx, cfg)
+}
+
+// printChecks prints a line for each check, and one for what to do about it.
+func printChecks(w io.Writer, checks []precheck.Check) {
+	for _, c := range checks {
+		fmt.Fprintf(w, "%-19s %-8s %s\n", c.Name, c.State, strings.ReplaceAll(c.Detail, "\n", "; "))
+		if c.Advice != "" {
+			fmt.Fprintf(w, "%-28s %s\n", "", c.Advice)
+		}
+	}
+}
+
+func printChecksJSON(w io.Writer, checks []precheck.Check) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(checks)
+}
+
+// listed is settings in order of their names.
+func listed(settings map[string]string) string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		out = append(out, key+" "+settings[key])
+	}
+	return strings.Join(out, ", ")
+}
