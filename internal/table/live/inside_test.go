@@ -1,0 +1,48 @@
+package live
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hadoopconf"
+)
+
+// TestLeftoversOfOldAreDropped leaves snapshots behind, and looks at them soon and
+// more than a day later. Other tables', and those that a user named, stay.
+func TestLeftoversOfOldAreDropped(t *testing.T) {
+	c := clustertest.Get(t)
+	name, other := c.Create(t, "d"), c.Create(t, "d")
+	s, err := Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), Options{Conf: new(hadoopconf.Conf), Catalog: "/none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ours, named, others := s.snapshotsOfTable()+"1-x", "named_"+name, s.snapshotsOfTable()+"2-x"
+	c.Admin(t, "snapshot", ours, name)
+	c.Admin(t, "snapshot", named, name)
+	defer c.Admin(t, "drop-snapshot", named)
+	c.Admin(t, "snapshot", others, other)
+	defer c.Admin(t, "drop-snapshot", others)
+	for _, x := range []struct {
+		after time.Duration
+		want  bool // it is still there
+	}{{0, true}, {23 * time.Hour, true}, {25 * time.Hour, false}} {
+		if err := s.dropOld(t.Context(), time.Now().Add(x.after)); err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.client.Snapshots(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := map[string]bool{}
+		for _, snap := range all {
+			there[snap.Name] = true
+		}
+		if there[ours] != x.want || !there[named] || !there[others] {
+			t.Errorf("after %s: ours %t, want %t; named %t, another table's %t, want both", x.after, there[ours], x.want, there[named], there[others])
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/table"
+	"usertrail/internal/table/snapshot"
+)
+
+const (
+	// snapshotPrefix begins the names of the snapshots that we take:
+	// usertrail-extract-NAMESPACE-TABLE-TIME-NUMBER, the time in ms, the number
+	// any, for two extracts of one moment.
+	snapshotPrefix = "usertrail-extract-"
+	// snapshotAge is how long no extract takes: an older snapshot is one that a
+	// killed extract left behind.
+	snapshotAge = 24 * time.Hour
+	// dropLimit bounds how long the end of an extract waits for its snapshot to be
+	// dropped.
+	dropLimit = time.Minute
+)
+
+// Snapshot gives a table that was opened or made here as a snapshot of it has it,
+// read from HBase's files. Named one by the user, it fails with snapshot.ErrNone
+// where there is none, and never drops it. Without a name it takes one, which has
+// all that was put until now, and which the table's Close drops.
+func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (table.Table, error) {
+	root, err := s.home()
+	if err != nil {
+		return nil, err
+	}
+	c := snapshot.Config{FS: s.fs, Root: root, Name: name, Table: s.address.Table, Info: of.Info(), Now: time.Now()}
+	if name != "" {
+		c.Info.Version = "" // the table's tells of loads that came after it
+		t, err := snapshot.Open(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", s.address, err)
+		}
+		return t, nil
+	}
+	if err := s.dropOld(ctx, c.Now); err != nil {
+		return nil, err
+	}
+	c.Name = fmt.Sprintf("%s%d-%08x", s.snapshotsOfTable(), c.Now.UnixMilli(), rand.Uint32())
+	drop := func() error { return s.dropSnapshot(ctx, c.Name) }
+	if err := s.client.Snapshot(ctx, s.address.Table, c.Name); err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(err, drop()) // it may have been taken all the same
+		}
+		return nil, s.explainSnapshot(err)
+	}
+	t, err := snapshot.Open(ctx, c)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("table %s: %w", s.address, err), drop())
+	}
+	return &taken{Table: t, drop: drop}, nil
+}
+
+// snapshotsOfTable begins the names of the table's snapshots that we take.
+func (s *Store) snapshotsOfTable() string {
+	t := wire.ParseTableName(s.address.Table)
+	return snapshotPrefix + t.Namespace + "-" + t.Qualifier + "-"
+}
+
+// dropOld drops what killed extracts of the table left behind. Whoever is not
+// shown a snapshot may not drop it either.
+func (s *Store) dropOld(ctx context.Context, now time.Time) error {
+	all, err := s.client.Snapshots(ctx)
+	if errors.Is(err, hbase.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return s.address.explain(err)
+	}
+	for _, x := range all {
+		old := time.UnixMilli(int64(x.Created)).Before(now.Add(-snapshotAge))
+		if !old || x.Table != wire.ParseTableName(s.address.Table) || !strings.HasPrefix(x.Name, s.snapshotsOfTable()) {
+			continue
+		}
+		err := s.client.DeleteSnapshot(ctx, x.Name)
+		if err != nil && !errors.Is(err, hbase.ErrNoSnapshot) && !errors.Is(err, hbase.ErrPermission) {
+			return s.address.explain(err)
+		}
+	}
+	return nil
+}
+
+// dropSnapshot drops a snapshot, also when ctx has ended.
+func (s *Store) dropSnapshot(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), dropLimit, errDrop)
+	defer cancel()
+	if err := s.client.DeleteSnapshot(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoSnapshot) {
+		return fmt.Errorf("table %s: drop snapshot %s: %w", s.address, name, err)
+	}
+	return nil
+}
+
+var errDrop = fmt.Errorf("it took more than %s", dropLimit)
+
+// explainSnapshot is explain for what keeps a snapshot from being taken.
+func (s *Store) explainSnapshot(err error) error {
+	switch {
+	case errors.Is(err, hbase.ErrPermission):
+		return fmt.Errorf("table %s: %w: %w; grant it, in HBase's shell: grant 'USER', 'A', '%s'; or read a snapshot that somebody else takes: --snapshot NAME; or read through the servers: --plan auto",
+			s.address, table.ErrUnfit, err, s.address.Table)
+	case strings.Contains(err.Error(), "hbase.snapshot.enabled"):
+		return fmt.Errorf("table %s: %w: HBase takes no snapshots: %w; or read through the servers: --plan auto", s.address, table.ErrUnfit, err)
+	}
+	return s.address.explain(err)
+}
+
+// taken is a snapshot that we took.
+type taken struct {
+	*snapshot.Table
+	drop func() error
+}
+
+// Close implements table.Table.
+func (t *taken) Close() error { return errors.Join(t.Table.Close(), t.drop()) }

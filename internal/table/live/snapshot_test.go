@@ -1,0 +1,156 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/clustertest"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+	"usertrail/internal/table/snapshot"
+	"usertrail/internal/table/tabletest"
+)
+
+// loaded is a table in HBase with one small load.
+func loaded(t *testing.T, c *clustertest.Cluster) (name string, s *live.Store, l table.Loader) {
+	t.Helper()
+	name = create(t, c)
+	s = connect(t, c, name, live.Options{Conf: confOf(t, c), Catalog: filepath.Join(t.TempDir(), "catalog")})
+	tabletest.Load(t, tabletest.Puts, s)
+	l, err := s.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name, s, l
+}
+
+// cells are all of a table, each as a line.
+func cells(t *testing.T, from table.Table) []string {
+	t.Helper()
+	var out []string
+	q := table.Query{Ranges: func(yield func(split.Region) bool) { yield(split.Region{}) }}
+	if err := from.Read(t.Context(), q, func(c *cell.Cell) error { out = append(out, c.String()); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// snapshots are the names of those of a table.
+func snapshots(t *testing.T, c *clustertest.Cluster, name string) []string {
+	t.Helper()
+	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{c.ZooKeeper()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	all, err := client.Snapshots(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range all {
+		if s.Table == wire.ParseTableName(name) {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// TestASnapshotIsTakenAndDropped reads a table of which nothing is flushed, and ends
+// with a context that has ended before.
+func TestASnapshotIsTakenAndDropped(t *testing.T) {
+	c := clustertest.Get(t)
+	name, s, l := loaded(t, c)
+	ctx, cancel := context.WithCancel(t.Context())
+	snap, err := s.Snapshot(ctx, l, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := cells(t, snap), cells(t, l); len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("the snapshot has %d cells, the table %d", len(got), len(want))
+	}
+	if got, want := snap.Info().Version, l.Info().Version; got != want {
+		t.Errorf("the snapshot's version is %q, the table's %q", got, want)
+	}
+	if all := snapshots(t, c, name); len(all) != 1 || !strings.HasPrefix(all[0], "usertrail-extract-default-"+name+"-") {
+		t.Errorf("there are the snapshots %q, want one of ours", all)
+	}
+	cancel()
+	if err := snap.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all := snapshots(t, c, name); len(all) != 0 {
+		t.Errorf("at the end there are the snapshots %q", all)
+	}
+	if _, err := s.Snapshot(ctx, l, ""); !errors.Is(err, context.Canceled) || len(snapshots(t, c, name)) != 0 {
+		t.Errorf("a context that has ended: %v, and there are the snapshots %q", err, snapshots(t, c, name))
+	}
+}
+
+// TestANamedSnapshotStays reads one that somebody took, another table's, and none.
+func TestANamedSnapshotStays(t *testing.T) {
+	c := clustertest.Get(t)
+	name, s, l := loaded(t, c)
+	c.Admin(t, "snapshot", "of_"+name, name)
+	defer c.Admin(t, "drop-snapshot", "of_"+name)
+	want := cells(t, l)
+	c.Admin(t, "put", name, "later", "d", "q", "v")
+	snap, err := s.Snapshot(t.Context(), l, "of_"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cells(t, snap); !slices.Equal(got, want) {
+		t.Errorf("the snapshot has %d cells, want %d", len(got), len(want))
+	}
+	if v := snap.Info().Version; !strings.Contains(v, "of_"+name) {
+		t.Errorf("its version is %q", v)
+	}
+	if err := snap.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all := snapshots(t, c, name); len(all) != 1 {
+		t.Errorf("at the end there are the snapshots %q, want that of the user", all)
+	}
+	_, other, m := loaded(t, c)
+	if _, err := other.Snapshot(t.Context(), m, "of_"+name); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), name) {
+		t.Errorf("another table's: %v, want ErrUnfit", err)
+	}
+	if _, err := s.Snapshot(t.Context(), l, "nothing"); !errors.Is(err, snapshot.ErrNone) {
+		t.Errorf("none: %v, want ErrNone", err)
+	}
+}
+
+// TestWhoMayNotTakeASnapshotIsTold tries it without the right, and without knowing
+// where HBase keeps its files.
+func TestWhoMayNotTakeASnapshotIsTold(t *testing.T) {
+	c := clustertest.Get(t)
+	name := create(t, c)
+	c.Admin(t, "grant", "reader", "R", name)
+	conf := confOf(t, c)
+	for what, x := range map[string]struct {
+		options live.Options
+		says    string
+	}{
+		"no right": {live.Options{Conf: conf, Catalog: "/none", Family: "d", Client: hbase.Config{User: "reader"}}, "grant 'USER', 'A'"},
+		"no root":  {live.Options{Conf: new(hadoopconf.Conf), Catalog: "/none"}, "hbase.rootdir"},
+	} {
+		s := connect(t, c, name, x.options)
+		l, err := s.New(t.Context(), table.Plan{Layout: "reversed", Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Snapshot(t.Context(), l, ""); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), x.says) {
+			t.Errorf("%s: %v, want ErrUnfit that says %q", what, err, x.says)
+		}
+	}
+}
