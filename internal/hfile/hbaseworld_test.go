@@ -1,0 +1,87 @@
+package hfile_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"usertrail/internal/cell"
+)
+
+const (
+	prefixLen = 8
+	rowStep   = 14 // between the numbers that two rows begin with
+
+	// So many keys nearly fill the filters that 128 KiB are folded to for them, with
+	// room for 3415 rows or 11883 columns: their error rates are what they are made
+	// for.
+	rowsHere    = 3400
+	columnsHere = 11800
+)
+
+// world is cells of many shapes in order: rows and qualifiers of other lengths than
+// those before, values and times that stay or change, some keys twice. Each row
+// begins with digits of its own.
+func world() []cell.Cell {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	var cells []cell.Cell
+	for i := range rowsHere {
+		row := fmt.Appendf(nil, "%0*d", prefixLen, i*rowStep)
+		switch {
+		case i%400 == 7:
+			row = append(row, bytes.Repeat([]byte("x"), 300)...)
+		case i%3 == 0:
+			row = append(row, ",day"...)
+		}
+		columns := columnsHere / rowsHere
+		if i < columnsHere%rowsHere {
+			columns++
+		}
+		for q := range columns {
+			qualifier := fmt.Appendf(nil, "%c:%0*d", 'a'+q, rnd.IntN(9), q)
+			for range 1 + rnd.IntN(2) {
+				cells = append(cells, cell.Cell{Row: row, Family: []byte(family), Qualifier: qualifier,
+					Time: someTime(rnd), Type: someType(rnd), Value: someValue(rnd)})
+			}
+		}
+	}
+	slices.SortStableFunc(cells, func(a, b cell.Cell) int { return cell.Compare(&a, &b) })
+	return cells
+}
+
+func someTime(rnd *rand.Rand) int64 {
+	if rnd.IntN(20) == 0 {
+		return rnd.Int64N(3)
+	}
+	return 1_409_529_600_000 + rnd.Int64N(1<<rnd.IntN(41))>>16<<10
+}
+
+func someType(rnd *rand.Rand) cell.Type {
+	switch rnd.IntN(40) {
+	case 0:
+		return cell.Delete
+	case 1:
+		return cell.DeleteColumn
+	}
+	return cell.Put
+}
+
+func someValue(rnd *rand.Rand) []byte {
+	if rnd.IntN(500) == 0 {
+		return bytes.Repeat([]byte("long "), 1000)
+	}
+	return []byte("a value of some length"[:rnd.IntN(4)*7])
+}
+
+// absent are cells of rows that world does not have.
+func absent() []cell.Cell {
+	var cells []cell.Cell
+	for i := range rowsHere {
+		for n := range 3 {
+			cells = append(cells, cell.Cell{Row: fmt.Appendf(nil, "%0*d", prefixLen, i*rowStep+n+1),
+				Family: []byte(family), Qualifier: []byte("a:"), Type: cell.Put})
+		}
+	}
+	return cells
+}
