@@ -13,6 +13,36 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
+// A Disk is a file system that bulk loads take files from.
+type Disk interface {
+	// Root is where HBase's files lie.
+	Root() string
+	// Cells are those of the HFile called path.
+	Cells(path string) ([]*cell.Cell, error)
+	// Move moves a file, and makes the directories above to.
+	Move(from, to string) error
+}
+
+// memory is the Disk of AddFile's files.
+type memory struct{ c *Cluster }
+
+func (m memory) Root() string { return "hdfs://fake:8020/hbase" }
+
+func (m memory) Cells(path string) ([]*cell.Cell, error) { return m.c.files[path], nil }
+
+func (m memory) Move(from, _ string) error {
+	delete(m.c.files, from)
+	return nil
+}
+
+// disk is where the files are that a bulk load names. The cluster is locked.
+func (c *Cluster) disk() Disk {
+	if c.cfg.Disk != nil {
+		return c.cfg.Disk
+	}
+	return memory{c}
+}
+
 // AddFile makes a file of cells, of one family and in order, which a bulk load may
 // take.
 func (c *Cluster) AddFile(path string, cells ...*cell.Cell) {
@@ -70,7 +100,7 @@ func (x *execution) prepareBulkLoad(f fields) ([]byte, *wire.ServerError) {
 	x.c.mu.Lock()
 	defer x.c.mu.Unlock()
 	x.c.lastID++
-	token := fmt.Sprintf("hdfs://fake:8020/hbase/staging/trail__%s__%052d", strings.ReplaceAll(t.name.String(), ":", "_"), x.c.lastID)
+	token := fmt.Sprintf("%s/staging/trail__%s__%052d", x.c.disk().Root(), strings.ReplaceAll(t.name.String(), ":", "_"), x.c.lastID)
 	x.c.staging[token] = true
 	var m message
 	m.string(1, token)
@@ -85,43 +115,45 @@ func (x *execution) bulkLoad(f fields) ([]byte, *wire.ServerError) {
 	x.c.mu.Lock()
 	defer x.c.mu.Unlock()
 	var m message
-	paths, ok := x.loadable(f, t, r)
-	m.bool(1, ok)
-	if ok {
-		for _, path := range paths {
-			for _, c := range x.c.files[path] {
-				t.put(c.Clone())
-			}
-			delete(x.c.files, path)
+	paths, cells := x.loadable(f, t, r)
+	for i, path := range paths {
+		x.c.lastID++
+		if x.c.disk().Move(path, fmt.Sprintf("%s/data/%032d", x.c.disk().Root(), x.c.lastID)) != nil {
+			paths = nil
+			break
+		}
+		for _, c := range cells[i] {
+			t.put(c.Clone())
 		}
 	}
+	m.bool(1, paths != nil)
 	return m, nil
 }
 
-// loadable says whether a region takes all files of a request, and which they are.
-// The cluster is locked.
-func (x *execution) loadable(f fields, t *table, r *region) (paths []string, ok bool) {
+// loadable are the files of a request and their cells, nil unless a region takes
+// all of them. The cluster is locked.
+func (x *execution) loadable(f fields, t *table, r *region) (paths []string, all [][]*cell.Cell) {
 	if !x.c.staging[string(f.bytes(5))] || f.number(3) != 1 {
-		return nil, false
+		return nil, nil
 	}
 	for _, b := range f.all(2) {
 		pair, err := fieldsOf(b)
 		if err != nil {
-			return nil, false
+			return nil, nil
 		}
 		family, path := pair.bytes(1), string(pair.bytes(2))
-		cells := x.c.files[path]
-		if len(cells) == 0 || !slices.Contains(t.families, string(family)) {
-			return nil, false
+		cells, err := x.c.disk().Cells(path)
+		if err != nil || len(cells) == 0 || !slices.Contains(t.families, string(family)) {
+			return nil, nil
 		}
 		for _, c := range cells {
 			if !r.holds(c.Row) || !bytes.Equal(c.Family, family) {
-				return nil, false
+				return nil, nil
 			}
 		}
-		paths = append(paths, path)
+		paths, all = append(paths, path), append(all, cells)
 	}
-	return paths, true
+	return paths, all
 }
 
 func (x *execution) cleanupBulkLoad(f fields) ([]byte, *wire.ServerError) {

@@ -23,6 +23,7 @@ type Config struct {
 	PartialCells   int           // cells of one Result, where a scan takes partial rows
 	HeartbeatEvery int           // each so many-th answer of a scan that takes heartbeats is an empty one
 	SayMoved       bool          // a region that has moved is answered with where it is
+	Disk           Disk          // where files for bulk loads lie; those of AddFile
 	Lease          time.Duration // a scanner that is not called for so long is closed; 0 is a minute
 }
 

@@ -54,7 +54,7 @@ func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handove
 	}
 	h.Tokens = append(h.Tokens, token)
 	if err := t.SetHandover(ctx, h); err != nil {
-		return nil, err
+		return nil, errors.Join(err, t.client.CleanupBulkLoad(ctx, t.address.Table, token))
 	}
 	return &handover{Table: t, Handover: h, token: token, refusals: map[string]int{}}, nil
 }
@@ -173,7 +173,8 @@ func (h *handover) settleAll(ctx context.Context, files []manifest.Staged) (left
 // on is on its way as long as a call runs, and is taken back if it stays there.
 func (h *handover) settle(ctx context.Context, f manifest.Staged) (in bool, err error) {
 	staged := dfs.Join(h.Staging, f.Name)
-	for began, pause := time.Now(), 50*time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	began, taken := time.Now(), false
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		if there, err := h.exists(ctx, staged); there || err != nil {
 			return false, err
 		}
@@ -187,13 +188,13 @@ func (h *handover) settle(ctx context.Context, f manifest.Staged) (in bool, err 
 			}
 		}
 		if time.Since(began) > h.store.patience {
-			if moved == "" {
+			if moved == "" || taken {
 				return false, fmt.Errorf("%s %w", staged, errLost)
 			}
 			if err := h.takeBack(ctx, moved, staged); err != nil {
 				return false, err
 			}
-			began = time.Now()
+			began, taken = time.Now(), true
 		}
 		if err := pipe.Sleep(ctx, pause); err != nil {
 			return false, err

@@ -1,0 +1,373 @@
+package bulkload_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/hbase/hbasetest"
+	"usertrail/internal/hfile"
+	"usertrail/internal/table/live"
+)
+
+// A port is HBase in memory beside a directory where it keeps its files, and a load
+// of a few records that is to go there as HFiles.
+type port struct {
+	*yard
+	hbase *hbasetest.Cluster
+	root  string
+	// unknown is how many of HBase's staging directories nobody was told of.
+	unknown int
+}
+
+const trailsTable = "trails"
+
+// newPort makes a table of two regions, one of which will have two users.
+func newPort(t *testing.T) *port {
+	t.Helper()
+	p := &port{yard: newYard(t, twoKinds)}
+	p.root = filepath.Join(p.dir, "hbase")
+	p.hbase = hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: disk(p.root)})
+	p.hbase.CreateTable(trailsTable, []string{"d"}, []byte("b"))
+	p.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,two,2\nc,2014-09-01 11:00:00,two,3\n")
+	p.write("2014-09-02/order.csv", "user,time,price\na,2014-09-02 12:00:00,1.5\nc,2014-09-02 12:00:00,2\n")
+	return p
+}
+
+// Meta and Master implement hbase.Registry.
+func (p *port) Meta(context.Context) (string, error)   { return p.hbase.MetaAddr(), nil }
+func (p *port) Master(context.Context) (string, error) { return p.hbase.MasterAddr(), nil }
+
+func (p *port) connect(fs dfs.FS) *live.Store {
+	p.t.Helper()
+	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(p.dir, "catalog"), Root: p.root}
+	o.Client.Registry, o.Client.User = p, "trail"
+	o.Client.CallTimeout, o.Client.BulkTimeout, o.Client.OpTimeout = 300*time.Millisecond, 300*time.Millisecond, 5*time.Second
+	store, err := live.Connect(p.t.Context(), fs, "hbase://nobody/"+trailsTable, o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return store
+}
+
+// run loads what is not loaded yet, over fs.
+func (p *port) run(fs dfs.FS) (bulkload.Result, error) { return p.runIn(p.t.Context(), fs) }
+
+func (p *port) runIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
+	store := p.connect(fs)
+	defer store.Close()
+	cfg := p.config("2014-09-01", "2014-09-02")
+	cfg.FS, cfg.Store, cfg.Mode, cfg.Workers = fs, store, bulkload.HFile, 1
+	return bulkload.Run(ctx, cfg)
+}
+
+// ends runs the load until it has nothing to do, and holds what there is then
+// against the cells of an undisturbed load.
+func (p *port) ends(want []string) {
+	p.t.Helper()
+	if _, err := p.run(local.New()); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+		p.t.Fatalf("the same load again: %v", err)
+	}
+	if _, err := p.run(local.New()); !errors.Is(err, bulkload.ErrNothing) {
+		p.t.Fatalf("and once more: %v, want ErrNothing", err)
+	}
+	if got := p.cells(); !slices.Equal(got, want) {
+		p.t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for name := range dfstest.Snapshot(p.t, local.New(), p.dir) {
+		if strings.Contains(name, "staging") || strings.Contains(name, "handover") {
+			p.t.Errorf("%s was left behind", name)
+		}
+	}
+	if left := p.hbase.Staging(); len(left) > p.unknown {
+		p.t.Errorf("HBase keeps %q, %d of them expected", left, p.unknown)
+	}
+}
+
+func (p *port) cells() []string {
+	var out []string
+	for _, c := range p.hbase.Cells(trailsTable) {
+		out = append(out, fmt.Sprintf("%q %q %d %q", c.Row, c.Qualifier, c.Time, c.Value))
+	}
+	return out
+}
+
+// undisturbed are the cells of a load that nothing happens to.
+func undisturbed(t *testing.T) []string {
+	t.Helper()
+	p := newPort(t)
+	r, err := p.run(local.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Mode != bulkload.HFile || r.HFiles != 2 || r.Loaded != 5 {
+		t.Fatalf("the load was %+v, want 5 records in 2 HFiles", r)
+	}
+	out := p.cells()
+	if int64(len(out)) != r.Cells {
+		t.Fatalf("%d cells are in the table, %d were loaded", len(out), r.Cells)
+	}
+	p.ends(out)
+	return out
+}
+
+// TestAHandoverSurvivesEveryFailure fails every operation on files once, in every
+// way, and loads again.
+func TestAHandoverSurvivesEveryFailure(t *testing.T) {
+	want := undisturbed(t)
+	for _, mode := range []dfstest.Mode{0, dfstest.Uncertain, dfstest.Dead, dfstest.Uncertain | dfstest.Dead} {
+		t.Run(fmt.Sprint(mode), func(t *testing.T) {
+			for n := 0; ; n++ {
+				p := newPort(t)
+				fs := dfstest.FaultAt(local.New(), n, mode)
+				_, err := p.run(fs)
+				if fs.Count() <= n {
+					break
+				}
+				if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+					t.Fatalf("operation %d: %v, want ErrInjected", n, err)
+				}
+				if p.ends(want); t.Failed() {
+					t.Fatalf("after operation %d failed", n)
+				}
+			}
+		})
+	}
+}
+
+// TestAHandoverSurvivesLostCalls loses each call of a bulk load, or its answer, and
+// loads again.
+func TestAHandoverSurvivesLostCalls(t *testing.T) {
+	want := undisturbed(t)
+	lost := map[string]hbasetest.Fault{
+		"the call is lost":                          {Skip: true},
+		"the answer is lost":                        {Drop: true},
+		"the connection ends in place of an answer": {Close: true},
+		"the answer is cut":                         {Cut: 3},
+		"it is answered twice":                      {Twice: true},
+	}
+	for what, fault := range lost {
+		for _, method := range []string{"PrepareBulkLoad", "BulkLoadHFile", "CleanupBulkLoad"} {
+			for n := 1; n <= 2; n++ {
+				t.Run(fmt.Sprintf("%s of %s %d", what, method, n), func(t *testing.T) {
+					t.Parallel()
+					p := newPort(t)
+					p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+						if c.Method == method && c.N == n {
+							return fault
+						}
+						return hbasetest.Fault{}
+					}})
+					if method == "PrepareBulkLoad" {
+						p.unknown = 1
+					}
+					if _, err := p.run(local.New()); err != nil {
+						t.Logf("the first load: %v", err)
+					}
+					p.ends(want)
+				})
+			}
+		}
+	}
+}
+
+// TestAHandoverFollowsRegions changes the regions between the writing of the files
+// and the calls.
+func TestAHandoverFollowsRegions(t *testing.T) {
+	want := undisturbed(t)
+	for what, change := range map[string]func(*hbasetest.Cluster){
+		"split within a file": func(c *hbasetest.Cluster) { c.Split(trailsTable, []byte("bb")) },
+		"split beside a file": func(c *hbasetest.Cluster) { c.Split(trailsTable, []byte("zz")) },
+		"split twice": func(c *hbasetest.Cluster) {
+			c.Split(trailsTable, []byte("bb"))
+			c.Split(trailsTable, []byte("c,2014-09-02"))
+		},
+		"merged":               func(c *hbasetest.Cluster) { c.Merge(trailsTable, []byte("a")) },
+		"moved":                func(c *hbasetest.Cluster) { c.Move(trailsTable, []byte("b"), 0) },
+		"split after a merger": func(c *hbasetest.Cluster) { c.Merge(trailsTable, []byte("a")); c.Split(trailsTable, []byte("c")) },
+	} {
+		for n := 1; n <= 2; n++ {
+			t.Run(fmt.Sprintf("%s before call %d", what, n), func(t *testing.T) {
+				p := newPort(t)
+				var calls atomic.Int32
+				p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+					if c.Method == "BulkLoadHFile" && int(calls.Add(1)) == n {
+						change(p.hbase)
+					}
+					return hbasetest.Fault{}
+				}})
+				if r, err := p.run(local.New()); err != nil || r.Loaded != 5 {
+					t.Fatalf("%d records were loaded, %v; want 5", r.Loaded, err)
+				}
+				p.ends(want)
+			})
+		}
+	}
+}
+
+// TestAFileOnItsWayIsTakenBack leaves a file in HBase's staging directory, where a
+// server that died had moved it.
+func TestAFileOnItsWayIsTakenBack(t *testing.T) {
+	want := undisturbed(t)
+	p := newPort(t)
+	var moved sync.Once
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method != "BulkLoadHFile" || c.N > 2 {
+			return hbasetest.Fault{}
+		}
+		moved.Do(func() {
+			staged, err := filepath.Glob(filepath.Join(p.dir, "catalog/staging/d/*.hfile"))
+			if err != nil || len(staged) != 2 {
+				t.Errorf("staged are %q, %v; want 2 files", staged, err)
+			}
+			for _, name := range staged {
+				if err := disk(p.root).Move(name, filepath.Join(p.hbase.Staging()[0], "d", filepath.Base(name))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		return hbasetest.Fault{Skip: true}
+	}})
+	if r, err := p.run(local.New()); err != nil || r.Loaded != 5 {
+		t.Fatalf("%d records were loaded, %v; want 5", r.Loaded, err)
+	}
+	p.ends(want)
+}
+
+// TestAFileThatVanishedIsLoadedAgain removes what a killed load had staged: the
+// next load cannot finish it, and begins anew.
+func TestAFileThatVanishedIsLoadedAgain(t *testing.T) {
+	want := undisturbed(t)
+	p := newPort(t)
+	ctx, kill := context.WithCancel(t.Context())
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "BulkLoadHFile" {
+			kill()
+			return hbasetest.Fault{Skip: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.runIn(ctx, local.New()); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
+		t.Fatal(err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+	r, err := p.run(local.New())
+	if err != nil || r.Loaded != 5 || r.Finished != 0 {
+		t.Fatalf("%+v, %v; want 5 records loaded, and no load finished", r, err)
+	}
+	p.ends(want)
+}
+
+// TestAKilledHandoverIsFinished kills a load when its files are under way; the next
+// run counts what it finishes.
+func TestAKilledHandoverIsFinished(t *testing.T) {
+	want := undisturbed(t)
+	p := newPort(t)
+	ctx, kill := context.WithCancel(t.Context())
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "BulkLoadHFile" {
+			kill()
+			return hbasetest.Fault{Skip: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.runIn(ctx, local.New()); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+	r, err := p.run(local.New())
+	if err != nil || r.Loaded != 5 || r.Finished != 1 || r.Check() != nil {
+		t.Fatalf("%+v, %v; want one load finished, of 5 records", r, err)
+	}
+	p.ends(want)
+}
+
+// TestWhatNoRegionTakesIsSaid gives HBase files that it cannot move.
+func TestWhatNoRegionTakesIsSaid(t *testing.T) {
+	p := newPort(t)
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "BulkLoadHFile" && c.N == 1 {
+			// Where HBase would move files to there is a file.
+			if err := os.MkdirAll(p.root, 0o755); err != nil {
+				t.Error(err)
+			}
+			if err := os.WriteFile(filepath.Join(p.root, "data"), nil, 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+		return hbasetest.Fault{}
+	}})
+	_, err := p.run(local.New())
+	if err == nil || !strings.Contains(err.Error(), "Failed to complete bulk load") || !strings.Contains(err.Error(), ".hfile") {
+		t.Errorf("%v, want an error that names the file and HBase's log", err)
+	}
+}
+
+// TestAutoChoosesBySize loads little by puts, and says why.
+func TestAutoChoosesBySize(t *testing.T) {
+	p := newPort(t)
+	fs := local.New()
+	store := p.connect(fs)
+	defer store.Close()
+	cfg := p.config("2014-09-01", "2014-09-02")
+	cfg.FS, cfg.Store = fs, store
+	preview, err := bulkload.DryRun(t.Context(), cfg)
+	if err != nil || preview.Mode != bulkload.Put || len(preview.Estimates) != 2 {
+		t.Errorf("a dry run says %+v, %v; want puts and two estimates", preview.Choice, err)
+	}
+	r, err := bulkload.Run(t.Context(), cfg)
+	if err != nil || r.Mode != bulkload.Put || !strings.Contains(r.Why, "too small") {
+		t.Errorf("%+v, %v; want puts, since there is little", r.Choice, err)
+	}
+	if _, ok := r.Estimates[bulkload.HFile]; !ok {
+		t.Error("what HFiles would cost is not said")
+	}
+}
+
+// A disk is a directory as an HBase in memory sees it.
+type disk string
+
+func (d disk) Root() string { return string(d) }
+
+func (d disk) Cells(path string) ([]*cell.Cell, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	r, err := hfile.Open(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	var out []*cell.Cell
+	err = r.Verify(func(c *cell.Cell) error { out = append(out, c.Clone()); return nil })
+	return out, err
+}
+
+func (d disk) Move(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
