@@ -1,0 +1,212 @@
+package bulkload_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/job"
+	"usertrail/internal/precheck"
+	"usertrail/internal/table"
+)
+
+// check makes the checks of a load, and returns them by name.
+func check(t *testing.T, cfg bulkload.Config) map[precheck.Name]precheck.Check {
+	t.Helper()
+	all, err := bulkload.PreCheck(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[precheck.Name]precheck.Check{}
+	var names []precheck.Name
+	for _, c := range all {
+		found[c.Name] = c
+		names = append(names, c.Name)
+	}
+	if !slices.Equal(names, precheck.Names) {
+		t.Errorf("checked are %q, want all, in order", names)
+	}
+	return found
+}
+
+func want(t *testing.T, found map[precheck.Name]precheck.Check, name precheck.Name, state precheck.State, says string) {
+	t.Helper()
+	if c := found[name]; c.State != state || !strings.Contains(c.Detail, says) {
+		t.Errorf("%s is %s: %q; want %s that says %q", name, c.State, c.Detail, state, says)
+	}
+}
+
+const header = "user,time,title,seconds\n"
+
+func TestPreCheckLooksAtTheInput(t *testing.T) {
+	y := newYard(t, twoKinds)
+	found := check(t, y.config("2014-09-01", "2014-09-02"))
+	want(t, found, precheck.InputThere, precheck.Fail, "the folder of the logs")
+	if !errors.Is(found[precheck.InputThere].Err, job.ErrNoInput) {
+		t.Errorf("%v, want ErrNoInput", found[precheck.InputThere].Err)
+	}
+	want(t, found, precheck.RequiredBehaviours, precheck.Skipped, "could not be looked for")
+	want(t, found, precheck.InputReadable, precheck.Skipped, "no file")
+
+	y.write("2014-08-01/play.csv", header)
+	found = check(t, y.config("2014-09-01", "2014-09-02"))
+	want(t, found, precheck.InputThere, precheck.Warn, "0 files for 2014-09-01..2014-09-02, 4 days and behaviours without one")
+
+	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.write("2014-09-01/order.csv", "")
+	y.write("2014-09-02/play.csv.gz", zipped(t, header+"u1,2014-09-02 08:00:00,a,1\n"))
+	found = check(t, y.config("2014-09-01", "2014-09-02"))
+	want(t, found, precheck.InputThere, precheck.OK, "3 files for 2014-09-01..2014-09-02, 1 days and behaviours without one")
+	want(t, found, precheck.InputReadable, precheck.OK, "looked into 2 files; 1 are empty")
+	want(t, found, precheck.RequiredBehaviours, precheck.OK, "")
+
+	y.write("2014-09-02/order.csv.gz", "user,time,price\n")
+	y.write("2014-09-03/play.csv", "user,when\n")
+	found = check(t, y.config("2014-09-01", "2014-09-03"))
+	for _, says := range []string{"2014-09-02/order.csv.gz: gzip: invalid header", "2014-09-03/play.csv"} {
+		want(t, found, precheck.InputReadable, precheck.Fail, says)
+	}
+	if _, err := os.Stat(y.store.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the checks made a table: %v", err)
+	}
+}
+
+// denied opens no file.
+type denied struct{ dfs.FS }
+
+func (d denied) Open(_ context.Context, name string) (dfs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+}
+
+// TestALoadStopsAtWhatItMayNotRead has a load fail its checks before it writes.
+func TestALoadStopsAtWhatItMayNotRead(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.write("2014-09-01/order.csv", "user,time,price\nu1,2014-09-01 08:00:00,1.5\n")
+	cfg := y.config("2014-09-01", "2014-09-01")
+	cfg.FS = denied{cfg.FS}
+	want(t, check(t, cfg), precheck.InputReadable, precheck.Fail, "permission denied")
+	y.job.Table.Regions = 1 // else the table is planned by a sample
+	_, err := bulkload.Run(t.Context(), cfg)
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "pre-check input-readable: ") {
+		t.Errorf("the load: %v, want that its check failed", err)
+	}
+	list, err := y.store.FS.List(t.Context(), y.store.Dir)
+	if err != nil || len(list) != 1 || dfs.Base(list[0].Name) != "lock" {
+		t.Errorf("it left %+v, %v", list, err)
+	}
+}
+
+// noRoom has none.
+type noRoom struct {
+	dfs.FS
+	dfs.Surveyor
+	bytes int64
+}
+
+func (n noRoom) Room(context.Context, string) (dfs.Room, error) {
+	return dfs.Room{Bytes: n.bytes, Limit: "the quota of /"}, nil
+}
+
+func TestPreCheckLooksAtTheTable(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
+	found := check(t, y.config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.TableThere, precheck.OK, "the first load makes it")
+	want(t, found, precheck.LayoutKnown, precheck.OK, "reversed")
+	want(t, found, precheck.SchemaFits, precheck.OK, "the first load makes it")
+	want(t, found, precheck.Permissions, precheck.OK, y.store.Dir)
+	want(t, found, precheck.Versions, precheck.Skipped, "no server")
+
+	y.load(nil, "2014-09-01", "2014-09-01")
+	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.TableThere, precheck.OK, "after 1 loads")
+	want(t, found, precheck.SchemaFits, precheck.OK, "2 behaviours")
+	want(t, found, precheck.InputReadable, precheck.Skipped, "no file to load")
+	want(t, found, precheck.UnfinishedRun, precheck.OK, "")
+
+	y.is(strings.Replace(twoKinds, "seconds: int64", "seconds: double", 1))
+	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.SchemaFits, precheck.Fail, "seconds")
+	if !errors.Is(found[precheck.SchemaFits].Err, job.ErrJob) {
+		t.Errorf("%v, want ErrJob", found[precheck.SchemaFits].Err)
+	}
+
+	if err := os.WriteFile(filepath.Join(y.store.Dir, "manifest.json"), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.LayoutKnown, precheck.Fail, "manifest.json")
+	want(t, found, precheck.SchemaFits, precheck.Skipped, "does not open")
+}
+
+func TestPreCheckWantsRoom(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.write("2014-09-01/play.csv", header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
+	y.write("2014-09-01/order.csv", "user,time,price\n")
+	cfg := y.config("2014-09-01", "2014-09-01")
+	found := check(t, cfg)
+	want(t, found, precheck.StagingRoom, precheck.OK, "about 10 MiB are needed")
+	want(t, found, precheck.DiskForTemp, precheck.OK, "about 10 MiB are needed")
+	cfg.Memory = 1 << 30
+	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "10 MiB of text are sorted in memory")
+	cfg.Memory = 8 << 20
+
+	full := noRoom{FS: local.New(), Surveyor: local.New().(dfs.Surveyor), bytes: 1 << 20}
+	cfg.FS = full
+	found = check(t, cfg)
+	want(t, found, precheck.DiskForTemp, precheck.Fail, "too little room: "+cfg.Temp+" has room for 1.0 MiB (the quota of /)")
+	want(t, found, precheck.StagingRoom, precheck.OK, "free space")
+	if _, err := bulkload.Run(t.Context(), cfg); !errors.Is(err, precheck.ErrNoRoom) {
+		t.Errorf("the load: %v, want ErrNoRoom", err)
+	}
+
+	full.bytes = 15 << 20
+	cfg.FS = full
+	var log bytes.Buffer
+	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+		t.Errorf("with scarce room: %v", err)
+	}
+	if !strings.Contains(log.String(), "check=disk-for-temp") {
+		t.Errorf("the load logged %q, without its warning", log.String())
+	}
+}
+
+func TestPreCheckRefusesWhatIsNoRequest(t *testing.T) {
+	y := newYard(t, twoKinds)
+	for what, cfg := range map[string]bulkload.Config{
+		"no such behaviour": y.config("2014-09-01", "2014-09-01", "plya"),
+		"a span backwards":  y.config("2014-09-02", "2014-09-01"),
+	} {
+		if _, err := bulkload.PreCheck(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) {
+			t.Errorf("%s: %v, want ErrRequest", what, err)
+		}
+	}
+}
+
+// TestPreCheckTellsWhoLoads holds the lock.
+func TestPreCheckTellsWhoLoads(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.write("2014-09-01/play.csv", header)
+	lock, err := y.store.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
+	found := check(t, y.config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.UnfinishedRun, precheck.Fail, "locked by another run: process ")
+	if err := found[precheck.UnfinishedRun].Err; !errors.Is(err, dfs.ErrLocked) || errors.Is(err, table.ErrUnfit) {
+		t.Errorf("%v, want ErrLocked", err)
+	}
+}
