@@ -25,6 +25,7 @@ import (
 	"usertrail/internal/layout"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
+	"usertrail/internal/table/snapshot"
 )
 
 func main() {
@@ -54,7 +55,8 @@ The last line of standard output is one JSON object, also after a failure.`)
 	f.StringVar(&o.users, "users", "", "file with one user ID a line, - for standard input, or all")
 	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
 	f.StringVar(&o.out, "out", "", "directory to make (default trails-FROM-TO)")
-	f.StringVar(&o.plan, "plan", "auto", "how rows are asked for: get, one by one; scan, a user's all together; auto")
+	f.StringVar(&o.plan, "plan", "auto", "how rows are asked for: get, one by one; scan, a user's all together; auto; or snapshot: from HBase's files, no server is asked")
+	f.StringVar(&o.snapshot, "snapshot", "", "with --plan snapshot: the snapshot to read (default one that is taken, and dropped at the end)")
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
@@ -70,6 +72,7 @@ type options struct {
 	active    string
 	out       string
 	plan      string
+	snapshot  string
 	overwrite bool
 }
 
@@ -107,6 +110,9 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 	if cfg.Plan, err = fetch.ParsePlan(o.plan); err != nil {
 		return extract.Result{}, fmt.Errorf("%w: --%w", command.ErrUsage, err)
 	}
+	if o.snapshot != "" && cfg.Plan != fetch.Snapshot {
+		return extract.Result{}, fmt.Errorf("%w: --snapshot %s is read by --plan snapshot alone", command.ErrUsage, o.snapshot)
+	}
 	if cfg.Out == "" {
 		cfg.Out = fmt.Sprintf("trails-%s-%s", cfg.Span.From, cfg.Span.To)
 	}
@@ -124,7 +130,34 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 	if cfg.Users, err = o.readUsers(ctx, cfg.FS, t.Info().Layout, memory/2); err != nil {
 		return extract.Result{}, err
 	}
+	if cfg.Plan == fetch.Snapshot {
+		if cfg.Table, err = o.readSnapshot(ctx, store, t); err != nil {
+			return extract.Result{}, err
+		}
+		defer o.endSnapshot(cfg.Table)
+	}
 	return extract.Run(ctx, cfg)
+}
+
+// readSnapshot is t as a snapshot has it: the one that is named, or one that is
+// taken now.
+func (o *options) readSnapshot(ctx context.Context, s table.Store, t table.Table) (table.Table, error) {
+	l, ok := s.(*live.Store)
+	if !ok {
+		return nil, fmt.Errorf("%w: --plan snapshot is for tables in HBase; a table of files needs no snapshot", command.ErrUsage)
+	}
+	snap, err := l.Snapshot(ctx, t, o.snapshot)
+	if errors.Is(err, snapshot.ErrNone) {
+		return nil, fmt.Errorf("%w: --snapshot: %w", job.ErrNoInput, err)
+	}
+	return snap, err
+}
+
+// endSnapshot lets go of a snapshot. What fails of it does the answer no harm.
+func (o *options) endSnapshot(t table.Table) {
+	if err := t.Close(); err != nil {
+		o.flags.Log(o.env).Warn("the snapshot stays until an extract of tomorrow drops it", "error", err)
+	}
 }
 
 // open opens a table. Of a live one that we never loaded the job tells the schema.

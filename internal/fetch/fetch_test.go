@@ -290,7 +290,7 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 		plan fetch.Plan
 		days int
 		rows int // 0 is ranges
-	}{{fetch.Get, 1, 3}, {fetch.Get, 40, 120}, {fetch.Scan, 1, 0}, {fetch.Auto, 1, 3}, {fetch.Auto, 40, 0}} {
+	}{{fetch.Get, 1, 3}, {fetch.Get, 40, 120}, {fetch.Scan, 1, 0}, {fetch.Snapshot, 1, 0}, {fetch.Auto, 1, 3}, {fetch.Auto, 40, 0}} {
 		cfg := config(1)
 		cfg.Plan, cfg.Span.To = c.plan, day+behaviour.Date(c.days-1)
 		asked := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {

@@ -9,11 +9,13 @@ import (
 // A Plan is how a user's rows are asked for.
 type Plan string
 
-// The plans. Auto takes gets as long as a user has few of them.
+// The plans. Auto takes gets as long as a user has few of them. Snapshot is Scan
+// of a table that is read from a snapshot's files.
 const (
-	Auto Plan = "auto"
-	Get  Plan = "get"
-	Scan Plan = "scan"
+	Auto     Plan = "auto"
+	Get      Plan = "get"
+	Scan     Plan = "scan"
+	Snapshot Plan = "snapshot"
 )
 
 // mostGets is how many gets for a user are no dearer than a scan: a scan finds its
@@ -26,10 +28,10 @@ func ParsePlan(s string) (Plan, error) {
 	switch p := Plan(s); p {
 	case "":
 		return Auto, nil
-	case Auto, Get, Scan:
+	case Auto, Get, Scan, Snapshot:
 		return p, nil
 	}
-	return "", fmt.Errorf("plan %q is none of auto, get, scan", s)
+	return "", fmt.Errorf("plan %q is none of auto, get, scan, snapshot", s)
 }
 
 // of settles Auto for a question that asks for some kinds on the days of a span.
@@ -37,6 +39,8 @@ func (p Plan) of(kinds int, span behaviour.Span) Plan {
 	switch {
 	case p == Get || p == Scan:
 		return p
+	case p == Snapshot:
+		return Scan
 	case kinds*span.Days() <= mostGets:
 		return Get
 	}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/table/live"
+	"usertrail/internal/table/tabletest"
+)
+
+// A lab is a table in HBase with one small load, and a folder for answers.
+type lab struct {
+	*clustertest.Cluster
+	name, dir string
+}
+
+func newLab(t *testing.T) *lab {
+	c := clustertest.Get(t)
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	l := &lab{c, "", t.TempDir()}
+	l.name = c.Create(t, "d", "split=2", "split=5", "table."+live.CatalogAttribute+"="+filepath.Join(l.dir, "catalog"))
+	conf, err := hadoopconf.Load(c.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := live.Connect(t.Context(), local.New(), l.address(), live.Options{Conf: conf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tabletest.Load(t, tabletest.Puts, s)
+	return l
+}
+
+func (l *lab) address() string { return fmt.Sprintf("hbase://%s/%s", l.ZooKeeper(), l.name) }
+
+// extract runs the program, and gives its exit status and standard error.
+func (l *lab) extract(t *testing.T, flags ...string) (int, string) {
+	t.Helper()
+	args := append([]string{"--table", l.address(), "--from", "2014-09-01", "--to", "2014-09-06", "--types", "play,login", "--active", "any", "--quiet"}, flags...)
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
+	return status, stderr.String()
+}
+
+// answer is what lies in a folder of an answer, by name.
+func (l *lab) answer(t *testing.T, flags ...string) map[string]string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	if status, said := l.extract(t, append(flags, "--out", out)...); status != 0 || said != "" {
+		t.Fatalf("extract %q: status %d, %s", flags, status, said)
+	}
+	all, err := filepath.Glob(filepath.Join(out, "*"))
+	if err != nil || len(all) < 3 {
+		t.Fatalf("the answer is %q, %v", all, err)
+	}
+	files := map[string]string{}
+	for _, name := range all {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(name)] = string(b)
+	}
+	return files
+}
+
+// snapshots is how many there are of the table.
+func (l *lab) snapshots(t *testing.T) int {
+	t.Helper()
+	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{l.ZooKeeper()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	all, err := client.Snapshots(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, s := range all {
+		if s.Table == wire.ParseTableName(l.name) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestASnapshotAnswersAsGetsDo compares the bytes of answers: of cells in memory, of
+// flushed ones, of a region that was split, and of a snapshot that others took.
+func TestASnapshotAnswersAsGetsDo(t *testing.T) {
+	l := newLab(t)
+	list := filepath.Join(l.dir, "users")
+	var ids strings.Builder
+	for i := range 30 {
+		fmt.Fprintln(&ids, 2*i) // of whom some are not there
+	}
+	if err := os.WriteFile(list, []byte(ids.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, prepare := range []func(){
+		func() {},
+		func() { l.Admin(t, "flush", l.name) },
+		func() { l.Admin(t, "split", l.name, "3") },
+	} {
+		prepare()
+		for _, users := range []string{"all", list} {
+			want := l.answer(t, "--users", users, "--plan", "get")
+			got := l.answer(t, "--users", users, "--plan", "snapshot")
+			for name := range want {
+				if got[name] != want[name] || len(got) != len(want) {
+					t.Errorf("--users %s: %s has %d bytes of a snapshot, and %d of gets, or they differ", users, name, len(got[name]), len(want[name]))
+				}
+			}
+		}
+	}
+	if n := l.snapshots(t); n != 0 {
+		t.Errorf("%d snapshots are left", n)
+	}
+
+	l.Admin(t, "snapshot", "of_"+l.name, l.name)
+	defer l.Admin(t, "drop-snapshot", "of_"+l.name)
+	want := l.answer(t, "--users", "all", "--plan", "get")
+	l.Admin(t, "put", l.name, "1,20140901,00001", "d", "title,\x00\x00\x00\x01\x00\x00\x00\x00", "later", "1409529600000")
+	if got := l.answer(t, "--users", "all", "--plan", "snapshot", "--snapshot", "of_"+l.name); got["part-00000.parquet"] != want["part-00000.parquet"] {
+		t.Error("a snapshot that was taken before has another answer than the table had")
+	}
+	if now := l.answer(t, "--users", "all", "--plan", "snapshot"); now["part-00000.parquet"] == want["part-00000.parquet"] {
+		t.Error("a snapshot that was taken later has the same answer")
+	}
+	if n := l.snapshots(t); n != 1 {
+		t.Errorf("there are %d snapshots, want the one of the user", n)
+	}
+}
+
+// TestASnapshotThatCannotBeReadIsSaid goes through the statuses.
+func TestASnapshotThatCannotBeReadIsSaid(t *testing.T) {
+	l := newLab(t)
+	for _, c := range []struct {
+		flags  []string
+		status int
+		says   string
+	}{
+		{[]string{"--snapshot", "nothing"}, 66, "no such snapshot"},
+		{[]string{"--types", "nonsense"}, 64, "nonsense"},
+	} {
+		status, said := l.extract(t, append([]string{"--users", "all", "--plan", "snapshot", "--out", filepath.Join(l.dir, "out")}, c.flags...)...)
+		if status != c.status || !strings.Contains(said, c.says) {
+			t.Errorf("%q: status %d, %s, want %d and %q", c.flags, status, said, c.status, c.says)
+		}
+	}
+	t.Setenv("HADOOP_CONF_DIR", "")
+	status, said := l.extract(t, "--users", "all", "--plan", "snapshot", "--out", filepath.Join(l.dir, "out"))
+	if status != 64 || !strings.Contains(said, "hbase.rootdir") {
+		t.Errorf("nothing says where HBase keeps its files: status %d, %s", status, said)
+	}
+	if n := l.snapshots(t); n != 0 {
+		t.Errorf("%d snapshots are left", n)
+	}
+}
