@@ -61,11 +61,11 @@ var floors = [][]string{
 	{"internal/faults"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
-	{"internal/bulkload", "internal/extract", "internal/inspect", "internal/verify"},                                                               // the programs
-	{"internal/shuffle", "internal/fetch", "internal/progress"},                                                                                    // movement
-	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/tabletest"}, // what implements the seams
-	{"internal/catalog", "internal/hbase"},
-	{"internal/table", "internal/job", "internal/manifest", "internal/layout"}, // formats and seams
+	{"internal/bulkload", "internal/extract", "internal/inspect", "internal/verify"},                                                                                          // the programs
+	{"internal/shuffle", "internal/fetch", "internal/progress"},                                                                                                               // movement
+	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"}, // what implements the seams
+	{"internal/catalog", "internal/hbase", "internal/stage"},
+	{"internal/table", "internal/job", "internal/manifest", "internal/layout", "internal/precheck"}, // formats and seams
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/roll", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/hbase/rpc", "internal/hbase/hbasetest"},
 	{"internal/hbase/wire"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
@@ -109,7 +109,8 @@ var doorsteps = map[string][]string{
 	"internal/table/files":              {"cmd/"},
 	"internal/table/live":               {"cmd/"},
 	"internal/dfs/hdfs":                 {"cmd/"},
-	"internal/hbase":                    {"internal/table/live"},
+	"internal/hbase":                    {"internal/table/live", "internal/table/snapshot"},
+	"internal/table/snapshot":           {"internal/table/live", "cmd/"},
 	"github.com/go-zookeeper/":          {"internal/hbase"},
 	"internal/rowkey":                   {"internal/layout", "internal/inspect"},
 	"internal/testworld":                {},
