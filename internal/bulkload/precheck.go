@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -32,7 +33,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 	p := &preCheck{load: l, alone: true}
 	p.where.Span, p.where.HFiles, p.where.Puts = cfg.Span, cfg.Mode != Put, cfg.Mode != HFile
 	found := p.input(ctx)
-	p.table(ctx)
+	opened := p.table(ctx)
 	var inputs []*input
 	for _, f := range found.Inputs {
 		if !p.knows(f) {
@@ -40,6 +41,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 		}
 	}
 	p.rest(ctx, inputs)
+	p.unopened(opened)
 	return precheck.Complete(p.List, "the table cannot tell"), ctx.Err()
 }
 
@@ -91,29 +93,45 @@ func (p *preCheck) input(ctx context.Context) job.Found {
 	return found
 }
 
-// table looks whether the table knows the job's layout and schema.
-func (p *preCheck) table(ctx context.Context) {
+// table looks whether the table knows the job's layout and schema. Its error is why
+// the table does not open.
+func (p *preCheck) table(ctx context.Context) error {
 	t, err := p.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
 		p.OK(precheck.LayoutKnown, "%s, which the first load begins", p.layout.Name())
 		p.OK(precheck.SchemaFits, "the first load makes it")
-		return
+		return nil
 	}
 	if err != nil {
-		p.Fail(precheck.LayoutKnown, err, "")
-		p.Skip(precheck.SchemaFits, "the table does not open")
-		return
+		return err
 	}
 	defer t.Close()
 	p.OK(precheck.LayoutKnown, "%s", t.Info().Layout.Name())
-	if err := t.Extend(p.job.Schema); err != nil {
-		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")
-		return
-	}
-	p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
 	if loads, err := t.Ledgers(ctx); err == nil { // else the load says what is wrong with them
 		p.ledgers = newLedgers(loads)
 	}
+	if err := t.Extend(p.job.Schema); err != nil {
+		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")
+		return nil
+	}
+	p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
+	return nil
+}
+
+// unopened says why the table does not open, unless the store has said it.
+func (p *preCheck) unopened(err error) {
+	if err == nil {
+		return
+	}
+	said := slices.ContainsFunc(p.List, func(c precheck.Check) bool {
+		return c.State == precheck.Fail && (c.Name == precheck.TableThere || c.Name == precheck.FamilyThere)
+	})
+	if said {
+		p.Skip(precheck.LayoutKnown, "the table does not open")
+	} else {
+		p.Fail(precheck.LayoutKnown, err, "")
+	}
+	p.Skip(precheck.SchemaFits, "the table does not open")
 }
 
 // knows says whether a file was loaded before, by its name and time alone.

@@ -146,7 +146,8 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	found = check(t, y.config("2014-09-01", "2014-09-01"))
-	want(t, found, precheck.LayoutKnown, precheck.Fail, "manifest.json")
+	want(t, found, precheck.TableThere, precheck.Fail, "manifest.json")
+	want(t, found, precheck.LayoutKnown, precheck.Skipped, "does not open")
 	want(t, found, precheck.SchemaFits, precheck.Skipped, "does not open")
 }
 
