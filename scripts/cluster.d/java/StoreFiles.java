@@ -40,6 +40,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileContext;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.HFilePrettyPrinter;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
+import org.apache.hadoop.hbase.mapreduce.RowCounter;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
@@ -48,6 +49,7 @@ import org.apache.hadoop.hbase.regionserver.StoreFileWriter;
 import org.apache.hadoop.hbase.regionserver.StoreUtils;
 import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.mapreduce.Job;
 
 /**
  * Store files as HBase's own classes write and read them: StoreFiles REQUESTS, a file of one request
@@ -65,6 +67,7 @@ public class StoreFiles {
     "load DIR TABLE: the files in DIR/FAMILY/, which is local, by the bulk load of HBase's client",
     "gets TABLE PREFIXES ROW.. -> COUNT SHA256 of all versions of the cells whose qualifiers begin with one of PREFIXES, "
       + "which have commas between",
+    "rows TABLE -> how many there are, by HBase's MapReduce job RowCounter in this process",
   };
 
   private final Configuration cluster = HBaseConfiguration.create();
@@ -122,6 +125,8 @@ public class StoreFiles {
         return load(new Path(w[1]), TableName.valueOf(w[2]));
       case "gets":
         return gets(w);
+      case "rows":
+        return rows(w[1]);
       default:
         throw new IllegalArgumentException(w[0] + " is no request; there are: " + String.join(" | ", REQUESTS));
     }
@@ -272,5 +277,14 @@ public class StoreFiles {
       }
     }
     return d.words();
+  }
+
+  private List<String> rows(String table) throws Exception {
+    Job job = RowCounter.createSubmittableJob(new Configuration(cluster), new String[] {table});
+    if (!job.waitForCompletion(false)) {
+      throw new IOException("RowCounter of " + table + " ends with " + job.getStatus());
+    }
+    long rows = job.getCounters().findCounter(RowCounter.class.getName() + "$RowCounterMapper$Counters", "ROWS").getValue();
+    return List.of(Long.toString(rows));
   }
 }
