@@ -49,7 +49,7 @@ for HBase's shell, and makes nothing.
 Status 99 says that the table is there and just so, 73 that it is there and differs.`,
 		Example: `  bulkload create-table --table hbase://zk1,zk2:2181/stb:trails --from 2014-09-01 --to 2014-09-03 --regions 64
   bulkload create-table --ids 0000000001..0062951396 --regions 64 --print`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.create(c.Context()) },
 	}
 	env.Reports(c, tableResult{})
@@ -64,14 +64,6 @@ Status 99 says that the table is there and just so, 73 that it is there and diff
 	f.BoolVar(&o.print, "print", false, "print the statement for HBase's shell, and make nothing")
 	o.flags.Waits.Add(c)
 	return c
-}
-
-// noArgs refuses what stands beside the flags.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%w: %s takes flags only, not %q; see %s -h", command.ErrUsage, c.CommandPath(), args[0], c.CommandPath())
-	}
-	return nil
 }
 
 func (o *creator) create(ctx context.Context) error {

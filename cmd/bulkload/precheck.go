@@ -37,7 +37,7 @@ load would, and takes it away. Every load makes the same checks before it begins
 
 Its status is that of what failed, or 0, also with warnings.`,
 		Example: `  bulkload pre-check --from 2014-09-01 --to 2014-09-01`,
-		Args:    noArgs,
+		Args:    command.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return o.preCheck(c.Context(), asJSON) },
 	}
 	env.Reports(c, checkResult{})

@@ -31,7 +31,7 @@ days that are old enough are expired and not different.`,
 		Example: `  bulkload verify --table ./trails
   bulkload verify --job usertrail.yaml --from 2014-09-01 --to 2014-09-10 --types play,order
   bulkload verify --table hbase://zk1,zk2:2181/namespace:table --workers 8`,
-		Args: noArguments,
+		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.verify(c.Context()) },
 	}
 	env.Reports(c, verify.Result{})
@@ -43,13 +43,6 @@ days that are old enough are expired and not different.`,
 		c.Flags().Lookup(name).Usage = usage
 	}
 	return c
-}
-
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%w: %s takes no arguments but flags: %q; see %s -h", command.ErrUsage, c.CommandPath(), args[0], c.CommandPath())
-	}
-	return nil
 }
 
 func (o *options) verify(ctx context.Context) error {

@@ -72,6 +72,14 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	return c
 }
 
+// NoArgs refuses what stands beside the flags of a command without commands of its own.
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: %s takes flags only, not %q; see %s -h", ErrUsage, c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}
+
 // noArgs refuses what stands beside the flags.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -191,16 +199,28 @@ func (w Waits) check() error {
 
 // Add puts the flags on a command line.
 func (f *Flags) Add(c *cobra.Command) {
+	f.AddTable(c)
 	p := c.Flags()
-	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	p.StringVar(&f.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job's)")
 	p.StringVar(&f.From, "from", "", "first date, YYYY-MM-DD")
 	p.StringVar(&f.To, "to", "", "last date, included, YYYY-MM-DD")
 	p.StringSliceVar(&f.Types, "types", nil, "behaviours, separated by commas")
+	f.AddRun(c)
+}
+
+// AddTable puts those on that name a table.
+func (f *Flags) AddTable(c *cobra.Command) {
+	p := c.Flags()
+	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
+	p.StringVar(&f.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job's)")
+	f.Waits.Add(c)
+}
+
+// AddRun puts those on that say how to work.
+func (f *Flags) AddRun(c *cobra.Command) {
+	p := c.Flags()
 	p.StringVar(&f.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
 	p.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "how much is done at once")
 	p.BoolVar(&f.Quiet, "quiet", false, "no progress")
-	f.Waits.Add(c)
 }
 
 // Behaviours are those of --types. Blanks and empty names are no error: a shell's

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/table/files"
+	"usertrail/internal/table/live"
+)
+
+// An importing is one call of import.
+type importing struct {
+	options
+	from string
+}
+
+func newImport(env *command.Env) *cobra.Command {
+	o := &importing{options: options{env: env}}
+	c := &cobra.Command{
+		Use:   "import --from DIR --table hbase://…",
+		Short: "Take a table of files into HBase",
+		Long: `Import bulk-loads a table of files into a table of HBase, cut anew at its regions. The ledgers come
+along: delivered files that are in the one are known to the other, and their records keep their
+column IDs. What is there already is left out, so the same command goes on where it was stopped.
+
+Status 99 says that all of it is there.`,
+		Example: `  bulkload import --from ./trails --table hbase://zk1,zk2:2181/namespace:table`,
+		Args:    command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := o.run(c.Context())
+			return o.env.Report(r, err)
+		},
+	}
+	env.Reports(c, bulkload.Result{})
+	f := c.Flags()
+	f.StringVar(&o.from, "from", "", "directory of the table of files, local or hdfs://")
+	o.flags.AddTable(c)
+	o.flags.AddRun(c)
+	return c
+}
+
+func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
+	if o.from == "" || dfs.Scheme(o.from) == live.Scheme {
+		return r, fmt.Errorf("%w: --from names the directory of a table of files", command.ErrUsage)
+	}
+	if _, err := o.flags.Limits(bulkload.MinMemory); err != nil {
+		return r, err
+	}
+	fs := command.Files()
+	from, err := files.Open(ctx, fs, o.from)
+	if err != nil {
+		return r, err
+	}
+	defer from.Close()
+	store, _, err := o.flags.Store(ctx, fs)
+	if err != nil {
+		return r, err
+	}
+	defer store.Close()
+	if dfs.Scheme(store.Address()) != live.Scheme {
+		return r, fmt.Errorf("%w: --table %s is not in HBase; a table of files is copied as a directory", command.ErrUsage, store.Address())
+	}
+	r, err = bulkload.Import(ctx, bulkload.ImportConfig{
+		From: from, Store: store, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Log: o.flags.Log(o.env),
+	})
+	printResult(o.env.Stdout, bulkload.Config{Store: store}, r)
+	return r, err
+}

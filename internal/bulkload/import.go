@@ -1,0 +1,353 @@
+package bulkload
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/tally"
+	"usertrail/internal/trail"
+)
+
+// An Exporter is a table that gives its cells back in order, load by load.
+type Exporter interface {
+	table.Loader
+	Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error
+}
+
+// ImportConfig is one import.
+type ImportConfig struct {
+	From     Exporter
+	Store    table.Store // of a table that takes HFiles
+	Workers  int         // regions written at once; 1
+	Progress progress.Config
+	Log      *slog.Logger // nothing is said
+}
+
+// Import takes the loads of one table into another, as HFiles that are cut at the
+// other's regions. The ledgers come along, so a delivered file is known to both,
+// and its records keep their column IDs; loads that are there already are left out.
+func Import(ctx context.Context, cfg ImportConfig) (Result, error) {
+	lock, err := cfg.Store.Lock(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer lock.Unlock()
+	i := &importer{cfg: cfg, load: &load{log: cfg.Log}}
+	if i.log == nil {
+		i.log = slog.New(slog.DiscardHandler)
+	}
+	if err := i.open(ctx); err != nil {
+		return i.result, err
+	}
+	if err := i.recover(ctx); err != nil {
+		return i.result, err
+	}
+	todo, err := i.choose(ctx)
+	if err != nil {
+		return i.result, err
+	}
+	if len(todo) == 0 {
+		if i.result.Finished > 0 {
+			return i.result, nil
+		}
+		return i.result, fmt.Errorf("%w: all loads of %s are in %s", ErrNothing, cfg.From.Info().Address, cfg.Store.Address())
+	}
+	return i.result, i.run(ctx, todo)
+}
+
+// An importer is one call of Import. Of load it has the target and the result.
+type importer struct {
+	*load
+	cfg ImportConfig
+}
+
+// open opens the target, or plans it with what the source is.
+func (i *importer) open(ctx context.Context) error {
+	from := i.cfg.From.Info()
+	t, err := i.cfg.Store.Open(ctx)
+	if errors.Is(err, table.ErrNoTable) {
+		t, err = i.cfg.Store.New(ctx, table.Plan{
+			Layout: from.Layout.Name(), Schema: from.Schema,
+			Splits: func(context.Context) (split.Points, error) { return nil, nil },
+		})
+	} else if err == nil {
+		if err = t.Extend(from.Schema); err != nil {
+			err = fmt.Errorf("%w: the schema of %s does not fit: %w", ErrRequest, from.Address, err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	i.target = t
+	if to := t.Info(); to.Layout.Name() != from.Layout.Name() {
+		return fmt.Errorf("%w: %s has the layout %s, %s has %s", ErrRequest, from.Address, from.Layout.Name(), to.Address, to.Layout.Name())
+	}
+	stager, ok := t.(table.Stager)
+	if !ok {
+		return fmt.Errorf("%w: table %s takes no HFiles", ErrRequest, i.cfg.Store.Address())
+	}
+	i.stager, i.result.Choice = stager, Choice{Mode: HFile}
+	_, err = stager.FileOptions(ctx)
+	return err
+}
+
+// choose returns the ledgers of the loads that are not in the target.
+func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
+	there, err := i.target.Ledgers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, paths := map[string]bool{}, map[uint32]string{}
+	for _, l := range there {
+		for n := range l.Inputs {
+			in := &l.Inputs[n]
+			known[identity(in)], paths[in.Number] = true, in.Path
+		}
+	}
+	all, err := i.cfg.From.Ledgers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var todo []*manifest.Load
+	for _, l := range all {
+		have := 0
+		for n := range l.Inputs {
+			in := &l.Inputs[n]
+			if path, ok := paths[in.Number]; ok && path != in.Path {
+				return nil, fmt.Errorf("%w: %s is number %d in %s, and so is %s in %s: their records would be mistaken for each other; load one of them from the logs",
+					ErrRequest, in.Path, in.Number, i.cfg.From.Info().Address, path, i.cfg.Store.Address())
+			}
+			if known[identity(in)] {
+				have++
+			}
+		}
+		switch have {
+		case len(l.Inputs):
+			i.result.Already += have
+		case 0:
+			todo = append(todo, l)
+		default:
+			return nil, fmt.Errorf("%w: of the %d files of load %d of %s, %d are in %s already: bring the others there from the logs",
+				ErrRequest, len(l.Inputs), l.Number, i.cfg.From.Info().Address, have, i.cfg.Store.Address())
+		}
+	}
+	return todo, nil
+}
+
+// identity tells delivered files, and what of them was loaded, apart.
+func identity(in *manifest.Input) string {
+	b, err := json.Marshal(struct {
+		Path, SHA256 string
+		Part         *manifest.Part
+		Offsets      []int64
+	}{in.Path, in.SHA256, in.Part, in.Offsets})
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	return string(b)
+}
+
+// run imports as many loads together as make files of a good size.
+func (i *importer) run(ctx context.Context, todo []*manifest.Load) error {
+	var cells int64
+	for _, l := range todo {
+		cells += cellsOf(l)
+	}
+	p := progress.Start(i.cfg.Progress)
+	defer p.Done()
+	p.Step("importing", "cells", cells)
+	for len(todo) > 0 {
+		n, size := 1, sizeOf(todo[0])
+		for n < len(todo) && size+sizeOf(todo[n]) <= handedBytes {
+			size += sizeOf(todo[n])
+			n++
+		}
+		if err := i.together(ctx, todo[:n], p); err != nil {
+			return err
+		}
+		todo = todo[n:]
+	}
+	return nil
+}
+
+// together imports loads as one.
+func (i *importer) together(ctx context.Context, loads []*manifest.Load, p *progress.Progress) error {
+	regions, err := i.target.Regions(ctx)
+	if err != nil {
+		return err
+	}
+	ledger := i.merged(loads)
+	numbers := make([]int, len(loads))
+	for n, l := range loads {
+		numbers[n] = l.Number
+	}
+	written := make([]*importedRegion, len(regions))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(i.cfg.Workers, 1))
+	for n, r := range regions {
+		written[n] = i.newRegion(gctx, n, spanOf(ledger))
+		g.Go(func() error { return written[n].write(gctx, numbers, r, p) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	var files []manifest.File
+	var sum tally.Tally
+	for n, w := range written {
+		ledger.Regions = append(ledger.Regions, manifest.Region{First: regions[n].Start, Tally: w.count.Tally})
+		sum.Add(w.count.Tally)
+		if w.records > 0 {
+			files = append(files, w.file)
+		}
+	}
+	if want := tallyOf(ledger); sum != want {
+		return fmt.Errorf("%s holds %s of loads %v, and its ledgers say %s: it is damaged; bulkload verify says where", i.cfg.From.Info().Address, sum, numbers, want)
+	}
+	if err := i.target.TakeIn(ctx, ledger, files); err != nil {
+		return err
+	}
+	i.count(ledger)
+	i.result.HFiles += len(files)
+	return nil
+}
+
+// merged is one ledger of several loads.
+func (i *importer) merged(loads []*manifest.Load) *manifest.Load {
+	out := &manifest.Load{Version: manifest.Version, Number: i.target.NextLoad(), Job: loads[len(loads)-1].Job, Days: []manifest.Day{}}
+	at := map[string]int{}
+	for _, l := range loads {
+		out.Inputs = append(out.Inputs, l.Inputs...)
+		for _, d := range l.Days {
+			key := d.Date.String() + d.Behaviour
+			n, ok := at[key]
+			if !ok {
+				n, at[key] = len(out.Days), len(out.Days)
+				out.Days = append(out.Days, manifest.Day{Date: d.Date, Behaviour: d.Behaviour})
+			}
+			out.Days[n].Records += d.Records
+			out.Days[n].Tally.Add(d.Tally)
+		}
+	}
+	names := i.target.Info().Schema.Names()
+	slices.SortFunc(out.Days, func(a, b manifest.Day) int {
+		return cmp.Or(cmp.Compare(a.Date, b.Date), slices.Index(names, a.Behaviour)-slices.Index(names, b.Behaviour))
+	})
+	return out
+}
+
+func spanOf(l *manifest.Load) behaviour.Span {
+	s := noDates
+	for _, d := range l.Days {
+		s.From, s.To = min(s.From, d.Date), max(s.To, d.Date)
+	}
+	return s
+}
+
+func tallyOf(l *manifest.Load) tally.Tally {
+	var sum tally.Tally
+	for _, d := range l.Days {
+		sum.Add(d.Tally)
+	}
+	return sum
+}
+
+func cellsOf(l *manifest.Load) int64 { return tallyOf(l).Cells }
+
+func sizeOf(l *manifest.Load) (n int64) {
+	for _, in := range l.Inputs {
+		n += in.Size
+	}
+	return n
+}
+
+// An importedRegion writes the cells of one of the target's regions, and counts
+// the records of each row for the roll.
+type importedRegion struct {
+	*importer
+	out     *regionWriter
+	count   tally.Counter
+	records int64
+	span    behaviour.Span
+	file    manifest.File
+
+	row     []byte
+	decoder layout.Decoder
+	events  trail.Batch
+}
+
+func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Span) *importedRegion {
+	info := i.target.Info()
+	kinds := make([]int, len(info.Schema.Kinds))
+	for k := range kinds {
+		kinds[k] = k
+	}
+	w := &importedRegion{
+		importer: i, out: newRegionWriter(ctx, i.stager, region, span), span: noDates,
+		decoder: info.Layout.Decoder(info.Schema, layout.Want{Kinds: kinds, Span: span}),
+	}
+	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
+	return w
+}
+
+func (w *importedRegion) write(ctx context.Context, loads []int, r split.Region, p *progress.Progress) error {
+	defer w.out.abort()
+	err := w.cfg.From.Export(ctx, loads, r, func(c *cell.Cell) error {
+		if !bytes.Equal(c.Row, w.row) {
+			if err := w.endRow(); err != nil {
+				return err
+			}
+			w.row = append(w.row[:0], c.Row...)
+		}
+		w.count.Add(c)
+		if err := w.decoder.Add(c); err != nil {
+			return err
+		}
+		if w.count.Cells%1024 == 0 {
+			p.Add(1024)
+		}
+		return w.out.cell(c)
+	})
+	if err == nil {
+		err = w.endRow()
+	}
+	if err != nil || w.records == 0 {
+		return err
+	}
+	w.file, err = w.out.finish(w.count.Tally)
+	w.file.Records, w.file.Span = w.records, w.span
+	return err
+}
+
+func (w *importedRegion) endRow() error {
+	if len(w.row) == 0 {
+		return nil
+	}
+	if err := w.decoder.Flush(); err != nil {
+		return err
+	}
+	n := int64(len(w.events.Events))
+	if n == 0 {
+		return fmt.Errorf("row %q of %s holds no record", w.row, w.cfg.From.Info().Address)
+	}
+	e := w.events.Events[0]
+	date := behaviour.Date(e.Date)
+	w.records += n
+	w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
+	w.events.Reset()
+	return w.out.endRow(w.row, &behaviour.Record{Date: date, Kind: int(e.Kind)}, n)
+}

@@ -1,0 +1,157 @@
+package bulkload_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table/files"
+)
+
+// fill loads the logs into the yard's table of files, a day at a time.
+func (p *port) fill() {
+	p.t.Helper()
+	p.load(nil, "2014-09-01", "2014-09-01")
+	p.load(nil, "2014-09-02", "2014-09-02")
+}
+
+// imports imports the table of files, over fs.
+func (p *port) imports(fs dfs.FS) (bulkload.Result, error) {
+	store := p.connect(fs)
+	defer store.Close()
+	from, err := files.Open(p.t.Context(), local.New(), p.store.Dir)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer from.Close()
+	return bulkload.Import(p.t.Context(), bulkload.ImportConfig{From: from, Store: store, Workers: 2})
+}
+
+// TestAnImportIsALoad compares what an import makes with what a load of the logs
+// makes, to the ledger.
+func TestAnImportIsALoad(t *testing.T) {
+	want := undisturbed(t)
+	p := newPort(t)
+	p.fill()
+	r, err := p.imports(local.New())
+	if err != nil || r.Loaded != 5 || r.Files != 2 || r.HFiles != 2 || r.Loads != 1 || r.Check() != nil {
+		t.Fatalf("%+v, %v; want 5 records of 2 files in 2 HFiles", r, err)
+	}
+	if r, err = p.imports(local.New()); !errors.Is(err, bulkload.ErrNothing) || r.Already != 2 {
+		t.Errorf("a second import: %+v, %v; want ErrNothing", r, err)
+	}
+	p.ends(want) // a load of the logs finds them loaded
+	own := newPort(t)
+	if _, err := own.run(local.New()); err != nil {
+		t.Fatal(err)
+	}
+	loads, loaded := p.ledgers(), own.ledgers()
+	if len(loads) != 1 || len(loaded) != 1 {
+		t.Fatalf("%d and %d ledgers, want one each", len(loads), len(loaded))
+	}
+	if got, want := fmt.Sprint(loads[0].Days, loads[0].Regions), fmt.Sprint(loaded[0].Days, loaded[0].Regions); got != want {
+		t.Errorf("the ledger tells %s, that of a load %s", got, want)
+	}
+}
+
+// ledgers are those of the table in HBase.
+func (p *port) ledgers() []*manifest.Load {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	target, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer target.Close()
+	loads, err := target.Ledgers(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return loads
+}
+
+// TestAnImportGoesOn imports what came to the table of files later.
+func TestAnImportGoesOn(t *testing.T) {
+	want := undisturbed(t)
+	p := newPort(t)
+	p.load(nil, "2014-09-01", "2014-09-01")
+	if r, err := p.imports(local.New()); err != nil || r.Loaded != 3 {
+		t.Fatalf("%+v, %v; want 3 records", r, err)
+	}
+	p.load(nil, "2014-09-02", "2014-09-02")
+	if r, err := p.imports(local.New()); err != nil || r.Loaded != 2 || r.Already != 1 {
+		t.Fatalf("%+v, %v; want 2 records more", r, err)
+	}
+	p.ends(want)
+}
+
+// TestAnImportSurvivesEveryFailure fails every operation on files once, and imports
+// again.
+func TestAnImportSurvivesEveryFailure(t *testing.T) {
+	want := undisturbed(t)
+	for n := 0; ; n++ {
+		p := newPort(t)
+		p.fill()
+		fs := dfstest.FaultAt(local.New(), n, dfstest.Dead)
+		_, err := p.imports(fs)
+		if fs.Count() <= n {
+			return
+		}
+		if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+			t.Fatalf("operation %d: %v, want ErrInjected", n, err)
+		}
+		if _, err := p.imports(local.New()); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+			t.Fatalf("operation %d, the same import again: %v", n, err)
+		}
+		if p.ends(want); t.Failed() {
+			t.Fatalf("after operation %d failed", n)
+		}
+	}
+}
+
+// TestImportsThatDoNotFitAreRefused brings what the table has in other ways.
+func TestImportsThatDoNotFitAreRefused(t *testing.T) {
+	for what, x := range map[string]struct {
+		before func(p *port)
+		says   string
+	}{
+		"a part of a load is there": {func(p *port) {
+			p.load(nil, "2014-09-01", "2014-09-02")
+			cfg := p.config("2014-09-01", "2014-09-01")
+			store := p.connect(local.New())
+			defer store.Close()
+			cfg.Store, cfg.Mode = store, bulkload.Put
+			if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+				t.Fatal(err)
+			}
+		}, "from the logs"},
+		"another schema": {func(p *port) {
+			p.is(strings.Replace(twoKinds, "price: double", "price: string", 1))
+			p.fill()
+			p.is(twoKinds)
+			if _, err := p.run(local.New()); err != nil {
+				t.Fatal(err)
+			}
+		}, "schema"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			p := newPort(t)
+			x.before(p)
+			before := p.cells()
+			if _, err := p.imports(local.New()); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), x.says) {
+				t.Errorf("%v, want ErrRequest about %q", err, x.says)
+			}
+			if got := p.cells(); !slices.Equal(got, before) {
+				t.Error("the table changed")
+			}
+		})
+	}
+}
