@@ -51,10 +51,11 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 	c.Name = fmt.Sprintf("%s%d-%08x", s.snapshotsOfTable(), c.Now.UnixMilli(), rand.Uint32())
 	drop := func() error { return s.dropSnapshot(ctx, c.Name) }
 	if err := s.client.Snapshot(ctx, s.address.Table, c.Name); err != nil {
-		if ctx.Err() != nil {
+		err = s.explainSnapshot(err)
+		if ctx.Err() != nil || errors.Is(err, table.ErrUnreachable) {
 			err = errors.Join(err, drop()) // it may have been taken all the same
 		}
-		return nil, s.explainSnapshot(err)
+		return nil, err
 	}
 	t, err := snapshot.Open(ctx, c)
 	if err != nil {
