@@ -19,10 +19,11 @@ func newCompressor(c Codec) (*compressor, error) {
 		return &compressor{codec: c}, nil
 	}
 	// One block at a time is all that EncodeAll needs here, and pages carry a
-	// checksum of their own.
+	// checksum of their own. Pages are small, so little memory costs no time.
 	enc, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true),
 		zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, fmt.Errorf("trailfile: zstd: %w", err)

@@ -190,7 +190,7 @@ func (g *group) restart() {
 	g.reset()
 	g.user.restart()
 	for _, w := range g.words {
-		w.plain = false
+		w.restart()
 	}
 }
 

@@ -150,6 +150,16 @@ func (t *text) reset() {
 	t.codes, t.bytes = t.codes[:0], 0
 }
 
+// restart, after reset, makes ready for another file. It begins with a dictionary,
+// which is small; the memory of plain values waits until they are plain again.
+func (t *text) restart() {
+	if t.plain {
+		t.entries, t.spare = t.spare, t.entries
+		t.entries.reset()
+	}
+	t.plain = false
+}
+
 // widen returns the bounds of what lo and hi bound and s.
 func widen(lo, hi, s []byte) ([]byte, []byte) {
 	if bytes.Compare(s, lo) < 0 {

@@ -96,7 +96,8 @@ func (u *users) reset() {
 // restart forgets the file.
 func (u *users) restart() {
 	u.reset()
-	u.started, u.plain = false, false
+	u.text.restart()
+	u.started = false
 	u.first, u.last = u.first[:0], u.last[:0]
 }
 
