@@ -25,10 +25,12 @@
 //
 // 2 × Workers pieces of about 16,000 records are in flight, and Workers + 1 parts
 // of about PartEvents; a user with more behaviours than that is held whole. That
-// is workerMemory for each worker, so Config.Memory bounds how many there are.
+// is workerMemory for each worker, so Config.Memory bounds how many there are. The
+// list of users is held to the end; what it takes is not there for workers.
 package extract
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +63,9 @@ const (
 	// workerMemory was measured on parts of ten columns: the resident set with
 	// two workers less that with one.
 	workerMemory = 64 << 20
+	// restMemory is the resident set with one worker, reading from HBase by scans,
+	// less workerMemory and the list.
+	restMemory = 40 << 20
 )
 
 // Config is one extract. Zero fields take the defaults written beside them.
@@ -105,7 +110,11 @@ type question struct {
 }
 
 func newQuestion(c *Config) (*question, error) {
-	q := &question{table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, workers: c.workers()}
+	workers, err := c.workers()
+	if err != nil {
+		return nil, err
+	}
+	q := &question{table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, workers: workers}
 	if q.active == "" {
 		q.active = "all"
 	}
@@ -133,13 +142,13 @@ func newQuestion(c *Config) (*question, error) {
 	return q, nil
 }
 
-// workers is how many there may be at once.
-func (c *Config) workers() int {
-	memory := c.Memory
-	if memory == 0 {
-		memory = 1 << 30
+// workers is how many there may be at once. The list has to leave room for one.
+func (c *Config) workers() (int, error) {
+	room := cmp.Or(c.Memory, 1<<30) - restMemory - c.Users.bytes()
+	if room < workerMemory {
+		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", ErrUsers, c.Users.len())
 	}
-	return max(1, min(c.Workers, int((memory-workerMemory)/workerMemory)))
+	return max(1, min(c.Workers, int(room/workerMemory))), nil
 }
 
 // names are the asked behaviours, in order of behaviour ID.

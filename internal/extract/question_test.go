@@ -2,6 +2,7 @@ package extract_test
 
 import (
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,39 @@ func TestListsOfUsersAreReadStrictly(t *testing.T) {
 		_, err := extract.ReadUsers(strings.NewReader(text), "people.txt", layout.Reversed{}, 1<<20)
 		if says == "" && err != nil || says != "" && (!errors.Is(err, extract.ErrUsers) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "people.txt")) {
 			t.Errorf("%.20q…: %v, want %q", text, err, says)
+		}
+	}
+}
+
+// TestAListLeavesRoomForTrails asks by lists of which one fits into the least memory
+// beside the trails, and the other does not.
+func TestAListLeavesRoomForTrails(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{name: "trails", workers: 1, memory: 1 << 20}
+	h.load(t, u, w.Span)
+	opened, err := h.store(u.name).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	for n, fits := range map[int]bool{100_000: true, 130_000: false} {
+		list := new(strings.Builder)
+		for i := range n {
+			fmt.Fprintf(list, "%0200d\n", i)
+		}
+		users, err := extract.ReadUsers(strings.NewReader(list.String()), "list", layout.Reversed{}, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := extract.Run(t.Context(), extract.Config{
+			FS: h.fs, Table: opened, Users: users, Span: w.Span, Types: w.Names(), Workers: 4, Memory: extract.MinMemory,
+			Out: filepath.Join(h.dir, fmt.Sprint("out", n)),
+		})
+		switch {
+		case fits && (err != nil || r.Users != int64(n)):
+			t.Errorf("%d users: %+v, %v", n, r, err)
+		case !fits && (!errors.Is(err, extract.ErrUsers) || !strings.Contains(err.Error(), "raise --memory")):
+			t.Errorf("%d users: %v, want ErrUsers and what to do", n, err)
 		}
 	}
 }

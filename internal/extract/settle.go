@@ -87,8 +87,8 @@ func settle(ctx context.Context, q *question, regions []split.Region, found *int
 
 // settleRegion walks one region's users beside the list.
 func settleRegion(ctx context.Context, q *question, r split.Region, out *settled) error {
-	list := q.users.within(r)
-	if !q.users.all && len(list) == 0 {
+	from, to := q.users.within(r)
+	if !q.users.all && from == to {
 		return nil
 	}
 	users, err := q.table.Users(ctx, r, q.span)
@@ -118,7 +118,7 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 				return err
 			}
 		}
-	} else if err := walk(users, q.users, list, take); err != nil {
+	} else if err := walk(users, q.users, from, to, take); err != nil {
 		return err
 	}
 	if err := users.Err(); err != nil {
@@ -127,18 +127,18 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 	return c.flush()
 }
 
-// walk takes those of the list that the table knows.
-func walk(users table.Users, u *Users, list []userRef, take func(table.User) error) error {
-	for i := 0; i < len(list); {
-		if !users.SeekGE(u.key(list[i])) {
+// walk takes those of a stretch of the list that the table knows.
+func walk(users table.Users, u *Users, from, to int, take func(table.User) error) error {
+	for i := from; i < to; {
+		if !users.SeekGE(u.key(i)) {
 			return nil
 		}
 		at := users.User()
 		// Pass over what lies before the user that the table has next.
-		for i < len(list) && bytes.Compare(u.key(list[i]), at.Key) < 0 {
+		for i < to && bytes.Compare(u.key(i), at.Key) < 0 {
 			i++
 		}
-		if i < len(list) && bytes.Equal(u.key(list[i]), at.Key) {
+		if i < to && bytes.Equal(u.key(i), at.Key) {
 			if err := take(at); err != nil {
 				return err
 			}

@@ -172,7 +172,7 @@ func (s *staging) manifest(q *question, found int64, table string) *manifest.Ext
 	slices.SortFunc(s.parts, func(a, b partRecord) int { return cmp.Compare(a.Number, b.Number) })
 	m := &manifest.Extract{
 		Version: manifest.Version, Table: table, Question: q.manifest(),
-		Fields: q.info.Schema.Columns(q.kinds), Users: int64(len(q.users.list)), Found: found,
+		Fields: q.info.Schema.Columns(q.kinds), Users: int64(q.users.len()), Found: found,
 	}
 	if q.users.all {
 		m.Users = found

@@ -25,24 +25,17 @@ var ErrUsers = errors.New("list of users")
 // Users are the users that were asked for: a list, or all.
 type Users struct {
 	all  bool
-	data []byte // keys, as the layout makes them
-	list []userRef
-}
-
-// A userRef is where a key lies in data, with its first bytes beside it: ten
-// million of them are sorted without touching data.
-type userRef struct {
-	word     uint64
-	off, len uint32
+	data []byte   // keys, as the layout makes them, ascending and distinct
+	ends []uint32 // where each of them ends in data
 }
 
 // AllUsers asks for every user.
 func AllUsers() *Users { return &Users{all: true} }
 
 // ReadUsers reads one user ID a line; name is for its errors. Blank lines and
-// duplicates are no error. The list may take limit bytes of memory.
+// duplicates are no error. While it is read the list may take limit bytes of memory.
 func ReadUsers(r io.Reader, name string, l layout.Layout, limit int64) (*Users, error) {
-	u := new(Users)
+	u := new(unsorted)
 	in := bufio.NewReaderSize(r, 1<<20)
 	for line := 1; ; line++ {
 		b, err := in.ReadSlice('\n')
@@ -64,13 +57,25 @@ func ReadUsers(r io.Reader, name string, l layout.Layout, limit int64) (*Users, 
 			return nil, fmt.Errorf("%w %s: more than %d users do not fit in memory: raise --memory", ErrUsers, name, len(u.list))
 		}
 		if err == io.EOF {
-			u.sort()
-			return u, nil
+			return u.sorted(), nil
 		}
 	}
 }
 
-func (u *Users) add(id []byte, l layout.Layout) {
+// unsorted are users in the order of their list.
+type unsorted struct {
+	data []byte
+	list []userRef
+}
+
+// A userRef is where a key lies in data, with its first bytes beside it: ten
+// million of them are sorted without touching data.
+type userRef struct {
+	word     uint64
+	off, len uint32
+}
+
+func (u *unsorted) add(id []byte, l layout.Layout) {
 	off := len(u.data)
 	u.data = l.AppendUserKey(u.data, id)
 	key := u.data[off:]
@@ -79,7 +84,9 @@ func (u *Users) add(id []byte, l layout.Layout) {
 	u.list = append(u.list, userRef{binary.BigEndian.Uint64(word[:]), uint32(off), uint32(len(key))})
 }
 
-func (u *Users) sort() {
+// sorted are the users in order, in half the memory: the list is held for as long
+// as trails are read.
+func (u *unsorted) sorted() *Users {
 	slices.SortFunc(u.list, func(a, b userRef) int {
 		if c := cmp.Compare(a.word, b.word); c != 0 {
 			return c
@@ -87,23 +94,49 @@ func (u *Users) sort() {
 		return bytes.Compare(u.key(a), u.key(b))
 	})
 	u.list = slices.CompactFunc(u.list, func(a, b userRef) bool { return bytes.Equal(u.key(a), u.key(b)) })
+	size := 0
+	for _, r := range u.list {
+		size += int(r.len)
+	}
+	out := &Users{data: make([]byte, 0, size), ends: make([]uint32, 0, len(u.list))}
+	for _, r := range u.list {
+		out.data = append(out.data, u.key(r)...)
+		out.ends = append(out.ends, uint32(len(out.data)))
+	}
+	return out
 }
 
-func (u *Users) key(r userRef) []byte { return u.data[r.off : r.off+r.len : r.off+r.len] }
+func (u *unsorted) key(r userRef) []byte { return u.data[r.off : r.off+r.len] }
 
-// within returns the part of the list that lies in a region.
-func (u *Users) within(r split.Region) []userRef {
-	at := func(key []byte) int {
-		return sort.Search(len(u.list), func(i int) bool { return bytes.Compare(u.key(u.list[i]), key) >= 0 })
+// len is the number of users on the list.
+func (u *Users) len() int { return len(u.ends) }
+
+// bytes is the memory that the list takes.
+func (u *Users) bytes() int64 { return int64(cap(u.data)) + 4*int64(cap(u.ends)) }
+
+// key is that of the i-th user.
+func (u *Users) key(i int) []byte {
+	from := uint32(0)
+	if i > 0 {
+		from = u.ends[i-1]
 	}
-	from, to := 0, len(u.list)
+	return u.data[from:u.ends[i]:u.ends[i]]
+}
+
+// within says which of the list lie in a region: those at from up to, not
+// including, to.
+func (u *Users) within(r split.Region) (from, to int) {
+	at := func(key []byte) int {
+		return sort.Search(u.len(), func(i int) bool { return bytes.Compare(u.key(i), key) >= 0 })
+	}
+	from, to = 0, u.len()
 	if len(r.Start) > 0 {
 		from = at(r.Start)
 	}
 	if len(r.End) > 0 {
 		to = at(r.End)
 	}
-	return u.list[from:to]
+	return from, to
 }
 
 // digest names the set of users, whatever the order of the list.
@@ -112,8 +145,8 @@ func (u *Users) digest() string {
 		return "all"
 	}
 	h := sha256.New()
-	for _, r := range u.list {
-		h.Write(u.key(r))
+	for i := range u.len() {
+		h.Write(u.key(i))
 		h.Write([]byte{'\n'})
 	}
 	return hex.EncodeToString(h.Sum(nil))
