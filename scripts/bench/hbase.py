@@ -179,7 +179,7 @@ class Users:
         with open(JOB, "w", encoding="utf-8") as f:
             f.write(job_text().replace("table: trails", f"table: {{path: \"{self.table}\", catalog: catalog}}"))
         say("loading them")
-        r = measure.run([command("bulkload"), "--job", JOB, *ours.SPAN, "--quiet"])
+        r = measure.run([command("bulkload"), "--job", JOB, *ours.SPAN, "--mode", "put", "--quiet"])
         said = last_json(r.stdout)
         if said["loaded"] != USERS * RECORDS_PER_USER:
             sys.exit(f"bench: bulkload loaded {said['loaded']} records of {USERS * RECORDS_PER_USER}")
