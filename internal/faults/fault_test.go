@@ -57,6 +57,7 @@ func TestFaults(t *testing.T) {
 		clustertest.Get(t)
 		killClients(t, r)
 	})
+	t.Run("HFiles", func(t *testing.T) { testHandovers(t, r) })
 }
 
 // work is a load of a house and extracts from the reference, under way.

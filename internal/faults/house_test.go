@@ -86,11 +86,16 @@ func (h *house) extract(t *testing.T, q question, out string, flags ...string) *
 		"--from", span.From.String(), "--to", span.To.String(), "--out", out}, flags...)...)
 }
 
+// files are all files that the programs can reach.
+func (h *house) files() dfs.FS {
+	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(h.c.ConfDir()) }
+	return dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: conf})})
+}
+
 // parts are the digests of the Parquet files in the folder out.
 func (h *house) parts(t *testing.T, out string) map[string]string {
 	t.Helper()
-	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(h.c.ConfDir()) }
-	files := dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: conf})})
+	files := h.files()
 	all, err := files.List(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
