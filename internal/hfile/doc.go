@@ -65,8 +65,9 @@
 // The tags part stands in all cells if file info has hfile.MAX_TAGS_LEN, the
 // mvcc part if KEY_VALUE_VERSION is 1. A block is cells back to back, or
 // one of the encodings below. It ends before the cell that follows its block
-// size, but never between cells with equal keys; with Options.GroupLen it
-// goes on to the end of the group of rows, for at most four times the size.
+// size, counted without encoding but with ROW_INDEX_V1's starts of rows, and never
+// between cells with equal keys; with Options.GroupLen it goes on to the end of
+// the group of rows, for at most four times the size.
 //
 // A tag is uint16 n | uint8 type | n-1 bytes. In blocks with an encoding, all but
 // ROW_INDEX_V1, they may be compressed, if file info has hfile.TAGS_COMPRESSED:

@@ -22,7 +22,7 @@ import (
 func TestTableTakesFilesIn(t *testing.T) {
 	h := newHBase(t)
 	table := h.c.Create(t, family, "VERSIONS=1000", "COMPRESSION=ZSTD", "DATA_BLOCK_ENCODING=ROW_INDEX_V1", "BLOOMFILTER=ROWCOL",
-		"split="+rowNumber(1000), "split="+rowNumber(1500), "split="+rowNumber(2800))
+		"split="+rowNumber(500), "split="+rowNumber(750), "split="+rowNumber(1400))
 	regions := h.c.Regions(t, table)
 	cells := distinctPuts(world())
 	dir := t.TempDir()

@@ -14,10 +14,10 @@ const (
 	rowStep   = 14 // between the numbers that two rows begin with
 
 	// So many keys nearly fill the filters that 128 KiB are folded to for them, with
-	// room for 3415 rows or 11883 columns: their error rates are what they are made
+	// room for 1707 rows or 5941 columns: their error rates are what they are made
 	// for.
-	rowsHere    = 3400
-	columnsHere = 11800
+	rowsHere    = 1700
+	columnsHere = 5900
 )
 
 // world is cells of many shapes in order: rows and qualifiers of other lengths than
