@@ -75,6 +75,23 @@ func (p *port) runIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
 	return bulkload.Run(ctx, cfg)
 }
 
+// killed runs the load until its files are on their way.
+func (p *port) killed() {
+	p.t.Helper()
+	ctx, kill := context.WithCancel(p.t.Context())
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "BulkLoadHFile" {
+			kill()
+			return hbasetest.Fault{Skip: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.runIn(ctx, local.New()); !errors.Is(err, context.Canceled) {
+		p.t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+}
+
 // ends runs the load until it has nothing to do, and holds what there is then
 // against the cells of an undisturbed load.
 func (p *port) ends(want []string) {
@@ -253,21 +270,10 @@ func TestAFileOnItsWayIsTakenBack(t *testing.T) {
 func TestAFileThatVanishedIsLoadedAgain(t *testing.T) {
 	want := undisturbed(t)
 	p := newPort(t)
-	ctx, kill := context.WithCancel(t.Context())
-	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
-		if c.Method == "BulkLoadHFile" {
-			kill()
-			return hbasetest.Fault{Skip: true}
-		}
-		return hbasetest.Fault{}
-	}})
-	if _, err := p.runIn(ctx, local.New()); !errors.Is(err, context.Canceled) {
-		t.Fatalf("a killed load: %v, want it cancelled", err)
-	}
+	p.killed()
 	if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
 		t.Fatal(err)
 	}
-	p.hbase.SetHooks(hbasetest.Hooks{})
 	r, err := p.run(local.New())
 	if err != nil || r.Loaded != 5 || r.Finished != 0 {
 		t.Fatalf("%+v, %v; want 5 records loaded, and no load finished", r, err)
@@ -280,18 +286,7 @@ func TestAFileThatVanishedIsLoadedAgain(t *testing.T) {
 func TestAKilledHandoverIsFinished(t *testing.T) {
 	want := undisturbed(t)
 	p := newPort(t)
-	ctx, kill := context.WithCancel(t.Context())
-	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
-		if c.Method == "BulkLoadHFile" {
-			kill()
-			return hbasetest.Fault{Skip: true}
-		}
-		return hbasetest.Fault{}
-	}})
-	if _, err := p.runIn(ctx, local.New()); !errors.Is(err, context.Canceled) {
-		t.Fatalf("a killed load: %v, want it cancelled", err)
-	}
-	p.hbase.SetHooks(hbasetest.Hooks{})
+	p.killed()
 	r, err := p.run(local.New())
 	if err != nil || r.Loaded != 5 || r.Finished != 1 || r.Check() != nil {
 		t.Fatalf("%+v, %v; want one load finished, of 5 records", r, err)
