@@ -216,7 +216,7 @@ func seen(t *testing.T, m *merge, ranges [][2]string) []string {
 
 // TestAMergeSeesWhatPlainLoopsSee draws what was written, and how it lies in files.
 func TestAMergeSeesWhatPlainLoopsSee(t *testing.T) {
-	for seed := range uint64(1500) {
+	for seed := range uint64(600) {
 		m := &model{dice: rand.New(rand.NewPCG(seed, 1))}
 		m.family = family{oldest: pick[int64](m.dice, math.MinInt64, math.MinInt64, 3), keepOne: m.dice.IntN(3) == 0, now: now}
 		for range 1 + m.dice.IntN(150) {
