@@ -15,7 +15,7 @@ import cluster
 import measure
 import report
 from clients import must_equal, said_by, timed
-from data import command, last_json, say
+from data import command, last_json, remove, say
 from measure import Runs
 
 DAY, BEHAVIOUR = "2014-09-01", "visit"
@@ -48,7 +48,7 @@ class Loads:
         self.cluster, self.lines, self.runs, self.rows, self.ratios = c, lines, runs, rows, ratios
         self.cells = lines * len(FIELDS)
         self.files = f"hdfs://{c.namenode}"
-        self.job = os.path.join(directory, "lines.yaml")
+        self.job, self.out = os.path.join(directory, "lines.yaml"), os.path.join(directory, "out")
         os.environ["HADOOP_CONF_DIR"] = c.conf
         say(f"making {lines} lines")
         path = os.path.join(directory, "lines.tsv")
@@ -102,7 +102,7 @@ class Loads:
         before = self.cluster.servers_cpu()
         r = measure.run([
             command("bulkload"), "--job", self.job, "--from", DAY, "--to", DAY, "--mode", mode,
-            "--table", f"hbase://{self.cluster.zookeeper}/{name}", "--quiet",
+            "--table", self.table(name), "--quiet",
         ])
         self.cluster.admin.ask("flush", name)
         self.cluster.rest()
@@ -154,7 +154,27 @@ class Loads:
                 must_equal(name, answer, said)
             self.rows += [mine, theirs]
             self.compare(name, self.lines * len(fields), mine, theirs)
+        self.extract()
         self.cluster.admin.ask("drop-snapshot", SNAPSHOT)
+
+    def extract(self):
+        """The snapshot as Parquet, which the peer does not make: a row without a
+        ratio."""
+        mine = Runs("snapshot, ours to Parquet")
+        for n in range(self.runs):
+            say(f"snapshot to Parquet, run {n + 1} of {self.runs}")
+            remove(self.out)
+            r = measure.run([
+                command("extract"), "--table", self.table(BY_HFILES), "--users", "all", "--from", DAY, "--to", DAY,
+                "--types", BEHAVIOUR, "--plan", "snapshot", "--snapshot", SNAPSHOT, "--out", self.out, "--quiet",
+            ])
+            mine.add(r)
+            if last_json(r.stdout)["events"] != self.lines:
+                sys.exit(f"bench: extract found {last_json(r.stdout)['events']} lines of {self.lines}")
+        self.rows.append(mine)
+
+    def table(self, name):
+        return f"hbase://{self.cluster.zookeeper}/{name}"
 
     def compare(self, name, cells, mine, theirs):
         self.ratios.append((
