@@ -59,7 +59,7 @@ func endsWithin(f manifest.Staged, regions []hbase.Region) [][]byte {
 
 // cut writes a staged file anew as one for each part of it between ends.
 func (h *handover) cut(ctx context.Context, f manifest.Staged, ends [][]byte) ([]manifest.Staged, error) {
-	in, r, err := h.openStaged(ctx, f.Name)
+	in, r, err := openStaged(ctx, h, f.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,17 @@ func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handove
 	return &handover{Table: t, Handover: h, token: token, refusals: map[string]int{}}, nil
 }
 
+// Stage and Staged make a handover a stage.Target: its files stay where they were
+// staged, wherever others would be now.
+func (h *handover) Stage(ctx context.Context, name string) (dfs.Pending, error) {
+	return h.store.fs.Create(ctx, dfs.Join(h.Staging, name))
+}
+
+// Staged implements stage.Target.
+func (h *handover) Staged(ctx context.Context, name string) (dfs.File, error) {
+	return h.store.fs.Open(ctx, dfs.Join(h.Staging, name))
+}
+
 // run hands all files over. unsettled says that calls of another process may have
 // taken some of them in, or may still do so.
 func (h *handover) run(ctx context.Context, unsettled bool) error {

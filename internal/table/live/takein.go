@@ -8,6 +8,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
 	"usertrail/internal/manifest"
+	"usertrail/internal/stage"
 )
 
 // TakeIn implements table.Loader. Files are handed to the regions first; their
@@ -112,7 +113,7 @@ func (t *Table) sweepStaging(ctx context.Context) error {
 // staged describes a file that is about to be handed over.
 func (t *Table) staged(ctx context.Context, f *manifest.File) (manifest.Staged, error) {
 	s := manifest.Staged{Name: f.Name, First: f.First, Last: f.Last, Tally: f.Tally}
-	in, r, err := t.openStaged(ctx, f.Name)
+	in, r, err := openStaged(ctx, t, f.Name)
 	if err != nil {
 		return s, err
 	}
@@ -125,8 +126,8 @@ func (t *Table) staged(ctx context.Context, f *manifest.File) (manifest.Staged, 
 	return s, nil
 }
 
-func (t *Table) openStaged(ctx context.Context, name string) (dfs.File, *hfile.Reader, error) {
-	in, err := t.Staged(ctx, name)
+func openStaged(ctx context.Context, from stage.Target, name string) (dfs.File, *hfile.Reader, error) {
+	in, err := from.Staged(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
