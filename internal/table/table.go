@@ -76,6 +76,20 @@ type Query struct {
 	Once bool
 }
 
+// RowRanges makes a range of each row, valid until the next.
+func RowRanges(rows iter.Seq[[]byte]) iter.Seq[split.Region] {
+	return func(yield func(split.Region) bool) {
+		var r split.Region
+		for row := range rows {
+			r.Start = row
+			r.End = append(append(r.End[:0], row...), 0)
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // Users walks over users in order of their keys. It may name a user or a kind
 // too many, never one too few.
 type Users interface {

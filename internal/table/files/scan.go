@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"sync"
 
 	"usertrail/internal/behaviour"
@@ -115,7 +114,7 @@ func among(files []manifest.File, r split.Region, span behaviour.Span) []*manife
 // is asked for is a short range.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Ranges == nil {
-		q.Ranges = ranges(q.Rows)
+		q.Ranges = table.RowRanges(q.Rows)
 	}
 	for _, f := range among(t.Manifest().Files, q.Bounds, q.Span) {
 		h, err := t.openHFile(ctx, f)
@@ -127,20 +126,6 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 		}
 	}
 	return nil
-}
-
-// ranges makes a range of each row.
-func ranges(rows iter.Seq[[]byte]) iter.Seq[split.Region] {
-	return func(yield func(split.Region) bool) {
-		var r split.Region
-		for row := range rows {
-			r.Start = row
-			r.End = append(append(r.End[:0], row...), 0)
-			if !yield(r) {
-				return
-			}
-		}
-	}
 }
 
 // scanFile seeks range after range. A seek within the block at hand reads

@@ -181,13 +181,7 @@ func fileNotes(f *wire.FamilySchema, load precheck.Load) []string {
 	if !load.HFiles {
 		return nil
 	}
-	says := map[string]string{}
-	for _, m := range []map[string]string{f.Attributes, f.Configuration} {
-		for key, value := range m {
-			says[key] = value
-		}
-	}
-	if _, err := hfile.ForFamily(says); err != nil {
+	if _, err := hfile.ForFamily(settingsOf(f)); err != nil {
 		return []string{fmt.Sprintf("it takes no HFiles of ours, only puts: %v", err)}
 	}
 	return nil

@@ -120,10 +120,8 @@ func (d *Design) Catalog() string { return d.catalog }
 
 // Family describes the family: its name, and its settings as HBase writes them.
 func (d *Design) Family() (name string, settings map[string]string) {
-	f := d.schema.Families[0]
-	settings = maps.Clone(f.Attributes)
-	maps.Copy(settings, f.Configuration)
-	return f.Name, settings
+	f := &d.schema.Families[0]
+	return f.Name, settingsOf(f)
 }
 
 // Regions is how many regions the table begins with.

@@ -55,12 +55,9 @@ func (t *Table) familyOptions(ctx context.Context) (hfile.Options, error) {
 	if _, err := t.store.stagingIn(); err != nil {
 		return hfile.Options{}, err
 	}
-	f := t.store.schema
-	says := maps.Clone(f.Attributes)
-	maps.Copy(says, f.Configuration)
-	o, err := hfile.ForFamily(says)
+	o, err := hfile.ForFamily(settingsOf(t.store.schema))
 	if err != nil {
-		return unfit(fmt.Errorf("family %s: %w", f.Name, err))
+		return unfit(fmt.Errorf("family %s: %w", t.family, err))
 	}
 	if o.Codec == hfile.ZSTD {
 		if o.Codec, err = t.zstd(ctx); err != nil {
@@ -139,6 +136,14 @@ func (t *Table) place(name string) (string, error) {
 	}
 	in, err := t.store.stagingIn()
 	return dfs.Join(in, name), err
+}
+
+// settingsOf are all that a family says.
+func settingsOf(f *wire.FamilySchema) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, f.Attributes)
+	maps.Copy(all, f.Configuration)
+	return all
 }
 
 // familyOf finds a family's description.

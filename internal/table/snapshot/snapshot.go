@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -165,7 +164,7 @@ func (t *Table) Regions(context.Context) ([]split.Region, error) {
 // Read implements table.Table: a row is visited once.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Ranges == nil {
-		q.Ranges = ranges(q.Rows)
+		q.Ranges = table.RowRanges(q.Rows)
 	}
 	for _, r := range t.among(q.Bounds) {
 		if err := t.readRegion(ctx, r, q, emit); err != nil {
@@ -207,20 +206,6 @@ func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit f
 		}
 	}
 	return nil
-}
-
-// ranges makes a range of each row.
-func ranges(rows iter.Seq[[]byte]) iter.Seq[split.Region] {
-	return func(yield func(split.Region) bool) {
-		var r split.Region
-		for row := range rows {
-			r.Start = row
-			r.End = append(append(r.End[:0], row...), 0)
-			if !yield(r) {
-				return
-			}
-		}
-	}
 }
 
 // begin merges those files of a region that can have rows within a part of it.
