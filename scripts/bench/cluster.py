@@ -47,9 +47,11 @@ class Cluster:
         return self
 
     def __exit__(self, *_):
-        self.admin.close()
-        say("taking the cluster down")
-        self._do("down")
+        try:
+            self.admin.close()
+        finally:  # where both were interrupted, closing fails
+            say("taking the cluster down")
+            self._do("down")
 
     def servers_cpu(self):
         """CPU seconds that the RegionServers have used so far."""
