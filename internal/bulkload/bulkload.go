@@ -7,6 +7,9 @@
 //	           back whole and compared with what went in
 //	commit     the law is checked, and the table takes the batch in, all at once
 //
+// Beside Run stand Replay, of corrected records; Import, of a table of files into
+// HBase; and what is asked before: PreCheck, DryRun, and the Fit of a new table.
+//
 // # Killed at any moment
 //
 // A batch is in the table whole or not at all, or, while it is handed to HBase,
