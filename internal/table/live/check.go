@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"usertrail/internal/catalog"
@@ -110,22 +111,31 @@ func (c *Candidate) Check(ctx context.Context, load precheck.Load) []precheck.Ch
 	return l
 }
 
-// Check implements precheck.Checker.
+// Check implements precheck.Checker. A check waits for servers and does little else,
+// so all wait at once.
 func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
-	var l precheck.List
-	l.OK(precheck.TableThere, "%s is there and enabled", s.address)
-	s.checkFamily(ctx, &l, load)
-	s.checkRegions(ctx, &l, load)
-	s.checkRights(ctx, &l, load)
-	s.checkRoom(ctx, &l, load)
-	s.checkVersion(ctx, &l)
-	s.checkClock(ctx, &l)
-	return append(l, catalog.CheckUnfinished(ctx, s.fs, s.dir, load.Locked))
+	checks := []func(*precheck.List){
+		func(l *precheck.List) { l.OK(precheck.TableThere, "%s is there and enabled", s.address) },
+		func(l *precheck.List) { s.checkFamily(l, load) },
+		func(l *precheck.List) { s.checkRegions(ctx, l, load) },
+		func(l *precheck.List) { s.checkRights(ctx, l, load) },
+		func(l *precheck.List) { s.checkRoom(ctx, l, load) },
+		func(l *precheck.List) { s.checkVersion(ctx, l) },
+		func(l *precheck.List) { s.checkClock(ctx, l) },
+		func(l *precheck.List) { *l = append(*l, catalog.CheckUnfinished(ctx, s.fs, s.dir, load.Locked)) },
+	}
+	lists := make([]precheck.List, len(checks))
+	var wg sync.WaitGroup
+	for i, check := range checks {
+		wg.Go(func() { check(&lists[i]) })
+	}
+	wg.Wait()
+	return slices.Concat(lists...)
 }
 
 // checkFamily looks at the family's settings. HBase describes a table only to who may
 // alter it.
-func (s *Store) checkFamily(_ context.Context, l *precheck.List, load precheck.Load) {
+func (s *Store) checkFamily(l *precheck.List, load precheck.Load) {
 	if s.schema == nil {
 		reason := fmt.Sprintf("HBase does not describe the table to this user: %v", s.untold)
 		l.Skips(reason, precheck.FamilyThere, precheck.FamilyFit)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
 	"usertrail/internal/manifest"
@@ -24,13 +26,17 @@ func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifes
 	if err != nil {
 		return err
 	}
-	h := &manifest.Handover{Load: load, Table: t.With(load, files), Staging: staging}
+	h := &manifest.Handover{Load: load, Table: t.With(load, files), Staging: staging, Files: make([]manifest.Staged, len(files))}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(callsAtOnce)
 	for i := range files {
-		s, err := t.staged(ctx, &files[i])
-		if err != nil {
+		g.Go(func() (err error) {
+			h.Files[i], err = t.staged(gctx, &files[i])
 			return err
-		}
-		h.Files = append(h.Files, s)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
 	}
 	return t.takeIn(ctx, h, false)
 }
