@@ -106,7 +106,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	all = append(all, both("nobody listens", []string{"--table", nobody, "--job", "usertrail.yaml"}, exitNotNow, nobody, "ZooKeeper", "refused", "is the address right")...)
 	all = append(all, both("not ZooKeeper", []string{"--table", "hbase://" + c.NameNode() + "/t", "--job", "usertrail.yaml"}, exitNotNow, c.NameNode(), "ZooKeeper", "is the address right")...)
 	all = append(all, both("another znode", []string{"--table", h.address() + "?parent=/nothere", "--job", "usertrail.yaml"}, exitNotNow, zk, "/nothere", "zookeeper.znode.parent")...)
-	all = append(all, both("no table", []string{"--job", "missing.yaml"}, exitUsage, h.table+"x", "no such table", "create '"+h.table+"x'")...)
+	all = append(all, both("no table", []string{"--job", "missing.yaml"}, exitUsage, h.table+"x", "no such table", "bulkload create-table")...)
 	all = append(all, both("disabled", []string{"--job", "off.yaml"}, exitUsage, "disabled", "enable '"+off+"'")...)
 	all = append(all, both("no family", []string{"--job", "family.yaml"}, exitUsage, h.table, `"e"; there is d`, "family: …")...)
 	all = append(all, both("not an address", []string{"--table", "hbase://" + zk, "--job", "usertrail.yaml"}, exitUsage, "names no table", "write hbase://zk1,zk2:2181/namespace:table")...)

@@ -52,6 +52,9 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// User is who HBase takes the client for.
+func (c *Client) User() string { return c.cfg.User }
+
 // Close fails what is under way with ErrClosed and returns when all of the
 // client's goroutines have ended.
 func (c *Client) Close() error {

@@ -26,7 +26,7 @@ func (s *Store) checkRights(ctx context.Context, l *precheck.List, load precheck
 	}
 	may := rights{puts: puts, hfiles: create || admin}
 	if !may.enough(load) {
-		err := fmt.Errorf("table %s: %w: %w: %s", s.address, table.ErrUnfit, hbase.ErrPermission, may.lacks(load))
+		err := fmt.Errorf("table %s: %w: %w as user %s: %s", s.address, table.ErrUnfit, hbase.ErrPermission, s.client.User(), may.lacks(load))
 		l.Fail(precheck.Permissions, err, s.grant(load))
 		return
 	}
