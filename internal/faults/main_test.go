@@ -38,7 +38,7 @@ func run(m *testing.M) int {
 
 // sample is what is loaded: large enough that a load and an extract are under way
 // for some seconds, also on a machine that has nothing else to do.
-var sample = samplelog.Config{Records: 250_000, Users: 15_000, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
+var sample = samplelog.Config{Records: 400_000, Users: 20_000, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
 
 // span are the days of the sample.
 var span = behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + behaviour.Date(sample.Days) - 1}
