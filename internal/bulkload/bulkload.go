@@ -223,6 +223,9 @@ func (l *load) recover(ctx context.Context) error {
 
 // prepare says which files are to be loaded, and how.
 func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
+	if err := l.extend(); err != nil {
+		return nil, err
+	}
 	if err := l.learn(ctx); err != nil {
 		return nil, err
 	}

@@ -294,6 +294,28 @@ func TestAKilledHandoverIsFinished(t *testing.T) {
 	p.ends(want)
 }
 
+// TestAJobMayGrowAfterAKilledHandover finishes a load by a job that has one behaviour
+// more than the one that was killed.
+func TestAJobMayGrowAfterAKilledHandover(t *testing.T) {
+	p := newPort(t)
+	p.killed()
+	p.is(twoKinds + "  visit: {id: 3, fields: {page: string}}\n")
+	p.write("2014-09-02/visit.csv", "user,time,page\na,2014-09-02 12:00:00,home\n")
+	if r, err := p.run(local.New()); err != nil || r.Finished != 1 || r.Loaded != 6 {
+		t.Fatalf("%+v, %v; want one load finished, and 6 records in all", r, err)
+	}
+	store := p.connect(local.New())
+	defer store.Close()
+	again, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if names := again.Info().Schema.Names(); !slices.Equal(names, []string{"play", "order", "visit"}) {
+		t.Errorf("the table knows %q, want the new behaviour too", names)
+	}
+}
+
 // TestWhatNoRegionTakesIsSaid gives HBase files that it cannot move.
 func TestWhatNoRegionTakesIsSaid(t *testing.T) {
 	p := newPort(t)

@@ -57,6 +57,9 @@ func Import(ctx context.Context, cfg ImportConfig) (Result, error) {
 	if err := i.recover(ctx); err != nil {
 		return i.result, err
 	}
+	if err := i.target.Extend(cfg.From.Info().Schema); err != nil {
+		return i.result, fmt.Errorf("%w: the schema of %s does not fit: %w", ErrRequest, cfg.From.Info().Address, err)
+	}
 	todo, err := i.choose(ctx)
 	if err != nil {
 		return i.result, err
@@ -85,10 +88,6 @@ func (i *importer) open(ctx context.Context) error {
 			Layout: from.Layout.Name(), Schema: from.Schema,
 			Splits: func(context.Context) (split.Points, error) { return nil, nil },
 		})
-	} else if err == nil {
-		if err = t.Extend(from.Schema); err != nil {
-			err = fmt.Errorf("%w: the schema of %s does not fit: %w", ErrRequest, from.Address, err)
-		}
 	}
 	if err != nil {
 		return err

@@ -59,23 +59,24 @@ func (l *load) find(ctx context.Context) (job.Found, error) {
 // open opens the table, or plans one where there is none.
 func (l *load) open(ctx context.Context, found job.Found) error {
 	t, err := l.cfg.Store.Open(ctx)
-	switch {
-	case errors.Is(err, table.ErrNoTable):
+	if errors.Is(err, table.ErrNoTable) {
 		t, err = l.cfg.Store.New(ctx, table.Plan{
 			Layout: l.layout.Name(), Compression: l.job.Table.Compression, Schema: l.job.Schema,
 			Splits: func(ctx context.Context) (split.Points, error) { return l.sampleSplits(ctx, found.Inputs) },
 		})
-		if err != nil {
-			return err
-		}
-		l.target = t
-	case err != nil:
+	}
+	if err != nil {
 		return err
-	default:
-		l.target = t
-		if err := t.Extend(l.job.Schema); err != nil {
-			return fmt.Errorf("%w: %w", job.ErrJob, err)
-		}
+	}
+	l.target = t
+	return nil
+}
+
+// extend gives the table what is new in the job. It comes after recover: a load that
+// is finished there brings the schema of its own job.
+func (l *load) extend() error {
+	if err := l.target.Extend(l.job.Schema); err != nil {
+		return fmt.Errorf("%w: %w", job.ErrJob, err)
 	}
 	info := l.target.Info()
 	l.layout, l.schema = info.Layout, info.Schema

@@ -68,6 +68,9 @@ func (l *load) openExisting(ctx context.Context) error {
 	if l.target.NextLoad() == 1 {
 		return fmt.Errorf("%w: %s", table.ErrNoTable, l.cfg.Store.Address())
 	}
+	if err := l.extend(); err != nil {
+		return err
+	}
 	return l.learn(ctx)
 }
 
