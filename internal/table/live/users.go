@@ -20,19 +20,15 @@ import (
 // is looked for by SeekGE may be there, and may have done everything. Next asks
 // the rows, of each for its first key alone.
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
-	u := &users{t: t, ctx: ctx, region: r, span: span}
-	for k := range t.Info().Schema.Kinds {
-		u.all |= activity.Of(k)
-	}
-	return u, nil
+	return &users{t: t, ctx: ctx, region: r, anybody: table.NewAnybody(r, t.Info().Schema), span: span}, nil
 }
 
 type users struct {
-	t      *Table
-	ctx    context.Context
-	region split.Region
-	span   behaviour.Span
-	all    activity.Set
+	t       *Table
+	ctx     context.Context
+	region  split.Region
+	anybody table.Anybody
+	span    behaviour.Span
 
 	user  table.User
 	found chan []table.User // nil until Next is asked
@@ -42,16 +38,7 @@ type users struct {
 }
 
 // SeekGE implements table.Users.
-func (u *users) SeekGE(key []byte) bool {
-	if bytes.Compare(key, u.region.Start) < 0 {
-		key = u.region.Start
-	}
-	if u.err != nil || len(u.region.End) > 0 && bytes.Compare(key, u.region.End) >= 0 {
-		return false
-	}
-	u.user = table.User{Key: append(u.user.Key[:0], key...), Did: u.all}
-	return true
-}
+func (u *users) SeekGE(key []byte) bool { return u.err == nil && u.anybody.SeekGE(key, &u.user) }
 
 // Next implements table.Users.
 func (u *users) Next() bool {

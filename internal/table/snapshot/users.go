@@ -16,18 +16,13 @@ import (
 // is looked for by SeekGE may be there, and may have done everything. Next goes
 // through the rows, and wants no more of each than one cell that is seen.
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
-	u := &users{ctx: ctx, region: r, span: span, walk: walk{t: t, within: r, regions: t.among(r)}}
-	for k := range t.info.Schema.Kinds {
-		u.all |= activity.Of(k)
-	}
-	return u, nil
+	return &users{ctx: ctx, anybody: table.NewAnybody(r, t.info.Schema), span: span, walk: walk{t: t, within: r, regions: t.among(r)}}, nil
 }
 
 type users struct {
-	ctx    context.Context
-	region split.Region
-	span   behaviour.Span
-	all    activity.Set
+	ctx     context.Context
+	anybody table.Anybody
+	span    behaviour.Span
 
 	walk walk
 	row  []byte // the first of a user who was not described yet
@@ -36,16 +31,7 @@ type users struct {
 }
 
 // SeekGE implements table.Users.
-func (u *users) SeekGE(key []byte) bool {
-	if bytes.Compare(key, u.region.Start) < 0 {
-		key = u.region.Start
-	}
-	if u.err != nil || len(u.region.End) > 0 && bytes.Compare(key, u.region.End) >= 0 {
-		return false
-	}
-	u.user = table.User{Key: append(u.user.Key[:0], key...), Did: u.all}
-	return true
-}
+func (u *users) SeekGE(key []byte) bool { return u.err == nil && u.anybody.SeekGE(key, &u.user) }
 
 // Next implements table.Users.
 func (u *users) Next() bool {
