@@ -53,6 +53,9 @@ type Info struct {
 	Family  string
 	Layout  layout.Layout
 	Schema  *behaviour.Schema
+	// Narrow says that reading few columns of a row costs much less than reading
+	// all of them.
+	Narrow bool
 }
 
 // A Query asks for rows, which lay in one region when it was made: either all that
@@ -74,6 +77,11 @@ type Query struct {
 	// Once says that Ranges are long and will not be read again soon, so nothing
 	// of them is worth keeping at hand.
 	Once bool
+	// Exist asks only which rows are there: one cell of each is enough, and its
+	// value may be missing. A table may give more. Rows of Ranges come in order
+	// then, cells of one that is visited more than once together. Prefixes do not
+	// count.
+	Exist bool
 }
 
 // RowRanges makes a range of each row, valid until the next.
@@ -100,6 +108,8 @@ type Users interface {
 	// User describes the user it is at; its key is valid until the next move.
 	User() User
 	Err() error
+	// Close gives back what the walk holds. What Users was given may have ended.
+	Close() error
 }
 
 // A User is who has rows in a span, or who may have.

@@ -110,13 +110,17 @@ func among(files []manifest.File, r split.Region, span behaviour.Span) []*manife
 	return out
 }
 
-// Read implements table.Table: it goes file by file, each in one pass. A row that
-// is asked for is a short range.
+// Read implements table.Table: it goes file by file, each in one pass, unless rows
+// have to come in order. A row that is asked for is a short range.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	files := among(t.Manifest().Files, q.Bounds, q.Span)
+	if q.Exist && q.Ranges != nil {
+		return t.exist(ctx, files, q, emit)
+	}
 	if q.Ranges == nil {
 		q.Ranges = table.RowRanges(q.Rows)
 	}
-	for _, f := range among(t.Manifest().Files, q.Bounds, q.Span) {
+	for _, f := range files {
 		h, err := t.openHFile(ctx, f)
 		if err != nil {
 			return err

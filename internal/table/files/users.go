@@ -18,7 +18,11 @@ import (
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	m := t.Manifest()
 	u := &users{region: r, span: span}
-	for _, f := range among(m.Files, r, span) {
+	for i := range m.Files {
+		f := &m.Files[i]
+		if !f.Span.Overlaps(span) || !t.hasUsers(f, r) {
+			continue
+		}
 		rd, err := t.openRoll(ctx, f)
 		if err != nil {
 			return nil, err
@@ -26,6 +30,15 @@ func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) 
 		u.rolls = append(u.rolls, newRollCursor(rd, f, m.Schema, dfs.Join(t.Dir(), f.Roll)))
 	}
 	return u, nil
+}
+
+// hasUsers says whether a file can have users of a region. One whose rows are in two
+// regions is in the one that has the key, which may end before the file's first row.
+func (t *Table) hasUsers(f *manifest.File, r split.Region) bool {
+	first := f.First[:t.Layout().UserKeyLen(f.First)]
+	before := len(r.Start) > 0 && bytes.Compare(f.Last, r.Start) < 0
+	after := len(r.End) > 0 && bytes.Compare(first, r.End) >= 0
+	return !before && !after
 }
 
 // users merges rolls by key. There are few of them, one for each load that
@@ -67,6 +80,9 @@ func (u *users) User() table.User { return u.user }
 
 // Err implements table.Users.
 func (u *users) Err() error { return u.err }
+
+// Close implements table.Users. The table holds the rolls open for the next.
+func (u *users) Close() error { return nil }
 
 // gather takes the smallest key from all rolls that have it. A user without a
 // row in the span is passed over.

@@ -19,16 +19,16 @@ const scanRanges = 256
 // Read implements table.Table. Rows are asked for by Multis of Gets; ranges by
 // scans that jump from range to range on the server.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
-	prefixes, err := prefixFilter(q.Prefixes)
+	filter, err := cellFilter(&q)
 	if err != nil {
 		return err
 	}
 	if q.Ranges == nil {
-		o := hbase.GetOptions{Get: wire.Get{Columns: t.columns(), Filter: prefixes, CacheBlocks: true}}
+		o := hbase.GetOptions{Get: wire.Get{Columns: t.columns(), Filter: filter, CacheBlocks: true}}
 		return t.address.explain(t.client.Gets(ctx, t.address.Table, q.Rows, o, emit))
 	}
 	for chunk := range chunks(q.Ranges, scanRanges) {
-		if err := t.scan(ctx, chunk, prefixes, q.Once, emit); err != nil {
+		if err := t.scan(ctx, chunk, filter, q.Once, emit); err != nil {
 			return t.address.explain(err)
 		}
 	}
@@ -37,22 +37,25 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 
 func (t *Table) columns() []wire.Column { return []wire.Column{{Family: []byte(t.family)}} }
 
-// prefixFilter keeps the columns with the prefixes; nil is all columns.
-func prefixFilter(prefixes [][]byte) (wire.Filter, error) {
-	if prefixes == nil {
+// cellFilter keeps the cells that are asked for of a row; nil is all of them.
+func cellFilter(q *table.Query) (wire.Filter, error) {
+	switch {
+	case q.Exist:
+		return wire.AllOf(wire.FirstKeyOnly(), wire.KeyOnly(false)), nil
+	case q.Prefixes == nil:
 		return nil, nil
 	}
-	return wire.ColumnPrefixes(prefixes...)
+	return wire.ColumnPrefixes(q.Prefixes...)
 }
 
 // scan reads a few ranges, at least one, by one scan. Users lie apart, so it reads
 // and keeps blocks as gets do: a scan that streams opens every file anew, and took
 // two and a half times as long. What is read but once would push out of the servers'
 // caches what others need.
-func (t *Table) scan(ctx context.Context, ranges []split.Region, prefixes wire.Filter, once bool, emit func(*cell.Cell) error) error {
+func (t *Table) scan(ctx context.Context, ranges []split.Region, filter wire.Filter, once bool, emit func(*cell.Cell) error) error {
 	s := hbase.Scan{
 		Start: ranges[0].Start, Stop: ranges[len(ranges)-1].End,
-		Columns: t.columns(), Filter: prefixes, ReadType: wire.ReadPread, CacheBlocks: true,
+		Columns: t.columns(), Filter: filter, ReadType: wire.ReadPread, CacheBlocks: true,
 	}
 	if once {
 		s.ReadType, s.CacheBlocks = wire.ReadDefault, false
@@ -67,8 +70,8 @@ func (t *Table) scan(ctx context.Context, ranges []split.Region, prefixes wire.F
 			return err
 		}
 		s.Filter = in
-		if prefixes != nil {
-			s.Filter = wire.AllOf(in, prefixes)
+		if filter != nil {
+			s.Filter = wire.AllOf(in, filter)
 		}
 	}
 	return t.client.Scan(ctx, t.address.Table, s, emit)

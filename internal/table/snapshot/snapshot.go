@@ -176,7 +176,11 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 
 func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit func(*cell.Cell) error) error {
 	within := overlap(q.Bounds, r.Region)
-	m, err := t.begin(ctx, r, within, q.Prefixes)
+	prefixes := q.Prefixes
+	if q.Exist {
+		prefixes = nil
+	}
+	m, err := t.begin(ctx, r, within, prefixes)
 	if err != nil {
 		return err
 	}
@@ -202,6 +206,9 @@ func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit f
 			}
 			if err := emit(c); err != nil {
 				return err
+			}
+			if q.Exist {
+				m.leaveRow()
 			}
 		}
 	}

@@ -43,6 +43,9 @@ func walk(t *testing.T, from table.Table, r split.Region, span behaviour.Span) (
 	if err := users.Err(); err != nil {
 		t.Fatal(err)
 	}
+	if err := users.Close(); err != nil {
+		t.Error(err)
+	}
 	return out, keys
 }
 
@@ -122,6 +125,9 @@ func testUsersSeek(t *testing.T, w *world) {
 		}
 		if err := users.Err(); err != nil {
 			t.Fatal(err)
+		}
+		if err := users.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
