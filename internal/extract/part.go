@@ -26,13 +26,16 @@ const groupRows = PartEvents * 3 / 2
 type partWriter struct {
 	q      *question
 	schema trailfile.Schema
-	slots  [][]int // by kind: where each of its fields stands among the columns
+	slots  [][]int // by kind: which column each of its fields is
 	behave []uint8 // by kind: its index among the asked
 	file   *trailfile.Writer
 	batch  trailfile.Batch
 	ids    []byte
 	users  []named
 }
+
+// firstField is the first column that is a field.
+const firstField = 5
 
 // named is a user's trail with the user ID, a piece of partWriter.ids.
 type named struct {
@@ -45,20 +48,17 @@ func newPartWriter(q *question) *partWriter {
 	fields := s.Columns(q.kinds)
 	w := &partWriter{
 		q:      q,
-		schema: trailfile.Schema{Kinds: q.names(), Fields: fields},
+		schema: trailfile.Long(q.names(), 0, fields),
 		slots:  make([][]int, len(s.Kinds)),
 		behave: make([]uint8, len(s.Kinds)),
 	}
 	for i, k := range q.kinds {
 		w.behave[k] = uint8(i)
 		for _, f := range s.Kinds[k].Fields {
-			w.slots[k] = append(w.slots[k], slices.IndexFunc(fields, func(c behaviour.Field) bool { return c.Name == f.Name }))
+			w.slots[k] = append(w.slots[k], firstField+slices.IndexFunc(fields, func(c behaviour.Field) bool { return c.Name == f.Name }))
 		}
 	}
-	w.batch.Fields = make([]trailfile.Values, len(fields))
-	for i, f := range fields {
-		w.batch.Fields[i].Type = f.Type
-	}
+	w.batch = trailfile.NewBatch(w.schema)
 	return w
 }
 
@@ -116,7 +116,7 @@ func (w *partWriter) rows(out *sum) error {
 	if err := w.open(out); err != nil {
 		return err
 	}
-	w.reset()
+	w.batch.Reset()
 	for _, u := range w.users {
 		for i, events := 0, u.events(); i < len(events); i++ {
 			if err := w.row(u.id, u.trails.Batch, &events[i]); err != nil {
@@ -126,7 +126,7 @@ func (w *partWriter) rows(out *sum) error {
 				if err := w.file.Write(&w.batch); err != nil {
 					return err
 				}
-				w.reset()
+				w.batch.Reset()
 			}
 		}
 	}
@@ -150,24 +150,25 @@ func (w *partWriter) open(out io.Writer) (err error) {
 // row appends one behaviour to the columns.
 func (w *partWriter) row(id []byte, from *trail.Batch, e *trail.Event) error {
 	b := &w.batch
-	appendBytes(&b.User, id)
-	b.Date = append(b.Date, e.Date)
-	b.Time = append(b.Time, e.Time)
-	b.Behaviour = append(b.Behaviour, w.behave[e.Kind])
-	b.ID = append(b.ID, e.ID)
+	c := b.Columns
+	c[0].Str.Append(id)
+	c[1].Small = append(c[1].Small, e.Date)
+	c[2].Int = append(c[2].Int, e.Time)
+	c[3].Code = append(c[3].Code, w.behave[e.Kind])
+	c[4].Int = append(c[4].Int, e.ID)
 	slots := w.slots[e.Kind]
 	for i, slot := range slots {
 		if v := from.Value(from.Refs[int(e.Refs)+i]); v != nil {
-			if err := appendValue(&b.Fields[slot], v, b.Rows); err != nil {
+			if err := appendValue(&c[slot], v, b.Rows); err != nil {
 				k := w.q.info.Schema.Kinds[e.Kind]
 				return fmt.Errorf("user %q, %s, id %d, field %s: %w", id, k.Name, e.ID, k.Fields[i].Name, err)
 			}
 		}
 	}
 	b.Rows++
-	for i := range b.Fields {
-		if c := &b.Fields[i]; len(c.Valid) < b.Rows {
-			appendNull(c)
+	for i := firstField; i < len(c); i++ {
+		if len(c[i].Valid) < b.Rows {
+			appendNull(&c[i])
 		}
 	}
 	return nil
@@ -184,7 +185,7 @@ func appendValue(c *trailfile.Values, v []byte, row int) error {
 	c.Valid = append(c.Valid, true)
 	switch c.Type {
 	case behaviour.String:
-		appendBytes(&c.Str, v)
+		c.Str.Append(v)
 	case behaviour.Int64, behaviour.Timestamp:
 		c.Int = append(c.Int, behaviour.ToInt64(v))
 	case behaviour.Double:
@@ -201,7 +202,7 @@ func appendNull(c *trailfile.Values) {
 	c.Valid = append(c.Valid, false)
 	switch c.Type {
 	case behaviour.String:
-		appendBytes(&c.Str, nil)
+		c.Str.Append(nil)
 	case behaviour.Int64, behaviour.Timestamp:
 		c.Int = append(c.Int, 0)
 	case behaviour.Double:
@@ -210,27 +211,5 @@ func appendNull(c *trailfile.Values) {
 		c.Small = append(c.Small, 0)
 	}
 }
-
-func appendBytes(c *trailfile.Bytes, v []byte) {
-	if len(c.Off) == 0 {
-		c.Off = append(c.Off, 0)
-	}
-	c.Data = append(c.Data, v...)
-	c.Off = append(c.Off, uint32(len(c.Data)))
-}
-
-func (w *partWriter) reset() {
-	b := &w.batch
-	b.Rows = 0
-	clearBytes(&b.User)
-	b.Date, b.Time, b.Behaviour, b.ID = b.Date[:0], b.Time[:0], b.Behaviour[:0], b.ID[:0]
-	for i := range b.Fields {
-		c := &b.Fields[i]
-		c.Valid, c.Int, c.Double, c.Small = c.Valid[:0], c.Int[:0], c.Double[:0], c.Small[:0]
-		clearBytes(&c.Str)
-	}
-}
-
-func clearBytes(b *trailfile.Bytes) { b.Data, b.Off = b.Data[:0], append(b.Off[:0], 0) }
 
 func partName(n int) string { return fmt.Sprintf("part-%05d.parquet", n) }

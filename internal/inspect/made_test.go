@@ -286,7 +286,7 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := trailfile.NewWriter(f, trailfile.Schema{Kinds: schema.Names(), Fields: fields}, trailfile.Options{Codec: trailfile.None, GroupRows: 5})
+	w, err := trailfile.NewWriter(f, trailfile.Long(schema.Names(), 0, fields), trailfile.Options{Codec: trailfile.None, GroupRows: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,21 +322,20 @@ func batch(fields []behaviour.Field) *trailfile.Batch {
 	slices.SortStableFunc(records, func(a, b behaviour.Record) int {
 		return cmp.Or(bytes.Compare(a.User, b.User), cmp.Compare(a.Time, b.Time))
 	})
-	b := &trailfile.Batch{Rows: len(records), User: trailfile.Bytes{Off: []uint32{0}}}
-	for _, f := range fields {
-		b.Fields = append(b.Fields, trailfile.Values{Type: f.Type, Str: trailfile.Bytes{Off: []uint32{0}}})
-	}
+	b := trailfile.NewBatch(trailfile.Long(schema.Names(), 0, fields))
+	b.Rows = len(records)
+	c := b.Columns
 	for _, r := range records {
-		addBytes(&b.User, r.User)
-		b.Date = append(b.Date, int32(r.Date))
-		b.Time = append(b.Time, r.Time)
-		b.Behaviour = append(b.Behaviour, uint8(r.Kind))
-		b.ID = append(b.ID, r.ID)
+		c[0].Str.Append(r.User)
+		c[1].Small = append(c[1].Small, int32(r.Date))
+		c[2].Int = append(c[2].Int, r.Time)
+		c[3].Code = append(c[3].Code, uint8(r.Kind))
+		c[4].Int = append(c[4].Int, r.ID)
 		for i, f := range fields {
-			addValue(&b.Fields[i], valueOf(&r, f.Name))
+			addValue(&c[5+i], valueOf(&r, f.Name))
 		}
 	}
-	return b
+	return &b
 }
 
 // valueOf is a record's value of the field with a name, nil if it has none.
@@ -349,15 +348,10 @@ func valueOf(r *behaviour.Record, name string) []byte {
 	return nil
 }
 
-func addBytes(b *trailfile.Bytes, s []byte) {
-	b.Data = append(b.Data, s...)
-	b.Off = append(b.Off, uint32(len(b.Data)))
-}
-
 func addValue(v *trailfile.Values, x []byte) {
 	v.Valid = append(v.Valid, x != nil)
 	if v.Type == behaviour.String {
-		addBytes(&v.Str, x)
+		v.Str.Append(x)
 		return
 	}
 	var n int64

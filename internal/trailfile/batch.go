@@ -3,15 +3,45 @@ package trailfile
 import "usertrail/internal/behaviour"
 
 // A Batch is rows of a trail file, column by column and in the order in which
-// they are written. Every column has as many entries as there are rows.
+// they are written.
 type Batch struct {
-	Rows      int
-	User      Bytes
-	Date      []int32 // days since 1970-01-01
-	Time      []int64 // microseconds, UTC
-	Behaviour []uint8 // index in the writer's Schema.Kinds
-	ID        []int64
-	Fields    []Values // one for each of the writer's columns
+	Rows    int
+	Columns []Values // one for each of the schema's, with as many entries as there are rows
+}
+
+// NewBatch returns a batch without rows for files of s.
+func NewBatch(s Schema) Batch {
+	b := Batch{Columns: make([]Values, len(s.Columns))}
+	for i, c := range s.Columns {
+		b.Columns[i].Type = c.Type
+	}
+	b.Reset()
+	return b
+}
+
+// Reset takes all rows out and keeps the memory.
+func (b *Batch) Reset() {
+	b.Rows = 0
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		v.Valid, v.Int, v.Double, v.Small, v.Code = v.Valid[:0], v.Int[:0], v.Double[:0], v.Small[:0], v.Code[:0]
+		v.Str.Data, v.Str.Off = v.Str.Data[:0], append(v.Str.Off[:0], 0)
+	}
+}
+
+// Values are one column of a batch. Which of the slices is used depends on the
+// column: Int for int64 and timestamp (microseconds, UTC), Double for double, Small
+// for date (days since 1970-01-01) and for bool (0 or 1), Code for strings with
+// Column.Names, Str for any others. A null has an entry too, whose value does not
+// matter.
+type Values struct {
+	Type   behaviour.Type
+	Valid  []bool // of nullable columns only
+	Int    []int64
+	Double []float64
+	Small  []int32
+	Code   []uint8
+	Str    Bytes
 }
 
 // Bytes is a column of byte strings: string i is Data[Off[i]:Off[i+1]].
@@ -20,14 +50,17 @@ type Bytes struct {
 	Off  []uint32
 }
 
-// Values is a nullable column. Which of the slices is used depends on Type: Int
-// for int64 and timestamp, Double for double, Small for date and for bool (0 or
-// 1), Str for string. A null has an entry too, whose value does not matter.
-type Values struct {
-	Type   behaviour.Type
-	Valid  []bool
-	Int    []int64
-	Double []float64
-	Small  []int32
-	Str    Bytes
+// Append adds a string.
+func (s *Bytes) Append(b []byte) {
+	if len(s.Off) == 0 {
+		s.Off = append(s.Off, 0)
+	}
+	s.Data = append(s.Data, b...)
+	s.Off = append(s.Off, uint32(len(s.Data)))
 }
+
+// At is string i, a piece of Data.
+func (s *Bytes) At(i int) []byte { return s.Data[s.Off[i]:s.Off[i+1]] }
+
+// len is how many strings there are.
+func (s *Bytes) len() int { return max(0, len(s.Off)-1) }

@@ -14,13 +14,10 @@ import (
 )
 
 // box is a schema like that of a set-top-box service, ten columns wide.
-var box = trailfile.Schema{
-	Kinds: []string{"login", "order", "play", "visit"},
-	Fields: []behaviour.Field{
-		{Name: "programme", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}, {Name: "device", Type: behaviour.String},
-		{Name: "url", Type: behaviour.String}, {Name: "price", Type: behaviour.Double},
-	},
-}
+var box = trailfile.Long([]string{"login", "order", "play", "visit"}, 0, []behaviour.Field{
+	{Name: "programme", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}, {Name: "device", Type: behaviour.String},
+	{Name: "url", Type: behaviour.String}, {Name: "price", Type: behaviour.Double},
+})
 
 // boxFields says which kind has which field.
 var boxFields = [4][5]bool{{false, false, true, false, false}, {true, false, true, false, true}, {true, true, true, false, false}, {false, true, true, true, false}}
@@ -30,9 +27,7 @@ var boxFields = [4][5]bool{{false, false, true, false, false}, {true, false, tru
 func evening(n int, full bool) *trailfile.Batch {
 	r := rand.New(rand.NewPCG(3, 1))
 	titles := rand.NewZipf(r, 1.2, 4, 5000)
-	s := box
-	b := batch(s, nil, 0)
-	b.Rows = n
+	rows := make([]row, n)
 	user, at := "", int64(0)
 	for i := range n {
 		if i == 0 || r.IntN(50) == 0 {
@@ -40,13 +35,8 @@ func evening(n int, full bool) *trailfile.Batch {
 		}
 		at += r.Int64N(3.4e10)
 		k := uint8(r.IntN(4))
-		b.User.Data = append(b.User.Data, user...)
-		b.User.Off = append(b.User.Off, uint32(len(b.User.Data)))
-		b.Date = append(b.Date, int32(at/86400e6))
-		b.Time = append(b.Time, at/1e6*1e6)
-		b.Behaviour = append(b.Behaviour, k)
-		b.ID = append(b.ID, int64(k)<<38|r.Int64N(1<<30))
-		for f := range s.Fields {
+		rows[i] = row{user: user, date: int32(at / 86400e6), time: at / 1e6 * 1e6, kind: k, id: int64(k)<<38 | r.Int64N(1<<30)}
+		for f := range boxFields[k] {
 			var v any
 			if full || boxFields[k][f] {
 				v = []any{
@@ -57,10 +47,10 @@ func evening(n int, full bool) *trailfile.Batch {
 					float64(r.IntN(2000)) / 100,
 				}[f]
 			}
-			appendValue(&b.Fields[f], v, 0)
+			rows[i].fields = append(rows[i].fields, v)
 		}
 	}
-	return b
+	return batch(box, rows, 0)
 }
 
 func BenchmarkWrite(b *testing.B) {
@@ -131,29 +121,28 @@ func BenchmarkWriteByLibrary(b *testing.B) {
 }
 
 func libraryColumns(data *trailfile.Batch) [][]parquet.Value {
-	columns := make([][]parquet.Value, 5+len(data.Fields))
-	for i := range data.Rows {
-		must := []any{
-			string(data.User.Data[data.User.Off[i]:data.User.Off[i+1]]), data.Date[i], data.Time[i], box.Kinds[data.Behaviour[i]], data.ID[i],
-		}
-		for col, v := range must {
-			columns[col] = append(columns[col], libraryValue(v, col, 0))
-		}
-		for f := range data.Fields {
-			columns[5+f] = append(columns[5+f], libraryValue(fieldValue(&data.Fields[f], i), 5+f, 1))
+	columns := make([][]parquet.Value, len(data.Columns))
+	for col := range data.Columns {
+		c := &box.Columns[col]
+		for i := range data.Rows {
+			columns[col] = append(columns[col], libraryValue(valueOf(c, &data.Columns[col], i), col, level(c)))
 		}
 	}
 	return columns
 }
 
-func fieldValue(v *trailfile.Values, i int) any {
+func valueOf(c *trailfile.Column, v *trailfile.Values, i int) any {
 	switch {
-	case !v.Valid[i]:
+	case c.Nullable && !v.Valid[i]:
 		return nil
-	case v.Type == behaviour.String:
-		return string(v.Str.Data[v.Str.Off[i]:v.Str.Off[i+1]])
-	case v.Type == behaviour.Double:
+	case c.Names != nil:
+		return c.Names[v.Code[i]]
+	case c.Type == behaviour.String:
+		return string(v.Str.At(i))
+	case c.Type == behaviour.Double:
 		return v.Double[i]
+	case c.Type == behaviour.Day:
+		return v.Small[i]
 	}
 	return v.Int[i]
 }

@@ -31,7 +31,7 @@ func makeSamples() []sample {
 		{"no rows", every, trailfile.Options{}, nil},
 		{"one row", every, trailfile.Options{}, people(1, every, 1, 0)},
 		{"one row of nulls", every, trailfile.Options{}, people(1, every, 1, 1)},
-		{"no fields", trailfile.Schema{Kinds: []string{"play"}}, trailfile.Options{}, people(2, trailfile.Schema{Kinds: []string{"play"}}, 100, 0)},
+		{"no fields", trailfile.Long([]string{"play"}, 0, nil), trailfile.Options{}, people(2, trailfile.Long([]string{"play"}, 0, nil), 100, 0)},
 		{"many pages", every, manyPages, people(3, every, 5000, 0.3)},
 		{"many pages, snappy", every, trailfile.Options{Codec: trailfile.Snappy, GroupRows: 3000, PageBytes: 700}, people(4, every, 3100, 0.3)},
 		{"many pages, none", every, trailfile.Options{Codec: trailfile.None, GroupRows: 3000, PageBytes: 700}, people(5, every, 3100, 0.3)},
@@ -47,12 +47,32 @@ func makeSamples() []sample {
 		{"one user a row", every, trailfile.Options{GroupRows: 2500}, userEach(people(15, every, 6000, 0.9))},
 		{"groups by bytes", every, trailfile.Options{GroupBytes: 5000}, people(16, every, 3000, 0.2)},
 	}
-	return append(all, stringSamples()...)
+	return slices.Concat(all, stringSamples(), shapeSamples())
+}
+
+// shapeSamples are of the other schemas than those of one row for each behaviour
+// with all its columns.
+func shapeSamples() []sample {
+	pages := trailfile.Options{GroupRows: 3000, PageBytes: 700}
+	kinds, every := []string{"login", "order", "play", "visit"}, []behaviour.Field{}
+	for _, t := range behaviour.Types {
+		every = append(every, behaviour.Field{Name: "f_" + string(t), Type: t})
+	}
+	steps, wide := trailfile.Long(kinds, 3, every), trailfile.Wide(kinds, 2)
+	of := func(name string, s trailfile.Schema, rows []row) sample { return sample{name, s, pages, rows} }
+	return []sample{
+		of("steps", steps, people(20, steps, 3100, 0.3)),
+		of("by date", steps.Without("date"), people(21, steps.Without("date"), 3100, 0.3)),
+		of("by behaviour", steps.Without("behaviour"), people(22, steps.Without("behaviour"), 3100, 0.3)),
+		of("wide", wide, userEach(people(23, wide, 5000, 0.3))),
+		of("wide, without rows", wide, nil),
+		of("wide, without steps", trailfile.Wide(kinds[:1], 0), userEach(people(24, trailfile.Wide(kinds[:1], 0), 100, 0))),
+	}
 }
 
 // stringSamples are about one string and one double column.
 func stringSamples() []sample {
-	s := trailfile.Schema{Kinds: []string{"play"}, Fields: []behaviour.Field{{Name: "s", Type: behaviour.String}, {Name: "d", Type: behaviour.Double}}}
+	s := trailfile.Long([]string{"play"}, 0, []behaviour.Field{{Name: "s", Type: behaviour.String}, {Name: "d", Type: behaviour.Double}})
 	with := func(n int, s func(i int) any, d func(i int) any) []row {
 		rows := make([]row, n)
 		for i := range rows {

@@ -11,53 +11,55 @@ func (s Schema) check(b *Batch) error {
 	if b.Rows < 0 {
 		return fmt.Errorf("batch of %d rows", b.Rows)
 	}
-	for _, c := range []struct {
-		name string
-		rows int
-	}{{"date", len(b.Date)}, {"time", len(b.Time)}, {"behaviour", len(b.Behaviour)}, {"id", len(b.ID)}} {
-		if c.rows != b.Rows {
-			return fmt.Errorf("batch of %d rows: column %s has %d", b.Rows, c.name, c.rows)
-		}
+	if len(b.Columns) != len(s.Columns) {
+		return fmt.Errorf("batch of %d columns: the schema has %d", len(b.Columns), len(s.Columns))
 	}
-	if err := b.User.check(b.Rows); err != nil {
-		return fmt.Errorf("batch of %d rows: column user_id %w", b.Rows, err)
-	}
-	for i, k := range b.Behaviour {
-		if int(k) >= len(s.Kinds) {
-			return fmt.Errorf("batch of %d rows: row %d is of behaviour %d of %d", b.Rows, i, k, len(s.Kinds))
-		}
-	}
-	if len(b.Fields) != len(s.Fields) {
-		return fmt.Errorf("batch of %d fields: the schema has %d", len(b.Fields), len(s.Fields))
-	}
-	for i := range b.Fields {
-		if err := b.Fields[i].check(s.Fields[i].Type, b.Rows); err != nil {
-			return fmt.Errorf("batch of %d rows: column %s %w", b.Rows, s.Fields[i].Name, err)
+	for i := range b.Columns {
+		if err := b.Columns[i].check(&s.Columns[i], b.Rows); err != nil {
+			return fmt.Errorf("batch of %d rows: column %s %w", b.Rows, s.Columns[i].Name, err)
 		}
 	}
 	return nil
 }
 
-func (v *Values) check(t behaviour.Type, rows int) error {
-	if v.Type != t {
-		return fmt.Errorf("is %q, the schema says %s", v.Type, t)
+func (v *Values) check(c *Column, rows int) error {
+	if v.Type != c.Type {
+		return fmt.Errorf("is %q, the schema says %s", v.Type, c.Type)
 	}
 	n := 0
-	switch t {
-	case behaviour.String:
+	switch {
+	case c.Names != nil:
+		n = len(v.Code)
+	case c.Type == behaviour.String:
 		if err := v.Str.check(rows); err != nil {
 			return err
 		}
 		n = rows
-	case behaviour.Int64, behaviour.Timestamp:
-		n = len(v.Int)
-	case behaviour.Double:
+	case c.Type == behaviour.Double:
 		n = len(v.Double)
-	case behaviour.Bool, behaviour.Day:
+	case c.Type == behaviour.Bool || c.Type == behaviour.Day:
 		n = len(v.Small)
+	default:
+		n = len(v.Int)
 	}
-	if n != rows || len(v.Valid) != rows {
+	if c.Nullable && (n != rows || len(v.Valid) != rows) {
 		return fmt.Errorf("has %d values and %d marks of validity", n, len(v.Valid))
+	}
+	if n != rows {
+		return fmt.Errorf("has %d", n)
+	}
+	return v.checkCodes(c)
+}
+
+// checkCodes reports a row of a name that there is not.
+func (v *Values) checkCodes(c *Column) error {
+	if c.Names == nil {
+		return nil
+	}
+	for i, k := range v.Code {
+		if int(k) >= len(c.Names) {
+			return fmt.Errorf("is in row %d number %d of %d", i, k, len(c.Names))
+		}
 	}
 	return nil
 }

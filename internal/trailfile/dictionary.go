@@ -34,7 +34,7 @@ func (d *dictionary) number(s []byte) (n int32, fresh bool) {
 			return n, true
 		}
 		if (slot^h)>>32 == 0 {
-			if n = int32(uint32(slot)) - 1; bytes.Equal(d.entries.at(int(n)), s) {
+			if n = int32(uint32(slot)) - 1; bytes.Equal(d.entries.At(int(n)), s) {
 				return n, false
 			}
 		}
@@ -50,7 +50,7 @@ func (d *dictionary) rebuild(n int) {
 	d.slots = make([]uint64, size)
 	mask := uint64(size - 1)
 	for i := range d.entries.len() {
-		h := maphash.Bytes(seed, d.entries.at(i))
+		h := maphash.Bytes(seed, d.entries.At(i))
 		at := h & mask
 		for d.slots[at] != 0 {
 			at = (at + 1) & mask

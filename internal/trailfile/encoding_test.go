@@ -47,13 +47,12 @@ func TestDictionariesAreGivenUpForDifferentStrings(t *testing.T) {
 // TestManyUsers writes more users than a dictionary takes.
 func TestManyUsers(t *testing.T) {
 	const n = 70_000
-	s := trailfile.Schema{Kinds: []string{"play"}}
-	b := batch(s, nil, 0)
-	b.Rows, b.Date, b.Time, b.Behaviour, b.ID = n, make([]int32, n), make([]int64, n), make([]uint8, n), make([]int64, n)
-	for i := range n {
-		b.User.Data = fmt.Appendf(b.User.Data, "user%06d", i)
-		b.User.Off = append(b.User.Off, uint32(len(b.User.Data)))
+	s := trailfile.Long([]string{"play"}, 0, nil)
+	rows := make([]row, n)
+	for i := range rows {
+		rows[i].user = fmt.Sprintf("user%06d", i)
 	}
+	b := batch(s, rows, 0)
 	var buf bytes.Buffer
 	w, err := trailfile.NewWriter(&buf, s, trailfile.Options{})
 	if err != nil {
@@ -104,7 +103,7 @@ func TestPageIndexFitsPages(t *testing.T) {
 			f := open(t, data)
 			md := f.Metadata()
 			offsets, indexes := f.OffsetIndexes(), f.ColumnIndexes()
-			columns := 5 + len(c.schema.Fields)
+			columns := len(c.schema.Columns)
 			begin := 0
 			for g := range md.RowGroups {
 				rows := c.rows[begin : begin+int(md.RowGroups[g].NumRows)]

@@ -10,13 +10,10 @@ import (
 )
 
 func TestFileShowsWhatWasWritten(t *testing.T) {
-	s := trailfile.Schema{
-		Kinds: []string{"login", "play"},
-		Fields: []behaviour.Field{
-			{Name: "programme", Type: behaviour.String}, {Name: "price", Type: behaviour.Double}, {Name: "hd", Type: behaviour.Bool},
-			{Name: "until", Type: behaviour.Timestamp}, {Name: "born", Type: behaviour.Day}, {Name: "amount", Type: behaviour.Int64},
-		},
-	}
+	s := trailfile.Long([]string{"login", "play"}, 0, []behaviour.Field{
+		{Name: "programme", Type: behaviour.String}, {Name: "price", Type: behaviour.Double}, {Name: "hd", Type: behaviour.Bool},
+		{Name: "until", Type: behaviour.Timestamp}, {Name: "born", Type: behaviour.Day}, {Name: "amount", Type: behaviour.Int64},
+	})
 	rows := []row{
 		{"alice", 16314, 1409529600000001, 1, 42, []any{"节目", 1.5, true, int64(1409529600000000), int32(0), int64(-7)}},
 		{"bob", 16315, 1409616000000000, 0, 43, []any{nil, nil, nil, nil, nil, nil}},

@@ -13,6 +13,7 @@ const formatVersion = 2
 
 // A footer gathers what stands at the end of a file.
 type footer struct {
+	order  int // as in Schema
 	rows   int64
 	groups []format.RowGroup
 	chunks [][]*chunk // of each group, by column
@@ -26,8 +27,10 @@ func (f *footer) add(chunks []*chunk, rows int, begin int64) {
 		Ordinal:    int16(len(f.groups)),
 		SortingColumns: []format.SortingColumn{
 			{ColumnIdx: 0}, // user_id
-			{ColumnIdx: 2}, // time
 		},
+	}
+	if f.order > 0 {
+		g.SortingColumns = append(g.SortingColumns, format.SortingColumn{ColumnIdx: int32(f.order)})
 	}
 	for _, c := range chunks {
 		g.TotalByteSize += c.column.MetaData.TotalUncompressedSize
@@ -90,7 +93,7 @@ func (f *footer) metadata(columns []*column) *format.FileMetaData {
 		Schema:           []format.SchemaElement{{Name: "trail", NumChildren: thrift.New(int32(len(columns)))}},
 		NumRows:          f.rows,
 		RowGroups:        f.groups,
-		KeyValueMetadata: []format.KeyValue{{Key: versionKey, Value: SchemaVersion}},
+		KeyValueMetadata: []format.KeyValue{{Key: VersionKey, Value: SchemaVersion}},
 		CreatedBy:        createdBy,
 	}
 	for _, c := range columns {

@@ -18,13 +18,14 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add(uint64(4), uint16(50), uint16(7), uint16(60000), "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 	f.Fuzz(func(t *testing.T, seed uint64, n, groupRows, pageBytes uint16, text string) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		s := trailfile.Schema{Kinds: []string{"login", "order", "play", "visit"}}
+		var fields []behaviour.Field
 		for i := range r.IntN(5) {
-			s.Fields = append(s.Fields, behaviour.Field{Name: string(rune('a' + i)), Type: behaviour.Types[r.IntN(len(behaviour.Types))]})
+			fields = append(fields, behaviour.Field{Name: string(rune('a' + i)), Type: behaviour.Types[r.IntN(len(behaviour.Types))]})
 		}
+		s := trailfile.Long([]string{"login", "order", "play", "visit"}, r.IntN(2), fields)
 		rows := people(seed, s, int(n)%1000, r.Float64())
 		for i := range rows {
-			for f := range s.Fields {
+			for f := range rows[i].fields {
 				if _, ok := rows[i].fields[f].(string); ok && r.IntN(2) == 0 {
 					rows[i].fields[f] = string(bytes.ToValidUTF8([]byte(text[:r.IntN(len(text)+1)]), []byte("?")))
 				}
@@ -55,16 +56,16 @@ func FuzzWriteBatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rows int, users, userOff, kinds, text, textOff []byte, valid bool) {
 		n := min(max(rows, 0), 100)
 		b := batch(s, nil, 0)
-		b.Rows, b.User = min(rows, 100), trailfile.Bytes{Data: users, Off: offsets(userOff)}
-		b.Date, b.Time, b.Behaviour, b.ID = make([]int32, n), make([]int64, n), kinds, make([]int64, n)
-		for i := range b.Fields {
-			v := &b.Fields[i]
-			v.Valid, v.Int, v.Double, v.Small = make([]bool, n), make([]int64, n), make([]float64, n), make([]int32, n)
+		b.Rows = min(rows, 100)
+		for i := range b.Columns {
+			v := &b.Columns[i]
+			v.Valid, v.Int, v.Double, v.Small, v.Code = make([]bool, n), make([]int64, n), make([]float64, n), make([]int32, n), kinds
 			v.Str = trailfile.Bytes{Data: text, Off: offsets(textOff)}
 			for j := range v.Valid {
 				v.Valid[j] = valid
 			}
 		}
+		b.Columns[0].Str = trailfile.Bytes{Data: users, Off: offsets(userOff)}
 		var buf bytes.Buffer
 		w, err := trailfile.NewWriter(&buf, s, trailfile.Options{GroupRows: 5})
 		if err != nil {

@@ -33,39 +33,19 @@ func (c *column) valid(from, to int) int {
 
 // A group gathers the rows of a row group, already in indexes and without nulls.
 type group struct {
-	rows int
-
-	user  *users
-	date  *numbers[int32]
-	time  *numbers[int64]
-	kind  *kinds
-	id    *numbers[int64]
-	field []values
-	words []*words // those of field that are
-
+	schema  Schema
+	rows    int
 	columns []*column
+	user    *users   // the first of them
+	words   []*words // those of them that are
 }
 
 func newGroup(s Schema) *group {
-	g := &group{
-		user: &users{text: text{sorted: true}},
-		date: newInt32s(),
-		time: newInt64s(),
-		kind: &kinds{names: s.Kinds},
-		id:   newInt64s(),
-	}
-	g.columns = []*column{
-		newColumn("user_id", behaviour.String, g.user),
-		newColumn("date", behaviour.Day, g.date),
-		newColumn("time", behaviour.Timestamp, g.time),
-		newColumn("behaviour", behaviour.String, g.kind),
-		newColumn("id", behaviour.Int64, g.id),
-	}
-	for _, f := range s.Fields {
-		c := newColumn(f.Name, f.Type, newValues(f.Type))
-		c.nullable = true
+	g := &group{schema: s, user: &users{text: text{sorted: true}}}
+	g.columns = []*column{newColumn(&s.Columns[0], g.user)}
+	for i := range s.Columns[1:] {
+		c := newColumn(&s.Columns[1+i], newValues(&s.Columns[1+i]))
 		g.columns = append(g.columns, c)
-		g.field = append(g.field, c.values)
 		if w, ok := c.values.(*words); ok {
 			g.words = append(g.words, w)
 		}
@@ -73,23 +53,25 @@ func newGroup(s Schema) *group {
 	return g
 }
 
-func newValues(t behaviour.Type) values {
-	switch t {
-	case behaviour.String:
+func newValues(c *Column) values {
+	switch {
+	case c.Names != nil:
+		return &kinds{names: c.Names}
+	case c.Type == behaviour.String:
 		return newWords()
-	case behaviour.Double:
+	case c.Type == behaviour.Double:
 		return doubles{newDoubles()}
-	case behaviour.Bool:
+	case c.Type == behaviour.Bool:
 		return &bools{}
-	case behaviour.Day:
+	case c.Type == behaviour.Day:
 		return newInt32s()
 	}
 	return newInt64s()
 }
 
-func newColumn(name string, t behaviour.Type, v values) *column {
-	c := &column{name: name, values: v, physical: format.Int64}
-	switch t {
+func newColumn(of *Column, v values) *column {
+	c := &column{name: of.Name, nullable: of.Nullable, values: v, physical: format.Int64}
+	switch of.Type {
 	case behaviour.String:
 		c.physical, c.logical.Value, c.converted = format.ByteArray, &format.StringType{}, thrift.New(deprecated.UTF8)
 	case behaviour.Double:
@@ -123,29 +105,28 @@ func (c *column) element() format.SchemaElement {
 // add adds the rows from..to of b. row is the number of b's first row, for
 // errors.
 func (g *group) add(b *Batch, from, to int, row int64) error {
-	if err := g.user.add(b, from, to, row); err != nil {
+	if err := g.user.add(&b.Columns[0].Str, b.times(g.schema), from, to, row); err != nil {
 		return err
 	}
-	g.date.addAll(b.Date[from:to])
-	g.time.addAll(b.Time[from:to])
-	g.kind.add(b.Behaviour[from:to])
-	g.id.addAll(b.ID[from:to])
-	for i := range b.Fields {
-		f, c := &b.Fields[i], g.columns[len(g.columns)-len(g.field)+i]
-		c.levels = appendLevels(c.levels, f.Valid[from:to])
-		if bad := addField(g.field[i], f, from, to); bad >= 0 {
-			return fmt.Errorf("row %d: %w", row+int64(bad), notText(c.name, f.Str.at(bad)))
+	for i := 1; i < len(g.columns); i++ {
+		c, v := g.columns[i], &b.Columns[i]
+		if bad := c.add(v, from, to); bad >= 0 {
+			return fmt.Errorf("row %d: %w", row+int64(bad), notText(c.name, v.Str.At(bad)))
 		}
 	}
 	g.rows += to - from
 	return nil
 }
 
-// addField adds the rows from..to of f to v, and returns the row of a string
-// that is not UTF-8, or -1.
-func addField(v values, f *Values, from, to int) int {
+// add adds the rows from..to of f, and returns the row of a string that is not
+// UTF-8, or -1.
+func (c *column) add(f *Values, from, to int) int {
+	if !c.nullable {
+		return addAll(c.values, f, from, to)
+	}
 	valid := f.Valid[from:to]
-	switch v := v.(type) {
+	c.levels = appendLevels(c.levels, valid)
+	switch v := c.values.(type) {
 	case *words:
 		return v.add(&f.Str, f.Valid, from, to)
 	case doubles:
@@ -156,6 +137,25 @@ func addField(v values, f *Values, from, to int) int {
 		v.add(f.Small[from:to], valid)
 	case *numbers[int64]:
 		v.add(f.Int[from:to], valid)
+	}
+	return -1
+}
+
+// addAll adds the rows from..to of a column that has no nulls.
+func addAll(v values, f *Values, from, to int) int {
+	switch v := v.(type) {
+	case *words:
+		return v.add(&f.Str, nil, from, to)
+	case *kinds:
+		v.add(f.Code[from:to])
+	case doubles:
+		v.addAll(f.Double[from:to])
+	case *bools:
+		v.addAll(f.Small[from:to])
+	case *numbers[int32]:
+		v.addAll(f.Small[from:to])
+	case *numbers[int64]:
+		v.addAll(f.Int[from:to])
 	}
 	return -1
 }
@@ -203,22 +203,49 @@ func (g *group) bytes() int {
 	return n
 }
 
-// stringBytes is how many bytes of strings row i of b has.
-func stringBytes(b *Batch, i int) int {
-	n := len(b.User.at(i))
-	for f := range b.Fields {
-		if v := &b.Fields[f]; v.Type == behaviour.String && v.Valid[i] {
-			n += len(v.Str.at(i))
+// stringBytes is how many bytes of strings row i of b has, those aside that names
+// tell.
+func (s Schema) stringBytes(b *Batch, i int) int {
+	n := 0
+	for col := range s.Columns {
+		c, v := &s.Columns[col], &b.Columns[col]
+		if c.Type == behaviour.String && c.Names == nil && (!c.Nullable || v.Valid[i]) {
+			n += len(v.Str.At(i))
 		}
 	}
 	return n
 }
 
+// Fit says up to which of the rows from..to of b there is room where strings of so
+// many bytes are already, and limit is the most there may be; fresh says that there
+// are no rows yet, so that one has room whatever its size.
+func (s Schema) Fit(b *Batch, from, to, bytes, limit int, fresh bool) int {
+	if bytes+s.mostBytes(b, from, to) <= limit {
+		return to
+	}
+	for i := from; i < to; i++ {
+		bytes += s.stringBytes(b, i)
+		if bytes > limit && !(fresh && i == from) {
+			return i
+		}
+	}
+	return to
+}
+
+// StringBytes is how many bytes of strings the rows from..to of b have.
+func (s Schema) StringBytes(b *Batch, from, to int) int {
+	n := 0
+	for i := from; i < to; i++ {
+		n += s.stringBytes(b, i)
+	}
+	return n
+}
+
 // mostBytes bounds the sum of stringBytes over the rows from..to from above.
-func mostBytes(b *Batch, from, to int) int {
-	n := int(b.User.Off[to] - b.User.Off[from])
-	for f := range b.Fields {
-		if v := &b.Fields[f]; v.Type == behaviour.String {
+func (s Schema) mostBytes(b *Batch, from, to int) int {
+	n := 0
+	for col := range s.Columns {
+		if c, v := &s.Columns[col], &b.Columns[col]; c.Type == behaviour.String && c.Names == nil {
 			n += int(v.Str.Off[to] - v.Str.Off[from])
 		}
 	}

@@ -54,21 +54,24 @@ func newLibraryWriter(w io.Writer, s trailfile.Schema, o trailfile.Options) *par
 		parquet.DataPageVersion(1),
 		parquet.PageBufferSize(256<<10),
 		parquet.BloomFilters(parquet.SplitBlockFilter(10, "user_id")),
-		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("user_id"), parquet.Ascending("time"))),
+		parquet.SortingWriterConfig(parquet.SortingColumns(sorted(s)...)),
 		parquet.KeyValueMetadata("trail.version", trailfile.SchemaVersion),
 	)
 }
 
+// sorted are the columns by which the rows of s are.
+func sorted(s trailfile.Schema) []parquet.SortingColumn {
+	by := []parquet.SortingColumn{parquet.Ascending("user_id")}
+	if s.Order > 0 {
+		by = append(by, parquet.Ascending(s.Columns[s.Order].Name))
+	}
+	return by
+}
+
 // libraryStruct is the struct type whose columns are those of s.
 func libraryStruct(s trailfile.Schema) reflect.Type {
-	fields := []reflect.StructField{
-		{Name: "C0", Type: reflect.TypeFor[string](), Tag: `parquet:"user_id,dict"`},
-		{Name: "C1", Type: reflect.TypeFor[int32](), Tag: `parquet:"date,date"`},
-		{Name: "C2", Type: reflect.TypeFor[int64](), Tag: `parquet:"time,timestamp(microsecond)"`},
-		{Name: "C3", Type: reflect.TypeFor[string](), Tag: `parquet:"behaviour,dict"`},
-		{Name: "C4", Type: reflect.TypeFor[int64](), Tag: `parquet:"id"`},
-	}
-	for i, f := range s.Fields {
+	var fields []reflect.StructField
+	for i, f := range s.Columns {
 		t, opt := reflect.TypeFor[int64](), ""
 		switch f.Type {
 		case behaviour.String:
@@ -82,10 +85,13 @@ func libraryStruct(s trailfile.Schema) reflect.Type {
 		case behaviour.Day:
 			t, opt = reflect.TypeFor[int32](), ",date"
 		}
+		if f.Nullable {
+			opt = ",optional" + opt
+		}
 		fields = append(fields, reflect.StructField{
-			Name: fmt.Sprintf("C%d", 5+i),
+			Name: fmt.Sprintf("C%d", i),
 			Type: t,
-			Tag:  reflect.StructTag(fmt.Sprintf(`parquet:"%s,optional%s"`, f.Name, opt)),
+			Tag:  reflect.StructTag(fmt.Sprintf(`parquet:"%s%s"`, f.Name, opt)),
 		})
 	}
 	return reflect.StructOf(fields)
@@ -96,7 +102,7 @@ func writeColumns(tb testing.TB, cols []*parquet.ColumnWriter, s trailfile.Schem
 	for col := range cols {
 		values := make([]parquet.Value, len(rows))
 		for i, r := range rows {
-			values[i] = libraryValue(r.column(s, col), col, min(1, col/5))
+			values[i] = libraryValue(r.column(s, col), col, level(&s.Columns[col]))
 		}
 		if _, err := cols[col].WriteRowValues(values); err != nil {
 			tb.Fatal(err)
@@ -104,17 +110,17 @@ func writeColumns(tb testing.TB, cols []*parquet.ColumnWriter, s trailfile.Schem
 	}
 }
 
+// level is the definition level of a value that is not null.
+func level(c *trailfile.Column) int {
+	if c.Nullable {
+		return 1
+	}
+	return 0
+}
+
 func libraryValue(x any, col, level int) parquet.Value {
 	if x == nil {
 		return parquet.NullValue().Level(0, 0, col)
 	}
 	return parquet.ValueOf(x).Level(0, level, col)
-}
-
-// column is what row r has in a column of the file.
-func (r *row) column(s trailfile.Schema, col int) any {
-	if col >= 5 {
-		return r.fields[col-5]
-	}
-	return []any{r.user, r.date, r.time, s.Kinds[r.kind], r.id}[col]
 }

@@ -19,36 +19,66 @@ type row struct {
 	time   int64
 	kind   uint8
 	id     int64
-	fields []any // string, int64, float64, bool or nil; int64 for timestamps, int32 for dates
+	fields []any // of the other columns: string, int64, float64, bool or nil; int64 for timestamps, int32 for dates
+}
+
+// column is what row r has in a column of the file; of the others than the five that
+// every long file has, they are taken in order.
+func (r *row) column(s trailfile.Schema, col int) any {
+	if v, ok := r.fixed(&s.Columns[col]); ok {
+		return v
+	}
+	for i := range s.Columns[:col] {
+		if _, ok := r.fixed(&s.Columns[i]); ok {
+			col--
+		}
+	}
+	return r.fields[col]
+}
+
+// fixed is what row r has in a column that it has a name for.
+func (r *row) fixed(c *trailfile.Column) (v any, ok bool) {
+	switch c.Name {
+	case "user_id":
+		return r.user, true
+	case "date":
+		return r.date, true
+	case "time":
+		return r.time, true
+	case "behaviour":
+		return c.Names[r.kind], true
+	case "id":
+		return r.id, true
+	}
+	return nil, false
+}
+
+// others are the columns that a row has no name for.
+func others(s trailfile.Schema) []trailfile.Column {
+	return slices.DeleteFunc(slices.Clone(s.Columns), func(c trailfile.Column) bool { return slices.Contains(behaviour.Reserved, c.Name) })
 }
 
 // batch turns rows into the Batch that a writer of s is given. What stands in
 // the place of a null differs with junk: nothing of it may reach the file.
 func batch(s trailfile.Schema, rows []row, junk int) *trailfile.Batch {
-	b := &trailfile.Batch{Rows: len(rows), Fields: make([]trailfile.Values, len(s.Fields))}
-	b.User.Off = []uint32{0}
-	for i, f := range s.Fields {
-		b.Fields[i].Type = f.Type
-		if f.Type == behaviour.String {
-			b.Fields[i].Str.Off = []uint32{0}
-		}
-	}
+	b := trailfile.NewBatch(s)
+	b.Rows = len(rows)
 	for _, r := range rows {
-		b.User.Data = append(b.User.Data, r.user...)
-		b.User.Off = append(b.User.Off, uint32(len(b.User.Data)))
-		b.Date = append(b.Date, r.date)
-		b.Time = append(b.Time, r.time)
-		b.Behaviour = append(b.Behaviour, r.kind)
-		b.ID = append(b.ID, r.id)
-		for i := range s.Fields {
-			appendValue(&b.Fields[i], r.fields[i], junk)
+		for i := range s.Columns {
+			if s.Columns[i].Names != nil {
+				b.Columns[i].Code = append(b.Columns[i].Code, r.kind)
+			} else {
+				appendValue(&b.Columns[i], s.Columns[i].Nullable, r.column(s, i), junk)
+			}
 		}
 	}
-	return b
+	return &b
 }
 
-func appendValue(v *trailfile.Values, x any, junk int) {
-	v.Valid = append(v.Valid, x != nil)
+func appendValue(v *trailfile.Values, nullable bool, x any, junk int) {
+	if nullable {
+		v.Valid = append(v.Valid, x != nil)
+	}
 	switch v.Type {
 	case behaviour.String:
 		s, ok := x.(string)
@@ -89,11 +119,11 @@ func appendValue(v *trailfile.Values, x any, junk int) {
 
 // everyType is a schema with a field of each type.
 func everyType() trailfile.Schema {
-	s := trailfile.Schema{Kinds: []string{"login", "order", "play", "visit"}}
+	var fields []behaviour.Field
 	for _, t := range behaviour.Types {
-		s.Fields = append(s.Fields, behaviour.Field{Name: "f_" + string(t), Type: t})
+		fields = append(fields, behaviour.Field{Name: "f_" + string(t), Type: t})
 	}
-	return s
+	return trailfile.Long([]string{"login", "order", "play", "visit"}, 0, fields)
 }
 
 // value draws a value of type t that is awkward now and then.
@@ -119,6 +149,10 @@ func value(r *rand.Rand, t behaviour.Type) any {
 func people(seed uint64, s trailfile.Schema, n int, nulls float64) []row {
 	r := rand.New(rand.NewPCG(seed, 0))
 	rows := make([]row, 0, n)
+	kinds := 1
+	for _, c := range s.Columns {
+		kinds = max(kinds, len(c.Names))
+	}
 	for u := 0; len(rows) < n; u++ {
 		user, at := fmt.Sprintf("user%06d", u), int64(1.4e15)
 		if u%97 == 5 {
@@ -126,11 +160,11 @@ func people(seed uint64, s trailfile.Schema, n int, nulls float64) []row {
 		}
 		for range min(1+r.IntN(30), n-len(rows)) {
 			at += r.Int64N(5e10)
-			x := row{user: user, date: int32(at / 86400e6), time: at, kind: uint8(r.IntN(len(s.Kinds))), id: r.Int64()}
-			for _, f := range s.Fields {
+			x := row{user: user, date: int32(at / 86400e6), time: at, kind: uint8(r.IntN(kinds)), id: r.Int64()}
+			for _, c := range others(s) {
 				var v any
-				if r.Float64() >= nulls {
-					v = value(r, f.Type)
+				if r.Float64() >= nulls || !c.Nullable {
+					v = value(r, c.Type)
 				}
 				x.fields = append(x.fields, v)
 			}

@@ -83,6 +83,13 @@ func (b *bools) add(v []int32, valid []bool) {
 	}
 }
 
+// addAll adds all values of v.
+func (b *bools) addAll(v []int32) {
+	for _, x := range v {
+		b.data = append(b.data, bit(x != 0))
+	}
+}
+
 func (b *bools) len() int                            { return len(b.data) }
 func (b *bools) size() int                           { return (len(b.data) + 7) / 8 }
 func (b *bools) encoding() format.Encoding           { return format.Plain }

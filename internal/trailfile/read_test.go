@@ -15,7 +15,6 @@ import (
 	"github.com/xitongsys/parquet-go/reader"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/trailfile"
 )
 
 func open(t *testing.T, data []byte) *parquet.File {
@@ -189,7 +188,7 @@ func TestOldLibraryReadsWhatWasWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.ReadStop()
-			for col := range 5 + len(c.schema.Fields) {
+			for col := range c.schema.Columns {
 				values, _, _, err := r.ReadColumnByIndex(int64(col), int64(len(c.rows)))
 				if err != nil {
 					t.Fatal(err)
@@ -201,53 +200,6 @@ func TestOldLibraryReadsWhatWasWritten(t *testing.T) {
 					if want := c.rows[i].column(c.schema, col); !same(v, want) {
 						t.Fatalf("row %d, column %d: %v, want %v", i, col, v, want)
 					}
-				}
-			}
-		})
-	}
-}
-
-// TestBytesDoNotDependOnBatches also writes with one Writer what others before
-// it wrote with new ones.
-func TestBytesDoNotDependOnBatches(t *testing.T) {
-	for _, c := range samples() {
-		t.Run(c.name, func(t *testing.T) {
-			want, _ := write(t, c.schema, c.opts, c.rows, len(c.rows)+1)
-			for _, size := range []int{1, 7, 8191} {
-				if len(c.rows) > 1000*size {
-					continue // takes long and shows no more
-				}
-				if got, _ := write(t, c.schema, c.opts, c.rows, size); !bytes.Equal(got, want) {
-					t.Errorf("batches of %d rows make another file", size)
-				}
-			}
-			var buf bytes.Buffer
-			w, err := trailfile.NewWriter(&buf, c.schema, c.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			other := different(people(99, c.schema, 1000, 0))
-			for _, finish := range []bool{false, true} {
-				buf.Reset()
-				w.Reset(&buf)
-				if err := w.Write(batch(c.schema, other, 0)); err != nil {
-					t.Fatal(err)
-				}
-				if finish {
-					if _, err := w.Close(); err != nil {
-						t.Fatal(err)
-					}
-				}
-				buf.Reset()
-				w.Reset(&buf)
-				if err := w.Write(batch(c.schema, c.rows, 2)); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := w.Close(); err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(buf.Bytes(), want) {
-					t.Fatal("a writer used again makes another file")
 				}
 			}
 		})

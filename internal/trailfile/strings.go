@@ -47,7 +47,7 @@ func (t *text) push(s []byte) bool {
 	if !t.plain {
 		t.codes = append(t.codes, int32(t.entries.len()))
 	}
-	t.entries.push(s)
+	t.entries.Append(s)
 	t.bytes += len(s)
 	if !t.plain && (t.entries.len() > maxEntries || len(t.entries.Data) > maxEntryBytes) {
 		t.flatten()
@@ -61,7 +61,7 @@ func (t *text) flatten() {
 	t.entries, t.spare = t.spare, t.entries
 	t.entries.reset()
 	for _, c := range t.codes {
-		t.entries.push(t.spare.at(int(c)))
+		t.entries.Append(t.spare.At(int(c)))
 	}
 	t.codes, t.plain = t.codes[:0], true
 }
@@ -116,7 +116,7 @@ func (t *text) bounds(from, to int) (lo, hi []byte, ok bool) {
 	case t.plain:
 		lo, hi = t.entries.bounds(from, to)
 	case t.sorted:
-		lo, hi = t.entries.at(int(t.codes[from])), t.entries.at(int(t.codes[to-1]))
+		lo, hi = t.entries.At(int(t.codes[from])), t.entries.At(int(t.codes[to-1]))
 	case to-from == len(t.codes):
 		lo, hi = t.entries.bounds(0, t.entries.len())
 	default:
@@ -131,14 +131,14 @@ func (t *text) pageBounds(codes []int32) (lo, hi []byte) {
 		t.seen, t.page = make([]uint32, n), 0
 	}
 	t.page++
-	lo = t.entries.at(int(codes[0]))
+	lo = t.entries.At(int(codes[0]))
 	hi = lo
 	for _, c := range codes {
 		if t.seen[c] == t.page {
 			continue
 		}
 		t.seen[c] = t.page
-		lo, hi = widen(lo, hi, t.entries.at(int(c)))
+		lo, hi = widen(lo, hi, t.entries.At(int(c)))
 	}
 	return lo, hi
 }
@@ -183,11 +183,11 @@ func newWords() *words {
 	return w
 }
 
-// add adds the strings from..to of s that are valid, and returns the row of one
-// that is not UTF-8, or -1.
+// add adds the strings from..to of s that are valid, all of them if valid is nil,
+// and returns the row of one that is not UTF-8, or -1.
 func (w *words) add(s *Bytes, valid []bool, from, to int) int {
 	for i := from; i < to; i++ {
-		if valid[i] && !w.addOne(s.at(i)) {
+		if (valid == nil || valid[i]) && !w.addOne(s.At(i)) {
 			return i
 		}
 	}
@@ -230,7 +230,7 @@ type kinds struct {
 func (k *kinds) add(v []uint8) {
 	for _, b := range v {
 		if k.code[b] == 0 {
-			k.entries.push([]byte(k.names[b]))
+			k.entries.Append([]byte(k.names[b]))
 			k.code[b] = int32(k.entries.len())
 		}
 		k.codes = append(k.codes, k.code[b]-1)
@@ -242,24 +242,13 @@ func (k *kinds) reset() {
 	k.code = [256]int32{}
 }
 
-func (s *Bytes) len() int        { return max(0, len(s.Off)-1) }
-func (s *Bytes) at(i int) []byte { return s.Data[s.Off[i]:s.Off[i+1]] }
-
-func (s *Bytes) push(b []byte) {
-	if len(s.Off) == 0 {
-		s.Off = append(s.Off, 0)
-	}
-	s.Data = append(s.Data, b...)
-	s.Off = append(s.Off, uint32(len(s.Data)))
-}
-
 func (s *Bytes) reset() { s.Data, s.Off = s.Data[:0], s.Off[:0] }
 
 func (s *Bytes) bounds(from, to int) (lo, hi []byte) {
-	lo = s.at(from)
+	lo = s.At(from)
 	hi = lo
 	for i := from + 1; i < to; i++ {
-		lo, hi = widen(lo, hi, s.at(i))
+		lo, hi = widen(lo, hi, s.At(i))
 	}
 	return lo, hi
 }
@@ -267,7 +256,7 @@ func (s *Bytes) bounds(from, to int) (lo, hi []byte) {
 // appendPlain appends the strings from..to, the length before each.
 func (s *Bytes) appendPlain(dst []byte, from, to int) []byte {
 	for i := from; i < to; i++ {
-		b := s.at(i)
+		b := s.At(i)
 		dst = append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
 	}
 	return dst

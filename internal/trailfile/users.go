@@ -22,24 +22,27 @@ type users struct {
 	hashes      []uint64 // of the users in the group, for the Bloom filter
 }
 
-// add adds the users of rows from..to. row is the number of b's first row, for
-// errors.
-func (u *users) add(b *Batch, from, to int, row int64) error {
+// add adds the users of rows from..to, whose times are in order where there are
+// any. row is the number of the first row of them all, for errors.
+func (u *users) add(user *Bytes, times []int64, from, to int, row int64) error {
 	for i := from; i < to; i++ {
-		s := b.User.at(i)
+		s := user.At(i)
 		if u.started && bytes.Equal(s, u.last) {
-			if b.Time[i] < u.time {
-				return u.outOfOrder(b, i, row)
+			if times == nil || times[i] < u.time {
+				return outOfOrder(row+int64(i), s, u.last, times, i, u.time)
 			}
-			u.time = b.Time[i]
+			u.time = times[i]
 			if u.again() {
 				continue
 			}
 		} else if u.started && bytes.Compare(s, u.last) < 0 {
-			return u.outOfOrder(b, i, row)
+			return outOfOrder(row+int64(i), s, u.last, times, i, u.time)
 		}
-		if err := u.next(s, b.Time[i]); err != nil {
+		if err := u.next(s); err != nil {
 			return fmt.Errorf("row %d: %w", row+int64(i), err)
+		}
+		if times != nil {
+			u.time = times[i]
 		}
 	}
 	return nil
@@ -52,7 +55,7 @@ func (u *users) again() bool {
 		return false
 	}
 	if u.plain {
-		u.entries.push(u.last)
+		u.entries.Append(u.last)
 	} else {
 		u.codes = append(u.codes, int32(n-1))
 	}
@@ -61,21 +64,16 @@ func (u *users) again() bool {
 }
 
 // next adds the first row of a user in this group.
-func (u *users) next(s []byte, time int64) error {
+func (u *users) next(s []byte) error {
 	if !u.push(s) {
-		return notText("user_id", s)
+		return notText(UserColumn, s)
 	}
 	if !u.started {
 		u.first = append(u.first[:0], s...)
 	}
-	u.last, u.time, u.started = append(u.last[:0], s...), time, true
+	u.last, u.started = append(u.last[:0], s...), true
 	u.hashes = append(u.hashes, bloom.XXH64{}.Sum64(s))
 	return nil
-}
-
-func (u *users) outOfOrder(b *Batch, i int, row int64) error {
-	return fmt.Errorf("row %d out of order: user %q at %d after user %q at %d",
-		row+int64(i), b.User.at(i), b.Time[i], u.last, u.time)
 }
 
 // filter makes the Bloom filter of the group's users, in the memory of f if it
@@ -99,12 +97,4 @@ func (u *users) restart() {
 	u.text.restart()
 	u.started = false
 	u.first, u.last = u.first[:0], u.last[:0]
-}
-
-// notText is the error of a string that no STRING column may hold.
-func notText(column string, s []byte) error {
-	if len(s) > maxValueBytes {
-		return fmt.Errorf("column %s: a value of %d bytes, at most %d", column, len(s), maxValueBytes)
-	}
-	return fmt.Errorf("column %s: %.64q is not UTF-8", column, s)
 }

@@ -1,7 +1,6 @@
 package trailfile
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,10 +11,8 @@ const magic = "PAR1"
 // maxGroups is how many row groups a footer can number.
 const maxGroups = math.MaxInt16 + 1
 
-var errClosed = errors.New("trailfile: the writer is closed")
-
-// A Writer writes one trail file, and after Reset another. It is for one
-// goroutine.
+// A Writer writes one trail file as Parquet, and after Reset another. It is for
+// one goroutine.
 type Writer struct {
 	schema Schema
 	opts   Options
@@ -31,7 +28,7 @@ type Writer struct {
 type Meta struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
-	Groups int    `json:"groups"`          // row groups
+	Groups int    `json:"groups"`          // row groups, or record batches; 0 where the format has none
 	First  string `json:"first,omitempty"` // user of the first row
 	Last   string `json:"last,omitempty"`  // user of the last row
 }
@@ -43,7 +40,7 @@ func NewWriter(w io.Writer, s Schema, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.validate(); err != nil {
+	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	codec, err := newCompressor(o.Codec)
@@ -60,7 +57,7 @@ func NewWriter(w io.Writer, s Schema, o Options) (*Writer, error) {
 func (w *Writer) Reset(out io.Writer) {
 	w.pages.w, w.pages.offset = out, 0
 	w.group.restart()
-	w.footer = footer{}
+	w.footer = footer{order: w.schema.Order}
 	w.judged, w.err, w.closed = false, nil, false
 }
 
@@ -69,7 +66,7 @@ func (w *Writer) Reset(out io.Writer) {
 // changes nothing in the file. After an error the file is of no use.
 func (w *Writer) Write(b *Batch) error {
 	if w.closed {
-		return errClosed
+		return ErrClosed
 	}
 	if w.err == nil {
 		w.err = w.add(b)
@@ -108,18 +105,7 @@ func (w *Writer) fit(b *Batch, from int) int {
 	if !w.judged && w.group.rows < sampleRows {
 		n = min(n, sampleRows-w.group.rows)
 	}
-	to := min(b.Rows, from+n)
-	have := w.group.bytes()
-	if have+mostBytes(b, from, to) <= w.opts.GroupBytes {
-		return to
-	}
-	for i := from; i < to; i++ {
-		have += stringBytes(b, i)
-		if have > w.opts.GroupBytes && w.group.rows+i > from {
-			return i
-		}
-	}
-	return to
+	return w.schema.Fit(b, from, min(b.Rows, from+n), w.group.bytes(), w.opts.GroupBytes, w.group.rows == 0)
 }
 
 func (w *Writer) judge() {

@@ -1,0 +1,347 @@
+package bulkload_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/cell"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hbase/hbasetest"
+	"usertrail/internal/layout"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// puts loads days by puts, with so many workers.
+func (p *port) puts(ctx context.Context, from, to string, workers int) (bulkload.Result, error) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	cfg := p.config(from, to)
+	cfg.Store, cfg.Mode, cfg.Workers = store, bulkload.Put, workers
+	return bulkload.Run(ctx, cfg)
+}
+
+// A said is what a table says of a user.
+type said struct {
+	did  activity.Set
+	sure bool
+}
+
+// users are those that the table names within a span.
+func (p *port) users(from, to string) map[string]said {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	t, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer t.Close()
+	users, err := t.Users(p.t.Context(), split.Region{}, behaviour.Span{From: date(p.t, from), To: date(p.t, to)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer users.Close()
+	out := map[string]said{}
+	for users.Next() {
+		u := users.User()
+		out[string(u.Key)] = said{u.Did, u.Sure}
+	}
+	if err := users.Err(); err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// byRolls says whether the rolls answer: a user who is nowhere is not taken to be there.
+func (p *port) byRolls() bool {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	t, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer t.Close()
+	users, err := t.Users(p.t.Context(), split.Region{}, behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer users.Close()
+	return !users.SeekGE([]byte("zzz,"))
+}
+
+// rows are who did what within a span, by the rows in HBase.
+func (p *port) rows(from, to string) map[string]activity.Set {
+	p.t.Helper()
+	span := behaviour.Span{From: date(p.t, from), To: date(p.t, to)}
+	out := map[string]activity.Set{}
+	for _, c := range p.hbase.Cells(trailsTable) {
+		day, kind, ok := layout.Reversed{}.ParseRow(p.job.Schema, c.Row)
+		if !ok {
+			p.t.Fatalf("row %q", c.Row)
+		}
+		if span.Has(day) {
+			out[string(c.Row[:layout.Reversed{}.UserKeyLen(c.Row)])] |= activity.Of(kind)
+		}
+	}
+	return out
+}
+
+// namesAll fails unless everybody who has rows is named, with all that they did.
+func (p *port) namesAll(when string) {
+	p.t.Helper()
+	got := p.users("2014-09-01", "2014-09-30")
+	want := p.rows("2014-09-01", "2014-09-30")
+	if len(want) == 0 {
+		p.t.Fatalf("%s: nobody is there", when)
+	}
+	for key, did := range want {
+		if got[key].did&did != did {
+			p.t.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].did)
+		}
+	}
+}
+
+// nights writes logs of so many nights, of which the first has a file that is too bad.
+func (p *port) nights(n int) {
+	p.t.Helper()
+	for night := range n {
+		day := fmt.Sprintf("2014-09-%02d", night+1)
+		var plays, orders strings.Builder
+		plays.WriteString("user,time,title,seconds\n")
+		orders.WriteString("user,time,price\n")
+		for i := range 200 {
+			fmt.Fprintf(&plays, "%c%d,%s 10:%02d:00,one,%d\n", 'a'+(i*7+night)%26, i%11, day, i%60, i)
+			if i%3 == 0 {
+				fmt.Fprintf(&orders, "%c%d,%s 12:%02d:00,%d\n", 'a'+(i*5+night)%26, i%7, day, i%60, i)
+			}
+		}
+		p.write(day+"/play.csv", plays.String())
+		p.write(day+"/order.csv", orders.String())
+	}
+	p.write("2014-09-01/order.csv", "user,time,price\nspoilt,2014-09-01 12:00:00,1\nspoilt,never,2\nspoilt,never,3\n")
+}
+
+// rolls are the rolls of the catalog, by name.
+func (p *port) rolls() map[string]string {
+	p.t.Helper()
+	names, err := filepath.Glob(filepath.Join(p.dir, "catalog/d/*.roll"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		out[filepath.Base(name)] = string(b)
+	}
+	return out
+}
+
+// TestPutsLeaveARoll holds what the roll of a load of puts says against the rows that
+// it put. Workers and memory make no difference to it.
+func TestPutsLeaveARoll(t *testing.T) {
+	var want map[string]string
+	for _, workers := range []int{1, 2, 5} {
+		p := newPort(t)
+		p.nights(3)
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-03", workers); !errors.Is(err, bulkload.ErrTooBad) {
+			t.Fatalf("%d workers: %v, want ErrTooBad of one file", workers, err)
+		}
+		if !p.byRolls() {
+			t.Errorf("%d workers: the rolls are not asked", workers)
+		}
+		for _, span := range [][2]string{{"2014-09-01", "2014-09-03"}, {"2014-09-02", "2014-09-02"}, {"2014-09-03", "2014-09-09"}} {
+			rows := map[string]said{}
+			for key, did := range p.rows(span[0], span[1]) {
+				rows[key] = said{did, true}
+			}
+			if got := p.users(span[0], span[1]); !maps.Equal(got, rows) || len(rows) < 50 {
+				t.Errorf("%d workers, %s: the roll names\n%v, and there are\n%v", workers, span, got, rows)
+			}
+		}
+		got := p.rolls()
+		if want == nil {
+			want = got
+		}
+		if len(got) != 1 || !maps.Equal(got, want) {
+			t.Errorf("%d workers leave %d rolls, not the one of 1 worker", workers, len(got))
+		}
+	}
+}
+
+// TestKilledPutsAreNamed kills loads of puts early and late, loads another night, and
+// then the same again.
+func TestKilledPutsAreNamed(t *testing.T) {
+	for _, at := range []int32{1, 2, 3} {
+		p := newPort(t)
+		p.nights(3)
+		if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+			t.Fatal(err)
+		}
+		ctx, kill := context.WithCancel(t.Context())
+		var calls atomic.Int32
+		p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+			if c.Method == "Multi" && calls.Add(1) == at {
+				kill()
+			}
+			return hbasetest.Fault{}
+		}})
+		_, err := p.puts(ctx, "2014-09-03", "2014-09-03", 1)
+		p.hbase.SetHooks(hbasetest.Hooks{})
+		kill()
+		if err == nil && at == 1 {
+			t.Fatal("the load was not killed")
+		}
+		if !p.byRolls() {
+			t.Error("after a killed load that has its roll the rolls are not asked")
+		}
+		p.namesAll("after a killed load")
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrTooBad) {
+			t.Fatal(err)
+		}
+		p.namesAll("after a load of another night")
+		if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+			t.Fatal(err)
+		}
+		for key, u := range p.users("2014-09-01", "2014-09-30") {
+			if !u.sure {
+				t.Errorf("in the end %q is not sure to be there", key)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("in the end something is still begun: %v", err)
+		}
+		if got := p.rolls(); len(got) != 3 {
+			t.Errorf("in the end there are %d rolls, want one for each load", len(got))
+		}
+	}
+}
+
+// TestALostHandoverLeavesItsRolls takes the files of one region away that a killed load
+// was handing over, when another region has its own already.
+func TestALostHandoverLeavesItsRolls(t *testing.T) {
+	p := newPort(t)
+	p.hbase.Split(trailsTable, []byte("5")) // names end in a digit, keys begin with it
+	p.nights(3)
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	var calls atomic.Int32
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "BulkLoadHFile" && calls.Add(1) > 1 {
+			kill()
+			return hbasetest.Fault{Skip: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	before := len(p.hbase.Cells(trailsTable))
+	store := p.connect(local.New())
+	defer store.Close()
+	cfg := p.config("2014-09-03", "2014-09-03")
+	cfg.Store, cfg.Mode = store, bulkload.HFile
+	if _, err := bulkload.Run(ctx, cfg); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+	if len(p.hbase.Cells(trailsTable)) == before {
+		t.Fatal("no region has taken its file")
+	}
+	p.namesAll("while files are under way")
+	if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := again.Recover(t.Context()); err != nil || len(done) != 0 {
+		t.Fatalf("%d loads were finished, %v; want none", len(done), err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !p.byRolls() {
+		t.Error("after a load that was given up the rolls are not asked")
+	}
+	p.namesAll("after a load was given up")
+	names := slices.Sorted(maps.Keys(p.rolls()))
+	if len(names) != 3 || !strings.HasPrefix(names[0], "lost-") {
+		t.Errorf("the rolls are %q, want that of the first load and two of the lost one", names)
+	}
+}
+
+// TestRowsOfOthersAreFound loads into a table that has a row already.
+func TestRowsOfOthersAreFound(t *testing.T) {
+	for _, mode := range []bulkload.Mode{bulkload.Put, bulkload.HFile} {
+		p := newPort(t)
+		other := &cell.Cell{Row: []byte("other,20140902,00001"), Family: []byte("d"), Qualifier: []byte("title,12345678"), Time: 1_409_600_000_000, Type: cell.Put, Value: []byte("x")}
+		p.hbase.Load(trailsTable, other)
+		store := p.connect(local.New())
+		defer store.Close()
+		cfg := p.config("2014-09-01", "2014-09-02")
+		cfg.Store, cfg.Mode = store, mode
+		if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if p.byRolls() {
+			t.Errorf("by %s: the rolls are asked, and they do not know who was there before", mode)
+		}
+		p.namesAll("beside others")
+	}
+}
+
+// TestAUserOfTwoRegionsIsNamedOnce asks regions that end between the rows of a user.
+func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
+	p := newPort(t)
+	p.hbase.Split(trailsTable, []byte("c,20140902"))
+	if _, err := p.run(local.New()); err != nil {
+		t.Fatal(err)
+	}
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	regions, err := opened.Regions(t.Context())
+	if err != nil || len(regions) != 3 {
+		t.Fatalf("%d regions, %v; want 3", len(regions), err)
+	}
+	for what, from := range map[string]table.Table{"rolls": opened, "rows": table.Unrolled(opened)} {
+		var got []string
+		for _, r := range regions {
+			users, err := from.Users(t.Context(), r, behaviour.Span{From: date(t, "2014-09-01"), To: date(t, "2014-09-02")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for users.Next() {
+				got = append(got, fmt.Sprintf("%s%b", users.User().Key, users.User().Did))
+			}
+			if err := errors.Join(users.Err(), users.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []string{"a,11", "b,1", "c,11"}; !slices.Equal(got, want) {
+			t.Errorf("by %s the users are %q, want %q", what, got, want)
+		}
+	}
+}

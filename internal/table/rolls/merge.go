@@ -1,0 +1,212 @@
+package rolls
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/roll"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// A merge walks over the users of several rolls, each once.
+type merge struct {
+	rolls   *Rolls
+	region  split.Region
+	span    behaviour.Span
+	cursors []*cursor // of all rolls that were asked for
+
+	left  places
+	user  table.User
+	begun bool
+	at    bool // user is one
+	err   error
+}
+
+// want adds a roll, if it can have users who are asked for.
+func (m *merge) want(q *Question, f *manifest.File, sure bool) {
+	if q.hasUsers(f) {
+		m.cursors = append(m.cursors, &cursor{file: f, sure: sure})
+	}
+}
+
+// SeekGE implements table.Users.
+func (m *merge) SeekGE(key []byte) bool {
+	if m.at && bytes.Compare(m.user.Key, key) >= 0 {
+		return true
+	}
+	m.seek(key)
+	return m.gather()
+}
+
+// seek moves all rolls that stand before key to it, or to where the region begins.
+func (m *merge) seek(key []byte) {
+	if bytes.Compare(key, m.region.Start) < 0 {
+		key = m.region.Start
+	}
+	if !m.begun {
+		m.begun = true
+		for _, c := range m.cursors {
+			if c.it.SeekGE(key) {
+				m.left = append(m.left, c)
+			} else if m.failed(c) {
+				return
+			}
+		}
+		heap.Init(&m.left)
+		return
+	}
+	for len(m.left) > 0 && bytes.Compare(m.left[0].key(), key) < 0 {
+		if m.moved(m.left[0].it.SeekGE(key)); m.err != nil {
+			return
+		}
+	}
+}
+
+// Next implements table.Users.
+func (m *merge) Next() bool {
+	if !m.begun {
+		m.seek(m.region.Start)
+	}
+	return m.gather()
+}
+
+// User implements table.Users.
+func (m *merge) User() table.User { return m.user }
+
+// Err implements table.Users.
+func (m *merge) Err() error { return m.err }
+
+// Close implements table.Users.
+func (m *merge) Close() error {
+	var errs []error
+	for _, c := range m.cursors {
+		if c.held != nil {
+			errs = append(errs, m.rolls.letGo(c.held))
+		}
+	}
+	m.cursors, m.left = nil, nil
+	return errors.Join(errs...)
+}
+
+// gather takes the smallest key from all rolls that have it. A user without a row in
+// the span is passed over.
+func (m *merge) gather() bool {
+	for m.err == nil && len(m.left) > 0 {
+		least := m.left[0].key()
+		if len(m.region.End) > 0 && bytes.Compare(least, m.region.End) >= 0 {
+			break
+		}
+		m.user = table.User{Key: append(m.user.Key[:0], least...)}
+		var sure activity.Set
+		for m.err == nil && len(m.left) > 0 && bytes.Equal(m.left[0].key(), m.user.Key) {
+			c := m.left[0]
+			did, records := c.within(m.span)
+			m.user.Did |= did
+			m.user.Records += records
+			if c.sure {
+				sure |= did
+			}
+			m.moved(c.it.Next())
+		}
+		if m.user.Sure = m.user.Did == sure; m.err == nil && m.user.Did != 0 {
+			m.at = true
+			return true
+		}
+	}
+	m.at = false
+	return false
+}
+
+// moved puts the roll on top in its place, which has gone on to another user, if
+// there was one.
+func (m *merge) moved(ok bool) {
+	switch {
+	case ok:
+		heap.Fix(&m.left, 0)
+	case !m.failed(m.left[0]):
+		heap.Pop(&m.left)
+	}
+}
+
+// failed says whether a roll has no user left because it cannot be read.
+func (m *merge) failed(c *cursor) bool {
+	if err := c.it.Err(); err != nil {
+		m.err = fmt.Errorf("read %s: %w", dfs.Join(m.rolls.dir, c.file.Roll), err)
+	}
+	return m.err != nil
+}
+
+// A cursor is a place in one roll.
+type cursor struct {
+	file  *manifest.File
+	sure  bool // its users have the rows that it names
+	held  *opened
+	it    *roll.Iterator
+	kinds []int // schema's kind of each of the roll's behaviour IDs
+	same  bool  // kinds is 0, 1, 2, …
+}
+
+// unknown is the kind of a behaviour that the schema does not have.
+const unknown = -1
+
+func (c *cursor) open(ctx context.Context, s *Rolls, schema *behaviour.Schema) error {
+	o, err := s.hold(ctx, c.file.Roll)
+	if err != nil {
+		return err
+	}
+	c.held, c.it, c.same = o, o.roll.Iterator(), true
+	for i, id := range o.roll.Meta().IDs {
+		k, ok := schema.KindByID(id)
+		if !ok {
+			k = unknown // it comes with a load that is under way
+		}
+		c.kinds = append(c.kinds, k)
+		c.same = c.same && k == i
+	}
+	return nil
+}
+
+func (c *cursor) key() []byte { return c.it.Entry().User }
+
+// within returns what the user at hand did on the days of span.
+func (c *cursor) within(span behaviour.Span) (activity.Set, int64) {
+	e := c.it.Entry()
+	var did uint64
+	for _, d := range e.Days {
+		if span.Has(d.Date) {
+			did |= d.Kinds
+		}
+	}
+	if c.same || did == 0 {
+		return activity.Set(did), e.Records
+	}
+	var set activity.Set
+	for i, k := range c.kinds {
+		if did>>i&1 != 0 && k != unknown {
+			set |= activity.Of(k)
+		}
+	}
+	return set, e.Records
+}
+
+// places are a heap of rolls, the one with the smallest key on top.
+type places []*cursor
+
+func (p places) Len() int           { return len(p) }
+func (p places) Less(i, j int) bool { return bytes.Compare(p[i].key(), p[j].key()) < 0 }
+func (p places) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
+func (p *places) Push(x any)        { *p = append(*p, x.(*cursor)) }
+func (p *places) Pop() any {
+	last := len(*p) - 1
+	x := (*p)[last]
+	*p = (*p)[:last]
+	return x
+}

@@ -1,0 +1,143 @@
+package trailfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"usertrail/internal/behaviour"
+)
+
+// ErrClosed is returned for rows that come after Close.
+var ErrClosed = errors.New("trailfile: the writer is closed")
+
+// A Guard keeps the promises that are the same in every format: columns that fit
+// the schema, rows in order, text in UTF-8, and an error that stays. It is for
+// writers of other formats, one file at a time.
+type Guard struct {
+	schema Schema
+	meta   Meta
+	last   []byte // user of the row before
+	time   int64  // of the row before
+	err    error
+	closed bool
+}
+
+// NewGuard returns a Guard for files of s.
+func NewGuard(s Schema) (*Guard, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	return &Guard{schema: s}, nil
+}
+
+// Write has add write the rows of b if they may be, and nothing has failed before.
+func (g *Guard) Write(b *Batch, add func(*Batch) error) error {
+	switch {
+	case g.closed:
+		return ErrClosed
+	case g.err != nil:
+		return g.err
+	}
+	if g.err = g.take(b); g.err == nil {
+		g.err = add(b)
+	}
+	if g.err != nil {
+		g.err = fmt.Errorf("trailfile: %w", g.err)
+	}
+	return g.err
+}
+
+// Close has finish end the file, unless something has failed, and says what is in
+// it but its size.
+func (g *Guard) Close(finish func() error) (Meta, error) {
+	if g.err == nil && !g.closed {
+		if err := finish(); err != nil {
+			g.err = fmt.Errorf("trailfile: %w", err)
+		}
+	}
+	g.closed = true
+	g.meta.Last = string(g.last)
+	return g.meta, g.err
+}
+
+// Reset begins another file of the same schema.
+func (g *Guard) Reset() {
+	*g = Guard{schema: g.schema, last: g.last[:0]}
+}
+
+func (g *Guard) take(b *Batch) error {
+	if err := g.schema.check(b); err != nil {
+		return err
+	}
+	if err := g.order(b); err != nil {
+		return err
+	}
+	for i := range g.schema.Columns {
+		if c := &g.schema.Columns[i]; c.Type == behaviour.String && c.Names == nil {
+			if err := g.text(c, &b.Columns[i]); err != nil {
+				return err
+			}
+		}
+	}
+	g.meta.Rows += int64(b.Rows)
+	return nil
+}
+
+func (g *Guard) order(b *Batch) error {
+	user := &b.Columns[0].Str
+	for i := range b.Rows {
+		s, row := user.At(i), g.meta.Rows+int64(i)
+		if row == 0 {
+			g.meta.First = string(s)
+		} else if c := bytes.Compare(s, g.last); c < 0 || c == 0 && (g.schema.Order == 0 || b.Columns[g.schema.Order].Int[i] < g.time) {
+			return outOfOrder(row, s, g.last, b.times(g.schema), i, g.time)
+		} else if c == 0 {
+			g.time = b.Columns[g.schema.Order].Int[i]
+			continue
+		}
+		g.last = append(g.last[:0], s...)
+		if g.schema.Order > 0 {
+			g.time = b.Columns[g.schema.Order].Int[i]
+		}
+	}
+	return nil
+}
+
+// times are those by which a user's rows are sorted, nil if each user has one.
+func (b *Batch) times(s Schema) []int64 {
+	if s.Order == 0 {
+		return nil
+	}
+	return b.Columns[s.Order].Int
+}
+
+func (g *Guard) text(c *Column, v *Values) error {
+	for i := range v.Str.len() {
+		if c.Nullable && !v.Valid[i] {
+			continue
+		}
+		if s := v.Str.At(i); len(s) > maxValueBytes || !utf8.Valid(s) {
+			return fmt.Errorf("row %d: %w", g.meta.Rows+int64(i), notText(c.Name, s))
+		}
+	}
+	return nil
+}
+
+// outOfOrder is the error of a row that comes too late: of user s at times[i] where
+// there are times, after one of user last at time.
+func outOfOrder(row int64, s, last []byte, times []int64, i int, time int64) error {
+	if times == nil {
+		return fmt.Errorf("row %d out of order: user %q after user %q", row, s, last)
+	}
+	return fmt.Errorf("row %d out of order: user %q at %d after user %q at %d", row, s, times[i], last, time)
+}
+
+// notText is the error of a string that no column may hold.
+func notText(column string, s []byte) error {
+	if len(s) > maxValueBytes {
+		return fmt.Errorf("column %s: a value of %d bytes, at most %d", column, len(s), maxValueBytes)
+	}
+	return fmt.Errorf("column %s: %.64q is not UTF-8", column, s)
+}
