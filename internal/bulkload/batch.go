@@ -44,7 +44,7 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 	var files []manifest.File
 	days := newDays()
 	if b.putter != nil {
-		err = b.put(ctx, len(regions), days)
+		files, err = b.put(ctx, len(regions), days)
 	} else {
 		files, err = b.write(ctx, len(regions), days)
 	}
@@ -54,7 +54,7 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 	if err := b.commit(ctx, files, days); err != nil {
 		return err
 	}
-	l.log.Info("loaded", "files", len(inputs), "hfiles", len(files), "took", time.Since(began).Round(time.Millisecond))
+	l.log.Info("loaded", "files", len(inputs), "hfiles", hfiles(files), "took", time.Since(began).Round(time.Millisecond))
 	return nil
 }
 
@@ -196,8 +196,19 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 		b.ledgers.add(&ledger.Inputs[i])
 	}
 	b.count(ledger)
-	b.result.HFiles += len(files)
+	b.result.HFiles += hfiles(files)
 	return nil
+}
+
+// hfiles is how many of a load's files are more than a roll.
+func hfiles(files []manifest.File) int {
+	n := 0
+	for _, f := range files {
+		if f.Name != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // commitBad makes the quarantine visible. Each file waits for stable storage, so

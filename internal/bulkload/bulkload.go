@@ -4,7 +4,8 @@
 //	read       files are digested, read and parsed by many workers at once;
 //	           shuffle sorts the records, bad ones go to quarantine
 //	write      each region's cells become one HFile and its roll, which are read
-//	           back whole and compared with what went in
+//	           back whole and compared with what went in; or the roll is written,
+//	           and the files are read once more to put their cells
 //	commit     the law is checked, and the table takes the batch in, all at once
 //
 // Beside Run stand Replay, of corrected records; Import, of a table of files into

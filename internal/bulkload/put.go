@@ -34,27 +34,32 @@ func (l *load) takeUp(ctx context.Context) error {
 
 // put reads the files of the batch that are good once more, and puts their cells
 // straight from the workers. Nothing of a file is put before all of it has been
-// read once, so a file that breaks off or has too many bad records leaves no trace.
-func (b *batch) put(ctx context.Context, regions int, all *days) error {
+// read once, so a file that breaks off or has too many bad records leaves no trace. It
+// returns the roll of what it put.
+func (b *batch) put(ctx context.Context, regions int, all *days) ([]manifest.File, error) {
+	rolled, err := b.writeRoll(ctx)
+	if err != nil || rolled == nil {
+		return nil, err
+	}
 	good, again := b.good()
-	if err := b.putter.Begin(ctx, good); err != nil {
-		return err
+	if err := b.putter.Begin(ctx, good, rolled); err != nil {
+		return nil, err
 	}
 	w, err := b.putter.Writer(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer w.Close()
 	if err := b.putFiles(ctx, again, w, all); err != nil {
-		return err
+		return nil, err
 	}
 	if err := b.putSorted(ctx, regions, w, all); err != nil {
-		return err
+		return nil, err
 	}
 	if err := w.Flush(ctx); err != nil {
-		return fmt.Errorf("put: %w", err)
+		return nil, fmt.Errorf("put: %w", err)
 	}
-	return nil
+	return []manifest.File{*rolled}, nil
 }
 
 // good are the delivered files of which records are to be put, as the table
@@ -101,7 +106,7 @@ func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, al
 // putSorted puts what went through the sorter.
 func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all *days) error {
 	for region := range regions {
-		it, err := b.sorter.Part(ctx, region)
+		it, err := b.sorter.Part(ctx, b.part(region))
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (l *load) sorter(ctx context.Context) (*shuffle.Sorter, error) {
 	}
 	return shuffle.New(shuffle.Config{
 		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.Memory / 5 * 3,
-		Parts: len(regions), Shards: l.cfg.Workers, Readers: l.cfg.writers(),
+		Parts: l.part(len(regions)), Shards: l.cfg.Workers, Readers: l.cfg.writers(),
 	})
 }
 
@@ -304,13 +304,18 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	}
 	r.ID = column.ID(p.in.number, r.ID)
 	p.remapped(r)
+	p.dates.From, p.dates.To = min(p.dates.From, r.Date), max(p.dates.To, r.Date)
+	if p.putter != nil {
+		if err := p.addToRoll(r); err != nil {
+			return err
+		}
+	}
 	if !p.sorts(p.in, r.Kind) {
 		return nil
 	}
-	p.dates.From, p.dates.To = min(p.dates.From, r.Date), max(p.dates.To, r.Date)
 	p.row = p.layout.AppendRow(p.row[:0], p.schema, r)
 	p.packed = appendPacked(p.packed[:0], p.in.index, r)
-	return p.shard.Add(p.ctx, p.points.Of(p.row), p.row, uint64(r.ID), p.packed)
+	return p.shard.Add(p.ctx, p.part(p.points.Of(p.row)), p.row, uint64(r.ID), p.packed)
 }
 
 // sorts says whether in's records of a table's kind go through the sorter: all

@@ -29,7 +29,7 @@ type regionFile struct {
 // writeRegion writes one region's records, if there are any, reads them back,
 // and says what is in its file.
 func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error) {
-	it, err := b.sorter.Part(ctx, region)
+	it, err := b.sorter.Part(ctx, b.part(region))
 	if err != nil {
 		return nil, err
 	}

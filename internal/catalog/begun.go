@@ -10,43 +10,66 @@ import (
 	"usertrail/internal/manifest"
 )
 
+// Left is what may be in the table without a ledger; nothing where no load was killed
+// and none is under way.
+func (c *Catalog) Left(ctx context.Context) (*manifest.Begun, error) { return Left(ctx, c.fs, c.dir) }
+
+// Left is that of the catalog in dir. Read before the catalog is opened, it tells of
+// every load that the manifest does not have.
+func Left(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
+	b := new(manifest.Begun)
+	err := manifest.Read(ctx, fs, dfs.Join(dir, begunName), b)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return new(manifest.Begun), nil
+	}
+	return b, err
+}
+
 // Begun are the delivered files whose records a load began to put and that no
 // ledger holds yet: some of their cells may be in the table. Only puts leave any.
 func (c *Catalog) Begun(ctx context.Context) ([]manifest.Input, error) {
-	b := new(manifest.Begun)
-	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, begunName), b)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, nil
-	}
+	b, err := c.Left(ctx)
 	return b.Inputs, err
 }
 
-// Begin remembers that records of some delivered files are about to be put, in
-// addition to those that were begun before. The load that holds them all clears
-// them by Finish.
-func (c *Catalog) Begin(ctx context.Context, inputs []manifest.Input) error {
-	if len(inputs) == 0 {
+// Leave remembers what may be in the table from now on, in addition to what may be
+// there before, until a load that holds it calls Finish.
+func (c *Catalog) Leave(ctx context.Context, more *manifest.Begun) error {
+	if len(more.Inputs) == 0 && len(more.Rolls) == 0 {
 		return nil
 	}
-	before, err := c.Begun(ctx)
+	before, err := c.Left(ctx)
 	if err != nil {
 		return err
 	}
-	all := append(without(before, inputs), inputs...)
-	return manifest.Write(ctx, c.fs, dfs.Join(c.dir, begunName), &manifest.Begun{Version: manifest.Version, Inputs: all})
+	return c.setLeft(ctx, &manifest.Begun{
+		Inputs: append(without(before.Inputs, more.Inputs), more.Inputs...),
+		Rolls:  append(withoutRolls(before.Rolls, filesOf(more.Rolls)), more.Rolls...),
+		Alone:  more.Alone,
+	})
 }
 
-// Finish forgets that files were begun, once a ledger holds them.
+// Finish forgets files, once a ledger holds them, and rolls that the manifest has.
+// What another load left of other records stays.
 func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
-	before, err := c.Begun(ctx)
-	if err != nil || len(before) == 0 {
+	before, err := c.Left(ctx)
+	if err != nil || len(before.Inputs) == 0 && len(before.Rolls) == 0 {
 		return err
 	}
-	rest := without(before, inputs)
-	if len(rest) == 0 {
-		return c.fs.Remove(ctx, dfs.Join(c.dir, begunName))
+	return c.setLeft(ctx, &manifest.Begun{
+		Inputs: without(before.Inputs, inputs),
+		Rolls:  withoutRolls(before.Rolls, c.Manifest().Files),
+		Alone:  before.Alone,
+	})
+}
+
+func (c *Catalog) setLeft(ctx context.Context, b *manifest.Begun) error {
+	name := dfs.Join(c.dir, begunName)
+	if len(b.Inputs) == 0 && len(b.Rolls) == 0 {
+		return c.fs.Remove(ctx, name)
 	}
-	return manifest.Write(ctx, c.fs, dfs.Join(c.dir, begunName), &manifest.Begun{Version: manifest.Version, Inputs: rest})
+	b.Version = manifest.Version
+	return manifest.Write(ctx, c.fs, name, b)
 }
 
 // without leaves out the inputs that have the path of one of the others.
@@ -54,4 +77,19 @@ func without(inputs, others []manifest.Input) []manifest.Input {
 	return slices.DeleteFunc(slices.Clone(inputs), func(in manifest.Input) bool {
 		return slices.ContainsFunc(others, func(o manifest.Input) bool { return o.Path == in.Path })
 	})
+}
+
+// withoutRolls leaves out those that are rolls of the files.
+func withoutRolls(rolls []manifest.Rolled, files []manifest.File) []manifest.Rolled {
+	return slices.DeleteFunc(slices.Clone(rolls), func(r manifest.Rolled) bool {
+		return slices.ContainsFunc(files, func(f manifest.File) bool { return f.Roll == r.Roll })
+	})
+}
+
+func filesOf(rolls []manifest.Rolled) []manifest.File {
+	out := make([]manifest.File, len(rolls))
+	for i := range rolls {
+		out[i] = rolls[i].File
+	}
+	return out
 }

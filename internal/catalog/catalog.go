@@ -4,7 +4,8 @@
 //
 //	DIR/manifest.json        what there is (package manifest)
 //	DIR/loads/000001.json    the ledger of load 1
-//	DIR/begun.json           delivered files whose records are being put
+//	DIR/begun.json           what may be in the table without a ledger
+//	DIR/d/…                  rolls, and of a table of files the HFiles
 //	DIR/handover.json        a load whose files are being handed to HBase
 //	DIR/quarantine/…         bad records, a file for each delivered file
 //	DIR/lock                 held while a load runs
@@ -119,6 +120,14 @@ func (c *Catalog) Extend(s *behaviour.Schema) error {
 	return nil
 }
 
+// SetAlone remembers that the table was empty before its first load. The manifest says
+// so after that load.
+func (c *Catalog) SetAlone(alone bool) {
+	m := *c.Manifest()
+	m.Alone = alone
+	c.set(&m)
+}
+
 // Version is another whenever a load has been committed.
 func (c *Catalog) Version() string {
 	m := c.Manifest()
@@ -175,8 +184,8 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 }
 
 // Sweep removes what a killed load left behind: unfinished files, sorted runs,
-// ledgers that the manifest does not name, and of folder's files all that the
-// manifest does not name.
+// ledgers that the manifest does not name, and of folder's files all that neither
+// the manifest nor Left names.
 func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	if err := c.fs.Sweep(ctx, c.dir); err != nil {
 		return fmt.Errorf("sweep %s: %w", c.dir, err)
@@ -191,6 +200,13 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	}
 	for _, f := range m.Files {
 		files = append(files, f.Name, f.Roll)
+	}
+	left, err := c.Left(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range left.Rolls {
+		files = append(files, r.Roll)
 	}
 	if err := c.sweepOthers(ctx, loadsName, ledgers); err != nil {
 		return err

@@ -68,9 +68,13 @@ func TestBegunIsWhatNoLedgerHolds(t *testing.T) {
 	}{
 		{"nothing", func(*catalog.Catalog, context.Context) error { return nil }, nil},
 		{"a finish without a begin", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("a")) }, nil},
-		{"a begin of nothing", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, nil) }, nil},
-		{"a begin", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, inputs("a", "b")) }, []string{"a", "b"}},
-		{"another, of one of them too", func(c *catalog.Catalog, ctx context.Context) error { return c.Begin(ctx, inputs("b", "c")) }, []string{"a", "b", "c"}},
+		{"a begin of nothing", func(c *catalog.Catalog, ctx context.Context) error { return c.Leave(ctx, new(manifest.Begun)) }, nil},
+		{"a begin", func(c *catalog.Catalog, ctx context.Context) error {
+			return c.Leave(ctx, &manifest.Begun{Inputs: inputs("a", "b")})
+		}, []string{"a", "b"}},
+		{"another, of one of them too", func(c *catalog.Catalog, ctx context.Context) error {
+			return c.Leave(ctx, &manifest.Begun{Inputs: inputs("b", "c")})
+		}, []string{"a", "b", "c"}},
 		{"a finish", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("b", "c", "d")) }, []string{"a"}},
 		{"the last finish", func(c *catalog.Catalog, ctx context.Context) error { return c.Finish(ctx, inputs("a")) }, nil},
 	} {

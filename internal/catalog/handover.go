@@ -12,8 +12,14 @@ import (
 // Handover is the load whose files were being handed to HBase when its process
 // died, nil if there is none.
 func (c *Catalog) Handover(ctx context.Context) (*manifest.Handover, error) {
+	return Handover(ctx, c.fs, c.dir)
+}
+
+// Handover is that of the catalog in dir. Read before the catalog is opened, it tells
+// of a load that the manifest does not have.
+func Handover(ctx context.Context, fs dfs.FS, dir string) (*manifest.Handover, error) {
 	h := new(manifest.Handover)
-	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, handoverName), h)
+	err := manifest.Read(ctx, fs, dfs.Join(dir, handoverName), h)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
 	}

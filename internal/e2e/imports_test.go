@@ -64,9 +64,9 @@ var floors = [][]string{
 	{"internal/bulkload", "internal/extract", "internal/inspect", "internal/verify"},                                                                                          // the programs
 	{"internal/shuffle", "internal/fetch", "internal/progress"},                                                                                                               // movement
 	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"}, // what implements the seams
-	{"internal/catalog", "internal/hbase", "internal/stage"},
+	{"internal/catalog", "internal/hbase", "internal/stage", "internal/table/rolls"},
 	{"internal/table", "internal/job", "internal/manifest", "internal/layout", "internal/precheck"}, // formats and seams
-	{"internal/record", "internal/hfile", "internal/trailfile", "internal/trailfile/textfile", "internal/trailfile/arrowfile", "internal/roll", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/hbase/rpc", "internal/hbase/hbasetest"},
+	{"internal/record", "internal/hfile", "internal/trailfile", "internal/trailfile/textfile", "internal/trailfile/arrowfile", "internal/roll", "internal/condition", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/hbase/rpc", "internal/hbase/hbasetest"},
 	{"internal/hbase/wire"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
 	{"internal/invariants", "internal/clustertest", "internal/pipe"},
@@ -120,6 +120,7 @@ var doorsteps = map[string][]string{
 	"github.com/cockroachdb/datadriven": {},
 	"github.com/colinmarc/hdfs":         {"internal/dfs/hdfs"},
 	"github.com/tsuna/gohbase":          {},
+	"github.com/expr-lang/":             {"internal/condition"},
 	"github.com/apache/":                {"internal/trailfile/arrowfile"},
 }
 

@@ -113,11 +113,31 @@ func (c Counts) Check() error {
 	return nil
 }
 
-// Begun are delivered files whose records were being put when this was written.
-// Of each, the path, behaviour, number, size, time of change and digest are known.
+// Begun is what may be in a live table without a ledger: a load was under way when
+// this was written.
 type Begun struct {
-	Version int     `json:"version"`
-	Inputs  []Input `json:"inputs"`
+	Version int `json:"version"`
+	// Inputs are delivered files whose records were being put. Of each, the path,
+	// behaviour, number, size, time of change and digest are known.
+	Inputs []Input  `json:"inputs"`
+	Rolls  []Rolled `json:"rolls,omitempty"`
+	Alone  bool     `json:"alone,omitempty"` // that of Table, as it was before the first record
 }
 
 func (b *Begun) version() int { return b.Version }
+
+// A Rolled is a roll of records that may be in a live table without a ledger.
+type Rolled struct {
+	File
+	Inputs []uint32 `json:"inputs,omitempty"` // numbers of the delivered files they are of
+}
+
+// Covered says whether the rolls name all who can have records of the inputs.
+func (b *Begun) Covered() bool {
+	for _, in := range b.Inputs {
+		if !slices.ContainsFunc(b.Rolls, func(r Rolled) bool { return slices.Contains(r.Inputs, in.Number) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A Table is what its loads put into a table. A live table has no files, its
-// splits are the server's, and Address says which one it is.
+// A Table is what its loads put into a table. A live table's splits are the server's,
+// Address says which one it is, and of its files only the rolls are there.
 type Table struct {
 	Version     int               `json:"version"`
 	Address     string            `json:"address,omitempty"`
@@ -18,15 +18,19 @@ type Table struct {
 	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
 	Splits      []Key             `json:"splits"` // first rows of all regions but the first
-	Files       []File            `json:"files"`
-	Loads       []LoadRef         `json:"loads"`
+	// Alone says of a live table that it was empty when its first load began: what is
+	// in it came by loads.
+	Alone bool      `json:"alone,omitempty"`
+	Files []File    `json:"files"`
+	Loads []LoadRef `json:"loads"`
 }
 
-// A File is one HFile: one region's rows of one load.
+// A File is one HFile: one region's rows of one load. Of cells that were put there is
+// the roll alone, of all regions, and no Name.
 type File struct {
-	Name    string         `json:"name"` // below the table's directory
+	Name    string         `json:"name,omitempty"` // below the table's directory
 	Roll    string         `json:"roll"`
-	First   Key            `json:"first"` // its first and last row
+	First   Key            `json:"first"` // its first and last row; of a roll alone, key of a user
 	Last    Key            `json:"last"`
 	Span    behaviour.Span `json:"span"` // dates of its rows
 	Users   int64          `json:"users"`

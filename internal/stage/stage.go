@@ -15,10 +15,15 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A Target is where files are staged; a table.Stager is one.
-type Target interface {
-	FileOptions(ctx context.Context) (hfile.Options, error)
+// A Stager is where files of any kind are staged.
+type Stager interface {
 	Stage(ctx context.Context, name string) (dfs.Pending, error)
+}
+
+// A Target is where HFiles are staged; a table.Stager is one.
+type Target interface {
+	Stager
+	FileOptions(ctx context.Context) (hfile.Options, error)
 	Staged(ctx context.Context, name string) (dfs.File, error)
 }
 
@@ -105,7 +110,7 @@ type Output struct {
 }
 
 // NewOutput begins a file of any kind.
-func NewOutput(ctx context.Context, to Target, name string) (*Output, error) {
+func NewOutput(ctx context.Context, to Stager, name string) (*Output, error) {
 	f, err := to.Stage(ctx, name)
 	if err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ type Loader interface {
 	// may call it.
 	Recover(ctx context.Context) ([]*manifest.Load, error)
 	// TakeIn makes a load's files and ledger part of the table, all at once. Of a
-	// load of puts there are no files; its cells are there already.
+	// load of puts there is no file but the roll; its cells are there already.
 	TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error
 }
 
@@ -163,9 +163,15 @@ type Putter interface {
 	// Begun are delivered files whose cells were begun to be put by a load that
 	// no ledger tells of.
 	Begun(ctx context.Context) ([]manifest.Input, error)
-	// Begin remembers that cells of these delivered files are about to be put,
-	// until TakeIn has been given a ledger that holds them.
-	Begin(ctx context.Context, inputs []manifest.Input) error
+	// RollName names the roll of a load; id tells loads apart by what they put.
+	RollName(id uint64) string
+	// Stage begins a file that is to lie beside the table's ledgers. One that was
+	// there before is replaced when it is committed.
+	Stage(ctx context.Context, name string) (dfs.Pending, error)
+	// Begin remembers that cells of these delivered files are about to be put, and
+	// the roll of them all, nil if there is none, until TakeIn has been given a
+	// ledger that holds them.
+	Begin(ctx context.Context, inputs []manifest.Input, roll *manifest.File) error
 	// Writer returns what puts cells.
 	Writer(ctx context.Context) (Writer, error)
 }

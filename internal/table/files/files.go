@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/table/rolls"
 )
 
 const family = "d"
@@ -30,7 +31,8 @@ const family = "d"
 // A Table is a directory of HFiles as one manifest describes it.
 type Table struct {
 	*catalog.Catalog
-	fs dfs.FS
+	fs    dfs.FS
+	rolls *rolls.Rolls
 
 	mu      sync.Mutex
 	readers map[string]*reader
@@ -63,7 +65,7 @@ func New(ctx context.Context, fs dfs.FS, dir string, p table.Plan) (*Table, erro
 }
 
 func newTable(fs dfs.FS, c *catalog.Catalog) *Table {
-	return &Table{Catalog: c, fs: fs, readers: map[string]*reader{}}
+	return &Table{Catalog: c, fs: fs, rolls: rolls.New(fs, c.Dir()), readers: map[string]*reader{}}
 }
 
 // Info implements table.Table.
@@ -95,7 +97,7 @@ func (t *Table) FileOptions(context.Context) (hfile.Options, error) {
 func (t *Table) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var errs []error
+	errs := []error{t.rolls.Close()}
 	for _, r := range t.readers {
 		errs = append(errs, r.close())
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"usertrail/internal/behaviour"
@@ -13,7 +12,6 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
 	"usertrail/internal/manifest"
-	"usertrail/internal/roll"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -21,15 +19,13 @@ import (
 // readAhead is the most that one read of a file asks for.
 const readAhead = 1 << 20
 
-// A reader is one of the table's files and its roll, each opened when it is first
-// needed. They stay open for whoever asks next, so what ends the one who opened
-// them must not end their reads: they are opened without the context's end.
+// A reader is one of the table's files, opened when it is first needed. It stays open
+// for whoever asks next, so what ends the one who opened it must not end its reads: it
+// is opened without the context's end.
 type reader struct {
-	mu       sync.Mutex
-	file     dfs.File
-	h        *hfile.Reader
-	rollFile dfs.File
-	roll     *roll.Reader
+	mu   sync.Mutex
+	file dfs.File
+	h    *hfile.Reader
 }
 
 func (t *Table) reader(name string) *reader {
@@ -48,7 +44,7 @@ func (t *Table) openHFile(ctx context.Context, f *manifest.File) (*hfile.Reader,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.h == nil {
-		file, h, err := open(ctx, t.fs, dfs.Join(t.Dir(), f.Name), hfile.Open)
+		file, h, err := t.open(ctx, dfs.Join(t.Dir(), f.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -57,43 +53,27 @@ func (t *Table) openHFile(ctx context.Context, f *manifest.File) (*hfile.Reader,
 	return r.h, nil
 }
 
-func (t *Table) openRoll(ctx context.Context, f *manifest.File) (*roll.Reader, error) {
-	r := t.reader(f.Name)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.roll == nil {
-		file, rd, err := open(ctx, t.fs, dfs.Join(t.Dir(), f.Roll), roll.Open)
-		if err != nil {
-			return nil, err
-		}
-		r.rollFile, r.roll = file, rd
-	}
-	return r.roll, nil
-}
-
-// open opens a file and what reads it. One that could not be opened is tried
-// again by the next who asks.
-func open[R any](ctx context.Context, fs dfs.FS, name string, read func(io.ReaderAt, int64) (R, error)) (file dfs.File, r R, err error) {
+// open opens a file. One that could not be opened is tried again by the next who asks.
+func (t *Table) open(ctx context.Context, name string) (dfs.File, *hfile.Reader, error) {
 	if ctx.Err() != nil {
-		return nil, r, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
-	if file, err = fs.Open(context.WithoutCancel(ctx), name); err != nil {
-		return nil, r, err
+	file, err := t.fs.Open(context.WithoutCancel(ctx), name)
+	if err != nil {
+		return nil, nil, err
 	}
-	if r, err = read(file, file.Size()); err != nil {
-		return nil, r, errors.Join(fmt.Errorf("open %s: %w", name, err), file.Close())
+	h, err := hfile.Open(file, file.Size())
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", name, err), file.Close())
 	}
-	return file, r, nil
+	return file, h, nil
 }
 
 func (r *reader) close() error {
-	var errs []error
-	for _, f := range []dfs.File{r.file, r.rollFile} {
-		if f != nil {
-			errs = append(errs, f.Close())
-		}
+	if r.file == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	return r.file.Close()
 }
 
 // among returns the files that can hold rows of a region and span.

@@ -14,11 +14,15 @@
 // hands over the rest:
 //
 //	hdfs://nn:8020/usertrail/ns/table/staging     HFiles that no region has yet
-//	hdfs://nn:8020/usertrail/ns/table/d           their rolls, which stay
+//	hdfs://nn:8020/usertrail/ns/table/d           rolls, which stay
 //
 // Puts are seen as soon as they are made, so a load that runs, or was killed, is
 // seen in part. Its records have the IDs and timestamps that they will have when it
 // is run again, which therefore changes nothing of them.
+//
+// Every load leaves rolls in the catalog before its first cell can be seen, so they
+// name all users there are, unless others write to the table; who does not want
+// to read every row to find a user asks the rolls.
 package live
 
 import (
@@ -33,6 +37,7 @@ import (
 	"usertrail/internal/hfile"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/table/rolls"
 )
 
 // A Table is a table in HBase with its catalog.
@@ -43,13 +48,15 @@ type Table struct {
 	address Address
 	family  string
 	version string
+	rolls   *rolls.Rolls
 
 	mu      sync.Mutex
 	options *hfile.Options // once they are known
+	perhaps perhaps
 }
 
 func newTable(s *Store, c *catalog.Catalog) *Table {
-	t := &Table{Catalog: c, store: s, client: s.client, address: s.address, family: s.family}
+	t := &Table{Catalog: c, store: s, client: s.client, address: s.address, family: s.family, rolls: rolls.New(s.fs, c.Dir())}
 	if c.NextLoad() == 1 {
 		// Nothing is known of who loaded it, so nothing says that it is the same
 		// as at another time.
@@ -61,7 +68,7 @@ func newTable(s *Store, c *catalog.Catalog) *Table {
 // Info implements table.Table.
 func (t *Table) Info() table.Info {
 	m := t.Manifest()
-	return table.Info{Address: t.address.String(), Version: cmp.Or(t.version, t.Version()), Family: t.family, Layout: t.Layout(), Schema: m.Schema}
+	return table.Info{Address: t.address.String(), Version: cmp.Or(t.version, t.Version()), Family: t.family, Layout: t.Layout(), Schema: m.Schema, Narrow: true}
 }
 
 // Regions implements table.Table.
@@ -78,4 +85,4 @@ func (t *Table) Regions(ctx context.Context) ([]split.Region, error) {
 }
 
 // Close implements table.Table. The connections are the store's.
-func (t *Table) Close() error { return nil }
+func (t *Table) Close() error { return t.rolls.Close() }

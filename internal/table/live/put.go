@@ -2,14 +2,40 @@ package live
 
 import (
 	"context"
+	"fmt"
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase"
+	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 )
 
 // putBytes bounds the cells that have been put and have no answer yet.
 const putBytes = 48 << 20
+
+// RollName implements table.Putter. A load that was killed has the name again when it
+// is run again, also if other loads ended in between.
+func (t *Table) RollName(id uint64) string { return fmt.Sprintf("%s/puts-%016x.roll", t.family, id) }
+
+// Begin implements table.Putter.
+func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manifest.File) error {
+	alone, err := t.alone(ctx)
+	if err != nil {
+		return err
+	}
+	more := &manifest.Begun{Inputs: inputs, Alone: alone}
+	if roll != nil {
+		r := manifest.Rolled{File: *roll}
+		for _, in := range inputs {
+			r.Inputs = append(r.Inputs, in.Number)
+		}
+		more.Rolls = []manifest.Rolled{r}
+	}
+	if err := t.Leave(ctx, more); err != nil {
+		return err
+	}
+	return t.lookAgain(ctx)
+}
 
 // Writer implements table.Putter.
 func (t *Table) Writer(context.Context) (table.Writer, error) {

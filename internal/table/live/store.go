@@ -26,6 +26,7 @@ type Options struct {
 	Catalog string // the catalog's directory; the table's attribute, or the default
 	Family  string // the column family; the table's only one
 	Root    string // where HBase's files lie; hbase.rootdir of Conf
+	Others  bool   // others write rows into the table, too
 	Conf    *hadoopconf.Conf
 	Client  hbase.Config // but for the quorum and the znode
 }
@@ -37,6 +38,7 @@ type Store struct {
 	client  *hbase.Client
 	dir     string // of the catalog
 	family  string
+	others  bool
 	schema  *wire.FamilySchema     // nil where HBase does not tell
 	home    func() (string, error) // where HBase's files lie
 	// patience is how long a file may be on its way into a region without a call
@@ -58,7 +60,7 @@ func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store,
 	if err != nil {
 		return nil, a.explain(err)
 	}
-	s := &Store{fs: fs, address: a, client: client, home: func() (string, error) { return a.home(o) }, patience: cmp.Or(o.Client.CallTimeout, time.Minute)}
+	s := &Store{fs: fs, address: a, client: client, others: o.Others, home: func() (string, error) { return a.home(o) }, patience: cmp.Or(o.Client.CallTimeout, time.Minute)}
 	if err := s.describe(ctx, o); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
@@ -158,6 +160,12 @@ func (s *Store) Lock(ctx context.Context) (dfs.Lock, error) { return catalog.Loc
 
 // Open implements table.Store. A catalog of another table is refused.
 func (s *Store) Open(ctx context.Context) (table.Loader, error) {
+	// What a load leaves is read before the manifest: one that ends in between is in
+	// one of them at least.
+	p, err := s.perhaps(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c, err := catalog.Open(ctx, s.fs, s.dir)
 	if err != nil {
 		return nil, err
@@ -169,7 +177,9 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	if m.Family != s.family || !s.address.same(m.Address) {
 		return nil, fmt.Errorf("table %s: %w: the catalog %s is that of %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
 	}
-	return newTable(s, c), nil
+	t := newTable(s, c)
+	t.perhaps = p
+	return t, nil
 }
 
 // same says whether an address, as a catalog has it, is of the same table. The

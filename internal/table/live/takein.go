@@ -2,8 +2,10 @@ package live
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,11 +18,21 @@ import (
 // TakeIn implements table.Loader. Files are handed to the regions first; their
 // rows are seen as soon as a region has them.
 func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error {
-	if len(files) == 0 {
-		if err := t.Commit(ctx, load, nil); err != nil {
+	if t.NextLoad() == 1 {
+		alone, err := t.alone(ctx)
+		if err != nil {
 			return err
 		}
-		return t.Finish(ctx, load.Inputs)
+		t.SetAlone(alone)
+	}
+	if !slices.ContainsFunc(files, func(f manifest.File) bool { return f.Name != "" }) {
+		if err := t.Commit(ctx, load, files); err != nil {
+			return err
+		}
+		if err := t.Finish(ctx, load.Inputs); err != nil {
+			return err
+		}
+		return t.lookAgain(ctx)
 	}
 	staging, err := t.store.stagingIn()
 	if err != nil {
@@ -70,7 +82,10 @@ func (t *Table) clear(ctx context.Context, h *manifest.Handover) error {
 	if err := t.store.fs.Remove(ctx, h.Staging); err != nil {
 		return err
 	}
-	return t.EndHandover(ctx)
+	if err := t.EndHandover(ctx); err != nil {
+		return err
+	}
+	return t.lookAgain(ctx)
 }
 
 // Recover implements table.Loader. A load whose files were being handed over is
@@ -101,8 +116,25 @@ func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 	return finished, t.Sweep(ctx, t.family)
 }
 
-// forget gives a load up that was being handed over.
+// forget gives a load up that was being handed over. Some of its rows may be in the
+// table, so its rolls stay, under names that no other load has.
 func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
+	left := &manifest.Begun{Alone: h.Table.Alone}
+	for _, f := range filesOf(h) {
+		b, err := dfs.ReadFile(ctx, t.store.fs, dfs.Join(t.Dir(), f.Roll))
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(b)
+		f.Name, f.Roll = "", fmt.Sprintf("%s/lost-%x.roll", t.family, sum[:8])
+		if err := dfs.WriteFile(ctx, t.store.fs, dfs.Join(t.Dir(), f.Roll), b); err != nil {
+			return err
+		}
+		left.Rolls = append(left.Rolls, manifest.Rolled{File: f})
+	}
+	if err := t.Leave(ctx, left); err != nil {
+		return err
+	}
 	return t.clear(ctx, &manifest.Handover{Load: &manifest.Load{Number: h.Load.Number}, Staging: h.Staging, Tokens: h.Tokens})
 }
 

@@ -30,13 +30,22 @@ func (t *Table) TTL(ctx context.Context) (time.Duration, error) {
 	if i < 0 {
 		return 0, nil
 	}
-	text := d.Families[i].Attributes["TTL"]
+	ttl, err := ttlOf(&d.Families[i])
+	if err != nil {
+		return 0, fmt.Errorf("table %s: %w", t.address, err)
+	}
+	return ttl, nil
+}
+
+// ttlOf is a family's; 0 is for ever.
+func ttlOf(f *wire.FamilySchema) (time.Duration, error) {
+	text := f.Attributes["TTL"]
 	if text == "" || strings.EqualFold(text, "FOREVER") {
 		return 0, nil
 	}
 	seconds, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || seconds < 0 {
-		return 0, fmt.Errorf("table %s: family %s has the TTL %q", t.address, t.family, text)
+		return 0, fmt.Errorf("family %s has the TTL %q", f.Name, text)
 	}
 	if seconds == forever {
 		return 0, nil

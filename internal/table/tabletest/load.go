@@ -9,6 +9,7 @@ import (
 	"usertrail/internal/hfile"
 	"usertrail/internal/manifest"
 	"usertrail/internal/roll"
+	"usertrail/internal/stage"
 	"usertrail/internal/table"
 	"usertrail/internal/tally"
 )
@@ -38,7 +39,7 @@ func (w *world) bring(t *testing.T, to table.Loader, rows []row) (*manifest.Load
 	if w.way == Files {
 		return w.stage(t, w.stager(t, to), rows)
 	}
-	return w.put(t, w.putter(t, to), rows), nil
+	return w.put(t, w.putter(t, to), rows)
 }
 
 // stager returns a table that takes files, or skips the test where loads are put.
@@ -67,8 +68,8 @@ func (w *world) putter(t *testing.T, to table.Loader) table.Putter {
 	return p
 }
 
-// put puts the cells of a load.
-func (w *world) put(t *testing.T, to table.Putter, rows []row) *manifest.Load {
+// put puts the cells of a load, after its roll is there.
+func (w *world) put(t *testing.T, to table.Putter, rows []row) (*manifest.Load, []manifest.File) {
 	t.Helper()
 	ledger := &manifest.Load{Version: manifest.Version, Number: to.NextLoad(), Job: "tabletest"}
 	in := manifest.Input{Path: fmt.Sprintf("load %d", ledger.Number), Number: uint32(ledger.Number)}
@@ -77,9 +78,18 @@ func (w *world) put(t *testing.T, to table.Putter, rows []row) *manifest.Load {
 		in.Loaded += r.records
 	}
 	ledger.Inputs = []manifest.Input{in}
-	if err := to.Begin(t.Context(), ledger.Inputs); err != nil {
+	f := manifest.File{Roll: to.RollName(uint64(w.loads)), Load: ledger.Number, Span: spanOf(rows), Records: in.Loaded}
+	f.First, f.Last = rows[0].user, rows[len(rows)-1].user
+	f.Users = w.writeRoll(t, to, f.Roll, f.Span, rows)
+	if err := to.Begin(t.Context(), ledger.Inputs, &f); err != nil {
 		t.Fatal(err)
 	}
+	w.putCells(t, to, rows)
+	return ledger, []manifest.File{f}
+}
+
+func (w *world) putCells(t *testing.T, to table.Putter, rows []row) {
+	t.Helper()
 	out, err := to.Writer(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +107,6 @@ func (w *world) put(t *testing.T, to table.Putter, rows []row) *manifest.Load {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return ledger
 }
 
 // stage writes the files of a load, one for each region that has rows.
@@ -177,7 +186,7 @@ func spanOf(rows []row) behaviour.Span {
 }
 
 // writeRoll writes who is in rows, and says how many users that is.
-func (w *world) writeRoll(t *testing.T, to table.Stager, name string, span behaviour.Span, rows []row) int64 {
+func (w *world) writeRoll(t *testing.T, to stage.Stager, name string, span behaviour.Span, rows []row) int64 {
 	t.Helper()
 	out, err := to.Stage(t.Context(), name)
 	if err != nil {

@@ -53,6 +53,7 @@ func Run(t *testing.T, way Way, open Opener) {
 		{"what was not taken in is not there", testStaged},
 		{"Recover leaves what was taken in", testRecover},
 		{"what was begun to be put is remembered", testBegun},
+		{"whom a killed load of puts left is named", testKilledPuts},
 		{"ledgers come back in order", testLedgers},
 		{"a schema grows with a load", testExtend},
 		{"a table is for many goroutines", testConcurrent},

@@ -123,7 +123,7 @@ func testBegun(t *testing.T, w *world) {
 		t.Errorf("after a load that ended %q are begun", got)
 	}
 	other := manifest.Input{Path: "other", Number: 77}
-	if err := made.Begin(t.Context(), []manifest.Input{other}); err != nil {
+	if err := made.Begin(t.Context(), []manifest.Input{other}, nil); err != nil {
 		t.Fatal(err)
 	}
 	rows := w.drawn(30)
@@ -132,13 +132,54 @@ func testBegun(t *testing.T, w *world) {
 	if got, want := begun(again), []string{ledger.Inputs[0].Path, "other"}; !slices.Equal(got, want) {
 		t.Errorf("%q are begun, want %q", got, want)
 	}
-	ledger, _ = w.bring(t, again, rows)
-	w.takeIn(t, again, rows, ledger, nil)
+	ledger, files := w.bring(t, again, rows)
+	w.takeIn(t, again, rows, ledger, files)
 	if got := begun(again); !slices.Equal(got, []string{"other"}) {
 		t.Errorf("after the load %q are begun, want the other file", got)
 	}
 	all := w.cells(func(row) bool { return true })
 	expect(t, "put twice", scan(t, w.open(t), everything()), all, all)
+}
+
+// testKilledPuts kills loads of puts: whom they left is named at once, whether the
+// load left a roll or not, and still is when others have ended.
+func testKilledPuts(t *testing.T, w *world) {
+	to := w.putter(t, w.make(t, 1))
+	rows := w.drawn(40)
+	half := rows[:len(rows)/2]
+	f := manifest.File{Roll: to.RollName(99), Span: spanOf(rows), First: rows[0].user, Last: rows[len(rows)-1].user}
+	f.Users = w.writeRoll(t, to, f.Roll, f.Span, rows)
+	if err := to.Begin(t.Context(), []manifest.Input{{Path: "half", Number: 70}}, &f); err != nil {
+		t.Fatal(err)
+	}
+	w.putCells(t, to, half)
+	w.rows = append(w.rows, half...)
+	w.namesAll(t, "a load that left its roll")
+
+	w.load(t, to, w.drawn(20))
+	if _, err := to.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.namesAll(t, "a load that ended after it")
+
+	if err := to.Begin(t.Context(), []manifest.Input{{Path: "unrolled", Number: 71}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	more := w.drawn(20)
+	w.putCells(t, to, more)
+	w.rows = append(w.rows, more...)
+	w.namesAll(t, "a load that left no roll")
+}
+
+// namesAll fails unless the users that a table names are at least those it has.
+func (w *world) namesAll(t *testing.T, after string) {
+	t.Helper()
+	got, _ := walk(t, w.open(t), split.Region{}, allDays)
+	for key, did := range w.did(split.Region{}, allDays) {
+		if got[key]&did != did {
+			t.Errorf("after %s user %q did %b, want at least %b", after, key, got[key], did)
+		}
+	}
 }
 
 func testLedgers(t *testing.T, w *world) {
