@@ -1,0 +1,199 @@
+package condition
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+
+	"usertrail/internal/behaviour"
+)
+
+// Bounds of a text: the parser goes as deep as brackets are nested, and what is
+// made of a text has so many parts.
+const (
+	maxText  = 10_000 // runes
+	maxNodes = 2_000
+)
+
+// A term is something of which an expression reads the value.
+type term struct {
+	name     string // as a text writes it
+	typ      reflect.Type
+	shown    string // its type, as a message calls it
+	nullable bool
+	quality  quality
+	kind     int // -1: of any kind
+	field    int // of the kind; -1: the behaviour itself
+}
+
+// A quality is what of a behaviour, a field or all a user did a term tells.
+type quality int
+
+const (
+	valueOf     quality = iota // a field
+	behaviourOf                // its name
+	momentOf
+	hourOf
+	weekdayOf
+	countOf
+	daysOf
+	sumOf
+	averageOf
+	leastOf
+	mostOf
+	firstOf
+	lastOf
+)
+
+// A vocabulary is the terms of one language.
+type vocabulary interface {
+	// alone is what an identifier stands for.
+	alone(name string) (*term, string)
+	// of is what a field of a behaviour stands for.
+	of(kind, field int) (*term, string)
+	// call is what a call of one of aggregates stands for.
+	call(name string, args []argument) (*term, string)
+	// calls are the names that may be called, to suggest.
+	calls() []string
+}
+
+// An argument is a behaviour or a field of one, between the brackets of a call.
+type argument struct {
+	kind, field int // field is -1 for the behaviour
+}
+
+// An expression is a text that was understood: a claim whose types are right.
+type expression struct {
+	text  string
+	zone  *time.Location
+	root  ast.Node         // each term is a call of a function of its name
+	terms map[string]*term // by the names of these functions
+	tests map[string]*term // likewise, functions that say whether a term has a value
+}
+
+// A reader turns the tree of a text into one that calls the vocabulary's terms
+// and holds nothing but what the language has.
+type reader struct {
+	*expression
+	schema *behaviour.Schema
+	words  vocabulary
+	made   int // nodes
+}
+
+// read understands text, in the words of a vocabulary.
+func read(text string, s *behaviour.Schema, words vocabulary) (*expression, error) {
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("zone of the schema: %w", err)
+	}
+	tree, err := parse(text, s)
+	if err != nil {
+		return nil, err
+	}
+	x := &expression{text: text, zone: zone, terms: map[string]*term{}, tests: map[string]*term{}}
+	r := &reader{expression: x, schema: s, words: words}
+	if x.root, err = r.node(tree); err != nil {
+		return nil, err
+	}
+	return x, x.check()
+}
+
+// parse returns the tree of text. To the parser every call is one of a function:
+// which there are is not its business.
+func parse(text string, s *behaviour.Schema) (ast.Node, error) {
+	if n := len([]rune(text)); n > maxText {
+		return nil, wrong("", 0, "the condition has %d characters, at most %d are read", n, maxText)
+	}
+	c := configuration(nil)
+	for _, name := range builtin.Names {
+		c.Functions[name] = &builtin.Function{Name: name}
+	}
+	tree, err := parser.ParseWithConfig(text, c)
+	if err != nil {
+		return nil, syntax(text, s, err)
+	}
+	return tree.Node, nil
+}
+
+// configuration is that of an expression that can call the given functions and
+// nothing else.
+func configuration(functions map[string]*builtin.Function) *conf.Config {
+	c := conf.CreateNew()
+	c.MaxNodes = maxNodes
+	for name := range c.Builtins {
+		c.Disabled[name] = true
+	}
+	clear(c.Builtins)
+	c.WithEnv(map[string]any{})
+	for name, f := range functions {
+		c.Functions[name] = f
+	}
+	return c
+}
+
+// check sets the types of all nodes, and reports the first that does not fit.
+func (x *expression) check() error {
+	typ, err := checker.Check(&parser.Tree{Node: x.root, Source: file.NewSource(x.text)}, configuration(x.signatures()))
+	if err != nil {
+		return x.mismatch(err)
+	}
+	if typ != typeOf[bool]() {
+		return wrong(x.text, position(x.root), "the whole is %s, but must say yes or no: compare it with something", typeName(typ))
+	}
+	return x.strict(x.root)
+}
+
+// signatures are functions to check types with, not to call.
+func (x *expression) signatures() map[string]*builtin.Function {
+	out := map[string]*builtin.Function{}
+	for name, f := range functions {
+		out[name] = f
+	}
+	for name, t := range x.terms {
+		out[name] = nullary(name, t.typ, nil)
+	}
+	for name := range x.tests {
+		out[name] = nullary(name, typeOf[bool](), nil)
+	}
+	return out
+}
+
+// nullary is a function without arguments.
+func nullary(name string, typ reflect.Type, f func(...any) (any, error)) *builtin.Function {
+	return &builtin.Function{Name: name, Func: f, Types: []reflect.Type{reflect.FuncOf(nil, []reflect.Type{typ}, false)}}
+}
+
+// use returns a call of t.
+func (x *expression) use(t *term, loc file.Location) ast.Node {
+	x.terms[t.name] = t
+	return call(t.name, loc)
+}
+
+// ask returns a call that says whether t has a value.
+func (x *expression) ask(t *term, loc file.Location) ast.Node {
+	name := testName(t)
+	x.tests[name] = t
+	return call(name, loc)
+}
+
+// testName is nothing that a text can write.
+func testName(t *term) string { return t.name + " is there" }
+
+func call(name string, loc file.Location, args ...ast.Node) ast.Node {
+	return located(&ast.CallNode{Callee: located(&ast.IdentifierNode{Value: name}, loc), Arguments: args}, loc)
+}
+
+func located[N ast.Node](n N, loc file.Location) N {
+	n.SetLocation(loc)
+	return n
+}
+
+// callee is the name of the function that n calls.
+func callee(n *ast.CallNode) string { return n.Callee.(*ast.IdentifierNode).Value }

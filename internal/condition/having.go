@@ -1,0 +1,302 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/expr-lang/expr/vm"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/trail"
+)
+
+// A Having says which users to keep. See the package comment.
+type Having struct {
+	schema *behaviour.Schema
+	x      *expression
+	refs   Refs
+}
+
+// ParseHaving reads a condition on all that a user has left. An error that is
+// the text's wraps ErrCondition and shows the place.
+func ParseHaving(text string, s *behaviour.Schema) (*Having, error) {
+	x, err := read(text, s, together{s})
+	if err != nil {
+		return nil, err
+	}
+	h := &Having{schema: s, x: x, refs: noRefs(s)}
+	_, _, err = x.reads(func(t *term) binding { return new(HavingEvaluator).bind(t) }, h.refer)
+	return h, err
+}
+
+func (h *Having) refer(t *term) {
+	if t.kind >= 0 {
+		h.refs.Kinds |= activity.Of(t.kind)
+	}
+	if t.field >= 0 {
+		h.refs.Fields[t.kind][t.field] = true
+	}
+}
+
+// Refs says what h reads. A count() reads what others have asked for: it adds no
+// kinds.
+func (h *Having) Refs() Refs { return h.refs }
+
+// together is the vocabulary of all that a user did.
+type together struct{ schema *behaviour.Schema }
+
+// aggregates are the names of what is told of all that a user did.
+var aggregates = []string{"count", "days", "sum", "avg", "min", "max", "first", "last"}
+
+func (v together) alone(name string) (*term, string) {
+	for _, t := range qualities {
+		if t.name == name {
+			return nil, name + " is of one behaviour: it stands in --where"
+		}
+	}
+	if kind, ok := v.schema.Kind(name); ok {
+		return nil, fmt.Sprintf("%s is a behaviour: write count(%s), days(%s), first(%s) or last(%s)", name, v.schema.Kinds[kind].Name, name, name, name)
+	}
+	return nil, stranger(v.schema, name)
+}
+
+func (v together) of(kind, field int) (*term, string) {
+	k := &v.schema.Kinds[kind]
+	f := k.Fields[field]
+	name := k.Name + "." + f.Name
+	if summed(f.Type) {
+		return nil, fmt.Sprintf("%s has a value for each %s: write sum(%s), avg, min, max or count", name, k.Name, name)
+	}
+	return nil, fmt.Sprintf("%s has a value for each %s: write count(%s)", name, k.Name, name)
+}
+
+func (v together) call(name string, args []argument) (*term, string) {
+	t := &term{name: name + "()", kind: -1, field: -1}
+	if len(args) > 0 {
+		t.kind, t.field = args[0].kind, args[0].field
+		t.name = fmt.Sprintf("%s(%s)", name, v.shown(args[0]))
+	}
+	problem := v.wants(name, args, t.field >= 0)
+	if problem == "" {
+		problem = v.result(name, t)
+	}
+	return t, problem
+}
+
+func (v together) calls() []string { return slices.Concat(aggregates, functionNames) }
+
+func (v together) shown(a argument) string {
+	k := &v.schema.Kinds[a.kind]
+	if a.field < 0 {
+		return k.Name
+	}
+	return k.Name + "." + k.Fields[a.field].Name
+}
+
+// wants says what is wrong with the number and sort of an aggregate's arguments.
+func (v together) wants(name string, args []argument, field bool) string {
+	switch {
+	case name == "count" && len(args) <= 1:
+		return ""
+	case name == "count":
+		return "count has one behaviour or field, or nothing"
+	case slices.Contains([]string{"days", "first", "last"}, name):
+		if len(args) != 1 || field {
+			return fmt.Sprintf("%s has one behaviour, such as %s(%s)", name, name, v.schema.Kinds[0].Name)
+		}
+	case len(args) != 1 || !field:
+		return fmt.Sprintf("%s has one field%s", name, v.example(name))
+	}
+	return ""
+}
+
+// example shows an aggregate of a field that it can be of, if there is one.
+func (v together) example(name string) string {
+	for kind, k := range v.schema.Kinds {
+		for field, f := range k.Fields {
+			if summed(f.Type) {
+				return fmt.Sprintf(", such as %s(%s)", name, v.shown(argument{kind, field}))
+			}
+		}
+	}
+	return ""
+}
+
+func summed(t behaviour.Type) bool { return t == behaviour.Int64 || t == behaviour.Double }
+
+func timed(t behaviour.Type) bool { return t == behaviour.Timestamp || t == behaviour.Day }
+
+// result sets the type of t, an aggregate, or says why there is none.
+func (v together) result(name string, t *term) string {
+	var of behaviour.Type
+	if t.field >= 0 {
+		of = v.schema.Kinds[t.kind].Fields[t.field].Type
+	}
+	t.typ, t.nullable = typeOf[time.Time](), true
+	switch name {
+	case "count":
+		t.quality, t.typ, t.nullable = countOf, typeOf[int](), false
+	case "days":
+		t.quality, t.typ, t.nullable = daysOf, typeOf[int](), false
+	case "first":
+		t.quality = firstOf
+	case "last":
+		t.quality = lastOf
+	case "sum":
+		t.quality, t.typ, t.nullable = sumOf, typeOf[float64](), false
+	case "avg":
+		t.quality, t.typ = averageOf, typeOf[float64]()
+	case "min":
+		t.quality, t.typ = leastOf, goTypes[of]
+	case "max":
+		t.quality, t.typ = mostOf, goTypes[of]
+	}
+	t.shown = typeName(t.typ)
+	ordered := t.quality == leastOf || t.quality == mostOf
+	if t.quality >= sumOf && t.quality <= mostOf && !summed(of) && !(ordered && timed(of)) {
+		return fmt.Sprintf("%s is a %s: %s is not of these", v.shown(argument{t.kind, t.field}), of, name)
+	}
+	return ""
+}
+
+// A HavingEvaluator takes a user's behaviours one by one and then says whether
+// the user is kept. It holds a few numbers for each aggregate and no behaviours.
+type HavingEvaluator struct {
+	program *program
+	machine vm.VM
+	zone    *time.Location
+	counted activity.Set
+	count   int       // of all behaviours counted
+	kinds   []*did    // by kind; nil where no aggregate is of it
+	columns [][]*seen // by kind, those of its fields that are asked for
+	badly   error     // what was wrong with a value of the user
+}
+
+// Evaluator returns an evaluator for one goroutine.
+func (h *Having) Evaluator() *HavingEvaluator {
+	n := len(h.schema.Kinds)
+	e := &HavingEvaluator{zone: h.x.zone, counted: ^activity.Set(0), kinds: make([]*did, n), columns: make([][]*seen, n)}
+	for kind := range n {
+		if h.refs.Kinds.Has(kind) {
+			e.kinds[kind] = new(did)
+		}
+		for field, asked := range h.refs.Fields[kind] {
+			if asked {
+				e.columns[kind] = append(e.columns[kind], &seen{field: uint32(field), typ: h.schema.Kinds[kind].Fields[field].Type})
+			}
+		}
+	}
+	p, err := h.x.program(e.bind)
+	if err != nil {
+		panic("condition: " + err.Error()) // ParseHaving has made the same
+	}
+	e.program = p
+	return e
+}
+
+// Counting says of which kinds count() counts behaviours; unsaid it is all that
+// are added, also those that are only there for other aggregates.
+func (e *HavingEvaluator) Counting(kinds activity.Set) { e.counted = kinds }
+
+// Begin begins a user.
+func (e *HavingEvaluator) Begin() {
+	e.count, e.badly = 0, nil
+	for _, d := range e.kinds {
+		if d != nil {
+			*d = did{}
+		}
+	}
+	for _, columns := range e.columns {
+		for _, c := range columns {
+			c.begin()
+		}
+	}
+}
+
+// Add takes the user's next behaviour, in the order of the trail. It keeps no
+// reference to b's bytes.
+func (e *HavingEvaluator) Add(b *trail.Batch, ev *trail.Event) {
+	if e.counted.Has(int(ev.Kind)) {
+		e.count++
+	}
+	if d := e.kinds[ev.Kind]; d != nil {
+		d.add(ev)
+	}
+	for _, c := range e.columns[ev.Kind] {
+		if err := c.add(b.Value(b.Refs[ev.Refs+c.field])); err != nil {
+			e.badly = err
+		}
+	}
+}
+
+// Keeps says whether the user is kept. An error is of arithmetic that leaves 64
+// bits, or of a value that is not one of its field's type.
+func (e *HavingEvaluator) Keeps() (bool, error) {
+	if e.badly != nil {
+		return false, e.badly
+	}
+	if e.program.known {
+		return e.program.says, nil
+	}
+	return e.program.run(&e.machine)
+}
+
+// bind returns where the value of an aggregate comes from. Before there are any
+// accumulators it returns one of the same shape.
+func (e *HavingEvaluator) bind(t *term) binding {
+	switch {
+	case t.kind < 0:
+		return binding{get: func(...any) (any, error) { return e.count, nil }}
+	case t.field < 0:
+		return e.bindKind(t)
+	}
+	return e.bindField(t)
+}
+
+func (e *HavingEvaluator) bindKind(t *term) binding {
+	d := new(did)
+	if e.kinds != nil {
+		d = e.kinds[t.kind]
+	}
+	some := func(...any) (any, error) { return d.count > 0, nil }
+	switch t.quality {
+	case daysOf:
+		return binding{get: func(...any) (any, error) { return d.days, nil }}
+	case firstOf:
+		return binding{get: func(...any) (any, error) { return time.UnixMicro(d.first), nil }, has: some}
+	case lastOf:
+		return binding{get: func(...any) (any, error) { return time.UnixMicro(d.last), nil }, has: some}
+	}
+	return binding{get: func(...any) (any, error) { return d.count, nil }}
+}
+
+func (e *HavingEvaluator) bindField(t *term) binding {
+	c := new(seen)
+	if e.columns != nil {
+		c = e.column(t)
+	}
+	some := func(...any) (any, error) { return c.count > 0, nil }
+	ordered := func(...any) (any, error) { return c.ordered > 0, nil }
+	switch t.quality {
+	case sumOf:
+		return binding{get: func(...any) (any, error) { return c.sum(), nil }}
+	case averageOf:
+		return binding{get: func(...any) (any, error) { return c.sum() / float64(c.count), nil }, has: some}
+	case leastOf:
+		return binding{get: func(...any) (any, error) { return c.value(c.least, e.zone), nil }, has: ordered}
+	case mostOf:
+		return binding{get: func(...any) (any, error) { return c.value(c.most, e.zone), nil }, has: ordered}
+	}
+	return binding{get: func(...any) (any, error) { return c.count, nil }}
+}
+
+func (e *HavingEvaluator) column(t *term) *seen {
+	for _, c := range e.columns[t.kind] {
+		if c.field == uint32(t.field) {
+			return c
+		}
+	}
+	return new(seen) // of a claim that is settled without it
+}

@@ -1,0 +1,117 @@
+package condition
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/mattn/go-runewidth"
+
+	"usertrail/internal/behaviour"
+)
+
+// A mistake is what is wrong at one place of a text.
+type mistake struct {
+	text    string
+	at      int // in runes
+	problem string
+	cause   error
+}
+
+// wrong is a mistake that keeps text from being a condition.
+func wrong(text string, at int, format string, args ...any) *mistake {
+	return &mistake{text, at, fmt.Sprintf(format, args...), ErrCondition}
+}
+
+// Error says what is wrong, and shows the line with a caret below the place.
+func (m *mistake) Error() string {
+	runes := []rune(m.text)
+	at := min(max(m.at, 0), len(runes))
+	begin, end := at, at
+	for begin > 0 && runes[begin-1] != '\n' {
+		begin--
+	}
+	for end < len(runes) && runes[end] != '\n' {
+		end++
+	}
+	line, before := shown(runes[begin:end]), shown(runes[begin:at])
+	return fmt.Sprintf("%s\n  %s\n  %s^", m.problem, line, strings.Repeat(" ", runewidth.StringWidth(before)))
+}
+
+// Unwrap is ErrCondition, or what went wrong in an evaluation.
+func (m *mistake) Unwrap() error { return m.cause }
+
+// shown has a blank for whatever would move the caret.
+func shown(line []rune) string {
+	out := slices.Clone(line)
+	for i, r := range out {
+		if r < ' ' || r == 0x7f {
+			out[i] = ' '
+		}
+	}
+	return string(out)
+}
+
+// place turns an error of the expression library into a mistake.
+func place(text string, err error) error {
+	var at *file.Error
+	if !errors.As(err, &at) {
+		return fmt.Errorf("%w: %s: %w", ErrCondition, text, err)
+	}
+	m := wrong(text, at.From, "%s", at.Message)
+	if at.Prev != nil {
+		m.problem, m.cause = at.Prev.Error(), at.Prev
+	}
+	return m
+}
+
+// nearest returns which of words a slip of the hand made s of, or "".
+func nearest(s string, words []string) string {
+	best, word := 0, ""
+	for _, w := range words {
+		d := levenshtein.Distance(strings.ToLower(s), strings.ToLower(w), nil)
+		if d <= (len([]rune(w))+3)/3 && (word == "" || d < best) {
+			best, word = d, w
+		}
+	}
+	return word
+}
+
+// instead says which of words may be meant by s, and else which there are.
+func instead(s string, words []string) string {
+	if len(words) == 0 {
+		return "there are none"
+	}
+	if w := nearest(s, words); w != "" {
+		return "did you mean " + w + "?"
+	}
+	return "there are " + strings.Join(words, ", ")
+}
+
+// noKind says that s has no behaviour called name.
+func noKind(s *behaviour.Schema, name string) string {
+	return fmt.Sprintf("no behaviour is called %s; %s", name, instead(name, s.Names()))
+}
+
+// noField says that k has no field called name, and which it has.
+func noField(k *behaviour.Kind, name string) string {
+	var names, typed []string
+	for _, f := range k.Fields {
+		names, typed = append(names, f.Name), append(typed, fmt.Sprintf("%s (%s)", f.Name, f.Type))
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("%s has no field %s, and no fields at all", k.Name, name)
+	}
+	hint := ""
+	if w := nearest(name, names); w != "" {
+		hint = " (did you mean " + w + "?)"
+	}
+	return fmt.Sprintf("%s has no field %s%s; it has %s", k.Name, name, hint, strings.Join(typed, ", "))
+}
+
+// position is where in the text n stands, in runes.
+func position(n ast.Node) int { return n.Location().From }

@@ -1,0 +1,304 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+
+	"usertrail/internal/behaviour"
+)
+
+// operators are those that stand between two values.
+var operators = []string{
+	"||", "or", "&&", "and", "==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches",
+	"+", "-", "*", "/", "%", "**", "^",
+}
+
+// node returns n in the vocabulary's terms. It makes new nodes: in a < b < c the
+// parser gives b two parents. What stands in a text once may so be read often,
+// and is counted every time.
+func (r *reader) node(n ast.Node) (ast.Node, error) {
+	if r.made++; r.made > maxNodes {
+		return nil, r.wrong(n, "the condition is too long")
+	}
+	loc := n.Location()
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		return located(&ast.IntegerNode{Value: n.Value}, loc), nil
+	case *ast.FloatNode:
+		return located(&ast.FloatNode{Value: n.Value}, loc), nil
+	case *ast.BoolNode:
+		return located(&ast.BoolNode{Value: n.Value}, loc), nil
+	case *ast.StringNode:
+		return located(&ast.StringNode{Value: n.Value}, loc), nil
+	case *ast.NilNode:
+		return nil, r.wrong(n, "nil stands only beside == and !=, with a field before or after")
+	case *ast.ArrayNode:
+		nodes, err := r.nodes(n.Nodes)
+		return located(&ast.ArrayNode{Nodes: nodes}, loc), err
+	case *ast.UnaryNode:
+		inner, err := r.node(n.Node)
+		return located(&ast.UnaryNode{Operator: n.Operator, Node: inner}, loc), err
+	case *ast.BinaryNode:
+		return r.binary(n)
+	case *ast.IdentifierNode:
+		return r.identifier(n)
+	case *ast.MemberNode:
+		return r.member(n)
+	case *ast.CallNode:
+		return r.call(n)
+	case *ast.BuiltinNode:
+		return nil, r.wrong(n, "%s is no function here; %s", n.Name, instead(n.Name, r.words.calls()))
+	case *ast.ChainNode:
+		return nil, r.wrong(n, "?. is not needed: a comparison with a field that is null is false")
+	}
+	return nil, r.wrong(n, "this is not part of a condition")
+}
+
+func (r *reader) nodes(in []ast.Node) ([]ast.Node, error) {
+	out := make([]ast.Node, len(in))
+	for i, n := range in {
+		var err error
+		if out[i], err = r.node(n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (r *reader) binary(n *ast.BinaryNode) (ast.Node, error) {
+	switch {
+	case n.Operator == "==" || n.Operator == "!=":
+		if other, ok := besideNil(n); ok {
+			return r.presence(n, other)
+		}
+	case n.Operator == "in":
+		if bounds, ok := n.Right.(*ast.BinaryNode); ok && bounds.Operator == ".." {
+			return r.within(n, bounds)
+		}
+	case n.Operator == "matches":
+		if _, ok := n.Right.(*ast.StringNode); !ok {
+			return nil, r.wrong(n.Right, "after matches stands a pattern in quotes")
+		}
+	case n.Operator == "..":
+		return nil, r.wrong(n, ".. stands only after in")
+	case !slices.Contains(operators, n.Operator):
+		return nil, r.wrong(n, "%s is not part of a condition; a comparison with a field that is null is false", n.Operator)
+	}
+	both, err := r.nodes([]ast.Node{n.Left, n.Right})
+	if err != nil {
+		return nil, err
+	}
+	return located(&ast.BinaryNode{Operator: n.Operator, Left: both[0], Right: both[1]}, n.Location()), nil
+}
+
+// besideNil returns what n compares with nil.
+func besideNil(n *ast.BinaryNode) (ast.Node, bool) {
+	if _, ok := n.Right.(*ast.NilNode); ok {
+		return n.Left, true
+	}
+	_, ok := n.Left.(*ast.NilNode)
+	return n.Right, ok
+}
+
+// presence turns a comparison with nil into the question whether there is a value.
+func (r *reader) presence(n *ast.BinaryNode, of ast.Node) (ast.Node, error) {
+	inner, err := r.node(of)
+	if err != nil {
+		return nil, err
+	}
+	t := r.terms[nameOf(inner)]
+	if t == nil || !t.nullable {
+		return nil, r.wrong(of, "this is never nil")
+	}
+	test := r.ask(t, n.Location())
+	if n.Operator == "!=" {
+		return test, nil
+	}
+	return located(&ast.UnaryNode{Operator: "!", Node: test}, n.Location()), nil
+}
+
+// nameOf is the name of the function that n calls, if it calls one.
+func nameOf(n ast.Node) string {
+	if c, ok := n.(*ast.CallNode); ok {
+		return callee(c)
+	}
+	return ""
+}
+
+// within turns x in a..b into a <= x && x <= b: the library would make a list.
+func (r *reader) within(n, bounds *ast.BinaryNode) (ast.Node, error) {
+	from, err := r.binary(located(&ast.BinaryNode{Operator: ">=", Left: n.Left, Right: bounds.Left}, n.Location()))
+	if err != nil {
+		return nil, err
+	}
+	to, err := r.binary(located(&ast.BinaryNode{Operator: "<=", Left: n.Left, Right: bounds.Right}, n.Location()))
+	if err != nil {
+		return nil, err
+	}
+	return located(&ast.BinaryNode{Operator: "&&", Left: from, Right: to}, n.Location()), nil
+}
+
+func (r *reader) identifier(n *ast.IdentifierNode) (ast.Node, error) {
+	t, problem := r.words.alone(n.Value)
+	if problem != "" {
+		return nil, r.wrong(n, "%s", problem)
+	}
+	return r.use(t, n.Location()), nil
+}
+
+func (r *reader) member(n *ast.MemberNode) (ast.Node, error) {
+	a, err := r.argument(n)
+	if err != nil {
+		return nil, err
+	}
+	t, problem := r.named(a)
+	if problem != "" {
+		return nil, r.wrong(n, "%s", problem)
+	}
+	return r.use(t, n.Location()), nil
+}
+
+func (r *reader) named(a argument) (*term, string) {
+	if a.field < 0 {
+		return r.words.alone(r.schema.Kinds[a.kind].Name)
+	}
+	return r.words.of(a.kind, a.field)
+}
+
+// argument reads play, play.seconds, and the same with names in quotes.
+func (r *reader) argument(n ast.Node) (argument, error) {
+	none := argument{}
+	if id, ok := n.(*ast.IdentifierNode); ok {
+		kind, err := r.kind(n, id.Value)
+		return argument{kind, -1}, err
+	}
+	m, ok := n.(*ast.MemberNode)
+	if !ok {
+		return none, r.wrong(n, "here stands a behaviour or a field of one, such as play or play.seconds")
+	}
+	property, ok := m.Property.(*ast.StringNode)
+	if !ok || m.Optional {
+		return none, r.wrong(m, "a field is written as play.seconds")
+	}
+	if id, ok := m.Node.(*ast.IdentifierNode); ok && id.Value == "$env" {
+		kind, err := r.kind(property, property.Value)
+		return argument{kind, -1}, err
+	}
+	of, err := r.argument(m.Node)
+	if err != nil {
+		return none, err
+	}
+	if of.field >= 0 {
+		return none, r.wrong(m, "a field has no parts")
+	}
+	k := &r.schema.Kinds[of.kind]
+	field := slices.IndexFunc(k.Fields, func(f behaviour.Field) bool { return f.Name == property.Value })
+	if field < 0 {
+		return none, r.wrong(property, "%s", noField(k, property.Value))
+	}
+	return argument{of.kind, field}, nil
+}
+
+func (r *reader) kind(n ast.Node, name string) (int, error) {
+	kind, ok := r.schema.Kind(name)
+	if !ok {
+		return 0, r.wrong(n, "%s", noKind(r.schema, name))
+	}
+	return kind, nil
+}
+
+func (r *reader) call(n *ast.CallNode) (ast.Node, error) {
+	id, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return nil, r.wrong(n, "a field has no functions; there are %s", strings.Join(functionNames, ", "))
+	}
+	if slices.Contains(aggregates, id.Value) {
+		return r.aggregate(n, id.Value)
+	}
+	if id.Value == "date" || id.Value == "duration" {
+		return r.literal(n, id.Value)
+	}
+	if _, ok := functions[id.Value]; !ok {
+		return nil, r.wrong(n, "no function is called %s; %s", id.Value, instead(id.Value, r.words.calls()))
+	}
+	args, err := r.nodes(n.Arguments)
+	return call(id.Value, n.Location(), args...), err
+}
+
+func (r *reader) aggregate(n *ast.CallNode, name string) (ast.Node, error) {
+	var args []argument
+	for _, arg := range n.Arguments {
+		a, err := r.argument(arg)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, a)
+	}
+	t, problem := r.words.call(name, args)
+	if problem != "" {
+		return nil, r.wrong(n, "%s", problem)
+	}
+	return r.use(t, n.Location()), nil
+}
+
+// literal reads the text of a date or duration once and for all.
+func (r *reader) literal(n *ast.CallNode, name string) (ast.Node, error) {
+	example := map[string]string{"date": `date("2014-09-01")`, "duration": `duration("1h30m")`}[name]
+	if len(n.Arguments) != 1 {
+		return nil, r.wrong(n, "%s has one text, such as %s", name, example)
+	}
+	arg, ok := n.Arguments[0].(*ast.StringNode)
+	if !ok {
+		return nil, r.wrong(n.Arguments[0], "here stands a text in quotes, such as %s", example)
+	}
+	if name == "duration" {
+		d, err := time.ParseDuration(arg.Value)
+		if err != nil {
+			return nil, r.wrong(arg, "%q is not a duration: write 90s, 15m, 1h30m", arg.Value)
+		}
+		return constant(d, n.Location()), nil
+	}
+	if d, err := behaviour.ParseDate(arg.Value); err == nil {
+		return constant(d.Start(r.zone), n.Location()), nil
+	}
+	t, ok := parseClock(arg.Value, r.zone)
+	if !ok {
+		return nil, r.wrong(arg, `%q is not a time: write 2014-09-01, 2014-09-01 18:30:00, or 2014-09-01T18:30:00+08:00`, arg.Value)
+	}
+	return constant(t, n.Location()), nil
+}
+
+func constant(v any, loc file.Location) ast.Node {
+	return located(&ast.ConstantNode{Value: v}, loc)
+}
+
+func (r *reader) wrong(n ast.Node, format string, args ...any) error {
+	return wrong(r.text, position(n), format, args...)
+}
+
+// keywords are names that the parser takes for something else.
+var keywords = []string{"in", "or", "and", "not", "matches", "contains", "startsWith", "endsWith", "let", "if", "else", "true", "false", "nil"}
+
+// syntax is the mistake of a text that has no tree. A behaviour may be the reason.
+func syntax(text string, s *behaviour.Schema, err error) error {
+	err = place(text, err)
+	m, ok := err.(*mistake)
+	if !ok {
+		return err
+	}
+	m.problem = readable(m.problem)
+	if strings.TrimSpace(text) == "" {
+		m.problem = "the condition is empty"
+	}
+	for _, k := range s.Kinds {
+		if slices.Contains(keywords, k.Name) && strings.Contains(text, k.Name) {
+			m.problem += fmt.Sprintf("; the behaviour %s has the name of a word of the language: write $env[%q]", k.Name, k.Name)
+		}
+	}
+	return m
+}

@@ -1,0 +1,168 @@
+package condition
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+
+	"usertrail/internal/behaviour"
+)
+
+// goTypes are the types in which an expression holds values.
+var goTypes = map[behaviour.Type]reflect.Type{
+	behaviour.String:    typeOf[string](),
+	behaviour.Int64:     typeOf[int](),
+	behaviour.Double:    typeOf[float64](),
+	behaviour.Bool:      typeOf[bool](),
+	behaviour.Timestamp: typeOf[time.Time](),
+	behaviour.Day:       typeOf[time.Time](),
+}
+
+// typeName is how a message calls a type of Go.
+func typeName(t reflect.Type) string {
+	switch t {
+	case typeOf[string](), typeOf[bool]():
+		return t.String()
+	case typeOf[int]():
+		return "int64"
+	case typeOf[float64]():
+		return "double"
+	case typeOf[time.Time]():
+		return "time"
+	case typeOf[time.Duration]():
+		return "duration"
+	}
+	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
+		return "a list"
+	}
+	return "of no type"
+}
+
+// words of the library's messages, and ours for them.
+var words = []struct {
+	theirs *regexp.Regexp
+	ours   string
+}{
+	{regexp.MustCompile(`\bfloat64\b`), "double"},
+	{regexp.MustCompile(`\bint\b`), "int64"},
+	{regexp.MustCompile(`\btime\.Time\b`), "time"},
+	{regexp.MustCompile(`\btime\.Duration\b`), "duration"},
+	{regexp.MustCompile(`\[\]interface ?\{\}`), "a list"},
+	{regexp.MustCompile(`in array$`), "in this list"},
+	{regexp.MustCompile(`unexpected token EOF|unexpected end of expression`), "something is missing at the end"},
+	{regexp.MustCompile(`unexpected token \w+\("(.*)"\)`), "did not expect $1 here"},
+	{regexp.MustCompile(`^(did not expect = here)$`), "$1; equal is written =="},
+	{regexp.MustCompile(`^invalid \w+ literal: strconv\.\w+: parsing "(.*)": value out of range$`), "$1 does not fit 64 bits"},
+	{regexp.MustCompile(`^Operator .*\?\?.*$`), "?? is not needed: a comparison with a field that is null is false"},
+	{regexp.MustCompile(`compilation failed: expression exceeds maximum allowed nodes`), "the condition is too long"},
+}
+
+// readable says a message of the library in the language's words.
+func readable(message string) string {
+	for _, w := range words {
+		message = w.theirs.ReplaceAllString(message, w.ours)
+	}
+	return strings.TrimSpace(message)
+}
+
+// mismatch is the mistake that the checker found.
+func (x *expression) mismatch(err error) error {
+	var at *file.Error
+	if !errors.As(err, &at) {
+		return place(x.text, err)
+	}
+	m := wrong(x.text, at.From, "%s", readable(at.Message))
+	n := x.at(at.Location)
+	switch {
+	case n == nil || !strings.Contains(at.Message, "mismatched type"):
+	case n.Right == nil:
+		m.problem = fmt.Sprintf("%s does not go with %s", n.Operator, x.described(n.Left, "what follows"))
+	default:
+		m.problem = fmt.Sprintf("%s does not go between %s and %s%s", n.Operator, x.described(n.Left, "what is left of it"), x.described(n.Right, "what is right of it"), advice(n))
+	}
+	return m
+}
+
+// at returns the operator at a place of the text; that of one value has it left.
+func (x *expression) at(loc file.Location) *ast.BinaryNode {
+	f := &finder{loc: loc}
+	ast.Walk(&x.root, f)
+	return f.found
+}
+
+type finder struct {
+	loc   file.Location
+	found *ast.BinaryNode
+}
+
+// Visit implements ast.Visitor.
+func (f *finder) Visit(n *ast.Node) {
+	if (*n).Location() != f.loc {
+		return
+	}
+	switch n := (*n).(type) {
+	case *ast.BinaryNode:
+		if f.found == nil {
+			f.found = n
+		}
+	case *ast.UnaryNode:
+		f.found = &ast.BinaryNode{Operator: n.Operator, Left: n.Node}
+	}
+}
+
+// described is what an operand is called, and its type.
+func (x *expression) described(n ast.Node, otherwise string) string {
+	if t := x.terms[nameOf(n)]; t != nil {
+		return fmt.Sprintf("%s (%s)", t.name, t.shown)
+	}
+	switch n.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return fmt.Sprintf("%s (%s)", n.String(), typeName(n.Type()))
+	}
+	return fmt.Sprintf("%s (%s)", otherwise, typeName(n.Type()))
+}
+
+// advice says how a time is written, where a text stands for one.
+func advice(n *ast.BinaryNode) string {
+	types := []reflect.Type{n.Left.Type(), n.Right.Type()}
+	switch {
+	case !slices.Contains(types, typeOf[string]()):
+		return ""
+	case slices.Contains(types, typeOf[time.Time]()):
+		return `; a time is written date("2014-09-01")`
+	case slices.Contains(types, typeOf[time.Duration]()):
+		return `; a duration is written duration("1h30m")`
+	}
+	return ""
+}
+
+// strict refuses what the library would let through and may go wrong when it is
+// evaluated: sums of durations wrap around.
+func (x *expression) strict(n ast.Node) error {
+	s := &strictness{text: x.text}
+	ast.Walk(&n, s)
+	return s.err
+}
+
+type strictness struct {
+	text string
+	err  error
+}
+
+// Visit implements ast.Visitor.
+func (s *strictness) Visit(n *ast.Node) {
+	b, ok := (*n).(*ast.BinaryNode)
+	if !ok || s.err != nil || !slices.Contains([]string{"+", "-", "*"}, b.Operator) || b.Type() != typeOf[time.Duration]() {
+		return
+	}
+	if b.Left.Type() != typeOf[time.Time]() {
+		s.err = wrong(s.text, position(b), "durations are compared, and added to times; write what %s would give", b.Operator)
+	}
+}

@@ -1,0 +1,241 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/vm"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/trail"
+)
+
+// A Where says which behaviours to keep. See the package comment.
+type Where struct {
+	schema *behaviour.Schema
+	x      *expression
+	kinds  activity.Set
+	refs   Refs
+}
+
+// ParseWhere reads a condition on single behaviours. An error that is the text's
+// wraps ErrCondition and shows the place.
+func ParseWhere(text string, s *behaviour.Schema) (*Where, error) {
+	x, err := read(text, s, single{s})
+	if err != nil {
+		return nil, err
+	}
+	w := &Where{schema: s, x: x, refs: noRefs(s)}
+	for kind := range s.Kinds {
+		if err := w.look(kind); err != nil {
+			return nil, err
+		}
+	}
+	w.refs.Kinds = w.kinds
+	return w, nil
+}
+
+// look finds out what is read of a kind, and whether any of it may be kept.
+func (w *Where) look(kind int) error {
+	bind := func(t *term) binding { return (*WhereEvaluator)(nil).bind(t, kind, w.schema) }
+	constant, says, err := w.x.reads(bind, func(t *term) {
+		if t.quality == valueOf {
+			w.refs.Fields[t.kind][t.field] = true
+		}
+	})
+	if !constant || says {
+		w.kinds |= activity.Of(kind)
+	}
+	return err
+}
+
+// Refs says what w reads: of the kinds in Kinds, the fields on which it depends.
+func (w *Where) Refs() Refs { return w.refs }
+
+// Kinds are the kinds of which a behaviour can be kept at all; of the others none
+// need be read.
+func (w *Where) Kinds() activity.Set { return w.kinds }
+
+// single is the vocabulary of one behaviour.
+type single struct{ schema *behaviour.Schema }
+
+// qualities are the terms that every behaviour has.
+var qualities = []*term{
+	{name: "behaviour", typ: typeOf[string](), shown: "string", quality: behaviourOf, kind: -1},
+	{name: "time", typ: typeOf[time.Time](), shown: "time", quality: momentOf, kind: -1},
+	{name: "hour", typ: typeOf[int](), shown: "int64", quality: hourOf, kind: -1},
+	{name: "weekday", typ: typeOf[int](), shown: "int64", quality: weekdayOf, kind: -1},
+}
+
+func (v single) alone(name string) (*term, string) {
+	for _, t := range qualities {
+		if t.name == name {
+			return t, ""
+		}
+	}
+	if kind, ok := v.schema.Kind(name); ok {
+		return nil, bareKind(&v.schema.Kinds[kind])
+	}
+	return nil, stranger(v.schema, name, "behaviour", "time", "hour", "weekday")
+}
+
+// bareKind says what to write for a behaviour that stands alone.
+func bareKind(k *behaviour.Kind) string {
+	say := fmt.Sprintf("%s is a behaviour: write behaviour == %q", k.Name, k.Name)
+	if len(k.Fields) == 0 {
+		return say
+	}
+	return fmt.Sprintf("%s, or one of its fields, such as %s.%s", say, k.Name, k.Fields[0].Name)
+}
+
+// stranger says what an unknown identifier may have been meant for: a field
+// without its behaviour, or a behaviour, or one of others.
+func stranger(s *behaviour.Schema, name string, others ...string) string {
+	var full []string
+	for _, k := range s.Kinds {
+		if slices.ContainsFunc(k.Fields, func(f behaviour.Field) bool { return f.Name == name }) {
+			full = append(full, k.Name+"."+name)
+		}
+	}
+	if len(full) > 0 {
+		return fmt.Sprintf("%s is a field: write %s", name, strings.Join(full, " or "))
+	}
+	if word := nearest(name, append(others, s.Names()...)); word != "" {
+		return fmt.Sprintf("%s is not known, did you mean %s?", name, word)
+	}
+	return fmt.Sprintf("%s is not known; the behaviours are %s", name, strings.Join(s.Names(), ", "))
+}
+
+func (v single) of(kind, field int) (*term, string) {
+	k := &v.schema.Kinds[kind]
+	f := k.Fields[field]
+	return &term{
+		name: k.Name + "." + f.Name, typ: goTypes[f.Type], shown: string(f.Type), nullable: true, quality: valueOf, kind: kind, field: field,
+	}, ""
+}
+
+func (v single) call(name string, args []argument) (*term, string) {
+	return nil, fmt.Sprintf("%s is of all that a user did: it stands in --having", name)
+}
+
+func (v single) calls() []string { return functionNames }
+
+// A WhereEvaluator evaluates a Where, one behaviour after the other.
+type WhereEvaluator struct {
+	programs []*program // by kind
+	machine  vm.VM
+	zone     *time.Location
+	boxes    boxes
+
+	batch *trail.Batch
+	event *trail.Event
+}
+
+// Evaluator returns an evaluator for one goroutine.
+func (w *Where) Evaluator() *WhereEvaluator {
+	e := &WhereEvaluator{zone: w.x.zone}
+	for kind := range w.schema.Kinds {
+		p, err := w.x.program(func(t *term) binding { return e.bind(t, kind, w.schema) })
+		if err != nil {
+			panic("condition: " + err.Error()) // ParseWhere has made the same
+		}
+		e.programs = append(e.programs, p)
+	}
+	return e
+}
+
+// Keeps says whether ev, of b, is kept. An error is of arithmetic that leaves 64
+// bits, or of a value that is not one of its field's type. Keeps holds no
+// reference to b's bytes.
+func (e *WhereEvaluator) Keeps(b *trail.Batch, ev *trail.Event) (bool, error) {
+	p := e.programs[ev.Kind]
+	if p.known {
+		return p.says, nil
+	}
+	e.batch, e.event = b, ev
+	return p.run(&e.machine)
+}
+
+// run evaluates p, whose terms have been set.
+func (p *program) run(machine *vm.VM) (bool, error) {
+	if p.alone != nil {
+		v, err := p.alone()
+		return err == nil && v.(bool), err
+	}
+	v, err := machine.Run(p.code, nil)
+	if err != nil {
+		return false, evaluation(p.text, err)
+	}
+	return v.(bool), nil
+}
+
+// bind returns where the value of t comes from in a behaviour of a kind.
+func (e *WhereEvaluator) bind(t *term, kind int, s *behaviour.Schema) binding {
+	switch t.quality {
+	case behaviourOf:
+		return binding{known: s.Kinds[kind].Name}
+	case momentOf:
+		return binding{get: func(...any) (any, error) { return time.UnixMicro(e.event.Time), nil }}
+	case hourOf:
+		return binding{get: func(...any) (any, error) { return e.local().Hour(), nil }}
+	case weekdayOf:
+		return binding{get: func(...any) (any, error) { return isoWeekday(e.local()), nil }}
+	}
+	if t.kind != kind {
+		return binding{null: true}
+	}
+	typ, at := s.Kinds[kind].Fields[t.field].Type, uint32(t.field)
+	return binding{
+		get:  e.getter(typ, at),
+		leaf: func(l leaf) func(...any) (any, error) { return e.tester(l, typ, at) },
+		has:  func(...any) (any, error) { return e.batch.Refs[e.event.Refs+at].End != 0, nil },
+	}
+}
+
+func (e *WhereEvaluator) local() time.Time { return time.UnixMicro(e.event.Time).In(e.zone) }
+
+// isoWeekday counts from 1, Monday, to 7, Sunday.
+func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
+
+// tester returns what does all of a comparison with a field of the behaviour at
+// hand, or nil.
+func (e *WhereEvaluator) tester(l leaf, t behaviour.Type, at uint32) func(...any) (any, error) {
+	var boxes *boxes
+	var zone *time.Location
+	if e != nil {
+		boxes, zone = &e.boxes, e.zone
+	}
+	test := l.test(t, boxes, zone)
+	if test == nil {
+		return nil
+	}
+	size := t.Size()
+	return func(...any) (any, error) {
+		v := e.batch.Value(e.batch.Refs[e.event.Refs+at])
+		if size != 0 && v != nil && len(v) != size {
+			return nil, t.Check(v)
+		}
+		return v != nil && test(v), nil
+	}
+}
+
+// getter returns what reads a field of the behaviour at hand.
+func (e *WhereEvaluator) getter(t behaviour.Type, at uint32) func(...any) (any, error) {
+	read := func() []byte { return e.batch.Value(e.batch.Refs[e.event.Refs+at]) }
+	switch t {
+	case behaviour.String:
+		return func(...any) (any, error) { return e.boxes.text(read()), nil }
+	case behaviour.Int64:
+		return func(...any) (any, error) { return e.boxes.whole(int(behaviour.ToInt64(read()))), nil }
+	case behaviour.Double:
+		return func(...any) (any, error) { return e.boxes.number(behaviour.ToDouble(read())), nil }
+	case behaviour.Bool:
+		return func(...any) (any, error) { return behaviour.ToBool(read()), nil }
+	case behaviour.Timestamp:
+		return func(...any) (any, error) { return time.UnixMicro(behaviour.ToInt64(read())), nil }
+	}
+	return func(...any) (any, error) { return e.boxes.day(behaviour.ToDate(read()), e.zone), nil }
+}
