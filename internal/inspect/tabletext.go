@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -81,7 +82,7 @@ func (t *Table) regionGrid() *grid {
 func (t *Table) fileGrid() *grid {
 	g := newGrid("name", ">load", ">records", ">cells", ">size", ">users", "dates", "first row", "last row")
 	for _, f := range t.Files {
-		g.add(f.Name, fmt.Sprint(f.Load), count(f.Records), count(f.Tally.Cells), size(f.Size), count(f.Users),
+		g.add(cmp.Or(f.Name, f.Roll), fmt.Sprint(f.Load), count(f.Records), count(f.Tally.Cells), size(f.Size), count(f.Users),
 			f.Span.String(), short(valueText(f.First)), short(valueText(f.Last)))
 	}
 	return g

@@ -72,6 +72,8 @@ type Table struct {
 	// TTL is how long a live table that is made keeps a behaviour, from its own
 	// time on; 0 is for ever.
 	TTL time.Duration
+	// Others says that others write rows into a live table, too.
+	Others bool
 }
 
 // A Behaviour is what a job asks of one kind beyond its schema and format.

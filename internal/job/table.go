@@ -38,6 +38,7 @@ func (b *builder) readTable(v value) {
 		}
 		b.job.Table.Family, _ = o.get("family").word()
 		b.job.Table.TTL = o.get("ttl").ttl()
+		b.job.Table.Others, _ = o.get("others").truth()
 		if s, ok := o.get("compression").oneOf("compression", compressions); ok {
 			b.job.Table.Compression = s
 		}

@@ -105,7 +105,7 @@ func liveOptions(j *job.Job, w Waits) (live.Options, error) {
 	o := live.Options{Conf: conf}
 	o.Client.CallTimeout, o.Client.OpTimeout = w.CallTimeout, w.RetryFor
 	if j != nil {
-		o.Catalog, o.Family, o.Root = j.Table.Catalog, j.Table.Family, j.Table.Root
+		o.Catalog, o.Family, o.Root, o.Others = j.Table.Catalog, j.Table.Family, j.Table.Root, j.Table.Others
 	}
 	return o, nil
 }
