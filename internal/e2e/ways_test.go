@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/progress"
 	"usertrail/internal/samplelog"
+	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
@@ -115,8 +117,9 @@ func (w *town) verified(s table.Store) {
 	}
 }
 
-// answer is the Parquet of an extract.
-func (w *town) answer(s table.Store, plan fetch.Plan) map[string]string {
+// answer is the Parquet of an extract, and what it counted. Without rolls the rows alone
+// tell who is there.
+func (w *town) answer(s table.Store, plan fetch.Plan, rolls bool) map[string]string {
 	w.t.Helper()
 	var asked table.Table
 	asked, err := s.Open(w.t.Context())
@@ -130,20 +133,57 @@ func (w *town) answer(s table.Store, plan fetch.Plan) map[string]string {
 		}
 		defer asked.Close()
 	}
+	if !rolls {
+		asked = table.Unrolled(asked)
+	}
 	out := filepath.Join(w.t.TempDir(), "out")
-	if _, err := extract.Run(w.t.Context(), extract.Config{
+	result, err := extract.Run(w.t.Context(), extract.Config{
 		FS: w.fs, Table: asked, Users: extract.AllUsers(), Span: w.span, Types: []string{"play", "order", "visit", "login"}, Active: "min:2", Plan: plan, Out: out,
 		Workers: 2, Progress: quiet,
-	}); err != nil {
+	})
+	if err != nil {
 		w.t.Fatalf("extract by %s of %s: %v", plan, s.Address(), err)
 	}
 	parts := dfstest.Snapshot(w.t, w.fs, out)
 	delete(parts, "_manifest.json") // names the table
+	parts["counts"] = fmt.Sprintf("%d users, %d found, %d active, %d events", result.Users, result.Found, result.Active, result.Events)
 	return parts
 }
 
+// rolled fails unless a table's rolls are asked who is there: they know who is not.
+func (w *town) rolled(s table.Store) {
+	w.t.Helper()
+	asked, err := s.Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer asked.Close()
+	users, err := asked.Users(w.t.Context(), split.Region{}, w.span)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer users.Close()
+	if nobody := []byte("00000nobody,"); users.SeekGE(nobody) && bytes.Equal(users.User().Key, nobody) || users.Err() != nil {
+		w.t.Errorf("%s does not ask its rolls who is there (%v)", s.Address(), users.Err())
+	}
+}
+
+// same compares answers with those of the table of files.
+func (w *town) same(what string, got, want map[string]string) {
+	w.t.Helper()
+	for name, b := range want {
+		if got[name] != b {
+			w.t.Errorf("%s: %s is not that of the table of files", what, name)
+		}
+	}
+	if len(got) != len(want) {
+		w.t.Errorf("%s: %d files, want %d", what, len(got)-1, len(want)-1)
+	}
+}
+
 // TestEveryWayAgrees loads the same nights as a table of files, by puts, by HFiles and
-// by an import, a region being split in between, and asks every table by every plan.
+// by an import, a region being split in between, and asks every table by every plan,
+// with its rolls and without.
 func TestEveryWayAgrees(t *testing.T) {
 	w := newTown(t)
 	trails := w.files()
@@ -161,24 +201,20 @@ func TestEveryWayAgrees(t *testing.T) {
 	}
 	bring(true)
 
-	want := w.answer(trails, fetch.Auto)
-	if len(want) < 2 {
-		t.Fatalf("the answer has %d files", len(want))
+	want := w.answer(trails, fetch.Auto, true)
+	if len(want) < 3 {
+		t.Fatalf("the answer has %d files", len(want)-1)
 	}
+	w.same("the table of files without its rolls", w.answer(trails, fetch.Auto, false), want)
 	w.verified(trails)
 	digests := map[clustertest.Digest]string{}
 	for way, s := range stores {
 		w.verified(s)
 		digests[w.c.Digest(t, filepath.Base(s.Address()))] = way
+		w.rolled(s)
 		for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Snapshot} {
-			got := w.answer(s, plan)
-			for name, b := range want {
-				if got[name] != b {
-					t.Errorf("%s, read by %s: %s is not that of the table of files", way, plan, name)
-				}
-			}
-			if len(got) != len(want) {
-				t.Errorf("%s, read by %s: %d files, want %d", way, plan, len(got), len(want))
+			for _, rolls := range []bool{true, false} {
+				w.same(fmt.Sprintf("%s, read by %s, by rolls: %t", way, plan, rolls), w.answer(s, plan, rolls), want)
 			}
 		}
 	}
