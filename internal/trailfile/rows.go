@@ -1,0 +1,337 @@
+package trailfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"usertrail/internal/behaviour"
+)
+
+// ErrNoTrails is wrapped by errors about Parquet files that lack a column that
+// every trail file has.
+var ErrNoTrails = errors.New("not a trail file")
+
+// batchRows is how many rows Next returns, and fewer only at the file's end: few
+// enough to stay in the processor's cache.
+const batchRows = 4 << 10
+
+// Behaviours are rows of a trail file, one for each behaviour, column by column.
+type Behaviours struct {
+	Rows      int
+	User      Bytes
+	Date      []int32 // days since 1970-01-01
+	Time      []int64 // microseconds, UTC
+	Behaviour []uint8 // index in Read.Kinds
+	ID        []int64
+	Fields    []Values // one for each of Read.Fields, with Valid
+}
+
+// Read says what Rows reads: the behaviours met so far, and the fields.
+type Read struct {
+	Kinds  []string
+	Fields []behaviour.Field
+}
+
+// Rows reads the rows of a trail file in order, the five columns that every one
+// has and those fields that were asked for. It holds a page of each column. It is
+// for one goroutine.
+type Rows struct {
+	schema  Read
+	kinds   map[string]uint8
+	columns []*columnRows // user_id, date, time, behaviour, id, the fields
+	batch   Behaviours
+	read    int64 // rows
+}
+
+// Rows begins to read f, with the fields of those names. What it returns must be
+// closed.
+func (f *File) Rows(fields ...string) (r *Rows, err error) {
+	defer caught(&err, "read rows")
+	r = &Rows{kinds: map[string]uint8{}}
+	for _, name := range slices.Concat(behaviour.Reserved, fields) {
+		at := slices.IndexFunc(f.f.Schema().Fields(), func(c parquet.Field) bool { return c.Name() == name && c.Leaf() && !c.Repeated() })
+		if at < 0 {
+			return nil, fmt.Errorf("trailfile: %w: no column %s", ErrNoTrails, name)
+		}
+		typ, ok := typeOf(f.f.Schema().Fields()[at].Type())
+		if !ok {
+			return nil, fmt.Errorf("trailfile: %w: column %s is %v", ErrNoTrails, name, f.f.Schema().Fields()[at].Type())
+		}
+		if n := len(r.columns); n < len(fixedTypes) && typ != fixedTypes[n] {
+			return nil, fmt.Errorf("trailfile: %w: column %s is of type %s, want %s", ErrNoTrails, name, typ, fixedTypes[n])
+		} else if n >= len(fixedTypes) {
+			r.schema.Fields = append(r.schema.Fields, behaviour.Field{Name: name, Type: typ})
+			r.batch.Fields = append(r.batch.Fields, Values{Type: typ})
+		}
+		r.columns = append(r.columns, newColumnRows(f.f.RowGroups(), at))
+	}
+	return r, nil
+}
+
+// fixedTypes are those of behaviour.Reserved.
+var fixedTypes = []behaviour.Type{behaviour.String, behaviour.Day, behaviour.Timestamp, behaviour.String, behaviour.Int64}
+
+// typeOf is the type of field that a column of a Parquet type holds.
+func typeOf(t parquet.Type) (behaviour.Type, bool) {
+	if l := t.LogicalType(); l != nil {
+		switch l := l.Value.(type) {
+		case *format.StringType:
+			return behaviour.String, true
+		case *format.DateType:
+			return behaviour.Day, true
+		case *format.TimestampType:
+			_, micros := l.Unit.Value.(*format.MicroSeconds)
+			return behaviour.Timestamp, micros
+		case *format.IntType:
+			return behaviour.Int64, l.BitWidth == 64 && l.IsSigned
+		default:
+			return "", false
+		}
+	}
+	switch t.Kind() {
+	case parquet.Int64:
+		return behaviour.Int64, true
+	case parquet.Double:
+		return behaviour.Double, true
+	case parquet.Boolean:
+		return behaviour.Bool, true
+	}
+	return "", false
+}
+
+// Schema is the fields that are read, and the behaviours met so far: the indexes
+// in Behaviours.Behaviour.
+func (r *Rows) Schema() Read { return r.schema }
+
+// Next returns the next rows, valid until it is called again. After the last it
+// returns io.EOF.
+func (r *Rows) Next() (b *Behaviours, err error) {
+	defer caught(&err, "read rows")
+	r.reset()
+	for i, c := range r.columns {
+		rows := 0
+		for rows < batchRows {
+			got, err := c.next(batchRows - rows)
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				err = r.take(i, got)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("trailfile: column %s, row %d: %w", r.name(i), r.read+int64(rows), err)
+			}
+			rows += len(got)
+		}
+		if i > 0 && rows != r.batch.Rows {
+			return nil, fmt.Errorf("trailfile: column %s ends at row %d, %s does not", r.name(i), r.read+int64(min(rows, r.batch.Rows)), r.name(0))
+		}
+		r.batch.Rows = rows
+	}
+	if r.batch.Rows == 0 {
+		return nil, io.EOF
+	}
+	r.read += int64(r.batch.Rows)
+	return &r.batch, nil
+}
+
+func (r *Rows) name(column int) string {
+	if n := column - len(fixedTypes); n >= 0 {
+		return r.schema.Fields[n].Name
+	}
+	return behaviour.Reserved[column]
+}
+
+// reset forgets the rows of the last batch and keeps their memory.
+func (r *Rows) reset() {
+	b := &r.batch
+	b.Rows = 0
+	b.User.reset()
+	b.Date, b.Time, b.Behaviour, b.ID = b.Date[:0], b.Time[:0], b.Behaviour[:0], b.ID[:0]
+	for i := range b.Fields {
+		v := &b.Fields[i]
+		v.Valid, v.Int, v.Double, v.Small = v.Valid[:0], v.Int[:0], v.Double[:0], v.Small[:0]
+		v.Str.reset()
+	}
+}
+
+// take adds values to a column of the batch.
+func (r *Rows) take(column int, values []parquet.Value) error {
+	b := &r.batch
+	for _, v := range values {
+		if column < len(fixedTypes) && v.IsNull() {
+			return fmt.Errorf("%w: a null", ErrNoTrails)
+		}
+		switch column {
+		case 0:
+			b.User.Append(v.ByteArray())
+		case 1:
+			b.Date = append(b.Date, v.Int32())
+		case 2:
+			b.Time = append(b.Time, v.Int64())
+		case 3:
+			kind, err := r.kind(v.ByteArray())
+			if err != nil {
+				return err
+			}
+			b.Behaviour = append(b.Behaviour, kind)
+		case 4:
+			b.ID = append(b.ID, v.Int64())
+		default:
+			b.Fields[column-len(fixedTypes)].push(v)
+		}
+	}
+	return nil
+}
+
+// kind is the index of a behaviour, which it gets when it is met first.
+func (r *Rows) kind(name []byte) (uint8, error) {
+	if k, ok := r.kinds[string(name)]; ok {
+		return k, nil
+	}
+	k := len(r.schema.Kinds)
+	if k == behaviour.MaxKinds {
+		return 0, fmt.Errorf("%w: more than %d behaviours", ErrNoTrails, k)
+	}
+	r.schema.Kinds = append(r.schema.Kinds, string(name))
+	r.kinds[string(name)] = uint8(k)
+	return uint8(k), nil
+}
+
+// push adds a value, or a null.
+func (v *Values) push(p parquet.Value) {
+	v.Valid = append(v.Valid, !p.IsNull())
+	switch v.Type {
+	case behaviour.String:
+		v.Str.Append(p.ByteArray())
+	case behaviour.Int64, behaviour.Timestamp:
+		v.Int = append(v.Int, p.Int64())
+	case behaviour.Double:
+		v.Double = append(v.Double, p.Double())
+	case behaviour.Day:
+		v.Small = append(v.Small, p.Int32())
+	case behaviour.Bool:
+		n := int32(0)
+		if p.Boolean() {
+			n = 1
+		}
+		v.Small = append(v.Small, n)
+	}
+}
+
+// Close lets go of what is read.
+func (r *Rows) Close() error {
+	var all error
+	for _, c := range r.columns {
+		all = errors.Join(all, c.close())
+	}
+	return all
+}
+
+// columnRows reads one column, row group after row group and page after page.
+type columnRows struct {
+	groups []parquet.RowGroup // those to come
+	column int
+	pages  parquet.Pages // of this group; nil between groups
+	page   parquet.Page
+	values parquet.ValueReader // of page; nil between pages
+	buf    []parquet.Value
+}
+
+func newColumnRows(groups []parquet.RowGroup, column int) *columnRows {
+	return &columnRows{groups: groups, column: column, buf: make([]parquet.Value, batchRows/4)}
+}
+
+// next returns at least one value and at most n, valid until it is called again, or
+// io.EOF.
+func (c *columnRows) next(n int) ([]parquet.Value, error) {
+	for {
+		if c.values == nil {
+			if err := c.nextPage(); err != nil {
+				return nil, err
+			}
+		}
+		got, err := c.values.ReadValues(c.buf[:min(n, len(c.buf))])
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if got > 0 {
+			return c.buf[:got], nil
+		}
+		c.endPage()
+	}
+}
+
+// nextPage begins the next page, in the next group if need be.
+func (c *columnRows) nextPage() error {
+	for {
+		if c.pages == nil {
+			if len(c.groups) == 0 {
+				return io.EOF
+			}
+			c.pages, c.groups = c.groups[0].ColumnChunks()[c.column].Pages(), c.groups[1:]
+		}
+		page, err := c.pages.ReadPage()
+		if err == nil {
+			c.page, c.values = page, page.Values()
+			return nil
+		}
+		if err != io.EOF {
+			return err
+		}
+		if err := c.close(); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *columnRows) endPage() {
+	if c.page != nil {
+		parquet.Release(c.page)
+	}
+	c.page, c.values = nil, nil
+}
+
+// close ends the row group.
+func (c *columnRows) close() error {
+	c.endPage()
+	if c.pages == nil {
+		return nil
+	}
+	err := c.pages.Close()
+	c.pages = nil
+	return err
+}
+
+// Dates are the first and the last date in the file, as its footer says; not ok if
+// it does not, or the file has no rows.
+func (f *File) Dates() (from, to behaviour.Date, ok bool) {
+	at := slices.IndexFunc(f.f.Schema().Fields(), func(c parquet.Field) bool { return c.Name() == "date" })
+	if at < 0 {
+		return 0, 0, false
+	}
+	for i, g := range f.f.Metadata().RowGroups {
+		s := &g.Columns[at].MetaData.Statistics
+		if len(s.MinValue) != 4 || len(s.MaxValue) != 4 {
+			return 0, 0, false
+		}
+		lo, hi := dateAt(s.MinValue), dateAt(s.MaxValue)
+		if i == 0 || lo < from {
+			from = lo
+		}
+		if i == 0 || hi > to {
+			to = hi
+		}
+		ok = true
+	}
+	return from, to, ok
+}
+
+// dateAt is a date as statistics hold it.
+func dateAt(b []byte) behaviour.Date { return behaviour.Date(int32(binary.LittleEndian.Uint32(b))) }
