@@ -12,13 +12,14 @@ USERS   ?= 200000
 RUNS    ?= 3
 ROWS    ?= 100000
 
-# Tests that read our Parquet with programs that are not written in Go say so in their names.
-FOREIGN := Python|PyArrow|DuckDB|Polars
+# Tests that need programs that are not written in Go, to read our Parquet or to look at a page,
+# say so in their names.
+FOREIGN := Python|PyArrow|DuckDB|Polars|Browser
 
 export USERTRAIL_PYTHON ?= $(PYTHON)
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale check fuzz golden cluster cluster-down venv race clean
+.PHONY: help build test test-local demo bench bench-scale check fuzz golden cluster cluster-down venv race browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -27,13 +28,13 @@ help: ## list the targets
 build: ## bin/bulkload and bin/extract, static
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
-test: race venv ## everything, with the race detector; installs what it needs and says so
+test: race venv browser ## everything, with the race detector; installs what it needs and says so
 	@# Tests bring up a cluster here when the first of them asks for it. A package may
 	@# wait for another that has it, hence the time.
 	export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
 	CGO_ENABLED=1 go test -race -timeout 75m ./...
 
-test-local: ## what needs nothing but Go: no C compiler, no Python, no servers
+test-local: ## what needs nothing but Go: no C compiler, no Python, no browser, no servers
 	USERTRAIL_CLUSTER=none go test -timeout 10m -skip '$(FOREIGN)' ./...
 
 demo: ## sample logs in, active users' trails out, in under a minute
@@ -70,6 +71,9 @@ venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/v
 
 race: # a C compiler, without which there is no race detector
 	@scripts/need-cc
+
+browser: # chromium, in which the page of extract report is looked at
+	@scripts/browser
 
 clean: ## remove what was built and what the demo made
 	rm -rf bin demo
