@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -63,8 +62,8 @@ func (c *seen) add(v []byte) error {
 	if v == nil {
 		return nil
 	}
-	if err := c.typ.Check(v); err != nil {
-		return fmt.Errorf("a value of the trail: %w", err)
+	if n := c.typ.Size(); n != len(v) && n != 0 {
+		return broken(c.typ, v)
 	}
 	c.count++
 	switch c.typ {

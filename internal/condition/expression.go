@@ -166,7 +166,7 @@ func (x *expression) signatures() map[string]*builtin.Function {
 }
 
 // nullary is a function without arguments.
-func nullary(name string, typ reflect.Type, f func(...any) (any, error)) *builtin.Function {
+func nullary(name string, typ reflect.Type, f call0) *builtin.Function {
 	return &builtin.Function{Name: name, Func: f, Types: []reflect.Type{reflect.FuncOf(nil, []reflect.Type{typ}, false)}}
 }
 

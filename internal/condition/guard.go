@@ -14,13 +14,16 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
+// A call0 is a function without arguments, as the machine calls it.
+type call0 = func(...any) (any, error)
+
 // A binding is where a term's value comes from, for one program.
 type binding struct {
-	null  bool                                 // it has none, whatever is read
-	known any                                  // what it always is, nil if that depends
-	get   func(...any) (any, error)            // its value; called only where has says true
-	leaf  func(leaf) func(...any) (any, error) // the whole of a comparison, nil if the machine must do it
-	has   func(...any) (any, error)            // whether it has a value; nil: it always has
+	null  bool             // it has none, whatever is read
+	known any              // what it always is, nil if that depends
+	get   call0            // its value; called only where has says true
+	leaf  func(leaf) call0 // the whole of a comparison, nil if the machine must do it
+	has   call0            // whether it has a value; nil: it always has
 }
 
 // A program is an expression with its terms bound.
@@ -29,7 +32,7 @@ type program struct {
 	known bool // it is always the same,
 	says  bool // namely this
 	code  *vm.Program
-	alone func(...any) (any, error) // all that code does, if it is one call
+	alone call0 // all that code does, if it is one call
 }
 
 // A guard makes every comparison of an expression false where a term in it is

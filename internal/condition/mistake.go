@@ -27,20 +27,32 @@ func wrong(text string, at int, format string, args ...any) *mistake {
 	return &mistake{text, at, fmt.Sprintf(format, args...), ErrCondition}
 }
 
+// around is how many runes of a long line are shown on either side of the place.
+const around = 60
+
 // Error says what is wrong, and shows the line with a caret below the place.
 func (m *mistake) Error() string {
 	runes := []rune(m.text)
 	at := min(max(m.at, 0), len(runes))
 	begin, end := at, at
-	for begin > 0 && runes[begin-1] != '\n' {
+	for begin > 0 && runes[begin-1] != '\n' && at-begin < around {
 		begin--
 	}
-	for end < len(runes) && runes[end] != '\n' {
+	for end < len(runes) && runes[end] != '\n' && end-at < around {
 		end++
 	}
-	line, before := shown(runes[begin:end]), shown(runes[begin:at])
-	return fmt.Sprintf("%s\n  %s\n  %s^", m.problem, line, strings.Repeat(" ", runewidth.StringWidth(before)))
+	before, after := shown(runes[begin:at]), shown(runes[at:end])
+	if begin > 0 && runes[begin-1] != '\n' {
+		before = "… " + before
+	}
+	if end < len(runes) && runes[end] != '\n' {
+		after += " …"
+	}
+	return fmt.Sprintf("%s\n  %s%s\n  %s^", m.problem, before, after, strings.Repeat(" ", terminal.StringWidth(before)))
 }
+
+// terminal is one where … is narrow, wherever this runs.
+var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 
 // Unwrap is ErrCondition, or what went wrong in an evaluation.
 func (m *mistake) Unwrap() error { return m.cause }

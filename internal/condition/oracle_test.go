@@ -13,8 +13,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/condition"
+	"usertrail/internal/trail"
 )
 
 // A subject is what a condition is asked of: for where one behaviour, for having
@@ -384,7 +388,7 @@ func TestWhereKeepsWhatPlainLoopsDo(t *testing.T) {
 	zone := location(t, s)
 	m := single(11, s, zone)
 	kept, asked, overflows := 0, 0, 0
-	for range 3000 {
+	for range 1500 {
 		c := m.claim(m.rng.IntN(4))
 		trl := life(m.rng, s, zone, 40)
 		b := batch(s, zone, trl)
@@ -527,7 +531,7 @@ func TestHavingKeepsWhoPlainLoopsDo(t *testing.T) {
 	zone := location(t, s)
 	m := together(12, s, zone)
 	kept, asked := 0, 0
-	for range 2000 {
+	for range 1000 {
 		c := m.claim(m.rng.IntN(4))
 		h, err := condition.ParseHaving(c.text, s)
 		if err != nil {
@@ -583,3 +587,149 @@ func TestOverflowIsAnErrorOfTheEvaluation(t *testing.T) {
 		t.Errorf("after it, %v, %v", kept, err)
 	}
 }
+
+// TestNothingElseIsRead: values of fields and behaviours of kinds that a
+// condition's Refs do not name make no difference.
+func TestNothingElseIsRead(t *testing.T) {
+	s := schema()
+	zone := location(t, s)
+	m, all := single(13, s, zone), together(14, s, zone)
+	for range 200 {
+		trl := life(m.rng, s, zone, 30)
+		b := batch(s, zone, trl)
+		text := m.claim(2).text
+		if w, err := condition.ParseWhere(text, s); err == nil {
+			bare := batch(s, zone, without(trl, w.Refs().Fields))
+			for i := range trl {
+				if !w.Kinds().Has(trl[i].kind) {
+					continue
+				}
+				one, err := w.Evaluator().Keeps(b, &b.Events[i])
+				other, again := w.Evaluator().Keeps(bare, &bare.Events[i])
+				if one != other || (err == nil) != (again == nil) {
+					t.Fatalf("%s\nof %v: %v, %v; without what it does not read %v, %v", text, trl[i], one, err, other, again)
+				}
+			}
+		}
+		text = all.claim(2).text
+		h, err := condition.ParseHaving(text, s)
+		if err != nil {
+			continue
+		}
+		counted := func(kind int) bool { return h.Refs().Kinds.Has(kind) || strings.Contains(text, "count()") }
+		bare := batch(s, zone, slices.DeleteFunc(without(trl, h.Refs().Fields), func(h happening) bool { return !counted(h.kind) }))
+		one, err := keeps(h, b)
+		other, again := keeps(h, bare)
+		if one != other || (err == nil) != (again == nil) {
+			t.Fatalf("%s\nof %v: %v, %v; without what it does not read %v, %v", text, trl, one, err, other, again)
+		}
+	}
+}
+
+// without returns a trail with nulls for the values of all but some fields.
+func without(trl []happening, fields [][]bool) []happening {
+	out := slices.Clone(trl)
+	for i, h := range out {
+		out[i].values = slices.Clone(h.values)
+		for j := range h.values {
+			if !fields[h.kind][j] {
+				out[i].values[j] = nil
+			}
+		}
+	}
+	return out
+}
+
+func keeps(h *condition.Having, b *trail.Batch) (bool, error) {
+	e := h.Evaluator()
+	e.Begin()
+	for i := range b.Events {
+		e.Add(b, &b.Events[i])
+	}
+	return e.Keeps()
+}
+
+func TestCountingSaysWhatCountCounts(t *testing.T) {
+	s := schema()
+	b := batch(s, location(t, s), []happening{{kind: 0}, {kind: 1, values: []any{nil, nil, nil}}, {kind: 1, values: []any{nil, nil, nil}}})
+	h, err := condition.ParseHaving("count() == 2 && count(login) == 1", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := keeps(h, b); kept || err != nil {
+		t.Errorf("of three, count() is 2: %v", err)
+	}
+	e := h.Evaluator()
+	e.Counting(activity.Of(1))
+	for range 2 {
+		e.Begin()
+		for i := range b.Events {
+			e.Add(b, &b.Events[i])
+		}
+		if kept, err := e.Keeps(); !kept || err != nil {
+			t.Errorf("of two plays, count() is not 2: %v", err)
+		}
+	}
+}
+
+// TestABrokenValueIsAnError, also where only its length is wrong.
+func TestABrokenValueIsAnError(t *testing.T) {
+	s := schema()
+	b := new(trail.Batch)
+	b.Reset()
+	b.Refs = []trail.Ref{{}, b.Put([]byte("abc")), {}}
+	b.Events = []trail.Event{{Kind: 1}}
+	for _, text := range []string{"play.seconds > 1", "play.seconds + 1 > 1", "play.seconds in [1, 2] && hour < 24"} {
+		w, err := condition.ParseWhere(text, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := w.Evaluator().Keeps(b, &b.Events[0]); err == nil || !strings.Contains(err.Error(), "3 bytes for int64, want 8") {
+			t.Errorf("%s: %v, %v", text, kept, err)
+		}
+	}
+	h, err := condition.ParseHaving("sum(play.seconds) > 1", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := keeps(h, b); err == nil || !strings.Contains(err.Error(), "3 bytes for int64, want 8") {
+		t.Errorf("%v, %v", kept, err)
+	}
+}
+
+// TestConditionsAreShared by goroutines, each with an evaluator of its own.
+func TestConditionsAreShared(t *testing.T) {
+	s := schema()
+	zone := location(t, s)
+	b := batch(s, zone, life(rand.New(rand.NewPCG(2, 2)), s, zone, 200))
+	w, err := condition.ParseWhere(`play.seconds + 1 > 600 || lower(order.product) contains "a" || order.due > date("2014-10-18")`, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := condition.ParseHaving("sum(play.seconds) / count(play) > 10 || max(order.due) < first(login)", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	var kept [8]int
+	for i := range kept {
+		group.Go(func() error {
+			e := w.Evaluator()
+			for j := range b.Events {
+				if ok, err := e.Keeps(b, &b.Events[j]); ok || overflow(err) {
+					kept[i]++
+				}
+			}
+			_, err := keeps(h, b)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if first := slices.Repeat(kept[:1], len(kept)); kept[0] == 0 || !slices.Equal(kept[:], first) {
+		t.Errorf("they keep %v", kept)
+	}
+}
+
+func overflow(err error) bool { return err != nil && overflown(err) }

@@ -148,8 +148,8 @@ func (w *Where) Evaluator() *WhereEvaluator {
 }
 
 // Keeps says whether ev, of b, is kept. An error is of arithmetic that leaves 64
-// bits, or of a value that is not one of its field's type. Keeps holds no
-// reference to b's bytes.
+// bits, or of a value that is not one of its field's type. What Keeps holds of b
+// it does not look at again.
 func (e *WhereEvaluator) Keeps(b *trail.Batch, ev *trail.Event) (bool, error) {
 	p := e.programs[ev.Kind]
 	if p.known {
@@ -178,11 +178,11 @@ func (e *WhereEvaluator) bind(t *term, kind int, s *behaviour.Schema) binding {
 	case behaviourOf:
 		return binding{known: s.Kinds[kind].Name}
 	case momentOf:
-		return binding{get: func(...any) (any, error) { return time.UnixMicro(e.event.Time), nil }}
+		return binding{get: func(...any) (any, error) { return e.moment(), nil }, leaf: e.momentTester}
 	case hourOf:
-		return binding{get: func(...any) (any, error) { return e.local().Hour(), nil }}
+		return e.small(func() int { return e.moment().In(e.zone).Hour() })
 	case weekdayOf:
-		return binding{get: func(...any) (any, error) { return isoWeekday(e.local()), nil }}
+		return e.small(func() int { return isoWeekday(e.moment().In(e.zone)) })
 	}
 	if t.kind != kind {
 		return binding{null: true}
@@ -190,52 +190,91 @@ func (e *WhereEvaluator) bind(t *term, kind int, s *behaviour.Schema) binding {
 	typ, at := s.Kinds[kind].Fields[t.field].Type, uint32(t.field)
 	return binding{
 		get:  e.getter(typ, at),
-		leaf: func(l leaf) func(...any) (any, error) { return e.tester(l, typ, at) },
+		leaf: func(l leaf) call0 { return e.tester(l, typ, at) },
 		has:  func(...any) (any, error) { return e.batch.Refs[e.event.Refs+at].End != 0, nil },
 	}
 }
 
-func (e *WhereEvaluator) local() time.Time { return time.UnixMicro(e.event.Time).In(e.zone) }
+// small binds a whole number that every behaviour has.
+func (e *WhereEvaluator) small(value func() int) binding {
+	return binding{get: func(...any) (any, error) { return value(), nil }, leaf: func(l leaf) call0 { return wholeTester(l, value) }}
+}
+
+func (e *WhereEvaluator) moment() time.Time { return time.UnixMicro(e.event.Time) }
+
+// momentTester returns what does all of a comparison with the time of the
+// behaviour at hand, or nil.
+func (e *WhereEvaluator) momentTester(l leaf) call0 {
+	with, ok := l.with.(time.Time)
+	test := ordered(l.operator, 0)
+	if !ok || test == nil {
+		return nil
+	}
+	return func(...any) (any, error) { return test(e.moment().Compare(with)), nil }
+}
 
 // isoWeekday counts from 1, Monday, to 7, Sunday.
 func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
 // tester returns what does all of a comparison with a field of the behaviour at
 // hand, or nil.
-func (e *WhereEvaluator) tester(l leaf, t behaviour.Type, at uint32) func(...any) (any, error) {
+func (e *WhereEvaluator) tester(l leaf, t behaviour.Type, at uint32) call0 {
 	var boxes *boxes
 	var zone *time.Location
 	if e != nil {
 		boxes, zone = &e.boxes, e.zone
 	}
-	test := l.test(t, boxes, zone)
+	test, size := l.test(t, boxes, zone), t.Size()
 	if test == nil {
 		return nil
 	}
-	size := t.Size()
 	return func(...any) (any, error) {
-		v := e.batch.Value(e.batch.Refs[e.event.Refs+at])
-		if size != 0 && v != nil && len(v) != size {
-			return nil, t.Check(v)
+		v := e.value(at)
+		if v == nil {
+			return false, nil
 		}
-		return v != nil && test(v), nil
+		if size != 0 && len(v) != size {
+			return nil, broken(t, v)
+		}
+		return test(v), nil
 	}
 }
 
-// getter returns what reads a field of the behaviour at hand.
-func (e *WhereEvaluator) getter(t behaviour.Type, at uint32) func(...any) (any, error) {
-	read := func() []byte { return e.batch.Value(e.batch.Refs[e.event.Refs+at]) }
+// value is that of a field of the behaviour at hand, nil if it is null.
+func (e *WhereEvaluator) value(at uint32) []byte {
+	return e.batch.Value(e.batch.Refs[e.event.Refs+at])
+}
+
+// broken says what is wrong with a value that cannot be one of t's.
+func broken(t behaviour.Type, v []byte) error {
+	return fmt.Errorf("a value of the trail: %w", t.Check(v))
+}
+
+// getter returns what reads a field of the behaviour at hand, which is not null.
+func (e *WhereEvaluator) getter(t behaviour.Type, at uint32) call0 {
+	size := t.Size()
+	return func(...any) (any, error) {
+		v := e.value(at)
+		if size != 0 && len(v) != size {
+			return nil, broken(t, v)
+		}
+		return e.boxed(t, v), nil
+	}
+}
+
+// boxed is a value of a cell as the machine takes it.
+func (e *WhereEvaluator) boxed(t behaviour.Type, v []byte) any {
 	switch t {
 	case behaviour.String:
-		return func(...any) (any, error) { return e.boxes.text(read()), nil }
+		return e.boxes.text(v)
 	case behaviour.Int64:
-		return func(...any) (any, error) { return e.boxes.whole(int(behaviour.ToInt64(read()))), nil }
+		return e.boxes.whole(int(behaviour.ToInt64(v)))
 	case behaviour.Double:
-		return func(...any) (any, error) { return e.boxes.number(behaviour.ToDouble(read())), nil }
+		return e.boxes.number(behaviour.ToDouble(v))
 	case behaviour.Bool:
-		return func(...any) (any, error) { return behaviour.ToBool(read()), nil }
+		return behaviour.ToBool(v)
 	case behaviour.Timestamp:
-		return func(...any) (any, error) { return time.UnixMicro(behaviour.ToInt64(read())), nil }
+		return time.UnixMicro(behaviour.ToInt64(v))
 	}
-	return func(...any) (any, error) { return e.boxes.day(behaviour.ToDate(read()), e.zone), nil }
+	return e.boxes.day(behaviour.ToDate(v), e.zone)
 }
