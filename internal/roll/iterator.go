@@ -7,8 +7,9 @@ import (
 )
 
 // An Iterator walks through the users of a roll in order, from the first on or
-// from where SeekGE puts it. It reads only the blocks it comes to, each once as
-// long as it goes forward. It is used by one goroutine.
+// from where SeekGE puts it. It reads only the blocks it comes to, and where it goes
+// on from one to the next some that follow, each once as long as it goes forward. It
+// is used by one goroutine.
 type Iterator struct {
 	r     *Reader
 	err   error
@@ -23,7 +24,8 @@ type Iterator struct {
 	floor    []byte
 	hasFloor bool
 
-	raw, buf []byte
+	raw    []byte
+	window window
 }
 
 // Iterator returns an Iterator that stands before the first user.
@@ -122,8 +124,13 @@ func (it *Iterator) load(i int) bool {
 		return false
 	}
 	if i != it.at {
+		on := it.at >= 0 && i == it.at+1
 		it.at = -1
-		if it.raw, it.buf, it.err = it.r.readBlock(i, it.raw, it.buf); it.err != nil {
+		stored, err := it.window.block(it.r, i, on)
+		if err == nil {
+			it.raw, err = it.r.decode(i, stored, it.raw)
+		}
+		if it.err = err; err != nil {
 			return false
 		}
 		it.at = i

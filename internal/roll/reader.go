@@ -124,30 +124,25 @@ func (r *Reader) blockOf(user []byte) int {
 	return max(i-1, 0)
 }
 
-// readBlock reads block i. It returns the raw block, appended to dst[:0], and
-// buf, which it used.
-func (r *Reader) readBlock(i int, dst, buf []byte) (raw, used []byte, err error) {
+// decode returns the raw block i, appended to dst[:0], of its bytes in the file.
+func (r *Reader) decode(i int, stored, dst []byte) (raw []byte, err error) {
 	info := &r.blocks[i]
-	buf = slices.Grow(buf[:0], info.stored+crcLen)[:info.stored+crcLen]
-	if err := readAt(r.r, buf, info.off); err != nil {
-		return dst, buf, fmt.Errorf("block %d: %w", i, err)
-	}
-	frame, want := buf[:info.stored], binary.BigEndian.Uint32(buf[info.stored:])
+	frame, want := stored[:info.stored], binary.BigEndian.Uint32(stored[info.stored:])
 	if sum := checksum(frame); sum != want {
-		return dst, buf, r.corrupt(i, "checksum %08x, not %08x", sum, want)
+		return dst, r.corrupt(i, "checksum %08x, not %08x", sum, want)
 	}
 	dec, err := decoder()
 	if err != nil {
-		return dst, buf, fmt.Errorf("roll: zstd: %w", err)
+		return dst, fmt.Errorf("roll: zstd: %w", err)
 	}
 	dst, err = dec.DecodeAll(frame, dst[:0])
 	if err != nil {
-		return dst[:0], buf, r.corrupt(i, "%v", err)
+		return dst[:0], r.corrupt(i, "%v", err)
 	}
 	if len(dst) != info.raw {
-		return dst, buf, r.corrupt(i, "%d bytes, not %d", len(dst), info.raw)
+		return dst, r.corrupt(i, "%d bytes, not %d", len(dst), info.raw)
 	}
-	return dst, buf, nil
+	return dst, nil
 }
 
 func (r *Reader) corrupt(i int, format string, args ...any) error {

@@ -260,8 +260,8 @@ func TestSeekReadsOnlyTheBlocksItNeeds(t *testing.T) {
 			t.Fatal(it.Err())
 		}
 	}
-	if at.reads != meta.Blocks {
-		t.Errorf("seeking forward through %d blocks made %d reads", meta.Blocks, at.reads)
+	if most := int(meta.Size)/readAhead + 3; at.reads > most {
+		t.Errorf("seeking forward through %d blocks made %d reads, want no more than %d", meta.Blocks, at.reads, most)
 	}
 	at.reads = 0
 	r.Iterator().SeekGE(entries[len(entries)/2].User)
