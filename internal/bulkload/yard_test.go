@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/fetch"
 	"usertrail/internal/job"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table/files"
@@ -177,20 +178,22 @@ func (y *yard) trails(ids bool) []string {
 	if err := users.Err(); err != nil {
 		y.t.Fatal(err)
 	}
-	cfg := fetch.Config{Schema: info.Schema, Layout: info.Layout, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	want := layout.Want{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
 	for k := range info.Schema.Kinds {
-		cfg.Kinds = append(cfg.Kinds, k)
+		want.Kinds = append(want.Kinds, k)
 	}
-	var out []string
-	err = fetch.Each(ctx, t, func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }, cfg, func(tr *fetch.Trails) error {
-		defer tr.Release()
-		for i := range tr.Batch.Events {
-			out = append(out, y.line(info.Schema, tr, &tr.Batch.Events[i], ids))
-		}
-		return nil
-	})
+	asker, err := fetch.NewAsker(t, fetch.Config{Schema: info.Schema, Layout: info.Layout, Want: want})
 	if err != nil {
 		y.t.Fatal(err)
+	}
+	tr, err := asker.Trails(ctx, p.Keys)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	defer tr.Release()
+	var out []string
+	for i := range tr.Batch.Events {
+		out = append(out, y.line(info.Schema, tr, &tr.Batch.Events[i], ids))
 	}
 	slices.Sort(out)
 	return out

@@ -33,11 +33,29 @@ var (
 	schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}
 )
 
-func config(workers int) fetch.Config {
-	return fetch.Config{
-		Schema: schema, Layout: layout.Reversed{}, Kinds: []int{0}, Workers: workers,
-		Span: behaviour.Span{From: day, To: day}, Plan: fetch.Scan,
+// asked is what each asks for, and how many at once.
+type asked struct {
+	fetch.Config
+	workers int
+}
+
+func config(workers int) asked {
+	return asked{fetch.Config{
+		Schema: schema, Layout: layout.Reversed{}, Plan: fetch.Scan,
+		Want: layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: day, To: day}},
+	}, workers}
+}
+
+// each has every worker ask r for the trails of its pieces.
+func each(ctx context.Context, r fetch.Reader, pieces iter.Seq2[*fetch.Piece, error], a asked, emit func(*fetch.Trails) error) error {
+	begin := func() (fetch.Work[*fetch.Trails], error) {
+		asker, err := fetch.NewAsker(r, a.Config)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, p *fetch.Piece) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, nil
 	}
+	return fetch.Each(ctx, pieces, a.workers, begin, emit)
 }
 
 // user is the i-th user's ID.
@@ -94,7 +112,7 @@ func TestAnswersComeInTheOrderOfThePieces(t *testing.T) {
 	for _, workers := range []int{0, 1, 3, 16} {
 		synctest.Test(t, func(t *testing.T) {
 			var got []string
-			err := fetch.Each(t.Context(), logins(uneven), pieces(50), config(workers), func(tr *fetch.Trails) error {
+			err := each(t.Context(), logins(uneven), pieces(50), config(workers), func(tr *fetch.Trails) error {
 				defer tr.Release()
 				for i := range tr.Batch.Events {
 					e := &tr.Batch.Events[i]
@@ -139,7 +157,7 @@ func TestEachIsBounded(t *testing.T) {
 			return answer(ctx, q, emit)
 		})
 		emitted := int64(0)
-		err := fetch.Each(t.Context(), counting, pieces(100), config(workers), func(tr *fetch.Trails) error {
+		err := each(t.Context(), counting, pieces(100), config(workers), func(tr *fetch.Trails) error {
 			defer tr.Release()
 			emitted++
 			time.Sleep(time.Minute) // all that may be asked for ahead, is
@@ -168,7 +186,7 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 			return answer(ctx, q, emit)
 		})
 		emitted := 0
-		err := fetch.Each(t.Context(), failing, pieces(1000), config(4), func(tr *fetch.Trails) error {
+		err := each(t.Context(), failing, pieces(1000), config(4), func(tr *fetch.Trails) error {
 			emitted++
 			tr.Release()
 			return nil
@@ -186,7 +204,7 @@ func TestErrorsOfEmitAndOfPiecesEndEach(t *testing.T) {
 	errFull, errList := errors.New("the disk is full"), errors.New("the list broke off")
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		err := fetch.Each(t.Context(), logins(uneven), pieces(1000), config(4), func(tr *fetch.Trails) error {
+		err := each(t.Context(), logins(uneven), pieces(1000), config(4), func(tr *fetch.Trails) error {
 			if n++; n == 3 {
 				return errFull
 			}
@@ -200,7 +218,7 @@ func TestErrorsOfEmitAndOfPiecesEndEach(t *testing.T) {
 				yield(nil, errList)
 			}
 		}
-		if err := fetch.Each(t.Context(), logins(uneven), broken, config(4), func(*fetch.Trails) error { return nil }); !errors.Is(err, errList) {
+		if err := each(t.Context(), logins(uneven), broken, config(4), func(*fetch.Trails) error { return nil }); !errors.Is(err, errList) {
 			t.Errorf("%v, want %v", err, errList)
 		}
 	})
@@ -214,7 +232,7 @@ func TestEachEndsWhenItsContextDoes(t *testing.T) {
 		time.AfterFunc(10*time.Second, func() { cancel(errStop) })
 		hour := func([]byte) time.Duration { return time.Hour }
 		began := time.Now()
-		err := fetch.Each(ctx, logins(hour), pieces(1000), config(4), func(*fetch.Trails) error { return nil })
+		err := each(ctx, logins(hour), pieces(1000), config(4), func(*fetch.Trails) error { return nil })
 		if !errors.Is(err, errStop) || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %s, want %v at once", err, time.Since(began), errStop)
 		}
@@ -226,7 +244,7 @@ func TestEachEndsWhenItsContextDoes(t *testing.T) {
 func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 	var held []*fetch.Trails
 	soon := func([]byte) time.Duration { return 0 }
-	err := fetch.Each(t.Context(), logins(soon), pieces(200), config(4), func(tr *fetch.Trails) error {
+	err := each(t.Context(), logins(soon), pieces(200), config(4), func(tr *fetch.Trails) error {
 		if len(held)%2 == 0 {
 			tr.Hold()
 			tr.Release()
@@ -250,7 +268,7 @@ func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 func TestQueriesHoldTheirRanges(t *testing.T) {
 	p := piece(0, 30)
 	one := func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }
-	asked := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
+	noted := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
 		for range 2 { // ranges may be walked again
 			n, last := 0, ""
 			for r := range q.Ranges {
@@ -266,12 +284,12 @@ func TestQueriesHoldTheirRanges(t *testing.T) {
 				t.Errorf("%d ranges, want one for each of 30 users", n)
 			}
 		}
-		if q.Span != config(1).Span || len(q.Prefixes) != 1 {
+		if q.Span != config(1).Want.Span || len(q.Prefixes) != 1 {
 			t.Errorf("span %s, prefixes %q", q.Span, q.Prefixes)
 		}
 		return nil
 	})
-	err := fetch.Each(t.Context(), asked, one, config(1), func(tr *fetch.Trails) error {
+	err := each(t.Context(), noted, one, config(1), func(tr *fetch.Trails) error {
 		if len(tr.Batch.Events) != 0 {
 			t.Errorf("%d events, want none", len(tr.Batch.Events))
 		}
@@ -292,8 +310,8 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 		rows int // 0 is ranges
 	}{{fetch.Get, 1, 3}, {fetch.Get, 40, 120}, {fetch.Scan, 1, 0}, {fetch.Snapshot, 1, 0}, {fetch.Auto, 1, 3}, {fetch.Auto, 40, 0}} {
 		cfg := config(1)
-		cfg.Plan, cfg.Span.To = c.plan, day+behaviour.Date(c.days-1)
-		asked := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
+		cfg.Plan, cfg.Want.Span.To = c.plan, day+behaviour.Date(c.days-1)
+		noted := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
 			if (q.Ranges == nil) != (c.rows > 0) || (q.Rows == nil) != (c.rows == 0) {
 				t.Errorf("%s, %d days: ranges %t, rows %t", c.plan, c.days, q.Ranges != nil, q.Rows != nil)
 				return nil
@@ -316,7 +334,7 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 			return nil
 		})
 		one := func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }
-		if err := fetch.Each(t.Context(), asked, one, cfg, func(*fetch.Trails) error { return nil }); err != nil {
+		if err := each(t.Context(), noted, one, cfg, func(*fetch.Trails) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -334,11 +352,15 @@ func ExampleEach() {
 	}
 	pieces := func(yield func(*fetch.Piece, error) bool) { yield(&fetch.Piece{Keys: keys}, nil) }
 	cfg := fetch.Config{
-		Schema: schema, Layout: layout.Reversed{}, Kinds: []int{0}, Workers: 2,
-		Span: behaviour.Span{From: day, To: day}, Plan: fetch.Scan,
+		Schema: schema, Layout: layout.Reversed{}, Plan: fetch.Scan,
+		Want: layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: day, To: day}},
 	}
 	soon := func([]byte) time.Duration { return 0 }
-	err := fetch.Each(context.Background(), logins(soon), pieces, cfg, func(t *fetch.Trails) error {
+	begin := func() (fetch.Work[*fetch.Trails], error) {
+		asker, err := fetch.NewAsker(logins(soon), cfg)
+		return func(ctx context.Context, p *fetch.Piece) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, err
+	}
+	err := fetch.Each(context.Background(), pieces, 2, begin, func(t *fetch.Trails) error {
 		defer t.Release()
 		for _, e := range t.Batch.Events {
 			id, err := cfg.Layout.AppendUser(nil, t.Keys.At(int(e.User)))
@@ -376,7 +398,7 @@ func BenchmarkEach(b *testing.B) {
 				wait := func([]byte) time.Duration { return delay }
 				b.ReportAllocs()
 				for b.Loop() {
-					err := fetch.Each(b.Context(), logins(wait), all, config(workers), func(tr *fetch.Trails) error {
+					err := each(b.Context(), logins(wait), all, config(workers), func(tr *fetch.Trails) error {
 						tr.Release()
 						return nil
 					})

@@ -62,9 +62,9 @@ type Layout interface {
 	// Decoder returns what turns cells into events of the kinds and days asked.
 	Decoder(s *behaviour.Schema, q Want) Decoder
 
-	// Prefixes are the qualifier prefixes that hold the fields of the given
-	// kinds, and enough to know that a record is there.
-	Prefixes(s *behaviour.Schema, kinds []int) ([][]byte, error)
+	// Prefixes are the qualifier prefixes that hold the fields that q asks for,
+	// and enough to know that a record is there.
+	Prefixes(s *behaviour.Schema, q Want) ([][]byte, error)
 }
 
 // An Encoder turns the records of one row into cells.
@@ -77,11 +77,17 @@ type Encoder interface {
 	Cells(row []byte, emit func(*cell.Cell) error) error
 }
 
-// Want is which events are asked for.
+// Want is which events are asked for, and what of them.
 type Want struct {
 	Kinds []int
 	Span  behaviour.Span
+	// Fields says of each kind of the schema which of its fields are asked for;
+	// the others come as null. Nil asks for all.
+	Fields [][]bool
 }
+
+// Has says whether field i of kind k is asked for.
+func (w Want) Has(k, i int) bool { return w.Fields == nil || w.Fields[k][i] }
 
 // A Decoder turns cells into events. Cells of a row come together and in order;
 // rows come in any order, and a row may come again with other records.

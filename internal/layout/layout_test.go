@@ -206,7 +206,7 @@ func TestPrefixesAreEnough(t *testing.T) {
 	var l layout.Layout = layout.Reversed{}
 	s, r := schema(), rand.New(rand.NewPCG(4, 4))
 	for _, kinds := range [][]int{{0}, {1}, {2}, {0, 2}, {0, 1, 2}} {
-		prefixes, err := l.Prefixes(s, kinds)
+		prefixes, err := l.Prefixes(s, layout.Want{Kinds: kinds})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,6 +223,42 @@ func TestPrefixesAreEnough(t *testing.T) {
 		})
 		got := decoded(t, s, layout.Want{Kinds: kinds, Span: always}, cells)
 		checkRecords(t, got, slices.DeleteFunc(recs, func(c rec) bool { return !slices.Contains(kinds, c.kind) }))
+	}
+}
+
+// TestOnlyTheAskedFieldsCome: with the cells of the asked fields' prefixes alone, and
+// with all cells, every record comes, with the values that were asked for.
+func TestOnlyTheAskedFieldsCome(t *testing.T) {
+	var l layout.Layout = layout.Reversed{}
+	s, r := schema(), rand.New(rand.NewPCG(5, 5))
+	for range 100 {
+		want := layout.Want{Kinds: []int{0, 1, 2}, Span: always}
+		for _, k := range s.Kinds {
+			asked := make([]bool, len(k.Fields))
+			for i := range asked {
+				asked[i] = r.IntN(2) == 0
+			}
+			want.Fields = append(want.Fields, asked)
+		}
+		prefixes, err := l.Prefixes(s, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recs := drawn(r, 100)
+		all := encoded(t, s, recs)
+		for i := range recs {
+			recs[i].values = slices.Clone(recs[i].values)
+			for f := range recs[i].values {
+				if !want.Has(recs[i].kind, f) {
+					recs[i].values[f] = nil
+				}
+			}
+		}
+		few := slices.DeleteFunc(slices.Clone(all), func(c *cell.Cell) bool {
+			return !slices.ContainsFunc(prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
+		})
+		checkRecords(t, decoded(t, s, want, all), slices.Clone(recs))
+		checkRecords(t, decoded(t, s, want, few), recs)
 	}
 }
 

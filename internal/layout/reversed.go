@@ -86,11 +86,13 @@ func (Reversed) Rows(s *behaviour.Schema, q Want, key []byte, yield func(row []b
 
 // Prefixes implements Layout. A kind's first field is among them: it or the
 // marker says that a record is there.
-func (Reversed) Prefixes(s *behaviour.Schema, kinds []int) ([][]byte, error) {
+func (Reversed) Prefixes(s *behaviour.Schema, q Want) ([][]byte, error) {
 	fields := []string{column.Marker}
-	for _, k := range kinds {
-		for _, f := range s.Kinds[k].Fields {
-			fields = append(fields, f.Name)
+	for _, k := range q.Kinds {
+		for i, f := range s.Kinds[k].Fields {
+			if i == 0 || q.Has(k, i) {
+				fields = append(fields, f.Name)
+			}
 		}
 	}
 	return column.Prefixes(fields)
@@ -200,7 +202,7 @@ func (m *moment) mark(values [][]byte) []byte {
 
 // Decoder implements Layout.
 func (Reversed) Decoder(s *behaviour.Schema, q Want) Decoder {
-	d := &reversedDecoder{schema: s, span: q.Span, wanted: make([]bool, len(s.Kinds))}
+	d := &reversedDecoder{schema: s, want: q, wanted: make([]bool, len(s.Kinds))}
 	for _, k := range s.Kinds {
 		d.orders = append(d.orders, orderOf(k))
 	}
@@ -216,19 +218,20 @@ func (Reversed) Decoder(s *behaviour.Schema, q Want) Decoder {
 type reversedDecoder struct {
 	schema *behaviour.Schema
 	orders []order
-	wanted []bool
-	span   behaviour.Span
+	want   Want
+	wanted []bool // by kind
 
 	batch *trail.Batch
 	user  func(key []byte) (uint32, bool)
 
-	row  []byte
-	skip bool
-	ev   trail.Event // what the row's events have in common
-	o    *order
-	pos  int // field in o, -1 before the first
-	slot int
-	last int64 // column ID in that field
+	row   []byte
+	skip  bool
+	ev    trail.Event // what the row's events have in common
+	o     *order
+	pos   int // field in o, -1 before the first
+	slot  int
+	asked bool  // whether the field's values are
+	last  int64 // column ID in that field
 
 	known, fresh, spare []record
 	at                  int // in known
@@ -275,9 +278,15 @@ func (d *reversedDecoder) Add(c *cell.Cell) error {
 		}
 	}
 	d.last = id
+	if d.slot > 0 && !d.asked {
+		return nil // the first field or the marker tells of the record
+	}
 	ev := d.event(id, c.Time)
 	if d.slot == marker {
 		return d.setMicros(ev, c)
+	}
+	if !d.asked {
+		return nil
 	}
 	d.batch.Refs[int(ev.Refs)+d.slot] = d.batch.Put(c.Value)
 	return nil
@@ -299,7 +308,7 @@ func (d *reversedDecoder) begin(row []byte) error {
 	if !ok {
 		return fmt.Errorf("layout: row %q: no behaviour has the ID %d", row, id)
 	}
-	if !d.wanted[kind] || !d.span.Has(date) {
+	if !d.wanted[kind] || !d.want.Span.Has(date) {
 		return nil
 	}
 	user, ok := d.user(row[:n])
@@ -325,6 +334,7 @@ func (d *reversedDecoder) field(prefix []byte) bool {
 	for i := d.pos + 1; i < len(d.o.prefixes); i++ {
 		if bytes.Equal(d.o.prefixes[i], prefix) {
 			d.pos, d.slot, d.at = i, d.o.slots[i], 0
+			d.asked = d.slot != marker && d.want.Has(int(d.ev.Kind), d.slot)
 			d.merge()
 			return true
 		}

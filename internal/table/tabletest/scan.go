@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -146,7 +147,7 @@ func testScan(t *testing.T, w *world) {
 		expect(t, "ranges", scan(t, from, q), asked, allowed)
 
 		var err error
-		if q.Prefixes, err = w.layout.Prefixes(w.schema, []int{1}); err != nil {
+		if q.Prefixes, err = w.layout.Prefixes(w.schema, layout.Want{Kinds: []int{1}}); err != nil {
 			t.Fatal(err)
 		}
 		asked = slices.DeleteFunc(asked, func(c *cell.Cell) bool {
@@ -183,7 +184,7 @@ func testGet(t *testing.T, w *world) {
 		w.checkVisits(t, got)
 
 		var err error
-		if q.Prefixes, err = w.layout.Prefixes(w.schema, []int{1}); err != nil {
+		if q.Prefixes, err = w.layout.Prefixes(w.schema, layout.Want{Kinds: []int{1}}); err != nil {
 			t.Fatal(err)
 		}
 		must := slices.DeleteFunc(w.cells(asked), func(c *cell.Cell) bool {
