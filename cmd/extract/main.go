@@ -11,10 +11,10 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/command"
@@ -36,7 +36,7 @@ func main() {
 
 // run is main with its surroundings passed in; its result is the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now()}
+	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
 	return command.Execute(ctx, env, newRoot(env), args)
 }
 
@@ -44,43 +44,57 @@ func newRoot(env *command.Env) *cobra.Command {
 	o := &options{env: env}
 	root := command.New(env, "extract", "Take the trails of active users out of a table",
 		`Extract takes the trails of the users in a list who did the behaviours --types on the days
---from to --to, and writes them as Parquet: one row for each behaviour, a user whole in one part.
+--from to --to, and writes them as Parquet or as --format says: one row for each behaviour, a user
+whole in one part.
 
-The last line of standard output is one JSON object, also after a failure.`)
+The last line of standard output is one JSON object, also after a failure. With --out - standard
+output is the answer: that line is then the last of standard error, and the status is 141 where
+whoever reads the answer stops.`)
 	root.Example = `  extract --users users.txt --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login
   extract --users all --from 2014-09-01 --to 2014-09-10 --types play,order --active any --out ./trails-any
   cut -d, -f1 people.csv | extract --users - --table ./trails --from 2014-09-01 --to 2014-09-01 --types play`
 	o.flags.Add(root)
 	f := root.Flags()
-	f.StringVar(&o.users, "users", "", "file with one user ID a line, - for standard input, or all")
+	f.StringVar(&o.users, "users", "", "file with one user ID a line, FILE.parquet:COLUMN or FILE.csv:COLUMN, - for standard input, or all")
 	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
-	f.StringVar(&o.out, "out", "", "directory to make (default trails-FROM-TO)")
+	o.output.add(f)
 	f.StringVar(&o.plan, "plan", "auto", "how rows are asked for: get, one by one; scan, a user's all together; auto; or snapshot: from HBase's files, no server is asked")
 	f.StringVar(&o.snapshot, "snapshot", "", "with --plan snapshot: the snapshot to read (default one that is taken, and dropped at the end)")
+	f.StringVar(&o.rolls, "rolls", "use", "use the rolls, which know who did what, or off: ask the rows, also of what was put into HBase behind the rolls' back")
+	o.conditions.add(f)
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
 	root.AddCommand(command.Inspect(env))
+	root.AddCommand(newShow(env))
+	root.AddCommand(newReport(env))
 	return root
 }
 
 // options are the flags of an extract.
 type options struct {
-	env       *command.Env
-	flags     command.Flags
-	users     string
-	active    string
-	out       string
-	plan      string
-	snapshot  string
-	overwrite bool
+	env        *command.Env
+	flags      command.Flags
+	users      string
+	active     string
+	conditions conditions
+	output     output
+	plan       string
+	snapshot   string
+	rolls      string
+	overwrite  bool
 }
 
 func (o *options) extract(ctx context.Context) error {
 	r, err := o.run(ctx)
 	if err == nil {
-		fmt.Fprintf(o.env.Stdout, "asked %s users, found %s, active %s: %s behaviours in %d files in %s\n", humanize.Comma(r.Users),
-			humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Events), r.Files, r.Out)
+		r.Notes = append(r.Notes, o.output.notes(r)...)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(o.env.Stderr, "extract:", note)
+	}
+	if err == nil {
+		fmt.Fprintln(o.env.Said(), summary(r))
 	}
 	return o.env.Report(r, err)
 }
@@ -92,51 +106,101 @@ const gcPercent = 200
 
 func (o *options) run(ctx context.Context) (extract.Result, error) {
 	debug.SetGCPercent(gcPercent)
-	cfg := extract.Config{
-		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Out: o.out, Overwrite: o.overwrite,
+	a, err := o.ask(ctx)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	defer a.close()
+	r, err := extract.Run(ctx, a.config)
+	if err != nil {
+		return r, err
+	}
+	if r.Notes, err = extract.Notes(ctx, a.loader, a.config, r); err != nil {
+		r.Notes = []string{err.Error()} // the answer is there all the same
+	}
+	return r, nil
+}
+
+// An asking is a question, with all that is open for it.
+type asking struct {
+	config extract.Config
+	loader table.Loader
+	ends   []func()
+}
+
+func (a *asking) close() {
+	for _, end := range slices.Backward(a.ends) {
+		end()
+	}
+}
+
+// ask makes the flags a question and opens its table.
+func (o *options) ask(ctx context.Context) (a *asking, err error) {
+	a = new(asking)
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	if a.config, err = o.config(); err != nil {
+		return nil, err
+	}
+	c := &a.config
+	store, j, err := o.flags.Store(ctx, c.FS)
+	if err != nil {
+		return nil, err
+	}
+	a.ends = append(a.ends, func() { store.Close() })
+	if a.loader, err = open(ctx, store, j); err != nil {
+		return nil, err
+	}
+	a.ends = append(a.ends, func() { a.loader.Close() })
+	c.Table = a.loader
+	info := a.loader.Info()
+	if c.Conditions, err = o.conditions.of(c.Span, info.Schema.Zone); err != nil {
+		return nil, err
+	}
+	if c.Users, err = o.readUsers(ctx, c.FS, info.Layout, c.Memory/2); err != nil {
+		return nil, err
+	}
+	if c.Plan == fetch.Snapshot {
+		if c.Table, err = o.readSnapshot(ctx, store, a.loader); err != nil {
+			return nil, err
+		}
+		a.ends = append(a.ends, func() { o.endSnapshot(c.Table) })
+	}
+	if o.rolls == "off" {
+		c.Table = table.Unrolled(c.Table)
+	}
+	return a, nil
+}
+
+// config is what the flags say by themselves.
+func (o *options) config() (c extract.Config, err error) {
+	c = extract.Config{
+		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite,
 		Workers: o.flags.Workers, Progress: o.flags.Progress(o.env),
 	}
-	memory, err := o.flags.Limits(extract.MinMemory)
-	if err != nil {
-		return extract.Result{}, err
+	if c.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {
+		return c, err
 	}
-	cfg.Memory = memory
-	if cfg.Span, err = o.flags.Span(); err != nil {
-		return extract.Result{}, err
+	if c.Span, err = o.flags.Span(); err != nil {
+		return c, err
 	}
 	if o.users == "" {
-		return extract.Result{}, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", command.ErrUsage)
+		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", command.ErrUsage)
 	}
-	if cfg.Plan, err = fetch.ParsePlan(o.plan); err != nil {
-		return extract.Result{}, fmt.Errorf("%w: --%w", command.ErrUsage, err)
+	if c.Plan, err = fetch.ParsePlan(o.plan); err != nil {
+		return c, fmt.Errorf("%w: --%w", command.ErrUsage, err)
 	}
-	if o.snapshot != "" && cfg.Plan != fetch.Snapshot {
-		return extract.Result{}, fmt.Errorf("%w: --snapshot %s is read by --plan snapshot alone", command.ErrUsage, o.snapshot)
+	if o.snapshot != "" && c.Plan != fetch.Snapshot {
+		return c, fmt.Errorf("%w: --snapshot %s is read by --plan snapshot alone", command.ErrUsage, o.snapshot)
 	}
-	if cfg.Out == "" {
-		cfg.Out = fmt.Sprintf("trails-%s-%s", cfg.Span.From, cfg.Span.To)
+	if o.rolls != "use" && o.rolls != "off" {
+		return c, fmt.Errorf("%w: --rolls %q is neither use nor off", command.ErrUsage, o.rolls)
 	}
-	store, j, err := o.flags.Store(ctx, cfg.FS)
-	if err != nil {
-		return extract.Result{}, err
-	}
-	defer store.Close()
-	t, err := open(ctx, store, j)
-	if err != nil {
-		return extract.Result{}, err
-	}
-	defer t.Close()
-	cfg.Table = t
-	if cfg.Users, err = o.readUsers(ctx, cfg.FS, t.Info().Layout, memory/2); err != nil {
-		return extract.Result{}, err
-	}
-	if cfg.Plan == fetch.Snapshot {
-		if cfg.Table, err = o.readSnapshot(ctx, store, t); err != nil {
-			return extract.Result{}, err
-		}
-		defer o.endSnapshot(cfg.Table)
-	}
-	return extract.Run(ctx, cfg)
+	o.output.of(o.env, &c)
+	return c, nil
 }
 
 // readSnapshot is t as a snapshot has it: the one that is named, or one that is
@@ -179,13 +243,12 @@ func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, lim
 	case "-":
 		return extract.ReadUsers(o.env.Stdin, "standard input", l, limit)
 	}
-	f, err := fs.Open(ctx, o.users)
-	if errors.Is(err, iofs.ErrNotExist) {
+	u, err := extract.OpenUsers(ctx, fs, o.users, l, limit)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
 		return nil, fmt.Errorf("%w: --users: %w", job.ErrNoInput, err)
-	}
-	if err != nil {
+	case err != nil && !errors.Is(err, extract.ErrUsers):
 		return nil, fmt.Errorf("--users: %w", err)
 	}
-	defer f.Close()
-	return extract.ReadUsers(f, o.users, l, limit)
+	return u, err
 }

@@ -2,13 +2,51 @@ package extract
 
 import (
 	"context"
+	"slices"
 
-	"usertrail/internal/activity"
 	"usertrail/internal/fetch"
 	"usertrail/internal/pipe"
 	"usertrail/internal/progress"
 	"usertrail/internal/trail"
 )
+
+// counts say what became of users.
+type counts struct {
+	Found  int64   `json:"found"`           // users with any of the asked behaviours
+	Active int64   `json:"active"`          // those of them who are active
+	Steps  []int64 `json:"steps,omitempty"` // users who reached each step of the sequence
+}
+
+// add adds o to c.
+func (c *counts) add(o *counts) {
+	c.Found += o.Found
+	c.Active += o.Active
+	for i, n := range o.Steps {
+		c.reach(i + 1)
+		c.Steps[i] += n
+	}
+}
+
+// reach makes c count as many steps.
+func (c *counts) reach(steps int) {
+	for len(c.Steps) < steps {
+		c.Steps = append(c.Steps, 0)
+	}
+}
+
+// count counts one user.
+func (c *counts) count(u *judged) {
+	if u.found {
+		c.Found++
+	}
+	if u.active {
+		c.Active++
+	}
+	c.reach(u.reached)
+	for i := range u.reached {
+		c.Steps[i]++
+	}
+}
 
 // A part is the trails of some users, in order of their keys, on its way to
 // become a file.
@@ -18,13 +56,14 @@ type part struct {
 	users  []slice
 	events int64
 	last   []byte // key of its last user
-	found  int64  // users found by their rows, up to that one
+	counts counts // of all users that were read, up to that one
 }
 
 // A slice is one user's trail: events From to To, not included, of a batch.
 type slice struct {
 	trails   *fetch.Trails
 	from, to int
+	steps    []int64 // when each step of the sequence happened, µs
 }
 
 func (s slice) events() []trail.Event { return s.trails.Batch.Events[s.from:s.to] }
@@ -41,32 +80,25 @@ type knife struct {
 	jobs     chan<- *part
 	number   int
 	part     *part
-	found    int64 // users whom only their rows could tell to be there
+	counts   counts // of all users that were read
 	progress *progress.Progress
 }
 
-// take cuts one piece's trails into users, and judges each by what was read: a
-// roll may name a behaviour too many, and of some users nothing was known before.
-func (k *knife) take(t *fetch.Trails) error {
-	defer t.Release()
-	events := t.Batch.Events
-	for from := 0; from < len(events); {
-		to, did := from, activity.Set(0)
-		for ; to < len(events) && events[to].User == events[from].User; to++ {
-			did |= activity.Of(int(events[to].Kind))
+// take cuts one piece's trails into users.
+func (k *knife) take(s *sifted) error {
+	defer s.trails.Release()
+	for i := range s.users {
+		u := &s.users[i]
+		k.counts.count(u)
+		if u.to == u.from {
+			continue
 		}
-		if !t.Keys.Sure(int(events[from].User)) {
-			k.found++
+		if err := k.add(slice{s.trails, u.from, u.to, u.steps}); err != nil {
+			return err
 		}
-		if k.q.rule.Judge(did) == activity.Active {
-			if err := k.add(slice{t, from, to}); err != nil {
-				return err
-			}
-		}
-		from = to
 	}
-	k.q.size.add(t.Keys.Len(), len(events))
-	k.progress.Add(int64(len(events)))
+	k.q.size.add(len(s.users), len(s.trails.Batch.Events))
+	k.progress.Add(int64(len(s.trails.Batch.Events)))
 	return nil
 }
 
@@ -91,7 +123,8 @@ func (k *knife) add(s slice) error {
 func (k *knife) end() error {
 	p := k.part
 	k.part = nil
-	p.found = k.found
+	p.counts = k.counts
+	p.counts.Steps = slices.Clone(k.counts.Steps)
 	p.last = append(p.last, p.users[len(p.users)-1].key()...)
 	return pipe.Send(k.ctx, k.jobs, p)
 }

@@ -4,6 +4,8 @@
 //	settle    where rolls say who is active, they settle it; users are cut into
 //	          pieces
 //	fetch     many pieces are read at once, and come back in order
+//	sift      each user is judged by the behaviours in its trail, and what does
+//	          not come out is taken away
 //	cut       their trails are cut into parts of about PartEvents behaviours, a
 //	          user whole in one part
 //	write     many parts are sorted by user ID and written at once, as Parquet
@@ -36,12 +38,9 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
-	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/fetch"
@@ -49,10 +48,6 @@ import (
 	"usertrail/internal/progress"
 	"usertrail/internal/table"
 )
-
-// ErrQuestion is wrapped by errors that another try of the same command cannot
-// mend: an unknown behaviour, a wrong rule.
-var ErrQuestion = errors.New("wrong question")
 
 // PartEvents is about how many behaviours a part holds.
 const PartEvents = 128 << 10
@@ -70,12 +65,14 @@ const (
 
 // Config is one extract. Zero fields take the defaults written beside them.
 type Config struct {
-	FS        dfs.FS
-	Table     table.Table
-	Users     *Users
-	Span      behaviour.Span
-	Types     []string
-	Active    string // all, any or min:N; all
+	FS     dfs.FS
+	Table  table.Table
+	Users  *Users
+	Span   behaviour.Span
+	Types  []string
+	Active string // all, any or min:N; all
+	Conditions
+	Output
 	Plan      fetch.Plan
 	Out       string
 	Overwrite bool
@@ -89,57 +86,13 @@ type Config struct {
 type Result struct {
 	Users  int64  `json:"users"`  // asked; of all, those found
 	Found  int64  `json:"found"`  // with at least one of the asked behaviours in the span
-	Active int64  `json:"active"` // whose trails came out
+	Active int64  `json:"active"` // who did as --active and --without ask
+	Kept   int64  `json:"kept"`   // whose trails came out
 	Events int64  `json:"events"`
 	Files  int    `json:"files"`
 	Out    string `json:"out"`
-}
 
-// question is a Config that has been checked against its table.
-type question struct {
-	table   table.Table
-	info    table.Info
-	users   *Users
-	span    behaviour.Span
-	kinds   []int // in order of behaviour ID
-	rule    activity.Rule
-	active  string
-	workers int
-	after   []byte // key of the last user that an earlier run finished
-	size    sizes
-}
-
-func newQuestion(c *Config) (*question, error) {
-	workers, err := c.workers()
-	if err != nil {
-		return nil, err
-	}
-	q := &question{table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, workers: workers}
-	if q.active == "" {
-		q.active = "all"
-	}
-	if c.Span.From > c.Span.To {
-		return nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuestion, c.Span.From, c.Span.To)
-	}
-	if len(c.Types) == 0 {
-		return nil, fmt.Errorf("%w: --types names no behaviour; the table has %s", ErrQuestion, strings.Join(q.info.Schema.Names(), ", "))
-	}
-	for _, name := range c.Types {
-		k, ok := q.info.Schema.Kind(name)
-		if !ok {
-			return nil, fmt.Errorf("%w: --types: the table has no behaviour %q; it has %s", ErrQuestion, name, strings.Join(q.info.Schema.Names(), ", "))
-		}
-		if !slices.Contains(q.kinds, k) {
-			q.kinds = append(q.kinds, k)
-		}
-	}
-	slices.Sort(q.kinds)
-	rule, err := activity.Parse(q.active, activity.Of(q.kinds...))
-	if err != nil {
-		return nil, fmt.Errorf("%w: --active %w", ErrQuestion, err)
-	}
-	q.rule = rule
-	return q, nil
+	Notes []string `json:"notes,omitempty"` // what Notes says
 }
 
 // workers is how many there may be at once. The list has to leave room for one.
@@ -149,15 +102,6 @@ func (c *Config) workers() (int, error) {
 		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", ErrUsers, c.Users.len())
 	}
 	return max(1, min(c.Workers, int(room/workerMemory))), nil
-}
-
-// names are the asked behaviours, in order of behaviour ID.
-func (q *question) names() []string {
-	var names []string
-	for _, k := range q.kinds {
-		names = append(names, q.info.Schema.Kinds[k].Name)
-	}
-	return names
 }
 
 // Run answers a question. The directory Out is there, whole, when it returns
@@ -171,24 +115,27 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if err := checkOut(ctx, &c); err != nil {
 		return Result{}, err
 	}
-	out, err := openStaging(ctx, &c, q)
+	out, err := openOutlet(ctx, &c, q)
 	if err != nil {
 		return Result{}, err
 	}
 	defer out.close()
 	last := out.last()
 	q.after = last.Last
-	m, err := answer(ctx, &c, q, out, last.Found)
+	m, err := answer(ctx, &c, q, out, last.Counts)
 	if err != nil {
 		return Result{}, err
 	}
 	if err := out.publish(ctx, m, c.Overwrite); err != nil {
 		return Result{}, err
 	}
-	return Result{m.Users, m.Found, m.Active, m.Events, len(m.Parts), c.Out}, nil
+	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), c.Out, nil}, nil
 }
 
 func checkOut(ctx context.Context, c *Config) error {
+	if c.Stream != nil {
+		return nil
+	}
 	_, err := c.FS.Stat(ctx, c.Out)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
@@ -201,15 +148,15 @@ func checkOut(ctx context.Context, c *Config) error {
 	return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", c.Out, iofs.ErrExist)
 }
 
-// answer writes all parts that are not written yet, and says what the whole is. In
-// the parts that are, an earlier run found some users by their rows.
-func answer(ctx context.Context, c *Config, q *question, out *staging, before int64) (*manifest.Extract, error) {
+// answer writes all parts that are not written yet, and says what the whole is.
+// before are the counts of the users whose parts are.
+func answer(ctx context.Context, c *Config, q *question, out outlet, before counts) (*manifest.Extract, error) {
 	regions, err := q.table.Regions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var settled int64
-	k := &knife{q: q, number: len(out.parts), found: before}
+	var settled counts
+	k := &knife{q: q, number: out.count(), counts: before}
 	p := progress.Start(c.Progress)
 	defer p.Done()
 	p.Step("reading trails", "behaviours", 0)
@@ -218,13 +165,19 @@ func answer(ctx context.Context, c *Config, q *question, out *staging, before in
 	g.Go(func() error {
 		defer close(jobs)
 		k.ctx, k.jobs, k.progress = gctx, jobs, p
-		cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Kinds: q.kinds, Span: q.span, Plan: c.Plan, Workers: q.workers}
-		if err := fetch.Each(gctx, q.table, settle(gctx, q, regions, &settled), cfg, k.take); err != nil {
+		begin := func() (fetch.Work[*sifted], error) {
+			r, err := newReader(q, c.Plan)
+			if err != nil {
+				return nil, err
+			}
+			return r.read, nil
+		}
+		if err := fetch.Each(gctx, settle(gctx, q, regions, &settled), q.workers, begin, k.take); err != nil {
 			return err
 		}
 		return k.finish()
 	})
-	for range q.workers {
+	for range out.writers(q.workers) {
 		g.Go(func() error {
 			w := newPartWriter(q)
 			for job := range jobs {
@@ -238,7 +191,8 @@ func answer(ctx context.Context, c *Config, q *question, out *staging, before in
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return out.manifest(q, settled+k.found, c.Table.Info().Address), nil
+	settled.add(&k.counts)
+	return out.manifest(q, settled, c.Table.Info().Address), nil
 }
 
 // sum counts what passes through it.

@@ -27,6 +27,7 @@ import (
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
 	"usertrail/internal/job"
+	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
 	"usertrail/internal/trailfile"
@@ -147,6 +148,7 @@ type turn struct {
 	regions int
 
 	overwrite bool
+	unrolled  bool // asked without its rolls
 }
 
 func (h *house) store(name string) files.Store {
@@ -175,22 +177,35 @@ func (h *house) load(t testing.TB, u turn, span behaviour.Span) bulkload.Result 
 // ask extracts an answer from the table into the directory out. A nil list is
 // everybody.
 func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out string) (extract.Result, error) {
-	table, err := h.store(u.name).Open(ctx)
+	opened, err := h.store(u.name).Open(ctx)
 	if err != nil {
 		return extract.Result{}, err
+	}
+	var asked table.Table = opened
+	if u.unrolled {
+		asked = table.Unrolled(opened)
 	}
 	users := extract.AllUsers()
 	if q.Users != nil {
 		list := strings.NewReader(strings.Join(q.Users, "\n"))
-		if users, err = extract.ReadUsers(list, "list", table.Info().Layout, 1<<30); err != nil {
-			return extract.Result{}, errors.Join(err, table.Close())
+		if users, err = extract.ReadUsers(list, "list", opened.Info().Layout, 1<<30); err != nil {
+			return extract.Result{}, errors.Join(err, opened.Close())
 		}
 	}
 	r, err := extract.Run(ctx, extract.Config{
-		FS: h.fs, Table: table, Users: users, Span: q.Span, Types: q.Kinds,
-		Active: q.Active, Out: out, Workers: u.workers, Overwrite: u.overwrite,
+		FS: h.fs, Table: asked, Users: users, Span: q.Span, Types: q.Kinds,
+		Active: q.Active, Conditions: conditions(q), Out: out, Workers: u.workers, Overwrite: u.overwrite,
 	})
-	return r, errors.Join(err, table.Close())
+	return r, errors.Join(err, opened.Close())
+}
+
+// conditions are those of a question as extract takes them.
+func conditions(q testworld.Question) extract.Conditions {
+	c := q.Conditions
+	return extract.Conditions{
+		Where: c.Where.Text, WhereFirst: c.WhereFirst && (c.Where.Text != "" || c.Hours != ""), Having: c.Having.Text,
+		Sequence: c.Sequence(), Without: c.Without, Fields: c.Fields, Hours: c.Hours, Context: c.Context, At: c.At, Latest: c.Latest,
+	}
 }
 
 // answer extracts an answer and reads it back.

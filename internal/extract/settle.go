@@ -23,20 +23,21 @@ const (
 	pieceUsers   = 4 << 10
 )
 
-// settled is one region's answer to who is active: its pieces, and how many of
-// its users were found. found and err are valid when pieces is closed.
+// settled is one region's answer to who is active: its pieces, and the counts of
+// its users as far as they are known before any row is read. counts and err are valid
+// when pieces is closed.
 type settled struct {
 	pieces chan *fetch.Piece
-	found  int64
+	counts counts
 	err    error
 }
 
 // settle decides who is active, before any row is read, as far as the table knows
 // it, and cuts those who are or may be into pieces, in order of their keys. Regions are
 // settled ahead of the one whose pieces are taken, Workers of them at once.
-// found is given the number of users that were found for sure once all pieces have
+// total is given the counts of what is known without reading rows once all pieces have
 // been taken.
-func settle(ctx context.Context, q *question, regions []split.Region, found *int64) iter.Seq2[*fetch.Piece, error] {
+func settle(ctx context.Context, q *question, regions []split.Region, total *counts) iter.Seq2[*fetch.Piece, error] {
 	return func(yield func(*fetch.Piece, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		g, ctx := errgroup.WithContext(ctx)
@@ -79,7 +80,7 @@ func settle(ctx context.Context, q *question, regions []split.Region, found *int
 				yield(nil, all[i].err)
 				return
 			}
-			*found += all[i].found
+			total.add(&all[i].counts)
 			<-ahead
 		}
 	}
@@ -97,14 +98,7 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 	}
 	c := cutter{ctx: ctx, out: out.pieces, size: &q.size}
 	take := func(u table.User) error {
-		standing := q.rule.Judge(u.Did)
-		if standing == activity.Absent {
-			return nil
-		}
-		if u.Sure {
-			out.found++
-		}
-		if standing == activity.TooFew {
+		if !q.mayStay(u, &out.counts) {
 			return nil
 		}
 		if bytes.Compare(u.Key, q.after) <= 0 {
@@ -125,6 +119,28 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 		return err
 	}
 	return c.flush()
+}
+
+// mayStay says whether u may be among those who stay, by what is known of u before
+// its rows are read. What is known for sure is counted.
+func (q *question) mayStay(u table.User, c *counts) bool {
+	standing := q.rule.Judge(u.Did)
+	if standing == activity.Absent {
+		return false
+	}
+	if u.Sure {
+		c.Found++
+	}
+	if standing == activity.TooFew || u.Sure && u.Did&q.without != 0 {
+		return false
+	}
+	if q.where == nil || u.Did&q.where.Kinds() != 0 {
+		return true
+	}
+	if u.Sure && !q.asked.WhereFirst {
+		c.Active++
+	}
+	return false
 }
 
 // walk takes those of a stretch of the list that the table knows.

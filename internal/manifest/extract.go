@@ -6,11 +6,15 @@ import "usertrail/internal/behaviour"
 type Extract struct {
 	Version  int               `json:"version"`
 	Table    string            `json:"table"`
+	Zone     string            `json:"zone,omitempty"` // IANA name; a behaviour's date is its local date here
 	Question Question          `json:"question"`
-	Fields   []behaviour.Field `json:"fields"` // the columns after the fixed ones
-	Users    int64             `json:"users"`  // asked
+	Columns  []behaviour.Field `json:"columns,omitempty"` // all of them; the one that partitions the answer is not in its files
+	Fields   []behaviour.Field `json:"fields"`            // those that are fields of behaviours
+	Users    int64             `json:"users"`             // asked
 	Found    int64             `json:"found"`
 	Active   int64             `json:"active"`
+	Kept     int64             `json:"kept"` // users whose trails these are
+	Sequence []Step            `json:"sequence,omitempty"`
 	Events   int64             `json:"events"`
 	Parts    []TrailPart       `json:"parts"`
 }
@@ -24,6 +28,27 @@ type Question struct {
 	Active string         `json:"active"`
 	Users  string         `json:"users"`  // all, or the digest of the list's distinct IDs
 	Format string         `json:"format"` // of the parts
+
+	Shape       string `json:"shape,omitempty"`        // wide: one row a user; else one a behaviour
+	PartitionBy string `json:"partition_by,omitempty"` // the column whose values name the directories
+
+	Where      string   `json:"where,omitempty"`
+	WhereFirst bool     `json:"where_first,omitempty"`
+	Having     string   `json:"having,omitempty"`
+	Sequence   string   `json:"sequence,omitempty"`
+	Without    []string `json:"without,omitempty"`
+	Fields     []string `json:"fields,omitempty"`
+	Hours      string   `json:"hours,omitempty"`
+	Context    int      `json:"context,omitempty"`
+	At         *int64   `json:"at,omitempty"` // µs since 1970-01-01 UTC
+	Latest     int      `json:"latest,omitempty"`
+}
+
+// A Step is a step of a sequence, and how many users reached it.
+type Step struct {
+	Behaviour string `json:"behaviour"`
+	Within    string `json:"within,omitempty"` // of the step before, such as 1h0m0s
+	Users     int64  `json:"users"`
 }
 
 // A TrailPart is one trail file.

@@ -18,6 +18,8 @@ type Question struct {
 	Kinds  []string // as --types
 	Active string   // as --active: "all", "any" or "min:N"
 	Early  bool     // before the late files came
+
+	Conditions Conditions
 }
 
 // An Answer is what must come out.
@@ -51,22 +53,14 @@ func (w *W) Oracle(q Question) Answer {
 
 	answer := Answer{Users: len(asked)}
 	for _, user := range asked {
-		trail := w.trail(user, q)
-		did := map[int]bool{}
-		for _, a := range trail {
-			did[a.kind] = true
+		rows, found, active := w.narrowed(w.trail(user, q), q)
+		if found {
+			answer.Found++
 		}
-		if len(did) == 0 {
-			continue
+		if active {
+			answer.Active++
 		}
-		answer.Found++
-		if len(did) < q.needed() {
-			continue
-		}
-		answer.Active++
-		for _, a := range trail {
-			answer.Rows = append(answer.Rows, w.row(a))
-		}
+		answer.Rows = append(answer.Rows, rows...)
 	}
 	if everybody {
 		answer.Users = answer.Found
@@ -74,18 +68,22 @@ func (w *W) Oracle(q Question) Answer {
 	return answer
 }
 
-// trail returns what q asks for of one user, in order.
-func (w *W) trail(user string, q Question) []*act {
-	var out []*act
+// trail returns what a user did on the days that q asks for, in order.
+func (w *W) trail(user string, q Question) []Row {
+	var acts []*act
 	for _, a := range w.acts {
 		d := w.date(a)
-		if a.user == user && slices.Contains(q.Kinds, kinds[a.kind].Name) && q.Span.From <= d && d <= q.Span.To && !(a.late && q.Early) {
-			out = append(out, a)
+		if a.user == user && q.Span.From <= d && d <= q.Span.To && !(a.late && q.Early) {
+			acts = append(acts, a)
 		}
 	}
-	slices.SortFunc(out, func(a, b *act) int {
+	slices.SortFunc(acts, func(a, b *act) int {
 		return cmp.Or(cmp.Compare(a.micros, b.micros), cmp.Compare(kinds[a.kind].ID, kinds[b.kind].ID), cmp.Compare(a.id, b.id))
 	})
+	var out []Row
+	for _, a := range acts {
+		out = append(out, w.row(a))
+	}
 	return out
 }
 

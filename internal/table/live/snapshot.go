@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/hbase"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
 )
@@ -37,6 +39,7 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 		return nil, err
 	}
 	c := snapshot.Config{FS: s.fs, Root: root, Name: name, Table: s.address.Table, Info: of.Info(), Now: time.Now()}
+	c.Info.Narrow = false // files are read whole
 	if name != "" {
 		c.Info.Version = "" // the table's tells of loads that came after it
 		t, err := snapshot.Open(ctx, c)
@@ -61,7 +64,8 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("table %s: %w", s.address, err), drop())
 	}
-	return &taken{Table: t, drop: drop}, nil
+	live, _ := of.(*Table)
+	return &taken{Table: t, of: live, drop: drop}, nil
 }
 
 // snapshotsOfTable begins the names of the table's snapshots that we take.
@@ -120,7 +124,19 @@ func (s *Store) explainSnapshot(err error) error {
 // taken is a snapshot that we took.
 type taken struct {
 	*snapshot.Table
+	of   *Table // nil where it is not at hand
 	drop func() error
+}
+
+// Users implements table.Table. All that loads had brought when the table was opened is
+// in the snapshot, and its rolls tell whom.
+func (t *taken) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
+	if t.of != nil {
+		if q, ok := t.of.question(r, span); ok {
+			return t.of.rolls.Users(ctx, q)
+		}
+	}
+	return t.Table.Users(ctx, r, span)
 }
 
 // Close implements table.Table.

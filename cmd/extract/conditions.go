@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+)
+
+// conditions are the flags that say who stays besides the active, and what of their
+// trails comes out.
+type conditions struct {
+	extract.Conditions
+	at string
+}
+
+func (c *conditions) add(f *pflag.FlagSet) {
+	f.StringVar(&c.Where, "where", "", "keep behaviours, as in 'play.seconds >= 600 || order.price > 0'")
+	f.BoolVar(&c.WhereFirst, "where-first", false, "settle --active on what --where and --hours keep")
+	f.StringVar(&c.Having, "having", "", "keep users by what is kept, as in 'count(play) >= 5 && sum(order.price) > 100'")
+	f.StringVar(&c.Sequence, "sequence", "", "keep users with these steps, as in 'visit -> play within 1h -> order within 1d'")
+	f.StringSliceVar(&c.Without, "without", nil, "keep users who never did these behaviours within the dates")
+	f.StringSliceVar(&c.Fields, "fields", nil, "fields that come out, as in play.programme,order.price (default all of --types)")
+	f.StringVar(&c.Hours, "hours", "", "keep behaviours of these hours of the day, in the table's zone: 18-24, or 22-6")
+	f.IntVar(&c.Context, "context", 0, "also the N behaviours before and after each that --where or --hours keep")
+	f.StringVar(&c.at, "at", "", "the last behaviour of each type at or before a time: 2014-09-05, which is its end, or '2014-09-05 18:00:00'")
+	f.IntVar(&c.Latest, "latest", 0, "the last N behaviours of each user")
+}
+
+// of are the conditions on a table whose days are of a zone.
+func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, error) {
+	if c.at == "" {
+		return c.Conditions, nil
+	}
+	z, err := time.LoadLocation(zone)
+	if err != nil {
+		return c.Conditions, fmt.Errorf("the table's zone: %w", err)
+	}
+	at, err := parseAt(c.at, z)
+	if err != nil {
+		return c.Conditions, fmt.Errorf("%w: --at: %w", command.ErrUsage, err)
+	}
+	if at < span.From.Start(z).UnixMicro() {
+		return c.Conditions, fmt.Errorf("%w: --at %s comes before --from %s: nothing that is looked at can be that old", command.ErrUsage, c.at, span.From)
+	}
+	out := c.Conditions
+	out.At = &at
+	return out, nil
+}
+
+// parseAt reads a date, which stands for the last moment of its day, or a time, of
+// the zone unless it names its own; in microseconds since 1970-01-01 UTC.
+func parseAt(s string, zone *time.Location) (int64, error) {
+	if d, err := behaviour.ParseDate(s); err == nil {
+		return (d + 1).Start(zone).UnixMicro() - 1, nil
+	}
+	for _, form := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05.999999", "2006-01-02T15:04:05.999999", time.RFC3339Nano} {
+		if t, err := time.ParseInLocation(form, s, zone); err == nil {
+			return t.UnixMicro(), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a time: write 2014-09-05, '2014-09-05 18:00:00' or 2014-09-05T18:00:00+08:00", s)
+}

@@ -1,0 +1,130 @@
+package extract_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/extract"
+	"usertrail/internal/fetch"
+	"usertrail/internal/table"
+	"usertrail/internal/testworld"
+)
+
+// TestConditionsAreTheOracles asks worlds many questions with conditions made up, in
+// any combination: of the table, and of its rows alone.
+func TestConditionsAreTheOracles(t *testing.T) {
+	worlds, some := seeds(t, 1, 2, 3, 4), 0
+	for _, seed := range worlds {
+		w := testworld.World(seed, 40)
+		h := inhabit(t, w)
+		h.load(t, plain, w.Span)
+		r := rand.New(rand.NewPCG(seed, 5))
+		for i, q := range w.Questions(seed, 60) {
+			w.Narrow(r, &q)
+			want := w.Oracle(q)
+			u := plain
+			for _, u.unrolled = range []bool{false, true} {
+				same(t, fmt.Sprintf("world %d, question %d, without rolls %t, %+v", seed, i, u.unrolled, q), h.answer(t, q, u), want)
+			}
+			if len(want.Rows) > 0 {
+				some++
+			}
+		}
+	}
+	if some < 10*len(worlds) {
+		t.Errorf("only %d questions had an answer", some)
+	}
+}
+
+// asking is a table that counts what it is asked for.
+type asking struct {
+	table.Table
+
+	mu    sync.Mutex
+	exist map[string]int // rows asked for whether they are there, by behaviour
+	whole int            // users whose behaviours were read
+	few   int            // users of whom only some prefixes were
+	most  int            // prefixes of the widest query
+}
+
+func (a *asking) Info() table.Info {
+	info := a.Table.Info()
+	info.Narrow = true
+	return info
+}
+
+func (a *asking) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	a.note(q)
+	return a.Table.Read(ctx, q, emit)
+}
+
+func (a *asking) note(q table.Query) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if q.Exist {
+		info := a.Table.Info()
+		for row := range q.Rows {
+			_, kind, _ := info.Layout.ParseRow(info.Schema, row)
+			a.exist[info.Schema.Kinds[kind].Name]++
+		}
+		return
+	}
+	n := 0
+	for range q.Ranges {
+		n++
+	}
+	switch {
+	case len(q.Prefixes) > a.most:
+		a.most, a.few, a.whole = len(q.Prefixes), a.few+a.whole, n
+	case len(q.Prefixes) == a.most:
+		a.whole += n
+	default:
+		a.few += n
+	}
+}
+
+// TestWhoFirstPayloadAfter asks for a list by rows alone: of each further behaviour
+// only of those who can be active yet, and everything only of those who stay.
+func TestWhoFirstPayloadAfter(t *testing.T) {
+	w := testworld.World(3, 300)
+	h := inhabit(t, w)
+	h.load(t, plain, w.Span)
+	opened, err := h.store(plain.name).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	list := strings.NewReader(strings.Join(append(w.Users, "nobody"), "\n"))
+	users, err := extract.ReadUsers(list, "list", opened.Info().Layout, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &asking{Table: table.Unrolled(opened), exist: map[string]int{}}
+	types := []string{"play", "order", "login"}
+	r, err := extract.Run(t.Context(), extract.Config{
+		FS: h.fs, Table: a, Users: users, Span: w.Span, Types: types, Plan: fetch.Scan,
+		Conditions: extract.Conditions{Having: "count(play) >= 5"}, Out: filepath.Join(h.dir, "out"), Workers: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	everybody, all := (len(w.Users)+1)*w.Span.Days(), 0
+	for _, name := range types {
+		all += a.exist[name]
+		if a.exist[name] > everybody {
+			t.Errorf("of %d rows of %s that there can be, %d were asked for", everybody, name, a.exist[name])
+		}
+	}
+	if a.exist["play"] != everybody || all >= len(types)*everybody {
+		t.Errorf("asked for the rows %v; of each behaviour there can be %d", a.exist, everybody)
+	}
+	if a.few != int(r.Active) || a.whole != int(r.Kept) || r.Kept == 0 || r.Kept >= r.Active || r.Active >= r.Found {
+		t.Errorf("%d users were screened and %d read whole; of %d found are %d active and %d kept", a.few, a.whole, r.Found, r.Active, r.Kept)
+	}
+}

@@ -1,0 +1,177 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/fetch"
+	"usertrail/internal/layout"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// existence asks which rows users have, without what is in them: the behaviour that
+// fewest users did first, and of the next only those who can still be active.
+type existence struct {
+	pass pass
+	// By kind: of how many users it was asked, and how many had done it.
+	asked, had [behaviour.MaxKinds]atomic.Int64
+}
+
+// newExistence returns q's existence pass: nil where every user who did anything is
+// active, so that nobody can be ruled out.
+func newExistence(q *question) *existence {
+	if q.rule.Least < 2 || q.asked.WhereFirst {
+		return nil
+	}
+	return new(existence)
+}
+
+// rarest are some kinds, those first that the smallest share of users did. Of kinds
+// that nobody was asked for, the order stays as it is.
+func (e *existence) rarest(kinds []int) []int {
+	share := func(k int) float64 { return float64(e.had[k].Load()) / float64(max(e.asked[k].Load(), 1)) }
+	out, shares := slices.Clone(kinds), map[int]float64{}
+	for _, k := range kinds {
+		shares[k] = share(k)
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		switch {
+		case shares[a] < shares[b]:
+			return -1
+		case shares[a] > shares[b]:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// A candidate is a user of whom nothing but the rows tells who it is.
+type candidate struct {
+	key   int // index among the piece's keys
+	asked activity.Set
+	did   activity.Set
+	open  bool // may be active yet
+}
+
+// exist returns the keys of those who are or may be active, and the others. A user
+// who is sure to have rows was judged before.
+func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []judged, error) {
+	e := r.q.existence
+	if e == nil || !e.pass.worth(&r.q.whole) {
+		return keys, nil, nil
+	}
+	var all []*candidate
+	for i := range keys.Len() {
+		if !keys.Sure(i) {
+			all = append(all, &candidate{key: i, open: true})
+		}
+	}
+	if len(all) == 0 {
+		return keys, nil, nil
+	}
+	began := time.Now()
+	kinds := e.rarest(r.q.kinds)
+	for i, k := range kinds {
+		open := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !c.open })
+		if err := r.ask(ctx, keys, open, k); err != nil {
+			return nil, nil, err
+		}
+		for _, c := range open {
+			c.open = c.did.Len()+len(kinds)-1-i >= r.q.rule.Least
+		}
+	}
+	if err := r.find(ctx, keys, all, kinds); err != nil {
+		return nil, nil, err
+	}
+	stay, left := rule(keys, all)
+	e.pass.stayed.Add(int64(len(all) - len(left)))
+	e.pass.add(len(all), began)
+	return stay, left, nil
+}
+
+// find finds out of those who cannot be active whether they did anything: by the
+// behaviour that most users did first.
+func (r *reader) find(ctx context.Context, keys *fetch.Keys, all []*candidate, kinds []int) error {
+	for _, k := range slices.Backward(kinds) {
+		lost := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.open || c.did != 0 || c.asked.Has(k) })
+		if err := r.ask(ctx, keys, lost, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rule parts a piece's users: those who are or may be active, and the candidates who
+// cannot be, whose place is told by how many who stay come before them.
+func rule(keys *fetch.Keys, all []*candidate) (stay *fetch.Keys, left []judged) {
+	stay = new(fetch.Keys)
+	for i := range keys.Len() {
+		if len(all) > 0 && all[0].key == i {
+			c := all[0]
+			all = all[1:]
+			if !c.open {
+				if c.did != 0 {
+					left = append(left, judged{user: stay.Len(), found: true})
+				}
+				continue
+			}
+		}
+		stay.Add(keys.At(i), keys.Sure(i))
+	}
+	return stay, left
+}
+
+// ask finds out which candidates did a kind.
+func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k int) error {
+	if len(some) == 0 {
+		return nil
+	}
+	l, span := r.q.info.Layout, r.q.span
+	first, last := keys.At(some[0].key), keys.At(some[len(some)-1].key)
+	q := table.Query{
+		Bounds: split.Region{Start: l.AppendStart(nil, first, span), End: l.AppendStop(nil, last, span)},
+		Span:   span,
+		Rows:   r.rows(keys, some, k),
+	}
+	had := map[string]*candidate{}
+	for _, c := range some {
+		had[string(keys.At(c.key))] = c
+	}
+	err := table.Existing(ctx, r.q.table, q, func(key []byte, _ behaviour.Date, kind int) error {
+		if c := had[string(key)]; c != nil {
+			c.did |= activity.Of(kind)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ask who did %s: %w", r.q.info.Schema.Kinds[k].Name, err)
+	}
+	r.q.existence.asked[k].Add(int64(len(some)))
+	for _, c := range some {
+		c.asked |= activity.Of(k)
+		if c.did.Has(k) {
+			r.q.existence.had[k].Add(1)
+		}
+	}
+	return nil
+}
+
+// rows are those that candidates can have of a kind.
+func (r *reader) rows(keys *fetch.Keys, some []*candidate, k int) iter.Seq[[]byte] {
+	want := layout.Want{Kinds: []int{k}, Span: r.q.span}
+	return func(yield func([]byte) bool) {
+		for _, c := range some {
+			if !r.q.info.Layout.Rows(r.q.info.Schema, want, keys.At(c.key), yield) {
+				return
+			}
+		}
+	}
+}

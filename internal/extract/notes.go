@@ -1,0 +1,159 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// Notes say in words what an analyst should know of an answer beside its counts:
+// which behaviours the table does not have of the days asked for, and, where nobody
+// came out, what there is instead. They cost nothing where there is nothing to say.
+func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, error) {
+	ledgers, err := l.Ledgers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for what the table has: %w", err)
+	}
+	have := held(ledgers)
+	var notes []string
+	missing := 0
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(c.Types))) {
+		if len(have) == 0 {
+			break // nothing is known of a table that others loaded
+		}
+		if spans := have[name]; !slices.ContainsFunc(spans, c.Span.Overlaps) {
+			missing++
+			notes = append(notes, fmt.Sprintf("the table has no %s on %s; it has %s", name, c.Span, daysOf(name, spans)))
+		}
+	}
+	switch {
+	case r.Kept > 0:
+	case missing == len(c.Types):
+		notes = append(notes, "it has "+everything(have))
+	case r.Found == 0 && !c.Users.all:
+		known, err := someUsers(ctx, c.Table, c.Span)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, fmt.Sprintf("none of the %s users asked for has any of these behaviours on these days; users who have some are %s",
+			humanize.Comma(r.Users), known))
+	case r.Active == 0:
+		notes = append(notes, fmt.Sprintf("%s users were found, and none of them is active as --active %s%s asks: --active any keeps those with at least one of the behaviours",
+			humanize.Comma(r.Found), cmp.Or(c.Active, "all"), without(c.Without)))
+	default:
+		notes = append(notes, fmt.Sprintf("%s users are active, and of none of them anything is left by %s",
+			humanize.Comma(r.Active), strings.Join(c.Conditions.flags(), ", ")))
+	}
+	return notes, nil
+}
+
+func without(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " --without " + strings.Join(names, ",")
+}
+
+// flags are the conditions that were set.
+func (c *Conditions) flags() []string {
+	var out []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"--where", c.Where != ""}, {"--hours", c.Hours != ""}, {"--having", c.Having != ""}, {"--sequence", c.Sequence != ""}, {"--at", c.At != nil},
+	} {
+		if f.set {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
+// held are the days of each behaviour that loads brought, as few spans as hold them.
+func held(ledgers []*manifest.Load) map[string][]behaviour.Span {
+	days := map[string][]behaviour.Date{}
+	for _, l := range ledgers {
+		for _, d := range l.Days {
+			if d.Records > 0 {
+				days[d.Behaviour] = append(days[d.Behaviour], d.Date)
+			}
+		}
+	}
+	out := map[string][]behaviour.Span{}
+	for name, dates := range days {
+		slices.Sort(dates)
+		for _, d := range slices.Compact(dates) {
+			spans := out[name]
+			if n := len(spans); n > 0 && spans[n-1].To+1 == d {
+				spans[n-1].To = d
+			} else {
+				out[name] = append(spans, behaviour.Span{From: d, To: d})
+			}
+		}
+	}
+	return out
+}
+
+// mostSpans is how many spans of days a note tells.
+const mostSpans = 4
+
+func daysOf(name string, spans []behaviour.Span) string {
+	if len(spans) == 0 {
+		return "none at all"
+	}
+	var words []string
+	for _, s := range spans[:min(len(spans), mostSpans)] {
+		words = append(words, s.String())
+	}
+	if n := len(spans); n > mostSpans {
+		words = append(words, fmt.Sprintf("… %s", spans[n-1]))
+	}
+	return fmt.Sprintf("%s of %s", name, strings.Join(words, ", "))
+}
+
+// everything is which days of each behaviour there are.
+func everything(have map[string][]behaviour.Span) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		words = append(words, daysOf(name, have[name]))
+	}
+	return strings.Join(words, "; ")
+}
+
+// sampleUsers is how many users a note names.
+const sampleUsers = 3
+
+// someUsers names a few users that have rows in a span, as their IDs are written.
+func someUsers(ctx context.Context, t table.Table, span behaviour.Span) (string, error) {
+	users, err := t.Users(ctx, split.Region{}, span)
+	if err != nil {
+		return "", fmt.Errorf("look for users: %w", err)
+	}
+	defer users.Close()
+	var names []string
+	for len(names) < sampleUsers && users.Next() {
+		id, err := t.Info().Layout.AppendUser(nil, users.User().Key)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, fmt.Sprintf("%q", id))
+	}
+	if err := users.Err(); err != nil {
+		return "", fmt.Errorf("look for users: %w", err)
+	}
+	if len(names) == 0 {
+		return "not there at all", nil
+	}
+	return strings.Join(names, ", "), nil
+}

@@ -1,0 +1,318 @@
+package extract
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/condition"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+	"usertrail/internal/trailfile"
+)
+
+// ErrQuestion is wrapped by errors that another try of the same command cannot
+// mend: an unknown behaviour, a wrong rule, a condition that does not parse.
+var ErrQuestion = errors.New("wrong question")
+
+// Conditions say which users stay besides those who are active, and what of their
+// trails comes out. The zero value keeps everything. For one user they are settled
+// in this order:
+//
+//	Active, Without     on all that the user did in the span; with WhereFirst
+//	                    Active is settled on what Where and Hours kept
+//	Where, Hours        keep behaviours
+//	Having, Sequence    keep the user, by the behaviours that were kept
+//	Types               what was kept only to be judged goes
+//	Context             so many behaviours before and after each one that is left
+//	                    come back
+//	At                  leaves of each type the last at or before that time
+//	Latest              leaves so many, the last ones
+//
+// A user of whom nothing is left does not come out.
+type Conditions struct {
+	Where      string // of package condition
+	WhereFirst bool
+	Having     string
+	Sequence   string
+	Without    []string // behaviours
+	Fields     []string // BEHAVIOUR.FIELD or FIELD; all
+	Hours      string   // FROM-TO, of the local day
+	Context    int
+	At         *int64 // microseconds since 1970-01-01 UTC
+	Latest     int
+}
+
+// question is a Config that has been checked against its table.
+type question struct {
+	table   table.Table
+	info    table.Info
+	users   *Users
+	span    behaviour.Span
+	kinds   []int // that come out, in order of behaviour ID
+	rule    activity.Rule
+	active  string
+	asked   Conditions
+	where   *condition.Where
+	having  *condition.Having
+	steps   *condition.Sequence
+	without activity.Set
+	hours   hours
+	fields  [][]bool // by kind: which fields come out
+	output  Output
+	schema  trailfile.Schema // of what comes out
+	want    layout.Want
+	workers int
+	after   []byte // key of the last user that an earlier run finished
+
+	existence *existence // nil where nobody is ruled out by it
+	screen    *screen    // nil where nobody is screened
+	whole     cost       // of users of whom everything was read
+	size      sizes
+}
+
+func newQuestion(c *Config) (*question, error) {
+	workers, err := c.workers()
+	if err != nil {
+		return nil, err
+	}
+	q := &question{
+		table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, asked: c.Conditions, workers: workers,
+	}
+	if q.active == "" {
+		q.active = "all"
+	}
+	if c.Span.From > c.Span.To {
+		return nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuestion, c.Span.From, c.Span.To)
+	}
+	if len(c.Types) == 0 {
+		return nil, fmt.Errorf("%w: --types names no behaviour; the table has %s", ErrQuestion, strings.Join(q.info.Schema.Names(), ", "))
+	}
+	if q.kinds, err = kindsOf(q.info.Schema, "--types", c.Types); err != nil {
+		return nil, err
+	}
+	if q.rule, err = activity.Parse(q.active, activity.Of(q.kinds...)); err != nil {
+		return nil, fmt.Errorf("%w: --active %w", ErrQuestion, err)
+	}
+	if err := q.parse(&c.Conditions); err != nil {
+		return nil, err
+	}
+	if err := q.shape(c.Output); err != nil {
+		return nil, err
+	}
+	q.want = q.reads()
+	q.existence, q.screen = newExistence(q), newScreen(q)
+	return q, nil
+}
+
+// kindsOf are the behaviours that a flag names, each once, in order of behaviour ID.
+func kindsOf(s *behaviour.Schema, flag string, names []string) ([]int, error) {
+	var kinds []int
+	for _, name := range names {
+		k, ok := s.Kind(name)
+		if !ok {
+			return nil, fmt.Errorf("%w: %s: the table has no behaviour %q; it has %s", ErrQuestion, flag, name, strings.Join(s.Names(), ", "))
+		}
+		if !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds, nil
+}
+
+// parse checks the conditions against the table's schema.
+func (q *question) parse(c *Conditions) (err error) {
+	s := q.info.Schema
+	flag := func(name string) {
+		if err != nil {
+			err = fmt.Errorf("%w: --%s: %w", ErrQuestion, name, err)
+		}
+	}
+	if c.Where != "" {
+		if q.where, err = condition.ParseWhere(c.Where, s); err != nil {
+			flag("where")
+			return err
+		}
+	}
+	if c.Having != "" {
+		if q.having, err = condition.ParseHaving(c.Having, s); err != nil {
+			flag("having")
+			return err
+		}
+	}
+	if c.Sequence != "" {
+		if q.steps, err = condition.ParseSequence(c.Sequence, s); err != nil {
+			flag("sequence")
+			return err
+		}
+	}
+	if q.hours, err = parseHours(c.Hours, s.Zone); err != nil {
+		flag("hours")
+		return err
+	}
+	without, err := kindsOf(s, "--without", c.Without)
+	if err != nil {
+		return err
+	}
+	q.without = activity.Of(without...)
+	if c.WhereFirst && q.where == nil && !q.hours.some {
+		return fmt.Errorf("%w: --where-first: there is neither --where nor --hours", ErrQuestion)
+	}
+	if c.Context > 0 && q.where == nil && !q.hours.some {
+		return fmt.Errorf("%w: --context: there is neither --where nor --hours, so nothing is left out", ErrQuestion)
+	}
+	if c.Context < 0 || c.Latest < 0 {
+		return fmt.Errorf("%w: --context and --latest are numbers of behaviours, at least 0", ErrQuestion)
+	}
+	q.fields, err = fieldsOf(s, q.kinds, c.Fields)
+	return err
+}
+
+// fieldsOf are the fields that --fields names of some kinds: all, if it names none.
+func fieldsOf(s *behaviour.Schema, kinds []int, names []string) ([][]bool, error) {
+	out := make([][]bool, len(s.Kinds))
+	for k := range s.Kinds {
+		out[k] = make([]bool, len(s.Kinds[k].Fields))
+	}
+	for _, k := range kinds {
+		for i := range out[k] {
+			out[k][i] = len(names) == 0
+		}
+	}
+	for _, name := range names {
+		some := false
+		for _, k := range kinds {
+			for i, f := range s.Kinds[k].Fields {
+				if name == f.Name || name == s.Kinds[k].Name+"."+f.Name {
+					out[k][i], some = true, true
+				}
+			}
+		}
+		if !some {
+			return nil, fmt.Errorf("%w: --fields: none of --types has the field %q; they have %s", ErrQuestion, name, strings.Join(fieldNames(s, kinds), ", "))
+		}
+	}
+	return out, nil
+}
+
+// fieldNames are all fields of some kinds, as --fields takes them.
+func fieldNames(s *behaviour.Schema, kinds []int) []string {
+	var names []string
+	for _, k := range kinds {
+		for _, f := range s.Kinds[k].Fields {
+			names = append(names, s.Kinds[k].Name+"."+f.Name)
+		}
+	}
+	return names
+}
+
+// conditional says whether there is more to decide than who is active.
+func (q *question) conditional() bool {
+	return q.where != nil || q.having != nil || q.steps != nil || q.without != 0 || q.hours.some || q.asked.At != nil || q.asked.Latest > 0
+}
+
+// judges is what has to be read to judge users: their behaviours of the asked kinds
+// and of those that conditions name, with the fields that conditions name.
+func (q *question) judges() layout.Want {
+	s := q.info.Schema
+	kinds := q.rule.Asked | q.without
+	w := layout.Want{Span: q.span, Fields: make([][]bool, len(s.Kinds))}
+	for k := range s.Kinds {
+		w.Fields[k] = make([]bool, len(s.Kinds[k].Fields))
+	}
+	add := func(r condition.Refs) {
+		kinds |= r.Kinds
+		for k := range r.Fields {
+			for i, read := range r.Fields[k] {
+				w.Fields[k][i] = w.Fields[k][i] || read
+			}
+		}
+	}
+	if q.where != nil {
+		add(q.where.Refs())
+	}
+	if q.having != nil {
+		add(q.having.Refs())
+	}
+	if q.steps != nil {
+		add(q.steps.Refs())
+	}
+	for k := range s.Kinds {
+		if kinds.Has(k) {
+			w.Kinds = append(w.Kinds, k)
+		}
+	}
+	return w
+}
+
+// reads is all that has to be read: what judges users, and what comes out.
+func (q *question) reads() layout.Want {
+	w := q.judges()
+	for k := range w.Fields {
+		for i := range w.Fields[k] {
+			w.Fields[k][i] = w.Fields[k][i] || q.fields[k][i]
+		}
+	}
+	return w
+}
+
+// columns are the fields that come out, each name once.
+func (q *question) columns() []behaviour.Field {
+	s := q.info.Schema
+	var out []behaviour.Field
+	for _, f := range s.Columns(q.kinds) {
+		if slices.ContainsFunc(q.kinds, func(k int) bool {
+			i := slices.Index(s.Kinds[k].Fields, f)
+			return i >= 0 && q.fields[k][i]
+		}) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// funnel says how many users reached each step of the sequence.
+func (q *question) funnel(c counts) []manifest.Step {
+	if q.steps == nil {
+		return nil
+	}
+	var out []manifest.Step
+	steps := q.steps.Steps()
+	c.reach(len(steps))
+	for i, s := range steps {
+		step := manifest.Step{Behaviour: q.info.Schema.Kinds[s.Kind].Name, Users: c.Steps[i]}
+		if s.Within > 0 {
+			step.Within = s.Within.String()
+		}
+		out = append(out, step)
+	}
+	return out
+}
+
+// names are the asked behaviours, in order of behaviour ID.
+func (q *question) names() []string {
+	var names []string
+	for _, k := range q.kinds {
+		names = append(names, q.info.Schema.Kinds[k].Name)
+	}
+	return names
+}
+
+// manifest is the question as it is remembered.
+func (q *question) manifest() manifest.Question {
+	c := q.asked
+	m := manifest.Question{
+		Span: q.span, Types: q.names(), Active: q.active, Users: q.users.digest(), Format: string(q.output.Format), PartitionBy: q.output.Partition,
+		Where: c.Where, WhereFirst: c.WhereFirst, Having: c.Having, Sequence: c.Sequence, Without: c.Without,
+		Fields: c.Fields, Hours: c.Hours, Context: c.Context, At: c.At, Latest: c.Latest,
+	}
+	if q.output.Shape != trailfile.LongShape {
+		m.Shape = string(q.output.Shape)
+	}
+	return m
+}

@@ -1,0 +1,166 @@
+package extract
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"usertrail/internal/fetch"
+	"usertrail/internal/layout"
+)
+
+// A screen reads of users only what their judgement needs, so that what comes out is
+// read of those alone who stay. Who stays is judged again by what comes out.
+type screen struct {
+	want layout.Want
+	pass pass
+}
+
+// newScreen returns q's screen: nil where a judgement needs all that comes out, or
+// where reading few columns is no cheaper than reading all of them.
+func newScreen(q *question) *screen {
+	want := q.judges()
+	if !q.info.Narrow || !q.conditional() || slices.EqualFunc(want.Fields, q.want.Fields, slices.Equal) {
+		return nil
+	}
+	return &screen{want: want}
+}
+
+// A cost is how long users took to read.
+type cost struct {
+	users, nanos atomic.Int64
+}
+
+func (c *cost) add(users int, since time.Time) {
+	c.users.Add(int64(users))
+	c.nanos.Add(int64(time.Since(since)))
+}
+
+// user is how long one takes, in nanoseconds; 0 if none was read.
+func (c *cost) user() float64 {
+	if n := c.users.Load(); n > 0 {
+		return float64(c.nanos.Load()) / float64(n)
+	}
+	return 0
+}
+
+// A pass asks something of users first, so that not all of them are read. Where most
+// stay, or where asking takes as long as reading, it is left out. What comes out is
+// the same.
+type pass struct {
+	cost
+	stayed atomic.Int64
+}
+
+// trial is how many users a pass is tried on before it is judged by its use.
+const trial = 2 << 10
+
+// worth says whether the pass pays, where a user who stays takes as long as whole
+// says.
+func (p *pass) worth(whole *cost) bool {
+	n := p.users.Load()
+	if n < trial {
+		return true
+	}
+	read := whole.user()
+	return p.user()+read*float64(p.stayed.Load())/float64(n) < read || read == 0
+}
+
+// sifted is a piece's users after they were judged, in order of their keys.
+type sifted struct {
+	trails *fetch.Trails
+	users  []judged // from and to are events of trails
+}
+
+// A reader reads pieces and judges their users. It is for one goroutine.
+type reader struct {
+	q      *question
+	asker  *fetch.Asker
+	narrow *fetch.Asker // of what the screen wants; nil without one
+	sifter *sifter
+}
+
+func newReader(q *question, plan fetch.Plan) (*reader, error) {
+	r := &reader{q: q, sifter: newSifter(q)}
+	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: q.want, Plan: plan}
+	var err error
+	if r.asker, err = fetch.NewAsker(q.table, cfg); err != nil || q.screen == nil {
+		return r, err
+	}
+	cfg.Want = q.screen.want
+	r.narrow, err = fetch.NewAsker(q.table, cfg)
+	return r, err
+}
+
+// read is a fetch.Work: who cannot be active goes first, then who does not stay by
+// what judges need; of the others everything is read.
+func (r *reader) read(ctx context.Context, p *fetch.Piece) (*sifted, error) {
+	keys, absent, err := r.exist(ctx, p.Keys)
+	if err != nil {
+		return nil, err
+	}
+	stay, left, err := r.screen(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	s, err := r.sift(ctx, r.asker, stay)
+	if err != nil {
+		return nil, err
+	}
+	r.q.whole.add(stay.Len(), began)
+	s.users = rejoin(rejoin(s.users, left), absent)
+	return s, nil
+}
+
+// screen returns the keys of those who may stay, and the others.
+func (r *reader) screen(ctx context.Context, keys *fetch.Keys) (stay *fetch.Keys, left []judged, err error) {
+	if r.narrow == nil || keys.Len() == 0 || !r.q.screen.pass.worth(&r.q.whole) {
+		return keys, nil, nil
+	}
+	began := time.Now()
+	s, err := r.sift(ctx, r.narrow, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.trails.Release()
+	stay = new(fetch.Keys)
+	for _, u := range s.users {
+		if u.to > u.from {
+			stay.Add(keys.At(u.user), keys.Sure(u.user))
+		} else {
+			u.from, u.to, u.user = 0, 0, stay.Len()
+			left = append(left, u)
+		}
+	}
+	r.q.screen.pass.stayed.Add(int64(stay.Len()))
+	r.q.screen.pass.add(keys.Len(), began)
+	return stay, left, nil
+}
+
+// sift reads the trails of some users and judges them.
+func (r *reader) sift(ctx context.Context, a *fetch.Asker, keys *fetch.Keys) (*sifted, error) {
+	t, err := a.Trails(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	users, err := r.sifter.sift(t)
+	return &sifted{t, users}, err
+}
+
+// rejoin puts users who did not stay back to their places: before the one of users
+// whose number they bear.
+func rejoin(users, left []judged) []judged {
+	if len(left) == 0 {
+		return users
+	}
+	out := make([]judged, 0, len(users)+len(left))
+	for _, u := range users {
+		for len(left) > 0 && left[0].user <= u.user {
+			out, left = append(out, left[0]), left[1:]
+		}
+		out = append(out, u)
+	}
+	return append(out, left...)
+}

@@ -1,0 +1,210 @@
+package extract
+
+import (
+	"usertrail/internal/activity"
+	"usertrail/internal/condition"
+	"usertrail/internal/fetch"
+	"usertrail/internal/trail"
+)
+
+// A judged user is one that rows were found of.
+type judged struct {
+	user     int  // index of the key among those of the piece
+	from, to int  // the events that come out, if any
+	found    bool // and not known to be there before its rows were read
+	active   bool
+	reached  int     // steps of the sequence
+	steps    []int64 // when each step happened, once all are reached; µs
+}
+
+// A sifter judges users by their trails, and takes out of the trails what does not
+// come out. It is for one goroutine.
+type sifter struct {
+	q      *question
+	plain  bool // every user's whole trail comes out
+	where  *condition.WhereEvaluator
+	having *condition.HavingEvaluator
+	steps  *condition.Matcher
+	kept   []bool // of a user's events, those that are left so far
+	spare  []bool
+}
+
+func newSifter(q *question) *sifter {
+	s := &sifter{q: q, plain: !q.conditional()}
+	if q.where != nil {
+		s.where = q.where.Evaluator()
+	}
+	if q.having != nil {
+		s.having = q.having.Evaluator()
+		s.having.Counting(q.rule.Asked)
+	}
+	if q.steps != nil {
+		s.steps = q.steps.Matcher()
+	}
+	return s
+}
+
+// sift judges the users of t in order. Events that do not come out are gone from
+// their places, so that a user's others lie side by side.
+func (s *sifter) sift(t *fetch.Trails) ([]judged, error) {
+	var out []judged
+	events := t.Batch.Events
+	for from := 0; from < len(events); {
+		to := from
+		for to < len(events) && events[to].User == events[from].User {
+			to++
+		}
+		j, err := s.judge(t.Batch, from, to)
+		if err != nil {
+			return nil, err
+		}
+		j.user = int(events[from].User)
+		j.found = j.found && !t.Keys.Sure(j.user)
+		out = append(out, j)
+		from = to
+	}
+	return out, nil
+}
+
+// judge judges the user with the events from to to.
+func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
+	events := b.Events[from:to]
+	did := activity.Set(0)
+	for i := range events {
+		did |= activity.Of(int(events[i].Kind))
+	}
+	j := judged{from: from, to: from, found: s.q.rule.Judge(did) != activity.Absent}
+	if did&s.q.without != 0 {
+		return j, nil
+	}
+	if s.plain {
+		if j.active = s.q.rule.Judge(did) == activity.Active; j.active {
+			j.to = to
+		}
+		return j, nil
+	}
+	left, err := s.keep(b, events)
+	if err != nil {
+		return j, err
+	}
+	if s.q.asked.WhereFirst {
+		did = left
+	}
+	if j.active = s.q.rule.Judge(did) == activity.Active; !j.active {
+		return j, nil
+	}
+	stays, err := s.stays(b, events, &j)
+	if stays && err == nil {
+		j.to = from + s.choose(events)
+	}
+	return j, err
+}
+
+// keep marks what --where and --hours keep, and returns the kinds of it.
+func (s *sifter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, err error) {
+	s.kept = s.kept[:0]
+	for i := range events {
+		keep := s.q.hours.has(events[i].Time)
+		if keep && s.where != nil {
+			if keep, err = s.where.Keeps(b, &events[i]); err != nil {
+				return 0, err
+			}
+		}
+		if keep {
+			did |= activity.Of(int(events[i].Kind))
+		}
+		s.kept = append(s.kept, keep)
+	}
+	return did, nil
+}
+
+// stays judges by --having and --sequence.
+func (s *sifter) stays(b *trail.Batch, events []trail.Event, j *judged) (bool, error) {
+	if s.having != nil {
+		s.having.Begin()
+		for i := range events {
+			if s.kept[i] {
+				s.having.Add(b, &events[i])
+			}
+		}
+		if ok, err := s.having.Keeps(); err != nil || !ok {
+			return false, err
+		}
+	}
+	if s.steps == nil {
+		return true, nil
+	}
+	s.steps.Begin()
+	for i := range events {
+		if s.kept[i] {
+			s.steps.Add(&events[i])
+		}
+	}
+	j.reached = s.steps.Reached()
+	if j.reached < len(s.q.steps.Steps()) {
+		return false, nil
+	}
+	j.steps = append(j.steps, s.steps.Times()...)
+	return true, nil
+}
+
+// choose leaves of events, of which some are kept, what comes out, at their
+// beginning, and returns how many those are.
+func (s *sifter) choose(events []trail.Event) int {
+	for i := range events {
+		s.kept[i] = s.kept[i] && s.q.rule.Asked.Has(int(events[i].Kind))
+	}
+	if n := s.q.asked.Context; n > 0 {
+		s.around(events, n)
+	}
+	if s.q.asked.At != nil {
+		s.at(events, *s.q.asked.At)
+	}
+	n := 0
+	for i := range events {
+		if s.kept[i] {
+			events[n] = events[i]
+			n++
+		}
+	}
+	if most := s.q.asked.Latest; most > 0 && n > most {
+		n = copy(events, events[n-most:n])
+	}
+	return n
+}
+
+// around keeps, of the asked kinds, n events before and after each that is kept.
+func (s *sifter) around(events []trail.Event, n int) {
+	s.spare = append(s.spare[:0], s.kept...)
+	mark := func(i, left int) int {
+		switch {
+		case s.kept[i]:
+			return n
+		case left > 0 && s.q.rule.Asked.Has(int(events[i].Kind)):
+			s.spare[i] = true
+			return left - 1
+		}
+		return left
+	}
+	left := 0
+	for i := range events {
+		left = mark(i, left)
+	}
+	left = 0
+	for i := len(events) - 1; i >= 0; i-- {
+		left = mark(i, left)
+	}
+	s.kept, s.spare = s.spare, s.kept
+}
+
+// at keeps of each kind the last kept event at or before a time.
+func (s *sifter) at(events []trail.Event, micros int64) {
+	var have activity.Set
+	for i := len(events) - 1; i >= 0; i-- {
+		k := int(events[i].Kind)
+		s.kept[i] = s.kept[i] && events[i].Time <= micros && !have.Has(k)
+		if s.kept[i] {
+			have |= activity.Of(k)
+		}
+	}
+}
