@@ -2,9 +2,11 @@
 
 import sys
 
+import conditions
 import ours
 import peer
 import report
+from conditions import CONDITIONS
 from data import Data, remove, say
 from measure import Runs
 
@@ -22,7 +24,13 @@ HFILE = {
     "hfile-read": ("BenchmarkScan/cells=2e6/fast_diff/row/snappy", 25),
 }
 
-WORKS = ["load", *HFILE, *(f"extract-{share}" for share in REACH_EXTRACT)]
+# Each condition over all users, on daily Parquet.
+REACH_CONDITION = 1.5
+
+# Seconds within which 99 of 100 screens stand.
+SHOW, SCREENS = 0.050, 300
+
+WORKS = ["load", *HFILE, *(f"extract-{share}" for share in REACH_EXTRACT), *CONDITIONS, "rolls", "show"]
 
 
 def main(args):
@@ -43,6 +51,13 @@ def main(args):
     for share in REACH_EXTRACT:
         if f"extract-{share}" in wanted:
             extract(data, share, args.runs, rows, ratios)
+    for name, c in CONDITIONS.items():
+        if name in wanted:
+            condition(data, name, c, args.runs, rows, ratios)
+    if "rolls" in wanted:
+        rolls(data, args.runs, rows, ratios)
+    if "show" in wanted:
+        show(data, rows, ratios)
     report.table(rows)
     met = [report.ratio(*r) for r in ratios]
     remove(data.out)
@@ -62,7 +77,7 @@ def load(data, runs, rows, ratios):
     if not runs:
         ours.load(data)
         return
-    ours.extract(data, "all", active="any")
+    ours.extract(data, "all", "--active", "any")
     must_equal("the table", peer.digest(ours.parts(data), zoned=True), peer.digest(data.sorted, zoned=False))
     rows += [mine, theirs]
     ratios.append(("load", report.seconds(mine.median()), report.seconds(theirs.median()), theirs.median() / mine.median(), REACH_LOAD))
@@ -99,6 +114,44 @@ def extract(data, share, runs, rows, ratios):
             f"extract-{share}-{name}", report.seconds(mine.median()), report.seconds(theirs[name].median()),
             theirs[name].median() / mine.median(), reach,
         ))
+
+
+def condition(data, name, c, runs, rows, ratios):
+    """A condition over all users against the same in SQL."""
+    mine, theirs = Runs(f"{name}, ours"), Runs(f"{name}, DuckDB daily")
+    for n in range(runs):
+        say(f"{name}, run {n + 1} of {runs}")
+        mine.add(ours.extract(data, "all", *c.flags, types=c.types))
+        theirs.add(peer.run(conditions.sql(c, peer.from_daily(data.daily), data.peer_out)))
+        must_equal(name, peer.digest(ours.parts(data), True, c.types), peer.digest(data.peer_out, False, c.types))
+    rows += [mine, theirs]
+    ratios.append((name, report.seconds(mine.median()), report.seconds(theirs.median()), theirs.median() / mine.median(), REACH_CONDITION))
+
+
+def rolls(data, runs, rows, ratios):
+    """A list of users with the rolls, and by the rows alone."""
+    with_rolls, without = Runs("extract 1%, with rolls"), Runs("extract 1%, without rolls")
+    for n in range(runs):
+        say(f"rolls, run {n + 1} of {runs}")
+        with_rolls.add(ours.extract(data, "1%"))
+        answer = peer.digest(ours.parts(data), zoned=True)
+        without.add(ours.extract(data, "1%", "--rolls", "off"))
+        must_equal("extract 1% without rolls", peer.digest(ours.parts(data), zoned=True), answer)
+    rows += [with_rolls, without]
+    ratios.append(("rolls", report.seconds(with_rolls.median()), report.seconds(without.median()), without.median() / with_rolls.median(), 1))
+
+
+def show(data, rows, ratios):
+    """Screens of users drawn evenly, process start included."""
+    with open(data.list("0.1%"), encoding="utf-8") as f:
+        users = f.read().split()
+    say(f"{SCREENS} screens")
+    screens = Runs("show, a screen")
+    for n in range(SCREENS):
+        screens.add(ours.show(data, users[n % len(users)]))
+    rows.append(screens)
+    slow = sorted(r.seconds for r in screens.all)[SCREENS * 99 // 100]
+    ratios.append(("show-p99", report.seconds(slow), "none", SHOW / slow, 1))
 
 
 def must_equal(what, mine, theirs):

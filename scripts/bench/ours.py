@@ -22,13 +22,18 @@ def load(data):
     return r
 
 
-def extract(data, share, active="all"):
+def extract(data, share, *flags, types=tuple(TYPES)):
     """The users of a list, or all, as Parquet files in data.out."""
     remove(data.out)
     return measure.run([
         command("extract"), "--table", data.table, "--users", data.list(share) or "all", *SPAN,
-        "--types", ",".join(TYPES), "--active", active, "--out", data.out, "--quiet",
+        "--types", ",".join(types), "--out", data.out, "--quiet", *flags,
     ])
+
+
+def show(data, user):
+    """One user's first page on the screen."""
+    return measure.run([command("extract"), "show", "--table", data.table, "--user", user, *SPAN, "--page", "50"])
 
 
 def hfile(benchmark):

@@ -24,7 +24,13 @@ COLUMNS = {
     "visit": {"page": "VARCHAR", "referrer": "VARCHAR", "duration": "BIGINT"},
     "login": {"device": "VARCHAR", "ip": "VARCHAR", "success": "BOOLEAN"},
 }
-FIELDS = [name for columns in COLUMNS.values() for name in columns]
+
+
+def fields(types):
+    """The fields of some behaviours."""
+    return [name for kind in types for name in COLUMNS[kind]]
+
+
 SPAN = "time >= TIMESTAMP '2014-09-01' AND time < TIMESTAMP '2014-09-11'"
 PARQUET = "(FORMAT parquet, COMPRESSION zstd)"
 
@@ -94,8 +100,9 @@ def write_daily(logs, out):
                 run(f"COPY ({_csv(source, kind)}) TO {quote(os.path.join(out, day, kind + '.parquet'))} {PARQUET}")
 
 
-def digest(path, zoned):
-    """What is in a result, whatever its order: users, rows and a sum of hashes.
+def digest(path, zoned, types=tuple(COLUMNS)):
+    """What is in a result of some behaviours, whatever its order: users, rows and a
+    sum of hashes.
 
     zoned says that times are in UTC, as ours are, and not local, as in the logs;
     there is no summer time in Shanghai.
@@ -103,7 +110,7 @@ def digest(path, zoned):
     local = "epoch_us(time) + 8 * 3600000000" if zoned else "epoch_us(time)"
     if not glob.glob(path):
         return [0, 0, None]  # nobody came out
-    hashed = ", ".join(["user_id", local, "behaviour", *FIELDS])
+    hashed = ", ".join(["user_id", local, "behaviour", *fields(types)])
     return ask(f"SELECT count(DISTINCT user_id), count(*), sum(hash({hashed})::HUGEINT)::VARCHAR FROM read_parquet({quote(path)})")
 
 
