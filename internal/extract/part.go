@@ -9,9 +9,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
-	"usertrail/internal/trail"
 	"usertrail/internal/trailfile"
 )
 
@@ -25,17 +24,14 @@ const groupRows = PartEvents * 3 / 2
 // A partWriter writes parts, one after the other.
 type partWriter struct {
 	q      *question
-	schema trailfile.Schema
-	slots  [][]int // by kind: which column each of its fields is
-	behave []uint8 // by kind: its index among the asked
-	file   *trailfile.Writer
+	schema trailfile.Schema // of the files
+	long   *longMaker       // one of the two
+	wide   *wideMaker
+	file   fileWriter
 	batch  trailfile.Batch
 	ids    []byte
 	users  []named
 }
-
-// firstField is the first column that is a field.
-const firstField = 5
 
 // named is a user's trail with the user ID, a piece of partWriter.ids.
 type named struct {
@@ -44,55 +40,60 @@ type named struct {
 }
 
 func newPartWriter(q *question) *partWriter {
-	s := q.info.Schema
-	fields := s.Columns(q.kinds)
-	w := &partWriter{
-		q:      q,
-		schema: trailfile.Long(q.names(), 0, fields),
-		slots:  make([][]int, len(s.Kinds)),
-		behave: make([]uint8, len(s.Kinds)),
-	}
-	for i, k := range q.kinds {
-		w.behave[k] = uint8(i)
-		for _, f := range s.Kinds[k].Fields {
-			w.slots[k] = append(w.slots[k], firstField+slices.IndexFunc(fields, func(c behaviour.Field) bool { return c.Name == f.Name }))
-		}
+	w := &partWriter{q: q, schema: q.schema.Without(q.output.Partition)}
+	if q.output.Shape == trailfile.WideShape {
+		w.wide = newWideMaker(q)
+	} else {
+		w.long = newLongMaker(q, w.schema)
 	}
 	w.batch = trailfile.NewBatch(w.schema)
 	return w
 }
 
-// write writes p under its name in out, whole or not at all, and lets go of it.
-func (w *partWriter) write(ctx context.Context, out *staging, p *part) error {
+// write writes the files of p to out, each whole or not at all, and lets go of p.
+func (w *partWriter) write(ctx context.Context, out outlet, p *part) error {
 	defer func() {
 		for _, t := range p.trails {
 			t.Release()
 		}
 	}()
-	name := partName(p.number)
+	name := w.q.output.partName(p.number)
 	if err := w.sortUsers(p); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
+	r := partRecord{Number: p.number, Users: int64(len(p.users)), Events: p.events, Last: p.last, Counts: p.counts}
+	for _, l := range w.leaves(p) {
+		f, err := w.writeLeaf(ctx, out, dfs.Join(l.dir, name), &l)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", dfs.Join(l.dir, name), err)
+		}
+		r.Files = append(r.Files, f)
+	}
+	return out.done(ctx, r)
+}
+
+// writeLeaf writes one file.
+func (w *partWriter) writeLeaf(ctx context.Context, out outlet, name string, l *leaf) (manifest.TrailPart, error) {
 	f, err := out.create(ctx, name)
 	if err != nil {
-		return err
+		return manifest.TrailPart{}, err
 	}
 	defer f.Abort()
 	h := xxhash.New()
 	s := &sum{Writer: io.MultiWriter(f, h)}
-	if err := w.rows(s); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+	if err := w.open(s); err != nil {
+		return manifest.TrailPart{}, err
 	}
-	if err := f.Commit(); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+	w.batch.Reset()
+	if err := w.rows(l); err != nil {
+		return manifest.TrailPart{}, err
 	}
-	return out.done(ctx, partRecord{
-		TrailPart: manifest.TrailPart{
-			Name: name, Users: int64(len(p.users)), Events: p.events,
-			Size: s.bytes, Sum: fmt.Sprintf("%016x", h.Sum64()),
-		},
-		Number: p.number, Last: p.last, Found: p.found,
-	})
+	if _, err := w.file.Close(); err != nil {
+		return manifest.TrailPart{}, err
+	}
+	return manifest.TrailPart{
+		Name: name, Users: l.users, Events: l.events, Size: s.bytes, Sum: fmt.Sprintf("%016x", h.Sum64()),
+	}, f.Commit()
 }
 
 // sortUsers puts a part's users in order of user ID.
@@ -111,105 +112,64 @@ func (w *partWriter) sortUsers(p *part) error {
 	return nil
 }
 
-// rows writes the sorted users' trails.
-func (w *partWriter) rows(out *sum) error {
-	if err := w.open(out); err != nil {
-		return err
-	}
-	w.batch.Reset()
-	for _, u := range w.users {
-		for i, events := 0, u.events(); i < len(events); i++ {
-			if err := w.row(u.id, u.trails.Batch, &events[i]); err != nil {
-				return err
-			}
-			if w.batch.Rows == batchRows {
-				if err := w.file.Write(&w.batch); err != nil {
-					return err
-				}
-				w.batch.Reset()
-			}
-		}
-	}
-	if err := w.file.Write(&w.batch); err != nil {
-		return err
-	}
-	_, err := w.file.Close()
-	return err
-}
-
 // open begins a file with the memory of the one before.
 func (w *partWriter) open(out io.Writer) (err error) {
 	if w.file != nil {
 		w.file.Reset(out)
 		return nil
 	}
-	w.file, err = trailfile.NewWriter(out, w.schema, trailfile.Options{GroupRows: groupRows})
+	w.file, err = w.q.output.newFile(out, w.schema)
 	return err
 }
 
-// row appends one behaviour to the columns.
-func (w *partWriter) row(id []byte, from *trail.Batch, e *trail.Event) error {
-	b := &w.batch
-	c := b.Columns
-	c[0].Str.Append(id)
-	c[1].Small = append(c[1].Small, e.Date)
-	c[2].Int = append(c[2].Int, e.Time)
-	c[3].Code = append(c[3].Code, w.behave[e.Kind])
-	c[4].Int = append(c[4].Int, e.ID)
-	slots := w.slots[e.Kind]
-	for i, slot := range slots {
-		if v := from.Value(from.Refs[int(e.Refs)+i]); v != nil {
-			if err := appendValue(&c[slot], v, b.Rows); err != nil {
-				k := w.q.info.Schema.Kinds[e.Kind]
-				return fmt.Errorf("user %q, %s, id %d, field %s: %w", id, k.Name, e.ID, k.Fields[i].Name, err)
+// rows writes the rows of a leaf.
+func (w *partWriter) rows(l *leaf) error {
+	for _, p := range l.picks {
+		u := &w.users[p.user]
+		if err := w.long.row(&w.batch, u, &u.events()[p.event]); err != nil {
+			return err
+		}
+		if err := w.flush(batchRows); err != nil {
+			return err
+		}
+	}
+	if l.picks == nil {
+		if err := w.allRows(); err != nil {
+			return err
+		}
+	}
+	return w.flush(0)
+}
+
+// allRows writes all rows of a part.
+func (w *partWriter) allRows() error {
+	for i := range w.users {
+		u := &w.users[i]
+		if w.wide != nil {
+			w.wide.row(&w.batch, u)
+			if err := w.flush(batchRows); err != nil {
+				return err
+			}
+			continue
+		}
+		for j, events := 0, u.events(); j < len(events); j++ {
+			if err := w.long.row(&w.batch, u, &events[j]); err != nil {
+				return err
+			}
+			if err := w.flush(batchRows); err != nil {
+				return err
 			}
 		}
 	}
-	b.Rows++
-	for i := firstField; i < len(c); i++ {
-		if len(c[i].Valid) < b.Rows {
-			appendNull(&c[i])
-		}
-	}
 	return nil
 }
 
-// appendValue adds a row's value to its column; row is the number of rows there.
-func appendValue(c *trailfile.Values, v []byte, row int) error {
-	if err := c.Type.Check(v); err != nil {
-		return err
+// flush hands the rows gathered to the file once there are as many as least.
+func (w *partWriter) flush(least int) error {
+	if w.batch.Rows < least {
+		return nil
 	}
-	if len(c.Valid) > row {
-		return fmt.Errorf("two values in one row")
-	}
-	c.Valid = append(c.Valid, true)
-	switch c.Type {
-	case behaviour.String:
-		c.Str.Append(v)
-	case behaviour.Int64, behaviour.Timestamp:
-		c.Int = append(c.Int, behaviour.ToInt64(v))
-	case behaviour.Double:
-		c.Double = append(c.Double, behaviour.ToDouble(v))
-	case behaviour.Day:
-		c.Small = append(c.Small, int32(behaviour.ToDate(v)))
-	case behaviour.Bool:
-		c.Small = append(c.Small, int32(v[0]&1))
-	}
-	return nil
+	err := w.file.Write(&w.batch)
+	w.batch.Reset()
+	return err
 }
-
-func appendNull(c *trailfile.Values) {
-	c.Valid = append(c.Valid, false)
-	switch c.Type {
-	case behaviour.String:
-		c.Str.Append(nil)
-	case behaviour.Int64, behaviour.Timestamp:
-		c.Int = append(c.Int, 0)
-	case behaviour.Double:
-		c.Double = append(c.Double, 0)
-	default:
-		c.Small = append(c.Small, 0)
-	}
-}
-
-func partName(n int) string { return fmt.Sprintf("part-%05d.parquet", n) }

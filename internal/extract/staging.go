@@ -31,22 +31,32 @@ const (
 //	.OUT.partial/_question.json     what is being answered
 //	.OUT.partial/part-00000.parquet
 //	.OUT.partial/_done-00000.json   the part is whole, and this is in it
+//
+// In an answer that is partitioned the files of a part lie one directory deeper:
+//
+//	.OUT.partial/date=2014-09-01/part-00000.parquet
 type staging struct {
+	finished
 	fs   dfs.FS
 	dir  string
 	to   string
 	lock dfs.Lock
+}
 
+// finished are the parts that are.
+type finished struct {
 	mu    sync.Mutex
 	parts []partRecord // by number once the answer is whole
 }
 
 // A partRecord says that a part is finished.
 type partRecord struct {
-	manifest.TrailPart
-	Number int          `json:"number"`
-	Last   manifest.Key `json:"last"`  // key of its last user
-	Found  int64        `json:"found"` // users found by their rows, up to that one
+	Files  []manifest.TrailPart `json:"files"`
+	Number int                  `json:"number"`
+	Users  int64                `json:"users"`
+	Events int64                `json:"events"`
+	Last   manifest.Key         `json:"last"`   // key of its last user
+	Counts counts               `json:"counts"` // of all users that were read, up to that one
 }
 
 // asked is everything that decides an answer's bytes.
@@ -54,10 +64,6 @@ type asked struct {
 	manifest.Question
 	Table   string `json:"table"`
 	Version string `json:"table_version"`
-}
-
-func (q *question) manifest() manifest.Question {
-	return manifest.Question{Span: q.span, Types: q.names(), Active: q.active, Users: q.users.digest(), Format: "parquet"}
 }
 
 // openStaging takes the lock, and what an earlier run of the same question has
@@ -112,11 +118,15 @@ func (s *staging) begin(ctx context.Context, a asked) error {
 // resume takes the parts that are finished with all before them, and removes
 // the rest.
 func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
+	list, err := s.deeper(ctx, list)
+	if err != nil {
+		return err
+	}
 	have := map[string]bool{}
 	for _, f := range list {
-		have[dfs.Base(f.Name)] = true
+		have[f.Name] = true
 	}
-	for n := 0; have[doneName(n)] && have[partName(n)]; n++ {
+	for n := 0; have[dfs.Join(s.dir, doneName(n))]; n++ {
 		b, err := dfs.ReadFile(ctx, s.fs, dfs.Join(s.dir, doneName(n)))
 		if err != nil {
 			return err
@@ -124,6 +134,9 @@ func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
 		var r partRecord
 		if err := json.Unmarshal(b, &r); err != nil {
 			return fmt.Errorf("%s: %w", doneName(n), err)
+		}
+		if slices.ContainsFunc(r.Files, func(p manifest.TrailPart) bool { return !have[dfs.Join(s.dir, p.Name)] }) {
+			break
 		}
 		s.parts = append(s.parts, r)
 	}
@@ -140,12 +153,40 @@ func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
 	return nil
 }
 
+// deeper is list with what lies in the directories on it.
+func (s *staging) deeper(ctx context.Context, list []dfs.Info) ([]dfs.Info, error) {
+	var out []dfs.Info
+	for _, f := range list {
+		if !f.Dir {
+			out = append(out, f)
+			continue
+		}
+		below, err := s.fs.List(ctx, f.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, below...)
+	}
+	return out, nil
+}
+
+func (s *staging) writers(workers int) int { return workers }
+
 // last is the last part that is finished with all before it.
-func (s *staging) last() partRecord {
-	if len(s.parts) == 0 {
+func (f *finished) last() partRecord {
+	if len(f.parts) == 0 {
 		return partRecord{}
 	}
-	return s.parts[len(s.parts)-1]
+	return f.parts[len(f.parts)-1]
+}
+
+func (f *finished) count() int { return len(f.parts) }
+
+// add may be called by many goroutines.
+func (f *finished) add(r partRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.parts = append(f.parts, r)
 }
 
 func (s *staging) create(ctx context.Context, name string) (dfs.Pending, error) {
@@ -161,26 +202,24 @@ func (s *staging) done(ctx context.Context, r partRecord) error {
 	if err := dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, doneName(r.Number)), b); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parts = append(s.parts, r)
+	s.add(r)
 	return nil
 }
 
 // manifest says what the whole answer is, once all parts are done.
-func (s *staging) manifest(q *question, found int64, table string) *manifest.Extract {
-	slices.SortFunc(s.parts, func(a, b partRecord) int { return cmp.Compare(a.Number, b.Number) })
+func (f *finished) manifest(q *question, c counts, table string) *manifest.Extract {
+	slices.SortFunc(f.parts, func(a, b partRecord) int { return cmp.Compare(a.Number, b.Number) })
 	m := &manifest.Extract{
-		Version: manifest.Version, Table: table, Question: q.manifest(),
-		Fields: q.info.Schema.Columns(q.kinds), Users: int64(q.users.len()), Found: found,
+		Version: manifest.Version, Table: table, Zone: q.info.Schema.Zone, Question: q.manifest(),
+		Columns: q.allColumns(), Fields: q.columns(), Users: int64(q.users.len()), Found: c.Found, Active: c.Active, Sequence: q.funnel(c),
 	}
 	if q.users.all {
-		m.Users = found
+		m.Users = c.Found
 	}
-	for _, p := range s.parts {
-		m.Active += p.Users
+	for _, p := range f.parts {
+		m.Kept += p.Users
 		m.Events += p.Events
-		m.Parts = append(m.Parts, p.TrailPart)
+		m.Parts = append(m.Parts, p.Files...)
 	}
 	return m
 }

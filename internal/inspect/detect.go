@@ -8,6 +8,9 @@ import (
 	"io"
 
 	"usertrail/internal/dfs"
+	"usertrail/internal/trailfile"
+	"usertrail/internal/trailfile/arrowfile"
+	"usertrail/internal/trailfile/textfile"
 )
 
 // What files begin or end with.
@@ -17,6 +20,8 @@ const (
 	rollEnd         = "UTROLL" // and two bytes of version
 	rollEndLen      = 8
 	parquetMagic    = "PAR1" // at both ends
+	csvStart        = trailfile.UserColumn + ","
+	jsonlStart      = `{"` + trailfile.UserColumn + `":`
 )
 
 // hfileStarts are the blocks that an HFile can begin with, as far as its trailer
@@ -45,7 +50,10 @@ func detect(f dfs.File) (Kind, error) {
 		return KindHFile, nil
 	case bytes.HasPrefix(tail, []byte(rollEnd)):
 		return KindRoll, nil
-	case bytes.HasPrefix(head, []byte(parquetMagic)):
+	case bytes.HasPrefix(head, []byte(parquetMagic)), bytes.HasPrefix(head, []byte(arrowfile.Magic)):
+		return KindTrailPart, nil
+	}
+	if text, ok := textFormat(head); ok && isTrails(f, text) {
 		return KindTrailPart, nil
 	}
 	if b := bytes.TrimLeft(head, " \t\r\n"); len(b) > 0 && b[0] == '{' {
@@ -60,6 +68,28 @@ func endsAsHFile(f dfs.File) (bool, error) {
 	}
 	b, err := bytesAt(f, f.Size()-hfileTrailerLen, len(hfileTrailer))
 	return string(b) == hfileTrailer, err
+}
+
+// textFormat is how trails are written in a file of text that begins with head.
+func textFormat(head []byte) (textfile.Format, bool) {
+	switch {
+	case bytes.HasPrefix(head, []byte(csvStart)):
+		return textfile.CSV, true
+	case bytes.HasPrefix(head, []byte(jsonlStart)):
+		return textfile.JSON, true
+	}
+	return "", false
+}
+
+// isTrails says whether a file of text has the columns of trails: the logs that
+// people deliver begin with the user too.
+func isTrails(f dfs.File, format textfile.Format) bool {
+	t, err := textfile.Open(f, f.Size(), format)
+	if err != nil {
+		return false
+	}
+	_, ok := trailfile.ShapeOf(t.Columns())
+	return ok
 }
 
 // bytesAt reads n bytes, or as many as there are.

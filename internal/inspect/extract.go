@@ -9,6 +9,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/trailfile"
 )
 
 // An Extract is one answer: the question, and what came out.
@@ -19,6 +20,7 @@ type Extract struct {
 	Users    int64             `json:"users"` // asked
 	Found    int64             `json:"found"`
 	Active   int64             `json:"active"`
+	Columns  []behaviour.Field `json:"columns,omitempty"`
 	Events   int64             `json:"events"`
 	Parts    []Part            `json:"parts"`
 	First    *FirstTrail       `json:"first_trail,omitempty"` // of the first part
@@ -48,7 +50,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 		return err
 	}
 	e := &Extract{
-		Table: m.Table, Question: m.Question, Fields: m.Fields,
+		Table: m.Table, Question: m.Question, Fields: m.Fields, Columns: m.Columns,
 		Users: m.Users, Found: m.Found, Active: m.Active, Events: m.Events, Parts: []Part{},
 	}
 	r.Kind, r.Extract, r.Size = KindExtract, e, 0
@@ -60,11 +62,13 @@ func (l *look) extract(r *Report, dir, name string) error {
 		e.Parts = append(e.Parts, Part{part, state})
 		r.Size += part.Size
 	}
-	if len(e.Parts) == 0 || e.Parts[0].State != Whole {
+	if len(e.Parts) == 0 || e.Parts[0].State != Whole || e.Parts[0].Size == 0 {
 		return nil
 	}
 	var err error
-	e.First, err = l.firstTrail(dfs.Join(dir, e.Parts[0].Name))
+	if e.First, err = l.firstTrail(dfs.Join(dir, e.Parts[0].Name)); err == nil && e.First != nil {
+		e.First.below(dfs.Dir(e.Parts[0].Name))
+	}
 	return err
 }
 
@@ -88,15 +92,29 @@ func (l *look) firstTrail(name string) (*FirstTrail, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t, err := openTrails(f)
+	t, format, err := openTrails(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	p, err := newTrailPart(t, l.rows)
+	p, err := newTrailPart(t, format, l.rows)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return p.First, nil
+}
+
+// below says of each behaviour what the directory of its file does, such as
+// date=2014-09-01.
+func (t *FirstTrail) below(dir string) {
+	column, value, _ := strings.Cut(dir, "=")
+	for i := range t.Behaviours {
+		switch column {
+		case trailfile.DateColumn:
+			t.Behaviours[i].Date = value
+		case trailfile.BehaviourColumn:
+			t.Behaviours[i].Behaviour = value
+		}
+	}
 }
 
 func (e *Extract) text(p *page) {
@@ -111,6 +129,7 @@ func (e *Extract) text(p *page) {
 		fact{"active users", count(e.Active)},
 		fact{"events", count(e.Events)},
 		fact{"fields", fieldList(e.Fields)},
+		fact{"format", e.format()},
 	)
 	g := newGrid("name", ">users", ">events", ">size", "state", "xxh64")
 	for _, part := range e.Parts {
@@ -118,4 +137,17 @@ func (e *Extract) text(p *page) {
 	}
 	p.list("parts", g, len(e.Parts))
 	p.trail(e.First)
+}
+
+// format is how the parts are written.
+func (e *Extract) format() string {
+	q := &e.Question
+	out := q.Format
+	if q.Shape != "" {
+		out += ", " + q.Shape
+	}
+	if q.PartitionBy != "" {
+		out += ", by " + q.PartitionBy
+	}
+	return out
 }

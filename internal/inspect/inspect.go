@@ -8,7 +8,8 @@
 //	extract      a directory with a _manifest.json, or that file
 //	hfile        the trailer of an HFile
 //	roll         the trailer of a roll
-//	trail part   a Parquet file whose first columns are those of a trail
+//	trail part   a Parquet, Arrow, csv or jsonl file whose first columns are those of
+//	             trails
 //	manifest     the JSON of a table's manifest, away from its ledgers
 //	ledger       the JSON of one load
 //	quarantine   lines of JSON, each a bad record

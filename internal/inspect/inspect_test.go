@@ -26,6 +26,7 @@ func makeWorld(t testing.TB) string {
 	makeTable(t, fs, filepath.Join(dir, "trails"))
 	makeCatalog(t, fs, filepath.Join(dir, "catalog"))
 	makeExtract(t, fs, filepath.Join(dir, "out"))
+	makeParts(t, filepath.Join(dir, "parts"))
 	writeFile(t, dir, "trails/quarantine/2014-09-01__play.csv.jsonl", []byte(bad))
 	makeForeign(t, fs, filepath.Join(dir, "away/foreign"))
 	for copy, from := range map[string]string{
@@ -46,6 +47,8 @@ func makeWorld(t testing.TB) string {
 		"other/empty":      "",
 		"other/text":       "user,time\n",
 		"other/log.gz":     "\x1f\x8b\x08 and so on",
+		"other/log.csv":    "user_id,time,programme,seconds\n",
+		"other/plays.json": `{"user_id":"u1","time":"2014-09-01"}` + "\n",
 		"other/log.jsonl":  `{"user":"u1","time":"2014-09-01"}` + "\n",
 		"other/half.json":  `{"user":[1,2`,
 		"other/bad.json":   `{"user":[1,,2]}`,

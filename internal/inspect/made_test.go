@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ import (
 	"usertrail/internal/table/files"
 	"usertrail/internal/tally"
 	"usertrail/internal/trailfile"
+	"usertrail/internal/trailfile/arrowfile"
+	"usertrail/internal/trailfile/textfile"
 )
 
 // The world that the drawings are of: three users, one of them awkward, and two
@@ -314,6 +317,64 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 	if err := manifest.Write(ctx, fs, dfs.Join(dir, "_manifest.json"), m); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// makeParts writes the same behaviours in other formats, and one row a user.
+func makeParts(t testing.TB, dir string) {
+	t.Helper()
+	fields := schema.Columns([]int{login, play, visit})
+	long, wide := trailfile.Long(schema.Names(), 0, fields), trailfile.Wide(schema.Names()[:1], 1)
+	text := func(f textfile.Format) func(w io.Writer, s trailfile.Schema) (trails, error) {
+		return func(w io.Writer, s trailfile.Schema) (trails, error) { return textfile.NewWriter(w, s, f, true) }
+	}
+	arrow := func(w io.Writer, s trailfile.Schema) (trails, error) { return arrowfile.NewWriter(w, s) }
+	for _, f := range []struct {
+		name   string
+		schema trailfile.Schema
+		rows   *trailfile.Batch
+		writer func(w io.Writer, s trailfile.Schema) (trails, error)
+	}{
+		{"long.csv", long, batch(fields), text(textfile.CSV)},
+		{"long.jsonl", long, batch(fields), text(textfile.JSON)},
+		{"long.arrow", long, batch(fields), arrow},
+		{"wide.csv", wide, wideBatch(wide), text(textfile.CSV)},
+		{"wide.arrow", wide, wideBatch(wide), arrow},
+	} {
+		var b bytes.Buffer
+		w, err := f.writer(&b, f.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(f.rows); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, dir, f.name, b.Bytes())
+	}
+}
+
+// trails is what writes a file of them.
+type trails interface {
+	Write(b *trailfile.Batch) error
+	Close() (trailfile.Meta, error)
+}
+
+// wideBatch is two users, of whom the second never did it.
+func wideBatch(s trailfile.Schema) *trailfile.Batch {
+	b := trailfile.NewBatch(s)
+	c := b.Columns
+	for i, user := range []string{"u1", "u2"} {
+		c[0].Str.Append(text(user))
+		n := int64(1 - i)
+		for _, at := range []int{1, 2, 3, 4, 5} {
+			c[at].Int = append(c[at].Int, n)
+		}
+		c[2].Valid, c[3].Valid = append(c[2].Valid, n > 0), append(c[3].Valid, n > 0)
+		b.Rows++
+	}
+	return &b
 }
 
 // batch is all deeds as rows, by user and time.

@@ -10,13 +10,17 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/trailfile"
+	"usertrail/internal/trailfile/arrowfile"
+	"usertrail/internal/trailfile/textfile"
 )
 
-// A TrailPart is a Parquet file of trails.
+// A TrailPart is a file of trails.
 type TrailPart struct {
+	Format string          `json:"format"`
+	Shape  trailfile.Shape `json:"shape"`
 	trailfile.Info
 	Head  [][]string  `json:"head"`                  // the first rows, as text, a string for each column; a null is empty
-	First *FirstTrail `json:"first_trail,omitempty"` // nil in a file without rows
+	First *FirstTrail `json:"first_trail,omitempty"` // nil in a file without rows, and in a wide one
 }
 
 // A FirstTrail is the beginning of a part's first trail.
@@ -41,19 +45,43 @@ type FieldValue struct {
 	Value string `json:"value"`
 }
 
-// trailPart reports the Parquet file f.
+// trailPart reports the file f.
 func (l *look) trailPart(r *Report, f dfs.File) error {
-	t, err := openTrails(f)
+	t, format, err := openTrails(f)
 	if err != nil {
 		return err
 	}
-	r.TrailPart, err = newTrailPart(t, l.rows)
+	r.TrailPart, err = newTrailPart(t, format, l.rows)
 	return err
 }
 
-// openTrails opens a trail file. The library takes as much memory as a footer
+// trails are a file of them, in whatever format.
+type trails interface {
+	Info() (trailfile.Info, error)
+	Head(n int) ([][]string, error)
+}
+
+// openTrails opens a file of trails, and says in which format they are.
+func openTrails(f dfs.File) (t trails, format string, err error) {
+	head, err := bytesAt(f, 0, 16)
+	if err != nil {
+		return nil, "", err
+	}
+	if strings.HasPrefix(string(head), arrowfile.Magic) {
+		t, err = arrowfile.Open(f, f.Size())
+		return t, "arrow", err
+	}
+	if text, ok := textFormat(head); ok {
+		t, err = textfile.Open(f, f.Size(), text)
+		return t, string(text), err
+	}
+	t, err = openParquet(f)
+	return t, "parquet", err
+}
+
+// openParquet opens a Parquet file. The library takes as much memory as a footer
 // says it is long, up to 4 GiB, so that is compared with the file first.
-func openTrails(f dfs.File) (*trailfile.File, error) {
+func openParquet(f dfs.File) (*trailfile.File, error) {
 	const around = 2*len(parquetMagic) + 4
 	tail, err := bytesAt(f, max(f.Size()-8, 0), 8)
 	if err != nil {
@@ -68,12 +96,12 @@ func openTrails(f dfs.File) (*trailfile.File, error) {
 	return trailfile.Open(f, f.Size())
 }
 
-func newTrailPart(t *trailfile.File, rows int) (*TrailPart, error) {
+func newTrailPart(t trails, format string, rows int) (*TrailPart, error) {
 	info, err := t.Info()
 	if err != nil {
 		return nil, err
 	}
-	p := &TrailPart{Info: info}
+	p := &TrailPart{Format: format, Info: info}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -89,19 +117,28 @@ func newTrailPart(t *trailfile.File, rows int) (*TrailPart, error) {
 	return p, nil
 }
 
-// check refuses a Parquet file that is not of trails.
+// check refuses a file that is not of trails.
 func (p *TrailPart) check() error {
+	names := make([]string, len(p.Columns))
+	for i, c := range p.Columns {
+		names[i] = c.Name
+	}
+	var ok bool
+	if p.Shape, ok = trailfile.ShapeOf(names); ok {
+		return nil
+	}
 	for i, name := range behaviour.Reserved {
-		if i >= len(p.Columns) || p.Columns[i].Name != name {
-			return fmt.Errorf("%w: a Parquet file whose column %d is not %s", ErrUnknown, i, name)
+		if i >= len(names) || names[i] != name {
+			return fmt.Errorf("%w: a file of %s whose column %d is not %s", ErrUnknown, p.Format, i, name)
 		}
 	}
 	return nil
 }
 
-// firstTrail takes from the first rows those of the first user.
+// firstTrail takes from the first rows those of the first user. What a row does not
+// say, since the file's path does, is empty.
 func (p *TrailPart) firstTrail() *FirstTrail {
-	if len(p.Head) == 0 {
+	if len(p.Head) == 0 || p.Shape != trailfile.LongShape {
 		return nil
 	}
 	t := &FirstTrail{User: p.Head[0][0]}
@@ -109,23 +146,40 @@ func (p *TrailPart) firstTrail() *FirstTrail {
 		if row[0] != t.User {
 			break
 		}
-		d := Done{Date: row[1], Time: row[2], Behaviour: row[3], ID: row[4], Fields: []FieldValue{}}
-		for i := len(behaviour.Reserved); i < len(row); i++ {
-			if row[i] != "" {
-				d.Fields = append(d.Fields, FieldValue{p.Columns[i].Name, row[i]})
-			}
-		}
-		t.Behaviours = append(t.Behaviours, d)
+		t.Behaviours = append(t.Behaviours, p.done(row))
 	}
 	return t
 }
 
-func (p *TrailPart) text(out *page) {
-	facts := []fact{
-		{"rows", count(p.Rows)},
-		{"row groups", count(len(p.Groups))},
-		{"written by", p.CreatedBy},
+// done is a row as a behaviour.
+func (p *TrailPart) done(row []string) Done {
+	d := Done{Fields: []FieldValue{}}
+	for i, v := range row[1:] {
+		switch name := p.Columns[1+i].Name; name {
+		case trailfile.DateColumn:
+			d.Date = v
+		case trailfile.TimeColumn:
+			d.Time = v
+		case trailfile.BehaviourColumn:
+			d.Behaviour = v
+		case trailfile.IDColumn:
+			d.ID = v
+		default:
+			if v != "" {
+				d.Fields = append(d.Fields, FieldValue{name, v})
+			}
+		}
 	}
+	return d
+}
+
+func (p *TrailPart) text(out *page) {
+	facts := []fact{{"format", p.Format}, {"rows", count(p.Rows)}}
+	if p.Format != "parquet" {
+		p.shortText(out, facts)
+		return
+	}
+	facts = append(facts, fact{"row groups", count(len(p.Groups))}, fact{"written by", p.CreatedBy})
 	for _, name := range slices.Sorted(maps.Keys(p.Metadata)) {
 		facts = append(facts, fact{name, short(p.Metadata[name])})
 	}
@@ -140,14 +194,34 @@ func (p *TrailPart) text(out *page) {
 	out.trail(p.First)
 }
 
+// shortText draws a file that says less of itself than Parquet does.
+func (p *TrailPart) shortText(out *page, facts []fact) {
+	if len(p.Groups) > 0 {
+		facts = append(facts, fact{"record batches", count(len(p.Groups))})
+	}
+	out.facts(facts...)
+	if p.Columns[0].Type != "" {
+		g := newGrid("name", "type", "null", ">nulls")
+		for _, c := range p.Columns {
+			g.add(c.Name, c.Type, nullText(c.Nullable), count(c.Nulls))
+		}
+		out.grid("columns", g)
+	}
+	out.grid("first rows", p.headGrid())
+	out.trail(p.First)
+}
+
+func nullText(nullable bool) string {
+	if nullable {
+		return "may be"
+	}
+	return "never"
+}
+
 func (p *TrailPart) columnGrid() *grid {
 	g := newGrid("name", "type", "null", ">nulls", "codec", "encodings", ">size", ">ratio")
 	for _, c := range p.Columns {
-		null := "never"
-		if c.Nullable {
-			null = "may be"
-		}
-		g.add(c.Name, c.Type, null, count(c.Nulls), c.Codec, strings.Join(c.Encodings, ", "), size(c.Compressed), ratio(c.Raw, c.Compressed))
+		g.add(c.Name, c.Type, nullText(c.Nullable), count(c.Nulls), c.Codec, strings.Join(c.Encodings, ", "), size(c.Compressed), ratio(c.Raw, c.Compressed))
 	}
 	return g
 }
@@ -174,8 +248,8 @@ func (p *TrailPart) headGrid() *grid {
 }
 
 // alignment puts numbers to the right.
-func alignment(parquetType string) string {
-	if strings.HasPrefix(parquetType, "INT") || parquetType == "DOUBLE" {
+func alignment(typ string) string {
+	if strings.HasPrefix(typ, "INT") || slices.Contains([]string{"DOUBLE", "int64", "double", "float64"}, typ) {
 		return ">"
 	}
 	return ""

@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
+	"usertrail/internal/extract"
 	"usertrail/internal/job"
 	"usertrail/internal/progress"
 )
@@ -35,7 +36,9 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Began          time.Time
+	Streams        bool // standard output is the answer: what is said of it goes to standard error
 
+	name    string // of the program
 	results map[*cobra.Command]any
 }
 
@@ -102,6 +105,7 @@ func OneArg(what string) cobra.PositionalArgs {
 // on standard error.
 func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
+	env.name = root.Name()
 	c, err := root.ExecuteContextC(ctx)
 	if err != nil && !errors.Is(err, ErrUsage) && strings.HasPrefix(err.Error(), "required flag(s)") {
 		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
@@ -110,8 +114,8 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	if nothing, ok := env.results[c]; ok && err != nil && !errors.As(err, &said) {
 		err = env.Report(nothing, err)
 	}
-	if err != nil {
-		fmt.Fprintf(env.Stderr, "%s: %v\n", root.Name(), err)
+	if err != nil && !(env.Streams && errors.As(err, &said)) {
+		env.say(err)
 	}
 	return Status(err)
 }
@@ -121,17 +125,37 @@ type reported struct{ error }
 
 func (r *reported) Unwrap() error { return r.error }
 
-// Report prints the last line of standard output: result as one JSON object, with
-// the time it took, the exit status, and the error if there is one.
+// Report prints the last line of standard output, or of standard error where the
+// answer streams: result as one JSON object, with the time it took, the exit status,
+// and the error if there is one.
 func (e *Env) Report(result any, err error) error {
 	line, fail := appendLine(result, lineEnd{time.Since(e.Began).Round(time.Millisecond).Seconds(), Status(err), text(err)})
 	if fail == nil {
-		_, fail = fmt.Fprintf(e.Stdout, "%s\n", line)
+		if e.Streams && err != nil {
+			e.say(err)
+		}
+		_, fail = fmt.Fprintf(e.Said(), "%s\n", line)
 	}
 	if err != nil {
 		return &reported{err}
 	}
 	return fail
+}
+
+// Said is where what is said of an answer goes.
+func (e *Env) Said() io.Writer {
+	if e.Streams {
+		return e.Stderr
+	}
+	return e.Stdout
+}
+
+// say says an error once, on standard error. That the reader of a stream has gone
+// needs no saying.
+func (e *Env) say(err error) {
+	if !errors.Is(err, extract.ErrGone) {
+		fmt.Fprintf(e.Stderr, "%s: %v\n", e.name, err)
+	}
 }
 
 // lineEnd is what every last line ends with.

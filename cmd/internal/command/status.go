@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/inspect"
 	"usertrail/internal/job"
 	"usertrail/internal/precheck"
+	"usertrail/internal/show"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
@@ -30,6 +31,7 @@ const (
 	There   = 73
 	NotNow  = 75
 	Nothing = 99
+	Gone    = 141 // what a shell says of a program that a closed pipe ended
 )
 
 // Statuses describes them for -h.
@@ -60,11 +62,13 @@ func Status(err error) int {
 	switch {
 	case err == nil:
 		return OK
+	case is(extract.ErrGone):
+		return Gone
 	case is(context.Canceled):
 		return Failed
 	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
 		return Usage
-	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, extract.ErrUsers, inspect.ErrUnknown):
+	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, extract.ErrUsers, show.ErrQuestion, inspect.ErrUnknown):
 		return Usage
 	case is(bulkload.ErrTooBad):
 		return TooBad

@@ -32,8 +32,8 @@ import (
 )
 
 const (
-	batchRows  = 64 << 10
-	batchBytes = 32 << 20
+	batchRows  = 32 << 10
+	batchBytes = 16 << 20
 )
 
 // A Writer writes one file of trails, and after Reset another. It holds one record

@@ -50,6 +50,9 @@ func Open(r io.ReaderAt, size int64, f Format) (*File, error) {
 	return t, nil
 }
 
+// Columns are the names of the columns.
+func (t *File) Columns() []string { return t.names }
+
 // Info counts the rows, which reads the file.
 func (t *File) Info() (trailfile.Info, error) {
 	var info trailfile.Info

@@ -1,0 +1,123 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/trail"
+	"usertrail/internal/trailfile"
+)
+
+// A longMaker makes one row of each behaviour.
+type longMaker struct {
+	q      *question
+	slots  [][]int // by kind: which column each of its fields is; -1 for one that does not come out
+	behave []uint8 // by kind: its index among the asked
+
+	// Which column is which; -1 is one that is not there.
+	date, time, behaviour, id, steps, fields int
+}
+
+func newLongMaker(q *question, s trailfile.Schema) *longMaker {
+	m := &longMaker{
+		q: q, behave: q.indexes(), slots: make([][]int, len(q.info.Schema.Kinds)),
+		date: s.Index(trailfile.DateColumn), time: s.Index(trailfile.TimeColumn),
+		behaviour: s.Index(trailfile.BehaviourColumn), id: s.Index(trailfile.IDColumn),
+	}
+	m.steps = m.id + 1
+	m.fields = m.steps + q.stepCount()
+	columns := q.columns()
+	for _, k := range q.kinds {
+		for i, f := range q.info.Schema.Kinds[k].Fields {
+			slot := -1
+			if q.fields[k][i] {
+				slot = m.fields + slices.Index(columns, f)
+			}
+			m.slots[k] = append(m.slots[k], slot)
+		}
+	}
+	return m
+}
+
+// indexes are, by kind, which of the asked behaviours it is.
+func (q *question) indexes() []uint8 {
+	out := make([]uint8, len(q.info.Schema.Kinds))
+	for i, k := range q.kinds {
+		out[k] = uint8(i)
+	}
+	return out
+}
+
+// row adds one behaviour of u.
+func (m *longMaker) row(b *trailfile.Batch, u *named, e *trail.Event) error {
+	c, from := b.Columns, u.trails.Batch
+	c[0].Str.Append(u.id)
+	if m.date >= 0 {
+		c[m.date].Small = append(c[m.date].Small, e.Date)
+	}
+	c[m.time].Int = append(c[m.time].Int, e.Time)
+	if m.behaviour >= 0 {
+		c[m.behaviour].Code = append(c[m.behaviour].Code, m.behave[e.Kind])
+	}
+	c[m.id].Int = append(c[m.id].Int, e.ID)
+	for i, t := range u.steps {
+		c[m.steps+i].Int = append(c[m.steps+i].Int, t)
+	}
+	for i, slot := range m.slots[e.Kind] {
+		if slot < 0 {
+			continue
+		}
+		if v := from.Value(from.Refs[int(e.Refs)+i]); v != nil {
+			if err := appendValue(&c[slot], v, b.Rows); err != nil {
+				k := m.q.info.Schema.Kinds[e.Kind]
+				return fmt.Errorf("user %q, %s, id %d, field %s: %w", u.id, k.Name, e.ID, k.Fields[i].Name, err)
+			}
+		}
+	}
+	b.Rows++
+	for i := m.fields; i < len(c); i++ {
+		if len(c[i].Valid) < b.Rows {
+			appendNull(&c[i])
+		}
+	}
+	return nil
+}
+
+// appendValue adds a row's value to its column; row is the number of rows there.
+func appendValue(c *trailfile.Values, v []byte, row int) error {
+	if err := c.Type.Check(v); err != nil {
+		return err
+	}
+	if len(c.Valid) > row {
+		return fmt.Errorf("two values in one row")
+	}
+	c.Valid = append(c.Valid, true)
+	switch c.Type {
+	case behaviour.String:
+		c.Str.Append(v)
+	case behaviour.Int64, behaviour.Timestamp:
+		c.Int = append(c.Int, behaviour.ToInt64(v))
+	case behaviour.Double:
+		c.Double = append(c.Double, behaviour.ToDouble(v))
+	case behaviour.Day:
+		c.Small = append(c.Small, int32(behaviour.ToDate(v)))
+	case behaviour.Bool:
+		c.Small = append(c.Small, int32(v[0]&1))
+	}
+	return nil
+}
+
+func appendNull(c *trailfile.Values) {
+	c.Valid = append(c.Valid, false)
+	switch c.Type {
+	case behaviour.String:
+		c.Str.Append(nil)
+	case behaviour.Int64, behaviour.Timestamp:
+		c.Int = append(c.Int, 0)
+	case behaviour.Double:
+		c.Double = append(c.Double, 0)
+	default:
+		c.Small = append(c.Small, 0)
+	}
+}

@@ -1,0 +1,85 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/trailfile/textfile"
+)
+
+// ErrGone is wrapped where whoever reads a stream has stopped.
+var ErrGone = errors.New("the reader of the answer has gone")
+
+// An outlet is where the parts of an answer go.
+type outlet interface {
+	// writers is how many parts may be written at once, where that many could.
+	writers(workers int) int
+	// last is the last part that an earlier run finished with all before it.
+	last() partRecord
+	// count is how many those are.
+	count() int
+	// create begins a file of a part.
+	create(ctx context.Context, name string) (dfs.Pending, error)
+	// done records that a part is whole.
+	done(ctx context.Context, r partRecord) error
+	// manifest says what the whole answer is, once all parts are done.
+	manifest(q *question, c counts, table string) *manifest.Extract
+	// publish ends the answer.
+	publish(ctx context.Context, m *manifest.Extract, overwrite bool) error
+	// close lets go of what is held.
+	close()
+}
+
+// openOutlet opens where an answer goes.
+func openOutlet(ctx context.Context, c *Config, q *question) (outlet, error) {
+	if q.output.Stream != nil {
+		return &stream{q: q}, nil
+	}
+	return openStaging(ctx, c, q)
+}
+
+// A stream is an outlet that passes the parts on as they come, one at a time, so
+// that they stand in order and none is held. Nothing of it can be resumed.
+type stream struct {
+	finished
+	q     *question
+	begun bool
+}
+
+func (s *stream) writers(int) int { return 1 }
+
+// create begins a part. The header of csv comes before the first.
+func (s *stream) create(context.Context, string) (dfs.Pending, error) {
+	if !s.begun && s.q.output.Format == CSV {
+		if _, err := s.Write(textfile.Header(s.q.schema)); err != nil {
+			return nil, err
+		}
+	}
+	s.begun = true
+	return s, nil
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	n, err := s.q.output.Stream.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		return n, fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	return n, err
+}
+
+// Commit and Abort make a stream a file of which all that was written is there.
+func (s *stream) Commit() error { return nil }
+func (s *stream) Abort()        {}
+
+func (s *stream) done(_ context.Context, r partRecord) error {
+	r.Files = nil
+	s.add(r)
+	return nil
+}
+
+func (s *stream) publish(context.Context, *manifest.Extract, bool) error { return nil }
+func (s *stream) close()                                                 {}
