@@ -1,0 +1,145 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"usertrail/internal/behaviour"
+)
+
+// sums are what a pass over trails adds up, and those of two passes can be added.
+type sums struct {
+	names   map[string]int // behaviours, in the order in which they were asked for
+	kinds   []Kind
+	users   int64
+	events  int64
+	days    days
+	lengths lengths
+	follows follows
+	between between
+	samples *samples
+}
+
+func newSums(s *source) *sums {
+	types := s.m.Question.Types
+	out := &sums{
+		names: map[string]int{}, days: days{}, lengths: lengths{},
+		follows: newFollows(len(types)), between: newBetween(len(s.m.Sequence)), samples: newSamples(s.span, s.zone),
+	}
+	for i, name := range types {
+		out.names[name] = i
+		out.kinds = append(out.kinds, Kind{Name: name})
+	}
+	return out
+}
+
+// trail is what is known of the trail that is being read.
+type trail struct {
+	events int64
+	did    uint64 // a bit for each kind
+	last   int    // kind
+	sample *sample
+}
+
+// begin forgets the trail before.
+func (t *trail) begin(s *sums, user []byte) {
+	*t = trail{last: -1, sample: s.samples.begin(user)}
+}
+
+// behaviour adds the next behaviour of a trail; time is in microseconds.
+func (s *sums) behaviour(t *trail, kind int, date behaviour.Date, time int64) {
+	t.events++
+	t.did |= 1 << kind
+	s.kinds[kind].Events++
+	s.days.add(date, kind, len(s.kinds))
+	if t.last >= 0 {
+		s.follows[t.last][kind]++
+	}
+	t.last = kind
+	if t.sample != nil {
+		s.samples.mark(t.sample, kind, time)
+	}
+}
+
+// end ends a trail.
+func (s *sums) end(t *trail) {
+	s.users++
+	s.events += t.events
+	s.lengths[t.events]++
+	for i := range s.kinds {
+		if t.did&(1<<i) != 0 {
+			s.kinds[i].Users++
+		}
+	}
+	if t.sample != nil {
+		s.samples.end(t.sample, t.events)
+	}
+}
+
+// add adds o, which is not to be used afterwards.
+func (s *sums) add(o *sums) {
+	s.users += o.users
+	s.events += o.events
+	for i := range s.kinds {
+		s.kinds[i].Events += o.kinds[i].Events
+		s.kinds[i].Users += o.kinds[i].Users
+	}
+	s.days.merge(o.days)
+	s.lengths.merge(o.lengths)
+	s.follows.merge(o.follows)
+	s.between.merge(o.between)
+	s.samples.merge(o.samples)
+}
+
+// MostKinds is how many behaviours stand in a table beside each other; the less
+// frequent ones are summed up.
+const MostKinds = 12
+
+// shown says where a behaviour stands in a report.
+type shown struct {
+	kinds []Kind
+	at    []int // by number of the behaviour: its index in kinds
+}
+
+// choose takes the most frequent behaviours, in the order in which they were asked
+// for, and sums up the rest.
+func choose(types []string, all []Kind) shown {
+	order := make([]int, len(types))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Events, all[a].Events) })
+	if len(order) > MostKinds {
+		order = order[:MostKinds]
+	}
+	slices.Sort(order)
+	s := shown{at: make([]int, len(types))}
+	for i := range s.at {
+		s.at[i] = len(order)
+	}
+	for i, k := range order {
+		s.at[k] = i
+		s.kinds = append(s.kinds, all[k])
+	}
+	if n := len(types) - len(order); n > 0 {
+		rest := Kind{Name: restName, Rest: n}
+		for i := range all {
+			if s.at[i] == len(order) {
+				rest.Events += all[i].Events
+			}
+		}
+		s.kinds = append(s.kinds, rest)
+	}
+	return s
+}
+
+// restName stands for the behaviours that are summed up. The name of a behaviour
+// is never that of two words.
+const restName = "the rest"
+
+// fold adds numbers by behaviour up to those by kind.
+func (s *shown) fold(to, byBehaviour []int64) {
+	for i, n := range byBehaviour {
+		to[s.at[i]] += n
+	}
+}

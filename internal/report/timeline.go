@@ -1,0 +1,150 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Tick is a line of the time line's axis.
+type Tick struct {
+	At   string // percent of the width
+	Text string
+}
+
+// mostTicks is how many labels fit beside each other on a telephone, and lastText
+// the percentage after which there is no room for one.
+const (
+	mostTicks = 6
+	lastText  = 90
+)
+
+// Ticks are hours of a single day, days or months, at equal distances as far as
+// the calendar goes.
+func (s Samples) Ticks() []Tick {
+	days := s.Span.Days()
+	var all []Tick
+	add := func(n, of int, text string) {
+		if 100*n > lastText*of {
+			text = ""
+		}
+		all = append(all, Tick{percent(n, of), text})
+	}
+	unit, format := Month, "2006-01"
+	switch {
+	case days == 1:
+		for h := 0; h < 24; h += 6 {
+			add(h, 24, fmt.Sprintf("%02d:00", h))
+		}
+		return all
+	case days <= 62:
+		unit, format = Day, "01-02"
+	}
+	starts := unit.starts(s.Span)
+	step := (len(starts) + mostTicks - 1) / mostTicks
+	for i := 0; i < len(starts); i += step {
+		y, m, d := starts[i].Civil()
+		add(int(starts[i]-s.Span.From), days, time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Format(format))
+	}
+	return all
+}
+
+// starts are where whole periods of a unit begin in a span.
+func (u Unit) starts(span behaviour.Span) []behaviour.Date {
+	var all []behaviour.Date
+	for d := u.after(span.From - 1); d <= span.To; d = u.after(d) {
+		all = append(all, d)
+	}
+	return all
+}
+
+func percent(n, of int) string {
+	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 2, 64) + "%"
+}
+
+// X is where a mark stands: in the middle of its position.
+func (s Samples) X(m Mark) string { return percent(2*m.Position+1, 2*s.Positions) }
+
+// A Lane is the marks of one kind in a trail.
+type Lane struct {
+	Kind  int
+	Shape int // number of the shape that marks have
+	Color int
+	Y     int
+	Text  string
+	Marks []Mark
+}
+
+// Of a time line.
+const (
+	shapes = 6
+	colors = 7
+)
+
+// laneHeight is how far lanes lie apart, in pixels: many of them overlap a little.
+func (r *Report) laneHeight() int {
+	if r.Many() {
+		return 7
+	}
+	return 11
+}
+
+// Lanes are a trail's, those without a mark left out; all trails have them at the
+// same heights.
+func (r *Report) Lanes(t Trail) []Lane {
+	var all []Lane
+	for _, m := range t.Marks {
+		if n := len(all); n == 0 || all[n-1].Kind != m.Kind {
+			l := r.lane(m.Kind)
+			all = append(all, l)
+		}
+		l := &all[len(all)-1]
+		l.Marks = append(l.Marks, m)
+	}
+	for i := range all {
+		var n int64
+		for _, m := range all[i].Marks {
+			n += m.Events
+		}
+		all[i].Text = fmt.Sprintf("%s %s", count(n), r.Kinds[all[i].Kind].Title())
+	}
+	return all
+}
+
+func (r *Report) lane(kind int) Lane {
+	return Lane{Kind: kind, Shape: kind % shapes, Color: kind % colors, Y: r.laneHeight()*kind + 6}
+}
+
+// Legend is an empty lane for each kind.
+func (r *Report) Legend() []Lane {
+	var all []Lane
+	for i, k := range r.Kinds {
+		l := r.lane(i)
+		l.Text = k.Title()
+		all = append(all, l)
+	}
+	return all
+}
+
+// Height of a trail's time line, in pixels.
+func (r *Report) Height() int { return r.laneHeight()*(len(r.Kinds)-1) + 12 }
+
+// Describe says a trail in words, for who cannot see it.
+func (r *Report) Describe(t Trail) string {
+	var parts []string
+	for _, l := range r.Lanes(t) {
+		parts = append(parts, l.Text)
+	}
+	return fmt.Sprintf("%s: %s", t.User, strings.Join(parts, ", "))
+}
+
+// Title is a kind's name; that of the rest says how many they are.
+func (k Kind) Title() string {
+	if k.Rest > 0 {
+		return plural(int64(k.Rest), "other")
+	}
+	return k.Name
+}
