@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"runtime"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/dfs"
+	"usertrail/internal/job"
+	"usertrail/internal/report"
+)
+
+// defaultPage is where the page is written if no flag says so.
+const defaultPage = "report.html"
+
+// reportOptions are the flags of a report.
+type reportOptions struct {
+	env       *command.Env
+	flags     command.Flags
+	out       string
+	asJSON    bool
+	overwrite bool
+}
+
+func newReport(env *command.Env) *cobra.Command {
+	o := &reportOptions{env: env}
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Draw a picture of an extract: one page of HTML",
+		Long: `Report reads the directory that an extract made and draws a picture of it: one page of HTML that
+loads nothing from elsewhere. It says how many users were asked, found and active, and shows the
+behaviours by day and type, the lengths of trails, which behaviour follows which, the steps of
+--sequence with the times between, and ten sample trails on a time line.
+
+With --json the same numbers are the last line of standard output, and no page is written
+unless --out names one.`,
+		Example: `  extract report ./trails-any -o report.html
+  extract report ./trails-any --json | tail -n 1 | jq .lengths`,
+		Args: command.OneArg("the directory of an extract"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	f.StringVarP(&o.out, "out", "o", "", "page to write (default "+defaultPage+", and none with --json)")
+	f.BoolVar(&o.asJSON, "json", false, "the numbers as the last line of standard output")
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
+	f.IntVar(&o.flags.Workers, "workers", runtime.GOMAXPROCS(0), "how many parts are read at once")
+	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	env.Reports(c, pageResult{})
+	return c
+}
+
+// A pageResult is the last line of a report, without --json.
+type pageResult struct {
+	report.Counts
+	Out string `json:"out"`
+}
+
+func (o *reportOptions) run(ctx context.Context, dir string) error {
+	r, err := o.make(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		fmt.Fprintf(o.env.Stdout, "%s behaviours of %s users in %s\n", humanize.Comma(r.Events), humanize.Comma(r.Kept), o.out)
+	}
+	if o.asJSON {
+		return o.env.Report(r, nil)
+	}
+	return o.env.Report(pageResult{r.Counts, o.out}, nil)
+}
+
+// make reads an extract and writes its page.
+func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, error) {
+	if o.flags.Workers < 1 {
+		return nil, fmt.Errorf("%w: --workers %d: at least one has to read", command.ErrUsage, o.flags.Workers)
+	}
+	if o.out == "" && !o.asJSON {
+		o.out = defaultPage
+	}
+	fs := command.Files()
+	if err := o.checkOut(ctx, fs); err != nil {
+		return nil, err
+	}
+	r, err := report.Make(ctx, report.Config{FS: fs, Dir: dir, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env)})
+	switch {
+	case errors.Is(err, report.ErrNone):
+		return nil, fmt.Errorf("%w: %w", job.ErrNoInput, err)
+	case errors.Is(err, report.ErrUnfit):
+		return nil, fmt.Errorf("%w: %w", command.ErrUsage, err)
+	case err != nil:
+		return nil, err
+	}
+	if o.out == "" {
+		return r, nil
+	}
+	return r, writePage(ctx, fs, o.out, r)
+}
+
+// checkOut refuses a page that is there already, before anything is read.
+func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
+	if o.out == "" || o.overwrite {
+		return nil
+	}
+	_, err := fs.Stat(ctx, o.out)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", o.out, command.ErrThere)
+}
+
+// writePage writes a page, whole or not at all.
+func writePage(ctx context.Context, fs dfs.FS, name string, r *report.Report) error {
+	f, err := fs.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := r.HTML(f); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return f.Commit()
+}
