@@ -588,6 +588,55 @@ func TestOverflowIsAnErrorOfTheEvaluation(t *testing.T) {
 	}
 }
 
+// TestArithmeticEndsWhere64BitsDo, and not one before.
+func TestArithmeticEndsWhere64BitsDo(t *testing.T) {
+	s := schema()
+	b := batch(s, location(t, s), []happening{{kind: 1, values: []any{nil, 1 << 62, nil}}})
+	for text, fits := range map[string]bool{
+		"play.seconds * -2 < +0": true, "play.seconds * -3 < 0": false, "-3 * play.seconds < 0": false, "play.seconds * 2 > 0": false,
+		"play.seconds - 1 + play.seconds > 0": true, "play.seconds + play.seconds > 0": false,
+		"-play.seconds - play.seconds < 0": true, "-play.seconds - play.seconds - 1 < 0": false,
+		"abs(-play.seconds - play.seconds) > 0": false, "-(-play.seconds - play.seconds) > 0": false, "abs(1 - play.seconds) > 0": true,
+	} {
+		w, err := condition.ParseWhere(text, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := w.Evaluator().Keeps(b, &b.Events[0]); kept != fits || overflow(err) == fits {
+			t.Errorf("%s: %v, %v", text, kept, err)
+		}
+	}
+}
+
+// TestDaysWhereClocksGoBackPastMidnight: a minute after midnight of 7 November
+// it was 6 November again.
+func TestDaysWhereClocksGoBackPastMidnight(t *testing.T) {
+	s := schema()
+	s.Zone = "America/St_Johns"
+	zone := location(t, s)
+	for _, c := range []struct {
+		at   []string // UTC
+		want int
+	}{
+		{[]string{"2010-11-04T12:00:00Z", "2010-11-07T02:30:30Z", "2010-11-07T03:00:00Z", "2010-11-07T04:00:00Z"}, 3},
+		{[]string{"2010-11-06T12:00:00Z", "2010-11-07T02:30:30Z", "2010-11-07T03:00:00Z", "2010-11-07T04:00:00Z"}, 2},
+		{[]string{"2010-11-07T02:30:30Z", "2010-11-07T03:00:00Z", "2010-11-07T03:10:00Z"}, 2},
+	} {
+		var trl []happening
+		for _, at := range c.at {
+			micros := read(at, zone).UnixMicro()
+			trl = append(trl, happening{micros: micros, date: behaviour.DateAt(micros, zone)})
+		}
+		h, err := condition.ParseHaving(fmt.Sprintf("days(login) == %d", c.want), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := keeps(h, batch(s, zone, trl)); !kept || err != nil {
+			t.Errorf("%v are not %d days: %v", c.at, c.want, err)
+		}
+	}
+}
+
 // TestNothingElseIsRead: values of fields and behaviours of kinds that a
 // condition's Refs do not name make no difference.
 func TestNothingElseIsRead(t *testing.T) {
