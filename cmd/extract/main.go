@@ -135,8 +135,8 @@ func (a *asking) close() {
 }
 
 // ask makes the flags a question and opens its table.
-func (o *options) ask(ctx context.Context) (a *asking, err error) {
-	a = new(asking)
+func (o *options) ask(ctx context.Context) (_ *asking, err error) {
+	a := new(asking)
 	defer func() {
 		if err != nil {
 			a.close()
