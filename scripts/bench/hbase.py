@@ -34,17 +34,20 @@ GET_THREADS = [4, 8]  # of Java's; the better counts
 PUT_THREADS = 4
 
 # As many times as good as the peer each has to be.
-REACH = {"get": 1.5, "get-cpu": 2, "put": 1.2, "scan": 1.5, "plan": 2, "plan-auto": 2, "memory": 0.67}
+REACH = {"get": 1.5, "get-cpu": 2, "put": 1.2, "scan": 1.5, "plan": 2, "plan-auto": 2, "memory": 0.67, "rolls-live": 3}
 
 # The table of users: all have each behaviour on most of ten days.
 USERS, RECORDS_PER_USER = 20_000, 50
 ASKED = 2_000
 
+# A larger table, of which one user in a hundred is asked for.
+MANY_USERS, FEW_RECORDS = 200_000, 20
+
 # Lists whose extracts must need the same memory, and what they may need.
 FEW, MANY = 1_000, 1_000_000
 MEMORY = 128 << 20  # the least that extract takes
 
-WORKS = ["put", "get", "scan", "plan", "memory", "load", "snapshot"]
+WORKS = ["put", "get", "scan", "plan", "memory", "rolls", "load", "snapshot"]
 LINES_PER_ROW = 2  # lines that are loaded, for each row that the clients put
 
 
@@ -76,11 +79,13 @@ def work(c, args, wanted):
     if "scan" in wanted:
         b.scan()
     if set(wanted) & {"plan", "memory"}:
-        u = Users(c, args.runs, rows, ratios)
+        u = Users(c, args.runs, rows, ratios, USERS, RECORDS_PER_USER, "put")
         if "plan" in wanted:
             u.plan()
         if "memory" in wanted:
             u.memory()
+    if "rolls" in wanted:
+        Users(c, args.runs, rows, ratios, MANY_USERS, FEW_RECORDS, "hfile").rolls()
     if set(wanted) & {"load", "snapshot"}:
         l = loads.Loads(c, args.rows * LINES_PER_ROW, args.runs, rows, ratios, DIR)
         if "load" in wanted:
@@ -162,34 +167,37 @@ class Bench:
 
 
 class Users:
-    """A table that bulkload filled by puts, and extracts of it."""
+    """A table that bulkload filled, and extracts of it."""
 
-    def __init__(self, c, runs, rows, ratios):
+    def __init__(self, c, runs, rows, ratios, people, each, mode):
         self.runs, self.rows, self.ratios = runs, rows, ratios
+        records = people * each
         os.environ["HADOOP_CONF_DIR"] = c.conf
         self.table = f"hbase://{c.zookeeper}/benchusers"
         say("making sample logs")
+        remove(LOGS)
+        c.admin.ask("rm", "/usertrail/default/benchusers")
         measure.run([
-            command("bulkload"), "sample", LOGS, "--records", str(USERS * RECORDS_PER_USER), "--users", str(USERS), "--days", "10",
+            command("bulkload"), "sample", LOGS, "--records", str(records), "--users", str(people), "--days", "10",
             "--from", FROM, "--seed", "1", "--bad", "0",
         ])
         self.known = users(LOGS)
         # Rows begin with the reversed user ID, which ends in a digit or a letter to f.
         c.admin.fresh("benchusers", "d", list("123456789abcdef"), COMPRESSION="SNAPPY")
         with open(JOB, "w", encoding="utf-8") as f:
-            f.write(job_text().replace("table: trails", f"table: {{path: \"{self.table}\", catalog: catalog}}"))
+            f.write(job_text().replace("table: trails", f"table: {{path: \"{self.table}\", catalog: catalog-{mode}}}"))
         say("loading them")
-        r = measure.run([command("bulkload"), "--job", JOB, *ours.SPAN, "--mode", "put", "--quiet"])
+        r = measure.run([command("bulkload"), "--job", JOB, *ours.SPAN, "--mode", mode, "--quiet"])
         said = last_json(r.stdout)
-        if said["loaded"] != USERS * RECORDS_PER_USER:
-            sys.exit(f"bench: bulkload loaded {said['loaded']} records of {USERS * RECORDS_PER_USER}")
+        if said["loaded"] != records:
+            sys.exit(f"bench: bulkload loaded {said['loaded']} records of {records}")
         c.admin.ask("compact", "benchusers")
 
-    def extract(self, path, *flags):
+    def extract(self, path, *flags, active="any"):
         """An extract of a list; what it says, a digest of its parts, and its Run."""
         remove(OUT)
         r = measure.run([
-            command("extract"), "--job", JOB, "--users", path, *ours.SPAN, "--types", ",".join(TYPES), "--active", "any",
+            command("extract"), "--job", JOB, "--users", path, *ours.SPAN, "--types", ",".join(TYPES), "--active", active,
             "--out", OUT, "--quiet", *flags,
         ])
         said = last_json(r.stdout)
@@ -212,6 +220,21 @@ class Users:
         for name, plan in ("plan", "scan"), ("plan-auto", "auto"):
             runs = plans[plan]
             self.ratios.append((name, rate(ASKED, runs, "users"), rate(ASKED, get, "users"), get.median() / runs.median(), REACH[name]))
+
+    def rolls(self):
+        """A list of which those come out who did all four, with the rolls and by the
+        rows alone."""
+        path = write_list("hundredth", self.known[::100])
+        use, off = Runs("extract 1% live, with rolls"), Runs("extract 1% live, without rolls")
+        for n in range(self.runs):
+            say(f"rolls, run {n + 1} of {self.runs}")
+            answer, r = self.extract(path, active="all")
+            use.add(r)
+            without, r = self.extract(path, "--rolls", "off", active="all")
+            off.add(r)
+            must_equal("extract without rolls", answer, without)
+        self.rows += [use, off]
+        self.ratios.append(("rolls-live", report.seconds(use.median()), report.seconds(off.median()), off.median() / use.median(), REACH["rolls-live"]))
 
     def memory(self):
         """A short list and a long one, most of whose users nobody knows."""
