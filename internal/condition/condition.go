@@ -11,6 +11,7 @@
 //	||  &&  !  or  and  not                  between claims
 //	==  !=  <  <=  >  >=  in [...]  in 1..9  between values of one type
 //	contains  startsWith  endsWith  matches  of texts; matches has a pattern of Go's regexp
+//	not in  not contains  ...                as != is to ==
 //	+  -  *  /  %  **                        of numbers; / is never whole; + joins texts
 //	lower  upper  trim  len                  of a text; len counts characters
 //	abs  floor  ceil  round                  of a number
@@ -20,8 +21,8 @@
 // a number, string a text, bool true or false; timestamp and date are times, a
 // date the beginning of its day in the schema's zone, and date(...) is read in
 // that zone. A time less a time is a duration; a duration can be added to a time,
-// or taken from it. A behaviour whose name is a word
-// of the language is written $env["in"], a field play["let"].
+// or taken from it. Names that the library would not read are quoted: a behaviour
+// called in is $env["in"], its field x² is $env["in"]["x²"].
 //
 // # Where
 //
@@ -30,12 +31,13 @@
 // Sunday), both local in the schema's zone.
 //
 // A comparison that touches a null, a field of another behaviour than the one at
-// hand, or a division by zero is false. A comparison is the innermost claim that
-// is not made of claims by !, && and ||; a field of type bool alone is one. So
-// every claim is true or false, never unknown as in SQL, and ! turns one into the
-// other: !(play.seconds >= 600) keeps orders and plays without seconds, where
-// SQL's NOT (seconds >= 600) does not. play.programme == nil and != nil ask
-// whether there is a value; an order has no play.programme.
+// hand, or a division by zero is false; that with !=, not in or not contains too.
+// A comparison is the innermost claim that is not made of claims by !, && and ||;
+// a field of type bool alone is one. So every claim is true or false, never
+// unknown as in SQL, and ! turns one into the other: !(play.seconds >= 600) keeps
+// orders, and plays without seconds, where SQL's NOT (seconds >= 600) does not.
+// play.programme == nil and != nil ask whether there is a value; an order has no
+// play.programme.
 //
 // # Having
 //
@@ -47,8 +49,8 @@
 //	first(play)  last(play)                        when
 //
 // The sum of nothing is 0; avg, min, max, first and last of nothing are null.
-// sum and avg are doubles: those of whole numbers are added without loss and then
-// rounded once. min and max take numbers and times, and pass over NaN. Distinct
+// sum and avg are doubles; whole numbers are added without loss, and their sum is
+// then the nearest double. min and max take numbers and times, and pass over NaN. Distinct
 // values are not counted: that would need memory for each of them.
 //
 // Arithmetic of whole numbers that leaves 64 bits is an error of the evaluation,

@@ -129,7 +129,9 @@ func (g *guard) claim(n ast.Node) ast.Node {
 	case *ast.BoolNode:
 		return boolean(n.Value, loc)
 	case *ast.UnaryNode:
-		return not(g.claim(n.Node), loc)
+		if _, ok := negated(n); !ok {
+			return not(g.claim(n.Node), loc)
+		}
 	case *ast.BinaryNode:
 		switch n.Operator {
 		case "&&", "and":
@@ -194,12 +196,7 @@ func (g *guard) comparison(n ast.Node) ast.Node {
 		}
 	}
 	c := &comparison{guard: g}
-	var out ast.Node
-	if b, ok := n.(*ast.BinaryNode); ok {
-		out = c.pair(b)
-	} else {
-		out = c.operand(n)
-	}
+	out := c.whether(n)
 	switch {
 	case c.null:
 		return boolean(false, loc)
@@ -210,6 +207,17 @@ func (g *guard) comparison(n ast.Node) ast.Node {
 		out = and(need, out, loc)
 	}
 	return out
+}
+
+// whether returns n, a comparison, as it is where nothing is null.
+func (c *comparison) whether(n ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.BinaryNode:
+		return c.pair(n)
+	case *ast.UnaryNode:
+		return not(c.whether(n.Node), n.Location())
+	}
+	return c.operand(n)
 }
 
 // leaf returns a call that does all of a comparison, or nil if there is none.

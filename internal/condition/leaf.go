@@ -19,7 +19,8 @@ import (
 type leaf struct {
 	term     *term
 	operator string
-	with     any // string, int, float64, bool, time.Time, []string or []int
+	with     any  // string, int, float64, bool, time.Time, []string or []int
+	not      bool // holds where the operator does not
 }
 
 // flipped are the operators with left and right exchanged.
@@ -28,7 +29,12 @@ var flipped = map[string]string{"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">
 // leafOf returns what n compares, if it is a field with something written.
 func (g *guard) leafOf(n ast.Node) (leaf, bool) {
 	if t := g.terms[nameOf(n)]; t != nil && t.typ == typeOf[bool]() {
-		return leaf{t, "==", true}, true
+		return leaf{t, "==", true, false}, true
+	}
+	if u, ok := n.(*ast.UnaryNode); ok {
+		l, ok := g.leafOf(u.Node)
+		l.not = !l.not
+		return l, ok
 	}
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
@@ -36,11 +42,11 @@ func (g *guard) leafOf(n ast.Node) (leaf, bool) {
 	}
 	if t := g.terms[nameOf(b.Left)]; t != nil {
 		with := writtenIn(b.Right)
-		return leaf{t, b.Operator, with}, with != nil
+		return leaf{t, b.Operator, with, false}, with != nil
 	}
 	t, with := g.terms[nameOf(b.Right)], writtenIn(b.Left)
 	operator, ok := flipped[b.Operator]
-	return leaf{t, operator, with}, ok && t != nil && with != nil
+	return leaf{t, operator, with, false}, ok && t != nil && with != nil
 }
 
 // writtenIn is the value of a literal, or of a list of them; else nil.
@@ -202,5 +208,5 @@ func wholeTester(l leaf, value func() int) call0 {
 	if test == nil {
 		return nil
 	}
-	return func(...any) (any, error) { return test(value()), nil }
+	return func(...any) (any, error) { return test(value()) != l.not, nil }
 }

@@ -102,12 +102,16 @@ func (m *maker) comparison() claim {
 		return m.list()
 	case "range":
 		x, a, b := m.operand("whole", 1), m.operand("whole", 0), m.operand("whole", 1)
+		if m.rng.IntN(2) == 0 {
+			below, above := m.compared(x, "<", a), m.compared(x, ">", b)
+			return claim{fmt.Sprintf("(%s not in %s..%s)", x.text, a.text, b.text), func(s *subject) bool { p, q := below(s), above(s); return p || q }}
+		}
 		from, to := m.compared(x, ">=", a), m.compared(x, "<=", b)
 		return claim{fmt.Sprintf("(%s in %s..%s)", x.text, a.text, b.text), func(s *subject) bool { p, q := from(s), to(s); return p && q }}
 	case "mixed":
 		return m.pair("whole", "double", "==", "!=", "<", "<=", ">", ">=")
 	case "text":
-		return m.pair(typ, typ, "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith")
+		return m.pair(typ, typ, "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith", "not contains", "not startsWith", "not endsWith")
 	default:
 		return m.pair(typ, typ, "==", "!=", "<", "<=", ">", ">=")
 	}
@@ -129,6 +133,9 @@ func (m *maker) compared(a operand, operator string, b operand) func(*subject) b
 }
 
 func compare(x any, operator string, y any) bool {
+	if rest, ok := strings.CutPrefix(operator, "not "); ok {
+		return !compare(x, rest, y)
+	}
 	switch operator {
 	case "contains":
 		return strings.Contains(x.(string), y.(string))
@@ -177,8 +184,8 @@ func (m *maker) list() claim {
 	operator := m.one("in", "not in")
 	return claim{fmt.Sprintf("(%s %s [%s])", x.text, operator, strings.Join(shown, ", ")), func(s *subject) bool {
 		v := x.is(s)
-		found := v != nil && slices.ContainsFunc(items, func(o operand) bool { return compare(v, "==", o.is(s)) })
-		return found == (operator == "in")
+		found := slices.ContainsFunc(items, func(o operand) bool { return v != nil && compare(v, "==", o.is(s)) })
+		return v != nil && found == (operator == "in")
 	}}
 }
 

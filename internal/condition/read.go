@@ -41,6 +41,11 @@ func (r *reader) node(n ast.Node) (ast.Node, error) {
 		nodes, err := r.nodes(n.Nodes)
 		return located(&ast.ArrayNode{Nodes: nodes}, loc), err
 	case *ast.UnaryNode:
+		if in, ok := negated(n); ok && in.Operator == "in" {
+			if bounds, ok := in.Right.(*ast.BinaryNode); ok && bounds.Operator == ".." {
+				return r.within(in, bounds, "<", "||", ">")
+			}
+		}
 		inner, err := r.node(n.Node)
 		return located(&ast.UnaryNode{Operator: n.Operator, Node: inner}, loc), err
 	case *ast.BinaryNode:
@@ -78,7 +83,7 @@ func (r *reader) binary(n *ast.BinaryNode) (ast.Node, error) {
 		}
 	case n.Operator == "in":
 		if bounds, ok := n.Right.(*ast.BinaryNode); ok && bounds.Operator == ".." {
-			return r.within(n, bounds)
+			return r.within(n, bounds, ">=", "&&", "<=")
 		}
 	case n.Operator == "matches":
 		if _, ok := n.Right.(*ast.StringNode); !ok {
@@ -130,17 +135,26 @@ func nameOf(n ast.Node) string {
 	return ""
 }
 
-// within turns x in a..b into a <= x && x <= b: the library would make a list.
-func (r *reader) within(n, bounds *ast.BinaryNode) (ast.Node, error) {
-	from, err := r.binary(located(&ast.BinaryNode{Operator: ">=", Left: n.Left, Right: bounds.Left}, n.Location()))
+// within turns x in a..b into a <= x && x <= b, and not in into the contrary: the
+// library would make a list.
+func (r *reader) within(n, bounds *ast.BinaryNode, low, between, high string) (ast.Node, error) {
+	loc := n.Location()
+	from, err := r.binary(located(&ast.BinaryNode{Operator: low, Left: n.Left, Right: bounds.Left}, loc))
 	if err != nil {
 		return nil, err
 	}
-	to, err := r.binary(located(&ast.BinaryNode{Operator: "<=", Left: n.Left, Right: bounds.Right}, n.Location()))
+	to, err := r.binary(located(&ast.BinaryNode{Operator: high, Left: n.Left, Right: bounds.Right}, loc))
 	if err != nil {
 		return nil, err
 	}
-	return located(&ast.BinaryNode{Operator: "&&", Left: from, Right: to}, n.Location()), nil
+	return located(&ast.BinaryNode{Operator: between, Left: from, Right: to}, loc), nil
+}
+
+// negated returns the comparison of x not in y, which is a comparison too. The
+// parser gives both the place of in; the not of not (x in y) has its own.
+func negated(n *ast.UnaryNode) (*ast.BinaryNode, bool) {
+	b, ok := n.Node.(*ast.BinaryNode)
+	return b, ok && n.Operator == "not" && n.Location() == b.Location()
 }
 
 func (r *reader) identifier(n *ast.IdentifierNode) (ast.Node, error) {

@@ -210,7 +210,7 @@ func (e *WhereEvaluator) momentTester(l leaf) call0 {
 	if !ok || test == nil {
 		return nil
 	}
-	return func(...any) (any, error) { return test(e.moment().Compare(with)), nil }
+	return func(...any) (any, error) { return test(e.moment().Compare(with)) != l.not, nil }
 }
 
 // isoWeekday counts from 1, Monday, to 7, Sunday.
@@ -236,7 +236,7 @@ func (e *WhereEvaluator) tester(l leaf, t behaviour.Type, at uint32) call0 {
 		if size != 0 && len(v) != size {
 			return nil, broken(t, v)
 		}
-		return test(v), nil
+		return test(v) != l.not, nil
 	}
 }
 
