@@ -32,6 +32,7 @@ type port struct {
 	root  string
 	// unknown is how many of HBase's staging directories nobody was told of.
 	unknown int
+	others  bool // put rows into the table, too
 }
 
 const trailsTable = "trails"
@@ -54,7 +55,7 @@ func (p *port) Master(context.Context) (string, error) { return p.hbase.MasterAd
 
 func (p *port) connect(fs dfs.FS) *live.Store {
 	p.t.Helper()
-	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(p.dir, "catalog"), Root: p.root}
+	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(p.dir, "catalog"), Root: p.root, Others: p.others}
 	o.Client.Registry, o.Client.User = p, "trail"
 	o.Client.CallTimeout, o.Client.BulkTimeout, o.Client.OpTimeout = 300*time.Millisecond, 300*time.Millisecond, 5*time.Second
 	store, err := live.Connect(p.t.Context(), fs, "hbase://nobody/"+trailsTable, o)

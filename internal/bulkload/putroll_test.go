@@ -308,6 +308,61 @@ func TestRowsOfOthersAreFound(t *testing.T) {
 	}
 }
 
+// TestOthersAreToldOf says that others write to the table, to whom asks and to a load,
+// which notes it down.
+func TestOthersAreToldOf(t *testing.T) {
+	p := newPort(t)
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || !p.byRolls() {
+		t.Fatalf("after a load (%v) the rolls are asked: %t", err, p.byRolls())
+	}
+	p.others = true
+	if p.byRolls() {
+		t.Error("the rolls are asked though others are told of")
+	}
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.others = false
+	if p.byRolls() {
+		t.Error("the rolls are asked though others were told of to a load")
+	}
+	p.namesAll("beside others")
+}
+
+// TestALostRollIsNotTrusted loses a roll together with the files of its load.
+func TestALostRollIsNotTrusted(t *testing.T) {
+	p := newPort(t)
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.killed()
+	for _, lost := range []string{"catalog/staging", "catalog/d/000002-0001.roll"} {
+		if err := os.RemoveAll(filepath.Join(p.dir, lost)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := p.connect(local.New())
+	defer store.Close()
+	again, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if _, err := again.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p.byRolls() {
+		t.Error("the rolls are asked though one of a load that was given up is gone")
+	}
+	if r, err := p.run(local.New()); err != nil || r.Loaded == 0 {
+		t.Fatalf("the same load again: %+v, %v", r, err)
+	}
+	if !p.byRolls() {
+		t.Error("the rolls are not asked though the load has ended")
+	}
+	p.namesAll("in the end")
+}
+
 // TestAUserOfTwoRegionsIsNamedOnce asks regions that end between the rows of a user.
 func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 	p := newPort(t)

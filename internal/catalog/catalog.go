@@ -120,8 +120,8 @@ func (c *Catalog) Extend(s *behaviour.Schema) error {
 	return nil
 }
 
-// SetAlone remembers that the table was empty before its first load. The manifest says
-// so after that load.
+// SetAlone remembers whether all that is in the table came by loads. The manifest says so
+// after the next load.
 func (c *Catalog) SetAlone(alone bool) {
 	m := *c.Manifest()
 	m.Alone = alone

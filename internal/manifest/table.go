@@ -18,8 +18,8 @@ type Table struct {
 	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
 	Splits      []Key             `json:"splits"` // first rows of all regions but the first
-	// Alone says of a live table that it was empty when its first load began: what is
-	// in it came by loads.
+	// Alone says of a live table that it was empty when its first load began, and that
+	// no job told of others who write to it: what is in it came by loads.
 	Alone bool      `json:"alone,omitempty"`
 	Files []File    `json:"files"`
 	Loads []LoadRef `json:"loads"`

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -18,13 +19,11 @@ import (
 // TakeIn implements table.Loader. Files are handed to the regions first; their
 // rows are seen as soon as a region has them.
 func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error {
-	if t.NextLoad() == 1 {
-		alone, err := t.alone(ctx)
-		if err != nil {
-			return err
-		}
-		t.SetAlone(alone)
+	alone, err := t.alone(ctx)
+	if err != nil {
+		return err
 	}
+	t.SetAlone(alone)
 	if !slices.ContainsFunc(files, func(f manifest.File) bool { return f.Name != "" }) {
 		if err := t.Commit(ctx, load, files); err != nil {
 			return err
@@ -117,11 +116,16 @@ func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 }
 
 // forget gives a load up that was being handed over. Some of its rows may be in the
-// table, so its rolls stay, under names that no other load has.
+// table, so its rolls stay, under names that no other load has; where one is gone
+// too, its files count as begun.
 func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
 	left := &manifest.Begun{Alone: h.Table.Alone}
 	for _, f := range filesOf(h) {
 		b, err := dfs.ReadFile(ctx, t.store.fs, dfs.Join(t.Dir(), f.Roll))
+		if errors.Is(err, iofs.ErrNotExist) {
+			left.Inputs = h.Load.Inputs
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -19,13 +19,19 @@ import (
 // Users implements table.Table: the rolls of all loads tell who has rows, unless there
 // may be some that no roll knows. Then the rows tell.
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
-	m, p := t.Manifest(), t.left()
-	if t.store.others || !rolled(m) || !p.covered {
+	q, ok := t.question(r, span)
+	if !ok {
 		return table.RowUsers(ctx, t, r, span), nil
 	}
-	return t.rolls.Users(ctx, rolls.Question{
+	return t.rolls.Users(ctx, q)
+}
+
+// question is what to ask the rolls, if they know everybody.
+func (t *Table) question(r split.Region, span behaviour.Span) (q rolls.Question, ok bool) {
+	m, p := t.Manifest(), t.left()
+	return rolls.Question{
 		Layout: t.Layout(), Schema: m.Schema, Region: r, Span: span, Files: m.Files, Perhaps: p.rolls, Unsure: t.store.expires(span, time.Now()),
-	})
+	}, !t.store.others && rolled(m) && p.covered
 }
 
 // rolled says whether a table's rolls name everybody whom its loads brought, and there
@@ -117,9 +123,12 @@ func (t *Table) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// alone says whether nobody but loads has put rows into the table, as far as the first
-// load could see before it began.
+// alone says whether nobody but loads puts rows into the table, as far as the first load
+// could see before it began, and as the jobs of all said.
 func (t *Table) alone(ctx context.Context) (bool, error) {
+	if t.store.others {
+		return false, nil
+	}
 	if t.NextLoad() > 1 {
 		return t.Manifest().Alone, nil
 	}
