@@ -32,34 +32,57 @@ type Users struct {
 // AllUsers asks for every user.
 func AllUsers() *Users { return &Users{all: true} }
 
+// byteOrderMark is that of UTF-8.
+const byteOrderMark = "\ufeff"
+
 // ReadUsers reads one user ID a line; name is for its errors. Blank lines and
 // duplicates are no error. While it is read the list may take limit bytes of memory.
 func ReadUsers(r io.Reader, name string, l layout.Layout, limit int64) (*Users, error) {
-	u := new(unsorted)
+	u := &list{name: name, layout: l, limit: limit}
 	in := bufio.NewReaderSize(r, 1<<20)
 	for line := 1; ; line++ {
 		b, err := in.ReadSlice('\n')
 		if line == 1 {
-			b = bytes.TrimPrefix(b, []byte("\ufeff"))
+			b = bytes.TrimPrefix(b, []byte(byteOrderMark))
 		}
-		id := bytes.TrimRight(b, "\r\n")
-		switch {
-		case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
+		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
 			return nil, fmt.Errorf("%w %s: line %d: %w", ErrUsers, name, line, err)
-		case len(id) > behaviour.MaxUserLen:
-			return nil, fmt.Errorf("%w %s: line %d is longer than %d bytes: write one user ID a line", ErrUsers, name, line, behaviour.MaxUserLen)
-		case !utf8.Valid(id):
-			return nil, fmt.Errorf("%w %s: line %d is not UTF-8", ErrUsers, name, line)
-		case len(bytes.TrimSpace(id)) > 0:
-			u.add(id, l)
 		}
-		if int64(cap(u.data))+16*int64(cap(u.list)) > limit || len(u.data) > 1<<32-1024 {
-			return nil, fmt.Errorf("%w %s: more than %d users do not fit in memory: raise --memory", ErrUsers, name, len(u.list))
+		if err := u.add(bytes.TrimRight(b, "\r\n"), func() string { return fmt.Sprintf("line %d", line) }); err != nil {
+			return nil, err
 		}
 		if err == io.EOF {
-			return u.sorted(), nil
+			return u.users.sorted(), nil
 		}
 	}
+}
+
+// A list is users as they are read.
+type list struct {
+	name   string // for errors
+	layout layout.Layout
+	limit  int64 // bytes of memory
+	users  unsorted
+}
+
+// add adds a user, unless id is blank. where says where it stands.
+func (u *list) add(id []byte, where func() string) error {
+	switch {
+	case len(id) > behaviour.MaxUserLen:
+		return fmt.Errorf("%w %s: %s is longer than %d bytes: write one user ID a line", ErrUsers, u.name, where(), behaviour.MaxUserLen)
+	case !utf8.Valid(id):
+		return fmt.Errorf("%w %s: %s is not UTF-8", ErrUsers, u.name, where())
+	case len(bytes.TrimSpace(id)) == 0:
+		return nil
+	}
+	u.users.add(id, u.layout)
+	if u.users.fits(u.limit) {
+		return nil
+	}
+	if u.users.compact(); !u.users.fits(u.limit / 2) {
+		return fmt.Errorf("%w %s: more than %d users do not fit in memory: raise --memory", ErrUsers, u.name, len(u.users.list))
+	}
+	return nil
 }
 
 // unsorted are users in the order of their list.
@@ -79,14 +102,22 @@ func (u *unsorted) add(id []byte, l layout.Layout) {
 	off := len(u.data)
 	u.data = l.AppendUserKey(u.data, id)
 	key := u.data[off:]
+	if n := len(u.list); n > 0 && bytes.Equal(u.key(u.list[n-1]), key) {
+		u.data = u.data[:off] // a column names a user many times over
+		return
+	}
 	var word [8]byte
 	copy(word[:], key)
 	u.list = append(u.list, userRef{binary.BigEndian.Uint64(word[:]), uint32(off), uint32(len(key))})
 }
 
-// sorted are the users in order, in half the memory: the list is held for as long
-// as trails are read.
-func (u *unsorted) sorted() *Users {
+// fits says whether the users take no more than limit bytes.
+func (u *unsorted) fits(limit int64) bool {
+	return int64(cap(u.data))+16*int64(cap(u.list)) <= limit && len(u.data) <= 1<<32-1024
+}
+
+// order sorts the users and takes duplicates out; their keys stay where they are.
+func (u *unsorted) order() {
 	slices.SortFunc(u.list, func(a, b userRef) int {
 		if c := cmp.Compare(a.word, b.word); c != 0 {
 			return c
@@ -94,11 +125,33 @@ func (u *unsorted) sorted() *Users {
 		return bytes.Compare(u.key(a), u.key(b))
 	})
 	u.list = slices.CompactFunc(u.list, func(a, b userRef) bool { return bytes.Equal(u.key(a), u.key(b)) })
+}
+
+// compact gives back the memory that duplicates take.
+func (u *unsorted) compact() {
+	u.order()
+	out := unsorted{data: make([]byte, 0, u.size()), list: make([]userRef, 0, len(u.list))}
+	for _, r := range u.list {
+		out.list = append(out.list, userRef{r.word, uint32(len(out.data)), r.len})
+		out.data = append(out.data, u.key(r)...)
+	}
+	*u = out
+}
+
+// size is how many bytes the keys on the list have.
+func (u *unsorted) size() int {
 	size := 0
 	for _, r := range u.list {
 		size += int(r.len)
 	}
-	out := &Users{data: make([]byte, 0, size), ends: make([]uint32, 0, len(u.list))}
+	return size
+}
+
+// sorted are the users in order, in half the memory: the list is held for as long
+// as trails are read.
+func (u *unsorted) sorted() *Users {
+	u.order()
+	out := &Users{data: make([]byte, 0, u.size()), ends: make([]uint32, 0, len(u.list))}
 	for _, r := range u.list {
 		out.data = append(out.data, u.key(r)...)
 		out.ends = append(out.ends, uint32(len(out.data)))

@@ -28,9 +28,9 @@ const maxWindow = 128 << 20
 // mark is the byte order mark in UTF-8.
 const mark = "\uFEFF"
 
-// decompress returns the bytes that r holds in the compression that the ending
+// Decompress returns the bytes that r holds in the compression that the ending
 // of name tells, and what frees them.
-func decompress(r io.Reader, name string) (io.Reader, func(), error) {
+func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 	free := func() {}
 	ending := strings.ToLower(path.Ext(name))
 	switch ending {

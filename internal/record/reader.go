@@ -33,7 +33,7 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}
-	in, free, err := decompress(r, file.Path)
+	in, free, err := Decompress(r, file.Path)
 	if err != nil {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}
