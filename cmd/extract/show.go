@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/show"
+)
+
+// showOptions are the flags of extract show.
+type showOptions struct {
+	env      *command.Env
+	flags    command.Flags
+	user     string
+	fields   []string
+	page     int
+	after    string
+	asJSON   bool
+	asCSV    bool
+	noColour bool
+}
+
+// newShow is the command that puts one user on the screen.
+func newShow(env *command.Env) *cobra.Command {
+	o := &showOptions{env: env}
+	c := &cobra.Command{
+		Use:   "show",
+		Short: "Show one user's trail, a page at a time",
+		Long: `Show writes one user's behaviours in order of time, as a table for the screen: times are those of the
+table's zone. --json writes one object a line for each behaviour, --csv a line; their times are UTC.
+
+The last line of standard output is one JSON object, also after a failure; with --csv, where it would spoil
+the table, it is the last line of standard error. "next" in it is the token of the next page, for --after; it is empty where nothing follows. A
+user who did nothing of what was asked is no failure: "events" is 0, and standard error says what there is instead.`,
+		Example: `  extract show --table ./trails --user u42
+  extract show --user u42 --from 2014-09-01 --to 2014-09-10 --types play,order --fields programme,order.price
+  extract show --user u42 --page 0 --json | head -n -1 | jq .programme`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return o.show(c.Context()) },
+	}
+	o.flags.AddTable(c)
+	f := c.Flags()
+	f.StringVar(&o.user, "user", "", "the user's ID")
+	f.StringVar(&o.flags.From, "from", "", "first date, YYYY-MM-DD (default the first that loads brought)")
+	f.StringVar(&o.flags.To, "to", "", "last date, included, YYYY-MM-DD (default the last that loads brought)")
+	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours, separated by commas (default all)")
+	f.StringSliceVar(&o.fields, "fields", nil, "fields to show, NAME or BEHAVIOUR.NAME, separated by commas (default all)")
+	f.IntVar(&o.page, "page", 50, "how many behaviours to show, 0 for all")
+	f.StringVar(&o.after, "after", "", "the token that the page before this one named")
+	f.BoolVar(&o.asJSON, "json", false, "as JSON, one behaviour a line")
+	f.BoolVar(&o.asCSV, "csv", false, "as CSV")
+	f.BoolVar(&o.noColour, "no-color", false, "no colour, as with $NO_COLOR")
+	env.Reports(c, show.Result{})
+	return c
+}
+
+func (o *showOptions) show(ctx context.Context) error {
+	// A page takes less memory than collecting garbage is worth.
+	debug.SetGCPercent(4 * gcPercent)
+	r, err := o.run(ctx)
+	env := *o.env
+	if o.asCSV && err == nil {
+		env.Stdout = o.env.Stderr
+	}
+	return env.Report(r, err)
+}
+
+func (o *showOptions) run(ctx context.Context) (show.Result, error) {
+	none := show.Result{User: o.user}
+	if o.asJSON && o.asCSV {
+		return none, fmt.Errorf("%w: --json and --csv are two ways to write a page: choose one", command.ErrUsage)
+	}
+	cfg := show.Config{User: o.user, Types: o.flags.Behaviours(), Fields: o.fields, Page: o.page, After: o.after}
+	for _, d := range []struct {
+		flag, text string
+		date       **behaviour.Date
+	}{{"--from", o.flags.From, &cfg.From}, {"--to", o.flags.To, &cfg.To}} {
+		if d.text == "" {
+			continue
+		}
+		date, err := behaviour.ParseDate(d.text)
+		if err != nil {
+			return none, fmt.Errorf("%w: %s: %w", command.ErrUsage, d.flag, err)
+		}
+		*d.date = &date
+	}
+	store, j, err := o.flags.Store(ctx, command.Files())
+	if err != nil {
+		return none, err
+	}
+	defer store.Close()
+	t, err := open(ctx, store, j)
+	if err != nil {
+		return none, err
+	}
+	defer t.Close()
+	cfg.Table = t
+	return o.write(ctx, cfg)
+}
+
+// write writes a page, and what is to be said of it.
+func (o *showOptions) write(ctx context.Context, cfg show.Config) (show.Result, error) {
+	out := bufio.NewWriterSize(o.env.Stdout, 64<<10)
+	asked, r, err := show.Page(ctx, cfg, o.writer(out))
+	if err == nil && r.Next != "" && !o.asJSON && !o.asCSV {
+		more(out, r, o.look().Width)
+	}
+	if fail := out.Flush(); err == nil {
+		err = fail
+	}
+	if err != nil {
+		return r, err
+	}
+	switch {
+	case r.Next != "" && (o.asJSON || o.asCSV):
+		more(o.env.Stderr, r, 1<<10)
+	case r.Events == 0 && o.after == "":
+		said, err := show.Instead(ctx, cfg.Table, asked)
+		if err != nil {
+			return r, err
+		}
+		fmt.Fprintln(o.env.Stderr, said)
+	}
+	return r, nil
+}
+
+// more says how to go on; the token is never cut.
+func more(w io.Writer, r show.Result, columns int) {
+	said := fmt.Sprintf("… %d of more; go on with", r.Events)
+	space := " "
+	if len(said)+len(" --after ")+len(r.Next) > columns {
+		space = "\n"
+	}
+	fmt.Fprintf(w, "%s%s--after %s\n", said, space, r.Next)
+}
+
+// writer is what a page is written by.
+func (o *showOptions) writer(w io.Writer) show.Writer {
+	switch {
+	case o.asJSON:
+		return show.NewJSON(w)
+	case o.asCSV:
+		return show.NewCSV(w, terminal(o.env.Stdout) >= 0)
+	}
+	return show.NewScreen(w, o.look())
+}
+
+// defaultWidth is that of a screen of which nothing is known.
+const defaultWidth = 80
+
+// look is that of the terminal, or else what $COLUMNS says.
+func (o *showOptions) look() show.Look {
+	look := show.Look{Width: defaultWidth}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		look.Width = n
+	}
+	fd := terminal(o.env.Stdout)
+	if fd < 0 {
+		return look
+	}
+	if columns, _, err := term.GetSize(fd); err == nil && columns > 0 {
+		look.Width = columns
+	}
+	look.Colour = !o.noColour && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return look
+}
+
+// terminal is the descriptor of the terminal that w is, negative if it is none.
+func terminal(w io.Writer) int {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return int(f.Fd())
+	}
+	return -1
+}

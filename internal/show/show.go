@@ -1,0 +1,258 @@
+// Package show is one user's trail, read from a table a page at a time:
+//
+//	ask       the question is checked, the token says where the last page ended
+//	read      from there on a few days at a time, as many as the page needs
+//	write     as a table for a screen, as JSON or as CSV
+//
+// Behaviours come in the order of a trail. What lies before the token is not read,
+// but for the day it lies in, and what lies after the page hardly: a page costs its
+// page, not the trail.
+//
+// # Tokens
+//
+// A token names the behaviour that was shown last, so it stays true when later
+// loads bring more: what they add before it was not shown, what they add after it
+// will be. It is bound to its question, and base64url (RFC 4648) of
+//
+//	1 byte   version, 1
+//	8 bytes  time, microseconds since 1970-01-01 UTC, big endian
+//	2 bytes  behaviour ID, big endian
+//	8 bytes  column ID, big endian
+//	4 bytes  of the SHA-256 of user, dates, types and all bytes before
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
+	"usertrail/internal/table"
+	"usertrail/internal/trail"
+)
+
+// ErrQuestion is wrapped by errors that another try of the same command cannot
+// mend: an unknown behaviour, a token of another question.
+var ErrQuestion = errors.New("wrong question")
+
+// Config is one page of a trail.
+type Config struct {
+	Table table.Loader
+	User  string
+	// From and To are the first and last date; nil is the table's.
+	From, To *behaviour.Date
+	Types    []string // behaviours; none is all
+	Fields   []string // NAME or BEHAVIOUR.NAME; none is all
+	Page     int      // behaviours; 0 is all there are
+	After    string   // the token of the page before; empty at the first
+}
+
+// A Result is what came of a page.
+type Result struct {
+	User   string `json:"user"`
+	Events int64  `json:"events"` // shown
+	Next   string `json:"next"`   // token of the next page, empty if this is the last
+}
+
+// A Behaviour is one of the trail.
+type Behaviour struct {
+	trail.Event
+	Values [][]byte // one for each field of its kind; nil is null, or was not asked for
+	Nth    int      // which of its day's it is, from 1 on
+	OfDay  int      // how many its day has
+}
+
+// A Writer takes a page. What it is given is valid until it returns.
+type Writer interface {
+	// Begin is told what was asked.
+	Begin(a *Asked) error
+	// Add takes the next behaviour.
+	Add(b *Behaviour) error
+	// End ends the page.
+	End() error
+}
+
+// Asked is a question that has been checked against its table.
+type Asked struct {
+	User   string
+	Span   behaviour.Span
+	Schema *behaviour.Schema
+	Zone   *time.Location
+	Kinds  []int       // in order of behaviour ID
+	Fields []FieldName // that come out, of all kinds
+
+	layout   layout.Layout
+	want     layout.Want
+	key      []byte
+	question string
+	after    *trail.Event // what was shown last; nil at the first page
+}
+
+// A FieldName is a column of what comes out.
+type FieldName struct {
+	behaviour.Field
+	slots []int // index among the fields of each kind of the schema, -1 where it has none
+}
+
+// Of is f's value in b, or nil.
+func (f *FieldName) Of(b *Behaviour) []byte {
+	if i := f.slots[b.Kind]; i >= 0 {
+		return b.Values[i]
+	}
+	return nil
+}
+
+// Page writes one page of a trail.
+func Page(ctx context.Context, c Config, w Writer) (*Asked, Result, error) {
+	a, err := ask(ctx, &c)
+	if err != nil {
+		return nil, Result{User: c.User}, err
+	}
+	p := &page{writer: w, left: c.Page, asked: a, result: Result{User: c.User}}
+	if c.Page == 0 {
+		p.left = -1
+	}
+	if err := w.Begin(a); err != nil {
+		return a, p.result, err
+	}
+	if err := newReader(c.Table, a, c.Page).each(ctx, p.add); err != nil && err != errFull {
+		return a, p.result, fmt.Errorf("show user %q: %w", c.User, err)
+	}
+	return a, p.result, w.End()
+}
+
+// errFull ends the reading of a page.
+var errFull = errors.New("the page is full")
+
+// A page counts what is written.
+type page struct {
+	asked  *Asked
+	writer Writer
+	left   int // negative is no end
+	last   trail.Event
+	result Result
+}
+
+// add writes b, unless the page is full: then there is a next one.
+func (p *page) add(b *Behaviour) error {
+	if p.left == 0 {
+		p.result.Next = p.asked.token(&p.last)
+		return errFull
+	}
+	p.left--
+	p.last = b.Event
+	p.result.Events++
+	return p.writer.Add(b)
+}
+
+// ask checks a question.
+func ask(ctx context.Context, c *Config) (*Asked, error) {
+	info := c.Table.Info()
+	a := &Asked{User: c.User, Schema: info.Schema, layout: info.Layout, question: c.question()}
+	var err error
+	if a.Zone, err = time.LoadLocation(info.Schema.Zone); err != nil {
+		return nil, fmt.Errorf("zone of the table: %w", err)
+	}
+	switch {
+	case c.User == "":
+		return nil, fmt.Errorf("%w: --user is missing: write --user ID", ErrQuestion)
+	case len(c.User) > behaviour.MaxUserLen:
+		return nil, fmt.Errorf("%w: --user is longer than %d bytes", ErrQuestion, behaviour.MaxUserLen)
+	case !utf8.ValidString(c.User):
+		return nil, fmt.Errorf("%w: --user is not UTF-8", ErrQuestion)
+	case c.Page < 0:
+		return nil, fmt.Errorf("%w: --page %d: write how many behaviours, or 0 for all", ErrQuestion, c.Page)
+	}
+	a.key = info.Layout.AppendUserKey(nil, []byte(c.User))
+	if a.Kinds, err = kinds(info.Schema, c.Types); err != nil {
+		return nil, err
+	}
+	if err := a.chooseFields(c.Fields); err != nil {
+		return nil, err
+	}
+	a.want.Kinds = a.Kinds
+	if c.After != "" {
+		if a.after, err = parseToken(c, info.Schema); err != nil {
+			return nil, err
+		}
+	}
+	a.Span, err = span(ctx, c)
+	return a, err
+}
+
+// kinds are those called names, or all, in order of behaviour ID.
+func kinds(s *behaviour.Schema, names []string) ([]int, error) {
+	var out []int
+	for _, name := range names {
+		k, ok := s.Kind(name)
+		if !ok {
+			return nil, fmt.Errorf("%w: --types: the table has no behaviour %q; it has %s", ErrQuestion, name, strings.Join(s.Names(), ", "))
+		}
+		out = append(out, k)
+	}
+	if len(names) == 0 {
+		for k := range s.Kinds {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// chooseFields settles which fields come out.
+func (a *Asked) chooseFields(names []string) error {
+	if len(names) > 0 {
+		a.want.Fields = make([][]bool, len(a.Schema.Kinds))
+		for k := range a.Schema.Kinds {
+			a.want.Fields[k] = make([]bool, len(a.Schema.Kinds[k].Fields))
+		}
+	}
+	for _, name := range names {
+		if err := a.chooseField(name); err != nil {
+			return err
+		}
+	}
+	for _, f := range a.Schema.Columns(a.Kinds) {
+		name := FieldName{Field: f, slots: make([]int, len(a.Schema.Kinds))}
+		asked := false
+		for k := range name.slots {
+			i := slices.Index(a.Schema.Kinds[k].Fields, f)
+			if i >= 0 && slices.Contains(a.Kinds, k) && a.want.Has(k, i) {
+				name.slots[k], asked = i, true
+			} else {
+				name.slots[k] = -1
+			}
+		}
+		if asked {
+			a.Fields = append(a.Fields, name)
+		}
+	}
+	return nil
+}
+
+// chooseField marks the fields that NAME or BEHAVIOUR.NAME means.
+func (a *Asked) chooseField(text string) error {
+	kind, name, one := strings.Cut(text, ".")
+	if !one {
+		kind, name = "", text
+	}
+	found := false
+	var there []string
+	for _, k := range a.Kinds {
+		for i, f := range a.Schema.Kinds[k].Fields {
+			there = append(there, a.Schema.Kinds[k].Name+"."+f.Name)
+			if f.Name == name && (!one || a.Schema.Kinds[k].Name == kind) {
+				a.want.Fields[k][i], found = true, true
+			}
+		}
+	}
+	if !found {
+		return fmt.Errorf("%w: --fields: there is no field %q; there is %s", ErrQuestion, text, strings.Join(there, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package show
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/trail"
+)
+
+const (
+	tokenVersion = 1
+	tokenLen     = 1 + 8 + 2 + 8 // without the digest
+	digestLen    = 4
+)
+
+var tokenText = base64.RawURLEncoding
+
+// question is what a token is bound to: the dates as they were asked for, since
+// those of the table change with every night, and so for the types.
+func (c *Config) question() string {
+	types := slices.Compact(slices.Sorted(slices.Values(c.Types)))
+	return fmt.Sprintf("%q %s %s %q", c.User, dateOr(c.From), dateOr(c.To), types)
+}
+
+func dateOr(d *behaviour.Date) string {
+	if d == nil {
+		return "-"
+	}
+	return d.String()
+}
+
+// token names e, the behaviour that was shown last.
+func (a *Asked) token(e *trail.Event) string {
+	b := make([]byte, 0, tokenLen+digestLen)
+	b = append(b, tokenVersion)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.Time))
+	b = binary.BigEndian.AppendUint16(b, a.Schema.Kinds[e.Kind].ID)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.ID))
+	return tokenText.EncodeToString(append(b, digest(a.question, b)...))
+}
+
+func digest(question string, b []byte) []byte {
+	sum := sha256.Sum256(append([]byte(question), b...))
+	return sum[:digestLen]
+}
+
+// parseToken is the behaviour that c.After names. Of it time, kind and ID are known.
+func parseToken(c *Config, s *behaviour.Schema) (*trail.Event, error) {
+	wrong := func(why string) error {
+		return fmt.Errorf("%w: --after %q %s: take the one that the page before names, with the same --user, --from, --to and --types", ErrQuestion, c.After, why)
+	}
+	b, err := tokenText.DecodeString(c.After)
+	if err != nil || len(b) != tokenLen+digestLen || b[0] != tokenVersion {
+		return nil, wrong("is no token")
+	}
+	body := b[:tokenLen]
+	if string(digest(c.question(), body)) != string(b[tokenLen:]) {
+		return nil, wrong("is not a token of this question")
+	}
+	id := binary.BigEndian.Uint16(body[9:])
+	kind, ok := s.KindByID(id)
+	if !ok {
+		return nil, wrong(fmt.Sprintf("names behaviour ID %d, which the table does not have", id))
+	}
+	return &trail.Event{
+		Time: int64(binary.BigEndian.Uint64(body[1:])), Kind: uint8(kind), ID: int64(binary.BigEndian.Uint64(body[11:])),
+	}, nil
+}
