@@ -160,8 +160,18 @@ func differ(got, want map[string]string) string {
 
 // TestExtractSurvivesAnyFault is the same for an extract: OUT is absent or whole.
 func TestExtractSurvivesAnyFault(t *testing.T) {
+	extractSurvives(t, extract.Output{}, modes)
+}
+
+// TestPartitionedExtractSurvivesFaults is the same where a part is several files.
+func TestPartitionedExtractSurvivesFaults(t *testing.T) {
+	extractSurvives(t, extract.Output{Format: extract.CSV, Partition: "date"}, modes[1:3])
+}
+
+func extractSurvives(t *testing.T, o extract.Output, modes []dfstest.Mode) {
+	t.Helper()
 	w, h := tiny(t)
-	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 3}
+	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 3, output: o}
 	h.load(t, u, w.Span)
 	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	clean := filepath.Join(h.dir, "clean")
@@ -224,12 +234,6 @@ func askWithFault(t *testing.T, h *house, q testworld.Question, u turn, home str
 	return past
 }
 
-func onlyParts(all map[string]string) map[string]string {
-	out := maps.Clone(all)
-	maps.DeleteFunc(out, func(name, _ string) bool { return !strings.HasSuffix(name, ".parquet") })
-	return out
-}
-
 // leftovers are the files that lie below dir besides an answer and its lock,
 // hidden ones too.
 func leftovers(t *testing.T, dir string) []string {
@@ -240,7 +244,7 @@ func leftovers(t *testing.T, dir string) []string {
 			return err
 		}
 		base := filepath.Base(name)
-		ours := filepath.Dir(name) == filepath.Join(dir, "out") &&
+		ours := strings.HasPrefix(name, filepath.Join(dir, "out")+"/") &&
 			(strings.HasPrefix(base, "part-") || base == extract.ManifestName || base == extract.SuccessName)
 		if !ours && base != ".out.lock" {
 			out = append(out, strings.TrimPrefix(name, dir))

@@ -84,7 +84,12 @@ func oneOf[T ~string](flag string, v T, all []T) error {
 func (o *Output) text() bool { return o.Format == CSV || o.Format == JSONL }
 
 // partName is the name of a part's files.
-func (o *Output) partName(n int) string { return fmt.Sprintf("part-%05d.%s", n, o.Format) }
+func (o *Output) partName(n int) string {
+	if o.Stream != nil {
+		return "standard output"
+	}
+	return fmt.Sprintf("part-%05d.%s", n, o.Format)
+}
 
 // A fileWriter writes one file after the other, of one schema.
 type fileWriter interface {

@@ -149,6 +149,7 @@ type turn struct {
 
 	overwrite bool
 	unrolled  bool // asked without its rolls
+	output    extract.Output
 }
 
 func (h *house) store(name string) files.Store {
@@ -194,7 +195,7 @@ func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out strin
 	}
 	r, err := extract.Run(ctx, extract.Config{
 		FS: h.fs, Table: asked, Users: users, Span: q.Span, Types: q.Kinds,
-		Active: q.Active, Conditions: conditions(q), Out: out, Workers: u.workers, Overwrite: u.overwrite,
+		Active: q.Active, Conditions: conditions(q), Output: u.output, Out: out, Workers: u.workers, Overwrite: u.overwrite,
 	})
 	return r, errors.Join(err, opened.Close())
 }
@@ -311,7 +312,11 @@ func same(t testing.TB, what string, got, want testworld.Answer) {
 // parts are the bytes of an answer's trail files.
 func parts(t testing.TB, fs dfs.FS, dir string) map[string]string {
 	t.Helper()
-	all := dfstest.Snapshot(t, fs, dir)
-	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.HasSuffix(name, ".parquet") })
-	return all
+	return onlyParts(dfstest.Snapshot(t, fs, dir))
+}
+
+func onlyParts(all map[string]string) map[string]string {
+	out := maps.Clone(all)
+	maps.DeleteFunc(out, func(name, _ string) bool { return !strings.HasPrefix(dfs.Base(name), "part-") })
+	return out
 }

@@ -262,10 +262,22 @@ func TestKilledExtractsGoOn(t *testing.T) {
 // next one writes that part alone.
 func TestGoingOnKeepsFinishedParts(t *testing.T) {
 	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
-	u := turn{name: "trails", workers: 1, memory: 64 << 20}
-	out := filepath.Join(h.dir, "out")
+	for last, o := range map[string]extract.Output{
+		"part-00002.parquet": {},
+		"part-00002.jsonl":   {Format: extract.JSONL, Partition: "behaviour"},
+	} {
+		u := turn{name: "trails", workers: 1, memory: 64 << 20, output: o}
+		t.Run(last, func(t *testing.T) { goesOn(t, h, q, u, last) })
+	}
+}
+
+// goesOn asks for an answer whose last part is called last.
+func goesOn(t *testing.T, h *house, q testworld.Question, u turn, last string) {
+	t.Helper()
+	home := scratch(t)
+	out := filepath.Join(home, "out")
 	broken := *h
-	broken.fs = refusing{h.fs, "part-00002.parquet"}
+	broken.fs = refusing{h.fs, last}
 	if _, err := broken.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("%v, want ErrInjected", err)
 	}
@@ -275,10 +287,10 @@ func TestGoingOnKeepsFinishedParts(t *testing.T) {
 	if _, err := watched.ask(t.Context(), q, u, out); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(spy.parts, " "); got != "part-00002.parquet" {
+	if got := strings.Join(spy.parts, " "); got != last {
 		t.Errorf("going on wrote %s, want the part that was not finished", got)
 	}
-	clean := filepath.Join(h.dir, "clean")
+	clean := filepath.Join(home, "clean")
 	if _, err := h.ask(t.Context(), q, u, clean); err != nil {
 		t.Fatal(err)
 	}

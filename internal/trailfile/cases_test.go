@@ -101,6 +101,9 @@ func stringSamples() []sample {
 			return fmt.Sprint("v", i*7919%15_000)
 		}, number)},
 		{"empty strings", s, pages, with(3000, func(i int) any { return "" }, number)},
+		{"strings that need quotes", s, pages, with(300, func(i int) any {
+			return []any{nil, "", " ", "a,b", `"`, `a"b"`, "two\nlines", "two\r\nlines", "\r", "\t", "\x00\x1f\\", "null", "NaN", "007", "\u2028", "'"}[i%16]
+		}, number)},
 		{"long strings", s, pages, with(200, func(i int) any { return strings.Repeat("ab", i*3) }, number)},
 		{"long strings, one beginning", s, pages, with(200, func(i int) any { return long + strings.Repeat("é", i) }, number)},
 		{"greatest strings", s, pages, with(200, func(i int) any { return strings.Repeat("\U0010ffff", 10+i) }, number)},

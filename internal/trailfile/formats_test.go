@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,6 +132,9 @@ func plainText(f textfile.Format, c *trailfile.Column, v any) string {
 		return word
 	case ok && d == math.Trunc(d) && math.Abs(d) < 1e20:
 		return strconv.FormatFloat(d, 'f', 1, 64)
+	case f == textfile.CSV && c.Type == behaviour.String && v != nil:
+		// encoding/csv takes the carriage return away also within quotes.
+		return strings.ReplaceAll(v.(string), "\r\n", "\n")
 	case c.Type == behaviour.Timestamp && v != nil:
 		return time.UnixMicro(v.(int64)).UTC().Format("2006-01-02T15:04:05.000000Z")
 	}

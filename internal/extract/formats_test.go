@@ -1,0 +1,452 @@
+package extract_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/extract"
+	"usertrail/internal/manifest"
+	"usertrail/internal/testworld"
+	"usertrail/internal/trailfile"
+	"usertrail/internal/trailfile/arrowfile"
+	"usertrail/internal/trailfile/textfile"
+)
+
+// outputs are all that an answer in a directory can look like.
+func outputs() []extract.Output {
+	var all []extract.Output
+	for _, f := range extract.Formats {
+		all = append(all, extract.Output{Format: f}, extract.Output{Format: f, Shape: trailfile.WideShape})
+		for _, p := range extract.Partitions {
+			all = append(all, extract.Output{Format: f, Partition: p})
+		}
+	}
+	return all
+}
+
+// answerIn extracts an answer that looks like o.
+func (h *house) answerIn(t *testing.T, q testworld.Question, o extract.Output) (extract.Result, string) {
+	t.Helper()
+	out, u := filepath.Join(scratch(t), "out"), plain
+	u.output = o
+	r, err := h.ask(t.Context(), q, u, out)
+	if err != nil {
+		t.Fatalf("extract %+v as %+v: %v", q, o, err)
+	}
+	return r, out
+}
+
+// TestEveryOutputIsTheOracles asks worlds, with conditions and without, and reads
+// the answer in every shape it can have.
+func TestEveryOutputIsTheOracles(t *testing.T) {
+	for _, seed := range seeds(t, 1, 2) {
+		w := testworld.World(seed, 30)
+		h := inhabit(t, w)
+		h.load(t, plain, w.Span)
+		r := rand.New(rand.NewPCG(seed, 7))
+		for i, q := range w.Questions(seed, 6) {
+			if i%2 == 1 {
+				w.Narrow(r, &q)
+			}
+			for _, o := range outputs() {
+				what := fmt.Sprintf("world %d, question %d, %+v, %+v", seed, i, q, o)
+				if o.Shape == trailfile.WideShape {
+					q.Conditions.Fields = nil
+					checkWide(t, what, h, w, q, o)
+					continue
+				}
+				want := w.Oracle(q)
+				if o.Format == extract.CSV {
+					want.Rows = lineFeeds(want.Rows)
+				}
+				result, out := h.answerIn(t, q, o)
+				got := testworld.Answer{Users: int(result.Users), Found: int(result.Found), Active: int(result.Active), Rows: readOutput(t, h.fs, out, w.Names())}
+				same(t, what, got, want)
+			}
+		}
+	}
+}
+
+// lineFeeds are rows as encoding/csv reads them: it takes the carriage return from
+// before the end of a line also where the line ends within quotes.
+func lineFeeds(rows []testworld.Row) []testworld.Row {
+	for i := range rows {
+		rows[i].Values = maps.Clone(rows[i].Values)
+		for name, v := range rows[i].Values {
+			rows[i].Values[name] = strings.ReplaceAll(v, "\r\n", "\n")
+		}
+	}
+	return rows
+}
+
+// readManifest reads what an answer says of itself.
+func readManifest(t *testing.T, fs dfs.FS, out string) *manifest.Extract {
+	t.Helper()
+	m := new(manifest.Extract)
+	if err := manifest.Read(t.Context(), fs, dfs.Join(out, extract.ManifestName), m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// readOutput reads the files that an answer's manifest names, in the order of the
+// rows' users, times, behaviours and IDs.
+func readOutput(t *testing.T, fs dfs.FS, out string, kinds []string) []testworld.Row {
+	t.Helper()
+	m := readManifest(t, fs, out)
+	var all []testworld.Row
+	for _, p := range m.Parts {
+		lines := readLines(t, fs, dfs.Join(out, p.Name), m)
+		if int64(len(lines)) != p.Events {
+			t.Errorf("%s has %d rows, the manifest says %d", p.Name, len(lines), p.Events)
+		}
+		for _, line := range lines {
+			id, err := strconv.ParseInt(line["id"], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row := testworld.Row{User: line["user_id"], Date: line["date"], Time: line["time"], Behaviour: line["behaviour"], ID: id, Values: line}
+			for _, name := range behaviour.Reserved {
+				delete(line, name)
+			}
+			all = append(all, row)
+		}
+	}
+	slices.SortFunc(all, func(a, b testworld.Row) int {
+		return cmp.Or(cmp.Compare(a.User, b.User), instant(t, a.Time).Compare(instant(t, b.Time)),
+			cmp.Compare(slices.Index(kinds, a.Behaviour), slices.Index(kinds, b.Behaviour)), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+func instant(t *testing.T, s string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// readLines reads a file, and the column that its directory tells. Values are as the
+// oracle writes them; those that are null or empty are left out.
+func readLines(t *testing.T, fs dfs.FS, name string, m *manifest.Extract) []map[string]string {
+	t.Helper()
+	f, err := fs.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if strings.HasSuffix(name, ".jsonl") && f.Size() == 0 {
+		return nil
+	}
+	var in interface {
+		Info() (trailfile.Info, error)
+		Head(n int) ([][]string, error)
+	}
+	switch filepath.Ext(name) {
+	case ".csv":
+		in, err = textfile.Open(f, f.Size(), textfile.CSV)
+	case ".jsonl":
+		in, err = textfile.Open(f, f.Size(), textfile.JSON)
+	case ".arrow":
+		in, err = arrowfile.Open(f, f.Size())
+	default:
+		in, err = trailfile.Open(f, f.Size())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	info, err := in.Info()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	rows, err := in.Head(int(info.Rows))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	partition, value, _ := strings.Cut(dfs.Base(dfs.Dir(name)), "=")
+	var lines []map[string]string
+	for _, row := range rows {
+		line := map[string]string{}
+		for i, c := range info.Columns {
+			at := slices.IndexFunc(m.Columns, func(f behaviour.Field) bool { return f.Name == c.Name })
+			if at < 0 {
+				t.Fatalf("%s: column %s is not in the manifest", name, c.Name)
+			}
+			if row[i] != "" {
+				line[c.Name] = oracleText(t, m.Columns[at].Type, row[i])
+			}
+		}
+		if value != "" {
+			line[partition] = value
+		}
+		if len(info.Columns) > len(m.Columns) || value == "" && len(info.Columns) != len(m.Columns) {
+			t.Fatalf("%s has %d columns, the manifest %d", name, len(info.Columns), len(m.Columns))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func oracleText(t *testing.T, typ behaviour.Type, s string) string {
+	t.Helper()
+	switch typ {
+	case behaviour.Double:
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case behaviour.Timestamp:
+		return instant(t, s).Format("2006-01-02T15:04:05.999999Z")
+	}
+	return s
+}
+
+// checkWide compares an answer of one row a user with what plain loops make of the
+// oracle's rows.
+func checkWide(t *testing.T, what string, h *house, w *testworld.W, q testworld.Question, o extract.Output) {
+	t.Helper()
+	_, out := h.answerIn(t, q, o)
+	m := readManifest(t, h.fs, out)
+	got := map[string]map[string]string{}
+	for _, p := range m.Parts {
+		for _, line := range readLines(t, h.fs, dfs.Join(out, p.Name), m) {
+			if got[line["user_id"]] != nil {
+				t.Fatalf("%s: user %q stands twice", what, line["user_id"])
+			}
+			got[line["user_id"]] = line
+		}
+	}
+	want := wideOf(w.Oracle(q).Rows, m.Question.Types)
+	if int64(len(want)) != m.Kept {
+		t.Errorf("%s: kept %d, want %d", what, m.Kept, len(want))
+	}
+	if !maps.EqualFunc(got, want, maps.Equal[map[string]string, map[string]string]) {
+		t.Fatalf("%s: got\n%v, want\n%v", what, got, want)
+	}
+}
+
+func wideOf(rows []testworld.Row, kinds []string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for _, r := range rows {
+		line := out[r.User]
+		if line == nil {
+			line = map[string]string{"user_id": r.User}
+			for _, k := range kinds {
+				count, days, first, last := 0, map[string]bool{}, "", ""
+				for _, o := range rows {
+					if o.User != r.User || o.Behaviour != k {
+						continue
+					}
+					count++
+					days[o.Date] = true
+					if first == "" {
+						first = o.Time
+					}
+					last = o.Time
+				}
+				line[k+"_count"], line[k+"_days"] = strconv.Itoa(count), strconv.Itoa(len(days))
+				if count > 0 {
+					line[k+"_first"], line[k+"_last"] = first, last
+				}
+			}
+			out[r.User] = line
+		}
+		for name, v := range r.Values {
+			if strings.HasPrefix(name, "step_") {
+				line[name] = v
+			}
+		}
+	}
+	return out
+}
+
+// TestEveryOutputHasTheSameBytes from tables and by workers that must not matter.
+func TestEveryOutputHasTheSameBytes(t *testing.T) {
+	w := testworld.World(7, 60)
+	h := inhabit(t, w)
+	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	turns := []turn{
+		{name: "plain", workers: 1, memory: 1 << 30, regions: 1},
+		{name: "regions", workers: 8, memory: 1 << 30, regions: 9},
+	}
+	for _, u := range turns {
+		h.load(t, u, w.Span)
+	}
+	for _, o := range outputs() {
+		var want map[string]string
+		for _, u := range turns {
+			u.output = o
+			out := filepath.Join(scratch(t), "out")
+			if _, err := h.ask(t.Context(), q, u, out); err != nil {
+				t.Fatal(err)
+			}
+			got := parts(t, h.fs, out)
+			if want == nil {
+				want = got
+			}
+			if len(got) == 0 || !maps.Equal(got, want) {
+				t.Errorf("%+v: %d files from %s, which are not those of the plain table", o, len(got), u.name)
+			}
+		}
+	}
+}
+
+// streamed asks for a stream of one format.
+func (h *house) streamed(t *testing.T, q testworld.Question, o extract.Output, to io.Writer) (extract.Result, error) {
+	t.Helper()
+	u := plain
+	u.output, u.output.Stream = o, to
+	return h.ask(t.Context(), q, u, "-")
+}
+
+// TestAStreamIsThePartsInOrder, with one header.
+func TestAStreamIsThePartsInOrder(t *testing.T) {
+	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
+	for _, f := range []extract.Format{extract.CSV, extract.JSONL} {
+		u := plain
+		u.output.Format = f
+		out := filepath.Join(h.dir, string(f))
+		r, err := h.ask(t.Context(), q, u, out)
+		if err != nil || r.Files < 3 {
+			t.Fatalf("%+v, %v; want several parts", r, err)
+		}
+		var want strings.Builder
+		for i, name := range slices.Sorted(maps.Keys(parts(t, h.fs, out))) {
+			text := parts(t, h.fs, out)[name]
+			if f == extract.CSV && i > 0 {
+				_, text, _ = strings.Cut(text, "\n")
+			}
+			want.WriteString(text)
+		}
+		var got bytes.Buffer
+		s, err := h.streamed(t, q, extract.Output{Format: f}, &got)
+		if err != nil || s.Events != r.Events || s.Kept != r.Kept || s.Files != 0 {
+			t.Errorf("%s: %+v, %v; want the counts of %+v, and no files", f, s, err, r)
+		}
+		if got.String() != want.String() {
+			t.Errorf("%s: a stream of %d bytes is not the parts, %d bytes", f, got.Len(), want.Len())
+		}
+	}
+}
+
+// gone is a pipe whose reader takes so many bytes.
+type gone int
+
+func (g *gone) Write(b []byte) (int, error) {
+	if *g -= gone(len(b)); *g < 0 {
+		return 0, syscall.EPIPE
+	}
+	return len(b), nil
+}
+
+func TestAStreamEndsWhenItsReaderHasGone(t *testing.T) {
+	w, h := tiny(t)
+	h.load(t, plain, w.Span)
+	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	for _, takes := range []gone{0, 100} {
+		left := takes
+		if _, err := h.streamed(t, q, extract.Output{Format: extract.CSV}, &left); !errors.Is(err, extract.ErrGone) {
+			t.Errorf("after %d bytes: %v, want ErrGone", takes, err)
+		}
+	}
+}
+
+// TestAnEmptyStreamHasItsHeader, and a stream of jsonl has nothing.
+func TestAnEmptyStreamHasItsHeader(t *testing.T) {
+	w, h := tiny(t)
+	h.load(t, plain, w.Span)
+	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	for o, want := range map[extract.Output]string{
+		{Format: extract.CSV, Shape: trailfile.WideShape}: "user_id,play_count,play_first,play_last,play_days\n",
+		{Format: extract.JSONL}:                           "",
+	} {
+		var got bytes.Buffer
+		if _, err := h.streamed(t, q, o, &got); err != nil || got.String() != want {
+			t.Errorf("%+v: %q, %v; want %q", o, got.String(), err, want)
+		}
+	}
+}
+
+// TestAnEmptyPartitionedAnswerTellsItsColumns in the manifest: there is no file.
+func TestAnEmptyPartitionedAnswerTellsItsColumns(t *testing.T) {
+	w, h := tiny(t)
+	h.load(t, plain, w.Span)
+	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names(), Active: "any"}
+	r, out := h.answerIn(t, q, extract.Output{Partition: "date"})
+	m := readManifest(t, h.fs, out)
+	if r.Files != 0 || len(m.Parts) != 0 || len(m.Columns) < 5 || m.Columns[1].Name != "date" || m.Question.PartitionBy != "date" {
+		text, err := json.Marshal(m)
+		t.Errorf("%d files, %s, %v; want none and all columns", r.Files, text, err)
+	}
+	if files := parts(t, h.fs, out); len(files) != 0 {
+		t.Errorf("there are %d files", len(files))
+	}
+}
+
+func TestWrongOutputsAreRefused(t *testing.T) {
+	w, h := tiny(t)
+	h.load(t, plain, w.Span)
+	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	for says, o := range map[string]extract.Output{
+		`--format "xml" is none of parquet, csv, jsonl, arrow`:        {Format: "xml"},
+		`--shape "tall" is none of long, wide`:                        {Shape: "tall"},
+		`--partition-by "user_id" is none of date, behaviour`:         {Partition: "user_id"},
+		"--partition-by date: with --shape wide a row is a user":      {Partition: "date", Shape: trailfile.WideShape},
+		"--partition-by date: standard output has no directories":     {Partition: "date", Format: extract.CSV, Stream: io.Discard},
+		"--out -: parquet cannot be read from a pipe; say --format":   {Stream: io.Discard},
+		"--out -: arrow cannot be read from a pipe; say --format csv": {Stream: io.Discard, Format: extract.Arrow, Shape: trailfile.WideShape},
+	} {
+		u := plain
+		u.output = o
+		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v, want ErrQuestion and %q", o, err, says)
+		}
+	}
+	q.Conditions.Fields = []string{"seconds"}
+	u := plain
+	u.output.Shape = trailfile.WideShape
+	if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), "no field comes out") {
+		t.Errorf("fields of a wide answer: %v, want ErrQuestion", err)
+	}
+	if left := leftovers(t, h.dir); strings.Contains(strings.Join(left, " "), "out") {
+		t.Errorf("wrong questions left %q", left)
+	}
+}
+
+// TestAStepsColumnIsNoField asks for a sequence where a field is called like one of
+// its columns.
+func TestAStepsColumnIsNoField(t *testing.T) {
+	h := newHouse(t, "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {play: {id: 1, fields: {step_2: int64, other: int64}}}\n")
+	day := behaviour.DateOf(2014, 9, 1)
+	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,step_2,other\nu,2014-09-01 08:00:00,7,8\nu,2014-09-01 08:10:00,7,8\n")})
+	span := behaviour.Span{From: day, To: day}
+	h.load(t, plain, span)
+	q := testworld.Question{Span: span, Kinds: []string{"play"}}
+	q.Conditions.Steps = []testworld.Step{{Kind: "play"}, {Kind: "play"}}
+	_, err := h.ask(t.Context(), q, plain, filepath.Join(h.dir, "out"))
+	if want := "--sequence: the field step_2 is called as the column of step 2; leave it out with --fields"; !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want ErrQuestion and %q", err, want)
+	}
+	q.Conditions.Fields = []string{"play.other"}
+	if _, err := h.ask(t.Context(), q, plain, filepath.Join(h.dir, "out")); err != nil {
+		t.Errorf("with another field: %v", err)
+	}
+}
