@@ -87,19 +87,29 @@ func TestAnAnswerIsNotReplacedUnasked(t *testing.T) {
 func TestListsOfUsersAreReadStrictly(t *testing.T) {
 	long := strings.Repeat("x", behaviour.MaxUserLen)
 	for text, says := range map[string]string{
-		"a\n\n  \nb\r\na\n":         "",
-		"\ufeffa\nb":                "",
-		long + "\n":                 "",
-		long + "x\n":                "line 1 is longer",
-		"a\n\xff\n":                 "line 2 is not UTF-8",
-		strings.Repeat("y", 3<<20):  "line 1 is longer",
-		strings.Repeat("ab\n", 1e5): "do not fit in memory",
+		"a\n\n  \nb\r\na\n":           "",
+		"\ufeffa\nb":                  "",
+		long + "\n":                   "",
+		long + "x\n":                  "line 1 is longer",
+		"a\n\xff\n":                   "line 2 is not UTF-8",
+		strings.Repeat("y", 3<<20):    "line 1 is longer",
+		strings.Repeat("a\nb\n", 1e5): "",
+		numbered(1e5):                 "do not fit in memory",
 	} {
 		_, err := extract.ReadUsers(strings.NewReader(text), "people.txt", layout.Reversed{}, 1<<20)
 		if says == "" && err != nil || says != "" && (!errors.Is(err, extract.ErrUsers) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "people.txt")) {
 			t.Errorf("%.20q…: %v, want %q", text, err, says)
 		}
 	}
+}
+
+// numbered is a list of n different users.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d\n", i)
+	}
+	return b.String()
 }
 
 // TestAListLeavesRoomForTrails asks by lists of which one fits into the least memory
