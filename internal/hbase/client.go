@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"usertrail/internal/hbase/rpc"
@@ -19,6 +20,8 @@ type Client struct {
 	life context.Context // ends at Close
 	end  context.CancelCauseFunc
 	wg   sync.WaitGroup // of all goroutines
+
+	calls atomic.Int64
 
 	mu      sync.Mutex
 	closed  bool
@@ -51,6 +54,9 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	}
 	return c, nil
 }
+
+// Calls is how many calls of servers were made.
+func (c *Client) Calls() int64 { return c.calls.Load() }
 
 // User is who HBase takes the client for.
 func (c *Client) User() string { return c.cfg.User }

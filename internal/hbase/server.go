@@ -179,6 +179,7 @@ func (s *server) callWithin(ctx context.Context, limit time.Duration, method str
 	}
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	s.c.calls.Add(1)
 	r, err := conn.Call(within, method, param, cells)
 	if err != nil {
 		if context.Cause(ctx) == nil {

@@ -33,6 +33,7 @@ type Table struct {
 	*catalog.Catalog
 	fs    dfs.FS
 	rolls *rolls.Rolls
+	meter table.Meter
 
 	mu      sync.Mutex
 	readers map[string]*reader
@@ -78,6 +79,9 @@ func (t *Table) Info() table.Info {
 func (t *Table) Regions(context.Context) ([]split.Region, error) {
 	return t.Manifest().Points().Regions(), nil
 }
+
+// Spent is what was read of its HFiles.
+func (t *Table) Spent() table.Spent { return t.meter.Spent() }
 
 // FileOptions implements table.Stager. Blocks are small and cut where a user
 // ends, so that reading one user reads one block; there is no Bloom filter,

@@ -62,11 +62,23 @@ func (t *Table) open(ctx context.Context, name string) (dfs.File, *hfile.Reader,
 	if err != nil {
 		return nil, nil, err
 	}
-	h, err := hfile.Open(file, file.Size())
+	h, err := hfile.Open(metered{file, &t.meter}, file.Size())
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", name, err), file.Close())
 	}
 	return file, h, nil
+}
+
+// metered counts the reads of a file.
+type metered struct {
+	dfs.File
+	meter *table.Meter
+}
+
+func (m metered) ReadAt(b []byte, off int64) (int, error) {
+	n, err := m.File.ReadAt(b, off)
+	m.meter.Add(n)
+	return n, err
 }
 
 func (r *reader) close() error {

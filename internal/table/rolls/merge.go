@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -25,6 +26,7 @@ type merge struct {
 
 	left  places
 	user  table.User
+	days  []activity.Set // what user did on each day, by each roll
 	begun bool
 	at    bool // user is one
 	err   error
@@ -81,6 +83,9 @@ func (m *merge) Next() bool {
 // User implements table.Users.
 func (m *merge) User() table.User { return m.user }
 
+// Days implements table.Daily.
+func (m *merge) Days() []activity.Set { return m.days }
+
 // Err implements table.Users.
 func (m *merge) Err() error { return m.err }
 
@@ -104,11 +109,11 @@ func (m *merge) gather() bool {
 		if len(m.region.End) > 0 && bytes.Compare(least, m.region.End) >= 0 {
 			break
 		}
-		m.user = table.User{Key: append(m.user.Key[:0], least...)}
+		m.user, m.days = table.User{Key: append(m.user.Key[:0], least...)}, m.days[:0]
 		var sure activity.Set
 		for m.err == nil && len(m.left) > 0 && bytes.Equal(m.left[0].key(), m.user.Key) {
 			c := m.left[0]
-			did, records := c.within(m.span)
+			did, records := c.within(m.span, &m.days)
 			m.user.Did |= did
 			m.user.Records += records
 			if c.sure {
@@ -176,25 +181,40 @@ func (c *cursor) open(ctx context.Context, s *Rolls, schema *behaviour.Schema) e
 
 func (c *cursor) key() []byte { return c.it.Entry().User }
 
-// within returns what the user at hand did on the days of span.
-func (c *cursor) within(span behaviour.Span) (activity.Set, int64) {
+// within returns what the user at hand did on the days of span, and about how many
+// records that are: a roll has their number for all of the user's days. What was done
+// on each of these days is appended to days.
+func (c *cursor) within(span behaviour.Span, days *[]activity.Set) (did activity.Set, records int64) {
 	e := c.it.Entry()
-	var did uint64
+	var in, all int64 // rows
 	for _, d := range e.Days {
-		if span.Has(d.Date) {
-			did |= d.Kinds
+		n := int64(bits.OnesCount64(d.Kinds))
+		all += n
+		if !span.Has(d.Date) {
+			continue
 		}
+		in += n
+		set := c.set(d.Kinds)
+		did |= set
+		*days = append(*days, set)
 	}
-	if c.same || did == 0 {
-		return activity.Set(did), e.Records
+	if in == all {
+		return did, e.Records
 	}
-	var set activity.Set
+	return did, (e.Records*in + all - 1) / all
+}
+
+// set turns a roll's kinds into those of the schema.
+func (c *cursor) set(kinds uint64) (set activity.Set) {
+	if c.same {
+		return activity.Set(kinds)
+	}
 	for i, k := range c.kinds {
-		if did>>i&1 != 0 && k != unknown {
+		if kinds>>i&1 != 0 && k != unknown {
 			set |= activity.Of(k)
 		}
 	}
-	return set, e.Records
+	return set
 }
 
 // places are a heap of rolls, the one with the smallest key on top.

@@ -32,8 +32,12 @@ func walk(t *testing.T, from table.Table, r split.Region, span behaviour.Span) (
 	}
 	out := map[string]activity.Set{}
 	var keys []string
+	daily, _ := users.(table.Daily)
 	for users.Next() {
 		u := users.User()
+		if daily != nil {
+			checkDays(t, &u, daily.Days(), span)
+		}
 		out[string(u.Key)] = u.Did
 		keys = append(keys, string(u.Key))
 		if u.Records < 0 {
@@ -47,6 +51,19 @@ func walk(t *testing.T, from table.Table, r split.Region, span behaviour.Span) (
 		t.Error(err)
 	}
 	return out, keys
+}
+
+// checkDays: what is known of a user's days is what the user did, and no day of them
+// is without anything.
+func checkDays(t *testing.T, u *table.User, days []activity.Set, span behaviour.Span) {
+	t.Helper()
+	var did activity.Set
+	for _, d := range days {
+		did |= d
+	}
+	if did != u.Did || len(days) == 0 || slices.Contains(days, 0) {
+		t.Errorf("%s: user %q did %b, and on the days %b", span, u.Key, u.Did, days)
+	}
 }
 
 // testUsers: nobody is left out, nor anything that somebody did, users come once
