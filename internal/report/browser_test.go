@@ -24,8 +24,12 @@ type browser struct {
 	from    *bufio.Reader
 	number  int
 	session string
+	loaded  bool     // the page that was opened last
 	fetched []string // URLs that pages asked for
 }
+
+// patience is how long a browser may take for all that a test asks of it.
+const patience = 3 * time.Minute
 
 // newBrowser starts a browser that finds no host by its name.
 func newBrowser(t *testing.T) *browser {
@@ -52,9 +56,10 @@ func newBrowser(t *testing.T) *browser {
 	}
 	toRead.Close()
 	fromWrite.Close()
+	late := time.AfterFunc(patience, func() { b.cmd.Process.Kill() })
 	t.Cleanup(func() {
 		to.Close() // it ends then
-		late := time.AfterFunc(10*time.Second, func() { b.cmd.Process.Kill() })
+		late.Reset(10 * time.Second)
 		defer late.Stop()
 		b.cmd.Wait()
 		from.Close()
@@ -114,7 +119,7 @@ func (b *browser) call(method string, params, result any) {
 	}
 }
 
-// next reads a message, and remembers what was asked for and what went wrong.
+// next reads a message, and remembers what was loaded, asked for or wrong.
 func (b *browser) next(waitingFor string) message {
 	b.t.Helper()
 	text, err := b.from.ReadBytes(0)
@@ -126,6 +131,8 @@ func (b *browser) next(waitingFor string) message {
 		b.t.Fatalf("chromium: %v", err)
 	}
 	switch m.Method {
+	case "Page.loadEventFired":
+		b.loaded = true
 	case "Network.requestWillBeSent":
 		var p struct{ Request struct{ URL string } }
 		if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -146,12 +153,14 @@ func (b *browser) next(waitingFor string) message {
 func (b *browser) open(file string, width, height int) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	b.loaded = false
 	var went struct{ ErrorText string }
 	b.call("Page.navigate", map[string]any{"url": "file://" + file}, &went)
 	if went.ErrorText != "" {
 		b.t.Fatalf("chromium: open %s: %s", file, went.ErrorText)
 	}
-	for b.next("Page.loadEventFired").Method != "Page.loadEventFired" {
+	for !b.loaded {
+		b.next("Page.navigate")
 	}
 }
 
@@ -229,7 +238,7 @@ func TestBrowserShowsThePage(t *testing.T) {
 			b.fetched = nil
 			b.open(file, width, 900)
 			b.shoot(fmt.Sprintf("%s-%d.png", c.name, width))
-			b.check(fmt.Sprintf("%s at %d", c.name, width), c.sections)
+			b.check(fmt.Sprintf("%s at %d", c.name, width), width, c.sections)
 			if len(b.fetched) != 1 || b.fetched[0] != "file://"+file {
 				t.Errorf("%s at %d asked for %q", c.name, width, b.fetched)
 			}
@@ -246,7 +255,7 @@ type looks struct {
 }
 
 // check asks the open page what is wrong with it.
-func (b *browser) check(name, sections string) {
+func (b *browser) check(name string, width int, sections string) {
 	b.t.Helper()
 	script, err := os.ReadFile("testdata/look.js")
 	if err != nil {
@@ -254,8 +263,8 @@ func (b *browser) check(name, sections string) {
 	}
 	var l looks
 	b.eval(string(script), &l)
-	if l.Width > l.Inner {
-		b.t.Errorf("%s: the page is %d pixels wide in a window of %d", name, l.Width, l.Inner)
+	if l.Width > width || l.Inner != width { // a telephone shows a wide page whole, and small
+		b.t.Errorf("%s: the page is %d pixels wide, in a window of %d", name, l.Width, l.Inner)
 	}
 	if l.Sections != sections {
 		b.t.Errorf("%s: the page has the sections %q, want %q", name, l.Sections, sections)

@@ -137,7 +137,7 @@ func (s *source) draw(all *sums) *Report {
 	m, q := s.m, &s.m.Question
 	shown := choose(q.Types, all.kinds)
 	r := &Report{
-		Counts: Counts{Users: m.Users, Found: m.Found, Active: m.Active, Kept: all.users, Events: all.events, Files: len(m.Parts)},
+		Counts: Counts{Users: m.Users, Found: m.Found, Active: m.Active, Kept: all.users, Events: all.events, Files: int64(len(m.Parts))},
 		Asked: Asked{
 			Table: m.Table, Zone: m.Zone, Span: q.Span, Types: q.Types, Active: q.Active, All: q.Users == "all",
 			Conditions: conditions(q, s.zone),

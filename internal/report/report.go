@@ -42,7 +42,7 @@ type Counts struct {
 	Active int64 `json:"active"`
 	Kept   int64 `json:"kept"` // whose trails came out
 	Events int64 `json:"events"`
-	Files  int   `json:"files"`
+	Files  int64 `json:"files"`
 	Bytes  int64 `json:"bytes"`
 }
 

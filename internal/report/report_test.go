@@ -232,6 +232,23 @@ func TestAllOfTimeIsNarrowed(t *testing.T) {
 	page(t, makeReport(t, m.write(t), 1))
 }
 
+// TestNobodyCameSoFar asks for a sequence that no user has.
+func TestNobodyCameSoFar(t *testing.T) {
+	m := nothing()
+	m.Question.Sequence = "play -> order -> visit"
+	for i, name := range []string{"play", "order", "visit"} {
+		m.Sequence = append(m.Sequence, manifest.Step{Behaviour: name, Users: int64(1 - i/2)})
+	}
+	r := makeReport(t, m.write(t), 1)
+	want := []report.Gap{{From: 1, To: 2, Bins: []report.TimeBin{}}, {From: 2, To: 3, Bins: []report.TimeBin{}}, {From: 1, To: 3, Bins: []report.TimeBin{}}}
+	if !reflect.DeepEqual(r.Sequence.Gaps, want) {
+		t.Errorf("the gaps are %+v, want %+v", r.Sequence.Gaps, want)
+	}
+	if n := strings.Count(page(t, r), "No user came so far."); n != len(want) {
+		t.Errorf("the page says %d times that no user came so far, want %d", n, len(want))
+	}
+}
+
 // TestPageStaysSmall draws users of very many behaviours of very many kinds.
 func TestPageStaysSmall(t *testing.T) {
 	m := &made{parts: [][]person{nil}}

@@ -242,9 +242,6 @@ func (g Gap) Most() int64 {
 // Empty says whether nothing at all came out.
 func (r *Report) Empty() bool { return r.Events == 0 }
 
-// Files64 is Files for the page.
-func (c Counts) Files64() int64 { return int64(c.Files) }
-
 // Levels are the classes of colours, from the lightest on.
 func (r *Report) Levels() []string {
 	var all []string
@@ -264,6 +261,9 @@ func (r *Report) Rest() int {
 	}
 	return 0
 }
+
+// OneDay says whether a single day was asked for.
+func (a Asked) OneDay() bool { return a.Span.From == a.Span.To }
 
 // Narrowed says whether fewer days are shown than were asked for.
 func (r *Report) Narrowed() bool { return r.Samples.Span != r.Asked.Span }
