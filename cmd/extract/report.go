@@ -80,6 +80,9 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	if o.flags.Workers < 1 {
 		return nil, fmt.Errorf("%w: --workers %d: at least one has to read", command.ErrUsage, o.flags.Workers)
 	}
+	if o.out == "-" {
+		return nil, fmt.Errorf("%w: --out -: a page is a file; the numbers go to standard output, with --json", command.ErrUsage)
+	}
 	if o.out == "" && !o.asJSON {
 		o.out = defaultPage
 	}
