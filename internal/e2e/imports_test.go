@@ -61,7 +61,7 @@ var floors = [][]string{
 	{"internal/faults"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
-	{"internal/bulkload", "internal/extract", "internal/inspect", "internal/report", "internal/verify"},                                                                       // the programs
+	{"internal/bulkload", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/verify"},                                                      // the programs
 	{"internal/shuffle", "internal/fetch", "internal/progress"},                                                                                                               // movement
 	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"}, // what implements the seams
 	{"internal/catalog", "internal/hbase", "internal/stage", "internal/table/rolls"},
@@ -116,6 +116,7 @@ var doorsteps = map[string][]string{
 	"internal/testworld":                {},
 	"internal/bulkload":                 {"cmd/"},
 	"internal/extract":                  {"cmd/"},
+	"internal/show":                     {"cmd/"},
 	"github.com/xitongsys/":             {},
 	"github.com/cockroachdb/datadriven": {},
 	"github.com/colinmarc/hdfs":         {"internal/dfs/hdfs"},

@@ -204,9 +204,12 @@ func TestEveryWayAgrees(t *testing.T) {
 	}
 	w.same("the table of files without its rolls", w.answer(trails, fetch.Auto, false), want)
 	w.verified(trails)
+	users := w.some(trails, 20)
+	pages := w.shown(trails, users)
 	digests := map[clustertest.Digest]string{}
 	for way, s := range stores {
 		w.verified(s)
+		w.same(way+", shown", w.shown(s, users), pages)
 		digests[w.c.Digest(t, filepath.Base(s.Address()))] = way
 		for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Snapshot} {
 			for _, rolls := range []bool{true, false} {

@@ -1,0 +1,79 @@
+package e2e_test
+
+import (
+	"bytes"
+	"testing"
+
+	"usertrail/internal/show"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// some are the IDs of a few users of a table.
+func (w *town) some(s table.Store, n int) []string {
+	w.t.Helper()
+	opened, err := s.Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer opened.Close()
+	users, err := opened.Users(w.t.Context(), split.Region{}, w.span)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer users.Close()
+	var ids []string
+	for len(ids) < n && users.Next() {
+		id, err := opened.Info().Layout.AppendUser(nil, users.User().Key)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ids = append(ids, string(id))
+	}
+	if users.Err() != nil || len(ids) < n {
+		w.t.Fatalf("%d users, %v; want %d", len(ids), users.Err(), n)
+	}
+	return ids
+}
+
+// shown are the trails of users, page by page, with the tokens between and what is
+// said of a user who is not there.
+func (w *town) shown(s table.Store, users []string) map[string]string {
+	w.t.Helper()
+	opened, err := s.Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer opened.Close()
+	all := map[string]string{}
+	for _, user := range users {
+		all[user] = pagesOf(w.t, opened, user)
+	}
+	var none bytes.Buffer
+	asked, _, err := show.Page(w.t.Context(), show.Config{Table: opened, User: "nobody"}, show.NewJSON(&none))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	said, err := show.Instead(w.t.Context(), opened, asked)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all["nobody"] = none.String() + said
+	return all
+}
+
+func pagesOf(t *testing.T, opened table.Loader, user string) string {
+	t.Helper()
+	var text bytes.Buffer
+	c := show.Config{Table: opened, User: user, Page: 7}
+	for {
+		_, r, err := show.Page(t.Context(), c, show.NewJSON(&text))
+		if err != nil {
+			t.Fatalf("show %s: %v", user, err)
+		}
+		text.WriteString(r.Next + "\n")
+		if c.After = r.Next; c.After == "" {
+			return text.String()
+		}
+	}
+}
