@@ -138,9 +138,13 @@ func (t *Table) alone(ctx context.Context) (bool, error) {
 	if p := t.left(); p.begun {
 		return p.alone, nil
 	}
+	// Who may not read may be shown an empty table.
+	if may, err := t.client.Allowed(ctx, t.address.Table, t.family, wire.PermitRead); !may || err != nil {
+		return false, t.address.explain(err)
+	}
 	s := hbase.Scan{Columns: t.columns(), Filter: wire.AllOf(wire.FirstKeyOnly(), wire.KeyOnly(false)), ResultBytes: 1}
 	err := t.client.Scan(ctx, t.address.Table, s, func(*cell.Cell) error { return errSomebody })
-	if errors.Is(err, errSomebody) {
+	if errors.Is(err, errSomebody) || errors.Is(err, hbase.ErrPermission) {
 		return false, nil
 	}
 	return err == nil, t.address.explain(err)
