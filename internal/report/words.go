@@ -3,14 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
-
-	"usertrail/internal/manifest"
 )
 
 // count is a number with its thousands apart.
@@ -60,7 +56,7 @@ func per(n, of int64) string {
 	if of == 0 {
 		return "–"
 	}
-	return humanize.CommafWithDigits(float64(n)/float64(of), 1)
+	return humanize.CommafWithDigits(math.Round(10*float64(n)/float64(of))/10, 1)
 }
 
 // lengthsText names a bin.
@@ -123,159 +119,3 @@ func activeText(rule string) string {
 	}
 	return rule
 }
-
-// conditions are the flags of a question beside those that every one has.
-func conditions(q *manifest.Question, zone *time.Location) []Condition {
-	var all []Condition
-	add := func(flag, text string) {
-		if text != "" {
-			all = append(all, Condition{flag, text})
-		}
-	}
-	add("--where", q.Where)
-	if q.WhereFirst {
-		add("--where-first", "who is active is settled on what --where and --hours kept")
-	}
-	add("--hours", q.Hours)
-	add("--having", q.Having)
-	add("--sequence", q.Sequence)
-	add("--without", strings.Join(q.Without, ", "))
-	add("--fields", strings.Join(q.Fields, ", "))
-	if q.Context > 0 {
-		add("--context", count(int64(q.Context)))
-	}
-	if q.At != nil {
-		add("--at", time.UnixMicro(*q.At).In(zone).Format("2006-01-02 15:04:05.999999"))
-	}
-	if q.Latest > 0 {
-		add("--latest", count(int64(q.Latest)))
-	}
-	return all
-}
-
-// Label names a period as briefly as it can be: days with their weekday, whole
-// months and years by their number, and without the year where Title says it.
-func (d Days) Label(p Period) string {
-	from, to := p.From.String(), p.To.String()
-	skip := 0
-	if d.year() != "" {
-		skip = len("2006-")
-	}
-	switch whole := d.Unit.after(p.From) == p.To+1; {
-	case p.From == p.To:
-		return from[skip:] + " " + weekday(p.From).String()[:3]
-	case d.Unit == Month && whole && strings.HasSuffix(from, "-01"):
-		return from[:len("2006-01")]
-	case d.Unit == Year && whole && strings.HasSuffix(from, "-01-01"):
-		return from[:len("2006")]
-	}
-	same := skip
-	for _, n := range []int{len("2006-"), len("2006-01-")} {
-		if from[:n] == to[:n] {
-			same = n
-		}
-	}
-	return from[skip:] + " – " + to[same:]
-}
-
-// year is that of all periods, if it is one.
-func (d Days) year() string {
-	first, last := d.Periods[0].From.String(), d.Periods[len(d.Periods)-1].To.String()
-	if n := len("2006"); first[:n] == last[:n] && d.Unit != Year {
-		return first[:n]
-	}
-	return ""
-}
-
-// Title heads the column of periods.
-func (d Days) Title() string {
-	unit := strings.ToUpper(string(d.Unit[:1])) + string(d.Unit[1:])
-	if y := d.year(); y != "" {
-		return unit + " of " + y
-	}
-	return unit
-}
-
-// Weekend says whether a period is a day that most people do not work.
-func (p Period) Weekend() bool {
-	w := weekday(p.From)
-	return p.From == p.To && (w == time.Saturday || w == time.Sunday)
-}
-
-// Most is the greatest number of a kind in one period, for its colour.
-func (d Days) Most(kind int) int64 {
-	var most int64
-	for _, p := range d.Periods {
-		most = max(most, p.Events[kind])
-	}
-	return most
-}
-
-// MostAfter is the greatest number after one kind, for its colour; the rest does
-// not count, since it may be more than all others.
-func (r *Report) MostAfter(kind int) int64 {
-	line := r.Follows.Counts[kind]
-	if r.Rest() > 0 {
-		line = line[:len(line)-1]
-	}
-	return slices.Max(line)
-}
-
-// Most is the greatest of the bins, for the lengths of bars.
-func (l Lengths) Most() int64 {
-	var most int64
-	for _, b := range l.Bins {
-		most = max(most, b.Users)
-	}
-	return most
-}
-
-// Most is the greatest of the bins, for the lengths of bars.
-func (g Gap) Most() int64 {
-	var most int64
-	for _, b := range g.Bins {
-		most = max(most, b.Users)
-	}
-	return most
-}
-
-// Empty says whether nothing at all came out.
-func (r *Report) Empty() bool { return r.Events == 0 }
-
-// Levels are the classes of colours, from the lightest on.
-func (r *Report) Levels() []string {
-	var all []string
-	for i := range heatLevels {
-		all = append(all, heat(int64(i+1), heatLevels))
-	}
-	return all
-}
-
-// Many says whether tables have so many columns that these must be narrow.
-func (r *Report) Many() bool { return len(r.Kinds) > 7 }
-
-// Rest is how many behaviours are summed up.
-func (r *Report) Rest() int {
-	if n := len(r.Kinds); n > 0 {
-		return r.Kinds[n-1].Rest
-	}
-	return 0
-}
-
-// OneDay says whether a single day was asked for.
-func (a Asked) OneDay() bool { return a.Span.From == a.Span.To }
-
-// Narrowed says whether fewer days are shown than were asked for.
-func (r *Report) Narrowed() bool { return r.Samples.Span != r.Asked.Span }
-
-// Drawn is how many sample trails there are.
-func (r *Report) Drawn() int64 { return int64(len(r.Samples.Trails)) }
-
-// First is how many users came to the first step.
-func (s *Sequence) First() int64 { return s.Steps[0].Users }
-
-// Before is how many users came to the step before one.
-func (s *Sequence) Before(i int) int64 { return s.Steps[i-1].Users }
-
-// Name is the behaviour of a step, by its number from 1.
-func (s *Sequence) Name(step int) string { return s.Steps[step-1].Behaviour }
