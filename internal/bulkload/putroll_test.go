@@ -16,9 +16,12 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
+	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/dfs/local"
+	"usertrail/internal/extract"
 	"usertrail/internal/hbase/hbasetest"
 	"usertrail/internal/layout"
+	"usertrail/internal/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -111,6 +114,38 @@ func (p *port) namesAll(when string) {
 	for key, did := range want {
 		if got[key].did&did != did {
 			p.t.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].did)
+		}
+	}
+}
+
+// extracts fails unless an extract of everybody, and of those who did all, brings the same
+// with the rolls and without.
+func (p *port) extracts(when string) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer opened.Close()
+	for _, active := range []string{"any", "all"} {
+		var answers []map[string]string
+		for _, from := range []table.Table{opened, table.Unrolled(opened)} {
+			out := filepath.Join(p.t.TempDir(), "out")
+			r, err := extract.Run(p.t.Context(), extract.Config{
+				FS: local.New(), Table: from, Users: extract.AllUsers(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")},
+				Types: []string{"play", "order"}, Active: active, Out: out, Workers: 2, Progress: progress.Config{Quiet: true},
+			})
+			if err != nil || r.Events == 0 {
+				p.t.Fatalf("%s: extract: %+v, %v", when, r, err)
+			}
+			parts := dfstest.Snapshot(p.t, local.New(), out)
+			delete(parts, extract.ManifestName) // tells more of who was read
+			answers = append(answers, parts)
+		}
+		if !maps.Equal(answers[0], answers[1]) {
+			p.t.Errorf("%s: who is active by %s is not the same with rolls and without", when, active)
 		}
 	}
 }
@@ -212,6 +247,7 @@ func TestKilledPutsAreNamed(t *testing.T) {
 			t.Error("after a killed load that has its roll the rolls are not asked")
 		}
 		p.namesAll("after a killed load")
+		p.extracts("after a killed load")
 		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrTooBad) {
 			t.Fatal(err)
 		}
