@@ -145,7 +145,7 @@ func (c *column) add(f *Values, from, to int) int {
 func addAll(v values, f *Values, from, to int) int {
 	switch v := v.(type) {
 	case *words:
-		return v.add(&f.Str, nil, from, to)
+		return v.addAll(&f.Str, from, to)
 	case *kinds:
 		v.add(f.Code[from:to])
 	case doubles:

@@ -183,11 +183,21 @@ func newWords() *words {
 	return w
 }
 
-// add adds the strings from..to of s that are valid, all of them if valid is nil,
-// and returns the row of one that is not UTF-8, or -1.
+// add adds the strings from..to of s that are valid, and returns the row of one
+// that is not UTF-8, or -1.
 func (w *words) add(s *Bytes, valid []bool, from, to int) int {
 	for i := from; i < to; i++ {
-		if (valid == nil || valid[i]) && !w.addOne(s.At(i)) {
+		if valid[i] && !w.addOne(s.At(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// addAll is add for a column that has no nulls.
+func (w *words) addAll(s *Bytes, from, to int) int {
+	for i := from; i < to; i++ {
+		if !w.addOne(s.At(i)) {
 			return i
 		}
 	}
