@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -64,9 +65,13 @@ user who did nothing of what was asked is no failure: "events" is 0, and standar
 	return c
 }
 
+// pageMemory is how much the heap may grow before garbage is collected in earnest:
+// a page takes less than collecting is worth, a trail of millions takes more.
+const pageMemory = 256 << 20
+
 func (o *showOptions) show(ctx context.Context) error {
-	// A page takes less memory than collecting garbage is worth.
 	debug.SetGCPercent(4 * gcPercent)
+	debug.SetMemoryLimit(pageMemory)
 	r, err := o.run(ctx)
 	env := *o.env
 	if o.asCSV && err == nil {
@@ -77,6 +82,9 @@ func (o *showOptions) show(ctx context.Context) error {
 
 func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 	none := show.Result{User: o.user}
+	for i := range o.fields {
+		o.fields[i] = strings.TrimSpace(o.fields[i])
+	}
 	if o.asJSON && o.asCSV {
 		return none, fmt.Errorf("%w: --json and --csv are two ways to write a page: choose one", command.ErrUsage)
 	}

@@ -109,6 +109,9 @@ func (s *Screen) flush() error {
 		s.title(&out)
 	}
 	g := s.layOut()
+	if s.begun {
+		out.WriteString("\n")
+	}
 	g.head(s, &out)
 	for i := range s.sheet.lines {
 		l := &s.sheet.lines[i]

@@ -236,23 +236,20 @@ func (a *Asked) chooseFields(names []string) error {
 }
 
 // chooseField marks the fields that NAME or BEHAVIOUR.NAME means.
-func (a *Asked) chooseField(text string) error {
-	kind, name, one := strings.Cut(text, ".")
-	if !one {
-		kind, name = "", text
-	}
+func (a *Asked) chooseField(name string) error {
 	found := false
 	var there []string
 	for _, k := range a.Kinds {
 		for i, f := range a.Schema.Kinds[k].Fields {
-			there = append(there, a.Schema.Kinds[k].Name+"."+f.Name)
-			if f.Name == name && (!one || a.Schema.Kinds[k].Name == kind) {
+			whole := a.Schema.Kinds[k].Name + "." + f.Name
+			there = append(there, whole)
+			if name == f.Name || name == whole {
 				a.want.Fields[k][i], found = true, true
 			}
 		}
 	}
 	if !found {
-		return fmt.Errorf("%w: --fields: there is no field %q; there is %s", ErrQuestion, text, strings.Join(there, ", "))
+		return fmt.Errorf("%w: --fields: there is no field %q; there is %s", ErrQuestion, name, strings.Join(there, ", "))
 	}
 	return nil
 }

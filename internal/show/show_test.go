@@ -1,6 +1,7 @@
 package show_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -145,6 +146,15 @@ func TestAllOfALongTrailIsReadInParts(t *testing.T) {
 	}
 	if s.cells > 3*len(got) {
 		t.Errorf("%d cells were read for %d behaviours of one cell", s.cells, len(got))
+	}
+	var b bytes.Buffer
+	if _, _, err := show.Page(t.Context(), show.Config{Table: s, User: "u"}, show.NewScreen(&b, show.Look{Width: 40})); err != nil {
+		t.Fatal(err)
+	}
+	for part, want := range map[string]int{"play": len(got), "Asia": 0, "UTC": 1, " behaviours\n": busy, " 1 behaviour\n": 1, "seconds\n": len(got)/1000 + 1} {
+		if n := strings.Count(b.String(), part); n != want {
+			t.Errorf("%q stands %d times on the screen, want %d", part, n, want)
+		}
 	}
 }
 
