@@ -1,27 +1,41 @@
-// Package trailfile writes trails as Parquet and opens Parquet files to be
-// looked at. It is the last step of an extract: what comes in are batches of
-// rows in their final order, what goes out is one part of the result. It is
-// the only doorstep of parquet-go.
+// Package trailfile writes trails as Parquet and opens Parquet files to be looked
+// at. It is the last step of an extract: what comes in are batches of rows in their
+// final order, what goes out is one file of the result. It is the only doorstep of
+// parquet-go. Its schemas and batches are those of every format; the others are
+// written by the packages below it, and one suite asks the same of all of them.
 //
 // # Promised
 //
 // The same schema, options and rows give the same bytes, however the rows are
 // cut into batches and whatever the Writer wrote before. Rows must come in order
-// of (user_id, time), which is asserted, and every string must be UTF-8; what is
-// not, is an error, because a false claim in a file misleads its readers. A
-// Writer is for one goroutine and keeps no reference to a Batch. It holds one row
-// group in memory, encoded as far as it can be before the group is complete.
+// of user and, where a user has more than one, of time, which is asserted, and
+// every string must be UTF-8; what is not, is an error, because a false claim in a
+// file misleads its readers. A Writer is for one goroutine and keeps no reference to
+// a Batch. It holds one row group in memory, encoded as far as it can be before the
+// group is complete.
 //
 // # Columns
+//
+// In the long shape a row is a behaviour:
 //
 //	user_id    BYTE_ARRAY  STRING                  dictionary
 //	date       INT32       DATE                    plain
 //	time       INT64       TIMESTAMP(us, UTC)      plain
 //	behaviour  BYTE_ARRAY  STRING                  dictionary
 //	id         INT64                               plain
-//	…          each field of the schema, optional:
+//	step_1, …  INT64       TIMESTAMP(us, UTC)      plain, where a sequence was asked for
+//	…          each field, optional:
 //	           string BYTE_ARRAY STRING, int64 INT64, double DOUBLE, bool BOOLEAN,
 //	           timestamp INT64 TIMESTAMP(us, UTC), date INT32 DATE
+//
+// less the one that partitions the answer. In the wide shape it is a user:
+//
+//	user_id                                        as above
+//	PLAY_count INT64                               plain, and so on for each behaviour:
+//	PLAY_first, PLAY_last
+//	           INT64       TIMESTAMP(us, UTC)      plain, optional
+//	PLAY_days  INT64                               plain
+//	step_1, …                                      as above
 //
 // A string column has a dictionary, unless the values at the start of the file
 // are almost all different or the dictionary outgrows its limit; then it is

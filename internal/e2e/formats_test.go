@@ -1,0 +1,46 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestFormatsDocRuns runs the commands and the Python of docs/formats.md, in order,
+// in the clone that README's demo ran in, and finds the lines that it shows.
+func TestFormatsDocRuns(t *testing.T) {
+	dir, _ := readmeRun(t)
+	text := document(t, "docs/formats.md")
+	program := os.Getenv("USERTRAIL_PYTHON")
+	if program == "" {
+		program = filepath.Join(repository(t), ".cache", "venv", "bin", "python")
+	}
+	var said strings.Builder
+	ran := map[string]int{}
+	for _, m := range regexp.MustCompile("(?ms)^```(sh|python)\n(.*?)^```").FindAllStringSubmatch(text, -1) {
+		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", m[2])
+		if m[1] == "python" {
+			c = exec.CommandContext(t.Context(), program, "-c", m[2])
+		}
+		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("docs/formats.md's\n%s\nends with %v:\n%s", m[2], err, out)
+		}
+		said.Write(out)
+		ran[m[1]]++
+	}
+	if ran["sh"] < 4 || ran["python"] < 3 {
+		t.Errorf("only %v blocks ran", ran)
+	}
+	for _, shown := range blocks(t, text, "text") {
+		for line := range strings.Lines(shown) {
+			if !strings.Contains(said.String(), line) {
+				t.Errorf("docs/formats.md shows %sbut its commands say\n%s", line, said.String())
+			}
+		}
+	}
+}
