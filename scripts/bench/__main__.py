@@ -40,7 +40,7 @@ def arguments():
     two = commands.add_parser("scale", help="what a record costs, the more there are")
     two.add_argument("--records", type=int, default=10_000_000, help="the largest size; 1 and 10 million come before")
     three = commands.add_parser("hbase", help="our HBase client, loads and snapshots, and Java's")
-    three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets; twice as many lines are loaded")
+    three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets; five times as many lines are loaded")
     three.add_argument("--runs", type=int, default=3)
     three.add_argument("--only", default="", help="some of: " + ", ".join(hbase.WORKS))
     return parser.parse_args()

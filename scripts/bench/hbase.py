@@ -48,7 +48,7 @@ FEW, MANY = 1_000, 1_000_000
 MEMORY = 128 << 20  # the least that extract takes
 
 WORKS = ["put", "get", "scan", "plan", "memory", "rolls", "load", "snapshot"]
-LINES_PER_ROW = 2  # lines that are loaded, for each row that the clients put
+LINES_PER_ROW = 5  # lines that are loaded, for each row that the clients put: a small night
 
 
 def main(args):
