@@ -121,3 +121,41 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// FuzzOpenFormats damages a file of any format in one place, or cuts it off there:
+// looking at it gives an answer or an error.
+func FuzzOpenFormats(f *testing.F) {
+	s := everyType()
+	c := sample{schema: s, opts: trailfile.Options{GroupRows: 20}, rows: people(1, s, 50, 0.3)}
+	var good [][]byte
+	for i := range formats {
+		data, _ := formats[i].write(f, c, 50)
+		good = append(good, data)
+		for at := 0; at < len(data); at += 211 {
+			f.Add(i, at, byte(1+at%255), at%2 == 0)
+		}
+		for at := range 12 {
+			f.Add(i, len(data)-1-at, byte(0x80), false)
+		}
+	}
+	f.Fuzz(func(t *testing.T, format, at int, flip byte, cut bool) {
+		format &= 3
+		data := bytes.Clone(good[format])
+		if at < 0 || at >= len(data) {
+			return
+		}
+		data[at] ^= flip
+		if cut {
+			data = data[:at]
+		}
+		r, err := formats[format].reader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		_, err1 := r.Info()
+		rows, err2 := r.Head(100)
+		if flip == 0 && !cut && (err1 != nil || err2 != nil || len(rows) != 50) {
+			t.Errorf("an undamaged file: %d rows, %v, %v", len(rows), err1, err2)
+		}
+	})
+}
