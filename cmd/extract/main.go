@@ -53,21 +53,13 @@ whoever reads the answer stops.`)
 	root.Example = `  extract --users users.txt --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login
   extract --users all --from 2014-09-01 --to 2014-09-10 --types play,order --active any --out ./trails-any
   cut -d, -f1 people.csv | extract --users - --table ./trails --from 2014-09-01 --to 2014-09-01 --types play`
-	o.flags.Add(root)
-	f := root.Flags()
-	f.StringVar(&o.users, "users", "", "file with one user ID a line, FILE.parquet:COLUMN or FILE.csv:COLUMN, - for standard input, or all")
-	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
-	o.output.add(f)
-	f.StringVar(&o.plan, "plan", "auto", "how rows are asked for: get, one by one; scan, a user's all together; auto; or snapshot: from HBase's files, no server is asked")
-	f.StringVar(&o.snapshot, "snapshot", "", "with --plan snapshot: the snapshot to read (default one that is taken, and dropped at the end)")
-	f.StringVar(&o.rolls, "rolls", "use", "use the rolls, which know who did what, or off: ask the rows, also of what was put into HBase behind the rolls' back")
-	o.conditions.add(f)
-	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
+	o.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
 	root.AddCommand(command.Inspect(env))
 	root.AddCommand(newShow(env))
 	root.AddCommand(newReport(env))
+	root.AddCommand(newExplain(env))
 	return root
 }
 
@@ -83,6 +75,21 @@ type options struct {
 	snapshot   string
 	rolls      string
 	overwrite  bool
+	explains   bool // what it would take, instead of answering
+}
+
+// add puts the flags on a command line.
+func (o *options) add(c *cobra.Command) {
+	o.flags.Add(c)
+	f := c.Flags()
+	f.StringVar(&o.users, "users", "", "file with one user ID a line, FILE.parquet:COLUMN or FILE.csv:COLUMN, - for standard input, or all")
+	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
+	o.output.add(f)
+	f.StringVar(&o.plan, "plan", "auto", "how rows are asked for: get, one by one; scan, a user's all together; auto; or snapshot: from HBase's files, no server is asked")
+	f.StringVar(&o.snapshot, "snapshot", "", "with --plan snapshot: the snapshot to read (default one that is taken, and dropped at the end)")
+	f.StringVar(&o.rolls, "rolls", "use", "use the rolls, which know who did what, or off: ask the rows, also of what was put into HBase behind the rolls' back")
+	o.conditions.add(f)
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
 }
 
 func (o *options) extract(ctx context.Context) error {
@@ -163,7 +170,8 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	if c.Users, err = o.readUsers(ctx, c.FS, info.Layout, c.Memory/2); err != nil {
 		return nil, err
 	}
-	if c.Plan == fetch.Snapshot {
+	if c.Plan == fetch.Snapshot && !(o.explains && isLive(store)) {
+		c.Known = table.Known(a.loader)
 		if c.Table, err = o.readSnapshot(ctx, store, a.loader); err != nil {
 			return nil, err
 		}
@@ -201,6 +209,11 @@ func (o *options) config() (c extract.Config, err error) {
 	}
 	o.output.of(o.env, &c)
 	return c, nil
+}
+
+func isLive(s table.Store) bool {
+	_, ok := s.(*live.Store)
+	return ok
 }
 
 // readSnapshot is t as a snapshot has it: the one that is named, or one that is

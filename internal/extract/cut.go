@@ -15,12 +15,14 @@ type counts struct {
 	Found  int64   `json:"found"`           // users with any of the asked behaviours
 	Active int64   `json:"active"`          // those of them who are active
 	Steps  []int64 `json:"steps,omitempty"` // users who reached each step of the sequence
+	Read   read    `json:"read"`            // of those who are active
 }
 
 // add adds o to c.
 func (c *counts) add(o *counts) {
 	c.Found += o.Found
 	c.Active += o.Active
+	c.Read.add(&o.Read)
 	for i, n := range o.Steps {
 		c.reach(i + 1)
 		c.Steps[i] += n
@@ -41,6 +43,7 @@ func (c *counts) count(u *judged) {
 	}
 	if u.active {
 		c.Active++
+		c.Read.add(&u.read)
 	}
 	c.reach(u.reached)
 	for i := range u.reached {

@@ -73,6 +73,7 @@ type Config struct {
 	Active string // all, any or min:N; all
 	Conditions
 	Output
+	Known     *manifest.Table // what loads brought; what Table tells
 	Plan      fetch.Plan
 	Out       string
 	Overwrite bool
@@ -92,6 +93,7 @@ type Result struct {
 	Files  int    `json:"files"`
 	Out    string `json:"out"`
 
+	Calls int64    `json:"calls,omitempty"` // of servers, or reads of the table's files
 	Notes []string `json:"notes,omitempty"` // what Notes says
 }
 
@@ -120,6 +122,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		return Result{}, err
 	}
 	defer out.close()
+	before, _ := table.SpentBy(c.Table)
 	last := out.last()
 	q.after = last.Last
 	m, err := answer(ctx, &c, q, out, last.Counts)
@@ -129,7 +132,8 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if err := out.publish(ctx, m, c.Overwrite); err != nil {
 		return Result{}, err
 	}
-	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), c.Out, nil}, nil
+	spent, _ := table.SpentBy(c.Table)
+	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), c.Out, spent.Since(before).Calls, nil}, nil
 }
 
 func checkOut(ctx context.Context, c *Config) error {
@@ -192,7 +196,9 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, before coun
 		return nil, err
 	}
 	settled.add(&k.counts)
-	return out.manifest(q, settled, c.Table.Info().Address), nil
+	m := out.manifest(q, settled, c.Table.Info().Address)
+	m.Cost = q.cost(c.known(), &settled)
+	return m, nil
 }
 
 // sum counts what passes through it.

@@ -73,6 +73,7 @@ type question struct {
 	screen    *screen    // nil where nobody is screened
 	whole     cost       // of users of whom everything was read
 	size      sizes
+	census    census // of those who may stay
 }
 
 func newQuestion(c *Config) (*question, error) {
@@ -106,6 +107,7 @@ func newQuestion(c *Config) (*question, error) {
 	}
 	q.want = q.reads()
 	q.existence, q.screen = newExistence(q), newScreen(q)
+	q.census.read = activity.Of(q.want.Kinds...)
 	return q, nil
 }
 

@@ -96,16 +96,29 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 	if err != nil {
 		return err
 	}
+	defer users.Close()
 	c := cutter{ctx: ctx, out: out.pieces, size: &q.size}
+	stay := q.census.region(users)
 	take := func(u table.User) error {
 		if !q.mayStay(u, &out.counts) {
 			return nil
 		}
+		stay.count(&u)
 		if bytes.Compare(u.Key, q.after) <= 0 {
 			return nil // in a part that an earlier run finished
 		}
 		return c.add(u)
 	}
+	if err := q.eachUser(users, from, to, take); err != nil {
+		return err
+	}
+	stay.end()
+	return c.flush()
+}
+
+// eachUser takes the users of a region that were asked for: all, or those of the list
+// from from to to.
+func (q *question) eachUser(users table.Users, from, to int, take func(table.User) error) error {
 	if q.users.all {
 		for users.Next() {
 			if err := take(users.User()); err != nil {
@@ -115,10 +128,7 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 	} else if err := walk(users, q.users, from, to, take); err != nil {
 		return err
 	}
-	if err := users.Err(); err != nil {
-		return err
-	}
-	return c.flush()
+	return users.Err()
 }
 
 // mayStay says whether u may be among those who stay, by what is known of u before
@@ -128,16 +138,17 @@ func (q *question) mayStay(u table.User, c *counts) bool {
 	if standing == activity.Absent {
 		return false
 	}
-	if u.Sure {
-		c.Found++
+	if !u.Sure {
+		return true // the rows alone tell whether the user is found
 	}
-	if standing == activity.TooFew || u.Sure && u.Did&q.without != 0 {
+	c.Found++
+	if standing == activity.TooFew || u.Did&q.without != 0 {
 		return false
 	}
 	if q.where == nil || u.Did&q.where.Kinds() != 0 {
 		return true
 	}
-	if u.Sure && !q.asked.WhereFirst {
+	if !q.asked.WhereFirst {
 		c.Active++
 	}
 	return false

@@ -15,6 +15,7 @@ type judged struct {
 	active   bool
 	reached  int     // steps of the sequence
 	steps    []int64 // when each step happened, once all are reached; µs
+	read     read
 }
 
 // A sifter judges users by their trails, and takes out of the trails what does not
@@ -80,6 +81,7 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 	if s.plain {
 		if j.active = s.q.rule.Judge(did) == activity.Active; j.active {
 			j.to = to
+			j.read, _ = s.measure(b, events)
 		}
 		return j, nil
 	}
@@ -94,8 +96,12 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 		return j, nil
 	}
 	stays, err := s.stays(b, events, &j)
+	read, judged := s.measure(b, events)
 	if stays && err == nil {
 		j.to = from + s.choose(events)
+	}
+	if j.read = read; s.q.screen != nil && j.to == j.from {
+		j.read.Cells = judged // as if only the screen had seen the user
 	}
 	return j, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
 )
 
 // A Plan is how a user's rows are asked for.
@@ -33,6 +34,9 @@ func ParsePlan(s string) (Plan, error) {
 	}
 	return "", fmt.Errorf("plan %q is none of auto, get, scan, snapshot", s)
 }
+
+// For is the plan that p comes to for a question: Get or Scan.
+func (p Plan) For(w layout.Want) Plan { return p.of(len(w.Kinds), w.Span) }
 
 // of settles Auto for a question that asks for some kinds on the days of a span.
 func (p Plan) of(kinds int, span behaviour.Span) Plan {

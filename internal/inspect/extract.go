@@ -22,6 +22,7 @@ type Extract struct {
 	Active   int64             `json:"active"`
 	Columns  []behaviour.Field `json:"columns,omitempty"`
 	Events   int64             `json:"events"`
+	Cost     *manifest.Cost    `json:"cost,omitempty"`
 	Parts    []Part            `json:"parts"`
 	First    *FirstTrail       `json:"first_trail,omitempty"` // of the first part
 }
@@ -51,7 +52,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 	}
 	e := &Extract{
 		Table: m.Table, Question: m.Question, Fields: m.Fields, Columns: m.Columns,
-		Users: m.Users, Found: m.Found, Active: m.Active, Events: m.Events, Parts: []Part{},
+		Users: m.Users, Found: m.Found, Active: m.Active, Events: m.Events, Cost: m.Cost, Parts: []Part{},
 	}
 	r.Kind, r.Extract, r.Size = KindExtract, e, 0
 	for _, part := range m.Parts {
@@ -131,6 +132,7 @@ func (e *Extract) text(p *page) {
 		fact{"fields", fieldList(e.Fields)},
 		fact{"format", e.format()},
 	)
+	e.cost(p)
 	g := newGrid("name", ">users", ">events", ">size", "state", "xxh64")
 	for _, part := range e.Parts {
 		g.add(part.Name, count(part.Users), count(part.Events), size(part.Size), string(part.State), part.Sum)
@@ -150,4 +152,18 @@ func (e *Extract) format() string {
 		out += ", by " + q.PartitionBy
 	}
 	return out
+}
+
+// cost shows what the answer was made from beside what was expected.
+func (e *Extract) cost(p *page) {
+	if e.Cost == nil {
+		return
+	}
+	g := newGrid("", ">estimate", ">outcome")
+	a, b := &e.Cost.Estimate, &e.Cost.Outcome
+	g.add("users", count(a.Users), count(b.Users))
+	g.add("rows", count(a.Rows), count(b.Rows))
+	g.add("behaviours", count(a.Behaviours), count(b.Behaviours))
+	g.add("cells", count(a.Cells), count(b.Cells))
+	p.grid("what it was made from", g)
 }

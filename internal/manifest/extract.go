@@ -16,6 +16,7 @@ type Extract struct {
 	Kept     int64             `json:"kept"` // users whose trails these are
 	Sequence []Step            `json:"sequence,omitempty"`
 	Events   int64             `json:"events"`
+	Cost     *Cost             `json:"cost,omitempty"`
 	Parts    []TrailPart       `json:"parts"`
 }
 
@@ -58,4 +59,20 @@ type TrailPart struct {
 	Events int64  `json:"events"`
 	Size   int64  `json:"size"`
 	Sum    string `json:"xxh64"` // of its bytes
+}
+
+// A Cost is what an answer was estimated to take before any row was read, and what it
+// took. Neither depends on how many workers there were or on how often it was begun.
+type Cost struct {
+	Estimate Amount `json:"estimate"`
+	Outcome  Amount `json:"outcome"`
+}
+
+// An Amount is what an answer is made from. Of an estimate the users are those who may
+// be active, of an outcome those who are.
+type Amount struct {
+	Users      int64 `json:"users"`
+	Rows       int64 `json:"rows"`       // of theirs, of the behaviours that were read
+	Behaviours int64 `json:"behaviours"` // in these rows
+	Cells      int64 `json:"cells"`      // of the fields that were read of them
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/estimate"
+	"usertrail/internal/extract"
+)
+
+// newExplain is the command that says what a question would take.
+func newExplain(env *command.Env) *cobra.Command {
+	o := &options{env: env, explains: true}
+	c := &cobra.Command{
+		Use:   "explain",
+		Short: "Say what a question would take, without reading a behaviour",
+		Long: `Explain takes the flags of an extract and says which plans would answer it, what each would read
+and about how long that takes, which one an extract would choose, and why. It asks the rolls, the
+ledgers of loads and where regions lie, and reads no row. It says so where the raw logs would be
+cheaper.
+
+The last line of standard output is one JSON object, also after a failure.`,
+		Example: `  extract explain --users all --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login
+  extract explain --users users.txt --from 2014-09-01 --to 2014-09-10 --types play,order --where 'play.seconds >= 600'
+  extract explain --users all --from 2014-09-01 --to 2014-09-10 --types play | tail -n 1 | jq .plans`,
+		Args: command.NoArgs,
+	}
+	o.add(c)
+	c.RunE = func(c *cobra.Command, _ []string) error { return o.explain(c.Context()) }
+	env.Reports(c, extract.NoExplanation())
+	return c
+}
+
+func (o *options) explain(ctx context.Context) error {
+	a, err := o.ask(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	x, err := extract.Explain(ctx, a.config, a.loader)
+	for _, note := range x.Notes {
+		fmt.Fprintln(o.env.Stderr, "extract:", note)
+	}
+	if err == nil {
+		err = writeExplanation(o.env.Said(), &x)
+	}
+	return o.env.Report(x, err)
+}
+
+// pageWidth is how wide what people read is, in columns.
+const pageWidth = 80
+
+// writeExplanation writes who would be read, the table of plans, and the words.
+func writeExplanation(w io.Writer, x *extract.Explanation) error {
+	var b strings.Builder
+	fold(&b, x.String(), "")
+	b.WriteString("\n")
+	writePlans(&b, x)
+	b.WriteString("\n")
+	for _, said := range x.Why {
+		fold(&b, said, "  ")
+	}
+	fold(&b, "Times are rough: they come of rates that were measured on another machine.", "  ")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writePlans draws a line for each plan; the chosen one has an arrow. It is narrower
+// than pageWidth.
+func writePlans(b *strings.Builder, x *extract.Explanation) {
+	const form = "%-2s %-8s  %-13s  %9s  %6s  %6s  %8s  %7s  %6s\n"
+	fmt.Fprintf(b, form, "", "plan", "settled by", "users", "rows", "cells", "bytes", "calls", "time")
+	for i, p := range x.Plans {
+		mark := ""
+		if i == x.Chosen {
+			mark = "->"
+		}
+		fmt.Fprintf(b, form, mark, p.Name, p.Settle, short(p.Users), short(p.Rows), short(p.Cells),
+			humanize.IBytes(uint64(max(p.Bytes, 0))), short(p.Calls), estimate.About(p.Seconds))
+	}
+}
+
+// short is a number in six columns.
+func short(n int64) string {
+	if n < 10_000 {
+		return humanize.Comma(n)
+	}
+	return strings.ReplaceAll(humanize.SIWithDigits(float64(n), 1, ""), " ", "")
+}
+
+// fold writes text in lines of pageWidth, all but the first after indent.
+func fold(b *strings.Builder, text, indent string) {
+	at := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i > 0 && at+1+len(word) > pageWidth:
+			b.WriteString("\n" + indent)
+			at = len(indent)
+		case i > 0:
+			b.WriteString(" ")
+			at++
+		}
+		b.WriteString(word)
+		at += len(word)
+	}
+	b.WriteString("\n")
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/estimate"
+	"usertrail/internal/extract"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/job"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table/live"
+	"usertrail/internal/testworld"
+)
+
+// settled is a table in HBase that a world was loaded into, by puts.
+func settled(t *testing.T, w *testworld.W) *lab {
+	c := clustertest.Get(t)
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	l := &lab{c, "", t.TempDir()}
+	l.name = c.Create(t, "d", "split=2", "split=5", "table."+live.CatalogAttribute+"="+filepath.Join(l.dir, "catalog"))
+	conf, err := hadoopconf.Load(c.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := local.New()
+	s, err := live.Connect(t.Context(), disk, l.address(), live.Options{Conf: conf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := w.WriteLogs(l.dir); err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.Parse(filepath.Join(l.dir, "usertrail.yaml"), []byte(w.Job()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bulkload.Run(t.Context(), bulkload.Config{FS: disk, Job: j, Store: s, Span: w.Span, Mode: bulkload.Put, Workers: 2}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// lastLine runs the program and reads the last line of its standard output into v.
+func (l *lab) lastLine(t *testing.T, v any, args ...string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if status := run(t.Context(), append(args, "--table", l.address(), "--quiet"), strings.NewReader(""), &stdout, &stderr); status != 0 {
+		t.Fatalf("extract %q: status %d, %s", args, status, &stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), v); err != nil {
+		t.Fatalf("extract %q: %v: %s", args, err, lines[len(lines)-1])
+	}
+}
+
+// TestExplainOfALiveTableComesTrue explains questions about a table in HBase, and asks
+// them then: users and rows are exact, behaviours, cells and calls lie within a factor,
+// and no snapshot is taken to say what one would take.
+func TestExplainOfALiveTableComesTrue(t *testing.T) {
+	w := testworld.World(2, 400)
+	l := settled(t, w)
+	const factor = 2
+	near := func(a, b int64) bool { return a <= b*factor && b <= a*factor }
+	for _, c := range []struct{ plan, chosen, types string }{
+		{"auto", estimate.Scan, "play,order,login"},
+		{"get", estimate.Get, "play,login"},
+		{"scan", estimate.Scan, "play"},
+		{"snapshot", estimate.Snapshot, "play,login"},
+	} {
+		question := []string{"--users", "all", "--from", w.Span.From.String(), "--to", w.Span.To.String(), "--active", "all", "--types", c.types, "--plan", c.plan}
+		before := l.snapshots(t)
+		var x extract.Explanation
+		l.lastLine(t, &x, append([]string{"explain"}, question...)...)
+		if n := l.snapshots(t); n != before {
+			t.Errorf("--plan %s: there were %d snapshots, and after it was explained %d", c.plan, before, n)
+		}
+		p := x.Plans[x.Chosen]
+		if p.Name != c.chosen || len(x.Plans) != 5 || x.Rolls != estimate.Known || x.Regions != 3 {
+			t.Errorf("--plan %s: %+v is chosen of %d plans, rolls %s, %d regions", c.plan, p, len(x.Plans), x.Rolls, x.Regions)
+		}
+		out := filepath.Join(t.TempDir(), "out")
+		var r extract.Result
+		l.lastLine(t, &r, append(question, "--out", out)...)
+		m := new(manifest.Extract)
+		if err := manifest.Read(t.Context(), local.New(), filepath.Join(out, extract.ManifestName), m); err != nil {
+			t.Fatal(err)
+		}
+		took := m.Cost.Outcome
+		t.Logf("--plan %s: %+v; took %+v, %d calls", c.plan, p, took, r.Calls)
+		if !x.Exact || x.Users != r.Users || x.May != r.Active || p.Rows != took.Rows || took.Rows == 0 {
+			t.Errorf("--plan %s: explained as %d users, %d active, %d rows; there are %d, %d and %d", c.plan, x.Users, x.May, p.Rows, r.Users, r.Active, took.Rows)
+		}
+		if !near(p.Behaviours, took.Behaviours) || !near(p.Cells, took.Cells) {
+			t.Errorf("--plan %s: estimated %+v, took %+v", c.plan, p, took)
+		}
+		if c.chosen != estimate.Snapshot && (r.Calls == 0 || !near(p.Calls, r.Calls)) {
+			t.Errorf("--plan %s: estimated %d calls, took %d", c.plan, p.Calls, r.Calls)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package estimate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Choose says which of f's plans is taken, and why, in sentences.
+func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
+	name, settle := f.name(), ByRolls
+	if f.Rolls != Known || name == Snapshot {
+		settle = f.byRows()
+	}
+	for i := range plans {
+		if plans[i].Name == name && plans[i].Settle == settle {
+			chosen = i
+		}
+	}
+	p := &plans[chosen]
+	why = append(why, f.whyPlan(p), f.whySettle(p))
+	if p.Screen {
+		why = append(why, "The conditions take fewer columns than come out: users are judged by those columns first, unless that turns out not to pay.")
+	}
+	if said := f.sooner(plans, chosen); said != "" {
+		why = append(why, said)
+	}
+	return chosen, why
+}
+
+// name is the plan that --plan names, or that auto comes to.
+func (f *Facts) name() string {
+	switch {
+	case !f.Live:
+		return Files
+	case f.Asked == "auto":
+		return f.Auto
+	}
+	return f.Asked
+}
+
+func (f *Facts) whyPlan(p *Plan) string {
+	rows := f.read() * int64(f.Days)
+	switch {
+	case p.Name == Files:
+		return "A table of files is read by each user's days at once, whatever --plan says: only the blocks that hold them."
+	case f.Asked != "auto":
+		return fmt.Sprintf("--plan %s was asked for.", f.Asked)
+	case p.Name == Get:
+		return "Of each user one row is asked for, and a get of one row is no dearer than a scan: --plan auto gets."
+	}
+	return fmt.Sprintf("Of each user %s rows are asked for (%s on %s): a scan finds their place once, where gets find it %s times: --plan auto scans.",
+		humanize.Comma(rows), plural(f.read(), "behaviour"), plural(int64(f.Days), "day"), humanize.Comma(rows))
+}
+
+func (f *Facts) whySettle(p *Plan) string {
+	because := ""
+	switch {
+	case p.Settle == ByRolls:
+		return fmt.Sprintf("The rolls know who did what: %s may be active, and nobody else is read.", plural(f.Stay.Users, "user"))
+	case p.Name == Snapshot:
+		because = "A snapshot has no rolls"
+	case f.Rolls == Off:
+		because = "The rolls are not used, as --rolls off says"
+	default:
+		because = "There may be rows that no roll knows"
+	}
+	switch p.Settle {
+	case ByWalk:
+		return because + ": all rows of the table are asked whose they are before anybody is read."
+	case ByExist:
+		return because + ": rows are asked whether they are there, the rarest behaviour first, and only who can be active yet is asked further and read."
+	}
+	return because + ", and whoever did anything may stay: everybody asked for is read."
+}
+
+// Worth mentioning is a plan that takes half as long, and saves some seconds.
+const (
+	muchSooner  = 2
+	fewSeconds  = 2
+	roundedTime = 100 * time.Millisecond
+)
+
+// sooner names a plan that is estimated to take much less time than the chosen one.
+func (f *Facts) sooner(plans []Plan, chosen int) string {
+	best := chosen
+	for i := range plans {
+		if plans[i].Seconds < plans[best].Seconds && (plans[i].Settle != ByRolls || f.Rolls == Known || f.Rolls == Off) {
+			best = i
+		}
+	}
+	b, c := &plans[best], &plans[chosen]
+	if b.Seconds*muchSooner > c.Seconds || c.Seconds-b.Seconds < fewSeconds {
+		return ""
+	}
+	how := "--plan " + b.Name
+	if b.Name == Files {
+		how = "it"
+	}
+	if b.Settle == ByRolls && f.Rolls == Off {
+		how += " without --rolls off"
+	}
+	said := fmt.Sprintf("With %s it might take %s instead of %s", how, About(b.Seconds), About(c.Seconds))
+	if how == "it without --rolls off" {
+		said = fmt.Sprintf("Without --rolls off it might take %s instead of %s", About(b.Seconds), About(c.Seconds))
+	}
+	if b.Name == Snapshot {
+		said += "; that reads HBase's files, and takes a snapshot first"
+	}
+	return said + "."
+}
+
+// About is an estimated time, as roughly as it is known.
+func About(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Second:
+		d = max(d.Round(roundedTime/10), roundedTime/10)
+	case d < 10*time.Second:
+		d = d.Round(roundedTime)
+	case d < time.Hour:
+		d = d.Round(time.Second)
+	default:
+		return fmt.Sprintf("%s h", humanize.CommafWithDigits(d.Hours(), 1))
+	}
+	return d.String()
+}
+
+func plural(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return humanize.Comma(n) + " " + what
+}

@@ -1,0 +1,202 @@
+package estimate
+
+import "math"
+
+// A Plan is a way to answer, and what it would take.
+type Plan struct {
+	Name   string `json:"plan"`   // files, get, scan or snapshot
+	Settle string `json:"settle"` // how it is found out who is active, before rows are read whole
+	Screen bool   `json:"screen"` // by few columns first
+	Amount
+	Seconds float64 `json:"seconds"`
+}
+
+// An Amount is what is read.
+type Amount struct {
+	Users      int64 `json:"users"`      // whose rows are read whole
+	Rows       int64 `json:"rows"`       // of the behaviours that are read
+	Behaviours int64 `json:"behaviours"` // in these rows
+	Cells      int64 `json:"cells"`      // of the columns asked for, in these rows
+	Passed     int64 `json:"passed"`     // cells that lie on the way, those included
+	Bytes      int64 `json:"bytes"`      // of files, or of answers
+	Calls      int64 `json:"calls"`      // reads of files, or calls of servers
+}
+
+// How it is found out who is active.
+const (
+	ByRolls = "rolls"         // they know who did what
+	ByRows  = "rows, at once" // rows are read whole, and tell
+	ByExist = "rows, by name" // rows are asked whether they are there, behaviour by behaviour
+	ByWalk  = "rows, walked"  // all rows of the table are asked whose they are
+)
+
+// The plans.
+const (
+	Files    = "files"
+	Get      = "get"
+	Scan     = "scan"
+	Snapshot = "snapshot"
+)
+
+// Plans are the ways to answer, at least one, in a fixed order: with rolls before
+// those without.
+func (f Facts) Plans() []Plan {
+	var out []Plan
+	names := []string{Files}
+	if f.Live {
+		names = []string{Get, Scan}
+	}
+	for _, name := range names {
+		if f.Rolls != Unknown {
+			out = append(out, f.plan(name, ByRolls))
+		}
+		out = append(out, f.plan(name, f.byRows()))
+	}
+	if f.Live {
+		out = append(out, f.plan(Snapshot, f.byRows()))
+	}
+	return out
+}
+
+// byRows is how rows tell who is active.
+func (f *Facts) byRows() string {
+	switch {
+	case f.All:
+		return ByWalk
+	case f.Absent:
+		return ByExist
+	}
+	return ByRows
+}
+
+// plan is what one way would take.
+func (f *Facts) plan(name, settle string) Plan {
+	p := Plan{Name: name, Settle: settle, Screen: f.Screens && (name == Get || name == Scan)}
+	who := f.Stay
+	asked := who.Users // whose rows are asked for
+	if settle == ByRows {
+		who, asked = f.Found, f.Listed
+	}
+	a := f.averages()
+	p.Users, p.Rows = asked, who.Rows
+	p.Behaviours = rounded(float64(who.Records) * a.share)
+	p.Cells = rounded(float64(p.Behaviours) * a.asked)
+	p.Passed = rounded(float64(who.Records) * a.every)
+	whole := 1.0 // share of users who are read whole
+	if p.Screen {
+		whole = screenedStay
+		p.Cells = rounded(float64(p.Behaviours) * (a.judged + whole*a.asked))
+	}
+	switch name {
+	case Files:
+		f.files(&p, who, asked)
+	case Get:
+		f.gets(&p, asked, whole, &a)
+	case Scan:
+		f.scans(&p, asked, whole, &a)
+	case Snapshot:
+		f.snapshot(&p, asked)
+	}
+	f.settle(&p, name, settle)
+	p.Seconds += float64(p.Behaviours) * whole / written / f.workers()
+	p.Seconds = math.Round(p.Seconds*1000) / 1000
+	return p
+}
+
+func (f *Facts) workers() float64 { return float64(max(f.Workers, 1)) }
+
+// files: a user's rows of one file lie in one block, mostly.
+func (f *Facts) files(p *Plan, who People, asked int64) {
+	blocks := max(float64(f.Bytes)*encodedShare/blockBytes, 1)
+	touched := float64(min(who.UserDays, who.Users*max(f.Loads, 1)))
+	if who.Users == 0 {
+		touched = 0
+	}
+	hit := blocks * (1 - math.Exp(-touched/blocks))
+	p.Bytes = rounded(float64(f.Size) * hit / blocks)
+	// Neighbours come by one read.
+	apart := math.Exp(-touched / blocks)
+	p.Calls = rounded(hit*apart+float64(p.Bytes)/readAhead*(1-apart)) + openReads*min(f.Files, rounded(touched))
+	p.Seconds = startSeconds + (hit/fileBlocks+float64(p.Passed)/fileCells)/f.workers()
+	p.Seconds += float64(asked-who.Users) * float64(f.Loads) / fileBlocks / f.workers()
+}
+
+// gets ask for every row that a user could have.
+func (f *Facts) gets(p *Plan, asked int64, whole float64, a *averages) {
+	rows := float64(asked) * float64(f.read()) * float64(f.Days)
+	if p.Screen {
+		rows *= 1 + whole
+	}
+	p.Passed = p.Cells // of rows that were not asked for nothing is seen
+	p.Bytes = rounded(float64(p.Cells) * a.bytes)
+	p.Calls = connectCalls + max(getCalls(rows), min(asked, f.Regions))
+	p.Seconds = connectSeconds + rows/getsPerSecond + float64(p.Cells)/scannedCells
+}
+
+// getCalls are those that gets of so many rows take.
+func getCalls(rows float64) int64 {
+	first := min(rows, getsBefore)
+	return rounded(math.Ceil(first/getsAtFirst) + math.Ceil((rows-first)/getsInCall))
+}
+
+// scans jump from user to user.
+func (f *Facts) scans(p *Plan, asked int64, whole float64, a *averages) {
+	times := 1.0
+	if p.Screen {
+		times = 1 + whole
+	}
+	p.Passed = rounded(float64(p.Passed) * times)
+	p.Bytes = rounded(float64(p.Cells) * a.bytes)
+	scans := max(math.Ceil(float64(asked)/usersInScan), float64(min(asked, f.Regions))) // none goes on into another region
+	p.Calls = connectCalls + rounded(times*scans+math.Floor(float64(p.Bytes)/answerBytes))
+	p.Seconds = connectSeconds + times*float64(asked)/scannedUsers + float64(p.Passed)/scannedCells
+}
+
+// snapshot reads HBase's files; their blocks are larger and hold more than one user.
+func (f *Facts) snapshot(p *Plan, asked int64) {
+	a := f.averages()
+	p.Bytes = rounded(float64(p.Passed) * a.bytes * encodedShare)
+	p.Calls = rounded(float64(min(asked*max(f.Loads, 1), p.Bytes/blockBytes+1)))
+	p.Seconds = connectSeconds + snapshotSeconds + float64(asked)/snapshotUsers + float64(p.Passed)/snapshotCells
+}
+
+// settle adds what it takes to find out who is active.
+func (f *Facts) settle(p *Plan, name, settle string) {
+	rows := 0.0 // that are asked whether they are there
+	switch settle {
+	case ByRolls:
+		p.Seconds += float64(f.Found.UserDays) / rolledUsers / f.workers()
+		return
+	case ByRows:
+		return
+	case ByExist:
+		rows = float64(f.Listed) * float64(f.Days) * float64(f.read())
+	case ByWalk:
+		rows = float64(f.TableRecords) / recordsInRow
+	}
+	switch {
+	case name == Files && settle == ByWalk:
+		p.Bytes += f.Size
+		p.Calls += f.Size / readAhead
+		p.Seconds += float64(f.TableRecords) * f.averages().every / fileCells / f.workers()
+	case name == Files:
+		p.Seconds += rows / fileBlocks / f.workers()
+	case name == Snapshot:
+		p.Seconds += rows * f.averages().every * recordsInRow / snapshotCells
+	case settle == ByWalk:
+		p.Calls += rounded(rows * keyBytes / answerBytes)
+		p.Bytes += rounded(rows * keyBytes)
+		p.Seconds += rows / scannedRows
+	default:
+		p.Calls += getCalls(rows)
+		p.Seconds += rows / getsPerSecond
+	}
+}
+
+// Of rows that are walked over, a guess and what of one comes back.
+const (
+	recordsInRow = 2
+	keyBytes     = 60
+)
+
+func rounded(x float64) int64 { return int64(math.Round(x)) }

@@ -1,0 +1,251 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/estimate"
+	"usertrail/internal/extract"
+	"usertrail/internal/fetch"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+	"usertrail/internal/table/files"
+	"usertrail/internal/testworld"
+)
+
+// unread is a table of which no row can be read.
+type unread struct{ *files.Table }
+
+var errRead = errors.New("a row was read")
+
+func (unread) Read(context.Context, table.Query, func(*cell.Cell) error) error { return errRead }
+
+// narrow is one of which reading few columns is cheaper, as of HBase's.
+type narrow struct{ *files.Table }
+
+func (n narrow) Info() table.Info {
+	info := n.Table.Info()
+	info.Narrow = true
+	return info
+}
+
+// opened is the table of a turn, until the test ends.
+func (h *house) opened(t *testing.T, u turn) *files.Table {
+	t.Helper()
+	opened, err := files.Open(t.Context(), h.fs, h.store(u.name).Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// question is a world's question as extract takes it.
+func (h *house) question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
+	t.Helper()
+	users := extract.AllUsers()
+	if q.Users != nil {
+		var err error
+		if users, err = extract.ReadUsers(strings.NewReader(strings.Join(q.Users, "\n")), "list", in.Info().Layout, 1<<30); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return extract.Config{
+		FS: h.fs, Table: in, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q),
+		Plan: fetch.Auto, Out: filepath.Join(scratch(t), "out"), Workers: 2,
+	}
+}
+
+// cost is what a run's manifest says of it.
+func cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
+	t.Helper()
+	r, err := extract.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := new(manifest.Extract)
+	if err := manifest.Read(t.Context(), c.FS, filepath.Join(c.Out, extract.ManifestName), m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Cost == nil {
+		t.Fatal("the manifest tells of no cost")
+	}
+	return r, *m.Cost
+}
+
+// TestExplainKnowsWhoWithoutReading explains the questions of worlds about tables of
+// which no row can be read, and asks them then. Who may be active is who is, unless
+// conditions say more.
+func TestExplainKnowsWhoWithoutReading(t *testing.T) {
+	for _, seed := range seeds(t, 1, 2) {
+		w := testworld.World(seed, 120)
+		h := inhabit(t, w)
+		h.load(t, turn{name: plain.name, workers: 2, memory: 1 << 30, regions: 4}, w.Span)
+		opened := h.opened(t, plain)
+		r := rand.New(rand.NewPCG(seed, 6))
+		for i, q := range w.Questions(seed, 20) {
+			if i%2 == 1 {
+				w.Narrow(r, &q)
+			}
+			c := h.question(t, q, opened)
+			x, err := extract.Explain(t.Context(), c, unread{opened})
+			if err != nil {
+				t.Fatalf("world %d, question %d, %+v: %v", seed, i, q, err)
+			}
+			ran, cost := cost(t, c)
+			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
+			if !x.Exact || x.Users != ran.Users || x.Found != ran.Found || x.Rolls != estimate.Known {
+				t.Errorf("%s: explained as %d users, %d found (%s, exact %t); there are %d and %d", what, x.Users, x.Found, x.Rolls, x.Exact, ran.Users, ran.Found)
+			}
+			if chosen := x.Plans[x.Chosen]; chosen.Users != x.May || cost.Estimate.Users != x.May || chosen.Settle != estimate.ByRolls {
+				t.Errorf("%s: %d users may be active; the plan is %+v, the run's estimate %+v", what, x.May, chosen, cost.Estimate)
+			}
+			if i%2 == 0 && x.May != ran.Active || x.May < cost.Outcome.Users-beside(ran, cost) {
+				t.Errorf("%s: %d users may be active, %d are", what, x.May, ran.Active)
+			}
+		}
+	}
+}
+
+// beside are the active of whom nothing is read, since --where keeps nothing that they
+// did.
+func beside(r extract.Result, c manifest.Cost) int64 { return max(r.Active-c.Estimate.Users, 0) }
+
+// TestEstimatesComeTrue compares what questions without conditions were estimated to
+// take with what they took: rows are exact, unless late files bring a row twice, the
+// rest lies within a factor.
+func TestEstimatesComeTrue(t *testing.T) {
+	const factor = 2
+	for _, seed := range seeds(t, 1, 2, 3) {
+		w := testworld.World(seed, 200)
+		h := inhabit(t, w)
+		h.load(t, plain, w.Span)
+		opened := h.opened(t, plain)
+		large := 0
+		for i, q := range w.Questions(seed, 15) {
+			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
+			c := h.question(t, q, opened)
+			x, err := extract.Explain(t.Context(), c, unread{opened})
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			_, cost := cost(t, c)
+			got := x.Plans[x.Chosen]
+			if cost.Estimate.Rows != cost.Outcome.Rows || got.Rows != cost.Outcome.Rows || cost.Estimate.Users != cost.Outcome.Users {
+				t.Errorf("%s: estimated %+v and %+v, took %+v", what, got.Amount, cost.Estimate, cost.Outcome)
+			}
+			if cost.Outcome.Behaviours < 100 {
+				continue // chance
+			}
+			large++
+			for _, e := range []struct {
+				name          string
+				estimate, run int64
+				outcome       int64
+			}{
+				{"behaviours", got.Behaviours, cost.Estimate.Behaviours, cost.Outcome.Behaviours},
+				{"cells", got.Cells, cost.Estimate.Cells, cost.Outcome.Cells},
+			} {
+				for _, n := range []int64{e.estimate, e.run} {
+					if n*factor < e.outcome || n > e.outcome*factor {
+						t.Errorf("%s: estimated %d %s (in the run %d), there are %d", what, e.estimate, e.name, e.run, e.outcome)
+					}
+				}
+			}
+		}
+		if large < 3 {
+			t.Errorf("world %d: only %d questions were large enough to compare", seed, large)
+		}
+	}
+}
+
+// TestTheOutcomeIsOfTheQuestion asks with one worker and with several, with screens and
+// without: what the answer was made from is the same.
+func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
+	screened := 0
+	for _, seed := range seeds(t, 1, 2) {
+		w := testworld.World(seed, 80)
+		h := inhabit(t, w)
+		h.load(t, plain, w.Span)
+		opened := h.opened(t, plain)
+		r := rand.New(rand.NewPCG(seed, 7))
+		for i, q := range w.Questions(seed, 25) {
+			w.Narrow(r, &q)
+			// Whether there is a screen decides what is counted of who does not stay, so
+			// tables of both sorts are compared among themselves.
+			for _, in := range []table.Table{opened, narrow{opened}, table.Unrolled(opened), table.Unrolled(narrow{opened})} {
+				c := h.question(t, q, in)
+				c.Workers = 1
+				ran, first := cost(t, c)
+				c.Out, c.Workers = filepath.Join(scratch(t), "out"), 6
+				_, second := cost(t, c)
+				if first != second {
+					t.Errorf("world %d, question %d, %+v: costs %+v, and %+v with more workers", seed, i, q, first, second)
+				}
+				if first.Outcome.Users != ran.Active {
+					t.Errorf("world %d, question %d: %d active users, the cost tells of %d", seed, i, ran.Active, first.Outcome.Users)
+				}
+				if in.Info().Narrow && ran.Kept < ran.Active {
+					screened++
+				}
+			}
+		}
+	}
+	if screened == 0 {
+		t.Error("nobody was left out by a condition")
+	}
+}
+
+// TestExplainTellsOfPlans asks tables that know less or more, or can do more.
+func TestExplainTellsOfPlans(t *testing.T) {
+	w := testworld.World(1, 60)
+	h := inhabit(t, w)
+	h.load(t, plain, w.Span)
+	opened := h.opened(t, plain)
+	everything := w.Questions(1, 1)[0]
+	explain := func(in table.Loader, change func(*extract.Config)) extract.Explanation {
+		t.Helper()
+		c := h.question(t, everything, in)
+		change(&c)
+		x, err := extract.Explain(t.Context(), c, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	live := unread{opened}
+	x := explain(live, func(c *extract.Config) { c.Table = table.Unrolled(live) })
+	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Off || p.Settle != estimate.ByWalk || !strings.Contains(strings.Join(x.Why, " "), "--rolls off") {
+		t.Errorf("without rolls: %+v, %q", p, x.Why)
+	}
+	if x.Logs.Files != int64(len(w.Files)) || x.Logs.Bytes == 0 {
+		t.Errorf("the logs are %+v, delivered were %d files", x.Logs, len(w.Files))
+	}
+	for plan, want := range map[fetch.Plan]string{fetch.Auto: estimate.Scan, fetch.Get: estimate.Get, fetch.Scan: estimate.Scan, fetch.Snapshot: estimate.Snapshot} {
+		x := explain(narrow{opened}, func(c *extract.Config) { c.Plan = plan })
+		if p := x.Plans[x.Chosen]; p.Name != want || len(x.Plans) != 5 {
+			t.Errorf("--plan %s: %q of %d plans is chosen, want %q of 5", plan, p.Name, len(x.Plans), want)
+		}
+	}
+	x = explain(narrow{opened}, func(c *extract.Config) { c.Span.To, c.Types = c.Span.From, []string{"play"} })
+	if p := x.Plans[x.Chosen]; p.Name != estimate.Get {
+		t.Errorf("one row of each user: %q is chosen", p.Name)
+	}
+	if _, err := extract.Explain(t.Context(), extract.Config{Table: opened, Users: extract.AllUsers(), Span: w.Span, Types: []string{"plya"}}, opened); !errors.Is(err, extract.ErrQuestion) {
+		t.Errorf("an unknown behaviour: %v", err)
+	}
+	x = explain(opened, func(c *extract.Config) { c.Span.From, c.Span.To = c.Span.To+100, c.Span.To+101 })
+	if !strings.Contains(strings.Join(x.Notes, "; "), "the table has no play on") || x.May != 0 {
+		t.Errorf("on days without anything: %d users may be active, and said is %q", x.May, x.Notes)
+	}
+}

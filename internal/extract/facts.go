@@ -1,0 +1,120 @@
+package extract
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/estimate"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+)
+
+// known is what loads brought to the table, nil where nothing tells.
+func (c *Config) known() *manifest.Table {
+	if c.Known != nil {
+		return c.Known
+	}
+	return table.Known(c.Table)
+}
+
+// facts are what is known of the question once its users were settled. They say of all
+// behaviours together how large they are; the manifest does not tell them apart.
+func (q *question) facts(known *manifest.Table) *estimate.Facts {
+	f := &estimate.Facts{
+		Live: q.info.Narrow, Rolls: estimate.Unknown, Workers: q.workers,
+		All: q.users.all, Listed: int64(q.users.len()),
+		Stay: q.census.people, Found: q.census.people, Days: q.span.Days(),
+		Absent: q.existence != nil, Screens: q.screen != nil,
+	}
+	if q.census.daily {
+		f.Rolls = estimate.Known
+	}
+	f.Kinds = make([]estimate.Kind, len(q.info.Schema.Kinds))
+	for k := range f.Kinds {
+		f.Kinds[k] = estimate.Kind{Read: slices.Contains(q.want.Kinds, k), Asked: q.share(q.want.Fields, k), Judged: q.share(q.judges().Fields, k)}
+	}
+	most := q.weigh(f, known)
+	if f.Rolls == estimate.Unknown {
+		f.Guess(most)
+	}
+	return f
+}
+
+// share is how many of a kind's fields are read. The first tells that a record is
+// there.
+func (q *question) share(fields [][]bool, k int) float64 {
+	if len(fields[k]) == 0 {
+		return 1
+	}
+	n := 0
+	for i, asked := range fields[k] {
+		if asked || i == 0 {
+			n++
+		}
+	}
+	return float64(n) / float64(len(fields[k]))
+}
+
+// weigh adds what a manifest says of the span: the sizes of files and what is in them.
+// Behaviours are taken to have as many records each, and as many cells as fields. It returns how many users the largest load
+// has of them.
+func (q *question) weigh(f *estimate.Facts, known *manifest.Table) (most int64) {
+	if known == nil {
+		return 0
+	}
+	var all estimate.Kind
+	users := map[int]int64{} // by load
+	for i := range known.Files {
+		x := &known.Files[i]
+		f.TableRecords += x.Records
+		if !x.Span.Overlaps(q.span) {
+			continue
+		}
+		part := float64(overlap(x.Span, q.span)) / float64(x.Span.Days())
+		users[x.Load] += x.Users
+		if x.Name != "" {
+			f.Files++
+		}
+		f.Size += int64(float64(x.Size) * part)
+		all.Records += int64(float64(x.Records) * part)
+		all.Cells += int64(float64(x.Tally.Cells) * part)
+		all.Bytes += int64(float64(x.Tally.Bytes) * part)
+	}
+	f.Loads, f.Bytes = int64(len(users)), all.Bytes
+	fields := int64(0)
+	for _, k := range q.info.Schema.Kinds {
+		fields += int64(max(len(k.Fields), 1))
+	}
+	for i, k := range q.info.Schema.Kinds {
+		n := int64(max(len(k.Fields), 1))
+		f.Kinds[i].Records = all.Records / int64(len(f.Kinds))
+		f.Kinds[i].Cells, f.Kinds[i].Bytes = all.Cells*n/fields, all.Bytes*n/fields
+	}
+	for _, n := range users {
+		most = max(most, n)
+	}
+	return most
+}
+
+func overlap(a, b behaviour.Span) int {
+	return behaviour.Span{From: max(a.From, b.From), To: min(a.To, b.To)}.Days()
+}
+
+// detail replaces what facts say of all behaviours together by what the ledgers say of
+// each.
+func (q *question) detail(f *estimate.Facts, ledgers []*manifest.Load) {
+	s := q.info.Schema
+	f.ByKind = true
+	for k := range f.Kinds {
+		f.Kinds[k].Records, f.Kinds[k].Cells, f.Kinds[k].Bytes = 0, 0, 0
+	}
+	for _, l := range ledgers {
+		for _, d := range l.Days {
+			if k, ok := s.Kind(d.Behaviour); ok && q.span.Has(d.Date) {
+				f.Kinds[k].Records += d.Records
+				f.Kinds[k].Cells += d.Tally.Cells
+				f.Kinds[k].Bytes += d.Tally.Bytes
+			}
+		}
+	}
+}
