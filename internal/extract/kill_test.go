@@ -36,6 +36,7 @@ type errand struct {
 	Dir, Table, Out string
 	Span            behaviour.Span
 	Question        testworld.Question
+	Unrolled        bool // asked without the rolls
 }
 
 func TestMain(m *testing.M) {
@@ -65,7 +66,7 @@ func runErrand(ctx context.Context, text string) error {
 }
 
 func (h *house) run(ctx context.Context, e errand) error {
-	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2}
+	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2, unrolled: e.Unrolled}
 	if e.Out != "" {
 		_, err := h.ask(ctx, e.Question, u, e.Out)
 		return err
@@ -196,65 +197,138 @@ func checkPrefix(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// crowd is a house of so many users with many behaviours, enough for several
-// parts of an answer.
+// crowd is a house of so many users with many logins, enough for several parts of an
+// answer. Of every twenty users one has a shorter play than the others, one plays after
+// all logins, and one orders.
 func crowd(t *testing.T, users, each int) (*house, testworld.Question) {
 	t.Helper()
-	const text = "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {login: {id: 1}}\n"
+	const text = `logs: logs/{date}/{behaviour}.csv
+table: trails
+behaviours:
+  login: {id: 1}
+  play: {id: 2, fields: {seconds: int64}}
+  order: {id: 3}
+`
 	h := newHouse(t, text)
 	saveJob(t, h, text)
 	day := behaviour.DateOf(2014, 9, 1)
-	var b strings.Builder
-	b.WriteString("user_id,time\n")
+	var logins, plays, orders strings.Builder
+	logins.WriteString("user_id,time\n")
+	plays.WriteString("user_id,time,seconds\n")
+	orders.WriteString("user_id,time\n")
 	for i := range each {
 		for u := range users {
-			fmt.Fprintf(&b, "%05d,2014-09-01 00:%02d:%02d\n", u, i/60, i%60)
+			fmt.Fprintf(&logins, "%05d,2014-09-01 00:%02d:%02d\n", u, i/60, i%60)
 		}
 	}
-	h.deliver(t, testworld.File{Name: day.String() + "/login.csv", Text: []byte(b.String())})
+	for u := range users {
+		switch u % 20 {
+		case shortPlay:
+			fmt.Fprintf(&plays, "%05d,2014-09-01 00:00:30,4\n", u)
+		case latePlay:
+			fmt.Fprintf(&plays, "%05d,2014-09-01 23:00:00,5\n", u)
+		case whoOrders:
+			fmt.Fprintf(&orders, "%05d,2014-09-01 12:00:00\n", u)
+			fallthrough
+		default:
+			fmt.Fprintf(&plays, "%05d,2014-09-01 00:00:30,5\n", u)
+		}
+	}
+	for name, b := range map[string]*strings.Builder{"login": &logins, "play": &plays, "order": &orders} {
+		h.deliver(t, testworld.File{Name: day.String() + "/" + name + ".csv", Text: []byte(b.String())})
+	}
 	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"login"}}
 	h.load(t, turn{name: "trails", workers: 2, memory: 256 << 20, regions: 3}, q.Span)
 	return h, q
 }
 
-// TestKilledExtractsGoOn kills extracts with SIGKILL, and goes on until one is
-// done. In between OUT is not there; in the end it is the undisturbed one's.
-func TestKilledExtractsGoOn(t *testing.T) {
-	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
-	home := filepath.Join(h.dir, "home")
-	e := errand{Dir: h.dir, Table: "trails", Out: filepath.Join(h.dir, "clean"), Question: q}
-	length, _ := send(t, e, -1)
-	want := dfstest.Snapshot(t, h.fs, e.Out)
-	if len(onlyParts(want)) < 3 {
-		t.Fatalf("%d parts, want several", len(onlyParts(want)))
+// Who of twenty users of a crowd is not like the others.
+const (
+	shortPlay = 7
+	latePlay  = 11
+	whoOrders = 13
+)
+
+// picky is q with conditions that keep the users of a crowd who are like the others.
+func picky(q testworld.Question) testworld.Question {
+	q.Conditions = testworld.Conditions{
+		Where:   testworld.Where{Text: `behaviour == "login" || play.seconds >= 5`},
+		Having:  testworld.Having{Text: "count(play) == 1 && sum(play.seconds) > 4"},
+		Steps:   []testworld.Step{{Kind: "login"}, {Kind: "play"}, {Kind: "login", Within: time.Minute}},
+		Without: []string{"order"},
 	}
-	for round := range 2 {
-		e.Out = filepath.Join(home, fmt.Sprint(round), "out")
-		died := 0
-		for {
-			after := length * time.Duration(1+died) / 8
-			_, killed := send(t, e, after)
-			if !killed {
-				break
+	return q
+}
+
+// TestKilledExtractsGoOn kills extracts with SIGKILL, and goes on until one is
+// done. In between OUT is not there; in the end it is the undisturbed one's, with its
+// counts: with conditions and without, and where rows alone tell who may stay.
+func TestKilledExtractsGoOn(t *testing.T) {
+	const users = 2000
+	h, q := crowd(t, users, extract.PartEvents*5/2/users)
+	for name, e := range map[string]errand{
+		"everything":              {Question: q},
+		"conditions":              {Question: picky(q)},
+		"conditions of rows only": {Question: picky(q), Unrolled: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e.Dir, e.Table, e.Out = h.dir, "trails", filepath.Join(h.dir, "clean", name)
+			length, _ := send(t, e, -1)
+			want := dfstest.Snapshot(t, h.fs, e.Out)
+			if len(onlyParts(want)) < 3 {
+				t.Fatalf("%d parts, want several", len(onlyParts(want)))
 			}
-			died++
-			if _, err := os.Stat(e.Out); !errors.Is(err, iofs.ErrNotExist) {
-				// It died between the rename and its end.
-				if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
-					t.Fatalf("round %d, killed %d times: half published: %s", round, died, diff)
-				}
-				break
+			if len(e.Question.Conditions.Steps) > 0 {
+				checkFunnel(t, want[extract.ManifestName], users)
 			}
+			e.Out = filepath.Join(h.dir, name, "out")
+			killOn(t, h, e, length, want)
+		})
+	}
+}
+
+// checkFunnel checks the counts of what picky asks a crowd for.
+func checkFunnel(t *testing.T, text string, users int64) {
+	t.Helper()
+	var m manifest.Extract
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Found != users || m.Active != users*19/20 || m.Kept != users*17/20 {
+		t.Errorf("%d found, %d active, %d kept of %d users", m.Found, m.Active, m.Kept, users)
+	}
+	if len(m.Sequence) != 3 || m.Sequence[0].Users != users*18/20 || m.Sequence[1].Users != users*18/20 || m.Sequence[2].Users != users*17/20 {
+		t.Errorf("of %d users so many took each step: %+v", users, m.Sequence)
+	}
+}
+
+// killOn kills an extract that takes about so long, later and later, until one is done.
+func killOn(t *testing.T, h *house, e errand, length time.Duration, want map[string]string) {
+	t.Helper()
+	died := 0
+	for {
+		after := length * time.Duration(1+died) / 8
+		_, killed := send(t, e, after)
+		if !killed {
+			break
 		}
-		if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
-			t.Errorf("round %d, killed %d times: in the end %s", round, died, diff)
+		died++
+		if _, err := os.Stat(e.Out); !errors.Is(err, iofs.ErrNotExist) {
+			// It died between the rename and its end.
+			if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
+				t.Fatalf("killed %d times: half published: %s", died, diff)
+			}
+			break
 		}
-		if left := leftovers(t, filepath.Dir(e.Out)); len(left) > 0 {
-			t.Errorf("round %d, killed %d times: in the end there is also %q", round, died, left)
-		}
-		if died == 0 {
-			t.Errorf("round %d: it was done before it was killed once", round)
-		}
+	}
+	if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
+		t.Errorf("killed %d times: in the end %s", died, diff)
+	}
+	if left := leftovers(t, filepath.Dir(e.Out)); len(left) > 0 {
+		t.Errorf("killed %d times: in the end there is also %q", died, left)
+	}
+	if died == 0 {
+		t.Errorf("it was done before it was killed once")
 	}
 }
 
@@ -268,6 +342,10 @@ func TestGoingOnKeepsFinishedParts(t *testing.T) {
 	} {
 		u := turn{name: "trails", workers: 1, memory: 64 << 20, output: o}
 		t.Run(last, func(t *testing.T) { goesOn(t, h, q, u, last) })
+	}
+	for _, unrolled := range []bool{false, true} {
+		u := turn{name: "trails", workers: 1, memory: 64 << 20, unrolled: unrolled}
+		t.Run(fmt.Sprintf("conditions, without rolls %t", unrolled), func(t *testing.T) { goesOn(t, h, picky(q), u, "part-00002.parquet") })
 	}
 }
 
