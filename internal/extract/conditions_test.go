@@ -17,7 +17,7 @@ import (
 )
 
 // TestConditionsAreTheOracles asks worlds many questions with conditions made up, in
-// any combination: of the table, and of its rows alone.
+// any combination: of the table, of its rows alone, and with rolls that name too much.
 func TestConditionsAreTheOracles(t *testing.T) {
 	worlds, some := seeds(t, 1, 2, 3, 4), 0
 	for _, seed := range worlds {
@@ -28,9 +28,10 @@ func TestConditionsAreTheOracles(t *testing.T) {
 		for i, q := range w.Questions(seed, 60) {
 			w.Narrow(r, &q)
 			want := w.Oracle(q)
-			u := plain
-			for _, u.unrolled = range []bool{false, true} {
-				same(t, fmt.Sprintf("world %d, question %d, without rolls %t, %+v", seed, i, u.unrolled, q), h.answer(t, q, u), want)
+			for _, u := range []turn{{}, {unrolled: true}, {unsure: true}} {
+				what := fmt.Sprintf("world %d, question %d, without rolls %t, with too much in them %t, %+v", seed, i, u.unrolled, u.unsure, q)
+				u.name, u.workers = plain.name, plain.workers
+				same(t, what, h.answer(t, q, u), want)
 			}
 			if len(want.Rows) > 0 {
 				some++

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/catalog"
@@ -27,6 +28,7 @@ import (
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
 	"usertrail/internal/job"
+	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
@@ -149,7 +151,25 @@ type turn struct {
 
 	overwrite bool
 	unrolled  bool // asked without its rolls
+	unsure    bool // asked with rolls that name too much
 	output    extract.Output
+}
+
+// unsure is a table whose rolls name behaviours that are gone.
+type unsure struct{ table.Table }
+
+func (t unsure) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
+	users, err := t.Table.Users(ctx, r, span)
+	return unsureUsers{users}, err
+}
+
+type unsureUsers struct{ table.Users }
+
+func (u unsureUsers) User() table.User {
+	user := u.Users.User()
+	user.Did |= activity.Of(len(user.Key) % 4)
+	user.Sure = false
+	return user
 }
 
 func (h *house) store(name string) files.Store {
@@ -185,6 +205,9 @@ func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out strin
 	var asked table.Table = opened
 	if u.unrolled {
 		asked = table.Unrolled(opened)
+	}
+	if u.unsure {
+		asked = unsure{opened}
 	}
 	users := extract.AllUsers()
 	if q.Users != nil {

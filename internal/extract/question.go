@@ -140,6 +140,9 @@ func (q *question) parse(c *Conditions) (err error) {
 			flag("where")
 			return err
 		}
+		if q.where.Kinds() == 0 {
+			return fmt.Errorf("%w: --where %s can keep nothing: a behaviour is of one kind, and has the fields of that kind alone; write || between behaviours", ErrQuestion, c.Where)
+		}
 	}
 	if c.Having != "" {
 		if q.having, err = condition.ParseHaving(c.Having, s); err != nil {

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"fmt"
+
 	"usertrail/internal/activity"
 	"usertrail/internal/condition"
 	"usertrail/internal/fetch"
@@ -55,11 +57,13 @@ func (s *sifter) sift(t *fetch.Trails) ([]judged, error) {
 		for to < len(events) && events[to].User == events[from].User {
 			to++
 		}
+		user := int(events[from].User)
 		j, err := s.judge(t.Batch, from, to)
 		if err != nil {
-			return nil, err
+			id, _ := s.q.info.Layout.AppendUser(nil, t.Keys.At(user))
+			return nil, fmt.Errorf("judge user %q: %w", id, err)
 		}
-		j.user = int(events[from].User)
+		j.user = user
 		j.found = j.found && !t.Keys.Sure(j.user)
 		out = append(out, j)
 		from = to
@@ -113,7 +117,7 @@ func (s *sifter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, e
 		keep := s.q.hours.has(events[i].Time)
 		if keep && s.where != nil {
 			if keep, err = s.where.Keeps(b, &events[i]); err != nil {
-				return 0, err
+				return 0, fmt.Errorf("--where: %w", err)
 			}
 		}
 		if keep {
@@ -133,8 +137,12 @@ func (s *sifter) stays(b *trail.Batch, events []trail.Event, j *judged) (bool, e
 				s.having.Add(b, &events[i])
 			}
 		}
-		if ok, err := s.having.Keeps(); err != nil || !ok {
-			return false, err
+		ok, err := s.having.Keeps()
+		if err != nil {
+			return false, fmt.Errorf("--having: %w", err)
+		}
+		if !ok {
+			return false, nil
 		}
 	}
 	if s.steps == nil {
