@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"usertrail/internal/behaviour"
@@ -16,6 +18,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/fetch"
 	"usertrail/internal/hadoopconf"
+	"usertrail/internal/layout"
 	"usertrail/internal/progress"
 	"usertrail/internal/samplelog"
 	"usertrail/internal/split"
@@ -34,6 +37,8 @@ type town struct {
 	conf *hadoopconf.Conf
 	dir  string
 	span behaviour.Span
+
+	sample samplelog.Config
 }
 
 func newTown(t *testing.T) *town {
@@ -44,11 +49,12 @@ func newTown(t *testing.T) *town {
 		t.Fatal(err)
 	}
 	w := &town{t: t, c: c, conf: conf, dir: t.TempDir(), span: span(t, "2014-09-01", "2014-09-03")}
+	w.sample = samplelog.Config{Records: 20_000, Users: 500, Days: 3, From: w.span.From, Seed: 2, Bad: samplelog.DefaultBad}
 	w.fs = dfs.NewMux(map[string]dfs.FS{
 		"":          local.New(),
 		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
 	})
-	if _, err := samplelog.Write(t.Context(), w.fs, filepath.Join(w.dir, "logs"), samplelog.Config{Records: 20_000, Users: 500, Days: 3, From: w.span.From, Seed: 2, Bad: samplelog.DefaultBad}); err != nil {
+	if _, err := samplelog.Write(t.Context(), w.fs, filepath.Join(w.dir, "logs"), w.sample); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -117,8 +123,30 @@ func (w *town) verified(s table.Store) {
 	}
 }
 
-// answer is the Parquet of an extract, and what it counted. Without rolls the rows alone
-// tell who is there.
+// An errand is a question that every table is asked. Few is how many users of the list
+// it is about; 0 is all.
+type errand struct {
+	name       string
+	few        int
+	types      []string
+	active     string
+	conditions extract.Conditions
+}
+
+var errands = []errand{
+	{name: "everything", types: []string{"play", "order", "visit", "login"}, active: "min:2"},
+	{name: "few stay", types: []string{"play", "visit"}, conditions: extract.Conditions{Having: "sum(order.price) > 600 && count(play.channel) >= 40"}},
+	{name: "a sequence", types: []string{"play", "order"}, active: "any", conditions: extract.Conditions{
+		Sequence: "visit -> play within 1h -> order within 12h", Where: "hour >= 6", Latest: 5,
+	}},
+	{name: "some of a list", few: 100, types: []string{"play", "visit"}, active: "any", conditions: extract.Conditions{Without: []string{"order", "login"}}},
+	{name: "some fields", types: []string{"play", "order"}, conditions: extract.Conditions{
+		Where: "play.seconds >= 3600 || order.price > 50", Fields: []string{"play.programme", "order.price"}, Context: 1,
+	}},
+}
+
+// answer is the Parquet of all errands, and what they counted. Without rolls the rows
+// alone tell who is there.
 func (w *town) answer(s table.Store, plan fetch.Plan, rolls bool) map[string]string {
 	w.t.Helper()
 	var asked table.Table
@@ -138,18 +166,53 @@ func (w *town) answer(s table.Store, plan fetch.Plan, rolls bool) map[string]str
 	} else {
 		asked = table.Unrolled(asked)
 	}
+	answers := map[string]string{}
+	for i := range errands {
+		maps.Copy(answers, w.run(&errands[i], asked, plan))
+	}
+	return answers
+}
+
+// run is one errand's Parquet and counts.
+func (w *town) run(e *errand, asked table.Table, plan fetch.Plan) map[string]string {
+	w.t.Helper()
 	out := filepath.Join(w.t.TempDir(), "out")
 	result, err := extract.Run(w.t.Context(), extract.Config{
-		FS: w.fs, Table: asked, Users: extract.AllUsers(), Span: w.span, Types: []string{"play", "order", "visit", "login"}, Active: "min:2", Plan: plan, Out: out,
-		Workers: 2, Progress: quiet,
+		FS: w.fs, Table: asked, Users: w.users(e.few, asked.Info().Layout), Span: w.span, Types: e.types, Active: e.active, Conditions: e.conditions,
+		Plan: plan, Out: out, Workers: 2, Progress: quiet,
 	})
 	if err != nil {
-		w.t.Fatalf("extract by %s of %s: %v", plan, s.Address(), err)
+		w.t.Fatalf("%s: extract by %s of %s: %v", e.name, plan, asked.Info().Address, err)
 	}
-	parts := dfstest.Snapshot(w.t, w.fs, out)
-	delete(parts, "_manifest.json") // names the table
-	parts["counts"] = fmt.Sprintf("%d users, %d found, %d active, %d events", result.Users, result.Found, result.Active, result.Events)
-	return parts
+	if some := result.Kept > 0; !some || e.name != "everything" && result.Kept == result.Found {
+		w.t.Errorf("%s: of %d found users %d are kept", e.name, result.Found, result.Kept)
+	}
+	answer := map[string]string{
+		e.name: fmt.Sprintf("%d users, %d found, %d active, %d kept by the steps %v, %d events", result.Users, result.Found, result.Active, result.Kept, funnel(w.t, out), result.Events),
+	}
+	for name, b := range dfstest.Snapshot(w.t, w.fs, out) {
+		if name != extract.ManifestName { // it names the table
+			answer[e.name+"/"+name] = b
+		}
+	}
+	return answer
+}
+
+// users are the first few, one of them unknown, or all.
+func (w *town) users(few int, l layout.Layout) *extract.Users {
+	w.t.Helper()
+	if few == 0 {
+		return extract.AllUsers()
+	}
+	list := "nobody\n"
+	for i := range few {
+		list += w.sample.User(i) + "\n"
+	}
+	users, err := extract.ReadUsers(strings.NewReader(list), "list", l, 1<<20)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return users
 }
 
 // rolled fails unless a table's rolls are asked who is there: they know who is not.
@@ -174,7 +237,7 @@ func (w *town) same(what string, got, want map[string]string) {
 		}
 	}
 	if len(got) != len(want) {
-		w.t.Errorf("%s: %d files, want %d", what, len(got)-1, len(want)-1)
+		w.t.Errorf("%s: %d files, want %d", what, len(got)-len(errands), len(want)-len(errands))
 	}
 }
 
@@ -199,8 +262,8 @@ func TestEveryWayAgrees(t *testing.T) {
 	bring(true)
 
 	want := w.answer(trails, fetch.Auto, true)
-	if len(want) < 3 {
-		t.Fatalf("the answer has %d files", len(want)-1)
+	if len(want) < 3*len(errands) {
+		t.Fatalf("the answers have %d files", len(want)-len(errands))
 	}
 	w.same("the table of files without its rolls", w.answer(trails, fetch.Auto, false), want)
 	w.verified(trails)
