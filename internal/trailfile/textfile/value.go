@@ -11,7 +11,7 @@ import (
 // appendCSV appends a string, quoted if it must be. An empty one must be: what is
 // not quoted is a null.
 func appendCSV(dst, s []byte) []byte {
-	if len(s) > 0 && !blank(s[0]) && !blank(s[len(s)-1]) && bytes.IndexAny(s, "\",\r\n") < 0 {
+	if len(s) > 0 && !blank(s[0]) && !blank(s[len(s)-1]) && !bytes.ContainsAny(s, "\",\r\n") {
 		return append(dst, s...)
 	}
 	dst = append(dst, '"')
@@ -67,7 +67,7 @@ func (d *dialect) double(dst []byte, v float64) []byte {
 	}
 	from := len(dst)
 	dst = strconv.AppendFloat(dst, v, 'g', -1, 64)
-	if bytes.IndexAny(dst[from:], ".e") < 0 {
+	if !bytes.ContainsAny(dst[from:], ".e") {
 		dst = append(dst, ".0"...)
 	}
 	return dst
