@@ -19,7 +19,7 @@ FOREIGN := Python|PyArrow|DuckDB|Polars|Browser
 export USERTRAIL_PYTHON ?= $(PYTHON)
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale check fuzz golden cluster cluster-down venv race browser clean
+.PHONY: help build test test-local demo bench bench-scale check fuzz golden cluster cluster-down venv race java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -28,7 +28,7 @@ help: ## list the targets
 build: ## bin/bulkload and bin/extract, static
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
-test: race venv browser ## everything, with the race detector; installs what it needs and says so
+test: race venv java browser ## everything, with the race detector; installs what it needs and says so
 	@# Tests bring up a cluster here when the first of them asks for it. A package may
 	@# wait for another that has it, hence the time.
 	export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
@@ -71,6 +71,9 @@ venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/v
 
 race: # a C compiler, without which there is no race detector
 	@scripts/need-cc
+
+java: # on which HBase, HDFS and Spark run
+	@scripts/need-java
 
 browser: # chromium, in which the page of extract report is looked at
 	@scripts/browser
