@@ -144,12 +144,8 @@ func withoutSeconds(line string) (string, error) {
 // TestReadmeDuckDBRuns runs README's Python in the same clone.
 func TestReadmeDuckDBRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	program := os.Getenv("USERTRAIL_PYTHON")
-	if program == "" {
-		program = filepath.Join(repository(t), ".cache", "venv", "bin", "python")
-	}
 	for _, block := range blocks(t, document(t, "README.md"), "python") {
-		c := exec.CommandContext(t.Context(), program, "-c", block)
+		c := exec.CommandContext(t.Context(), pythonProgram(t), "-c", block)
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "user_id") {
 			t.Errorf("README's\n%s\nends with %v:\n%s", block, err, out)
@@ -236,7 +232,15 @@ func TestTableDocNamesEveryField(t *testing.T) {
 
 // TestLinksLead follows the links from one document to another.
 func TestLinksLead(t *testing.T) {
-	for _, name := range []string{"README.md", "CHANGELOG.md", "docs/job.md", "docs/table.md", "docs/decisions/0001-hbase-client.md", "docs/decisions/0002-parquet-writer.md", "docs/decisions/0003-hfiles-everywhere.md"} {
+	names, err := fs.Glob(os.DirFS(repository(t)), "docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, err := fs.Glob(os.DirFS(repository(t)), "docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Concat([]string{"README.md", "CHANGELOG.md"}, names, decisions) {
 		for _, m := range regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`).FindAllStringSubmatch(document(t, name), -1) {
 			if strings.Contains(m[1], "://") {
 				continue

@@ -55,13 +55,19 @@ func sharedLogs(t *testing.T) string {
 	return dir
 }
 
+// pythonProgram is the Python that has what scripts/requirements.txt lists.
+func pythonProgram(t *testing.T) string {
+	t.Helper()
+	if program := os.Getenv("USERTRAIL_PYTHON"); program != "" {
+		return program
+	}
+	return filepath.Join(repository(t), ".cache", "venv", "bin", "python")
+}
+
 // python runs a script of testdata and reads the JSON that it prints.
 func python(t *testing.T, into any, script string, args ...string) {
 	t.Helper()
-	program := os.Getenv("USERTRAIL_PYTHON")
-	if program == "" {
-		program = filepath.Join(repository(t), ".cache", "venv", "bin", "python")
-	}
+	program := pythonProgram(t)
 	c := exec.CommandContext(t.Context(), program, append([]string{filepath.Join("testdata", script)}, args...)...)
 	var said strings.Builder
 	c.Stderr = &said

@@ -3,27 +3,22 @@ package e2e_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// TestFormatsDocRuns runs the commands and the Python of docs/formats.md, in order,
+// TestFormatsDocRunsInPython runs the commands and the Python of docs/formats.md, in order,
 // in the clone that README's demo ran in, and finds the lines that it shows.
-func TestFormatsDocRuns(t *testing.T) {
+func TestFormatsDocRunsInPython(t *testing.T) {
 	dir, _ := readmeRun(t)
 	text := document(t, "docs/formats.md")
-	program := os.Getenv("USERTRAIL_PYTHON")
-	if program == "" {
-		program = filepath.Join(repository(t), ".cache", "venv", "bin", "python")
-	}
 	var said strings.Builder
 	ran := map[string]int{}
 	for _, m := range regexp.MustCompile("(?ms)^```(sh|python)\n(.*?)^```").FindAllStringSubmatch(text, -1) {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", m[2])
 		if m[1] == "python" {
-			c = exec.CommandContext(t.Context(), program, "-c", m[2])
+			c = exec.CommandContext(t.Context(), pythonProgram(t), "-c", m[2])
 		}
 		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
 		out, err := c.CombinedOutput()
