@@ -129,3 +129,19 @@ func TestWhoFirstPayloadAfter(t *testing.T) {
 		t.Errorf("%d users were screened and %d read whole; of %d found are %d active and %d kept", a.few, a.whole, r.Found, r.Active, r.Kept)
 	}
 }
+
+// TestWhereReadsNoMoreKinds asks for plays that --where keeps, though it would keep other
+// behaviours as well: of these nothing comes out and nobody is judged, so none is read.
+func TestWhereReadsNoMoreKinds(t *testing.T) {
+	w := testworld.World(3, 100)
+	h := inhabit(t, w)
+	h.load(t, plain, w.Span)
+	q := testworld.Question{Span: w.Span, Kinds: []string{"play"}}
+	opened := h.opened(t, plain)
+	_, want := cost(t, h.question(t, q, opened))
+	q.Conditions.Where.Text = "hour >= 0 || order.price > 0"
+	r, got := cost(t, h.question(t, q, opened))
+	if got.Outcome.Rows != want.Outcome.Rows || r.Kept == 0 {
+		t.Errorf("%d rows were read, of plays alone there are %d; %d users are kept", got.Outcome.Rows, want.Outcome.Rows, r.Kept)
+	}
+}

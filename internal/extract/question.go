@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -199,7 +200,8 @@ func fieldsOf(s *behaviour.Schema, kinds []int, names []string) ([][]bool, error
 			}
 		}
 		if !some {
-			return nil, fmt.Errorf("%w: --fields: none of --types has the field %q; they have %s", ErrQuestion, name, strings.Join(fieldNames(s, kinds), ", "))
+			have := cmp.Or(strings.Join(fieldNames(s, kinds), ", "), "none at all")
+			return nil, fmt.Errorf("%w: --fields: none of --types has the field %q; they have %s", ErrQuestion, name, have)
 		}
 	}
 	return out, nil
@@ -221,35 +223,42 @@ func (q *question) conditional() bool {
 	return q.where != nil || q.having != nil || q.steps != nil || q.without != 0 || q.hours.some || q.asked.At != nil || q.asked.Latest > 0
 }
 
-// judges is what has to be read to judge users: their behaviours of the asked kinds
-// and of those that conditions name, with the fields that conditions name.
+// judges is what has to be read to judge users: the behaviours that say who is active,
+// where that is not settled before, and those that Having and Sequence name, with the
+// fields that conditions name. What Where keeps of other kinds nobody looks at.
 func (q *question) judges() layout.Want {
 	s := q.info.Schema
-	kinds := q.rule.Asked | q.without
+	var kinds activity.Set
+	switch {
+	case !q.info.Sealed:
+		kinds = q.rule.Asked | q.without
+	case q.asked.WhereFirst:
+		kinds = q.rule.Asked
+	}
+	var refs []condition.Refs
+	if q.having != nil {
+		refs = append(refs, q.having.Refs())
+	}
+	if q.steps != nil {
+		refs = append(refs, q.steps.Refs())
+	}
+	for _, r := range refs {
+		kinds |= r.Kinds
+	}
+	if q.where != nil {
+		refs = append(refs, q.where.Refs())
+	}
 	w := layout.Want{Span: q.span, Fields: make([][]bool, len(s.Kinds))}
 	for k := range s.Kinds {
 		w.Fields[k] = make([]bool, len(s.Kinds[k].Fields))
-	}
-	add := func(r condition.Refs) {
-		kinds |= r.Kinds
-		for k := range r.Fields {
+		if !kinds.Has(k) {
+			continue
+		}
+		w.Kinds = append(w.Kinds, k)
+		for _, r := range refs {
 			for i, read := range r.Fields[k] {
 				w.Fields[k][i] = w.Fields[k][i] || read
 			}
-		}
-	}
-	if q.where != nil {
-		add(q.where.Refs())
-	}
-	if q.having != nil {
-		add(q.having.Refs())
-	}
-	if q.steps != nil {
-		add(q.steps.Refs())
-	}
-	for k := range s.Kinds {
-		if kinds.Has(k) {
-			w.Kinds = append(w.Kinds, k)
 		}
 	}
 	return w
@@ -258,6 +267,16 @@ func (q *question) judges() layout.Want {
 // reads is all that has to be read: what judges users, and what comes out.
 func (q *question) reads() layout.Want {
 	w := q.judges()
+	out := q.rule.Asked
+	if q.where != nil && q.asked.Context == 0 {
+		out &= q.where.Kinds()
+	}
+	for k := range q.info.Schema.Kinds {
+		if out.Has(k) && !slices.Contains(w.Kinds, k) {
+			w.Kinds = append(w.Kinds, k)
+		}
+	}
+	slices.Sort(w.Kinds)
 	for k := range w.Fields {
 		for i := range w.Fields[k] {
 			w.Fields[k][i] = w.Fields[k][i] || q.fields[k][i]
