@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
@@ -20,41 +20,66 @@ import (
 // which behaviours the table does not have of the days asked for, and, where nobody
 // came out, what there is instead. They cost nothing where there is nothing to say.
 func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, error) {
+	q, err := newQuestion(&c)
+	if err != nil {
+		return nil, err
+	}
 	ledgers, err := l.Ledgers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for what the table has: %w", err)
 	}
 	have := held(ledgers)
 	var notes []string
-	missing := 0
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(c.Types))) {
+	missing := activity.Set(0)
+	for _, k := range q.want.Kinds {
 		if len(have) == 0 {
 			break // nothing is known of a table that others loaded
 		}
+		name := q.info.Schema.Kinds[k].Name
 		if spans := have[name]; !slices.ContainsFunc(spans, c.Span.Overlaps) {
-			missing++
+			missing |= activity.Of(k)
 			notes = append(notes, fmt.Sprintf("the table has no %s on %s; it has %s", name, c.Span, daysOf(name, spans)))
 		}
 	}
-	switch {
-	case r.Kept > 0:
-	case missing == len(c.Types):
-		notes = append(notes, "it has "+everything(have))
-	case r.Found == 0 && !c.Users.all:
-		known, err := someUsers(ctx, c.Table, c.Span)
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, fmt.Sprintf("none of the %s users asked for has any of these behaviours on these days; users who have some are %s",
-			humanize.Comma(r.Users), known))
-	case r.Active == 0:
-		notes = append(notes, fmt.Sprintf("%s users were found, and none of them is active as --active %s%s asks: --active any keeps those with at least one of the behaviours",
-			humanize.Comma(r.Found), cmp.Or(c.Active, "all"), without(c.Without)))
-	default:
-		notes = append(notes, fmt.Sprintf("%s users are active, and of none of them anything is left by %s",
-			humanize.Comma(r.Active), strings.Join(c.Conditions.flags(), ", ")))
+	if r.Kept > 0 {
+		return notes, nil
 	}
-	return notes, nil
+	if missing&q.rule.Asked == q.rule.Asked {
+		return append(notes, "it has "+everything(have)), nil
+	}
+	why, err := q.nobody(ctx, r)
+	return append(notes, why), err
+}
+
+// nobody says why nobody came out of a table that has what was asked for.
+func (q *question) nobody(ctx context.Context, r Result) (string, error) {
+	switch c := &q.asked; {
+	case !q.users.all && r.Users == 0:
+		return "the list of users is empty", nil
+	case r.Found == 0 && q.users.all:
+		return "nobody did any of these behaviours on these days", nil
+	case r.Found == 0:
+		known, err := q.someUsers(ctx)
+		return fmt.Sprintf("none of the %s users asked for has any of these behaviours on these days; %s", humanize.Comma(r.Users), known), err
+	case r.Active == 0:
+		return fmt.Sprintf("%s users were found, and none of them is active as --active %s%s asks%s",
+			humanize.Comma(r.Found), q.active, without(c.Without), q.advice()), nil
+	case q.where != nil && q.where.Kinds()&q.rule.Asked == 0:
+		return fmt.Sprintf("--where keeps none of --types %s", strings.Join(q.names(), ",")), nil
+	default:
+		return fmt.Sprintf("%s users are active, and of none of them anything is left by %s", humanize.Comma(r.Active), strings.Join(c.flags(), ", ")), nil
+	}
+}
+
+// advice says what may be changed where nobody is active.
+func (q *question) advice() string {
+	switch {
+	case q.rule.Judge(q.rule.Asked&^q.without) != activity.Active:
+		return ": nobody can do a behaviour and be without it"
+	case q.rule.Least > 1:
+		return ": --active any keeps those with at least one of the behaviours"
+	}
+	return ""
 }
 
 func without(names []string) string {
@@ -134,16 +159,19 @@ func everything(have map[string][]behaviour.Span) string {
 // sampleUsers is how many users a note names.
 const sampleUsers = 3
 
-// someUsers names a few users that have rows in a span, as their IDs are written.
-func someUsers(ctx context.Context, t table.Table, span behaviour.Span) (string, error) {
-	users, err := t.Users(ctx, split.Region{}, span)
+// someUsers names a few users that did what is asked for, as their IDs are written.
+func (q *question) someUsers(ctx context.Context) (string, error) {
+	users, err := q.table.Users(ctx, split.Region{}, q.span)
 	if err != nil {
 		return "", fmt.Errorf("look for users: %w", err)
 	}
 	defer users.Close()
 	var names []string
 	for len(names) < sampleUsers && users.Next() {
-		id, err := t.Info().Layout.AppendUser(nil, users.User().Key)
+		if users.User().Did&q.rule.Asked == 0 {
+			continue
+		}
+		id, err := q.info.Layout.AppendUser(nil, users.User().Key)
 		if err != nil {
 			return "", err
 		}
@@ -153,7 +181,7 @@ func someUsers(ctx context.Context, t table.Table, span behaviour.Span) (string,
 		return "", fmt.Errorf("look for users: %w", err)
 	}
 	if len(names) == 0 {
-		return "not there at all", nil
+		return "nobody has", nil
 	}
-	return strings.Join(names, ", "), nil
+	return "users who have some are " + strings.Join(names, ", "), nil
 }
