@@ -8,7 +8,7 @@
 //	          not come out is taken away
 //	cut       their trails are cut into parts of about PartEvents behaviours, a
 //	          user whole in one part
-//	write     many parts are sorted by user ID and written at once, as Parquet
+//	write     many parts are sorted by user ID and written at once, as Output says
 //	publish   the directory appears by one rename
 //
 // # Same question, same bytes
