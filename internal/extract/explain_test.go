@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/estimate"
 	"usertrail/internal/extract"
 	"usertrail/internal/fetch"
 	"usertrail/internal/manifest"
+	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
@@ -34,6 +36,26 @@ func (n narrow) Info() table.Info {
 	info.Narrow = true
 	return info
 }
+
+// strange is one of which rows alone tell who has any, and none can be read.
+type strange struct{ unread }
+
+func (s strange) Info() table.Info { return narrow{s.Table}.Info() }
+
+func (s strange) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
+	return table.RowUsers(ctx, s, r, span), nil
+}
+
+// unheard is one that no load tells of.
+type unheard struct{ strange }
+
+func (u unheard) Manifest() *manifest.Table {
+	m := *u.Table.Manifest()
+	m.Files, m.Loads = nil, nil
+	return &m
+}
+
+func (unheard) Ledgers(context.Context) ([]*manifest.Load, error) { return nil, nil }
 
 // opened is the table of a turn, until the test ends.
 func (h *house) opened(t *testing.T, u turn) *files.Table {
@@ -248,4 +270,51 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	if !strings.Contains(strings.Join(x.Notes, "; "), "the table has no play on") || x.May != 0 {
 		t.Errorf("on days without anything: %d users may be active, and said is %q", x.May, x.Notes)
 	}
+}
+
+// TestExplainGuessesWhatNobodyKnows asks a table that others write to, and one of which
+// nothing is known. No row is read to find out.
+func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
+	w := testworld.World(3, 150)
+	h := inhabit(t, w)
+	h.load(t, plain, w.Span)
+	opened := h.opened(t, plain)
+	ask := func(in table.Loader, q testworld.Question) extract.Explanation {
+		t.Helper()
+		x, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Exact || x.Rolls != estimate.Unknown || len(x.Plans) != 3 || len(x.Notes) == 0 {
+			t.Errorf("%+v: %d plans, exact %t, rolls %s, said is %q", q, len(x.Plans), x.Exact, x.Rolls, x.Notes)
+		}
+		return x
+	}
+	q := testworld.Question{Span: w.Span, Kinds: []string{"play", "order"}, Active: "all"}
+	x := ask(strange{unread{opened}}, q)
+	there := explained(t, h, q, opened)
+	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByWalk || x.May < there.May || x.May > 2*int64(len(w.Users)) || p.Rows == 0 || p.Cells == 0 {
+		t.Errorf("of all users %d may be active, by %+v; the rolls know of %d", x.May, p, there.May)
+	}
+	q.Users = w.Users
+	if p := ask(strange{unread{opened}}, q); p.Plans[p.Chosen].Settle != estimate.ByExist || p.May != int64(len(w.Users)) {
+		t.Errorf("of %d users on a list %d may be active, by %+v", len(w.Users), p.May, p.Plans[p.Chosen])
+	}
+	q.Active = "any"
+	x = ask(unheard{strange{unread{opened}}}, q)
+	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByRows || p.Users != int64(len(w.Users)) || p.Calls == 0 || x.Logs.Files != 0 {
+		t.Errorf("of a table that no load tells of: %+v, logs %+v", p, x.Logs)
+	}
+	if !strings.Contains(x.Notes[0], "nothing is known") {
+		t.Errorf("said is %q", x.Notes)
+	}
+}
+
+func explained(t *testing.T, h *house, q testworld.Question, in *files.Table) extract.Explanation {
+	t.Helper()
+	x, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }

@@ -1,0 +1,53 @@
+package extract
+
+import (
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// large is a table that says how many users its rolls name.
+type large struct {
+	table.Table
+	m *manifest.Table
+}
+
+func (l large) Manifest() *manifest.Table { return l.m }
+
+// TestLargeTablesAreSampled counts the regions that are looked at. Days that are not
+// asked for are of no account, nor is a table's size to a list.
+func TestLargeTablesAreSampled(t *testing.T) {
+	day := behaviour.Span{From: 16_000, To: 16_000}
+	regions := make([]split.Region, 100)
+	for i := range regions {
+		regions[i].Start = []byte{byte(i)}
+	}
+	for _, c := range []struct {
+		users int64 // of each roll of each of four days
+		span  behaviour.Span
+		all   bool
+		want  int
+	}{
+		{mostRolled / 8, behaviour.Span{From: 16_000, To: 16_003}, true, 100},
+		{mostRolled, day, true, 50},
+		{mostRolled, behaviour.Span{From: 16_000, To: 16_003}, true, 20},
+		{mostRolled, behaviour.Span{From: 16_000, To: 16_003}, false, 100},
+		{1000 * mostRolled, behaviour.Span{From: 16_000, To: 16_003}, true, 1},
+	} {
+		m := new(manifest.Table)
+		for d := range behaviour.Date(4) {
+			m.Files = append(m.Files, manifest.File{Users: c.users, Span: behaviour.Span{From: 16_000 + d, To: 16_000 + d}})
+		}
+		q := &question{table: large{m: m}, users: &Users{all: c.all}, span: c.span}
+		if got := q.sample(regions); len(got) != c.want {
+			t.Errorf("rolls of %d users a day, %s, all %t: %d regions, want %d", c.users, c.span, c.all, len(got), c.want)
+		}
+	}
+	q := &question{table: large{m: &manifest.Table{Files: []manifest.File{{Users: 1 << 40, Span: day}}}}, users: AllUsers(), span: day}
+	if got := q.sample(regions[:1]); len(got) != 1 {
+		t.Errorf("of one region %d are looked at", len(got))
+	}
+}
