@@ -72,7 +72,6 @@ type Facts struct {
 	Kinds   []Kind // of the schema
 	ByKind  bool   // Kinds tell them apart; else what all have is spread over them
 	Days    int
-	Least   int  // behaviours that make a user active
 	Absent  bool // who cannot be active is found out before rows are read whole
 	Screens bool // users are judged by few columns first, where that pays
 

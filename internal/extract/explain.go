@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -72,10 +73,7 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 		return x, fmt.Errorf("look for what the table has: %w", err)
 	}
 	q.detail(f, ledgers)
-	f.Regions, f.Least, f.Asked, f.Auto = int64(x.Regions), q.rule.Least, string(c.Plan), string(c.Plan.For(q.want))
-	if f.Asked == "" {
-		f.Asked = string(fetch.Auto)
-	}
+	f.Regions, f.Asked, f.Auto = int64(x.Regions), string(cmp.Or(c.Plan, fetch.Auto)), string(c.Plan.For(q.want))
 	x.Rolls, x.Found, x.May, x.Users = f.Rolls, f.Found.Users, f.Stay.Users, f.Listed
 	if q.users.all {
 		x.Users = x.Found
@@ -139,10 +137,11 @@ func (q *question) sample(regions []split.Region) []split.Region {
 }
 
 // surveyRegion counts the users of one region: everybody, those who did any of the
-// behaviours that make a user active, and those who may stay.
+// behaviours that make a user active, and those who may stay. Of an empty list it finds
+// out whether there are rolls.
 func (q *question) surveyRegion(ctx context.Context, r split.Region, everybody, doers *census) error {
 	from, to := q.users.within(r)
-	if !q.users.all && from == to {
+	if !q.users.all && from == to && q.users.len() > 0 {
 		return nil
 	}
 	users, err := q.table.Users(ctx, r, q.span)

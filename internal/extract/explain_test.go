@@ -235,6 +235,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	h.load(t, plain, w.Span)
 	opened := h.opened(t, plain)
 	everything := w.Questions(1, 1)[0]
+	var err error
 	explain := func(in table.Loader, change func(*extract.Config)) extract.Explanation {
 		t.Helper()
 		c := h.question(t, everything, in)
@@ -265,6 +266,14 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	}
 	if _, err := extract.Explain(t.Context(), extract.Config{Table: opened, Users: extract.AllUsers(), Span: w.Span, Types: []string{"plya"}}, opened); !errors.Is(err, extract.ErrQuestion) {
 		t.Errorf("an unknown behaviour: %v", err)
+	}
+	x = explain(live, func(c *extract.Config) {
+		if c.Users, err = extract.ReadUsers(strings.NewReader("\n"), "list", opened.Info().Layout, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Known || !x.Exact || x.Users != 0 || p.Users != 0 || p.Cells != 0 {
+		t.Errorf("nobody on the list: rolls %s, %+v", x.Rolls, p)
 	}
 	x = explain(opened, func(c *extract.Config) { c.Span.From, c.Span.To = c.Span.To+100, c.Span.To+101 })
 	if !strings.Contains(strings.Join(x.Notes, "; "), "the table has no play on") || x.May != 0 {
