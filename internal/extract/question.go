@@ -142,7 +142,7 @@ func (q *question) parse(c *Conditions) (err error) {
 			return err
 		}
 		if q.where.Kinds() == 0 {
-			return fmt.Errorf("%w: --where %s can keep nothing: a behaviour is of one kind, and has the fields of that kind alone; write || between behaviours", ErrQuestion, c.Where)
+			return fmt.Errorf("%w: --where %s can keep nothing: it is false of every behaviour; a behaviour has the fields of its own kind alone, so write || between those of two", ErrQuestion, c.Where)
 		}
 	}
 	if c.Having != "" {
@@ -250,11 +250,10 @@ func (q *question) judges() layout.Want {
 	}
 	w := layout.Want{Span: q.span, Fields: make([][]bool, len(s.Kinds))}
 	for k := range s.Kinds {
-		w.Fields[k] = make([]bool, len(s.Kinds[k].Fields))
-		if !kinds.Has(k) {
-			continue
+		if kinds.Has(k) {
+			w.Kinds = append(w.Kinds, k)
 		}
-		w.Kinds = append(w.Kinds, k)
+		w.Fields[k] = make([]bool, len(s.Kinds[k].Fields))
 		for _, r := range refs {
 			for i, read := range r.Fields[k] {
 				w.Fields[k][i] = w.Fields[k][i] || read
