@@ -158,6 +158,12 @@ type turn struct {
 // unsure is a table whose rolls name behaviours that are gone.
 type unsure struct{ table.Table }
 
+func (t unsure) Info() table.Info {
+	info := t.Table.Info()
+	info.Sealed = false
+	return info
+}
+
 func (t unsure) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	users, err := t.Table.Users(ctx, r, span)
 	return unsureUsers{users}, err

@@ -24,6 +24,10 @@ func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, e
 	if err != nil {
 		return nil, err
 	}
+	named := q.rule.Asked | q.without | activity.Of(q.want.Kinds...)
+	if r.Kept > 0 && q.rule.Least == named.Len() {
+		return nil, nil // each behaviour was seen
+	}
 	ledgers, err := l.Ledgers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for what the table has: %w", err)
@@ -31,9 +35,12 @@ func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, e
 	have := held(ledgers)
 	var notes []string
 	missing := activity.Set(0)
-	for _, k := range q.want.Kinds {
+	for k := range q.info.Schema.Kinds {
 		if len(have) == 0 {
 			break // nothing is known of a table that others loaded
+		}
+		if !named.Has(k) {
+			continue
 		}
 		name := q.info.Schema.Kinds[k].Name
 		if spans := have[name]; !slices.ContainsFunc(spans, c.Span.Overlaps) {

@@ -250,11 +250,10 @@ func (q *question) judges() layout.Want {
 	}
 	w := layout.Want{Span: q.span, Fields: make([][]bool, len(s.Kinds))}
 	for k := range s.Kinds {
-		w.Fields[k] = make([]bool, len(s.Kinds[k].Fields))
-		if !kinds.Has(k) {
-			continue
+		if kinds.Has(k) {
+			w.Kinds = append(w.Kinds, k)
 		}
-		w.Kinds = append(w.Kinds, k)
+		w.Fields[k] = make([]bool, len(s.Kinds[k].Fields))
 		for _, r := range refs {
 			for i, read := range r.Fields[k] {
 				w.Fields[k][i] = w.Fields[k][i] || read

@@ -145,7 +145,7 @@ func (q *question) mayStay(u table.User, c *counts) bool {
 	if standing == activity.TooFew || u.Did&q.without != 0 {
 		return false
 	}
-	if q.where == nil || u.Did&q.where.Kinds() != 0 {
+	if u.Did&activity.Of(q.want.Kinds...) != 0 && (q.where == nil || u.Did&q.where.Kinds() != 0) {
 		return true
 	}
 	if !q.asked.WhereFirst {

@@ -79,11 +79,11 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 		did |= activity.Of(int(events[i].Kind))
 	}
 	j := judged{from: from, to: from, found: s.q.rule.Judge(did) != activity.Absent}
-	if did&s.q.without != 0 {
+	if !s.q.info.Sealed && did&s.q.without != 0 {
 		return j, nil
 	}
 	if s.plain {
-		if j.active = s.q.rule.Judge(did) == activity.Active; j.active {
+		if j.active = s.active(did); j.active {
 			j.to = to
 			j.read, _ = s.measure(b, events)
 		}
@@ -94,9 +94,11 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 		return j, err
 	}
 	if s.q.asked.WhereFirst {
-		did = left
+		j.active = s.q.rule.Judge(left) == activity.Active
+	} else {
+		j.active = s.active(did)
 	}
-	if j.active = s.q.rule.Judge(did) == activity.Active; !j.active {
+	if !j.active {
 		return j, nil
 	}
 	stays, err := s.stays(b, events, &j)
@@ -108,6 +110,12 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 		j.read.Cells = judged // as if only the screen had seen the user
 	}
 	return j, err
+}
+
+// active says whether a user is who did these kinds. In a sealed table that was settled
+// before anything was read, and only what is needed of it was read.
+func (s *sifter) active(did activity.Set) bool {
+	return s.q.info.Sealed || s.q.rule.Judge(did) == activity.Active
 }
 
 // keep marks what --where and --hours keep, and returns the kinds of it.

@@ -18,6 +18,13 @@ func Unrolled(t Table) Table { return unrolled{t} }
 
 type unrolled struct{ Table }
 
+// Info implements Table.
+func (u unrolled) Info() Info {
+	info := u.Table.Info()
+	info.Sealed = false
+	return info
+}
+
 // Users implements Table.
 func (u unrolled) Users(ctx context.Context, r split.Region, span behaviour.Span) (Users, error) {
 	return RowUsers(ctx, u.Table, r, span), nil

@@ -56,6 +56,9 @@ type Info struct {
 	// Narrow says that reading few columns of a row costs much less than reading
 	// all of them.
 	Narrow bool
+	// Sealed says that rows come and go with loads alone, so that Users are sure and
+	// what they did needs no second look.
+	Sealed bool
 }
 
 // A Query asks for rows, which lay in one region when it was made: either all that

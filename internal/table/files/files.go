@@ -72,7 +72,7 @@ func newTable(fs dfs.FS, c *catalog.Catalog) *Table {
 // Info implements table.Table.
 func (t *Table) Info() table.Info {
 	m := t.Manifest()
-	return table.Info{Address: t.Dir(), Version: t.Version(), Family: m.Family, Layout: t.Layout(), Schema: m.Schema}
+	return table.Info{Address: t.Dir(), Version: t.Version(), Family: m.Family, Layout: t.Layout(), Schema: m.Schema, Sealed: true}
 }
 
 // Regions implements table.Table.
