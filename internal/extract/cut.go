@@ -100,8 +100,8 @@ func (k *knife) take(s *sifted) error {
 			return err
 		}
 	}
-	k.q.size.add(len(s.users), len(s.trails.Batch.Events))
-	k.progress.Add(int64(len(s.trails.Batch.Events)))
+	k.q.size.add(len(s.users), s.events)
+	k.progress.Add(int64(s.events))
 	return nil
 }
 

@@ -71,6 +71,7 @@ func (p *pass) worth(whole *cost) bool {
 type sifted struct {
 	trails *fetch.Trails
 	users  []judged // from and to are events of trails
+	events int      // that were read
 }
 
 // A reader reads pieces and judges their users. It is for one goroutine.
@@ -109,6 +110,7 @@ func (r *reader) read(ctx context.Context, p *fetch.Piece) (*sifted, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.q.shrink(s)
 	r.q.whole.add(stay.Len(), began)
 	s.users = rejoin(rejoin(s.users, left), absent)
 	return s, nil
@@ -146,7 +148,7 @@ func (r *reader) sift(ctx context.Context, a *fetch.Asker, keys *fetch.Keys) (*s
 		return nil, err
 	}
 	users, err := r.sifter.sift(t)
-	return &sifted{t, users}, err
+	return &sifted{t, users, len(t.Batch.Events)}, err
 }
 
 // rejoin puts users who did not stay back to their places: before the one of users

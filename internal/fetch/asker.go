@@ -36,6 +36,7 @@ type Trails struct {
 	Batch *trail.Batch
 
 	holders atomic.Int32
+	swapped bool
 }
 
 // Hold adds an owner. Whoever is given Trails is their first.
@@ -44,9 +45,18 @@ func (t *Trails) Hold() { t.holders.Add(1) }
 // Release takes one owner away.
 func (t *Trails) Release() {
 	if t.holders.Add(-1) == 0 {
-		batches.Put(t.Batch)
+		if !t.swapped {
+			batches.Put(t.Batch)
+		}
 		t.Batch = nil
 	}
+}
+
+// Swap gives t, which has one owner, the batch b, which is not used again later. The
+// memory of the one it had is.
+func (t *Trails) Swap(b *trail.Batch) {
+	batches.Put(t.Batch)
+	t.Batch, t.swapped = b, true
 }
 
 var batches = sync.Pool{New: func() any { return new(trail.Batch) }}

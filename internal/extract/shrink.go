@@ -1,0 +1,60 @@
+package extract
+
+import (
+	"unsafe"
+
+	"usertrail/internal/trail"
+)
+
+// shrink lets go of what was read of users and does not come out, where that is more
+// than what does. A part holds its users' trails until it is written: of --latest 1 that
+// may be many thousands of users, of whose trails one behaviour each is wanted.
+func (q *question) shrink(s *sifted) {
+	b := s.trails.Batch
+	events, refs, data := 0, 0, 1
+	for i := range s.users {
+		for j := s.users[i].from; j < s.users[i].to; j++ {
+			events++
+			for _, ref := range q.refs(b, &b.Events[j]) {
+				refs++
+				data += int(ref.Len)
+			}
+		}
+	}
+	if 2*size(events, refs, data) > size(len(b.Events), len(b.Refs), len(b.Data)) {
+		return
+	}
+	few := &trail.Batch{Events: make([]trail.Event, 0, events), Refs: make([]trail.Ref, 0, refs), Data: make([]byte, 1, data)}
+	for i := range s.users {
+		u := &s.users[i]
+		from := len(few.Events)
+		for j := u.from; j < u.to; j++ {
+			q.copyEvent(few, b, &b.Events[j])
+		}
+		u.from, u.to = from, len(few.Events)
+	}
+	s.trails.Swap(few)
+}
+
+// copyEvent copies an event with its values.
+func (q *question) copyEvent(to, from *trail.Batch, e *trail.Event) {
+	c := *e
+	c.Refs = uint32(len(to.Refs))
+	for _, ref := range q.refs(from, e) {
+		if v := from.Value(ref); v != nil {
+			ref = to.Put(v)
+		}
+		to.Refs = append(to.Refs, ref)
+	}
+	to.Events = append(to.Events, c)
+}
+
+// refs are those of an event's values.
+func (q *question) refs(b *trail.Batch, e *trail.Event) []trail.Ref {
+	return b.Refs[e.Refs:][:len(q.info.Schema.Kinds[e.Kind].Fields)]
+}
+
+// size is how many bytes a batch takes.
+func size(events, refs, data int) int {
+	return events*int(unsafe.Sizeof(trail.Event{})) + refs*int(unsafe.Sizeof(trail.Ref{})) + data
+}
