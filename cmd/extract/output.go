@@ -48,7 +48,11 @@ func summary(r extract.Result) string {
 	if r.Out == standardOutput {
 		return out + "to standard output"
 	}
-	return out + fmt.Sprintf("in %d files in %s", r.Files, r.Out)
+	files := "files"
+	if r.Files == 1 {
+		files = "file"
+	}
+	return out + fmt.Sprintf("in %d %s in %s", r.Files, files, r.Out)
 }
 
 // notes say what a partitioned answer of nobody is: a reader finds no file in it.

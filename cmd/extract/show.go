@@ -144,7 +144,7 @@ func (o *showOptions) write(ctx context.Context, cfg show.Config) (show.Result, 
 
 // more says how to go on; the token is never cut.
 func more(w io.Writer, r show.Result, columns int) {
-	said := fmt.Sprintf("… %d of more; go on with", r.Events)
+	said := "… there are more; go on with"
 	space := " "
 	if len(said)+len(" --after ")+len(r.Next) > columns {
 		space = "\n"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"strings"
+	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
@@ -20,6 +21,8 @@ type Extract struct {
 	Users    int64             `json:"users"` // asked
 	Found    int64             `json:"found"`
 	Active   int64             `json:"active"`
+	Kept     int64             `json:"kept"`
+	Sequence []manifest.Step   `json:"sequence,omitempty"`
 	Columns  []behaviour.Field `json:"columns,omitempty"`
 	Events   int64             `json:"events"`
 	Cost     *manifest.Cost    `json:"cost,omitempty"`
@@ -52,7 +55,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 	}
 	e := &Extract{
 		Table: m.Table, Question: m.Question, Fields: m.Fields, Columns: m.Columns,
-		Users: m.Users, Found: m.Found, Active: m.Active, Events: m.Events, Cost: m.Cost, Parts: []Part{},
+		Users: m.Users, Found: m.Found, Active: m.Active, Kept: m.Kept, Sequence: m.Sequence, Events: m.Events, Cost: m.Cost, Parts: []Part{},
 	}
 	r.Kind, r.Extract, r.Size = KindExtract, e, 0
 	for _, part := range m.Parts {
@@ -119,19 +122,26 @@ func (t *FirstTrail) below(dir string) {
 }
 
 func (e *Extract) text(p *page) {
-	p.facts(
-		fact{"table", e.Table},
-		fact{"dates", e.Question.Span.String()},
-		fact{"types", strings.Join(e.Question.Types, ", ")},
-		fact{"active", e.Question.Active},
+	facts := []fact{
+		{"table", e.Table},
+		{"dates", e.Question.Span.String()},
+		{"types", strings.Join(e.Question.Types, ", ")},
+		{"active", e.Question.Active},
+	}
+	for _, c := range e.Question.Conditions(time.UTC) {
+		facts = append(facts, fact{c.Flag, c.Text})
+	}
+	p.facts(append(facts,
 		fact{"list", e.Question.Users},
 		fact{"users", count(e.Users)},
 		fact{"found", count(e.Found)},
 		fact{"active users", count(e.Active)},
+		fact{"kept users", count(e.Kept)},
+		fact{"steps", e.steps()},
 		fact{"events", count(e.Events)},
 		fact{"fields", fieldList(e.Fields)},
 		fact{"format", e.format()},
-	)
+	)...)
 	e.cost(p)
 	g := newGrid("name", ">users", ">events", ">size", "state", "xxh64")
 	for _, part := range e.Parts {
@@ -139,6 +149,15 @@ func (e *Extract) text(p *page) {
 	}
 	p.list("parts", g, len(e.Parts))
 	p.trail(e.First)
+}
+
+// steps are those of the sequence, each with how many users reached it.
+func (e *Extract) steps() string {
+	var out []string
+	for _, s := range e.Sequence {
+		out = append(out, s.Behaviour+" "+count(s.Users))
+	}
+	return strings.Join(out, " → ")
 }
 
 // format is how the parts are written.

@@ -114,6 +114,7 @@ func draw(t *testing.T, d *datadriven.TestData, path string) string {
 	var b bytes.Buffer
 	if asJSON {
 		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
 		enc.SetIndent("", " ")
 		err = enc.Encode(r)
 	} else {

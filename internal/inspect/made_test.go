@@ -306,9 +306,10 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 	m := &manifest.Extract{
 		Version: manifest.Version, Table: "trails",
 		Question: manifest.Question{
-			Span: behaviour.Span{From: first, To: first + 1}, Types: schema.Names(), Active: "any", Users: "all", Format: "parquet",
+			Span: behaviour.Span{From: first, To: first + 1}, Types: schema.Names(), Active: "any", Users: "all", Format: "parquet", Where: "seconds > 1 && time < nil",
 		},
-		Fields: fields, Users: 4, Found: 3, Active: 3, Events: meta.Rows,
+		Fields: fields, Users: 4, Found: 3, Active: 3, Kept: 3, Events: meta.Rows,
+		Sequence: []manifest.Step{{Behaviour: "login", Users: 3}, {Behaviour: "play", Within: "1h0m0s", Users: 2}},
 		Parts: []manifest.TrailPart{
 			{Name: "part-00000.parquet", Users: 3, Events: meta.Rows, Size: meta.Bytes, Sum: "0123456789abcdef"},
 			{Name: "part-00001.parquet", Users: 1, Events: 7, Size: 70, Sum: "fedcba9876543210"},

@@ -17,6 +17,7 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,9 +89,12 @@ func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 
 // Write writes v as the JSON file called name, whole or not at all.
 func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // people read conditions here
+	e.SetIndent("", " ")
+	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return dfs.WriteFile(ctx, fs, name, append(b, '\n'))
+	return dfs.WriteFile(ctx, fs, name, b.Bytes())
 }

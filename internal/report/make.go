@@ -140,7 +140,7 @@ func (s *source) draw(all *sums) *Report {
 		Counts: Counts{Users: m.Users, Found: m.Found, Active: m.Active, Kept: all.users, Events: all.events, Files: int64(len(m.Parts))},
 		Asked: Asked{
 			Table: m.Table, Zone: m.Zone, Span: q.Span, Types: q.Types, Active: q.Active, All: q.Users == "all",
-			Conditions: conditions(q, s.zone),
+			Conditions: q.Conditions(s.zone),
 		},
 		Kinds:    shown.kinds,
 		Days:     all.days.draw(s.span, shown),

@@ -21,7 +21,10 @@
 // behaviour at most. Each worker has such counts, and a page of each column.
 package report
 
-import "usertrail/internal/behaviour"
+import (
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+)
 
 // A Report is the numbers of one page. All times between are in seconds.
 type Report struct {
@@ -48,19 +51,13 @@ type Counts struct {
 
 // Asked is the question.
 type Asked struct {
-	Table      string         `json:"table"`
-	Zone       string         `json:"zone,omitempty"` // of dates; "" where the extract does not tell
-	Span       behaviour.Span `json:"span"`
-	Types      []string       `json:"types"`
-	Active     string         `json:"active"`
-	All        bool           `json:"all"` // every user, not those on a list
-	Conditions []Condition    `json:"conditions,omitempty"`
-}
-
-// A Condition is a flag of extract, as it was typed.
-type Condition struct {
-	Flag string `json:"flag"`
-	Text string `json:"text"`
+	Table      string               `json:"table"`
+	Zone       string               `json:"zone,omitempty"` // of dates; "" where the extract does not tell
+	Span       behaviour.Span       `json:"span"`
+	Types      []string             `json:"types"`
+	Active     string               `json:"active"`
+	All        bool                 `json:"all"` // every user, not those on a list
+	Conditions []manifest.Condition `json:"conditions,omitempty"`
 }
 
 // A Kind is a behaviour, or the sum of those that were less frequent.

@@ -57,7 +57,7 @@ func TestFamilyIsCountedRight(t *testing.T) {
 	}{
 		{"question", r.Asked, report.Asked{
 			Table: "trails", Zone: sampleZone, Span: m.Question.Span, Types: m.Question.Types, Active: "any",
-			Conditions: []report.Condition{{Flag: "--sequence", Text: "play -> order within 3h"}, {Flag: "--without", Text: "login"}, {Flag: "--latest", Text: "1,000"}},
+			Conditions: []manifest.Condition{{Flag: "--sequence", Text: "play -> order within 3h"}, {Flag: "--without", Text: "login"}, {Flag: "--latest", Text: "1,000"}},
 		}},
 		{"kinds", r.Kinds, []report.Kind{{Name: "play", Events: 3, Users: 2}, {Name: "order", Events: 4, Users: 3}, {Name: "visit"}}},
 		{"days", r.Days, report.Days{Unit: report.Day, Periods: []report.Period{day(0, 1, 2, 0), day(1, 0, 1, 0), day(2, 2, 1, 0)}}},

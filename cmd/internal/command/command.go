@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -167,11 +168,11 @@ type lineEnd struct {
 
 // appendLine joins two JSON objects.
 func appendLine(result any, end lineEnd) ([]byte, error) {
-	a, err := json.Marshal(result)
+	a, err := marshal(result)
 	if err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(end)
+	b, err := marshal(end)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +180,16 @@ func appendLine(result any, end lineEnd) ([]byte, error) {
 		return b, nil
 	}
 	return append(append(a[:len(a)-1], ','), b[1:]...), nil
+}
+
+// marshal is json.Marshal for people, who read errors and conditions with < and & in
+// them.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 func text(err error) string {

@@ -33,6 +33,7 @@ func Inspect(env *Env) *cobra.Command {
 				return r.Text(env.Stdout)
 			}
 			enc := json.NewEncoder(env.Stdout)
+			enc.SetEscapeHTML(false)
 			enc.SetIndent("", " ")
 			return enc.Encode(r)
 		},

@@ -1,14 +1,21 @@
-package report
+package manifest
 
 import (
 	"strings"
 	"time"
 
-	"usertrail/internal/manifest"
+	"github.com/dustin/go-humanize"
 )
 
-// conditions are the flags of a question beside those that every one has.
-func conditions(q *manifest.Question, zone *time.Location) []Condition {
+// A Condition is a flag of extract beside those that every question has, as it was
+// typed.
+type Condition struct {
+	Flag string `json:"flag"`
+	Text string `json:"text"`
+}
+
+// Conditions are those of q. Times are told in zone.
+func (q *Question) Conditions(zone *time.Location) []Condition {
 	var all []Condition
 	add := func(flag, text string) {
 		if text != "" {
@@ -25,13 +32,13 @@ func conditions(q *manifest.Question, zone *time.Location) []Condition {
 	add("--without", strings.Join(q.Without, ", "))
 	add("--fields", strings.Join(q.Fields, ", "))
 	if q.Context > 0 {
-		add("--context", count(int64(q.Context)))
+		add("--context", humanize.Comma(int64(q.Context)))
 	}
 	if q.At != nil {
 		add("--at", time.UnixMicro(*q.At).In(zone).Format("2006-01-02 15:04:05.999999"))
 	}
 	if q.Latest > 0 {
-		add("--latest", count(int64(q.Latest)))
+		add("--latest", humanize.Comma(int64(q.Latest)))
 	}
 	return all
 }
