@@ -2,6 +2,7 @@ package hfile
 
 import (
 	"bytes"
+	"sync"
 
 	"usertrail/internal/cell"
 )
@@ -30,8 +31,21 @@ type Iterator struct {
 	err   error
 }
 
-// Iterator returns an Iterator, which need not be closed.
+// memory is what an Iterator reads into.
+type memory struct{ stored, plain []byte }
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// Release gives the Iterator's memory to those that come after it. The Iterator and
+// its cells are of no use then. One that is not released is no loss.
+func (it *Iterator) Release() {
+	memories.Put(&memory{it.fetch.buf[:0], it.plain[:0]})
+	*it = Iterator{}
+}
+
+// Iterator returns an Iterator, which need not be released.
 func (r *Reader) Iterator(opt IterOptions) *Iterator {
+	m := memories.Get().(*memory)
 	it := &Iterator{
 		r: r,
 		fetch: fetcher{
@@ -39,8 +53,10 @@ func (r *Reader) Iterator(opt IterOptions) *Iterator {
 			end:   r.trailer.LoadOnOpen,
 			ahead: max(opt.ReadAhead, 0),
 			next:  -1,
+			buf:   m.stored,
 			dec:   decompressor{codec: r.trailer.Codec},
 		},
+		plain: m.plain,
 		index: fetcher{r: r.r, end: r.trailer.LoadOnOpen, dec: decompressor{codec: r.trailer.Codec}},
 		nodes: make([]node, r.trailer.Levels),
 		cur:   cursor{layout: r.layout},

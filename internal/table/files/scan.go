@@ -128,6 +128,7 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 // nothing, so neighbouring users cost one pass.
 func scanFile(ctx context.Context, h *hfile.Reader, q table.Query, emit func(*cell.Cell) error) error {
 	it := h.Iterator(hfile.IterOptions{ReadAhead: readAhead})
+	defer it.Release()
 	cells := 0
 	for r := range q.Ranges {
 		if err := ctx.Err(); err != nil {
