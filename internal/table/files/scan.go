@@ -125,19 +125,23 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 }
 
 // scanFile seeks range after range. A seek within the block at hand reads
-// nothing, so neighbouring users cost one pass.
+// nothing, and of two users side by side the second needs none, so neighbours cost one
+// pass.
 func scanFile(ctx context.Context, h *hfile.Reader, q table.Query, emit func(*cell.Cell) error) error {
 	it := h.Iterator(hfile.IterOptions{ReadAhead: readAhead})
 	defer it.Release()
-	cells := 0
+	cells, past := 0, false // past says that the cell at hand came after a range
 	for r := range q.Ranges {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
 		ok := false
-		if len(r.Start) == 0 {
+		switch {
+		case len(r.Start) == 0:
 			ok = it.First()
-		} else {
+		case past && bytes.Compare(it.Cell().Row, r.Start) >= 0:
+			ok = true // every cell before it lies before the range
+		default:
 			ok = it.SeekGE(r.Start)
 		}
 		in := true
@@ -145,7 +149,7 @@ func scanFile(ctx context.Context, h *hfile.Reader, q table.Query, emit func(*ce
 			if first || !it.SameRow() {
 				in = len(r.End) == 0 || bytes.Compare(it.Cell().Row, r.End) < 0
 			}
-			if !in {
+			if past = !in; past {
 				break
 			}
 			if cells++; cells&0xfff == 0 && ctx.Err() != nil {
