@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -15,10 +16,12 @@ import (
 // trails comes out.
 type conditions struct {
 	extract.Conditions
-	at string
+	at    string
+	flags *pflag.FlagSet
 }
 
 func (c *conditions) add(f *pflag.FlagSet) {
+	c.flags = f
 	f.StringVar(&c.Where, "where", "", "keep behaviours, as in 'play.seconds >= 600 || order.price > 0'")
 	f.BoolVar(&c.WhereFirst, "where-first", false, "settle --active on what --where and --hours keep")
 	f.StringVar(&c.Having, "having", "", "keep users by what is kept, as in 'count(play) >= 5 && sum(order.price) > 100'")
@@ -33,6 +36,11 @@ func (c *conditions) add(f *pflag.FlagSet) {
 
 // of are the conditions on a table whose days are of a zone.
 func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, error) {
+	for _, name := range []string{"where", "having", "sequence", "without", "fields", "hours", "at"} {
+		if f := c.flags.Lookup(name); f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
+			return c.Conditions, fmt.Errorf("%w: --%s is empty; leave it out, or look whether a variable is not set", command.ErrUsage, name)
+		}
+	}
 	if c.at == "" {
 		return c.Conditions, nil
 	}

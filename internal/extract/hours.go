@@ -35,6 +35,9 @@ func parseHours(s, zone string) (hours, error) {
 		}
 		*p.hour = n
 	}
+	if ok && h.from == 0 && h.to == 24 {
+		return hours{}, nil
+	}
 	if !ok || h.from%24 == h.to%24 {
 		return hours{}, fmt.Errorf("%q: write FROM-TO in full hours of the day, 0 to 24, such as 18-24, or 22-6 over midnight", s)
 	}
