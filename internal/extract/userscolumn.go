@@ -32,6 +32,9 @@ func OpenUsers(ctx context.Context, fs dfs.FS, name string, l layout.Layout, lim
 	if column == "" && columnsOf(file) != parquetColumns {
 		f, err := fs.Open(ctx, file)
 		if err != nil {
+			if info, failed := fs.Stat(ctx, file); failed == nil && info.Dir {
+				return nil, fmt.Errorf("%w %s: it is a directory; of an extract's answer take '%s/*.parquet:user_id'", ErrUsers, file, strings.TrimRight(file, "/"))
+			}
 			return nil, err
 		}
 		defer f.Close()
