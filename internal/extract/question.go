@@ -181,41 +181,12 @@ func (q *question) parse(c *Conditions) (err error) {
 
 // fieldsOf are the fields that --fields names of some kinds: all, if it names none.
 func fieldsOf(s *behaviour.Schema, kinds []int, names []string) ([][]bool, error) {
-	out := make([][]bool, len(s.Kinds))
-	for k := range s.Kinds {
-		out[k] = make([]bool, len(s.Kinds[k].Fields))
+	chosen, unknown, ok := s.Choose(kinds, names)
+	if !ok {
+		have := cmp.Or(strings.Join(s.FieldNames(kinds), ", "), "none at all")
+		return nil, fmt.Errorf("%w: --fields: none of --types has the field %q; they have %s", ErrQuestion, unknown, have)
 	}
-	for _, k := range kinds {
-		for i := range out[k] {
-			out[k][i] = len(names) == 0
-		}
-	}
-	for _, name := range names {
-		some := false
-		for _, k := range kinds {
-			for i, f := range s.Kinds[k].Fields {
-				if name == f.Name || name == s.Kinds[k].Name+"."+f.Name {
-					out[k][i], some = true, true
-				}
-			}
-		}
-		if !some {
-			have := cmp.Or(strings.Join(fieldNames(s, kinds), ", "), "none at all")
-			return nil, fmt.Errorf("%w: --fields: none of --types has the field %q; they have %s", ErrQuestion, name, have)
-		}
-	}
-	return out, nil
-}
-
-// fieldNames are all fields of some kinds, as --fields takes them.
-func fieldNames(s *behaviour.Schema, kinds []int) []string {
-	var names []string
-	for _, k := range kinds {
-		for _, f := range s.Kinds[k].Fields {
-			names = append(names, s.Kinds[k].Name+"."+f.Name)
-		}
-	}
-	return names
+	return chosen, nil
 }
 
 // conditional says whether there is more to decide than who is active.

@@ -206,17 +206,11 @@ func kinds(s *behaviour.Schema, names []string) ([]int, error) {
 
 // chooseFields settles which fields come out.
 func (a *Asked) chooseFields(names []string) error {
-	if len(names) > 0 {
-		a.want.Fields = make([][]bool, len(a.Schema.Kinds))
-		for k := range a.Schema.Kinds {
-			a.want.Fields[k] = make([]bool, len(a.Schema.Kinds[k].Fields))
-		}
+	chosen, unknown, ok := a.Schema.Choose(a.Kinds, names)
+	if !ok {
+		return fmt.Errorf("%w: --fields: there is no field %q; there is %s", ErrQuestion, unknown, strings.Join(a.Schema.FieldNames(a.Kinds), ", "))
 	}
-	for _, name := range names {
-		if err := a.chooseField(name); err != nil {
-			return err
-		}
-	}
+	a.want.Fields = chosen
 	for _, f := range a.Schema.Columns(a.Kinds) {
 		name := FieldName{Field: f, slots: make([]int, len(a.Schema.Kinds))}
 		asked := false
@@ -231,25 +225,6 @@ func (a *Asked) chooseFields(names []string) error {
 		if asked {
 			a.Fields = append(a.Fields, name)
 		}
-	}
-	return nil
-}
-
-// chooseField marks the fields that NAME or BEHAVIOUR.NAME means.
-func (a *Asked) chooseField(name string) error {
-	found := false
-	var there []string
-	for _, k := range a.Kinds {
-		for i, f := range a.Schema.Kinds[k].Fields {
-			whole := a.Schema.Kinds[k].Name + "." + f.Name
-			there = append(there, whole)
-			if name == f.Name || name == whole {
-				a.want.Fields[k][i], found = true, true
-			}
-		}
-	}
-	if !found {
-		return fmt.Errorf("%w: --fields: there is no field %q; there is %s", ErrQuestion, name, strings.Join(there, ", "))
 	}
 	return nil
 }

@@ -1,0 +1,41 @@
+package behaviour
+
+// FieldNames are the fields of the given kinds, each with its behaviour: play.seconds.
+func (s *Schema) FieldNames(kinds []int) []string {
+	var names []string
+	for _, k := range kinds {
+		for _, f := range s.Kinds[k].Fields {
+			names = append(names, s.Kinds[k].Name+"."+f.Name)
+		}
+	}
+	return names
+}
+
+// Choose says, by kind of s and field, which fields of the given kinds are meant by
+// names, each NAME or BEHAVIOUR.NAME; no names mean all. It returns false, and the
+// name, for one that none of the kinds has.
+func (s *Schema) Choose(kinds []int, names []string) (chosen [][]bool, unknown string, ok bool) {
+	chosen = make([][]bool, len(s.Kinds))
+	for k := range s.Kinds {
+		chosen[k] = make([]bool, len(s.Kinds[k].Fields))
+	}
+	for _, k := range kinds {
+		for i := range chosen[k] {
+			chosen[k][i] = len(names) == 0
+		}
+	}
+	for _, name := range names {
+		some := false
+		for _, k := range kinds {
+			for i, f := range s.Kinds[k].Fields {
+				if name == f.Name || name == s.Kinds[k].Name+"."+f.Name {
+					chosen[k][i], some = true, true
+				}
+			}
+		}
+		if !some {
+			return nil, name, false
+		}
+	}
+	return chosen, "", true
+}
