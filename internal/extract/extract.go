@@ -36,7 +36,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 
 	"golang.org/x/sync/errgroup"
@@ -199,16 +198,4 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, before coun
 	m := out.manifest(q, settled, c.Table.Info().Address)
 	m.Cost = q.cost(c.known(), &settled)
 	return m, nil
-}
-
-// sum counts what passes through it.
-type sum struct {
-	io.Writer
-	bytes int64
-}
-
-func (s *sum) Write(b []byte) (int, error) {
-	n, err := s.Writer.Write(b)
-	s.bytes += int64(n)
-	return n, err
 }

@@ -80,19 +80,19 @@ func (w *partWriter) writeLeaf(ctx context.Context, out outlet, name string, l *
 	}
 	defer f.Abort()
 	h := xxhash.New()
-	s := &sum{Writer: io.MultiWriter(f, h)}
-	if err := w.open(s); err != nil {
+	if err := w.open(io.MultiWriter(f, h)); err != nil {
 		return manifest.TrailPart{}, err
 	}
 	w.batch.Reset()
 	if err := w.rows(l); err != nil {
 		return manifest.TrailPart{}, err
 	}
-	if _, err := w.file.Close(); err != nil {
+	meta, err := w.file.Close()
+	if err != nil {
 		return manifest.TrailPart{}, err
 	}
 	return manifest.TrailPart{
-		Name: name, Users: l.users, Events: l.events, Size: s.bytes, Sum: fmt.Sprintf("%016x", h.Sum64()),
+		Name: name, Users: l.users, Events: l.events, Size: meta.Bytes, Sum: fmt.Sprintf("%016x", h.Sum64()),
 	}, f.Commit()
 }
 
