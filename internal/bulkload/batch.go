@@ -27,12 +27,16 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 		in.index = i
 	}
 	defer b.abort()
+	at := p.Worker("load")
+	defer at.End()
+	at.At("reading %d files", len(inputs))
 	if err := b.read(ctx); err != nil {
 		return err
 	}
 	if err := b.judge(ctx); err != nil {
 		return err
 	}
+	at.At("sorting what %d files brought", len(inputs))
 	if err := s.Finish(ctx); err != nil {
 		return err
 	}
@@ -43,7 +47,9 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 	}
 	var files []manifest.File
 	days := newDays()
+	at.At("writing %d regions", len(regions))
 	if b.putter != nil {
+		at.At("putting cells into %d regions", len(regions))
 		files, err = b.put(ctx, len(regions), days)
 	} else {
 		files, err = b.write(ctx, len(regions), days)
@@ -51,6 +57,7 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 	if err != nil {
 		return err
 	}
+	at.At("committing load %d: the table takes %d files in", l.target.NextLoad(), len(files))
 	if err := b.commit(ctx, files, days); err != nil {
 		return err
 	}

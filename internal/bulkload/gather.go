@@ -7,6 +7,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/layout"
+	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
 	"usertrail/internal/tally"
 )
@@ -22,6 +23,7 @@ type gathered struct {
 	records  int64
 	days     *days
 	count    tally.Counter
+	at       *progress.Worker
 
 	unique *unique
 	enc    layout.Encoder
@@ -50,8 +52,11 @@ func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 func (g *gathered) gather(ctx context.Context, it *shuffle.Iterator, to rowSink) error {
 	var r behaviour.Record
 	for n := 0; it.Next(); n++ {
-		if n&0xfff == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+		if n&0xfff == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			g.at.At("region %d, from its record %d on", g.region, n)
 		}
 		if !bytes.Equal(it.Row(), g.row) {
 			if err := g.endRow(to); err != nil {

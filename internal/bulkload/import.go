@@ -305,6 +305,9 @@ func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Spa
 
 func (w *importedRegion) write(ctx context.Context, loads []int, r split.Region, p *progress.Progress) error {
 	defer w.out.abort()
+	at := p.Worker("writing")
+	defer at.End()
+	at.At("the region from %q on, of loads %v", r.Start, loads)
 	err := w.cfg.From.Export(ctx, loads, r, func(c *cell.Cell) error {
 		if !bytes.Equal(c.Row, w.row) {
 			if err := w.endRow(); err != nil {

@@ -82,7 +82,7 @@ func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, al
 		first[i] = in.sha
 	}
 	workers := make([]*rowPutter, b.cfg.Workers)
-	err := b.feed(ctx, files, func(ctx context.Context, i int) func(task) error {
+	err := b.feed(ctx, files, "putting", func(ctx context.Context, i int) func(task) error {
 		workers[i] = b.newRowPutter(ctx, w)
 		return workers[i].put
 	})
@@ -105,12 +105,15 @@ func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, al
 
 // putSorted puts what went through the sorter.
 func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all *days) error {
+	at := b.progress.Worker("putting")
+	defer at.End()
 	for region := range regions {
 		it, err := b.sorter.Part(ctx, b.part(region))
 		if err != nil {
 			return err
 		}
 		g := b.newGathered(ctx, region)
+		g.at = at
 		err = g.gather(ctx, it, sortedPuts{ctx, w})
 		it.Close()
 		if err != nil {

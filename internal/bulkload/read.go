@@ -95,14 +95,15 @@ func (b *batch) read(ctx context.Context) error {
 	for _, in := range b.inputs {
 		in.bad = b.newQuarantine(ctx, in) // its file outlives the workers
 	}
-	return b.feed(ctx, b.inputs, func(ctx context.Context, i int) func(task) error {
+	return b.feed(ctx, b.inputs, "parsing", func(ctx context.Context, i int) func(task) error {
 		b.parsers[i] = b.newParser(ctx, i)
 		return b.parsers[i].parse
 	})
 }
 
-// feed reads files and gives their chunks to Workers workers.
-func (b *batch) feed(ctx context.Context, inputs []*input, worker func(ctx context.Context, i int) func(task) error) error {
+// feed reads files and gives their chunks to Workers workers, who are doing what
+// the word says.
+func (b *batch) feed(ctx context.Context, inputs []*input, doing string, worker func(ctx context.Context, i int) func(task) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	files := make(chan *input)
 	tasks := make(chan task, b.cfg.Workers)
@@ -133,11 +134,15 @@ func (b *batch) feed(ctx context.Context, inputs []*input, worker func(ctx conte
 	for i := range b.cfg.Workers {
 		g.Go(func() error {
 			work := worker(ctx, i)
+			at := b.progress.Worker(doing)
+			defer at.End()
 			for t := range tasks {
+				at.At("%s, from line %d, byte %d on", t.in.Path, t.chunk.Line, t.chunk.Offset)
 				if err := work(t); err != nil {
 					return err
 				}
 				b.giveBack(t.buffer)
+				at.At("waiting for the next lines")
 			}
 			return nil
 		})
@@ -150,6 +155,9 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 	if in.replay != nil {
 		return b.replayFile(ctx, in, tasks)
 	}
+	at := b.progress.Worker("reading")
+	defer at.End()
+	at.At("%s, of %d bytes", in.Path, in.Size)
 	f, err := b.cfg.FS.Open(ctx, in.Path)
 	if err != nil {
 		return err

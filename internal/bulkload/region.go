@@ -35,12 +35,15 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 	}
 	defer it.Close()
 	f := &regionFile{gathered: b.newGathered(ctx, region)}
+	f.at = b.progress.Worker("writing")
+	defer f.at.End()
 	w := newRegionWriter(ctx, b.stager, region, b.span())
 	defer w.abort()
 	if err := f.gather(ctx, it, w); err != nil {
 		return nil, fmt.Errorf("write region %d: %w", region, err)
 	}
 	if f.records > 0 {
+		f.at.At("region %d: completing its files and reading them back", region)
 		f.file, err = w.finish(f.count.Tally)
 		f.file.Records, f.file.Span = f.records, f.days.span()
 	}

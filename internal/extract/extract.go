@@ -173,6 +173,7 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, before coun
 			if err != nil {
 				return nil, err
 			}
+			r.at = p.Worker("reading")
 			return r.read, nil
 		}
 		if err := fetch.Each(gctx, settle(gctx, q, regions, &settled), q.workers, begin, k.take); err != nil {
@@ -183,10 +184,15 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, before coun
 	for range out.writers(q.workers) {
 		g.Go(func() error {
 			w := newPartWriter(q)
+			at := p.Worker("writing")
+			defer at.End()
+			at.At("waiting for a part")
 			for job := range jobs {
+				at.At("%s: %d users, %d behaviours", q.output.partName(job.number), len(job.users), job.events)
 				if err := w.write(gctx, out, job); err != nil {
 					return err
 				}
+				at.At("waiting for a part")
 			}
 			return nil
 		})

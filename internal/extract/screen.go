@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 
 	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
+	"usertrail/internal/progress"
 )
 
 // A screen reads of users only what their judgement needs, so that what comes out is
@@ -80,6 +82,7 @@ type reader struct {
 	asker  *fetch.Asker
 	narrow *fetch.Asker // of what the screen wants; nil without one
 	sifter *sifter
+	at     *progress.Worker
 }
 
 func newReader(q *question, plan fetch.Plan) (*reader, error) {
@@ -97,6 +100,10 @@ func newReader(q *question, plan fetch.Plan) (*reader, error) {
 // read is a fetch.Work: who cannot be active goes first, then who does not stay by
 // what judges need; of the others everything is read.
 func (r *reader) read(ctx context.Context, p *fetch.Piece) (*sifted, error) {
+	if p.Keys.Len() > 0 {
+		r.at.At("a piece of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
+		defer r.at.At("waiting for a piece")
+	}
 	keys, absent, err := r.exist(ctx, p.Keys)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@
 //	... p.Add(n) and records.Add(1), from any goroutine
 //	p.Step("writing regions", "regions", 64)
 //
+// A Board, where there is one, shows what each worker is at: see Worker.
+//
 // Start starts one goroutine; when Done returns it has ended. A nil *Progress
 // counts nothing and says nothing, so what can do without progress needs no if.
 package progress
@@ -37,6 +39,7 @@ type Config struct {
 	Quiet    bool          // say nothing
 	Log      *slog.Logger  // takes the lines where there is no terminal; none
 	Every    time.Duration // between two lines; 10 s
+	Board    *Board        // shows what workers are at; none
 }
 
 // A Progress goes through steps, one at a time. Add, Grow and Counter may be
@@ -51,6 +54,10 @@ type Progress struct {
 
 	step atomic.Pointer[step]
 	mu   sync.Mutex // one report at a time
+
+	board     *Board
+	workersMu sync.Mutex
+	workers   []*Worker
 }
 
 // A voice says how far a step is. It is called by one goroutine at a time.
@@ -62,7 +69,7 @@ type voice interface {
 
 // Start returns a Progress that has no step yet.
 func Start(cfg Config) *Progress {
-	p := &Progress{every: cfg.Every, stop: make(chan struct{}), ended: make(chan struct{})}
+	p := &Progress{every: cfg.Every, board: cfg.Board, stop: make(chan struct{}), ended: make(chan struct{})}
 	if p.every <= 0 {
 		p.every = 10 * time.Second
 	}
@@ -77,6 +84,7 @@ func Start(cfg Config) *Progress {
 		p.voice = silence{}
 	}
 	p.tick = time.NewTicker(p.every)
+	p.board.add(p)
 	go p.run()
 	return p
 }
@@ -115,6 +123,7 @@ func (p *Progress) Done() {
 	if p == nil {
 		return
 	}
+	p.board.remove(p)
 	p.change(nil)
 	p.tick.Stop()
 	p.mu.Lock()
