@@ -7,6 +7,7 @@
 //	DIR/begun.json           what may be in the table without a ledger
 //	DIR/d/…                  rolls, and of a table of files the HFiles
 //	DIR/handover.json        a load whose files are being handed to HBase
+//	DIR/retired.json         files that were replaced, and until when they stay
 //	DIR/quarantine/…         bad records, a file for each delivered file
 //	DIR/lock                 held while a load runs
 //
@@ -23,6 +24,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
@@ -40,6 +42,7 @@ const (
 	loadsName      = "loads"
 	begunName      = "begun.json"
 	handoverName   = "handover.json"
+	retiredName    = "retired.json"
 )
 
 // A Catalog is a directory as one manifest describes it. It may be used by many
@@ -128,10 +131,15 @@ func (c *Catalog) SetAlone(alone bool) {
 	c.set(&m)
 }
 
-// Version is another whenever a load has been committed.
+// Version is another whenever a load has been committed, or days were dropped. That
+// files were merged changes nothing that can be read.
 func (c *Catalog) Version() string {
 	m := c.Manifest()
-	return fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
+	v := fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
+	if m.DroppedBefore != nil {
+		v += "/" + m.DroppedBefore.String()
+	}
+	return v
 }
 
 // NextLoad is the number of the next load.
@@ -160,6 +168,9 @@ func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Tab
 // CommitAs writes a load's ledger, then replaces the manifest by m, whose last load
 // it is.
 func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest.Table) error {
+	if err := m.CheckDropped(); err != nil {
+		return fmt.Errorf("commit load %d: %w", load.Number, err)
+	}
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, m.Loads[len(m.Loads)-1].Name), load); err != nil {
 		return fmt.Errorf("write ledger: %w", err)
 	}
@@ -170,14 +181,17 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	return nil
 }
 
-// Ledgers are those of all loads, the oldest first.
+// Ledgers are those of all loads, the oldest first, without the days that were dropped.
+// Their regions tell of these too.
 func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	var out []*manifest.Load
-	for _, ref := range c.Manifest().Loads {
+	m := c.Manifest()
+	for _, ref := range m.Loads {
 		l := new(manifest.Load)
 		if err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ref.Name), l); err != nil {
 			return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
 		}
+		l.Days = m.Kept(l.Days)
 		out = append(out, l)
 	}
 	return out, nil
@@ -185,7 +199,7 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 
 // Sweep removes what a killed load left behind: unfinished files, sorted runs,
 // ledgers that the manifest does not name, and of folder's files all that neither
-// the manifest nor Left names.
+// the manifest nor Left names, nor are retired and still kept.
 func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	if err := c.fs.Sweep(ctx, c.dir); err != nil {
 		return fmt.Errorf("sweep %s: %w", c.dir, err)
@@ -208,10 +222,19 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	for _, r := range left.Rolls {
 		files = append(files, r.Roll)
 	}
+	retired, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	kept := retired.kept(time.Now(), m)
+	files = append(files, kept.names()...)
 	if err := c.sweepOthers(ctx, loadsName, ledgers); err != nil {
 		return err
 	}
-	return c.sweepOthers(ctx, folder, files)
+	if err := c.sweepOthers(ctx, folder, files); err != nil {
+		return err
+	}
+	return c.setRetired(ctx, retired, kept)
 }
 
 // sweepOthers removes the files of a folder of the catalog that are not among the

@@ -10,10 +10,12 @@
 //	TABLE/begun.json          Begun: the delivered files of an unfinished load of
 //	                          puts.
 //	TABLE/handover.json       Handover: files that are being handed to HBase.
+//	TABLE/retired.json        Retired: files that the manifest has named, and that
+//	                          readers may still read.
 //	OUT/_manifest.json        Extract: the question, and each part of the answer.
 //
-// Nothing in them comes from a clock but the times of delivered files, so the
-// same input gives the same bytes.
+// Nothing in them comes from a clock but the times of delivered files and until when
+// files are retired, so the same input gives the same bytes.
 package manifest
 
 import (

@@ -20,13 +20,20 @@ type Table struct {
 	Splits      []Key             `json:"splits"` // first rows of all regions but the first
 	// Alone says of a live table that it was empty when its first load began, and that
 	// no job told of others who write to it: what is in it came by loads.
-	Alone bool      `json:"alone,omitempty"`
-	Files []File    `json:"files"`
-	Loads []LoadRef `json:"loads"`
+	Alone bool `json:"alone,omitempty"`
+	// Rewritten is how often files were replaced by others of the same rows: the last of
+	// the numbers that name these.
+	Rewritten int `json:"rewritten,omitempty"`
+	// DroppedBefore is the first date of which rows were left, nil where none were
+	// dropped; Dropped are the cells that went, by the table's regions.
+	DroppedBefore *behaviour.Date `json:"dropped_before,omitempty"`
+	Dropped       []Region        `json:"dropped,omitempty"`
+	Files         []File          `json:"files"`
+	Loads         []LoadRef       `json:"loads"`
 }
 
-// A File is one HFile: one region's rows of one load. Of cells that were put there is
-// the roll alone, of all regions, and no Name.
+// A File is one HFile: one region's rows of one load, or of several that were merged. Of
+// cells that were put there is the roll alone, of all regions, and no Name.
 type File struct {
 	Name    string         `json:"name,omitempty"` // below the table's directory
 	Roll    string         `json:"roll"`
@@ -40,6 +47,9 @@ type File struct {
 	Sum     string         `json:"xxh64"` // of its bytes
 	RollSum string         `json:"roll_xxh64"`
 	Load    int            `json:"load"`
+	// Loads are all that brought rows of a file that was made of others, ascending;
+	// Load is the last of them.
+	Loads []int `json:"loads,omitempty"`
 }
 
 // A LoadRef names the ledger of a load.

@@ -1,0 +1,55 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Retired are files of a table that its manifest has named, and no longer does. Who
+// opened the table before may still read them.
+type Retired struct {
+	Version int           `json:"version"`
+	Files   []RetiredFile `json:"files"`
+}
+
+func (r *Retired) version() int { return r.Version }
+
+// A RetiredFile is an HFile or a roll.
+type RetiredFile struct {
+	Name  string    `json:"name"` // below the table's directory
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // then it may be removed
+}
+
+// Names are those of an HFile and its roll.
+func (f *File) Names() []string {
+	if f.Name == "" {
+		return []string{f.Roll}
+	}
+	return []string{f.Name, f.Roll}
+}
+
+// Brought says whether a load brought rows of f.
+func (f *File) Brought(load int) bool { return f.Load == load || slices.Contains(f.Loads, load) }
+
+// Kept are the days that were not dropped.
+func (t *Table) Kept(days []Day) []Day {
+	if t.DroppedBefore == nil {
+		return days
+	}
+	return slices.DeleteFunc(days, func(d Day) bool { return d.Date < *t.DroppedBefore })
+}
+
+// CheckDropped reports a file with rows of days that were dropped.
+func (t *Table) CheckDropped() error {
+	if t.DroppedBefore == nil {
+		return nil
+	}
+	for i := range t.Files {
+		if f := &t.Files[i]; f.Span.From < *t.DroppedBefore {
+			return fmt.Errorf("%s has rows of %s, and the days before %s were dropped meanwhile: begin it again, and they are skipped", f.Name, f.Span.From, t.DroppedBefore)
+		}
+	}
+	return nil
+}
