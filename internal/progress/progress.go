@@ -1,7 +1,7 @@
 // Package progress is counters, and a voice for them. Workers add to atomic
 // counters; one ticker reads them and speaks: on a terminal as a bar with rate
 // and time left, elsewhere as a line of the log now and then, and not at all
-// when asked to be quiet. Each step ends with a last report, also one that took
+// when asked to be quiet. In a task of Hadoop it speaks to Hadoop. Each step ends with a last report, also one that took
 // no time or failed in the middle.
 //
 //	p := progress.Start(progress.Config{Out: os.Stderr, Terminal: true})
@@ -74,6 +74,8 @@ func Start(cfg Config) *Progress {
 		p.every = 10 * time.Second
 	}
 	switch {
+	case underHadoop() && cfg.Out != nil: // Quiet or not: a silent task is killed
+		p.voice, p.every = &hadoop{out: cfg.Out}, heartbeat
 	case cfg.Quiet:
 		p.voice = silence{}
 	case cfg.Terminal && cfg.Out != nil:

@@ -1,0 +1,88 @@
+package progress
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// attempt is set in the environment of a task of Hadoop, whose attempt it names.
+const attempt = "mapreduce_task_attempt_id"
+
+// heartbeat is how often Hadoop hears of a task. One that is silent for as long as
+// mapreduce.task.timeout says counts as hung and is killed.
+const heartbeat = time.Second
+
+// group is what Hadoop shows the counters under.
+const group = "usertrail"
+
+// underHadoop says whether this process is the program of a task of Hadoop Streaming.
+func underHadoop() bool { return os.Getenv(attempt) != "" }
+
+// A hadoop speaks to Hadoop Streaming, which takes these lines out of what a task
+// writes on standard error, and leaves the others in the task's log:
+//
+//	reporter:status:TEXT                  the task lives, and is at TEXT
+//	reporter:counter:usertrail,NAME,N     N more of what is called NAME
+//
+// The measure of a step is a counter too, called by its unit. Only the counters of
+// the attempt that succeeds stay, so nothing is counted twice. Each report is one
+// Write of whole lines, so that no line of a log comes into the middle of one.
+type hadoop struct {
+	out  io.Writer
+	told map[string]int64 // the step's counters, as far as Hadoop knows of them
+}
+
+func (h *hadoop) begin(r report) {
+	h.told = map[string]int64{}
+	h.say(r)
+}
+
+func (h *hadoop) say(r report) {
+	var b bytes.Buffer
+	h.count(&b, r.unit, r.done)
+	for _, c := range r.counts {
+		h.count(&b, c.name, c.n)
+	}
+	fmt.Fprintf(&b, "reporter:status:%s\n", oneLine.Replace(r.standing()))
+	_, _ = h.out.Write(b.Bytes()) // a task whose log is gone is ended by Hadoop
+}
+
+func (h *hadoop) end(r report) { h.say(r) }
+
+// count tells how much a counter has grown.
+func (h *hadoop) count(b *bytes.Buffer, name string, n int64) {
+	if more := n - h.told[name]; more != 0 {
+		fmt.Fprintf(b, "reporter:counter:%s,%s,%d\n", group, oneWord.Replace(name), more)
+		h.told[name] = n
+	}
+}
+
+// A line and a name end where Hadoop sees their ends.
+var (
+	oneLine = strings.NewReplacer("\n", " ", "\r", " ")
+	oneWord = strings.NewReplacer("\n", " ", "\r", " ", ",", " ")
+)
+
+// standing is a report from the middle of a step: "loading: 1.5 GB of 3.0 GB (109
+// MB/s), 14s left, 10,000,000 records".
+func (r report) standing() string {
+	s := r.title + ": " + r.amount(r.done)
+	if r.total > 0 {
+		s += " of " + r.amount(r.total)
+	}
+	if r.unit != Bytes {
+		s += " " + r.unit
+	}
+	s += " (" + r.rate() + ")"
+	if left, ok := r.left(); ok && left > 0 {
+		s += ", " + left.String() + " left"
+	}
+	if c := r.countsText(); c != "" {
+		s += ", " + c
+	}
+	return s
+}
