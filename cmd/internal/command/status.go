@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/inspect"
 	"usertrail/internal/job"
+	"usertrail/internal/piece"
 	"usertrail/internal/precheck"
 	"usertrail/internal/show"
 	"usertrail/internal/table"
@@ -68,13 +69,13 @@ func Status(err error) int {
 		return Failed
 	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
 		return Usage
-	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, extract.ErrUsers, show.ErrQuestion, inspect.ErrUnknown):
+	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, extract.ErrUsers, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
 		return Usage
 	case is(bulkload.ErrTooBad):
 		return TooBad
 	case is(job.ErrNoInput, table.ErrNoTable):
 		return NoInput
-	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable, precheck.ErrNoRoom):
+	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable, precheck.ErrNoRoom, piece.ErrMissing):
 		return NotNow
 	case is(bulkload.ErrNothing):
 		return Nothing
