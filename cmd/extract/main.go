@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,9 +26,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	command.Main(run)
 }
 
 // run is main with its surroundings passed in; its result is the exit status.

@@ -41,6 +41,8 @@ type Env struct {
 
 	name    string // of the program
 	results map[*cobra.Command]any
+	cause   func() error // why the run's context has ended
+	end     *ending
 }
 
 // Reports says that c ends with a last line of JSON, and which result stands in
@@ -66,7 +68,7 @@ func programVersion() string {
 // New returns a command line's root, set up the way both programs are.
 func New(env *Env, name, short, long string) *cobra.Command {
 	c := &cobra.Command{
-		Use: name, Short: short, Long: long + "\n\n" + Statuses, Version: programVersion(),
+		Use: name, Short: short, Long: long + "\n\n" + Statuses + "\n" + Signals, Version: programVersion(),
 		SilenceErrors: true, SilenceUsage: true, Args: noArgs,
 	}
 	c.SetIn(env.Stdin)
@@ -106,7 +108,11 @@ func OneArg(what string) cobra.PositionalArgs {
 // on standard error.
 func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
-	env.name = root.Name()
+	env.name, env.cause = root.Name(), func() error { return context.Cause(ctx) }
+	if c, _, err := root.Find(args); err == nil {
+		env.shared().running = c
+	}
+	env.hear(ctx)
 	c, err := root.ExecuteContextC(ctx)
 	if err != nil && !errors.Is(err, ErrUsage) && strings.HasPrefix(err.Error(), "required flag(s)") {
 		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
@@ -115,7 +121,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	if nothing, ok := env.results[c]; ok && err != nil && !errors.As(err, &said) {
 		err = env.Report(nothing, err)
 	}
-	if err != nil && !(env.Streams && errors.As(err, &said)) {
+	if err = env.explain(err); err != nil && !(env.Streams && errors.As(err, &said)) {
 		env.say(err)
 	}
 	return Status(err)
@@ -130,15 +136,26 @@ func (r *reported) Unwrap() error { return r.error }
 // answer streams: result as one JSON object, with the time it took, the exit status,
 // and the error if there is one.
 func (e *Env) Report(result any, err error) error {
+	s := e.shared()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = e.explain(err)
+	fail := e.writeReport(result, err)
+	s.done, s.status = true, Status(err)
+	if err != nil {
+		return &reported{err}
+	}
+	return fail
+}
+
+// writeReport writes the last line.
+func (e *Env) writeReport(result any, err error) error {
 	line, fail := appendLine(result, lineEnd{time.Since(e.Began).Round(time.Millisecond).Seconds(), Status(err), text(err)})
 	if fail == nil {
 		if e.Streams && err != nil {
 			e.say(err)
 		}
 		_, fail = fmt.Fprintf(e.Said(), "%s\n", line)
-	}
-	if err != nil {
-		return &reported{err}
 	}
 	return fail
 }
@@ -343,11 +360,15 @@ func (f *Flags) Log(env *Env) *slog.Logger {
 
 // Progress speaks on standard error.
 func (f *Flags) Progress(env *Env) progress.Config {
-	file, ok := env.Stderr.(*os.File)
 	return progress.Config{
-		Out: env.Stderr, Quiet: f.Quiet, Terminal: ok && term.IsTerminal(int(file.Fd())),
+		Out: env.Stderr, Quiet: f.Quiet, Terminal: isTerminal(env.Stderr), Board: env.board(),
 		Log: slog.New(slog.NewTextHandler(env.Stderr, nil)),
 	}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // Files are all files that this program can reach.

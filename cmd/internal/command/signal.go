@@ -1,0 +1,174 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/progress"
+)
+
+// Signals describes them for -h.
+const Signals = `Signals:
+  INT, TERM  end within ten seconds, with status 1; nothing half done is seen, and the
+             same command goes on from there
+  USR1       say on standard error what every worker is at, and go on
+  QUIT       say so, and end
+`
+
+// patience is how long a run that was asked to end may take to do so by itself. What
+// is cut off then is what a killed run leaves, which the next one clears up.
+const patience = 8 * time.Second
+
+// A stop is the cause of a context that a signal ended.
+type stop struct{ signal os.Signal }
+
+// Error implements error.
+func (s *stop) Error() string { return "stopped by " + signalName(s.signal) }
+
+// Is makes a stop what a cancelled context gives.
+func (s *stop) Is(target error) bool { return target == context.Canceled }
+
+func signalName(s os.Signal) string {
+	switch s {
+	case os.Interrupt:
+		return "SIGINT"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGQUIT:
+		return "SIGQUIT"
+	}
+	return s.String()
+}
+
+// A listener is what a process hears until it ends.
+type listener struct {
+	signals chan os.Signal
+	cancel  context.CancelCauseFunc
+}
+
+type listenerKey struct{}
+
+// Main runs a program as a process, which hears signals, and ends it with the
+// program's status.
+func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	l := &listener{signals: make(chan os.Signal, 16), cancel: cancel}
+	signal.Notify(l.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)
+	os.Exit(run(context.WithValue(ctx, listenerKey{}, l), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// hear does what signals ask, from now on, where the process has a listener.
+func (e *Env) hear(ctx context.Context) {
+	l, ok := ctx.Value(listenerKey{}).(*listener)
+	if !ok {
+		return
+	}
+	go func() {
+		stopped := false
+		for s := range l.signals {
+			if s == syscall.SIGUSR1 || s == syscall.SIGQUIT {
+				e.tell()
+			}
+			switch {
+			case s == syscall.SIGUSR1:
+			case !stopped:
+				stopped = true
+				l.cancel(&stop{s})
+				time.AfterFunc(patience, func() { e.endNow(&stop{s}) })
+			case s == os.Interrupt: // a second time, by somebody who will not wait
+				e.endNow(&stop{s})
+			}
+		}
+	}()
+}
+
+// tell says on standard error what every worker is at.
+func (e *Env) tell() {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: process %d is at, %s after it began:\n", e.name, os.Getpid(), time.Since(e.Began).Round(100*time.Millisecond))
+	for _, line := range e.board().Lines() {
+		fmt.Fprintf(&b, "%s: %s\n", e.name, line)
+	}
+	out := e.Stderr
+	if isTerminal(out) {
+		out = progress.Beside(out)
+	}
+	io.WriteString(out, b.String())
+}
+
+// An ending is that of a run, of which there is one though two may want it: the run
+// itself, and who has no more patience with it. An Env that was copied shares it.
+type ending struct {
+	mu      sync.Mutex
+	done    bool // the last line is written
+	status  int
+	running *cobra.Command
+	board   progress.Board
+}
+
+// board shows what the workers of the run are at.
+func (e *Env) board() *progress.Board { return &e.shared().board }
+
+func (e *Env) shared() *ending {
+	if e.end == nil {
+		e.end = new(ending)
+	}
+	return e.end
+}
+
+// endNow ends the process in the middle, with the last line if it is not written yet.
+func (e *Env) endNow(why error) {
+	s := e.shared()
+	s.mu.Lock() // for good: nobody else shall write a last line
+	if !s.done {
+		s.status = Failed
+		nothing, reports := e.results[s.running]
+		if reports {
+			e.writeReport(nothing, why)
+		}
+		if !reports || !e.Streams {
+			e.say(why)
+		}
+	}
+	os.Exit(s.status)
+}
+
+// explain makes the error of a run that a signal stopped say so.
+func (e *Env) explain(err error) error {
+	var s *stop
+	var explained *stoppedRun
+	if err == nil || e.cause == nil || !errors.As(e.cause(), &s) || errors.As(err, &explained) {
+		return err
+	}
+	switch Status(err) {
+	case Failed, NotNow: // whatever a step makes of being stopped
+		return &stoppedRun{s, err}
+	}
+	return err
+}
+
+// A stoppedRun is an error that came of a stop.
+type stoppedRun struct {
+	*stop
+	err error
+}
+
+func (s *stoppedRun) Error() string {
+	said := s.stop.Error()
+	if text := s.err.Error(); text != said && text != context.Canceled.Error() {
+		return said + ": " + text
+	}
+	return said
+}
+
+func (s *stoppedRun) Unwrap() []error { return []error{s.stop, s.err} }
