@@ -147,7 +147,7 @@ func TestAnExtractTellsWhatItIsAt(t *testing.T) {
 		t.Fatalf("ended with status %d: %v\n%s", status, last, p.Stderr.String())
 	}
 	said := p.Stderr.String()
-	for _, want := range []string{"extract: process ", "extract: reading trails: ", "  reading  a piece of ", "  writing  part-0000"} {
+	for _, want := range []string{"extract: process ", "extract: reading trails: ", "  reading  a lot of ", "  writing  part-0000"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it never told %q:\n%s", want, said)
 		}

@@ -171,7 +171,7 @@ func (y *yard) trails(ids bool) []string {
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	p := &fetch.Piece{Keys: new(fetch.Keys)}
+	p := &fetch.Lot{Keys: new(fetch.Keys)}
 	for users.Next() {
 		p.Keys.Add(users.User().Key, true)
 	}

@@ -87,7 +87,7 @@ type knife struct {
 	progress *progress.Progress
 }
 
-// take cuts one piece's trails into users.
+// take cuts one lot's trails into users.
 func (k *knife) take(s *sifted) error {
 	defer s.trails.Release()
 	for i := range s.users {

@@ -2,8 +2,8 @@
 // function:
 //
 //	settle    where rolls say who is active, they settle it; users are cut into
-//	          pieces
-//	fetch     many pieces are read at once, and come back in order
+//	          lots
+//	fetch     many lots are read at once, and come back in order
 //	sift      each user is judged by the behaviours in its trail, and what does
 //	          not come out is taken away
 //	cut       their trails are cut into parts of about PartEvents behaviours, a
@@ -25,7 +25,7 @@
 //
 // # Memory
 //
-// 2 × Workers pieces of about 16,000 records are in flight, and Workers + 1 parts
+// 2 × Workers lots of about 16,000 records are in flight, and Workers + 1 parts
 // of about PartEvents; a user with more behaviours than that is held whole. That
 // is workerMemory for each worker, so Config.Memory bounds how many there are. The
 // list of users is held to the end; what it takes is not there for workers.
@@ -77,7 +77,7 @@ type Config struct {
 	Out       string
 	Overwrite bool
 
-	Workers  int   // pieces read, and parts written, at once; 1
+	Workers  int   // lots read, and parts written, at once; 1
 	Memory   int64 // bytes of the process; 1 GiB
 	Progress progress.Config
 }

@@ -69,14 +69,14 @@ func (p *pass) worth(whole *cost) bool {
 	return p.user()+read*float64(p.stayed.Load())/float64(n) < read || read == 0
 }
 
-// sifted is a piece's users after they were judged, in order of their keys.
+// sifted is a lot's users after they were judged, in order of their keys.
 type sifted struct {
 	trails *fetch.Trails
 	users  []judged // from and to are events of trails
 	events int      // that were read
 }
 
-// A reader reads pieces and judges their users. It is for one goroutine.
+// A reader reads lots and judges their users. It is for one goroutine.
 type reader struct {
 	q      *question
 	asker  *fetch.Asker
@@ -99,10 +99,10 @@ func newReader(q *question, plan fetch.Plan) (*reader, error) {
 
 // read is a fetch.Work: who cannot be active goes first, then who does not stay by
 // what judges need; of the others everything is read.
-func (r *reader) read(ctx context.Context, p *fetch.Piece) (*sifted, error) {
+func (r *reader) read(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 	if p.Keys.Len() > 0 {
-		r.at.At("a piece of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
-		defer r.at.At("waiting for a piece")
+		r.at.At("a lot of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
+		defer r.at.At("waiting for a lot")
 	}
 	keys, absent, err := r.exist(ctx, p.Keys)
 	if err != nil {

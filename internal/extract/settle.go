@@ -16,36 +16,36 @@ import (
 	"usertrail/internal/table"
 )
 
-// A piece is large enough that its users' blocks are read in one pass, and small
+// A lot is large enough that its users' blocks are read in one pass, and small
 // enough that even a short list keeps all workers busy.
 const (
-	pieceRecords = 16 << 10
-	pieceUsers   = 4 << 10
+	lotRecords = 16 << 10
+	lotUsers   = 4 << 10
 )
 
-// settled is one region's answer to who is active: its pieces, and the counts of
+// settled is one region's answer to who is active: its lots, and the counts of
 // its users as far as they are known before any row is read. counts and err are valid
-// when pieces is closed.
+// when lots is closed.
 type settled struct {
-	pieces chan *fetch.Piece
+	lots   chan *fetch.Lot
 	counts counts
 	err    error
 }
 
 // settle decides who is active, before any row is read, as far as the table knows
-// it, and cuts those who are or may be into pieces, in order of their keys. Regions are
-// settled ahead of the one whose pieces are taken, Workers of them at once.
-// total is given the counts of what is known without reading rows once all pieces have
+// it, and cuts those who are or may be into lots, in order of their keys. Regions are
+// settled ahead of the one whose lots are taken, Workers of them at once.
+// total is given the counts of what is known without reading rows once all lots have
 // been taken.
-func settle(ctx context.Context, q *question, regions []split.Region, total *counts) iter.Seq2[*fetch.Piece, error] {
-	return func(yield func(*fetch.Piece, error) bool) {
+func settle(ctx context.Context, q *question, regions []split.Region, total *counts) iter.Seq2[*fetch.Lot, error] {
+	return func(yield func(*fetch.Lot, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		g, ctx := errgroup.WithContext(ctx)
 		defer g.Wait()
 		defer cancel()
 		all := make([]settled, len(regions))
 		for i := range all {
-			all[i].pieces = make(chan *fetch.Piece, 4)
+			all[i].lots = make(chan *fetch.Lot, 4)
 		}
 		ahead := make(chan struct{}, q.workers+1)
 		g.Go(func() error {
@@ -55,7 +55,7 @@ func settle(ctx context.Context, q *question, regions []split.Region, total *cou
 					return cmp.Or(w.Wait(), err)
 				}
 				w.Go(func() error {
-					defer close(all[i].pieces)
+					defer close(all[i].lots)
 					all[i].err = settleRegion(ctx, q, regions[i], &all[i])
 					return all[i].err
 				})
@@ -64,7 +64,7 @@ func settle(ctx context.Context, q *question, regions []split.Region, total *cou
 		})
 		for i := range all {
 			for {
-				p, ok := pipe.Receive(ctx, all[i].pieces)
+				p, ok := pipe.Receive(ctx, all[i].lots)
 				if !ok {
 					break
 				}
@@ -97,7 +97,7 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 		return err
 	}
 	defer users.Close()
-	c := cutter{ctx: ctx, out: out.pieces, size: &q.size}
+	c := cutter{ctx: ctx, out: out.lots, size: &q.size}
 	stay := q.census.region(users)
 	take := func(u table.User) error {
 		if !q.mayStay(u, &out.counts) {
@@ -175,10 +175,10 @@ func walk(users table.Users, u *Users, from, to int, take func(table.User) error
 	return nil
 }
 
-// A cutter cuts a region's active users into pieces.
+// A cutter cuts a region's active users into lots.
 type cutter struct {
 	ctx     context.Context
-	out     chan<- *fetch.Piece
+	out     chan<- *fetch.Lot
 	size    *sizes
 	keys    *fetch.Keys
 	records int64
@@ -190,7 +190,7 @@ func (c *cutter) add(u table.User) error {
 	}
 	c.keys.Add(u.Key, u.Sure)
 	c.records += cmp.Or(u.Records, c.size.user())
-	if c.records >= pieceRecords || c.keys.Len() >= pieceUsers {
+	if c.records >= lotRecords || c.keys.Len() >= lotUsers {
 		return c.flush()
 	}
 	return nil
@@ -200,7 +200,7 @@ func (c *cutter) flush() error {
 	if c.keys == nil {
 		return nil
 	}
-	p := &fetch.Piece{Keys: c.keys}
+	p := &fetch.Lot{Keys: c.keys}
 	c.keys, c.records = nil, 0
 	return pipe.Send(c.ctx, c.out, p)
 }

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// TestWhatDoesNotComeOutIsNotHeld shrinks a piece of two users with a hundred behaviours
+// TestWhatDoesNotComeOutIsNotHeld shrinks a lot of two users with a hundred behaviours
 // each, of whom two and one come out.
 func TestWhatDoesNotComeOutIsNotHeld(t *testing.T) {
 	q := &question{info: table.Info{Schema: &behaviour.Schema{Kinds: []behaviour.Kind{

@@ -11,7 +11,7 @@ import (
 
 // A judged user is one that rows were found of.
 type judged struct {
-	user     int  // index of the key among those of the piece
+	user     int  // index of the key among those of the lot
 	from, to int  // the events that come out, if any
 	found    bool // and not known to be there before its rows were read
 	active   bool

@@ -28,7 +28,7 @@ type Config struct {
 	Plan   Plan
 }
 
-// Trails are the trails of a piece's users: Batch.Events in order, each with the
+// Trails are the trails of a lot's users: Batch.Events in order, each with the
 // index of its user's key in Keys. They may be held by several owners; when the
 // last has called Release their memory is used again.
 type Trails struct {

@@ -1,12 +1,12 @@
-// Package fetch asks a table for many users' rows, many pieces at once, and gives
-// what becomes of them back in the order in which the pieces were asked for.
+// Package fetch asks a table for many users' rows, many lots at once, and gives
+// what becomes of them back in the order in which the lots were asked for.
 //
-//	pieces ──▶ Workers: Asker (layout's keys ─ Read ─ Decoder ─ Sort) ──▶ emit, in order
+//	lots ──▶ Workers: Asker (layout's keys ─ Read ─ Decoder ─ Sort) ──▶ emit, in order
 //
 // A user's rows are asked for in one of two ways, which give the same trails: as
 // gets, one for each day and behaviour, or as one range. Plan says which.
 //
-// Memory: at most 2 × Workers pieces are in flight, each with the users and
+// Memory: at most 2 × Workers lots are in flight, each with the users and
 // events that its maker put into it.
 package fetch
 
@@ -19,23 +19,23 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// A Piece is some users of one region.
-type Piece struct {
+// A Lot is some users of one region.
+type Lot struct {
 	Keys *Keys
 }
 
-// A Work answers one piece after the other. It is for one goroutine.
-type Work[T any] func(ctx context.Context, p *Piece) (T, error)
+// A Work answers one lot after the other. It is for one goroutine.
+type Work[T any] func(ctx context.Context, p *Lot) (T, error)
 
-// Each has workers work on pieces, and gives what they make of them to emit, one
-// after the other in the order of the pieces. begin is called once for each worker.
+// Each has workers work on lots, and gives what they make of them to emit, one
+// after the other in the order of the lots. begin is called once for each worker.
 // The first error ends it; when Each returns, nothing of it is running.
-func Each[T any](ctx context.Context, pieces iter.Seq2[*Piece, error], workers int, begin func() (Work[T], error), emit func(T) error) error {
+func Each[T any](ctx context.Context, lots iter.Seq2[*Lot, error], workers int, begin func() (Work[T], error), emit func(T) error) error {
 	workers = max(workers, 1)
 	g, ctx := errgroup.WithContext(ctx)
 	todo := make(chan order[T])
 	queue := make(chan order[T], 2*workers)
-	g.Go(func() error { return hand(ctx, pieces, todo, queue) })
+	g.Go(func() error { return hand(ctx, lots, todo, queue) })
 	for range workers {
 		g.Go(func() error {
 			work, err := begin()
@@ -43,7 +43,7 @@ func Each[T any](ctx context.Context, pieces iter.Seq2[*Piece, error], workers i
 				return err
 			}
 			for o := range todo {
-				answer, err := work(ctx, o.piece)
+				answer, err := work(ctx, o.lot)
 				if err != nil {
 					return err
 				}
@@ -56,18 +56,18 @@ func Each[T any](ctx context.Context, pieces iter.Seq2[*Piece, error], workers i
 	return g.Wait()
 }
 
-// An order is a piece and the place where its answer will be put.
+// An order is a lot and the place where its answer will be put.
 type order[T any] struct {
-	piece  *Piece
+	lot    *Lot
 	answer chan T
 }
 
-// hand gives every piece to whichever worker is free, and its place in the queue
+// hand gives every lot to whichever worker is free, and its place in the queue
 // to the collector. The queue's length bounds what is in flight.
-func hand[T any](ctx context.Context, pieces iter.Seq2[*Piece, error], todo, queue chan<- order[T]) error {
+func hand[T any](ctx context.Context, lots iter.Seq2[*Lot, error], todo, queue chan<- order[T]) error {
 	defer close(todo)
 	defer close(queue)
-	for p, err := range pieces {
+	for p, err := range lots {
 		if err != nil {
 			return err
 		}

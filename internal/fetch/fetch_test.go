@@ -46,39 +46,39 @@ func config(workers int) asked {
 	}, workers}
 }
 
-// each has every worker ask r for the trails of its pieces.
-func each(ctx context.Context, r fetch.Reader, pieces iter.Seq2[*fetch.Piece, error], a asked, emit func(*fetch.Trails) error) error {
+// each has every worker ask r for the trails of its lots.
+func each(ctx context.Context, r fetch.Reader, lots iter.Seq2[*fetch.Lot, error], a asked, emit func(*fetch.Trails) error) error {
 	begin := func() (fetch.Work[*fetch.Trails], error) {
 		asker, err := fetch.NewAsker(r, a.Config)
 		if err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context, p *fetch.Piece) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, nil
+		return func(ctx context.Context, p *fetch.Lot) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, nil
 	}
-	return fetch.Each(ctx, pieces, a.workers, begin, emit)
+	return fetch.Each(ctx, lots, a.workers, begin, emit)
 }
 
 // user is the i-th user's ID.
 func user(i int) string { return fmt.Sprintf("%05d", i) }
 
-// piece is the users with the numbers from, from+1, … in order of their keys.
-func piece(from, n int) *fetch.Piece {
+// lot is the users with the numbers from, from+1, … in order of their keys.
+func lot(from, n int) *fetch.Lot {
 	var keys []string
 	for i := range n {
 		keys = append(keys, string(layout.Reversed{}.AppendUserKey(nil, []byte(user(from+i)))))
 	}
 	slices.Sort(keys)
-	p := &fetch.Piece{Keys: new(fetch.Keys)}
+	p := &fetch.Lot{Keys: new(fetch.Keys)}
 	for _, k := range keys {
 		p.Keys.Add([]byte(k), true)
 	}
 	return p
 }
 
-func pieces(n int) iter.Seq2[*fetch.Piece, error] {
-	return func(yield func(*fetch.Piece, error) bool) {
+func lots(n int) iter.Seq2[*fetch.Lot, error] {
+	return func(yield func(*fetch.Lot, error) bool) {
 		for i := range n {
-			if !yield(piece(10*i, 1), nil) {
+			if !yield(lot(10*i, 1), nil) {
 				return
 			}
 		}
@@ -86,7 +86,7 @@ func pieces(n int) iter.Seq2[*fetch.Piece, error] {
 }
 
 // logins answers with one login for each range, after a wait that differs from
-// piece to piece.
+// lot to lot.
 func logins(wait func(start []byte) time.Duration) scanner {
 	return func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 		select {
@@ -105,14 +105,14 @@ func logins(wait func(start []byte) time.Duration) scanner {
 	}
 }
 
-// uneven waits longest for every third piece.
+// uneven waits longest for every third lot.
 func uneven(start []byte) time.Duration { return time.Duration(1+int(start[1])%3) * time.Second }
 
-func TestAnswersComeInTheOrderOfThePieces(t *testing.T) {
+func TestAnswersComeInTheOrderOfTheLots(t *testing.T) {
 	for _, workers := range []int{0, 1, 3, 16} {
 		synctest.Test(t, func(t *testing.T) {
 			var got []string
-			err := each(t.Context(), logins(uneven), pieces(50), config(workers), func(tr *fetch.Trails) error {
+			err := each(t.Context(), logins(uneven), lots(50), config(workers), func(tr *fetch.Trails) error {
 				defer tr.Release()
 				for i := range tr.Batch.Events {
 					e := &tr.Batch.Events[i]
@@ -157,12 +157,12 @@ func TestEachIsBounded(t *testing.T) {
 			return answer(ctx, q, emit)
 		})
 		emitted := int64(0)
-		err := each(t.Context(), counting, pieces(100), config(workers), func(tr *fetch.Trails) error {
+		err := each(t.Context(), counting, lots(100), config(workers), func(tr *fetch.Trails) error {
 			defer tr.Release()
 			emitted++
 			time.Sleep(time.Minute) // all that may be asked for ahead, is
 			if ahead := asked.Load() - emitted; ahead > 2*workers+1 {
-				t.Errorf("%d pieces are asked for ahead, want at most %d", ahead, 2*workers+1)
+				t.Errorf("%d lots are asked for ahead, want at most %d", ahead, 2*workers+1)
 			}
 			return nil
 		})
@@ -170,7 +170,7 @@ func TestEachIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if most.Load() != workers {
-			t.Errorf("%d pieces were read at once, want %d", most.Load(), workers)
+			t.Errorf("%d lots were read at once, want %d", most.Load(), workers)
 		}
 	})
 }
@@ -186,7 +186,7 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 			return answer(ctx, q, emit)
 		})
 		emitted := 0
-		err := each(t.Context(), failing, pieces(1000), config(4), func(tr *fetch.Trails) error {
+		err := each(t.Context(), failing, lots(1000), config(4), func(tr *fetch.Trails) error {
 			emitted++
 			tr.Release()
 			return nil
@@ -200,11 +200,11 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 	})
 }
 
-func TestErrorsOfEmitAndOfPiecesEndEach(t *testing.T) {
+func TestErrorsOfEmitAndOfLotsEndEach(t *testing.T) {
 	errFull, errList := errors.New("the disk is full"), errors.New("the list broke off")
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		err := each(t.Context(), logins(uneven), pieces(1000), config(4), func(tr *fetch.Trails) error {
+		err := each(t.Context(), logins(uneven), lots(1000), config(4), func(tr *fetch.Trails) error {
 			if n++; n == 3 {
 				return errFull
 			}
@@ -213,8 +213,8 @@ func TestErrorsOfEmitAndOfPiecesEndEach(t *testing.T) {
 		if !errors.Is(err, errFull) || n != 3 {
 			t.Errorf("%v after %d emits, want %v after 3", err, n, errFull)
 		}
-		broken := func(yield func(*fetch.Piece, error) bool) {
-			if yield(piece(1, 1), nil) {
+		broken := func(yield func(*fetch.Lot, error) bool) {
+			if yield(lot(1, 1), nil) {
 				yield(nil, errList)
 			}
 		}
@@ -232,7 +232,7 @@ func TestEachEndsWhenItsContextDoes(t *testing.T) {
 		time.AfterFunc(10*time.Second, func() { cancel(errStop) })
 		hour := func([]byte) time.Duration { return time.Hour }
 		began := time.Now()
-		err := each(ctx, logins(hour), pieces(1000), config(4), func(*fetch.Trails) error { return nil })
+		err := each(ctx, logins(hour), lots(1000), config(4), func(*fetch.Trails) error { return nil })
 		if !errors.Is(err, errStop) || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %s, want %v at once", err, time.Since(began), errStop)
 		}
@@ -244,7 +244,7 @@ func TestEachEndsWhenItsContextDoes(t *testing.T) {
 func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 	var held []*fetch.Trails
 	soon := func([]byte) time.Duration { return 0 }
-	err := each(t.Context(), logins(soon), pieces(200), config(4), func(tr *fetch.Trails) error {
+	err := each(t.Context(), logins(soon), lots(200), config(4), func(tr *fetch.Trails) error {
 		if len(held)%2 == 0 {
 			tr.Hold()
 			tr.Release()
@@ -266,8 +266,8 @@ func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 
 // TestQueriesHoldTheirRanges checks what a table is told.
 func TestQueriesHoldTheirRanges(t *testing.T) {
-	p := piece(0, 30)
-	one := func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }
+	p := lot(0, 30)
+	one := func(yield func(*fetch.Lot, error) bool) { yield(p, nil) }
 	noted := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
 		for range 2 { // ranges may be walked again
 			n, last := 0, ""
@@ -303,7 +303,7 @@ func TestQueriesHoldTheirRanges(t *testing.T) {
 // TestThePlanSaysHowRowsAreAskedFor checks that gets name each user's every row,
 // and which plan Auto is.
 func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
-	p := piece(0, 3)
+	p := lot(0, 3)
 	for _, c := range []struct {
 		plan fetch.Plan
 		days int
@@ -333,7 +333,7 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 			}
 			return nil
 		})
-		one := func(yield func(*fetch.Piece, error) bool) { yield(p, nil) }
+		one := func(yield func(*fetch.Lot, error) bool) { yield(p, nil) }
 		if err := each(t.Context(), noted, one, cfg, func(*fetch.Trails) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +350,7 @@ func ExampleEach() {
 	for _, id := range []string{"u1", "u2"} {
 		keys.Add(layout.Reversed{}.AppendUserKey(nil, []byte(id)), true)
 	}
-	pieces := func(yield func(*fetch.Piece, error) bool) { yield(&fetch.Piece{Keys: keys}, nil) }
+	lots := func(yield func(*fetch.Lot, error) bool) { yield(&fetch.Lot{Keys: keys}, nil) }
 	cfg := fetch.Config{
 		Schema: schema, Layout: layout.Reversed{}, Plan: fetch.Scan,
 		Want: layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: day, To: day}},
@@ -358,9 +358,9 @@ func ExampleEach() {
 	soon := func([]byte) time.Duration { return 0 }
 	begin := func() (fetch.Work[*fetch.Trails], error) {
 		asker, err := fetch.NewAsker(logins(soon), cfg)
-		return func(ctx context.Context, p *fetch.Piece) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, err
+		return func(ctx context.Context, p *fetch.Lot) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, err
 	}
-	err := fetch.Each(context.Background(), pieces, 2, begin, func(t *fetch.Trails) error {
+	err := fetch.Each(context.Background(), lots, 2, begin, func(t *fetch.Trails) error {
 		defer t.Release()
 		for _, e := range t.Batch.Events {
 			id, err := cfg.Layout.AppendUser(nil, t.Keys.At(int(e.User)))
@@ -381,11 +381,11 @@ func ExampleEach() {
 
 func BenchmarkEach(b *testing.B) {
 	const n, users = 64, 256
-	var made []*fetch.Piece
+	var made []*fetch.Lot
 	for i := range n {
-		made = append(made, piece(i*users, users))
+		made = append(made, lot(i*users, users))
 	}
-	all := func(yield func(*fetch.Piece, error) bool) {
+	all := func(yield func(*fetch.Lot, error) bool) {
 		for _, p := range made {
 			if !yield(p, nil) {
 				return
@@ -394,7 +394,7 @@ func BenchmarkEach(b *testing.B) {
 	}
 	for _, delay := range []time.Duration{0, time.Millisecond} {
 		for _, workers := range []int{1, 2, 16} {
-			b.Run(fmt.Sprintf("pieces=%d/users=%d/delay=%s/workers=%d", n, users, delay, workers), func(b *testing.B) {
+			b.Run(fmt.Sprintf("lots=%d/users=%d/delay=%s/workers=%d", n, users, delay, workers), func(b *testing.B) {
 				wait := func([]byte) time.Duration { return delay }
 				b.ReportAllocs()
 				for b.Loop() {
