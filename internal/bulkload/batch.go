@@ -203,6 +203,7 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 		b.ledgers.add(&ledger.Inputs[i])
 	}
 	b.count(ledger)
+	b.countOlder()
 	b.result.HFiles += hfiles(files)
 	return nil
 }

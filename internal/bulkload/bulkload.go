@@ -88,10 +88,11 @@ const (
 type Result struct {
 	manifest.Counts
 	Cells    int64 `json:"cells"`
-	Files    int   `json:"files"`   // delivered files that were taken in
-	Already  int   `json:"already"` // delivered files that were in before
-	Missing  int   `json:"missing"` // days and behaviours without a file
-	Bytes    int64 `json:"bytes"`   // of the delivered files
+	Files    int   `json:"files"`           // delivered files that were taken in
+	Already  int   `json:"already"`         // delivered files that were in before
+	Missing  int   `json:"missing"`         // days and behaviours without a file
+	Older    int64 `json:"older,omitempty"` // of the skipped records, those of days that were dropped
+	Bytes    int64 `json:"bytes"`           // of the delivered files
 	HFiles   int   `json:"hfiles"`
 	Loads    int   `json:"loads"`
 	Finished int   `json:"finished,omitempty"` // of them, those that a killed load had all but done

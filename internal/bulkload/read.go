@@ -31,6 +31,7 @@ type state struct {
 	mu     sync.Mutex
 	counts manifest.Counts // Loaded is what may be loaded, until the batch is written
 	err    error           // why nothing of it is loaded
+	older  int64           // of counts.Skipped, those of days that were dropped
 	sha    string
 	sameAs string
 	bad    *quarantine
@@ -248,12 +249,14 @@ type parser struct {
 	*batch
 	ctx    context.Context
 	shard  *shuffle.Shard
-	dates  behaviour.Span // of the records kept
+	dates  behaviour.Span  // of the records kept
+	first  *behaviour.Date // that was not dropped from the table
 	layout layout.Layout
 
 	in      *input
 	parser  *record.Parser
 	counts  manifest.Counts
+	older   int64
 	rejects []badRecord
 	row     []byte
 	packed  []byte
@@ -261,7 +264,7 @@ type parser struct {
 }
 
 func (b *batch) newParser(ctx context.Context, i int) *parser {
-	return &parser{batch: b, ctx: ctx, shard: b.sorter.Shard(i), dates: noDates, layout: b.load.layout}
+	return &parser{batch: b, ctx: ctx, shard: b.sorter.Shard(i), dates: noDates, first: b.target.Info().Dropped, layout: b.load.layout}
 }
 
 // parse takes one chunk. The file's counts are right again after each.
@@ -270,7 +273,7 @@ func (p *parser) parse(t task) error {
 		t.in.fail(err)
 		return t.in.bad.add(t.number, nil)
 	}
-	p.counts, p.rejects = manifest.Counts{}, nil
+	p.counts, p.older, p.rejects = manifest.Counts{}, 0, nil
 	if err := p.parser.Parse(t.chunk, p); err != nil {
 		return fmt.Errorf("load %s: %w", t.in.Path, err)
 	}
@@ -279,6 +282,7 @@ func (p *parser) parse(t task) error {
 	}
 	p.in.mu.Lock()
 	p.in.counts.Add(p.counts)
+	p.in.older += p.older
 	p.in.mu.Unlock()
 	p.records.Add(p.counts.Read)
 	return p.in.bad.add(t.number, p.rejects)
@@ -335,6 +339,9 @@ func (b *batch) sorts(in *input, kind int) bool {
 
 // wanted says whether a record was asked for and is not in the table yet.
 func (p *parser) wanted(r *behaviour.Record) bool {
+	if p.tooOld(r.Date) {
+		return false
+	}
 	if p.in.part == nil && p.in.covered == nil {
 		return true
 	}

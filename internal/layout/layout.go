@@ -56,6 +56,9 @@ type Layout interface {
 	// not. Kinds are in order of behaviour ID. A row is valid until yield returns.
 	Rows(s *behaviour.Schema, q Want, key []byte, yield func(row []byte) bool) bool
 
+	// ID returns the column ID of the record that c is of.
+	ID(c *cell.Cell) (int64, error)
+
 	// Encoder returns what turns records of s into cells of a family.
 	Encoder(s *behaviour.Schema, family string) Encoder
 

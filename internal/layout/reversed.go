@@ -98,6 +98,12 @@ func (Reversed) Prefixes(s *behaviour.Schema, q Want) ([][]byte, error) {
 	return column.Prefixes(fields)
 }
 
+// ID implements Layout.
+func (Reversed) ID(c *cell.Cell) (int64, error) {
+	_, id, err := column.Parse(c.Qualifier)
+	return id, err
+}
+
 // order is a kind's fields, the marker among them, in order of qualifier.
 type order struct {
 	prefixes [][]byte

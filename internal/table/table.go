@@ -59,6 +59,8 @@ type Info struct {
 	// Sealed says that rows come and go with loads alone, so that Users are sure and
 	// what they did needs no second look.
 	Sealed bool
+	// Dropped is the first date of which the table has and takes rows; nil is any.
+	Dropped *behaviour.Date
 }
 
 // A Query asks for rows, which lay in one region when it was made: either all that

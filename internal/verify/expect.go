@@ -56,13 +56,27 @@ func (r *run) expectRanges(loads []*manifest.Load) {
 			return
 		}
 	}
-	r.points = common(cuts)
+	gone := r.dropped()
+	r.points = common(append(slices.Clip(cuts), gone))
 	r.ranges = make([]tally.Tally, len(r.points)+1)
 	for _, c := range cuts {
 		for _, region := range c {
 			r.ranges[r.points.Of(region.First)].Add(region.Tally)
 		}
 	}
+	for _, region := range gone {
+		sum := &r.ranges[r.points.Of(region.First)]
+		*sum = sum.Since(region.Tally)
+	}
+}
+
+// dropped are the cells of days that were dropped, by region. The ledgers' regions have
+// them, and their days have not.
+func (r *run) dropped() cut {
+	if t, ok := r.table.(interface{ Manifest() *manifest.Table }); ok {
+		return t.Manifest().Dropped
+	}
+	return nil
 }
 
 // A cut is the regions that a table had at the time of a load.

@@ -4,6 +4,7 @@
 //
 //	TABLE/d/000001-0003.hfile       family d: load 1's rows of region 3
 //	TABLE/d/000001-0003.roll        who is in it (package roll)
+//	TABLE/d/r000002-0000.hfile      rows of several loads, merged by rewriting 2
 //
 // A load writes its files, which nobody sees, and commits by replacing the
 // catalog's manifest. Files that no manifest names are what a killed load left
@@ -72,7 +73,10 @@ func newTable(fs dfs.FS, c *catalog.Catalog) *Table {
 // Info implements table.Table.
 func (t *Table) Info() table.Info {
 	m := t.Manifest()
-	return table.Info{Address: t.Dir(), Version: t.Version(), Family: m.Family, Layout: t.Layout(), Schema: m.Schema, Sealed: true}
+	return table.Info{
+		Address: t.Dir(), Version: t.Version(), Family: m.Family, Layout: t.Layout(), Schema: m.Schema, Sealed: true,
+		Dropped: m.DroppedBefore,
+	}
 }
 
 // Regions implements table.Table.

@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -20,19 +19,6 @@ import (
 const mergeAhead = 32 << 20
 
 var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
-
-// Export gives the cells that some loads brought to a region, all of them in order.
-// A cell is valid until emit returns.
-func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error {
-	files := slices.DeleteFunc(among(t.Manifest().Files, r, everyDate), func(f *manifest.File) bool {
-		return !slices.Contains(loads, f.Load)
-	})
-	places, err := t.places(ctx, files)
-	if err != nil {
-		return err
-	}
-	return t.merge(ctx, places, r, (*place).next, emit)
-}
 
 // exist gives of each row of q's ranges its first cell in each file that has it, in
 // order.
