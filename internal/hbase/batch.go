@@ -46,6 +46,7 @@ type buffer struct {
 	region  *region // nil where it is not known
 	load    *load
 	pending []extent
+	cells   int
 }
 
 // An extent is an action whose bytes may still move.
@@ -109,9 +110,12 @@ func (c *collector) cut(b *buffer) []action {
 // there are at once.
 const loadOverhead = 4 << 10
 
+// A fullness is how much one Multi holds.
+type fullness struct{ bytes, actions, cells int }
+
 // fullest takes out the largest buffer and, as far as a Multi has room, others
 // whose regions are on the same server. It returns nil if there is nothing.
-func (c *collector) fullest(maxBytes, maxActions int) []action {
+func (c *collector) fullest(full fullness) []action {
 	var top *buffer
 	for _, b := range c.buffers {
 		if top == nil || len(b.pending) > len(top.pending) {
@@ -121,14 +125,14 @@ func (c *collector) fullest(maxBytes, maxActions int) []action {
 	if top == nil {
 		return nil
 	}
-	bytes := top.size()
+	bytes, cells := top.size(), top.cells
 	out := c.cut(top)
 	if top.region == nil {
 		return out
 	}
 	for r, b := range c.buffers {
-		if r != nil && r.Server == top.region.Server && bytes+b.size() <= maxBytes && len(out)+len(b.pending) <= maxActions {
-			bytes += b.size()
+		if r != nil && r.Server == top.region.Server && bytes+b.size() <= full.bytes && len(out)+len(b.pending) <= full.actions && cells+b.cells <= full.cells {
+			bytes, cells = bytes+b.size(), cells+b.cells
 			out = append(out, c.cut(b)...)
 		}
 	}

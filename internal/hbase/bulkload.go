@@ -88,11 +88,12 @@ func (b *bulkLoad) run(ctx context.Context) (loaded bool, err error) {
 		if err != nil && err != errNotOnline {
 			return false, err
 		}
+		took := time.Since(began)
 		var s *server
 		if err == nil {
 			s = b.t.c.server(at.Server, wire.ClientService)
 			b.effort.server = s.addr
-			loaded, err = b.call(ctx, s)
+			loaded, took, err = b.call(ctx, s)
 		}
 		switch {
 		case err == nil:
@@ -102,7 +103,7 @@ func (b *bulkLoad) run(ctx context.Context) (loaded bool, err error) {
 		case context.Cause(ctx) != nil:
 			return false, context.Cause(ctx)
 		}
-		if err := b.t.recover(ctx, &b.effort, at, s, time.Since(began), err); err != nil {
+		if err := b.t.recover(ctx, &b.effort, at, s, took, err); err != nil {
 			return false, err
 		}
 	}
@@ -128,24 +129,20 @@ func (b *bulkLoad) locate(ctx context.Context) (*region, error) {
 }
 
 // call makes the call once.
-func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, err error) {
-	if err := s.window.enter(ctx); err != nil {
-		return false, err
-	}
-	resp, err := s.callWithin(ctx, s.c.cfg.BulkTimeout, "BulkLoadHFile", &b.param, nil)
-	s.window.leave()
+func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, took time.Duration, err error) {
+	resp, f, err := s.callSent(ctx, request{method: "BulkLoadHFile", param: &b.param, limit: s.c.cfg.BulkTimeout})
 	if err == nil {
 		s.window.grow()
 		defer resp.Release()
 		if loaded, err = wire.DecodeBulkLoad(resp.Param); err == nil {
-			return loaded, nil
+			return loaded, f.took, nil
 		}
-		return false, ofKind(ErrUncertain, err)
+		return false, f.took, ofKind(ErrUncertain, err)
 	}
 	if mayBeDone(err) {
-		return false, ofKind(ErrUncertain, err)
+		return false, f.took, ofKind(ErrUncertain, err)
 	}
-	return false, err
+	return false, f.took, err
 }
 
 // mayBeDone says whether a call that failed with err may have been executed all the
@@ -191,13 +188,14 @@ func (c *Client) callFirst(ctx context.Context, e *effort, method string, param 
 		return err
 	}
 	defer done()
-	return c.table(e.table).call(ctx, e, nil, func(r *region, s *server) error {
-		resp, err := s.call(ctx, method, param(r.Name), nil)
+	return c.table(e.table).call(ctx, e, nil, func(r *region, s *server) (flight, error) {
+		resp, f, err := s.call(ctx, request{method: method, param: param(r.Name)})
 		if err != nil {
-			return err
+			return f, err
 		}
+		s.window.grow()
 		defer resp.Release()
-		return use(resp)
+		return f, use(resp)
 	})
 }
 

@@ -39,8 +39,18 @@ type verdict struct {
 	remedy remedy
 	err    error         // satisfies this package's errors
 	wait   time.Duration // at least, as the server says
-	addr   string        // where it says that the region is now
-	seq    int64         // and since which opening
+	// throttled says that a quota is used up, and wait until when.
+	throttled bool
+	addr      string // where it says that the region is now
+	seq       int64  // and since which opening
+}
+
+// name is the exception's, without its package, or what else failed.
+func (v verdict) name() string {
+	if e, ok := errors.AsType[*rpc.ServerError](v.err); ok {
+		return e.Name()
+	}
+	return v.err.Error()
 }
 
 // errNotOnline is the failure of a row whose region meta does not have, or has
@@ -115,7 +125,7 @@ func judgeServer(e *rpc.ServerError, err error) verdict {
 	case "RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException":
 		v.remedy = ease
 	case "RpcThrottlingException":
-		v.remedy, v.wait = pause, throttleWait(e.Message)
+		v.remedy, v.wait, v.throttled = ease, throttleWait(e.Message), true
 	case "MultiActionResultTooLarge", "RetryImmediatelyException":
 		v.remedy = divide
 	case "RegionServerStoppedException", "RegionServerAbortedException", "ServerNotRunningYetException",

@@ -21,7 +21,8 @@ type Client struct {
 	end  context.CancelCauseFunc
 	wg   sync.WaitGroup // of all goroutines
 
-	calls atomic.Int64
+	calls  atomic.Int64
+	strain strain
 
 	mu      sync.Mutex
 	closed  bool
@@ -39,6 +40,7 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{cfg: cfg, servers: map[serverKey]*server{}, tables: map[string]*table{}}
+	c.strain.log = cfg.Log
 	c.life, c.end = context.WithCancelCause(context.Background())
 	switch {
 	case cfg.Registry != nil:
@@ -144,8 +146,7 @@ func (c *Client) forget() {
 func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Context) (*server, error),
 	method string, param wire.Appender, use func(*rpc.Response) error) error {
 	for {
-		began := time.Now()
-		err := c.callOnce(ctx, e, find, method, param, use)
+		took, err := c.callOnce(ctx, e, find, method, param, use)
 		if err == nil {
 			return nil
 		}
@@ -157,23 +158,25 @@ func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Con
 			v.remedy = pause
 		}
 		c.forget()
-		if err := e.pauseAfter(ctx, c, time.Since(began), v); err != nil {
+		if err := e.pauseAfter(ctx, c, took, v); err != nil {
 			return err
 		}
 	}
 }
 
 func (c *Client) callOnce(ctx context.Context, e *effort, find func(context.Context) (*server, error),
-	method string, param wire.Appender, use func(*rpc.Response) error) error {
+	method string, param wire.Appender, use func(*rpc.Response) error) (took time.Duration, err error) {
+	began := time.Now()
 	s, err := find(ctx)
 	if err != nil {
-		return err
+		return time.Since(began), err
 	}
 	e.server = s.addr
-	r, err := s.call(ctx, method, param, nil)
+	r, f, err := s.call(ctx, request{method: method, param: param, first: true})
 	if err != nil {
-		return err
+		return f.took, err
 	}
+	s.window.grow()
 	defer r.Release()
-	return use(r)
+	return f.took, use(r)
 }

@@ -304,7 +304,7 @@ func TestRealCallThatNoServerKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.call(ctx, "NoSuchCall", wire.Raw(nil), nil); !unsupported(err) {
+	if _, _, err := s.call(ctx, request{method: "NoSuchCall", param: wire.Raw(nil)}); !unsupported(err) {
 		t.Errorf("an unknown call: %v", err)
 	}
 }

@@ -3,9 +3,12 @@ package hbase
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/user"
 	"time"
+
+	"usertrail/internal/pace"
 )
 
 // Config says where a cluster is and what may be asked of it. Zero fields take the
@@ -26,8 +29,14 @@ type Config struct {
 	MaxRequestBytes   int // cells of one Multi of puts; 2 MiB
 	MaxRequestActions int // puts of one Multi; 4000, below HBase's warning at 5000
 	MaxAnswerBytes    int // a longer answer breaks its connection; 256 MiB
-	InFlight          int // calls at once on one server; 6
+	InFlight          int // calls at once on one server, of all kinds and with all attempts; 6
+
+	Pace *pace.Pace   // bounds what is asked for in a second; nil does not
+	Log  *slog.Logger // is told when servers are busy; nil is nobody
 }
+
+// MaxInFlight is the most that InFlight may be.
+const MaxInFlight = 1000
 
 // minBackoff and maxBackoff bound the pause before a further attempt.
 const (
@@ -75,7 +84,10 @@ func (cfg Config) resolve() (Config, error) {
 	number("MaxRequestBytes", &cfg.MaxRequestBytes, 2<<20, 64<<20)
 	number("MaxRequestActions", &cfg.MaxRequestActions, 4000, 1<<20)
 	number("MaxAnswerBytes", &cfg.MaxAnswerBytes, 256<<20, 1<<31-1)
-	number("InFlight", &cfg.InFlight, 6, 1000)
+	number("InFlight", &cfg.InFlight, 6, MaxInFlight)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	if cfg.User == "" {
 		name, err := systemUser()
 		if err != nil {

@@ -103,6 +103,16 @@
 //
 // An exception is a Java class and a text; the class decides what helps, because
 // do_not_retry is set on exceptions that a retry heals and missing where none does.
-// See judge. Each server has a window of calls in flight, halved when it is
-// overloaded. Pauses go from 100 ms to 10 s, with full jitter.
+// See judge. Pauses go from 100 ms to 10 s, with full jitter.
+//
+// # Good neighbour
+//
+// Each server has a window of calls in flight, Config.InFlight at most, which every
+// call has a place in, whatever it is for and however often it was tried; but for the one
+// cheap Get that asks whether a silent server is still there. The window is halved
+// when the server says that it has too much to do, when it gives no answer in time,
+// and when its answers take a multiple of what they took at best in the minutes
+// before; it is shut for as long as a quota asks for. It grows back by one for each
+// window's worth of calls that go well. Config.Pace bounds what is asked for in a
+// second. Client.Held tells what that came to.
 package hbase

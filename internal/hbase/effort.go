@@ -22,6 +22,9 @@ type effort struct {
 	repeats  int           // attempts that failed in an unknown way
 	moved    int           // attempts at which the region was elsewhere
 	lost     int           // attempts that may have been executed
+
+	throttled int  // attempts for which a quota left no room
+	held      bool // the last failed since the server has too much to do
 }
 
 // after counts a failed attempt, and returns how long to wait before the next, or
@@ -32,6 +35,10 @@ func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration,
 	if errors.Is(v.err, rpc.ErrUnknownOutcome) {
 		e.lost++
 	}
+	if v.throttled {
+		e.throttled++
+	}
+	e.held = v.remedy == ease
 	wait := v.wait
 	switch v.remedy {
 	case giveUp:
@@ -70,6 +77,14 @@ func (e *effort) pauseAfter(ctx context.Context, c *Client, took time.Duration, 
 	wait, err := e.after(c, took, v)
 	if err != nil {
 		return err
+	}
+	return e.sleep(ctx, c, wait)
+}
+
+// sleep pauses before the next attempt.
+func (e *effort) sleep(ctx context.Context, c *Client, wait time.Duration) error {
+	if e.held {
+		defer c.strain.waiting.Start()()
 	}
 	return pipe.Sleep(ctx, wait)
 }

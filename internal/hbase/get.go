@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/rpc"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/pace"
 )
 
 // GetOptions say what is wanted of each row and how to ask.
@@ -57,14 +59,19 @@ func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.G
 	t := c.table(tableName)
 	e := effort{what: fmt.Sprintf("get of %q", row), table: tableName}
 	var out []cell.Cell
-	err = t.call(ctx, &e, row, func(r *region, s *server) error {
-		resp, err := s.call(ctx, "Get", &wire.GetRequest{Region: r.Name, Row: row, Fields: g.Fields()}, nil)
-		if err != nil {
-			return err
+	err = t.call(ctx, &e, row, func(r *region, s *server) (flight, error) {
+		if err := c.cfg.Pace.Wait(ctx, pace.Amount{Gets: 1, Bytes: int64(len(row))}); err != nil {
+			return flight{}, err
 		}
+		resp, f, err := s.call(ctx, request{method: "Get", param: &wire.GetRequest{Region: r.Name, Row: row, Fields: g.Fields()}})
+		if err != nil {
+			return f, err
+		}
+		s.window.grow()
 		defer resp.Release()
+		c.cfg.Pace.Owe(pace.Amount{Bytes: int64(len(resp.Param) + len(resp.Cells))})
 		out, err = copyCells(resp)
-		return err
+		return f, err
 	})
 	return out, err
 }
@@ -85,9 +92,9 @@ func copyCells(resp *rpc.Response) ([]cell.Cell, error) {
 
 // call makes a call to the region of row until it has an answer or the budget is
 // used up.
-func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region, *server) error) error {
+func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region, *server) (flight, error)) error {
 	for {
-		began := time.Now()
+		f := flight{sent: time.Now()}
 		r, err := t.locate(ctx, row)
 		if err != nil && err != errNotOnline {
 			return err
@@ -96,7 +103,9 @@ func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region
 		if err == nil {
 			s = t.c.server(r.Server, wire.ClientService)
 			e.region, e.server = r.String(), s.addr
-			err = do(r, s)
+			f, err = do(r, s)
+		} else {
+			f.took = time.Since(f.sent)
 		}
 		if err == nil {
 			return nil
@@ -104,7 +113,7 @@ func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region
 		if ended := context.Cause(ctx); ended != nil {
 			return ended
 		}
-		if err := t.recover(ctx, e, r, s, time.Since(began), err); err != nil {
+		if err := t.recover(ctx, e, r, s, f.took, err); err != nil {
 			return err
 		}
 	}
@@ -120,8 +129,6 @@ func (t *table) recover(ctx context.Context, e *effort, r *region, s *server, to
 		} else if r != nil {
 			r.leave()
 		}
-	case ease:
-		s.window.shrink(time.Now().Add(-took))
 	}
 	if err := e.pauseAfter(ctx, t.c, took, v); err != nil {
 		return err
@@ -145,12 +152,14 @@ func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byt
 	}
 	defer done()
 	t := c.table(tableName)
-	g := &gets{emit: emit, most: o.Batch}
+	g := &gets{emit: emit, most: o.Batch, target: answerTarget}
 	if g.most <= 0 {
 		g.most = defaultBatch
 	}
+	share := c.cfg.Pace.Share()
+	g.most, g.target = within(g.most, share.Gets), within(g.target, share.Bytes)
 	fields := o.Fields()
-	m := newMulti(ctx, t, "get", getRoom)
+	m := newMulti(ctx, t, "get", multiGets, getRoom)
 	m.appendAction = func(dst []byte, index uint32, a *action) []byte {
 		return wire.AppendGetAction(dst, index, a.row, fields)
 	}
@@ -165,10 +174,19 @@ func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byt
 	return ended
 }
 
+// within is n, or a bound below it; 0 is none.
+func within(n int, bound int64) int {
+	if bound == 0 {
+		return n
+	}
+	return int(min(int64(n), bound))
+}
+
 // gets is one call of Gets.
 type gets struct {
-	emit func(*cell.Cell) error
-	most int
+	emit   func(*cell.Cell) error
+	most   int
+	target int // bytes of an answer
 
 	rows, bytes atomic.Int64 // answered so far
 	limit       atomic.Int64 // 0 is none: after an answer was too large
@@ -185,7 +203,7 @@ func (g *gets) batch() int {
 	if rows == 0 {
 		n = min(n, firstBatch)
 	} else {
-		n = min(n, rows*answerTarget/max(bytes, 1))
+		n = min(n, rows*int64(g.target)/max(bytes, 1))
 	}
 	if limit := g.limit.Load(); limit > 0 {
 		n = min(n, limit)
@@ -220,14 +238,14 @@ func (g *gets) hand(m *multi, rows iter.Seq[[]byte]) error {
 		case len(b.pending) >= g.batch():
 			err = m.dispatch(m.ctx, col.cut(b))
 		case col.bytes >= collectRoom || col.actions >= collectRows:
-			err = m.dispatch(m.ctx, col.fullest(collectRoom, g.batch()))
+			err = m.dispatch(m.ctx, col.fullest(fullness{collectRoom, g.batch(), math.MaxInt}))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for col.actions > 0 {
-		if err := m.dispatch(m.ctx, col.fullest(collectRoom, g.batch())); err != nil {
+		if err := m.dispatch(m.ctx, col.fullest(fullness{collectRoom, g.batch(), math.MaxInt})); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package hbase
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,7 +11,7 @@ import (
 
 	"usertrail/internal/hbase/rpc"
 	"usertrail/internal/hbase/wire"
-	"usertrail/internal/pipe"
+	"usertrail/internal/pace"
 )
 
 // A multi brings actions of one table to where their regions are, until each has
@@ -38,6 +37,7 @@ type multi struct {
 	// valid until it returns. It is called by many goroutines.
 	appendAction func(dst []byte, index uint32, a *action) []byte
 	answered     func([]answer) error
+	kind         kind
 	divide       func(actions int) int // how many to try at once after so many were too many
 
 	mu    sync.Mutex
@@ -52,8 +52,8 @@ type answer struct {
 	wire.Result
 }
 
-func newMulti(ctx context.Context, t *table, what string, room int64) *multi {
-	m := &multi{c: t.c, t: t, what: what, room: semaphore.NewWeighted(room), size: room, lanes: map[string]chan struct{}{}}
+func newMulti(ctx context.Context, t *table, what string, k kind, room int64) *multi {
+	m := &multi{c: t.c, t: t, what: what, kind: k, room: semaphore.NewWeighted(room), size: room, lanes: map[string]chan struct{}{}}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	return m
 }
@@ -117,7 +117,7 @@ func (m *multi) start(b *batch, wait time.Duration) {
 	m.mu.Unlock()
 	m.c.wg.Go(func() {
 		defer m.leave()
-		if wait > 0 && pipe.Sleep(m.ctx, wait) != nil {
+		if wait > 0 && b.sleep(m.ctx, m.c, wait) != nil {
 			return
 		}
 		m.attempt(b)
@@ -269,13 +269,11 @@ func (m *multi) send(p *parcel) {
 		return
 	}
 	defer func() { <-lane }()
-	if p.server.window.enter(m.ctx) != nil {
+	cost := p.cost()
+	if m.c.cfg.Pace.Wait(m.ctx, cost) != nil {
 		return
 	}
-	sent := time.Now()
-	r, err := p.server.call(m.ctx, "Multi", multiParam{m, p}, p.cells())
-	p.server.window.leave()
-	took := time.Since(sent)
+	r, f, err := p.server.call(m.ctx, request{method: "Multi", param: multiParam{m, p}, cells: p.cells()})
 	if m.ctx.Err() != nil {
 		if err == nil {
 			r.Release()
@@ -283,11 +281,35 @@ func (m *multi) send(p *parcel) {
 		return
 	}
 	if err != nil {
-		m.callFailed(p, sent, took, err)
+		m.callFailed(p, f, err)
 		return
 	}
 	defer r.Release()
-	m.take(p, r, sent, took)
+	m.c.cfg.Pace.Owe(pace.Amount{Bytes: int64(len(r.Param) + len(r.Cells))})
+	m.take(p, r, f, cost)
+}
+
+// cost is what a parcel asks for.
+func (p *parcel) cost() (a pace.Amount) {
+	for _, g := range p.groups {
+		for i := range g.actions {
+			x := &g.actions[i]
+			a.Bytes += int64(len(x.row) + len(x.cells))
+			a.Puts += int64(x.n)
+			if x.n == 0 {
+				a.Gets++
+			}
+		}
+	}
+	return a
+}
+
+// units are what a parcel counts as beside others of its kind.
+func (k kind) units(a pace.Amount) int {
+	if k == multiPuts {
+		return int(a.Bytes)
+	}
+	return int(a.Gets)
 }
 
 // multiParam encodes a parcel straight into the request's frame.
@@ -336,13 +358,10 @@ func (x parcelCells) Append(dst []byte) []byte {
 }
 
 // callFailed sees to a Multi without an answer.
-func (m *multi) callFailed(p *parcel, sent time.Time, took time.Duration, err error) {
-	if judge(err).remedy == ease || errors.Is(err, context.DeadlineExceeded) {
-		p.server.window.shrink(sent)
-	}
+func (m *multi) callFailed(p *parcel, f flight, err error) {
 	for i := range p.groups {
 		g := &p.groups[i]
-		m.again(p.batch, g.actions, g.region, p.server, took, err)
+		m.again(p.batch, g.actions, g.region, p.server, f.took, err)
 	}
 }
 
@@ -356,15 +375,15 @@ type failure struct {
 
 // take looks at the whole answer before anything of it is believed: each action
 // has exactly one outcome.
-func (m *multi) take(p *parcel, r *rpc.Response, sent time.Time, took time.Duration) {
+func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost pace.Amount) {
 	s := scratches.Get().(*scratch)
 	defer s.free()
 	if err := s.read(p, r); err != nil {
-		m.callFailed(p, sent, took, err)
+		m.callFailed(p, f, err)
 		return
 	}
 	if len(s.answers) > 0 {
-		p.server.window.grow()
+		p.server.went(m.kind, f, m.kind.units(cost))
 		if err := m.answered(s.answers); err != nil {
 			m.cancel(err)
 			return
@@ -373,11 +392,9 @@ func (m *multi) take(p *parcel, r *rpc.Response, sent time.Time, took time.Durat
 			s.answers[i].load.done()
 		}
 	}
-	for _, f := range s.failures {
-		if judge(f.err).remedy == ease {
-			p.server.window.shrink(sent)
-		}
-		m.again(p.batch, f.actions, p.groups[f.group].region, p.server, took, f.err)
+	for _, x := range s.failures {
+		p.server.refused(f, x.err)
+		m.again(p.batch, x.actions, p.groups[x.group].region, p.server, f.took, x.err)
 	}
 }
 
@@ -471,6 +488,10 @@ func (m *multi) again(b *batch, actions []action, r *region, s *server, took tim
 			}
 		}
 	}
+	if v.throttled && next.throttled > 0 && len(actions) > 1 {
+		// A quota is never large enough for what is more than all of it.
+		v.remedy = divide
+	}
 	if v.remedy == divide {
 		m.startDivided(next, len(b.actions), took, v)
 		return
@@ -487,9 +508,10 @@ func (m *multi) again(b *batch, actions []action, r *region, s *server, took tim
 // them no attempt as long as they were not alone.
 func (m *multi) startDivided(b *batch, together int, took time.Duration, v verdict) {
 	size := max(m.divide(together), 1)
-	var wait time.Duration
+	wait := v.wait
 	if together > 1 {
-		b.spent += took
+		b.spent += took + wait
+		b.held = v.throttled
 	} else {
 		var err error
 		if wait, err = b.after(m.c, took, v); err != nil {

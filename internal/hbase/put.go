@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/wire"
@@ -25,11 +26,11 @@ type PutOptions struct {
 // two cells of one row in another order than they were given: timestamps decide, and
 // each cell must have its own, not HBase's LATEST.
 type Putter struct {
-	m          *multi
-	done       func()
-	cfg        Config
-	durability wire.Durability
-	most       int // bytes that are collected
+	m     *multi
+	done  func()
+	full  fullness
+	limit atomic.Int64 // of actions of one Multi, after one had too many; 0 is none
+	most  int          // bytes that are collected
 
 	mu     sync.Mutex
 	col    *collector
@@ -46,13 +47,17 @@ func (c *Client) NewPutter(tableName string, o PutOptions) (*Putter, error) {
 		return nil, err
 	}
 	t := c.table(tableName)
-	m := newMulti(ctx, t, "put", int64(o.MaxBytes/2))
-	p := &Putter{m: m, done: done, cfg: c.cfg, durability: o.Durability, most: o.MaxBytes / 2, col: newCollector(t)}
+	share := c.cfg.Pace.Share()
+	m := newMulti(ctx, t, "put", multiPuts, int64(o.MaxBytes/2))
+	p := &Putter{m: m, done: done, most: o.MaxBytes / 2, col: newCollector(t)}
+	p.full = fullness{
+		bytes: within(c.cfg.MaxRequestBytes, share.Bytes), actions: c.cfg.MaxRequestActions, cells: within(math.MaxInt, share.Puts),
+	}
 	m.appendAction = func(dst []byte, index uint32, a *action) []byte {
 		return wire.AppendPutAction(dst, index, a.row, a.n, o.Durability)
 	}
 	m.answered = func([]answer) error { return nil }
-	m.divide = func(together int) int { return together / 2 }
+	m.divide = p.divided
 	return p, nil
 }
 
@@ -81,16 +86,34 @@ func (p *Putter) Put(ctx context.Context, c *cell.Cell) error {
 	return nil
 }
 
+// divided halves the Multis from now on.
+func (p *Putter) divided(together int) int {
+	n := max(together/2, 1)
+	if limit := int(p.limit.Load()); limit > 0 {
+		n = min(n, limit)
+	}
+	p.limit.Store(int64(n))
+	return n
+}
+
+// limits say when a Multi is full.
+func (p *Putter) limits() fullness {
+	full := p.full
+	full.actions = within(full.actions, p.limit.Load())
+	return full
+}
+
 // makeRoom sends what is full, between rows where they are not too large for that.
 func (p *Putter) makeRoom(ctx context.Context, row []byte) error {
 	b := p.col.buffer(row)
 	same := b.endsWith(row)
+	full := p.limits()
 	switch {
-	case same && b.size() < 4*p.cfg.MaxRequestBytes:
-	case b.size() >= p.cfg.MaxRequestBytes || len(b.pending) >= p.cfg.MaxRequestActions:
+	case same && b.size() < 4*full.bytes:
+	case b.size() >= full.bytes || len(b.pending) >= full.actions || b.cells >= full.cells:
 		return p.dispatch(ctx, p.col.cut(b))
 	case p.col.bytes >= p.most:
-		return p.dispatch(ctx, p.col.fullest(p.cfg.MaxRequestBytes, p.cfg.MaxRequestActions))
+		return p.dispatch(ctx, p.col.fullest(full))
 	}
 	return nil
 }
@@ -120,6 +143,7 @@ func checkPut(c *cell.Cell) error {
 func (c *collector) addCell(v *cell.Cell) {
 	b := c.buffer(v.Row)
 	same := b.endsWith(v.Row)
+	b.cells++
 	at := len(b.load.buf)
 	b.load.buf = wire.AppendCell(b.load.buf, v)
 	end := len(b.load.buf)
@@ -160,7 +184,7 @@ func (p *Putter) Flush(ctx context.Context) error {
 		return err
 	}
 	for p.col.actions > 0 {
-		if err := p.dispatch(ctx, p.col.fullest(p.cfg.MaxRequestBytes, p.cfg.MaxRequestActions)); err != nil {
+		if err := p.dispatch(ctx, p.col.fullest(p.limits())); err != nil {
 			return err
 		}
 	}

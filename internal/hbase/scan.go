@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/rpc"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/pace"
 )
 
 // A Scan asks for the rows from Start to before Stop; empty is without bound.
@@ -56,6 +57,8 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 	if s.ResultBytes <= 0 {
 		s.ResultBytes = defaultResultBytes
 	}
+	share := c.cfg.Pace.Share()
+	s.ResultBytes = within(s.ResultBytes, share.Bytes)
 	sc := &scanning{
 		t: c.table(tableName), emit: emit,
 		scan: wire.Scan{
@@ -63,6 +66,7 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 			ReadType: s.ReadType, MaxResultSize: uint64(s.ResultBytes), NeedCursor: true,
 		},
 		stop:   s.Stop,
+		rows:   within(resultRows, share.Gets),
 		at:     position{row: bytes.Clone(s.Start)},
 		effort: effort{what: fmt.Sprintf("scan from %q", s.Start), table: tableName},
 	}
@@ -87,6 +91,7 @@ type scanning struct {
 	t    *table
 	scan wire.Scan
 	stop []byte
+	rows int // most Results of one answer
 	emit func(*cell.Cell) error
 
 	at     position
@@ -112,7 +117,7 @@ func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	pages := make(chan page, ahead)
 	gone := make(chan struct{})
-	f := &fetcher{t: sc.t, scan: sc.scan, stop: sc.stop, pages: pages}
+	f := &fetcher{t: sc.t, scan: sc.scan, stop: sc.stop, rows: uint32(sc.rows), pages: pages}
 	f.scan.Start, f.scan.ExcludeStart = sc.at.row, sc.at.exclude
 	sc.t.c.wg.Go(func() {
 		defer close(gone)
@@ -252,6 +257,7 @@ type fetcher struct {
 	t     *table
 	scan  wire.Scan
 	stop  []byte
+	rows  uint32
 	pages chan<- page
 
 	region *region
@@ -266,9 +272,8 @@ type fetcher struct {
 // run sends pages until the scan is over, or has failed, which is the last page.
 func (f *fetcher) run(ctx context.Context) {
 	for over := false; !over; {
-		began := time.Now()
-		resp, err := f.next(ctx)
-		p := page{resp: resp, err: err, region: f.region, server: f.server, took: time.Since(began)}
+		resp, took, err := f.next(ctx)
+		p := page{resp: resp, err: err, region: f.region, server: f.server, took: took}
 		if err == nil {
 			p.end = f.region.End
 			over = f.advance()
@@ -309,39 +314,46 @@ func (f *fetcher) hand(ctx context.Context, p page) bool {
 // renew tells the server that the scanner is still wanted. If that fails, so will
 // the next call, which sees to it.
 func (f *fetcher) renew(ctx context.Context) {
-	if resp, err := f.server.call(ctx, "Scan", &wire.ScanRequest{ScannerID: f.id, Renew: true}, nil); err == nil {
+	q := request{method: "Scan", param: &wire.ScanRequest{ScannerID: f.id, Renew: true}, first: true}
+	if resp, _, err := f.server.call(ctx, q); err == nil {
 		resp.Release()
 	}
 }
 
 // next makes the next call, on the region at hand or on the one of scan.Start.
-func (f *fetcher) next(ctx context.Context) (*rpc.Response, error) {
+func (f *fetcher) next(ctx context.Context) (resp *rpc.Response, took time.Duration, err error) {
 	if !f.open {
 		f.region, f.server = nil, nil
+		began := time.Now()
 		r, err := f.t.locate(ctx, f.scan.Start)
 		if err != nil {
-			return nil, err
+			return nil, time.Since(began), err
 		}
 		f.region, f.server = r, f.t.c.server(r.Server, wire.ClientService)
 	}
-	param := &wire.ScanRequest{ScannerID: f.id, NextCallSeq: f.seq, Rows: resultRows, Partials: true, Heartbeats: true}
+	param := &wire.ScanRequest{ScannerID: f.id, NextCallSeq: f.seq, Rows: f.rows, Partials: true, Heartbeats: true}
 	if !f.open {
 		f.clip()
-		*param = wire.ScanRequest{Region: f.region.Name, Scan: &f.scan, Rows: resultRows, Partials: true, Heartbeats: true}
+		*param = wire.ScanRequest{Region: f.region.Name, Scan: &f.scan, Rows: f.rows, Partials: true, Heartbeats: true}
 	}
-	if err := f.server.window.enter(ctx); err != nil {
-		return nil, err
+	if err := f.t.c.cfg.Pace.Wait(ctx, pace.Amount{}); err != nil {
+		return nil, 0, err
 	}
-	resp, err := f.server.call(ctx, "Scan", param, nil)
-	f.server.window.leave()
+	resp, fl, err := f.server.call(ctx, request{method: "Scan", param: param})
 	if err != nil {
 		f.forget(err)
-		return nil, err
+		return nil, fl.took, err
 	}
-	f.server.window.grow()
+	bytes := len(resp.Param) + len(resp.Cells)
 	if err := f.resp.Decode(resp.Param); err != nil {
 		resp.Release()
-		return nil, err
+		return nil, fl.took, err
+	}
+	f.t.c.cfg.Pace.Owe(pace.Amount{Gets: int64(len(f.resp.CellsPerResult)), Bytes: int64(bytes)})
+	if len(resp.Cells) > 0 {
+		f.server.went(scanPages, fl, bytes)
+	} else { // a heartbeat, or there was nothing: how long that takes says nothing
+		f.server.window.grow()
 	}
 	if f.open {
 		f.seq++
@@ -349,7 +361,7 @@ func (f *fetcher) next(ctx context.Context) (*rpc.Response, error) {
 		f.open, f.id, f.seq = true, f.resp.ScannerID, 0
 		f.lease = time.Duration(f.resp.TTL) * time.Millisecond
 	}
-	return resp, nil
+	return resp, fl.took, nil
 }
 
 // clip makes the scan end with its region: servers end it there without a word.
@@ -400,9 +412,10 @@ func (f *fetcher) close() {
 		s.mu.Lock()
 		conn := s.conn
 		s.mu.Unlock()
-		if conn == nil {
+		if conn == nil || s.window.enter(ctx, true) != nil {
 			return // it went with its connection, or will with its lease
 		}
+		defer s.window.leave()
 		if resp, err := conn.Call(ctx, "Scan", &wire.ScanRequest{ScannerID: id, Close: true}, nil); err == nil {
 			resp.Release()
 		}

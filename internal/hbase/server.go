@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ type server struct {
 	addr    string
 	service wire.Service
 	window  *window
+	usual   [kinds]usual
 
 	mu       sync.Mutex
 	conn     *rpc.Conn
@@ -35,7 +37,7 @@ func (c *Client) server(addr string, service wire.Service) *server {
 	defer c.mu.Unlock()
 	s := c.servers[key]
 	if s == nil {
-		s = &server{c: c, addr: addr, service: service, window: newWindow(c.cfg.InFlight)}
+		s = &server{c: c, addr: addr, service: service, window: newWindow(addr, c.cfg.InFlight, &c.strain)}
 		c.servers[key] = s
 	}
 	return s
@@ -161,26 +163,50 @@ func (s *server) drop(conn *rpc.Conn, silent bool) {
 	_ = conn.Close()
 }
 
-// call makes one call, within CallTimeout. The caller releases the answer.
-func (s *server) call(ctx context.Context, method string, param, cells wire.Appender) (*rpc.Response, error) {
-	r, err := s.callWithin(ctx, s.c.cfg.CallTimeout, method, param, cells)
-	if ended := context.Cause(ctx); err != nil && ended != nil {
-		return nil, ended
-	}
-	return r, err
+// A request is one call to be made.
+type request struct {
+	method       string
+	param, cells wire.Appender
+	limit        time.Duration // for its answer; 0 is CallTimeout
+	first        bool          // others wait for it: it goes before them
 }
 
-// callWithin makes one call within limit. The caller releases the answer. Also where
-// ctx ends the error says whether the call was sent.
-func (s *server) callWithin(ctx context.Context, limit time.Duration, method string, param, cells wire.Appender) (*rpc.Response, error) {
+// call makes one call when it has its turn, and says when that was. The caller
+// releases the answer, and says how it went.
+func (s *server) call(ctx context.Context, q request) (*rpc.Response, flight, error) {
+	r, f, err := s.callSent(ctx, q)
+	if ended := context.Cause(ctx); err != nil && ended != nil {
+		return nil, f, ended
+	}
+	return r, f, err
+}
+
+// callSent is call where also after the end of ctx the error says whether the call was
+// sent.
+func (s *server) callSent(ctx context.Context, q request) (*rpc.Response, flight, error) {
+	if err := s.window.enter(ctx, q.first); err != nil {
+		return nil, flight{}, err
+	}
+	defer s.window.leave()
+	f := flight{sent: time.Now()}
+	r, err := s.ask(ctx, q)
+	f.took = time.Since(f.sent)
+	if err != nil && context.Cause(ctx) == nil {
+		s.refused(f, err)
+	}
+	return r, f, err
+}
+
+// ask makes one call.
+func (s *server) ask(ctx context.Context, q request) (*rpc.Response, error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeout(ctx, cmp.Or(q.limit, s.c.cfg.CallTimeout))
 	defer cancel()
 	s.c.calls.Add(1)
-	r, err := conn.Call(within, method, param, cells)
+	r, err := conn.Call(within, q.method, q.param, q.cells)
 	if err != nil {
 		if context.Cause(ctx) == nil {
 			s.failed(conn, err)
@@ -191,6 +217,21 @@ func (s *server) callWithin(ctx context.Context, limit time.Duration, method str
 	s.failures = 0
 	s.mu.Unlock()
 	return r, nil
+}
+
+// refused draws the conclusions for the calls to come from one, or a part of one,
+// that failed.
+func (s *server) refused(f flight, err error) {
+	v := judge(err)
+	switch {
+	case v.throttled:
+		s.window.shrink(f.sent, 1, v.name())
+		s.window.shutFor(min(v.wait, s.c.cfg.OpTimeout), v.name())
+	case v.remedy == ease:
+		s.window.shrink(f.sent, 1, v.name())
+	case errors.Is(err, context.DeadlineExceeded):
+		s.window.shrink(f.sent, 1, "no answer within "+f.took.Round(time.Millisecond).String())
+	}
 }
 
 // failed draws the conclusions for the connection.
@@ -216,6 +257,7 @@ func (s *server) close() {
 	s.mu.Lock()
 	conn := s.conn
 	s.mu.Unlock()
+	s.window.close()
 	if conn != nil {
 		_ = conn.Close()
 	}

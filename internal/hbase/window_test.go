@@ -3,6 +3,8 @@ package hbase
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,17 +12,17 @@ import (
 
 func TestAWindowIsHalvedOnceForCallsThatWereUnderWayTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWindow(8)
+		w := newTestWindow(8)
 		sent := time.Now()
 		time.Sleep(time.Millisecond)
-		w.shrink(sent)
-		w.shrink(sent)
+		w.shrink(sent, 1, "x")
+		w.shrink(sent, 1, "x")
 		if got := int(w.limit); got != 4 {
 			t.Fatalf("after two answers of one moment: %d calls allowed, want 4", got)
 		}
 		time.Sleep(time.Millisecond)
 		for range 9 {
-			w.shrink(time.Now())
+			w.shrink(time.Now(), 1, "x")
 		}
 		if got := int(w.limit); got != 1 {
 			t.Fatalf("after many: %d calls allowed, want 1", got)
@@ -36,19 +38,19 @@ func TestAWindowIsHalvedOnceForCallsThatWereUnderWayTogether(t *testing.T) {
 
 func TestAWindowServesInOrderAndGivesUpWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWindow(1)
-		if err := w.enter(t.Context()); err != nil {
+		w := newTestWindow(1)
+		if err := w.enter(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		why := errors.New("enough")
 		impatient, cancel := context.WithCancelCause(t.Context())
 		var order []int
 		outcome := make(chan error, 1)
-		go func() { outcome <- w.enter(impatient) }()
+		go func() { outcome <- w.enter(impatient, false) }()
 		synctest.Wait()
 		for i := range 3 {
 			go func() {
-				if err := w.enter(t.Context()); err != nil {
+				if err := w.enter(t.Context(), false); err != nil {
 					t.Error(err)
 				}
 				order = append(order, i)
@@ -75,6 +77,89 @@ func TestAWindowServesInOrderAndGivesUpWithTheContext(t *testing.T) {
 	})
 }
 
+func TestAWindowIsShutForAsLongAsTheServerSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestWindow(2)
+		defer w.close()
+		began := time.Now()
+		w.shutFor(10*time.Second, "x")
+		w.shutFor(time.Second, "x") // the longer holds
+		var in time.Duration
+		go func() {
+			if err := w.enter(t.Context(), false); err != nil {
+				t.Error(err)
+			}
+			in = time.Since(began)
+		}()
+		synctest.Wait()
+		if err := w.enter(t.Context(), true); err != nil || time.Since(began) > 0 {
+			t.Fatalf("who goes first was let in after %s: %v", time.Since(began), err)
+		}
+		time.Sleep(time.Minute)
+		if in != 10*time.Second {
+			t.Errorf("the other was let in after %s, want 10s", in)
+		}
+		if got := w.strain.waiting.Elapsed(); got != 10*time.Second {
+			t.Errorf("%s are counted as waited for, want 10s", got)
+		}
+	})
+}
+
+func TestWhomOthersWaitForIsServedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestWindow(1)
+		if err := w.enter(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		for _, who := range []string{"one", "two", "first"} {
+			go func() {
+				if err := w.enter(t.Context(), who == "first"); err != nil {
+					t.Error(err)
+				}
+				order = append(order, who)
+				w.leave()
+			}()
+			synctest.Wait()
+		}
+		w.leave()
+		synctest.Wait()
+		if got := strings.Join(order, " "); got != "first one two" {
+			t.Errorf("served %s", got)
+		}
+	})
+}
+
+// TestBusyIsSaidOnceAndWhenItIsOver: the saw-tooth of growing until it is too much
+// again is one time of being busy.
+func TestBusyIsSaidOnceAndWhenItIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestWindow(6)
+		var said strings.Builder
+		w.strain.log = slog.New(slog.NewTextHandler(&said, nil))
+		for range 20 {
+			w.shrink(time.Now(), 1, "RegionTooBusyException")
+			for range 50 {
+				time.Sleep(20 * time.Millisecond)
+				w.grow()
+			}
+		}
+		if n := strings.Count(said.String(), "\n"); n != 1 || !strings.Contains(said.String(), "server=rs:1") || !strings.Contains(said.String(), "why=RegionTooBusyException") {
+			t.Errorf("while it was busy:\n%s", said.String())
+		}
+		time.Sleep(calm)
+		w.grow()
+		w.grow()
+		if n := strings.Count(said.String(), "not busy any more"); n != 1 {
+			t.Errorf("said %d times that it is over, want once:\n%s", n, said.String())
+		}
+		w.shrink(time.Now(), 1, "again")
+		if got := w.strain.times.Load(); got != 2 {
+			t.Errorf("%d times busy, want 2", got)
+		}
+	})
+}
+
 func TestBackoffIsBounded(t *testing.T) {
 	for n := range 200 {
 		for range 50 {
@@ -88,4 +173,9 @@ func TestBackoffIsBounded(t *testing.T) {
 			t.Fatalf("the first pause is %s, over %s", d, minBackoff)
 		}
 	}
+}
+
+// newTestWindow is of a server that nobody listens to.
+func newTestWindow(most int) *window {
+	return newWindow("rs:1", most, &strain{log: slog.New(slog.DiscardHandler)})
 }

@@ -239,6 +239,7 @@ func (x *execution) regionAction(ra fields, block, request []byte) (result messa
 	if err != nil {
 		return nil, nil, nil, malformed(err)
 	}
+	x.call.Actions = len(actions)
 	if e := x.refused(specifier); e != nil {
 		result.bytes(2, pair(e))
 		return result, block, rest, nil

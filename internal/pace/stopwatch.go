@@ -1,0 +1,46 @@
+package pace
+
+import (
+	"sync"
+	"time"
+)
+
+// A Stopwatch sums the time during which at least one goroutine did something: two
+// that wait beside each other for a second wait for one second. The zero Stopwatch is
+// ready.
+type Stopwatch struct {
+	mu    sync.Mutex
+	doing int
+	since time.Time
+	sum   time.Duration
+}
+
+// Start is the beginning of it; what it returns is the end.
+func (s *Stopwatch) Start() (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doing == 0 {
+		s.since = time.Now()
+	}
+	s.doing++
+	return s.stop
+}
+
+func (s *Stopwatch) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doing--
+	if s.doing == 0 {
+		s.sum += time.Since(s.since)
+	}
+}
+
+// Elapsed is the sum so far.
+func (s *Stopwatch) Elapsed() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doing > 0 {
+		return s.sum + time.Since(s.since)
+	}
+	return s.sum
+}
