@@ -47,7 +47,8 @@ The last line of standard output is one JSON object, also after a failure.`)
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
-	root.AddCommand(newPlan(env), newReplay(env), newVerify(env), newCreateTable(env), newPreCheck(env), newImport(env), newSample(env), command.Inspect(env))
+	env.Journal(written)
+	root.AddCommand(newPlan(env), newReplay(env), newVerify(env), newCreateTable(env), newPreCheck(env), newImport(env), newSample(env), newRuns(env), command.Inspect(env))
 	return root
 }
 

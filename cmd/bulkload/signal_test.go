@@ -145,3 +145,35 @@ func TestALoadTellsWhatItIsAt(t *testing.T) {
 		}
 	}
 }
+
+// TestAKilledLoadHasDied kills one with a signal that cannot be heard: its lock is free,
+// the journal tells what it was, and the next load goes on.
+func TestAKilledLoadHasDied(t *testing.T) {
+	dir := sampleDays(t, "60000")
+	p := loads(t, dir, "trails")
+	p.Listens(t)
+	for !exists(filepath.Join(dir, "trails", "runs")) {
+		time.Sleep(time.Millisecond)
+	}
+	p.Signal(syscall.SIGKILL)
+	if status, _ := p.Wait(t); status != -1 {
+		t.Fatalf("it ended with status %d before it was killed", status)
+	}
+	list := func(state string) {
+		t.Helper()
+		runs := scripttest.Start(t, dir, nil, "bulkload", "runs", "--table", "trails", "--json", "--last", "1")
+		if status, _ := runs.Wait(t); status != 0 || !strings.Contains(runs.Stdout.String(), `"state":"`+state+`"`) {
+			t.Errorf("of the last run the journal does not tell that it has %s:\n%s", state, runs.Stdout.String())
+		}
+	}
+	list("died")
+	if status, last := loads(t, dir, "trails").WaitFor(t, 2*time.Minute); status != 0 || scripttest.Number(t, last, "files") == 0 {
+		t.Fatalf("the next load ended with status %d: %v", status, last)
+	}
+	list("ended")
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

@@ -113,7 +113,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		env.shared().running = c
 	}
 	env.hear(ctx)
-	c, err := root.ExecuteContextC(ctx)
+	c, err := root.ExecuteContextC(env.journalled(ctx, args))
 	if err != nil && !errors.Is(err, ErrUsage) && strings.HasPrefix(err.Error(), "required flag(s)") {
 		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
 	}
@@ -136,10 +136,11 @@ func (r *reported) Unwrap() error { return r.error }
 // answer streams: result as one JSON object, with the time it took, the exit status,
 // and the error if there is one.
 func (e *Env) Report(result any, err error) error {
+	err = e.explain(err)
+	e.account(result, err, accountFor)
 	s := e.shared()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err = e.explain(err)
 	fail := e.writeReport(result, err)
 	s.done, s.status = true, Status(err)
 	if err != nil {
@@ -150,7 +151,7 @@ func (e *Env) Report(result any, err error) error {
 
 // writeReport writes the last line.
 func (e *Env) writeReport(result any, err error) error {
-	line, fail := appendLine(result, lineEnd{time.Since(e.Began).Round(time.Millisecond).Seconds(), Status(err), text(err)})
+	line, fail := appendLine(result, lineEnd{e.seconds(), Status(err), text(err)})
 	if fail == nil {
 		if e.Streams && err != nil {
 			e.say(err)
@@ -373,5 +374,5 @@ func isTerminal(w io.Writer) bool {
 
 // Files are all files that this program can reach.
 func Files() dfs.FS {
-	return dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{})})
+	return lockTold{dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{})})}
 }

@@ -114,6 +114,9 @@ type ending struct {
 	status  int
 	running *cobra.Command
 	board   progress.Board
+
+	accounts []func(context.Context, End) error
+	refused  func(*cobra.Command) bool // nil where no journal is kept
 }
 
 // board shows what the workers of the run are at.
@@ -129,10 +132,11 @@ func (e *Env) shared() *ending {
 // endNow ends the process in the middle, with the last line if it is not written yet.
 func (e *Env) endNow(why error) {
 	s := e.shared()
+	nothing, reports := e.results[s.running]
+	e.account(nothing, why, hurriedFor)
 	s.mu.Lock() // for good: nobody else shall write a last line
 	if !s.done {
 		s.status = Failed
-		nothing, reports := e.results[s.running]
 		if reports {
 			e.writeReport(nothing, why)
 		}

@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/job"
+	"usertrail/internal/journal"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
@@ -43,6 +44,14 @@ func (f *Flags) Store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, er
 // Store is the place that a table's address means. What the address leaves open
 // the job says, if there is one.
 func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
+	s, err := store(ctx, fs, address, j, w)
+	if err == nil {
+		journal.FromContext(ctx).At(fs, CatalogOf(s))
+	}
+	return s, err
+}
+
+func store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/journal"
+	"usertrail/internal/table"
+)
+
+// A runsResult is the last line of runs.
+type runsResult struct {
+	Runs int `json:"runs"`
+}
+
+func newRuns(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	var last int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "runs",
+		Short: "Say what ran on a table, and how it ended",
+		Long: `Runs lists the runs that changed a table or tried to, the oldest first: when, what, how much, how
+fast, how it ended. One that was killed has died. The table keeps its last ` + fmt.Sprint(journal.Kept) + ` runs.`,
+		Example: `  bulkload runs --table ./trails --last 7
+  bulkload runs --job usertrail.yaml --json`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := o.runs(c.Context(), last, asJSON)
+			return env.Report(r, err)
+		},
+	}
+	env.Reports(c, runsResult{})
+	o.flags.AddTable(c)
+	c.Flags().IntVar(&last, "last", 20, "how many of the newest")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, one run a line")
+	return c
+}
+
+// written says whether what a command did is worth writing down though it ended before
+// it had the table's lock.
+func written(c *cobra.Command) bool {
+	if dry := c.Flags().Lookup("dry-run"); dry != nil && dry.Value.String() == "true" {
+		return false
+	}
+	switch c.Name() {
+	case "bulkload", "replay", "import", "commit", "drop", "compact":
+		return true
+	}
+	return false
+}
+
+func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult, err error) {
+	if last < 1 {
+		return r, fmt.Errorf("%w: --last %d is not 1 or more", command.ErrUsage, last)
+	}
+	fs := command.Files()
+	store, _, err := o.flags.Store(ctx, fs)
+	if err != nil {
+		return r, err
+	}
+	defer store.Close()
+	dir := command.CatalogOf(store)
+	runs, err := journal.Last(ctx, fs, dir, last)
+	if err != nil {
+		return r, err
+	}
+	if len(runs) == 0 {
+		if _, err := fs.Stat(ctx, dir); errors.Is(err, iofs.ErrNotExist) {
+			return r, fmt.Errorf("%w: %s", table.ErrNoTable, store.Address())
+		}
+	}
+	r.Runs = len(runs)
+	if asJSON {
+		return r, printRunsJSON(o.env.Stdout, runs)
+	}
+	return r, printRuns(o.env.Stdout, runs)
+}
+
+func printRunsJSON(w io.Writer, runs []journal.Run) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for i := range runs {
+		if err := enc.Encode(&runs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printRuns(w io.Writer, runs []journal.Run) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "began\twhat\tfiles\tread\tloaded\ttook\tspeed\thow it ended")
+	for i := range runs {
+		r := &runs[i]
+		what := r.Command
+		switch {
+		case r.From != "" && r.From == r.To:
+			what += " " + r.From
+		case r.From != "":
+			what += " " + r.From + ".." + r.To
+		}
+		fmt.Fprintf(out, "%s\t%s\t", r.Began.Local().Format(time.DateTime), what)
+		if e := r.End; e != nil {
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t", humanize.Comma(e.Files), humanize.Comma(e.Read), humanize.Comma(e.Loaded),
+				time.Duration(e.Seconds*float64(time.Second)).Round(100*time.Millisecond), speed(e))
+		} else {
+			fmt.Fprint(out, "\t\t\t\t\t")
+		}
+		fmt.Fprintln(out, howEnded(r))
+	}
+	return out.Flush()
+}
+
+// speed is that of a load, by the bytes that were delivered.
+func speed(e *journal.End) string {
+	if e.Files == 0 || e.Seconds <= 0 {
+		return "-"
+	}
+	return humanize.Bytes(uint64(float64(e.Bytes)/e.Seconds)) + "/s"
+}
+
+// maxError is how much of an error stands in the list: enough to know it again.
+const maxError = 100
+
+// howEnded says how a run ended, or that it did not, and who ran it.
+func howEnded(r *journal.Run) string {
+	who := fmt.Sprintf("process %d on %s", r.Process, r.Host)
+	if r.End == nil {
+		return fmt.Sprintf("%s: %s", r.State, who)
+	}
+	text, _, more := strings.Cut(r.End.Error, "\n")
+	if short := []rune(text); len(short) > maxError {
+		text, more = string(short[:maxError]), true
+	}
+	if more {
+		text += " …"
+	}
+	switch r.End.Status {
+	case command.OK:
+		return "done"
+	case command.Nothing:
+		return text
+	}
+	return fmt.Sprintf("failed, status %d: %s", r.End.Status, text)
+}

@@ -1,0 +1,91 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	// accountFor is how long those who keep an account of runs may take at its end,
+	// and hurriedFor where the process has no more time.
+	accountFor = 10 * time.Second
+	hurriedFor = time.Second
+)
+
+// An End is how a run ended, for those who keep an account of runs.
+type End struct {
+	Command *cobra.Command
+	Result  []byte // the last line's object, but for what follows
+	At      time.Time
+	Seconds float64
+	Status  int
+	Error   string
+}
+
+// AtEnd has f told how the run ended, before its last line is written. What fails of
+// it is a warning, and no reason for a run to fail.
+func (e *Env) AtEnd(f func(ctx context.Context, end End) error) {
+	s := e.shared()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.accounts = append(s.accounts, f)
+}
+
+// account tells all of AtEnd, once.
+func (e *Env) account(result any, err error, within time.Duration) {
+	s := e.shared()
+	s.mu.Lock()
+	accounts := s.accounts
+	s.accounts = nil
+	s.mu.Unlock()
+	if len(accounts) == 0 {
+		return
+	}
+	b, fail := marshal(result)
+	if fail != nil {
+		b = []byte("{}")
+	}
+	end := End{
+		Command: s.running, Result: b, At: time.Now(), Seconds: e.seconds(),
+		Status: Status(err), Error: text(err),
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	told := make(chan error, len(accounts))
+	go func() {
+		for _, f := range accounts {
+			told <- f(ctx, end)
+		}
+	}()
+	for range accounts {
+		select {
+		case err := <-told:
+			if err != nil {
+				e.warn(err)
+			}
+		case <-ctx.Done():
+			e.warn(fmt.Errorf("the account of this run is not complete: %w", ctx.Err()))
+			return
+		}
+	}
+}
+
+// warn says what went wrong beside the run.
+func (e *Env) warn(err error) {
+	fmt.Fprintf(e.Stderr, "%s: warning: %v\n", e.name, err)
+}
+
+func (e *Env) seconds() float64 { return time.Since(e.Began).Round(time.Millisecond).Seconds() }
+
+// Host is the name of this machine.
+func Host() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "unknown host"
+	}
+	return host
+}

@@ -1,0 +1,74 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/journal"
+	"usertrail/internal/table"
+)
+
+// Journal has every run that takes a table's lock written down in the table's journal.
+// Of the commands that refused says so also what ended before it had the lock.
+func (e *Env) Journal(refused func(*cobra.Command) bool) { e.shared().refused = refused }
+
+// journalled begins to keep the journal of a command line, and returns the context to
+// run it in.
+func (e *Env) journalled(ctx context.Context, args []string) context.Context {
+	s := e.shared()
+	if s.refused == nil || s.running == nil {
+		return ctx
+	}
+	c := s.running
+	k := journal.NewKeeper(func() journal.Run {
+		r := journal.Run{
+			Command: c.Name(), Args: args, Host: Host(), Process: os.Getpid(), User: cmp.Or(os.Getenv("USER"), os.Getenv("LOGNAME")),
+			Program: programVersion(), Began: e.Began,
+		}
+		if !c.HasParent() {
+			r.Command = "load"
+		}
+		for name, text := range map[string]*string{"from": &r.From, "to": &r.To} {
+			if f := c.Flags().Lookup(name); f != nil {
+				if _, err := behaviour.ParseDate(f.Value.String()); err == nil { // import's --from is a table
+					*text = f.Value.String()
+				}
+			}
+		}
+		return r
+	})
+	e.AtEnd(func(ctx context.Context, end End) error {
+		out := journal.End{At: end.At.UTC(), Seconds: end.Seconds, Status: end.Status, Error: end.Error}
+		if err := json.Unmarshal(end.Result, &out.Counts); err != nil {
+			return fmt.Errorf("the run is not written down: %w", err)
+		}
+		worth := end.Status != Usage && s.refused(c)
+		if err := k.End(ctx, out, worth); err != nil {
+			return fmt.Errorf("bulkload runs will not tell all of this run: %w", err)
+		}
+		return nil
+	})
+	return journal.NewContext(ctx, k)
+}
+
+// CatalogOf is the directory of a store's catalog.
+func CatalogOf(s table.Store) string { return dfs.Dir(dfs.Dir(s.Quarantine("x"))) }
+
+// lockTold is files whose locks the journal of the context is told of.
+type lockTold struct{ *dfs.Mux }
+
+// Lock implements dfs.FS.
+func (f lockTold) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	l, err := f.Mux.Lock(ctx, name)
+	if err == nil {
+		journal.FromContext(ctx).Begin(ctx, f, name)
+	}
+	return l, err
+}
