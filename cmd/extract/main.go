@@ -85,6 +85,7 @@ func (o *options) add(c *cobra.Command) {
 	f.StringVar(&o.rolls, "rolls", "use", "use the rolls, which know who did what, or off: ask the rows, also of what was put into HBase behind the rolls' back")
 	o.conditions.add(f)
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when HBase is busy, and when it is not any more")
 }
 
 func (o *options) extract(ctx context.Context) error {
@@ -148,6 +149,7 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 		return nil, err
 	}
 	c := &a.config
+	o.flags.Bounds.Log = o.flags.Log(o.env)
 	store, j, err := o.flags.Store(ctx, c.FS)
 	if err != nil {
 		return nil, err

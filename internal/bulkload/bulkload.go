@@ -97,6 +97,8 @@ type Result struct {
 	Loads    int   `json:"loads"`
 	Finished int   `json:"finished,omitempty"` // of them, those that a killed load had all but done
 	Choice
+	table.Held
+
 	Failed []Failed `json:"failed,omitempty"`
 }
 
@@ -172,7 +174,8 @@ func kindsOf(s *behaviour.Schema, types []string) ([]int, error) {
 
 // Run loads. The result says what was done also when there is an error; what it
 // says was loaded, is.
-func Run(ctx context.Context, cfg Config) (Result, error) {
+func Run(ctx context.Context, cfg Config) (r Result, err error) {
+	defer func() { r.Held = table.HeldBy(cfg.Store) }()
 	l, err := newLoad(cfg)
 	if err != nil {
 		return Result{}, err

@@ -93,6 +93,7 @@ type Result struct {
 	Out    string `json:"out"`
 
 	Calls int64    `json:"calls,omitempty"` // of servers, or reads of the table's files
+	table.Held
 	Notes []string `json:"notes,omitempty"` // what Notes says
 }
 
@@ -108,7 +109,8 @@ func (c *Config) workers() (int, error) {
 // Run answers a question. The directory Out is there, whole, when it returns
 // without an error, and unchanged when it returns one. An error that wraps
 // fs.ErrExist says that Out is there already.
-func Run(ctx context.Context, c Config) (Result, error) {
+func Run(ctx context.Context, c Config) (r Result, err error) {
+	defer func() { r.Held = table.HeldBy(c.Table) }()
 	q, err := newQuestion(&c)
 	if err != nil {
 		return Result{}, err
@@ -132,7 +134,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		return Result{}, err
 	}
 	spent, _ := table.SpentBy(c.Table)
-	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), c.Out, spent.Since(before).Calls, nil}, nil
+	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), c.Out, spent.Since(before).Calls, table.Held{}, nil}, nil
 }
 
 func checkOut(ctx context.Context, c *Config) error {

@@ -233,6 +233,7 @@ type Flags struct {
 type Waits struct {
 	CallTimeout time.Duration // for one answer
 	RetryFor    time.Duration // for one piece of work, with all its attempts
+	Bounds
 }
 
 // Add puts the flags on a command line.
@@ -240,6 +241,7 @@ func (w *Waits) Add(c *cobra.Command) {
 	p := c.Flags()
 	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "how long one answer of a server is waited for")
 	p.DurationVar(&w.RetryFor, "retry-for", 5*time.Minute, "how long what failed is tried again before it is given up")
+	w.Bounds.Add(c)
 }
 
 // check refuses waits that are none.

@@ -57,6 +57,9 @@ func store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 	}
 	switch s := dfs.Scheme(address); s {
 	case "", "hdfs":
+		if err := w.checkFiles(address); err != nil {
+			return nil, err
+		}
 		return files.Store{FS: fs, Dir: strings.TrimRight(address, "/")}, nil
 	case live.Scheme:
 		o, err := liveOptions(j, w)
@@ -113,6 +116,7 @@ func liveOptions(j *job.Job, w Waits) (live.Options, error) {
 	}
 	o := live.Options{Conf: conf}
 	o.Client.CallTimeout, o.Client.OpTimeout = w.CallTimeout, w.RetryFor
+	w.Bounds.of(&o)
 	if j != nil {
 		o.Catalog, o.Family, o.Root, o.Others = j.Table.Catalog, j.Table.Family, j.Table.Root, j.Table.Others
 	}

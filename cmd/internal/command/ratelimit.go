@@ -1,0 +1,79 @@
+package command
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/pace"
+	"usertrail/internal/table/live"
+)
+
+// Bounds are how much is asked of HBase at most.
+type Bounds struct {
+	Rate     pace.Limits
+	InFlight int          // calls at once on one server; 0 is HBase's client's default
+	Log      *slog.Logger // is told when servers are busy; nil is nobody
+}
+
+// Add puts the flags on a command line.
+func (b *Bounds) Add(c *cobra.Command) {
+	p := c.Flags()
+	p.Var((*rate)(&b.Rate), "max-rate", "what to ask of HBase in a second at most, such as gets=5000/s,puts=20000/s,bytes=50MiB/s (default no bound)")
+	p.Var((*inFlight)(&b.InFlight), "in-flight", "calls at once on one server of HBase, at most (default 6)")
+}
+
+// checkFiles refuses what a table of files, which has no servers, would not keep to.
+func (b Bounds) checkFiles(address string) error {
+	if b.Rate != (pace.Limits{}) {
+		return fmt.Errorf("%w: --max-rate bounds what is asked of HBase; %s is a table of files", ErrUsage, address)
+	}
+	return nil
+}
+
+// of sets the bounds of a table in HBase.
+func (b Bounds) of(o *live.Options) {
+	o.Client.InFlight, o.Client.Pace, o.Client.Log = b.InFlight, pace.New(b.Rate), b.Log
+}
+
+// A rate is limits as a flag's value.
+type rate pace.Limits
+
+// String implements pflag.Value.
+func (r *rate) String() string { return pace.Limits(*r).String() }
+
+// Set implements pflag.Value.
+func (r *rate) Set(s string) error {
+	l, err := pace.Parse(s)
+	*r = rate(l)
+	return err
+}
+
+// Type implements pflag.Value.
+func (r *rate) Type() string { return "limits" }
+
+// An inFlight is a number of calls as a flag's value.
+type inFlight int
+
+// String implements pflag.Value.
+func (n *inFlight) String() string {
+	if *n == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*n))
+}
+
+// Set implements pflag.Value.
+func (n *inFlight) Set(s string) error {
+	i, err := strconv.Atoi(s)
+	if err != nil || i < 1 || i > live.MaxInFlight {
+		return fmt.Errorf("%q is not a number in 1..%d", s, live.MaxInFlight)
+	}
+	*n = inFlight(i)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (n *inFlight) Type() string { return "int" }
