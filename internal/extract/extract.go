@@ -94,6 +94,7 @@ type Result struct {
 
 	Calls int64    `json:"calls,omitempty"` // of servers, or reads of the table's files
 	table.Held
+
 	Notes []string `json:"notes,omitempty"` // what Notes says
 }
 
