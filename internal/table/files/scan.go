@@ -60,7 +60,7 @@ func (t *Table) open(ctx context.Context, name string) (dfs.File, *hfile.Reader,
 	}
 	file, err := t.fs.Open(context.WithoutCancel(ctx), name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, gone(err)
 	}
 	h, err := hfile.Open(metered{file, &t.meter}, file.Size())
 	if err != nil {

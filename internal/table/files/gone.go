@@ -1,0 +1,16 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+)
+
+// gone says what a missing file of the table means: it was there when the manifest that
+// names it was read.
+func gone(err error) error {
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w: if it was replaced by a compact or drop whose --keep-for has passed since this began, begin again; else bulkload verify says what is missing", err)
+}

@@ -1,0 +1,197 @@
+package upkeep
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+)
+
+const (
+	// wideDays is more than a month and what its first and last night bring of others.
+	wideDays = 62
+	// settled is how many days after a month its last nights have come, mostly.
+	settled = 7
+	// whileOpen is how much larger than all smaller files together a file of a month
+	// that still grows may be to be merged with them: each byte of the month is then
+	// written about five times, and the month has two or three files.
+	whileOpen = 4
+	// onceOver is the same for a month that is over: late files are worth rewriting it
+	// when they are a hundredth of it.
+	onceOver = 100
+)
+
+// A Step is files of one region that become one.
+type Step struct {
+	Region int
+	Files  []manifest.File // the smallest first
+}
+
+// Size is that of all files.
+func (s *Step) Size() (n int64) {
+	for i := range s.Files {
+		n += s.Files[i].Size
+	}
+	return n
+}
+
+// A Round is steps that are committed together: those of a month.
+type Round struct {
+	Month Month
+	Steps []Step
+}
+
+// A Month tells files apart by the middle of their dates.
+type Month int32
+
+// wide is the month of files of more days than a month has.
+const wide Month = 1 << 30
+
+func (m Month) String() string {
+	if m == wide {
+		return "many months"
+	}
+	return strings.TrimSuffix(m.first().String(), "-01")
+}
+
+// first is the month's first date.
+func (m Month) first() behaviour.Date { return behaviour.DateOf(int(m)/12, time.Month(m%12)+1, 1) }
+
+// Policy says which files Compact merges.
+type Policy struct {
+	FileSize int64 // bytes; larger files are not made, but for one that was larger before
+	FanIn    int   // how many files are merged at once
+}
+
+// Plan is what is to be merged now. Once it is done there may be more: what was made in
+// one pass is merged in the next. It is empty where nothing is worth merging.
+//
+// Files of a region and month are merged from the smallest on, as long as each is not
+// much larger than all before it together. So a night's file costs a little every night,
+// and what is merged is written anew only when enough has come to it.
+func (p Policy) Plan(m *manifest.Table) []Round {
+	type place struct {
+		month  Month
+		region int
+	}
+	groups, points := map[place][]manifest.File{}, m.Points()
+	newest := behaviour.MinDate
+	for _, f := range m.Files {
+		at := place{monthOf(f.Span), points.Of(f.First)}
+		groups[at] = append(groups[at], f)
+		if at.month != wide {
+			newest = max(newest, middle(f.Span))
+		}
+	}
+	rounds := map[Month]*Round{}
+	for at, files := range groups {
+		for _, s := range p.steps(files, at.month.over(newest)) {
+			if rounds[at.month] == nil {
+				rounds[at.month] = &Round{Month: at.month}
+			}
+			rounds[at.month].Steps = append(rounds[at.month].Steps, Step{at.region, s})
+		}
+	}
+	var out []Round
+	for _, month := range slices.Sorted(maps.Keys(rounds)) {
+		r := rounds[month]
+		slices.SortFunc(r.Steps, func(a, b Step) int {
+			return cmp.Or(cmp.Compare(a.Region, b.Region), inOrder(&a.Files[0], &b.Files[0]))
+		})
+		out = append(out, *r)
+	}
+	return out
+}
+
+// steps are those of the files of one region and month.
+func (p Policy) steps(files []manifest.File, over bool) [][]manifest.File {
+	slices.SortFunc(files, func(a, b manifest.File) int { return inOrder(&a, &b) })
+	ratio := int64(whileOpen)
+	if over {
+		ratio = onceOver
+	}
+	var sum int64
+	merged := 0
+	for i := range files {
+		if i > 0 && sum+files[i].Size > p.FileSize {
+			break
+		}
+		if i > 0 && files[i].Size <= ratio*sum {
+			merged = i + 1
+		}
+		sum += files[i].Size
+	}
+	var out [][]manifest.File
+	for s := range slices.Chunk(files[:merged], max(p.FanIn, 2)) {
+		if len(s) > 1 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// inOrder compares files by size, then name.
+func inOrder(a, b *manifest.File) int {
+	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
+}
+
+func middle(s behaviour.Span) behaviour.Date { return s.From + (s.To-s.From)/2 }
+
+func monthOf(s behaviour.Span) Month {
+	if s.Days() > wideDays {
+		return wide
+	}
+	year, month, _ := middle(s).Civil()
+	return Month(year*12 + int(month) - 1)
+}
+
+// over says whether a month has ended, and its last nights have come, when there are
+// files of a date.
+func (m Month) over(newest behaviour.Date) bool {
+	return m != wide && newest >= (m+1).first()+settled
+}
+
+// merged is the manifest after a round, as far as it is known beforehand.
+func (r *Round) merged(m *manifest.Table) *manifest.Table {
+	after := *m
+	after.Rewritten++
+	done := make([]rewritten, len(r.Steps))
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		done[i] = rewritten{inputs: s.Files, file: joined(s.Files)}
+		done[i].file.Name = name(&after, i) + hfileEnding
+		done[i].file.Size = s.Size()
+	}
+	after.Files = replaced(m.Files, done)
+	return &after
+}
+
+// joined is what is known of a file that is made of others, before it is written.
+func joined(files []manifest.File) manifest.File {
+	f := manifest.File{First: files[0].First, Last: files[0].Last, Span: files[0].Span}
+	for i := range files {
+		x := &files[i]
+		if bytes.Compare(x.First, f.First) < 0 {
+			f.First = x.First
+		}
+		if bytes.Compare(x.Last, f.Last) > 0 {
+			f.Last = x.Last
+		}
+		f.Span.From, f.Span.To = min(f.Span.From, x.Span.From), max(f.Span.To, x.Span.To)
+		f.Records += x.Records
+		f.Tally.Add(x.Tally)
+		f.Loads = append(append(f.Loads, x.Load), x.Loads...)
+	}
+	slices.Sort(f.Loads)
+	f.Loads = slices.Compact(f.Loads)
+	f.Load = f.Loads[len(f.Loads)-1]
+	if len(f.Loads) == 1 {
+		f.Loads = nil
+	}
+	return f
+}

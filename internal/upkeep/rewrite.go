@@ -1,0 +1,265 @@
+package upkeep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/progress"
+	"usertrail/internal/roll"
+	"usertrail/internal/stage"
+	"usertrail/internal/tally"
+	"usertrail/internal/trail"
+)
+
+// Endings of the two files.
+const (
+	hfileEnding = ".hfile"
+	rollEnding  = ".roll"
+)
+
+// A job is one file that is made of others, of the rows from a date on.
+type job struct {
+	name   string // without an ending
+	files  []manifest.File
+	from   behaviour.Date
+	region int
+}
+
+// rewritten is a file that was made of others. It has no records where all of their
+// rows were left out.
+type rewritten struct {
+	file   manifest.File
+	inputs []manifest.File
+	region int
+	left   tally.Tally // cells of rows that were left out
+}
+
+// A rewriter writes one file and its roll, and counts what it writes and leaves out.
+type rewriter struct {
+	ctx    context.Context
+	to     filed
+	job    job
+	schema *behaviour.Schema
+	layout layout.Layout
+
+	out     *stage.File // nil before the first cell
+	rollOut *stage.Output
+	roll    *roll.Writer
+
+	written, left tally.Counter
+	records, all  int64 // written, and with those left out
+	span          behaviour.Span
+
+	row     []byte
+	date    behaviour.Date
+	kind    int
+	decoder layout.Decoder
+	events  trail.Batch
+}
+
+// rewrite makes one file of others and reads it back. Before it is believed, what was
+// written and what was left out are compared with what the inputs are known to hold.
+func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
+	info := r.table.Info()
+	w := &rewriter{ctx: ctx, to: r.table, job: j, schema: info.Schema, layout: info.Layout}
+	defer w.abort()
+	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
+	w.decoder = info.Layout.Decoder(info.Schema, everything(info.Schema))
+	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
+
+	at := r.progress.Worker("merging")
+	defer at.End()
+	at.At("%d files of region %d into %s", len(j.files), j.region, j.name)
+	if err := r.read(ctx, w); err != nil {
+		return out, fmt.Errorf("merge %d files into %s: %w", len(j.files), j.name, err)
+	}
+	want := joined(j.files)
+	have := w.written.Tally
+	have.Add(w.left.Tally)
+	if have != want.Tally || w.all != want.Records {
+		return out, fmt.Errorf("merge %d files into %s: %w: they hold %s of %d records, and the manifest says %s of %d",
+			len(j.files), j.name, ErrDamaged, have, w.all, want.Tally, want.Records)
+	}
+	out = rewritten{inputs: j.files, region: j.region, left: w.left.Tally}
+	if w.records == 0 {
+		return out, nil
+	}
+	at.At("%s: completing it and reading it back", j.name)
+	out.file, err = w.finish(&want)
+	return out, err
+}
+
+// everything wants all records, and none of their fields.
+func everything(s *behaviour.Schema) layout.Want {
+	w := layout.Want{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	for k := range s.Kinds {
+		w.Kinds = append(w.Kinds, k)
+		w.Fields = append(w.Fields, make([]bool, len(s.Kinds[k].Fields)))
+	}
+	return w
+}
+
+// read gives all cells of the inputs to w, and tells the progress how much of them has
+// been read.
+func (r *run) read(ctx context.Context, w *rewriter) (err error) {
+	m, err := r.openMerge(ctx, w.job.files)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.close()) }()
+	told := newShare(r.progress, w.job.files)
+	defer told.end()
+	for n := 0; ; n++ {
+		if n&0xfff == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			told.cells(n)
+		}
+		c := m.cell()
+		if c == nil {
+			return w.endRow()
+		}
+		if err := w.add(c); err != nil {
+			return err
+		}
+		if err := m.next(); err != nil {
+			return err
+		}
+	}
+}
+
+// A share tells a progress in bytes of files how many of their cells have been read.
+type share struct {
+	p                  *progress.Progress
+	size, total, given int64
+}
+
+func newShare(p *progress.Progress, files []manifest.File) *share {
+	s := &share{p: p}
+	for i := range files {
+		s.size += files[i].Size
+		s.total += files[i].Tally.Cells
+	}
+	return s
+}
+
+func (s *share) cells(n int) {
+	if s.total > 0 {
+		s.upTo(int64(float64(s.size) * min(float64(n)/float64(s.total), 1)))
+	}
+}
+
+func (s *share) end() { s.upTo(s.size) }
+
+func (s *share) upTo(n int64) {
+	s.p.Add(n - s.given)
+	s.given = n
+}
+
+// add takes one cell. Cells come in order.
+func (w *rewriter) add(c *cell.Cell) error {
+	if !bytes.Equal(c.Row, w.row) {
+		if err := w.endRow(); err != nil {
+			return err
+		}
+		if err := w.beginRow(c.Row); err != nil {
+			return err
+		}
+	}
+	if err := w.decoder.Add(c); err != nil {
+		return err
+	}
+	if w.date < w.job.from {
+		w.left.Add(c)
+		return nil
+	}
+	w.written.Add(c)
+	return w.out.Add(c)
+}
+
+func (w *rewriter) beginRow(row []byte) error {
+	w.row = append(w.row[:0], row...)
+	var ok bool
+	if w.date, w.kind, ok = w.layout.ParseRow(w.schema, row); !ok {
+		return fmt.Errorf("%w: the row %.64q is of none of its behaviours", ErrDamaged, row)
+	}
+	if w.out != nil || w.date < w.job.from {
+		return nil
+	}
+	return w.begin()
+}
+
+// begin makes the two files.
+func (w *rewriter) begin() (err error) {
+	if w.out, err = stage.Create(w.ctx, w.to, w.job.name+hfileEnding); err != nil {
+		return err
+	}
+	if w.rollOut, err = stage.NewOutput(w.ctx, w.to, w.job.name+rollEnding); err != nil {
+		return err
+	}
+	span := joined(w.job.files).Span
+	span.From = max(span.From, w.job.from)
+	ids := make([]uint16, len(w.schema.Kinds))
+	for i, k := range w.schema.Kinds {
+		ids[i] = k.ID
+	}
+	w.roll = roll.NewWriter(w.rollOut, ids, span)
+	return nil
+}
+
+// endRow counts the records of the row whose cells have come.
+func (w *rewriter) endRow() error {
+	if len(w.row) == 0 {
+		return nil
+	}
+	if err := w.decoder.Flush(); err != nil {
+		return err
+	}
+	n := int64(len(w.events.Events))
+	w.events.Reset()
+	w.all += n
+	if w.date < w.job.from {
+		return nil
+	}
+	w.records += n
+	w.span.From, w.span.To = min(w.span.From, w.date), max(w.span.To, w.date)
+	return w.roll.Add(w.row[:w.layout.UserKeyLen(w.row)], w.date, w.kind, n)
+}
+
+// finish completes both files and makes them what the manifest can name. of is what they
+// were made of.
+func (w *rewriter) finish(of *manifest.File) (manifest.File, error) {
+	rolled, err := w.roll.Close()
+	if err == nil {
+		err = w.rollOut.Commit()
+	}
+	if err != nil {
+		return manifest.File{}, fmt.Errorf("write %s: %w", w.job.name+rollEnding, err)
+	}
+	meta, err := w.out.Finish(w.ctx, w.written.Tally)
+	if err != nil {
+		return manifest.File{}, err
+	}
+	return manifest.File{
+		Name: w.job.name + hfileEnding, Roll: w.job.name + rollEnding,
+		First: meta.FirstRow, Last: meta.LastRow, Span: w.span, Users: rolled.Users, Records: w.records,
+		Tally: w.written.Tally, Size: meta.Size, Sum: meta.Sum, RollSum: w.rollOut.Sum(),
+		Load: of.Load, Loads: of.Loads,
+	}, nil
+}
+
+func (w *rewriter) abort() {
+	if w.out != nil {
+		w.out.Abort()
+	}
+	if w.rollOut != nil {
+		w.rollOut.Abort()
+	}
+}

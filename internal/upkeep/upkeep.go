@@ -1,0 +1,215 @@
+// Package upkeep replaces files of a table of files by others:
+//
+//	Compact   merges the many small ones of daily loads into few of months
+//	Drop      removes the days before a date
+//
+// Both read files that the manifest names, write new ones beside them, read these back,
+// and then replace the manifest. Loads may not run meanwhile, which the table's lock sees
+// to. Extracts may: they go on with the manifest that they opened, and the files it names
+// are retired, not removed, until Config.KeepFor has passed and somebody sweeps.
+//
+// # Killed at any moment
+//
+// Files that no manifest names are swept by whoever holds the lock next. Compact commits
+// month by month, so the same command goes on with the next month; Drop commits once.
+//
+// # Memory
+//
+// Three fifths of Config.Memory are the inputs': each worker merges as many files at once
+// as have room there to read ahead, and others in later passes. Besides, a worker holds
+// the block and the index of the HFile that it writes, and the records of one row.
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/precheck"
+	"usertrail/internal/progress"
+	"usertrail/internal/table"
+	"usertrail/internal/tally"
+)
+
+var (
+	// ErrNothing is wrapped where there was nothing to do.
+	ErrNothing = errors.New("nothing to do")
+	// ErrDamaged is wrapped where a table does not hold what its ledgers say.
+	ErrDamaged = errors.New("the table does not hold what was loaded; bulkload verify says where")
+)
+
+const (
+	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+	MinMemory = 64 << 20
+	// DefaultKeepFor is longer than an extract takes.
+	DefaultKeepFor = 24 * time.Hour
+)
+
+// Config is one call of Compact or Drop. Zero fields take the defaults written beside
+// them.
+type Config struct {
+	FS    dfs.FS
+	Store table.Store
+	// KeepFor is how long files that were replaced stay.
+	KeepFor time.Duration
+
+	FileSize int64 // bytes; files as large as this are left alone; 16 GiB
+	Workers  int   // files written at once; 1
+	Memory   int64 // bytes; 1 GiB
+	Progress progress.Config
+	Log      *slog.Logger // nothing is said
+}
+
+// A filed table consists of files that can be replaced.
+type filed interface {
+	table.Stager
+	Manifest() *manifest.Table
+	Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error
+}
+
+// A run is one call.
+type run struct {
+	cfg      Config
+	table    filed
+	log      *slog.Logger
+	progress *progress.Progress
+}
+
+func newRun(cfg Config) *run {
+	if cfg.Workers <= 0 {
+		cfg.Workers = 1
+	}
+	if cfg.Memory <= 0 {
+		cfg.Memory = 1 << 30
+	}
+	if cfg.FileSize <= 0 {
+		cfg.FileSize = 16 << 30
+	}
+	r := &run{cfg: cfg, log: cfg.Log}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	return r
+}
+
+// open opens the table.
+func (r *run) open(ctx context.Context) error {
+	t, err := r.cfg.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	f, ok := t.(filed)
+	if !ok || f.Manifest().Address != "" {
+		return errors.Join(fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.Store.Address()), t.Close())
+	}
+	r.table = f
+	return nil
+}
+
+// locked does something to the table with its lock, and sweeps before and after. Where
+// there is no table it makes none.
+func (r *run) locked(ctx context.Context, do func() error) (err error) {
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	if err := r.table.Close(); err != nil {
+		return err
+	}
+	lock, err := r.cfg.Store.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	defer r.table.Close()
+	if _, err := r.table.Recover(ctx); err != nil {
+		return err
+	}
+	r.progress = progress.Start(r.cfg.Progress)
+	defer r.progress.Done()
+	if err := do(); err != nil {
+		return err
+	}
+	_, err = r.table.Recover(ctx)
+	return err
+}
+
+// whole reports a table whose files are not of the cells that its ledgers tell of: what
+// is lost would be lost for good if they were replaced.
+func whole(m *manifest.Table) error {
+	var files, gone tally.Tally
+	for i := range m.Files {
+		files.Add(m.Files[i].Tally)
+	}
+	for _, d := range m.Dropped {
+		gone.Add(d.Tally)
+	}
+	if want := m.Total().Since(gone); files != want {
+		return fmt.Errorf("%w: its files are of %s, and its loads brought %s", ErrDamaged, files, want)
+	}
+	return nil
+}
+
+// room refuses to write more than there is room for.
+func (r *run) room(ctx context.Context, need int64) error {
+	dir := r.cfg.Store.Address()
+	s, err := dfs.Survey(r.cfg.FS, dir)
+	if err != nil {
+		return ignored(err)
+	}
+	room, err := s.Room(ctx, dir)
+	if err != nil {
+		return ignored(err)
+	}
+	if room.Bytes < need {
+		return fmt.Errorf("%w: %s has room for %s (%s), and about %s are to be written beside what is there; make room, or begin with --keep-for 0s while no extract runs",
+			precheck.ErrNoRoom, dir, humanize.IBytes(uint64(room.Bytes)), room.Limit, humanize.IBytes(uint64(need)))
+	}
+	return nil
+}
+
+// ignored is nil where a file system cannot tell how much room there is.
+func ignored(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// next is a copy of the table's manifest with files of its own, to be changed.
+func (r *run) next() *manifest.Table {
+	m := *r.table.Manifest()
+	m.Files = append([]manifest.File{}, m.Files...)
+	m.Rewritten++
+	return &m
+}
+
+// replaced puts each of the files where the first of those that it was made of stood;
+// an empty one only takes them away.
+func replaced(files []manifest.File, done []rewritten) []manifest.File {
+	by, first := map[string]*manifest.File{}, map[string]bool{}
+	for i := range done {
+		for j, in := range done[i].inputs {
+			by[in.Name], first[in.Name] = &done[i].file, j == 0
+		}
+	}
+	out := []manifest.File{}
+	for _, f := range files {
+		made, ok := by[f.Name]
+		switch {
+		case !ok:
+			out = append(out, f)
+		case first[f.Name] && made.Records > 0:
+			out = append(out, *made)
+		}
+	}
+	return out
+}
