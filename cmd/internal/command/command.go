@@ -75,6 +75,9 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	c.SetOut(env.Stdout)
 	c.SetErr(env.Stderr)
 	c.SetFlagErrorFunc(wrongFlag)
+	var metricsFile string
+	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "write how the run ended to this file, for Prometheus's textfile collector")
+	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return env.metered(c, metricsFile) }
 	return c
 }
 
@@ -113,6 +116,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		env.shared().running = c
 	}
 	env.hear(ctx)
+	ctx = context.WithValue(ctx, endingKey{}, env.shared())
 	c, err := root.ExecuteContextC(env.journalled(ctx, args))
 	if err != nil && !errors.Is(err, ErrUsage) && strings.HasPrefix(err.Error(), "required flag(s)") {
 		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())

@@ -29,11 +29,8 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 	c := s.running
 	k := journal.NewKeeper(func() journal.Run {
 		r := journal.Run{
-			Command: c.Name(), Args: args, Host: Host(), Process: os.Getpid(), User: cmp.Or(os.Getenv("USER"), os.Getenv("LOGNAME")),
+			Command: commandName(c), Args: args, Host: Host(), Process: os.Getpid(), User: cmp.Or(os.Getenv("USER"), os.Getenv("LOGNAME")),
 			Program: programVersion(), Began: e.Began,
-		}
-		if !c.HasParent() {
-			r.Command = "load"
 		}
 		for name, text := range map[string]*string{"from": &r.From, "to": &r.To} {
 			if f := c.Flags().Lookup(name); f != nil {
@@ -56,6 +53,16 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 		return nil
 	})
 	return journal.NewContext(ctx, k)
+}
+
+type endingKey struct{}
+
+// stored notes down which table the run of a context is about.
+func stored(ctx context.Context, fs dfs.FS, s table.Store) {
+	journal.FromContext(ctx).At(fs, CatalogOf(s))
+	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
+		e.setAddress(s.Address())
+	}
 }
 
 // CatalogOf is the directory of a store's catalog.

@@ -117,6 +117,19 @@ type ending struct {
 
 	accounts []func(context.Context, End) error
 	refused  func(*cobra.Command) bool // nil where no journal is kept
+	table    string                    // its address, once it is known
+}
+
+func (s *ending) address() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.table
+}
+
+func (s *ending) setAddress(table string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.table = table
 }
 
 // board shows what the workers of the run are at.

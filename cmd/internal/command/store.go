@@ -10,7 +10,6 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/job"
-	"usertrail/internal/journal"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
@@ -46,7 +45,7 @@ func (f *Flags) Store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, er
 func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
 	s, err := store(ctx, fs, address, j, w)
 	if err == nil {
-		journal.FromContext(ctx).At(fs, CatalogOf(s))
+		stored(ctx, fs, s)
 	}
 	return s, err
 }
