@@ -60,8 +60,8 @@ func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged i
 }
 
 // cost is what the question was estimated to take, and what it took.
-func (q *question) cost(known *manifest.Table, outcome *counts) *manifest.Cost {
-	p := q.facts(known).Expected()
+func (f *facts) cost(outcome *counts) *manifest.Cost {
+	p := f.Expected()
 	r := &outcome.Read
 	return &manifest.Cost{
 		Estimate: manifest.Amount{Users: p.Users, Rows: p.Rows, Behaviours: p.Behaviours, Cells: p.Cells},

@@ -58,7 +58,7 @@ type part struct {
 	trails []*fetch.Trails // held until the part is written
 	users  []slice
 	events int64
-	last   []byte // key of its last user
+	last   []byte // key up to which users are in it, or were read and do not come out
 	counts counts // of all users that were read, up to that one
 }
 
@@ -77,12 +77,16 @@ func (s slice) key() []byte {
 
 // A knife cuts the stream of trails into parts. A part ends with the user with
 // whom it reaches PartEvents, so parts depend on nothing but the trails.
+//
+// Of a question that is cut into pieces a part also ends with its piece.
 type knife struct {
 	ctx      context.Context
 	q        *question
 	jobs     chan<- *part
 	number   int
 	part     *part
+	piece    int    // of the lot that was taken last
+	read     []byte // key of the last user of that lot
 	counts   counts // of all users that were read
 	progress *progress.Progress
 }
@@ -90,6 +94,12 @@ type knife struct {
 // take cuts one lot's trails into users.
 func (k *knife) take(s *sifted) error {
 	defer s.trails.Release()
+	if s.piece != k.piece {
+		if err := k.rest(); err != nil {
+			return err
+		}
+		k.piece = s.piece
+	}
 	for i := range s.users {
 		u := &s.users[i]
 		k.counts.count(u)
@@ -100,6 +110,7 @@ func (k *knife) take(s *sifted) error {
 			return err
 		}
 	}
+	k.read = append(k.read[:0], s.last...)
 	k.q.size.add(len(s.users), s.events)
 	k.progress.Add(int64(s.events))
 	return nil
@@ -120,26 +131,34 @@ func (k *knife) add(s slice) error {
 	if p.events < PartEvents {
 		return nil
 	}
-	return k.end()
+	return k.end(s.key())
 }
 
-func (k *knife) end() error {
+// end ends the part. All users up to the one with the key through are counted, and
+// none after it.
+func (k *knife) end(through []byte) error {
 	p := k.part
 	k.part = nil
 	p.counts = k.counts
 	p.counts.Steps = slices.Clone(k.counts.Steps)
-	p.last = append(p.last, p.users[len(p.users)-1].key()...)
+	p.last = append(p.last, through...)
 	return pipe.Send(k.ctx, k.jobs, p)
 }
 
-// finish ends the last part. An answer without a user is one part without rows,
-// so that whoever reads it finds the columns.
-func (k *knife) finish() error {
-	if k.part == nil && k.number == 0 {
-		return pipe.Send(k.ctx, k.jobs, &part{})
-	}
+// rest ends the part that is begun, if one is: what was read since, of users who do
+// not come out, is counted with it.
+func (k *knife) rest() error {
 	if k.part == nil {
 		return nil
 	}
-	return k.end()
+	return k.end(k.read)
+}
+
+// finish ends the last part. A whole answer without a user is one part without rows,
+// so that whoever reads it finds the columns.
+func (k *knife) finish(whole bool) error {
+	if k.part == nil && k.number == 0 && whole {
+		return pipe.Send(k.ctx, k.jobs, &part{})
+	}
+	return k.rest()
 }

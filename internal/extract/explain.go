@@ -72,7 +72,7 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 	if err != nil {
 		return x, fmt.Errorf("look for what the table has: %w", err)
 	}
-	q.detail(f, ledgers)
+	q.detail(&f.Facts, ledgers)
 	f.Regions, f.Asked, f.Auto = int64(x.Regions), string(cmp.Or(c.Plan, fetch.Auto)), string(c.Plan.For(q.want))
 	x.Rolls, x.Found, x.May, x.Users = f.Rolls, f.Found.Users, f.Stay.Users, f.Listed
 	if q.users.all {

@@ -16,6 +16,14 @@
 // Parts are cut by the trails alone, in order of the users' keys. Neither the
 // number of workers nor the memory nor the table's regions change a byte.
 //
+// # Pieces
+//
+// Many machines answer one question by pieces: ranges of user keys that cover all of
+// them once. Plan cuts them and says what each is, RunPiece does one, and Commit makes
+// an answer of them. With Config.PieceSize Run cuts the same pieces, and a part ends
+// where its piece does, so the answer is the same to the byte; regions then say where
+// pieces end.
+//
 // # Killed at any moment
 //
 // Until it is whole the answer lies in a hidden directory beside OUT, each
@@ -45,6 +53,7 @@ import (
 	"usertrail/internal/fetch"
 	"usertrail/internal/manifest"
 	"usertrail/internal/progress"
+	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
 
@@ -76,6 +85,7 @@ type Config struct {
 	Plan      fetch.Plan
 	Out       string
 	Overwrite bool
+	PieceSize int64 // about how many behaviours of users who may be active; 0 is one piece
 
 	Workers  int   // lots read, and parts written, at once; 1
 	Memory   int64 // bytes of the process; 1 GiB
@@ -92,15 +102,17 @@ type Result struct {
 	Files  int    `json:"files"`
 	Out    string `json:"out"`
 
-	Calls int64    `json:"calls,omitempty"` // of servers, or reads of the table's files
+	Calls int64 `json:"calls,omitempty"` // of servers, or reads of the table's files
 	table.Held
 
 	Notes []string `json:"notes,omitempty"` // what Notes says
 }
 
+func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
+
 // workers is how many there may be at once. The list has to leave room for one.
 func (c *Config) workers() (int, error) {
-	room := cmp.Or(c.Memory, 1<<30) - restMemory - c.Users.bytes()
+	room := c.memory() - restMemory - c.Users.bytes()
 	if room < workerMemory {
 		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", ErrUsers, c.Users.len())
 	}
@@ -119,23 +131,34 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	if err := checkOut(ctx, &c); err != nil {
 		return Result{}, err
 	}
-	out, err := openOutlet(ctx, &c, q)
+	cuts, err := q.pieces(ctx, &c)
+	if err != nil {
+		return Result{}, err
+	}
+	out, err := openOutlet(ctx, &c, q, cuts.plan)
 	if err != nil {
 		return Result{}, err
 	}
 	defer out.close()
 	before, _ := table.SpentBy(c.Table)
-	last := out.last()
-	q.after = last.Last
-	m, err := answer(ctx, &c, q, out, last.Counts)
+	counts, err := answer(ctx, &c, q, out, cuts.ranges)
 	if err != nil {
 		return Result{}, err
 	}
+	m := q.sketch()
+	m.Plan = cuts.plan
+	fill(m, &counts, out.all())
+	m.Cost = q.facts(c.known()).cost(&counts)
 	if err := out.publish(ctx, m, c.Overwrite); err != nil {
 		return Result{}, err
 	}
 	spent, _ := table.SpentBy(c.Table)
-	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), c.Out, spent.Since(before).Calls, table.Held{}, nil}, nil
+	return result(m, c.Out, spent.Since(before).Calls), nil
+}
+
+// result is what became of the question that m answers.
+func result(m *manifest.Extract, out string, calls int64) Result {
+	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), out, calls, table.Held{}, nil}
 }
 
 func checkOut(ctx context.Context, c *Config) error {
@@ -154,15 +177,17 @@ func checkOut(ctx context.Context, c *Config) error {
 	return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", c.Out, iofs.ErrExist)
 }
 
-// answer writes all parts that are not written yet, and says what the whole is.
-// before are the counts of the users whose parts are.
-func answer(ctx context.Context, c *Config, q *question, out outlet, before counts) (*manifest.Extract, error) {
+// answer writes all parts of some pieces that are not written yet, and says what
+// became of the users in their ranges.
+func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []split.Region) (counts, error) {
 	regions, err := q.table.Regions(ctx)
 	if err != nil {
-		return nil, err
+		return counts{}, err
 	}
 	var settled counts
-	k := &knife{q: q, number: out.count(), counts: before}
+	last := out.last()
+	q.after = last.Last
+	k := &knife{q: q, number: out.count(), counts: last.Counts}
 	p := progress.Start(c.Progress)
 	defer p.Done()
 	p.Step("reading trails", "behaviours", 0)
@@ -179,10 +204,10 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, before coun
 			r.at = p.Worker("reading")
 			return r.read, nil
 		}
-		if err := fetch.Each(gctx, settle(gctx, q, regions, &settled), q.workers, begin, k.take); err != nil {
+		if err := fetch.Each(gctx, settle(gctx, q, stretches(pieces, regions), &settled), q.workers, begin, k.take); err != nil {
 			return err
 		}
-		return k.finish()
+		return k.finish(out.whole())
 	})
 	for range out.writers(q.workers) {
 		g.Go(func() error {
@@ -201,10 +226,8 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, before coun
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return counts{}, err
 	}
 	settled.add(&k.counts)
-	m := out.manifest(q, settled, c.Table.Info().Address)
-	m.Cost = q.cost(c.known(), &settled)
-	return m, nil
+	return settled, nil
 }

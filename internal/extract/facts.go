@@ -17,26 +17,42 @@ func (c *Config) known() *manifest.Table {
 	return table.Known(c.Table)
 }
 
-// facts are what is known of the question once its users were settled. They say of all
-// behaviours together how large they are; the manifest does not tell them apart.
-func (q *question) facts(known *manifest.Table) *estimate.Facts {
-	f := &estimate.Facts{
-		Live: q.info.Narrow, Rolls: estimate.Unknown, Workers: q.workers,
-		All: q.users.all, Listed: int64(q.users.len()),
-		Stay: q.census.people, Found: q.census.people, Days: q.span.Days(),
-		Absent: q.existence != nil, Screens: q.screen != nil,
-	}
-	if q.census.daily {
+// facts are what is known of a question. They say of all behaviours together how
+// large they are; the manifest does not tell them apart.
+type facts struct {
+	estimate.Facts
+	Most int64 // users of the largest load of the span
+}
+
+// facts are what is known of the question once its users were settled.
+func (q *question) facts(known *manifest.Table) *facts {
+	f := q.before(known)
+	f.settle(q.census.people, q.census.daily)
+	return f
+}
+
+// settle adds who may stay; daily says that the rolls knew it.
+func (f *facts) settle(people estimate.People, daily bool) {
+	f.Stay, f.Found = people, people
+	if daily {
 		f.Rolls = estimate.Known
+	} else {
+		f.Guess(f.Most)
 	}
+}
+
+// before are what is known before any user is settled.
+func (q *question) before(known *manifest.Table) *facts {
+	f := &facts{Facts: estimate.Facts{
+		Live: q.info.Narrow, Rolls: estimate.Unknown, Workers: q.workers,
+		All: q.users.all, Listed: int64(q.users.len()), Days: q.span.Days(),
+		Absent: q.existence != nil, Screens: q.screen != nil,
+	}}
 	f.Kinds = make([]estimate.Kind, len(q.info.Schema.Kinds))
 	for k := range f.Kinds {
 		f.Kinds[k] = estimate.Kind{Read: slices.Contains(q.want.Kinds, k), Asked: q.share(q.want.Fields, k), Judged: q.share(q.judges().Fields, k)}
 	}
-	most := q.weigh(f, known)
-	if f.Rolls == estimate.Unknown {
-		f.Guess(most)
-	}
+	f.Most = q.weigh(&f.Facts, known)
 	return f
 }
 

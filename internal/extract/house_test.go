@@ -153,6 +153,7 @@ type turn struct {
 	unrolled  bool // asked without its rolls
 	unsure    bool // asked with rolls that name too much
 	output    extract.Output
+	pieceSize int64
 }
 
 // unsure is a table whose rolls name behaviours that are gone.
@@ -201,32 +202,48 @@ func (h *house) load(t testing.TB, u turn, span behaviour.Span) bulkload.Result 
 	return r
 }
 
-// ask extracts an answer from the table into the directory out. A nil list is
-// everybody.
-func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out string) (extract.Result, error) {
+// open opens the table.
+func (h *house) open(ctx context.Context, u turn) (table.Table, error) {
 	opened, err := h.store(u.name).Open(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case u.unrolled:
+		return table.Unrolled(opened), nil
+	case u.unsure:
+		return unsure{opened}, nil
+	}
+	return opened, nil
+}
+
+// asks is a question about the table, which is to be closed, for the directory out. A
+// nil list is everybody.
+func (h *house) asks(ctx context.Context, q testworld.Question, u turn, out string) (extract.Config, error) {
+	asked, err := h.open(ctx, u)
 	if err != nil {
-		return extract.Result{}, err
-	}
-	var asked table.Table = opened
-	if u.unrolled {
-		asked = table.Unrolled(opened)
-	}
-	if u.unsure {
-		asked = unsure{opened}
+		return extract.Config{}, err
 	}
 	users := extract.AllUsers()
 	if q.Users != nil {
 		list := strings.NewReader(strings.Join(q.Users, "\n"))
-		if users, err = extract.ReadUsers(list, "list", opened.Info().Layout, 1<<30); err != nil {
-			return extract.Result{}, errors.Join(err, opened.Close())
+		if users, err = extract.ReadUsers(list, "list", asked.Info().Layout, 1<<30); err != nil {
+			return extract.Config{}, errors.Join(err, asked.Close())
 		}
 	}
-	r, err := extract.Run(ctx, extract.Config{
+	return extract.Config{
 		FS: h.fs, Table: asked, Users: users, Span: q.Span, Types: q.Kinds,
-		Active: q.Active, Conditions: conditions(q), Output: u.output, Out: out, Workers: u.workers, Overwrite: u.overwrite,
-	})
-	return r, errors.Join(err, opened.Close())
+		Active: q.Active, Conditions: conditions(q), Output: u.output, Out: out, Workers: u.workers, Overwrite: u.overwrite, PieceSize: u.pieceSize,
+	}, nil
+}
+
+// ask extracts an answer from the table into the directory out.
+func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out string) (extract.Result, error) {
+	c, err := h.asks(ctx, q, u, out)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	r, err := extract.Run(ctx, c)
+	return r, errors.Join(err, c.Table.Close())
 }
 
 // conditions are those of a question as extract takes them.
@@ -246,9 +263,15 @@ func (h *house) answer(t testing.TB, q testworld.Question, u turn) testworld.Ans
 	if err != nil {
 		t.Fatalf("extract %+v: %v", q, err)
 	}
+	return h.read(t, r, out)
+}
+
+// read reads an answer back.
+func (h *house) read(t testing.TB, r extract.Result, out string) testworld.Answer {
+	t.Helper()
 	rows := readTrails(t, h.fs, out)
 	if r.Events != int64(len(rows)) {
-		t.Errorf("extract %+v: says it wrote %d behaviours, there are %d", q, r.Events, len(rows))
+		t.Errorf("%s: says it wrote %d behaviours, there are %d", out, r.Events, len(rows))
 	}
 	return testworld.Answer{Users: int(r.Users), Found: int(r.Found), Active: int(r.Active), Rows: rows}
 }

@@ -270,16 +270,14 @@ func (q *question) columns() []behaviour.Field {
 	return out
 }
 
-// funnel says how many users reached each step of the sequence.
-func (q *question) funnel(c counts) []manifest.Step {
+// funnel are the steps of the sequence.
+func (q *question) funnel() []manifest.Step {
 	if q.steps == nil {
 		return nil
 	}
 	var out []manifest.Step
-	steps := q.steps.Steps()
-	c.reach(len(steps))
-	for i, s := range steps {
-		step := manifest.Step{Behaviour: q.info.Schema.Kinds[s.Kind].Name, Users: c.Steps[i]}
+	for _, s := range q.steps.Steps() {
+		step := manifest.Step{Behaviour: q.info.Schema.Kinds[s.Kind].Name}
 		if s.Within > 0 {
 			step.Within = s.Within.String()
 		}

@@ -74,6 +74,8 @@ type sifted struct {
 	trails *fetch.Trails
 	users  []judged // from and to are events of trails
 	events int      // that were read
+	last   []byte   // key of the lot's last user
+	piece  int      // that the lot belongs to
 }
 
 // A reader reads lots and judges their users. It is for one goroutine.
@@ -120,6 +122,7 @@ func (r *reader) read(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 	r.q.shrink(s)
 	r.q.whole.add(stay.Len(), began)
 	s.users = rejoin(rejoin(s.users, left), absent)
+	s.last, s.piece = p.Keys.At(p.Keys.Len()-1), p.Piece
 	return s, nil
 }
 
@@ -155,7 +158,7 @@ func (r *reader) sift(ctx context.Context, a *fetch.Asker, keys *fetch.Keys) (*s
 		return nil, err
 	}
 	users, err := r.sifter.sift(t)
-	return &sifted{t, users, len(t.Batch.Events)}, err
+	return &sifted{trails: t, users: users, events: len(t.Batch.Events)}, err
 }
 
 // rejoin puts users who did not stay back to their places: before the one of users

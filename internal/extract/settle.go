@@ -23,7 +23,37 @@ const (
 	lotUsers   = 4 << 10
 )
 
-// settled is one region's answer to who is active: its lots, and the counts of
+// A stretch is a region, or as much of it as belongs to a piece.
+type stretch struct {
+	split.Region
+	piece int
+}
+
+// stretches are what lies in each of some pieces, in order, of the regions.
+func stretches(pieces, regions []split.Region) []stretch {
+	var out []stretch
+	for i, p := range pieces {
+		for _, r := range regions {
+			if both, ok := intersect(p, r); ok {
+				out = append(out, stretch{both, i})
+			}
+		}
+	}
+	return out
+}
+
+// intersect is what lies in both, if anything does.
+func intersect(a, b split.Region) (split.Region, bool) {
+	if bytes.Compare(b.Start, a.Start) > 0 {
+		a.Start = b.Start
+	}
+	if len(a.End) == 0 || len(b.End) > 0 && bytes.Compare(b.End, a.End) < 0 {
+		a.End = b.End
+	}
+	return a, len(a.End) == 0 || bytes.Compare(a.Start, a.End) < 0
+}
+
+// settled is one stretch's answer to who is active: its lots, and the counts of
 // its users as far as they are known before any row is read. counts and err are valid
 // when lots is closed.
 type settled struct {
@@ -37,7 +67,7 @@ type settled struct {
 // settled ahead of the one whose lots are taken, Workers of them at once.
 // total is given the counts of what is known without reading rows once all lots have
 // been taken.
-func settle(ctx context.Context, q *question, regions []split.Region, total *counts) iter.Seq2[*fetch.Lot, error] {
+func settle(ctx context.Context, q *question, regions []stretch, total *counts) iter.Seq2[*fetch.Lot, error] {
 	return func(yield func(*fetch.Lot, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		g, ctx := errgroup.WithContext(ctx)
@@ -86,8 +116,9 @@ func settle(ctx context.Context, q *question, regions []split.Region, total *cou
 	}
 }
 
-// settleRegion walks one region's users beside the list.
-func settleRegion(ctx context.Context, q *question, r split.Region, out *settled) error {
+// settleRegion walks the users of a region, or a stretch of it, beside the list.
+func settleRegion(ctx context.Context, q *question, s stretch, out *settled) error {
+	r := s.Region
 	from, to := q.users.within(r)
 	if !q.users.all && from == to {
 		return nil
@@ -97,7 +128,7 @@ func settleRegion(ctx context.Context, q *question, r split.Region, out *settled
 		return err
 	}
 	defer users.Close()
-	c := cutter{ctx: ctx, out: out.lots, size: &q.size}
+	c := cutter{ctx: ctx, out: out.lots, piece: s.piece, size: &q.size}
 	stay := q.census.region(users)
 	take := func(u table.User) error {
 		if !q.mayStay(u, &out.counts) {
@@ -179,6 +210,7 @@ func walk(users table.Users, u *Users, from, to int, take func(table.User) error
 type cutter struct {
 	ctx     context.Context
 	out     chan<- *fetch.Lot
+	piece   int
 	size    *sizes
 	keys    *fetch.Keys
 	records int64
@@ -200,7 +232,7 @@ func (c *cutter) flush() error {
 	if c.keys == nil {
 		return nil
 	}
-	p := &fetch.Lot{Keys: c.keys}
+	p := &fetch.Lot{Keys: c.keys, Piece: c.piece}
 	c.keys, c.records = nil, 0
 	return pipe.Send(c.ctx, c.out, p)
 }

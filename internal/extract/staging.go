@@ -37,10 +37,11 @@ const (
 //	.OUT.partial/date=2014-09-01/part-00000.parquet
 type staging struct {
 	finished
-	fs   dfs.FS
-	dir  string
-	to   string
-	lock dfs.Lock
+	fs    dfs.FS
+	dir   string
+	to    string
+	held  dfs.Lock
+	piece bool // it holds a piece of an answer
 }
 
 // finished are the parts that are.
@@ -55,7 +56,7 @@ type partRecord struct {
 	Number int                  `json:"number"`
 	Users  int64                `json:"users"`
 	Events int64                `json:"events"`
-	Last   manifest.Key         `json:"last"`   // key of its last user
+	Last   manifest.Key         `json:"last"`   // key up to which users are in it, or were read and do not come out
 	Counts counts               `json:"counts"` // of all users that were read, up to that one
 }
 
@@ -64,19 +65,26 @@ type asked struct {
 	manifest.Question
 	Table   string `json:"table"`
 	Version string `json:"table_version"`
+	Plan    string `json:"plan,omitempty"` // by which it is cut into pieces
+}
+
+// asks is what q asks of its table.
+func (q *question) asks() asked {
+	return asked{Question: q.manifest(), Table: q.info.Address, Version: q.info.Version}
 }
 
 // openStaging takes the lock, and what an earlier run of the same question has
 // finished.
-func openStaging(ctx context.Context, c *Config, q *question) (*staging, error) {
-	to := strings.TrimRight(c.Out, "/")
-	s := &staging{fs: c.FS, to: to, dir: beside(to, ".partial")}
-	lock, err := s.fs.Lock(ctx, beside(to, ".lock"))
+func openStaging(ctx context.Context, c *Config, q *question, plan string) (*staging, error) {
+	p := placeOf(c.FS, c.Out)
+	lock, err := p.lock(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("begin --out %s: %w", c.Out, err)
+		return nil, err
 	}
-	s.lock = lock
-	if err := s.begin(ctx, asked{q.manifest(), q.info.Address, q.info.Version}); err != nil {
+	s := &staging{fs: c.FS, to: p.out, dir: p.dir, held: lock}
+	a := q.asks()
+	a.Plan = plan
+	if err := s.begin(ctx, p, a); err != nil {
 		s.close()
 		return nil, fmt.Errorf("begin --out %s: %w", c.Out, err)
 	}
@@ -85,13 +93,20 @@ func openStaging(ctx context.Context, c *Config, q *question) (*staging, error) 
 
 // begin goes on where a run with the same question stopped, or wipes what
 // another question left.
-func (s *staging) begin(ctx context.Context, a asked) error {
-	want, err := json.Marshal(a)
+func (s *staging) begin(ctx context.Context, p *place, question any) error {
+	want, err := json.Marshal(question)
 	if err != nil {
 		return err
 	}
-	if err := s.fs.Mkdir(ctx, s.dir); err != nil {
+	have, err := dfs.ReadFile(ctx, s.fs, dfs.Join(s.dir, questionName))
+	switch {
+	case err != nil && !errors.Is(err, iofs.ErrNotExist):
 		return err
+	case string(have) != string(want):
+		if err := p.wipe(ctx); err != nil {
+			return err
+		}
+		return dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, questionName), want)
 	}
 	if err := s.fs.Sweep(ctx, s.dir); err != nil {
 		return err
@@ -100,25 +115,13 @@ func (s *staging) begin(ctx context.Context, a asked) error {
 	if err != nil {
 		return err
 	}
-	have, err := dfs.ReadFile(ctx, s.fs, dfs.Join(s.dir, questionName))
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return err
-	}
-	if string(have) == string(want) {
-		return s.resume(ctx, list)
-	}
-	for _, f := range list {
-		if err := s.fs.Remove(ctx, f.Name); err != nil {
-			return err
-		}
-	}
-	return dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, questionName), want)
+	return s.resume(ctx, list)
 }
 
 // resume takes the parts that are finished with all before them, and removes
 // the rest.
 func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
-	list, err := s.deeper(ctx, list)
+	list, err := deeper(ctx, s.fs, list)
 	if err != nil {
 		return err
 	}
@@ -154,14 +157,14 @@ func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
 }
 
 // deeper is list with what lies in the directories on it.
-func (s *staging) deeper(ctx context.Context, list []dfs.Info) ([]dfs.Info, error) {
+func deeper(ctx context.Context, fs dfs.FS, list []dfs.Info) ([]dfs.Info, error) {
 	var out []dfs.Info
 	for _, f := range list {
 		if !f.Dir {
 			out = append(out, f)
 			continue
 		}
-		below, err := s.fs.List(ctx, f.Name)
+		below, err := fs.List(ctx, f.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -171,6 +174,8 @@ func (s *staging) deeper(ctx context.Context, list []dfs.Info) ([]dfs.Info, erro
 }
 
 func (s *staging) writers(workers int) int { return workers }
+
+func (s *staging) whole() bool { return !s.piece }
 
 // last is the last part that is finished with all before it.
 func (f *finished) last() partRecord {
@@ -206,31 +211,42 @@ func (s *staging) done(ctx context.Context, r partRecord) error {
 	return nil
 }
 
-// manifest says what the whole answer is, once all parts are done.
-func (f *finished) manifest(q *question, c counts, table string) *manifest.Extract {
+// all are the parts in order.
+func (f *finished) all() []partRecord {
 	slices.SortFunc(f.parts, func(a, b partRecord) int { return cmp.Compare(a.Number, b.Number) })
-	m := &manifest.Extract{
-		Version: manifest.Version, Table: table, Zone: q.info.Schema.Zone, Question: q.manifest(),
-		Columns: q.allColumns(), Fields: q.columns(), Users: int64(q.users.len()), Found: c.Found, Active: c.Active, Sequence: q.funnel(c),
+	return f.parts
+}
+
+// sketch is what an answer is as far as the question tells: all but its counts and
+// its parts.
+func (q *question) sketch() *manifest.Extract {
+	return &manifest.Extract{
+		Version: manifest.Version, Table: q.info.Address, Zone: q.info.Schema.Zone, Question: q.manifest(),
+		Columns: q.allColumns(), Fields: q.columns(), Users: int64(q.users.len()), Sequence: q.funnel(),
 	}
-	if q.users.all {
+}
+
+// fill makes a sketch the answer that has some parts.
+func fill(m *manifest.Extract, c *counts, parts []partRecord) {
+	m.Found, m.Active = c.Found, c.Active
+	if m.Question.Users == everyone {
 		m.Users = c.Found
 	}
-	for _, p := range f.parts {
+	c.reach(len(m.Sequence))
+	for i := range m.Sequence {
+		m.Sequence[i].Users = c.Steps[i]
+	}
+	for _, p := range parts {
 		m.Kept += p.Users
 		m.Events += p.Events
 		m.Parts = append(m.Parts, p.Files...)
 	}
-	return m
 }
 
 // publish ends the answer and gives it its name.
 func (s *staging) publish(ctx context.Context, m *manifest.Extract, overwrite bool) error {
-	if err := manifest.Write(ctx, s.fs, dfs.Join(s.dir, ManifestName), m); err != nil {
-		return fmt.Errorf("publish: %w", err)
-	}
-	if err := dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, SuccessName), nil); err != nil {
-		return fmt.Errorf("publish: %w", err)
+	if err := s.finish(ctx, m); err != nil {
+		return err
 	}
 	for n := range s.parts {
 		if err := s.fs.Remove(ctx, dfs.Join(s.dir, doneName(n))); err != nil {
@@ -241,6 +257,17 @@ func (s *staging) publish(ctx context.Context, m *manifest.Extract, overwrite bo
 		return fmt.Errorf("publish: %w", err)
 	}
 	return s.rename(ctx, overwrite)
+}
+
+// finish writes what tells that the answer is whole.
+func (s *staging) finish(ctx context.Context, m *manifest.Extract) error {
+	if err := manifest.Write(ctx, s.fs, dfs.Join(s.dir, ManifestName), m); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	if err := dfs.WriteFile(ctx, s.fs, dfs.Join(s.dir, SuccessName), nil); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return nil
 }
 
 // rename gives the answer its name.
@@ -283,9 +310,9 @@ func (s *staging) putBack(ctx context.Context, old string) error {
 
 // close lets go of the lock.
 func (s *staging) close() {
-	if s.lock != nil {
-		s.lock.Unlock()
-		s.lock = nil
+	if s.held != nil {
+		s.held.Unlock()
+		s.held = nil
 	}
 }
 

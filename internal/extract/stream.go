@@ -26,20 +26,22 @@ type outlet interface {
 	create(ctx context.Context, name string) (dfs.Pending, error)
 	// done records that a part is whole.
 	done(ctx context.Context, r partRecord) error
-	// manifest says what the whole answer is, once all parts are done.
-	manifest(q *question, c counts, table string) *manifest.Extract
+	// all are the parts, in order, once they are done.
+	all() []partRecord
+	// whole says whether this is all of an answer, and not a piece.
+	whole() bool
 	// publish ends the answer.
 	publish(ctx context.Context, m *manifest.Extract, overwrite bool) error
 	// close lets go of what is held.
 	close()
 }
 
-// openOutlet opens where an answer goes.
-func openOutlet(ctx context.Context, c *Config, q *question) (outlet, error) {
+// openOutlet opens where an answer goes, one that is cut as a plan says.
+func openOutlet(ctx context.Context, c *Config, q *question, plan string) (outlet, error) {
 	if q.output.Stream != nil {
 		return &stream{q: q}, nil
 	}
-	return openStaging(ctx, c, q)
+	return openStaging(ctx, c, q, plan)
 }
 
 // A stream is an outlet that passes the parts on as they come, one at a time, so
@@ -51,6 +53,7 @@ type stream struct {
 }
 
 func (s *stream) writers(int) int { return 1 }
+func (s *stream) whole() bool     { return true }
 
 // create begins a part. The header of csv comes before the first.
 func (s *stream) create(context.Context, string) (dfs.Pending, error) {

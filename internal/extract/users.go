@@ -29,6 +29,9 @@ type Users struct {
 	ends []uint32 // where each of them ends in data
 }
 
+// everyone is the digest of all users.
+const everyone = "all"
+
 // AllUsers asks for every user.
 func AllUsers() *Users { return &Users{all: true} }
 
@@ -195,7 +198,7 @@ func (u *Users) within(r split.Region) (from, to int) {
 // digest names the set of users, whatever the order of the list.
 func (u *Users) digest() string {
 	if u.all {
-		return "all"
+		return everyone
 	}
 	h := sha256.New()
 	for i := range u.len() {

@@ -21,7 +21,8 @@ import (
 
 // A Lot is some users of one region.
 type Lot struct {
-	Keys *Keys
+	Keys  *Keys
+	Piece int // of the whole work, that they belong to; whoever hands lots out says
 }
 
 // A Work answers one lot after the other. It is for one goroutine.

@@ -7,6 +7,7 @@ type Extract struct {
 	Version  int               `json:"version"`
 	Table    string            `json:"table"`
 	Zone     string            `json:"zone,omitempty"` // IANA name; a behaviour's date is its local date here
+	Plan     string            `json:"plan,omitempty"` // that cut it into pieces, whose ends are ends of parts
 	Question Question          `json:"question"`
 	Columns  []behaviour.Field `json:"columns,omitempty"` // all of them; the one that partitions the answer is not in its files
 	Fields   []behaviour.Field `json:"fields"`            // those that are fields of behaviours

@@ -1,0 +1,194 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/estimate"
+	"usertrail/internal/manifest"
+	"usertrail/internal/piece"
+)
+
+// Commit makes the answer of a plan whose pieces are all done, and gives it its name.
+// Killed at any moment, the same goes on. It needs no table: the answer is that of the
+// table as the plan found it, and each piece has made sure that it was so still.
+//
+// Its error wraps piece.ErrPiece where some lines are not one plan, piece.ErrMissing where
+// pieces have not reported, ErrNothing where the plan is committed, fs.ErrExist where Out
+// is there and is not to be replaced.
+func Commit(ctx context.Context, fs dfs.FS, pieces []Piece) (Result, error) {
+	if err := onePlan(pieces); err != nil {
+		return Result{}, err
+	}
+	first := &pieces[0]
+	p := placeOf(fs, first.Out)
+	l, err := p.lock(ctx)
+	if err != nil {
+		return Result{Out: first.Out}, err
+	}
+	defer l.Unlock()
+	r, err := p.commit(ctx, first)
+	r.Out = first.Out
+	return r, err
+}
+
+// onePlan reports pieces that are not those of one plan, for one OUT.
+func onePlan(pieces []Piece) error {
+	var all []piece.Header
+	for _, p := range pieces {
+		if p.Out != pieces[0].Out {
+			return fmt.Errorf("%w: one is for --out %s, another for --out %s", piece.ErrPiece, pieces[0].Out, p.Out)
+		}
+		all = append(all, p.Header)
+	}
+	return piece.Check(all)
+}
+
+func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
+	have, err := p.planned(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	ours := have != nil && have.Plan == first.Plan
+	if done, err := p.committed(ctx, first.Plan); err != nil {
+		return Result{}, err
+	} else if done {
+		if ours { // killed before it was tidied
+			err = p.fs.Remove(ctx, p.dir)
+		}
+		return Result{}, errors.Join(fmt.Errorf("%w: --out %s is the answer of plan %s", ErrNothing, first.Out, first.Plan), err)
+	}
+	if !ours {
+		return Result{}, fmt.Errorf("--out %s has no plan %s: plan again", first.Out, first.Plan)
+	}
+	if err := checkOut(ctx, &Config{FS: p.fs, Out: first.Out, Overwrite: first.Overwrite}); err != nil {
+		return Result{}, err
+	}
+	reports, err := p.reports(ctx, have)
+	if err != nil {
+		return Result{}, err
+	}
+	m, calls, err := p.gather(ctx, have, reports)
+	if err != nil {
+		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+	}
+	s := &staging{fs: p.fs, dir: p.name(answerName), to: p.out}
+	if err := s.finish(ctx, m); err != nil {
+		return Result{}, err
+	}
+	if err := s.rename(ctx, first.Overwrite); err != nil {
+		return Result{}, err
+	}
+	return result(m, first.Out, calls), p.fs.Remove(ctx, p.dir)
+}
+
+// reports are those of all pieces. It fails with piece.ErrMissing while there are less.
+func (p *place) reports(ctx context.Context, have *planned) ([]*report, error) {
+	all := make([]*report, have.Of)
+	var missing []int
+	for n := range all {
+		r, err := p.report(ctx, have.Plan, n)
+		if err != nil {
+			return nil, err
+		}
+		if all[n] = r; r == nil {
+			missing = append(missing, n)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, piece.Missing(have.Plan, missing, have.Of)
+	}
+	return all, nil
+}
+
+// gather adds up what pieces reported, and brings their parts together, numbered one
+// after the other. calls are those of the pieces.
+func (p *place) gather(ctx context.Context, have *planned, reports []*report) (m *manifest.Extract, calls int64, err error) {
+	there, err := p.gathered(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var counted counts
+	var people estimate.People
+	var daily bool
+	var parts []partRecord
+	for n, r := range reports {
+		counted.add(&r.Counts)
+		people.Add(r.People)
+		daily = daily || r.Daily
+		calls += r.Calls
+		for _, part := range r.Parts {
+			part.Number = len(parts)
+			if err := p.move(ctx, pieceName(n), part.Files, len(parts), there); err != nil {
+				return nil, 0, err
+			}
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		parts = []partRecord{{Files: have.None}}
+		if err := p.move(ctx, noneName, have.None, 0, there); err != nil {
+			return nil, 0, err
+		}
+	}
+	have.Facts.settle(people, daily)
+	fill(have.Answer, &counted, parts)
+	have.Answer.Cost = have.Facts.cost(&counted)
+	return have.Answer, calls, nil
+}
+
+// gathered are the files that a commit before brought together.
+func (p *place) gathered(ctx context.Context) (map[string]bool, error) {
+	dir := p.name(answerName)
+	if err := p.fs.Mkdir(ctx, dir); err != nil {
+		return nil, err
+	}
+	list, err := p.fs.List(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = deeper(ctx, p.fs, list); err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, f := range list {
+		there[f.Name] = true
+	}
+	return there, nil
+}
+
+// move makes the files of a part, in a directory of the place, those of the answer's
+// part with a number, but for those that are there already.
+func (p *place) move(ctx context.Context, from string, files []manifest.TrailPart, number int, there map[string]bool) error {
+	for i := range files {
+		f := &files[i]
+		was := dfs.Join(p.name(from), f.Name)
+		f.Name = renumbered(f.Name, number)
+		to := dfs.Join(p.name(answerName), f.Name)
+		if there[to] {
+			continue
+		}
+		if err := p.fs.Mkdir(ctx, dfs.Dir(to)); err != nil {
+			return err
+		}
+		err := p.fs.Publish(ctx, was, to)
+		if errors.Is(err, iofs.ErrNotExist) {
+			return fmt.Errorf("a part is gone: %w: remove %s and plan again", err, p.dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renumbered is a part's name with another number.
+func renumbered(name string, number int) string {
+	at := strings.LastIndexByte(name, '/') + 1
+	_, format, _ := strings.Cut(name[at:], ".")
+	return name[:at] + (&Output{Format: Format(format)}).partName(number)
+}

@@ -1,0 +1,127 @@
+package extract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+)
+
+// A place is where answers for one OUT grow: a hidden directory beside it, with a lock.
+// Of an answer that is cut into pieces there lies
+//
+//	.OUT.partial/_question.json      the plan
+//	.OUT.partial/_users              the list of users, cut as the pieces are
+//	.OUT.partial/_none/…             the part of an answer of nobody
+//	.OUT.partial/_piece-00003.lock   held while piece 3 is done
+//	.OUT.partial/_piece-00003/…      its parts, as a staging has them
+//	.OUT.partial/_piece-00003.json   it is done, and this is in it
+//	.OUT.partial/_answer/…           what commit has brought together
+type place struct {
+	fs  dfs.FS
+	out string
+	dir string
+}
+
+// More names in it.
+const (
+	usersName  = "_users"
+	noneName   = "_none"
+	answerName = "_answer"
+	lockEnding = ".lock"
+)
+
+func placeOf(fs dfs.FS, out string) *place {
+	out = strings.TrimRight(out, "/")
+	return &place{fs: fs, out: out, dir: beside(out, ".partial")}
+}
+
+// lock keeps others away from OUT, but not from pieces.
+func (p *place) lock(ctx context.Context) (dfs.Lock, error) {
+	l, err := p.fs.Lock(ctx, beside(p.out, lockEnding))
+	if err != nil {
+		return nil, fmt.Errorf("begin --out %s: %w", p.out, err)
+	}
+	return l, nil
+}
+
+func (p *place) name(base string) string { return dfs.Join(p.dir, base) }
+
+func pieceName(n int) string { return fmt.Sprintf("_piece-%05d", n) }
+
+func reportName(n int) string { return pieceName(n) + ".json" }
+
+// wipe makes the place empty. It fails with dfs.ErrLocked where somebody is at a piece.
+func (p *place) wipe(ctx context.Context) error {
+	if err := p.fs.Mkdir(ctx, p.dir); err != nil {
+		return err
+	}
+	list, err := p.fs.List(ctx, p.dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if !strings.HasSuffix(f.Name, lockEnding) {
+			continue
+		}
+		l, err := p.fs.Lock(ctx, f.Name)
+		if err != nil {
+			return fmt.Errorf("a piece of another plan is being done: %w", err)
+		}
+		if err := l.Unlock(); err != nil {
+			return err
+		}
+	}
+	if err := p.fs.Sweep(ctx, p.dir); err != nil {
+		return err
+	}
+	for _, f := range list {
+		if err := p.fs.Remove(ctx, f.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planned is the plan that lies here, nil if none does.
+func (p *place) planned(ctx context.Context) (*planned, error) {
+	b, err := dfs.ReadFile(ctx, p.fs, p.name(questionName))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var have planned
+	if err := json.Unmarshal(b, &have); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.name(questionName), err)
+	}
+	if have.Of == 0 {
+		return nil, nil // one process answers there
+	}
+	return &have, nil
+}
+
+// answered is the answer that OUT is, nil if OUT is not there, or is none.
+func (p *place) answered(ctx context.Context) (*manifest.Extract, error) {
+	var m manifest.Extract
+	err := manifest.Read(ctx, p.fs, dfs.Join(p.out, ManifestName), &m)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged) || errors.Is(err, dfs.ErrNotDir):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for --out: %w", err)
+	}
+	return &m, nil
+}
+
+// committed says whether OUT is what a plan asks for.
+func (p *place) committed(ctx context.Context, plan string) (bool, error) {
+	m, err := p.answered(ctx)
+	return m != nil && m.Plan == plan, err
+}

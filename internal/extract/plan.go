@@ -1,0 +1,188 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/fetch"
+	"usertrail/internal/manifest"
+	"usertrail/internal/piece"
+	"usertrail/internal/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// ErrNothing is returned where the answer is there already.
+var ErrNothing = errors.New("nothing to do")
+
+// PieceSize is how many behaviours a piece has where nothing else is said: some seconds'
+// work for a core, and many times what it takes YARN to start a container.
+const PieceSize = 4_000_000
+
+// What is what a piece of an extract is called.
+const What = "extract"
+
+// A Piece is all that a worker needs to do its piece of an extract.
+type Piece struct {
+	piece.Header
+	Access
+	Version   string            `json:"table_version,omitempty"` // none: nothing tells whether it changes
+	Out       string            `json:"out"`
+	Overwrite bool              `json:"overwrite,omitempty"`
+	From      manifest.Key      `json:"from,omitempty"`  // the first user key
+	Until     manifest.Key      `json:"until,omitempty"` // the first past it
+	Users     *Members          `json:"users,omitempty"` // none: all of the range
+	Fetch     fetch.Plan        `json:"fetch,omitempty"`
+	Question  manifest.Question `json:"question"`
+}
+
+// Access is what says how a worker opens the table, besides its address.
+type Access struct {
+	Catalog  string            `json:"catalog,omitempty"`
+	Family   string            `json:"family,omitempty"`
+	Root     string            `json:"root,omitempty"`
+	Others   bool              `json:"others,omitempty"`
+	Snapshot string            `json:"snapshot,omitempty"`
+	Unrolled bool              `json:"unrolled,omitempty"` // without its rolls
+	Schema   *behaviour.Schema `json:"schema,omitempty"`   // of a table that does not tell it
+}
+
+// planned is a plan as it lies in its place: all that Commit needs to know.
+type planned struct {
+	asked
+	Of     int                  `json:"pieces"`
+	Answer *manifest.Extract    `json:"answer"` // but for its counts and parts
+	Facts  *facts               `json:"facts"`
+	None   []manifest.TrailPart `json:"none"` // of an answer of nobody
+}
+
+// A PlanResult is what a plan is.
+type PlanResult struct {
+	Plan   string `json:"plan"`
+	Pieces int    `json:"pieces"`
+	Users  int64  `json:"users"` // asked; 0 of all
+	Out    string `json:"out"`
+}
+
+// Plan cuts a question into pieces of about c.PieceSize behaviours, and makes the place
+// beside c.Out where they come together. address is where workers find the table, and
+// access how they open it. Planning the same again gives the same, and leaves what is
+// done as it is.
+//
+// Its error wraps ErrNothing where Out is the answer of this very plan, fs.ErrExist where
+// Out is something else, dfs.ErrLocked where somebody is at Out, or at a piece of another
+// plan for it.
+func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece, PlanResult, error) {
+	r := PlanResult{Out: c.Out}
+	c.PieceSize = cmp.Or(c.PieceSize, PieceSize)
+	q, err := newQuestion(&c)
+	if err != nil {
+		return nil, r, err
+	}
+	p := placeOf(c.FS, c.Out)
+	if err := p.free(ctx, &c); err != nil {
+		return nil, r, err
+	}
+	voice := progress.Start(c.Progress)
+	defer voice.Done()
+	voice.Step("cutting into pieces", "users", 0)
+	cut, err := q.pieces(ctx, &c)
+	if err != nil {
+		return nil, r, err
+	}
+	r.Plan, r.Pieces, r.Users = cut.plan, len(cut.ranges), int64(q.users.len())
+	if done, err := p.committed(ctx, cut.plan); err != nil {
+		return nil, r, err
+	} else if done {
+		return nil, r, fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out)
+	}
+	if err := checkOut(ctx, &c); err != nil {
+		return nil, r, err
+	}
+	list := cutUsers(q.users, cut.ranges)
+	if err := p.prepare(ctx, &c, q, cut); err != nil {
+		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
+	}
+	access.Unrolled = access.Unrolled || table.IsUnrolled(c.Table)
+	first := Piece{
+		Header: piece.Header{Usertrail: What, Version: piece.Version, Plan: cut.plan, Of: len(cut.ranges), Table: address},
+		Access: access, Version: q.info.Version, Out: c.Out, Overwrite: c.Overwrite, Fetch: c.Plan, Question: q.manifest(),
+	}
+	if !pinned(&c) {
+		first.Version = ""
+	}
+	return piecesOf(first, cut.ranges, list), r, nil
+}
+
+// piecesOf makes pieces that are like the first but for their ranges and their users.
+func piecesOf(first Piece, ranges []split.Region, list []*Members) []Piece {
+	all := make([]Piece, len(ranges))
+	for i, r := range ranges {
+		all[i] = first
+		all[i].Piece, all[i].From, all[i].Until, all[i].Users = i, r.Start, r.End, list[i]
+	}
+	return all
+}
+
+// free reports an OUT that is there and was not made by pieces, before anything else
+// is looked for. Whether another is of this plan is known once that is made.
+func (p *place) free(ctx context.Context, c *Config) error {
+	err := checkOut(ctx, c)
+	if !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	m, failed := p.answered(ctx)
+	if failed != nil {
+		return failed
+	}
+	if m == nil || m.Plan == "" {
+		return err
+	}
+	return nil
+}
+
+// prepare makes the place that of a plan, unless it is. The plan itself is written last.
+func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) error {
+	l, err := p.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Unlock()
+	have, err := p.planned(ctx)
+	if err != nil || have != nil && have.Plan == cut.plan {
+		return err
+	}
+	if err := p.wipe(ctx); err != nil {
+		return err
+	}
+	if err := p.writeUsers(ctx, q.users); err != nil {
+		return err
+	}
+	none, err := p.writeNone(ctx, q)
+	if err != nil {
+		return err
+	}
+	plan := planned{asked: q.asks(), Of: len(cut.ranges), Answer: q.sketch(), Facts: q.before(c.known()), None: none}
+	plan.Plan, plan.Answer.Plan = cut.plan, cut.plan
+	b, err := json.Marshal(plan)
+	if err != nil {
+		return err
+	}
+	return dfs.WriteFile(ctx, p.fs, p.name(questionName), b)
+}
+
+// writeNone writes the part of an answer of nobody: whoever reads it finds the columns.
+// Only the question can write it, so it lies ready.
+func (p *place) writeNone(ctx context.Context, q *question) ([]manifest.TrailPart, error) {
+	none := &staging{fs: p.fs, dir: p.name(noneName)}
+	if err := newPartWriter(q).write(ctx, none, new(part)); err != nil {
+		return nil, err
+	}
+	return none.parts[0].Files, nil
+}

@@ -1,0 +1,244 @@
+package extract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"time"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/estimate"
+	"usertrail/internal/pipe"
+	"usertrail/internal/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/trailfile"
+)
+
+// A Worker does pieces. Zero fields take the defaults written beside them.
+type Worker struct {
+	FS       dfs.FS
+	Open     Opener
+	Workers  int           // lots read, and parts written, at once; 1
+	Memory   int64         // bytes of the process; 1 GiB
+	Patience time.Duration // how long a piece that another worker is at is waited for
+	Progress progress.Config
+}
+
+// An Opener opens the table of a piece, as its Access says. What it returns beside the
+// table closes all that was opened.
+type Opener func(ctx context.Context, p *Piece) (table.Table, func() error, error)
+
+// A PieceResult is what a worker did.
+type PieceResult struct {
+	Plan    string `json:"plan"`
+	Pieces  []int  `json:"pieces"`            // their numbers
+	Already bool   `json:"already,omitempty"` // all were done before
+	Found   int64  `json:"found"`
+	Active  int64  `json:"active"`
+	Kept    int64  `json:"kept"`
+	Events  int64  `json:"events"`
+	Files   int    `json:"files"`
+	Calls   int64  `json:"calls,omitempty"`
+}
+
+// Add adds what was done of another piece.
+func (r *PieceResult) Add(o PieceResult) {
+	r.Already = o.Already && (r.Already || len(r.Pieces) == 0)
+	r.Plan, r.Pieces = o.Plan, append(r.Pieces, o.Pieces...)
+	r.Found += o.Found
+	r.Active += o.Active
+	r.Kept += o.Kept
+	r.Events += o.Events
+	r.Files += o.Files
+	r.Calls += o.Calls
+}
+
+// A report says that a piece is done, and what Commit needs to know of it.
+type report struct {
+	Plan   string          `json:"plan"`
+	Piece  int             `json:"piece"`
+	Counts counts          `json:"counts"`
+	People estimate.People `json:"people"` // who may stay
+	Daily  bool            `json:"daily"`  // the rolls knew it
+	Parts  []partRecord    `json:"parts"`
+	Calls  int64           `json:"calls"`
+}
+
+func (r *report) result() PieceResult {
+	out := PieceResult{Plan: r.Plan, Pieces: []int{r.Piece}, Found: r.Counts.Found, Active: r.Counts.Active, Calls: r.Calls}
+	for _, p := range r.Parts {
+		out.Kept += p.Users
+		out.Events += p.Events
+		out.Files += len(p.Files)
+	}
+	return out
+}
+
+// RunPiece does a piece, unless it is done. One that was killed goes on after its last
+// whole part. Of two at one piece the second waits, and finds it done.
+func RunPiece(ctx context.Context, w Worker, p *Piece) (PieceResult, error) {
+	at := placeOf(w.FS, p.Out)
+	if done, err := at.done(ctx, p); done != nil || err != nil {
+		return already(done), err
+	}
+	t, end, err := w.Open(ctx, p)
+	if err != nil {
+		return PieceResult{}, err
+	}
+	r, err := w.run(ctx, at, p, t)
+	return r, errors.Join(err, end())
+}
+
+func (w *Worker) run(ctx context.Context, at *place, p *Piece, t table.Table) (PieceResult, error) {
+	if v := t.Info().Version; p.Version != "" && v != p.Version {
+		return PieceResult{}, fmt.Errorf("table %s has changed since the plan, from %q to %q: plan again", p.Table, p.Version, v)
+	}
+	lock, err := at.await(ctx, p, w.Patience)
+	if err != nil {
+		return PieceResult{}, err
+	}
+	defer lock.Unlock()
+	if done, err := at.done(ctx, p); done != nil || err != nil {
+		return already(done), err
+	}
+	c, err := w.config(ctx, at, p, t)
+	if err != nil {
+		return PieceResult{}, err
+	}
+	r, err := w.answer(ctx, at, p, &c)
+	if err != nil {
+		return PieceResult{}, fmt.Errorf("piece %d: %w", p.Piece, err)
+	}
+	return r.result(), nil
+}
+
+// already is the result of a piece that was done before.
+func already(r *report) PieceResult {
+	if r == nil {
+		return PieceResult{}
+	}
+	out := r.result()
+	out.Already = true
+	return out
+}
+
+// done is the report of a piece, nil if it is still to be done. It fails where nothing
+// waits for the piece.
+func (at *place) done(ctx context.Context, p *Piece) (*report, error) {
+	r, err := at.report(ctx, p.Plan, p.Piece)
+	if r != nil || err != nil {
+		return r, err
+	}
+	have, err := at.planned(ctx)
+	if err != nil || have != nil && have.Plan == p.Plan {
+		return nil, err
+	}
+	// Commit removes the reports after OUT has its name.
+	if done, err := at.committed(ctx, p.Plan); err != nil {
+		return nil, err
+	} else if done {
+		return &report{Plan: p.Plan, Piece: p.Piece}, nil
+	}
+	if have != nil {
+		return nil, fmt.Errorf("--out %s has another plan, %s, and not %s: plan again", p.Out, have.Plan, p.Plan)
+	}
+	return nil, fmt.Errorf("--out %s has no plan %s: plan again", p.Out, p.Plan)
+}
+
+// report is that of a piece, nil if there is none.
+func (at *place) report(ctx context.Context, plan string, n int) (*report, error) {
+	b, err := dfs.ReadFile(ctx, at.fs, at.name(reportName(n)))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var r report
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", at.name(reportName(n)), err)
+	}
+	if r.Plan != plan || r.Piece != n {
+		return nil, fmt.Errorf("%s is of piece %d of plan %s, not %s: plan again", at.name(reportName(n)), r.Piece, r.Plan, plan)
+	}
+	return &r, nil
+}
+
+// lockPause is how often a piece that another worker is at is asked for.
+const lockPause = time.Second
+
+// await takes the lock of a piece. A worker that died on another machine may hold it for
+// a minute more.
+func (at *place) await(ctx context.Context, p *Piece, patience time.Duration) (dfs.Lock, error) {
+	for began := time.Now(); ; {
+		l, err := at.fs.Lock(ctx, at.name(pieceName(p.Piece)+lockEnding))
+		if err == nil {
+			return l, nil
+		}
+		left := patience - time.Since(began)
+		if !errors.Is(err, dfs.ErrLocked) || left <= 0 {
+			return nil, fmt.Errorf("piece %d: %w", p.Piece, err)
+		}
+		if err := pipe.Sleep(ctx, min(left, lockPause)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// config is the question of a piece, about the users in its range.
+func (w *Worker) config(ctx context.Context, at *place, p *Piece, t table.Table) (Config, error) {
+	c := p.config()
+	c.FS, c.Table, c.Workers, c.Memory, c.Progress = w.FS, t, w.Workers, w.Memory, w.Progress
+	var err error
+	c.Users, err = at.readUsers(ctx, p.Users, c.memory()/2)
+	return c, err
+}
+
+// config is what a piece says of the question.
+func (p *Piece) config() Config {
+	q := &p.Question
+	return Config{
+		Span: q.Span, Types: q.Types, Active: q.Active, Plan: p.Fetch, Out: p.Out, Overwrite: p.Overwrite,
+		Conditions: Conditions{
+			Where: q.Where, WhereFirst: q.WhereFirst, Having: q.Having, Sequence: q.Sequence, Without: q.Without,
+			Fields: q.Fields, Hours: q.Hours, Context: q.Context, At: q.At, Latest: q.Latest,
+		},
+		Output: Output{Format: Format(q.Format), Shape: trailfile.Shape(q.Shape), Partition: q.PartitionBy},
+	}
+}
+
+// ofPlan is what a piece's directory says that it holds.
+type ofPlan struct {
+	Plan  string `json:"plan"`
+	Piece int    `json:"piece"`
+}
+
+// answer writes a piece's parts, and reports.
+func (w *Worker) answer(ctx context.Context, at *place, p *Piece, c *Config) (*report, error) {
+	q, err := newQuestion(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &staging{fs: w.FS, dir: at.name(pieceName(p.Piece)), piece: true}
+	if err := s.begin(ctx, &place{fs: w.FS, dir: s.dir}, ofPlan{p.Plan, p.Piece}); err != nil {
+		return nil, err
+	}
+	before, _ := table.SpentBy(c.Table)
+	got, err := answer(ctx, c, q, s, []split.Region{{Start: p.From, End: p.Until}})
+	if err != nil {
+		return nil, err
+	}
+	spent, _ := table.SpentBy(c.Table)
+	r := &report{
+		Plan: p.Plan, Piece: p.Piece, Counts: got, People: q.census.people, Daily: q.census.daily,
+		Parts: s.all(), Calls: spent.Since(before).Calls,
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return r, dfs.WriteFile(ctx, w.FS, at.name(reportName(p.Piece)), b)
+}
