@@ -1,6 +1,6 @@
 // Package clustertest lends tests a real HDFS, ZooKeeper and HBase, which
 // scripts/cluster brings up: three DataNodes, three RegionServers, each daemon a
-// process that a test may kill or freeze.
+// process that a test may kill or freeze, and YARN for who asks for it.
 //
 // $USERTRAIL_CLUSTER says which: the run directory of a cluster that is up (a
 // relative path begins at the checkout), or "none", which skips the tests that ask
