@@ -20,6 +20,7 @@ type Table struct {
 	Family      string            `json:"family"`
 	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
+	Dropped     *behaviour.Date   `json:"dropped_before,omitempty"` // the first date of which rows were left
 	Total       Amount            `json:"total"`
 	Regions     []Region          `json:"regions"`
 	Files       []manifest.File   `json:"files"`
@@ -89,6 +90,7 @@ func (l *look) table(r *Report, dir, name string) error {
 		if err := manifest.Read(l.ctx, l.fs, dfs.Join(dir, ref.Name), ledger); err != nil {
 			return fmt.Errorf("ledger of load %d: %w", ref.Number, err)
 		}
+		ledger.Days = m.Kept(ledger.Days)
 		t.addLedger(&t.Loads[i], ledger)
 	}
 	t.sortDays()
@@ -127,7 +129,7 @@ func (l *look) tableManifest(name string) (*manifest.Table, error) {
 func newTable(m *manifest.Table) *Table {
 	t := &Table{
 		Address: m.Address, Layout: m.Layout, Family: m.Family, Compression: m.Compression,
-		Schema: m.Schema, Files: m.Files, Loads: []Load{},
+		Schema: m.Schema, Dropped: m.DroppedBefore, Files: m.Files, Loads: []Load{},
 	}
 	for _, ref := range m.Loads {
 		t.Loads = append(t.Loads, Load{Number: ref.Number, Name: ref.Name, Records: ref.Records})

@@ -21,6 +21,7 @@ func (t *Table) text(p *page) {
 		fact{"cells", count(t.Total.Cells)},
 		fact{"users", t.users()},
 		fact{"dates", t.Total.dates()},
+		fact{"dropped", t.dropped()},
 	)
 	p.grid("behaviours", behaviourGrid(t.Schema))
 	if t.Address == "" {
@@ -37,6 +38,13 @@ func (t *Table) files() string {
 		return ""
 	}
 	return count(t.Total.Files)
+}
+
+func (t *Table) dropped() string {
+	if t.Dropped == nil {
+		return ""
+	}
+	return "before " + t.Dropped.String()
 }
 
 func (t *Table) users() string {

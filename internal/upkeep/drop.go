@@ -16,9 +16,9 @@ import (
 
 // A Dropped is what Drop removed, or would remove.
 type Dropped struct {
-	Before     behaviour.Date `json:"before"`
+	Before     behaviour.Date `json:"-"`
 	Days       int            `json:"days"`       // dates with rows that went
-	Rows       int64          `json:"rows"`       // of the table
+	Rows       int64          `json:"rows"`       // of files: one that lies in two counts twice
 	Behaviours int64          `json:"behaviours"` // in these rows
 	Cells      int64          `json:"cells"`
 	Files      int            `json:"files"`     // HFiles that went

@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/show"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
+	"usertrail/internal/upkeep"
 )
 
 // Exit statuses, the same for both commands.
@@ -77,7 +78,7 @@ func Status(err error) int {
 		return NoInput
 	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable, precheck.ErrNoRoom, piece.ErrMissing):
 		return NotNow
-	case is(bulkload.ErrNothing):
+	case is(bulkload.ErrNothing, upkeep.ErrNothing):
 		return Nothing
 	case is(ErrThere):
 		return There

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+	"usertrail/internal/upkeep"
+)
+
+// A keeping is one call of compact or drop.
+type keeping struct {
+	options
+	keepFor  time.Duration
+	fileSize string
+	before   string
+}
+
+func newCompact(env *command.Env) *cobra.Command {
+	o := &keeping{options: options{env: env}}
+	c := &cobra.Command{
+		Use:   "compact",
+		Short: "Merge the files of many loads into few",
+		Long: `Compact merges the HFiles of a table of files: those of one region and month become one, with its
+roll. What is merged already is written anew only when enough has come to it, so it may run every
+night. Each month is done when it is done; killed, the same command goes on with the next.
+
+It holds the table's lock, so no load runs meanwhile. Extracts may run: files that were replaced stay
+for --keep-for, and the first load, compact or drop after that removes them. Until then the
+table takes the room of both. Nothing that can be asked has another answer.
+
+Status 99 says that the files are as few as they should be.`,
+		Example: `  bulkload compact --table ./trails
+  bulkload compact --table hdfs://nn:8020/trails --dry-run
+  bulkload compact --job usertrail.yaml --memory 4GiB --keep-for 48h`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := o.compact(c.Context())
+			return o.env.Report(r, err)
+		},
+	}
+	env.Reports(c, upkeep.Compacted{Months: []upkeep.MonthDone{}})
+	o.add(c)
+	c.Flags().StringVar(&o.fileSize, "file-size", "16GiB", "HFiles as large as this are left alone, and none larger are made")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say which files would be merged, and change nothing")
+	return c
+}
+
+// add puts the flags on a command line that both have.
+func (o *keeping) add(c *cobra.Command) {
+	o.flags.AddTable(c)
+	o.flags.AddRun(c)
+	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long files that were replaced stay, longer than any extract that runs takes")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each month is done")
+}
+
+// config is what to keep up, and how. instead says what a table in HBase has in its place.
+func (o *keeping) config(ctx context.Context, instead string) (upkeep.Config, error) {
+	cfg := upkeep.Config{FS: command.Files(), KeepFor: o.keepFor, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	if o.keepFor < 0 {
+		return cfg, fmt.Errorf("%w: --keep-for %s is negative", command.ErrUsage, o.keepFor)
+	}
+	var err error
+	if cfg.Memory, err = o.flags.Limits(upkeep.MinMemory); err != nil {
+		return cfg, err
+	}
+	address := o.flags.Table
+	if address == "" {
+		j, err := o.flags.LoadJob(ctx, cfg.FS)
+		if err != nil {
+			return cfg, err
+		}
+		address = j.Table.Address
+	}
+	if dfs.Scheme(address) == live.Scheme {
+		return cfg, fmt.Errorf("%w: %s is in HBase: %s", table.ErrUnfit, address, instead)
+	}
+	cfg.Store, _, err = o.flags.Store(ctx, cfg.FS)
+	return cfg, err
+}
+
+func (o *keeping) compact(ctx context.Context) (upkeep.Compacted, error) {
+	none := upkeep.Compacted{Months: []upkeep.MonthDone{}}
+	cfg, err := o.config(ctx, "it merges its files itself, and alter in its shell says how")
+	if err != nil {
+		return none, err
+	}
+	defer cfg.Store.Close()
+	size, err := humanize.ParseBytes(o.fileSize)
+	if err != nil || size == 0 || size > 1<<50 {
+		return none, fmt.Errorf("%w: --file-size %q is not a size such as 512MiB or 16GiB", command.ErrUsage, o.fileSize)
+	}
+	cfg.FileSize = int64(size)
+	do, verb := upkeep.Compact, "compacted"
+	if o.dryRun {
+		do, verb = upkeep.WouldCompact, "would make"
+	}
+	r, err := do(ctx, cfg)
+	if r.Months == nil {
+		r.Months = none.Months
+	}
+	printCompacted(o.env.Stdout, r, verb, cfg.Store.Address())
+	return r, err
+}
+
+func printCompacted(w io.Writer, r upkeep.Compacted, verb, address string) {
+	for _, m := range r.Months {
+		fmt.Fprintf(w, "%-11s %d files, %s, into %d\n", m.Month, m.Merged, humanize.IBytes(uint64(m.Bytes)), m.Made)
+	}
+	if len(r.Months) > 0 {
+		fmt.Fprintf(w, "%-11s %d files of %s into %d, %s records\n", verb, r.Before, address, r.After, humanize.Comma(r.Records))
+	}
+}
