@@ -83,7 +83,7 @@ func (r *run) simulate(m *manifest.Table) Compacted {
 			return out
 		}
 		for i := range rounds {
-			m = rounds[i].merged(m)
+			m = rounds[i].Merged(m)
 			done := make([]rewritten, len(rounds[i].Steps))
 			for n, s := range rounds[i].Steps {
 				done[n] = rewritten{inputs: s.Files, file: joined(s.Files)}

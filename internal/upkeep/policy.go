@@ -156,8 +156,8 @@ func (m Month) over(newest behaviour.Date) bool {
 	return m != wide && newest >= (m+1).first()+settled
 }
 
-// merged is the manifest after a round, as far as it is known beforehand.
-func (r *Round) merged(m *manifest.Table) *manifest.Table {
+// Merged is the manifest after a round, as far as it is known beforehand.
+func (r *Round) Merged(m *manifest.Table) *manifest.Table {
 	after := *m
 	after.Rewritten++
 	done := make([]rewritten, len(r.Steps))
