@@ -48,9 +48,10 @@ type FS interface {
 	// Remove removes a file, or a directory with all that is in it. One that is
 	// not there is no error.
 	Remove(ctx context.Context, name string) error
-	// Sweep removes what unfinished writers left in dir and below it. Only the
-	// holder of the lock that guards dir may call it.
-	Sweep(ctx context.Context, dir string) error
+	// Sweep removes what unfinished writers left in dir and below it, but not in
+	// the folders that but names in full. Only the holder of the lock that guards
+	// the rest of dir may call it.
+	Sweep(ctx context.Context, dir string, but ...string) error
 	// Lock takes the lock called name, or fails at once with ErrLocked. A holder
 	// that dies, however it dies, holds it no longer.
 	Lock(ctx context.Context, name string) (Lock, error)

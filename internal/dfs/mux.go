@@ -132,12 +132,12 @@ func (m *Mux) Remove(ctx context.Context, name string) error {
 }
 
 // Sweep implements FS.
-func (m *Mux) Sweep(ctx context.Context, dir string) error {
+func (m *Mux) Sweep(ctx context.Context, dir string, but ...string) error {
 	fs, err := m.For(dir)
 	if err != nil {
 		return err
 	}
-	return fs.Sweep(ctx, dir)
+	return fs.Sweep(ctx, dir, but...)
 }
 
 // Lock implements FS.

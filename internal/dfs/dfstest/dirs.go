@@ -227,4 +227,11 @@ func testSweep(t *testing.T, w world) {
 	if err := w.Sweep(w.ctx, w.at("not there")); err != nil {
 		t.Errorf("Sweep of nothing: %v", err)
 	}
+	inside, below := w.pending(t, w.at("table", "work", "a"), "still being written"), w.pending(t, w.at("table", "work", "deep", "b"), "this too")
+	if err := w.Sweep(w.ctx, w.at("table"), w.at("table", "work"), w.at("table", "not there")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(inside.Commit(), below.Commit()); err != nil {
+		t.Errorf("Sweep swept a folder that it was not to touch: %v", err)
+	}
 }

@@ -141,8 +141,8 @@ func (f *Fault) Remove(ctx context.Context, name string) error {
 }
 
 // Sweep implements dfs.FS.
-func (f *Fault) Sweep(ctx context.Context, dir string) error {
-	return f.change("sweep", dir, func() error { return f.fs.Sweep(ctx, dir) })
+func (f *Fault) Sweep(ctx context.Context, dir string, but ...string) error {
+	return f.change("sweep", dir, func() error { return f.fs.Sweep(ctx, dir, but...) })
 }
 
 // Lock implements dfs.FS.

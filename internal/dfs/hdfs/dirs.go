@@ -124,7 +124,7 @@ func (c *cluster) remove(ctx context.Context, path string) error {
 	return c.call(ctx, replacing, func(client *hdfs.Client) error { return client.RemoveAll(path) })
 }
 
-func (s *system) Sweep(ctx context.Context, dir string) error {
+func (s *system) Sweep(ctx context.Context, dir string, but ...string) error {
 	p, err := s.change(ctx, "sweep", dir)
 	if err != nil {
 		return err
@@ -138,8 +138,9 @@ func (s *system) Sweep(ctx context.Context, dir string) error {
 	}
 	for _, in := range infos {
 		switch {
+		case slices.Contains(but, in.Name):
 		case in.Dir:
-			err = s.Sweep(ctx, in.Name)
+			err = s.Sweep(ctx, in.Name, but...)
 		case dfs.IsPending(dfs.Base(in.Name)):
 			err = s.Remove(ctx, in.Name)
 		}

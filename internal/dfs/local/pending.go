@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -130,13 +131,16 @@ func (p *pending) Abort() {
 	os.Remove(p.tmp)
 }
 
-func (local) Sweep(ctx context.Context, dir string) error {
+func (local) Sweep(ctx context.Context, dir string, but ...string) error {
 	if err := ready(ctx, "sweep", dir); err != nil {
 		return err
 	}
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err == nil {
 			err = ready(ctx, "sweep", path)
+		}
+		if err == nil && e.IsDir() && slices.ContainsFunc(but, func(name string) bool { return filepath.Clean(name) == path }) {
+			return filepath.SkipDir
 		}
 		if err == nil && !e.IsDir() && dfs.IsPending(e.Name()) {
 			err = os.Remove(path)
