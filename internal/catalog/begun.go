@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"maps"
 	"slices"
 
 	"usertrail/internal/dfs"
@@ -17,12 +18,39 @@ func (c *Catalog) Left(ctx context.Context) (*manifest.Begun, error) { return Le
 // Left is that of the catalog in dir. Read before the catalog is opened, it tells of
 // every load that the manifest does not have.
 func Left(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
+	b, err := leftByLoads(ctx, fs, dir)
+	if err != nil {
+		return b, err
+	}
+	pieces, err := leftByPieces(ctx, fs, dir)
+	if err != nil {
+		return b, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(pieces)) {
+		b = merged(b, pieces[name])
+	}
+	return b, nil
+}
+
+// leftByLoads is Left without what pieces of plans may have put.
+func leftByLoads(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
 	b := new(manifest.Begun)
 	err := manifest.Read(ctx, fs, dfs.Join(dir, begunName), b)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return new(manifest.Begun), nil
 	}
 	return b, err
+}
+
+// merged is what may be in the table by both.
+func merged(a, b *manifest.Begun) *manifest.Begun {
+	none := len(a.Inputs) == 0 && len(a.Rolls) == 0
+	return &manifest.Begun{
+		Version: manifest.Version,
+		Inputs:  append(without(a.Inputs, b.Inputs), b.Inputs...),
+		Rolls:   append(withoutRolls(a.Rolls, filesOf(b.Rolls)), b.Rolls...),
+		Alone:   b.Alone && (none || a.Alone),
+	}
 }
 
 // Begun are the delivered files whose records a load began to put and that no
@@ -38,21 +66,22 @@ func (c *Catalog) Leave(ctx context.Context, more *manifest.Begun) error {
 	if len(more.Inputs) == 0 && len(more.Rolls) == 0 {
 		return nil
 	}
-	before, err := c.Left(ctx)
+	before, err := leftByLoads(ctx, c.fs, c.dir)
 	if err != nil {
 		return err
 	}
-	return c.setLeft(ctx, &manifest.Begun{
-		Inputs: append(without(before.Inputs, more.Inputs), more.Inputs...),
-		Rolls:  append(withoutRolls(before.Rolls, filesOf(more.Rolls)), more.Rolls...),
-		Alone:  more.Alone,
-	})
+	after := merged(before, more)
+	after.Alone = more.Alone
+	return c.setLeft(ctx, after)
 }
 
 // Finish forgets files, once a ledger holds them, and rolls that the manifest has.
 // What another load left of other records stays.
 func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
-	before, err := c.Left(ctx)
+	if err := c.finishPieces(ctx, inputs); err != nil {
+		return err
+	}
+	before, err := leftByLoads(ctx, c.fs, c.dir)
 	if err != nil || len(before.Inputs) == 0 && len(before.Rolls) == 0 {
 		return err
 	}
@@ -61,6 +90,24 @@ func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
 		Rolls:  withoutRolls(before.Rolls, c.Manifest().Files),
 		Alone:  before.Alone,
 	})
+}
+
+// finishPieces forgets what pieces may have put of files that a ledger holds now, all of
+// them together.
+func (c *Catalog) finishPieces(ctx context.Context, inputs []manifest.Input) error {
+	pieces, err := leftByPieces(ctx, c.fs, c.dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(pieces)) {
+		if len(without(pieces[name].Inputs, inputs)) > 0 {
+			continue
+		}
+		if err := c.fs.Remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *Catalog) setLeft(ctx context.Context, b *manifest.Begun) error {

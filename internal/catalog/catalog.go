@@ -10,6 +10,8 @@
 //	DIR/retired.json         files that were replaced, and until when they stay
 //	DIR/quarantine/…         bad records, a file for each delivered file
 //	DIR/lock                 held while a load runs
+//	DIR/plans/ID/…           a load in pieces: the plan, and what came of each piece
+//	DIR/pieces/ID/…          rolls of the pieces, and of a table of files their HFiles
 //
 // A load commits by replacing the manifest, after everything that it names is
 // there. A ledger that no manifest names is what a killed load left behind; the
@@ -201,7 +203,7 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 // ledgers that the manifest does not name, and of folder's files all that neither
 // the manifest nor Left names, nor are retired and still kept.
 func (c *Catalog) Sweep(ctx context.Context, folder string) error {
-	if err := c.fs.Sweep(ctx, c.dir); err != nil {
+	if err := c.fs.Sweep(ctx, c.dir, Plans(c.dir), dfs.Join(c.dir, piecesName)); err != nil {
 		return fmt.Errorf("sweep %s: %w", c.dir, err)
 	}
 	if err := c.fs.Remove(ctx, dfs.Join(c.dir, TempName)); err != nil {
@@ -232,6 +234,9 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 		return err
 	}
 	if err := c.sweepOthers(ctx, folder, files); err != nil {
+		return err
+	}
+	if err := c.sweepPieces(ctx, files); err != nil {
 		return err
 	}
 	return c.setRetired(ctx, retired, kept)

@@ -13,7 +13,8 @@ import (
 type Load struct {
 	Version int     `json:"version"`
 	Number  int     `json:"number"`
-	Job     string  `json:"job"` // the digest of the job it was loaded by
+	Job     string  `json:"job"`            // the digest of the job it was loaded by
+	Plan    string  `json:"plan,omitempty"` // whose pieces it was made of
 	Inputs  []Input `json:"inputs"`
 	Days    []Day   `json:"days"` // by date and behaviour
 	// Regions are those of the table when it was loaded, in order and without a

@@ -10,6 +10,8 @@
 //	TABLE/begun.json          Begun: the delivered files of an unfinished load of
 //	                          puts.
 //	TABLE/handover.json       Handover: files that are being handed to HBase.
+//	TABLE/plans/ID/plan.json  Plan: a load in pieces that are not committed.
+//	TABLE/plans/ID/00003.json Report: what came of piece 3.
 //	TABLE/retired.json        Retired: files that the manifest has named, and that
 //	                          readers may still read.
 //	OUT/_manifest.json        Extract: the question, and each part of the answer.

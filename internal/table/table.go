@@ -144,6 +144,11 @@ type Loader interface {
 	// TakeIn makes a load's files and ledger part of the table, all at once. Of a
 	// load of puts there is no file but the roll; its cells are there already.
 	TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error
+	// Plans are loads in pieces that are not committed.
+	Plans(ctx context.Context) ([]*manifest.Plan, error)
+	// EndPlan forgets a plan, and the files of its pieces that are not part of the
+	// table. Only the holder of the table's lock may call it.
+	EndPlan(ctx context.Context, id string) error
 }
 
 // A Stager is a table that takes HFiles in.
@@ -177,6 +182,12 @@ type Putter interface {
 	// the roll of them all, nil if there is none, until TakeIn has been given a
 	// ledger that holds them.
 	Begin(ctx context.Context, inputs []manifest.Input, roll *manifest.File) error
+	// Alone says whether all that is in the table came by loads, as far as that can be
+	// told.
+	Alone(ctx context.Context) (bool, error)
+	// BeginPiece is Begin for a piece of a plan, whose worker does not hold the table's
+	// lock; alone is what Alone said when it was planned.
+	BeginPiece(ctx context.Context, plan string, piece int, inputs []manifest.Input, roll *manifest.File, alone bool) error
 	// Writer returns what puts cells.
 	Writer(ctx context.Context) (Writer, error)
 }
@@ -204,6 +215,8 @@ type Store interface {
 	New(ctx context.Context, p Plan) (Loader, error)
 	// Quarantine is the name of the file for bad records of a delivered file.
 	Quarantine(path string) string
+	// Plans is the folder of what plans keep until they are committed.
+	Plans() string
 	// Close gives back what the store and its tables hold open.
 	Close() error
 }

@@ -41,5 +41,8 @@ func (s Store) New(ctx context.Context, p table.Plan) (table.Loader, error) {
 // Quarantine implements table.Store.
 func (s Store) Quarantine(path string) string { return catalog.Quarantine(s.Dir, path) }
 
+// Plans implements table.Store.
+func (s Store) Plans() string { return catalog.Plans(s.Dir) }
+
 // Close implements table.Store. What is open belongs to its tables.
 func (s Store) Close() error { return nil }

@@ -23,18 +23,32 @@ func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manife
 	if err != nil {
 		return err
 	}
-	more := &manifest.Begun{Inputs: inputs, Alone: alone}
+	if err := t.Leave(ctx, begun(inputs, roll, alone)); err != nil {
+		return err
+	}
+	return t.lookAgain(ctx)
+}
+
+// begun is what may be in the table once records of inputs are put, who all stand in
+// the roll.
+func begun(inputs []manifest.Input, roll *manifest.File, alone bool) *manifest.Begun {
+	b := &manifest.Begun{Inputs: inputs, Alone: alone}
 	if roll != nil {
 		r := manifest.Rolled{File: *roll}
 		for _, in := range inputs {
 			r.Inputs = append(r.Inputs, in.Number)
 		}
-		more.Rolls = []manifest.Rolled{r}
+		b.Rolls = []manifest.Rolled{r}
 	}
-	if err := t.Leave(ctx, more); err != nil {
-		return err
-	}
-	return t.lookAgain(ctx)
+	return b
+}
+
+// Alone implements table.Putter.
+func (t *Table) Alone(ctx context.Context) (bool, error) { return t.alone(ctx) }
+
+// BeginPiece implements table.Putter.
+func (t *Table) BeginPiece(ctx context.Context, plan string, piece int, inputs []manifest.Input, roll *manifest.File, alone bool) error {
+	return t.LeavePiece(ctx, plan, piece, begun(inputs, roll, alone))
 }
 
 // Writer implements table.Putter.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strings"
 
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/hfile"
@@ -134,8 +135,40 @@ func (t *Table) place(name string) (string, error) {
 	if !strings.HasSuffix(name, ".hfile") {
 		return dfs.Join(t.Dir(), name), nil
 	}
+	in, below, err := t.stagedIn(name)
+	return dfs.Join(in, below), err
+}
+
+// stagedIn is the staging directory of an HFile, and its name there. Those of a plan's
+// pieces have one of their own, that no other load sweeps.
+func (t *Table) stagedIn(name string) (dir, below string, err error) {
 	in, err := t.store.stagingIn()
-	return dfs.Join(in, name), err
+	if err != nil {
+		return "", "", err
+	}
+	if plan, rest, ok := catalog.OfPlan(name); ok {
+		return stagingOf(in, plan), t.family + "/" + rest, nil
+	}
+	return in, name, nil
+}
+
+// stagingOf is the staging directory of a plan, beside that of loads.
+func stagingOf(staging, plan string) string {
+	return dfs.Join(dfs.Dir(staging), catalog.PieceFolder(plan), stagingName)
+}
+
+// EndPlan implements table.Loader.
+func (t *Table) EndPlan(ctx context.Context, id string) error {
+	if in, err := t.store.stagingIn(); err == nil { // else no HFiles are staged
+		staging := stagingOf(in, id)
+		if dfs.Dir(in) != t.Dir() { // there is nothing else then
+			staging = dfs.Dir(staging)
+		}
+		if err := t.store.fs.Remove(ctx, staging); err != nil {
+			return err
+		}
+	}
+	return t.Catalog.EndPlan(ctx, id)
 }
 
 // settingsOf are all that a family says.

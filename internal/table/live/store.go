@@ -207,5 +207,8 @@ func (s *Store) New(_ context.Context, p table.Plan) (table.Loader, error) {
 // Quarantine implements table.Store.
 func (s *Store) Quarantine(path string) string { return catalog.Quarantine(s.dir, path) }
 
+// Plans implements table.Store.
+func (s *Store) Plans() string { return catalog.Plans(s.dir) }
+
 // Close implements table.Store.
 func (s *Store) Close() error { return s.client.Close() }

@@ -33,7 +33,7 @@ func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifes
 		}
 		return t.lookAgain(ctx)
 	}
-	staging, err := t.store.stagingIn()
+	staging, _, err := t.stagedIn(files[0].Name)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,11 @@ func (t *Table) sweepStaging(ctx context.Context) error {
 
 // staged describes a file that is about to be handed over.
 func (t *Table) staged(ctx context.Context, f *manifest.File) (manifest.Staged, error) {
-	s := manifest.Staged{Name: f.Name, First: f.First, Last: f.Last, Tally: f.Tally}
+	_, below, err := t.stagedIn(f.Name)
+	if err != nil {
+		return manifest.Staged{}, err
+	}
+	s := manifest.Staged{Name: below, First: f.First, Last: f.Last, Tally: f.Tally}
 	in, r, err := openStaged(ctx, t, f.Name)
 	if err != nil {
 		return s, err

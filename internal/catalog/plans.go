@@ -1,0 +1,227 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+)
+
+const (
+	plansName   = "plans"
+	planName    = "plan.json"
+	piecesName  = "pieces"
+	begunEnding = ".begun.json"
+)
+
+// Plans is the folder of the plans of the catalog in dir. Loads leave it alone, since
+// the pieces of a plan are done without the table's lock.
+func Plans(dir string) string { return dfs.Join(dir, plansName) }
+
+// PieceName names, from the catalog's directory, the file of a plan's piece and of a
+// region, without its ending.
+func PieceName(plan string, piece, region int) string {
+	return fmt.Sprintf("%s/%s/%05d-%04d", piecesName, plan, piece, region)
+}
+
+// PieceRoll names the roll of a piece whose cells are put.
+func PieceRoll(plan string, piece int) string {
+	return fmt.Sprintf("%s/%s/%05d.roll", piecesName, plan, piece)
+}
+
+// OfPlan is the plan that a file of PieceName or PieceRoll belongs to, and the rest of
+// its name.
+func OfPlan(name string) (plan, rest string, ok bool) {
+	if name, ok = strings.CutPrefix(name, piecesName+"/"); !ok {
+		return "", "", false
+	}
+	return strings.Cut(name, "/")
+}
+
+// PieceFolder is where the files of a plan's pieces are, from the catalog's directory.
+func PieceFolder(plan string) string { return piecesName + "/" + plan }
+
+// A Folder is what a plan keeps until it is committed.
+type Folder struct {
+	FS    dfs.FS
+	Plans string // as Plans returns it
+	ID    string
+}
+
+func (f Folder) at(name string) string { return dfs.Join(f.Plans, f.ID, name) }
+
+func (f Folder) piece(n int, ending string) string { return f.at(fmt.Sprintf("%05d%s", n, ending)) }
+
+// Begin writes the plan down. The table's lock is held.
+func (f Folder) Begin(ctx context.Context, p *manifest.Plan) error {
+	p.Version, p.ID = manifest.Version, f.ID
+	return manifest.Write(ctx, f.FS, f.at(planName), p)
+}
+
+// Plan is the plan as it was written down; it wraps fs.ErrNotExist where it was not, or
+// is no longer there.
+func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
+	p := new(manifest.Plan)
+	return p, manifest.Read(ctx, f.FS, f.at(planName), p)
+}
+
+// Lock lets one worker at a time do a piece; it fails with dfs.ErrLocked if one does.
+func (f Folder) Lock(ctx context.Context, piece int) (dfs.Lock, error) {
+	return f.FS.Lock(ctx, f.piece(piece, ".lock"))
+}
+
+// Report is what a piece reported, nil if it has not.
+func (f Folder) Report(ctx context.Context, piece int) (*manifest.Report, error) {
+	r := new(manifest.Report)
+	name := f.piece(piece, ".json")
+	err := manifest.Read(ctx, f.FS, name, r)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && (r.Plan != f.ID || r.Piece != piece) {
+		err = fmt.Errorf("%s: %w: it is the report of piece %d of plan %s", name, manifest.ErrDamaged, r.Piece, r.Plan)
+	}
+	return r, err
+}
+
+// SetReport says that a piece is done.
+func (f Folder) SetReport(ctx context.Context, r *manifest.Report) error {
+	r.Version, r.Plan = manifest.Version, f.ID
+	return manifest.Write(ctx, f.FS, f.piece(r.Piece, ".json"), r)
+}
+
+// DropReport says that a piece has to be done again.
+func (f Folder) DropReport(ctx context.Context, piece int) error {
+	return f.FS.Remove(ctx, f.piece(piece, ".json"))
+}
+
+// Bad names the file of the bad records of a piece's input, from the plans' folder.
+func (f Folder) Bad(piece, input int) string {
+	return dfs.Join(f.Plans, f.BadBase(piece, input))
+}
+
+// BadBase is Bad from the plans' folder.
+func (f Folder) BadBase(piece, input int) string {
+	return fmt.Sprintf("%s/%05d-%04d.bad", f.ID, piece, input)
+}
+
+// Plans are those that are not committed.
+func (c *Catalog) Plans(ctx context.Context) ([]*manifest.Plan, error) {
+	var out []*manifest.Plan
+	all, err := listDirs(ctx, c.fs, Plans(c.dir))
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range all {
+		p, err := Folder{c.fs, Plans(c.dir), dfs.Base(dir)}.Plan(ctx)
+		switch {
+		case errors.Is(err, iofs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// EndPlan forgets a plan. Of the files of its pieces the next Sweep removes those that
+// the manifest does not name. The table's lock is held.
+func (c *Catalog) EndPlan(ctx context.Context, id string) error {
+	return c.fs.Remove(ctx, dfs.Join(Plans(c.dir), id))
+}
+
+// sweepPieces removes the files of pieces that no plan has any more, but for those that
+// are known.
+func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
+	all, err := listDirs(ctx, c.fs, dfs.Join(c.dir, piecesName))
+	if err != nil {
+		return err
+	}
+	for _, dir := range all {
+		id := dfs.Base(dir)
+		_, err := c.fs.Stat(ctx, dfs.Join(Plans(c.dir), id, planName))
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, iofs.ErrNotExist) {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		if err := c.sweepFolder(ctx, dir, PieceFolder(id), known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepFolder removes the files in dir, a folder of the catalog, that are not known,
+// and dir if none is.
+func (c *Catalog) sweepFolder(ctx context.Context, dir, folder string, known []string) error {
+	if !slices.ContainsFunc(known, func(name string) bool { return strings.HasPrefix(name, folder+"/") }) {
+		if err := c.fs.Remove(ctx, dir); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		return nil
+	}
+	if err := c.fs.Sweep(ctx, dir); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	return c.sweepOthers(ctx, folder, known)
+}
+
+// listDirs are the folders in dir, none where that is not there.
+func listDirs(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
+	list, err := fs.List(ctx, dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, f := range list {
+		if f.Dir {
+			out = append(out, f.Name)
+		}
+	}
+	return out, err
+}
+
+// LeavePiece remembers what a piece of a plan may put into the table from now on. A
+// load that holds its files lets it be forgotten by Finish.
+func (c *Catalog) LeavePiece(ctx context.Context, plan string, piece int, b *manifest.Begun) error {
+	b.Version = manifest.Version
+	return manifest.Write(ctx, c.fs, Folder{c.fs, Plans(c.dir), plan}.piece(piece, begunEnding), b)
+}
+
+// leftByPieces are the files in which pieces remember what they may have put.
+func leftByPieces(ctx context.Context, fs dfs.FS, dir string) (map[string]*manifest.Begun, error) {
+	plans, err := listDirs(ctx, fs, Plans(dir))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*manifest.Begun{}
+	for _, plan := range plans { // a few: those that are committed have none
+		list, err := fs.List(ctx, plan)
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			return nil, err
+		}
+		for _, f := range list {
+			if !strings.HasSuffix(f.Name, begunEnding) {
+				continue
+			}
+			b := new(manifest.Begun)
+			err := manifest.Read(ctx, fs, f.Name, b)
+			if errors.Is(err, iofs.ErrNotExist) {
+				continue // a load that holds it ended meanwhile
+			}
+			if err != nil {
+				return nil, err
+			}
+			out[f.Name] = b
+		}
+	}
+	return out, nil
+}

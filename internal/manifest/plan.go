@@ -1,0 +1,45 @@
+package manifest
+
+// A Plan is a load that was cut into pieces, as long as they are not committed. Which
+// pieces there are stands in their lines alone.
+type Plan struct {
+	Version int           `json:"version"`
+	ID      string        `json:"plan"`
+	Pieces  int           `json:"pieces"`
+	Inputs  []PlannedFile `json:"inputs"` // of all pieces
+}
+
+func (p *Plan) version() int { return p.Version }
+
+// A PlannedFile is a delivered file, and what of it is to be loaded.
+type PlannedFile struct {
+	Path string `json:"path"` // below the logs' root
+	Part *Part  `json:"part,omitempty"`
+}
+
+// A Report is what came of one piece of a plan. It is written when all that it names
+// is there, and names nothing that another piece does.
+type Report struct {
+	Version int       `json:"version"`
+	Plan    string    `json:"plan"`
+	Piece   int       `json:"piece"`
+	Inputs  []Outcome `json:"inputs"`
+	Days    []Day     `json:"days"`
+	Regions []Region  `json:"regions"` // of the table when the piece was done
+	Files   []File    `json:"files"`   // of no load yet
+	// Seen is how many loads the table had when it was searched for records that
+	// repeat; 0 where it was not.
+	Seen int `json:"seen,omitempty"`
+}
+
+func (r *Report) version() int { return r.Version }
+
+// An Outcome is a delivered file of a piece, as a ledger will tell of it, or why
+// nothing of it is to be loaded.
+type Outcome struct {
+	Input
+	Error  string `json:"error,omitempty"`
+	TooBad bool   `json:"too_bad,omitempty"` // it has more bad records than its job allows
+	Bad    string `json:"bad,omitempty"`     // the file of its bad records, from the plans' folder
+	Older  int64  `json:"older,omitempty"`   // of the skipped records, those of days that were dropped
+}
