@@ -18,51 +18,75 @@ import (
 // loadBatch reads, writes and commits one batch.
 func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter, p *progress.Progress) error {
 	began := time.Now()
-	regions, err := l.target.Regions(ctx)
+	b, err := l.newBatch(ctx, inputs, s, p)
 	if err != nil {
 		return err
 	}
-	b := &batch{load: l, inputs: inputs, sorter: s, points: pointsOf(regions), progress: p, records: p.Counter("records")}
+	defer b.abort()
+	done, err := b.work(ctx)
+	if err != nil {
+		return err
+	}
+	at := p.Worker("load")
+	defer at.End()
+	at.At("committing load %d: the table takes %d files in", l.target.NextLoad(), len(done.files))
+	if err := b.commit(ctx, done); err != nil {
+		return err
+	}
+	l.log.Info("loaded", "files", len(inputs), "hfiles", hfiles(done.files), "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+func (l *load) newBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter, p *progress.Progress) (*batch, error) {
+	regions, err := l.target.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i, in := range inputs {
 		in.index = i
 	}
-	defer b.abort()
-	at := p.Worker("load")
+	return &batch{load: l, inputs: inputs, sorter: s, points: pointsOf(regions), progress: p, records: p.Counter("records")}, nil
+}
+
+// worked is what came of the good files of a batch, which the table does not have yet,
+// but for cells that were put.
+type worked struct {
+	files []manifest.File
+	days  *days
+}
+
+// work reads the files, says what becomes of each, and writes or puts what is good. It
+// is a load without the commit, and all that a piece of a plan does.
+func (b *batch) work(ctx context.Context) (worked, error) {
+	done := worked{days: newDays()}
+	at := b.progress.Worker("load")
 	defer at.End()
-	at.At("reading %d files", len(inputs))
+	at.At("reading %d files", len(b.inputs))
 	if err := b.read(ctx); err != nil {
-		return err
+		return done, err
 	}
 	if err := b.judge(ctx); err != nil {
-		return err
+		return done, err
 	}
-	at.At("sorting what %d files brought", len(inputs))
-	if err := s.Finish(ctx); err != nil {
-		return err
+	at.At("sorting what %d files brought", len(b.inputs))
+	if err := b.sorter.Finish(ctx); err != nil {
+		return done, err
 	}
-	for _, in := range inputs {
+	for _, in := range b.inputs {
 		if !in.dropped() {
 			in.counts.Loaded = 0 // until they are; else the law would prove nothing
 		}
 	}
-	var files []manifest.File
-	days := newDays()
-	at.At("writing %d regions", len(regions))
+	var err error
+	regions := len(b.points) + 1
 	if b.putter != nil {
-		at.At("putting cells into %d regions", len(regions))
-		files, err = b.put(ctx, len(regions), days)
+		at.At("putting cells into %d regions", regions)
+		done.files, err = b.put(ctx, regions, done.days)
 	} else {
-		files, err = b.write(ctx, len(regions), days)
+		at.At("writing %d regions", regions)
+		done.files, err = b.write(ctx, regions, done.days)
 	}
-	if err != nil {
-		return err
-	}
-	at.At("committing load %d: the table takes %d files in", l.target.NextLoad(), len(files))
-	if err := b.commit(ctx, files, days); err != nil {
-		return err
-	}
-	l.log.Info("loaded", "files", len(inputs), "hfiles", hfiles(files), "took", time.Since(began).Round(time.Millisecond))
-	return nil
+	return done, err
 }
 
 func pointsOf(regions []split.Region) split.Points {
@@ -99,11 +123,8 @@ func (b *batch) judge(ctx context.Context) error {
 			continue
 		}
 		holds := content{in.sha, b.behaviour(in)}
-		if same := b.ledgers.bySHA[holds]; same != "" && same != in.Rel {
-			in.sameAs = same
+		if b.ledgers.same(holds, in) {
 			c.Duplicate, c.Loaded = c.Loaded, 0
-		} else {
-			b.ledgers.bySHA[holds] = in.Rel
 		}
 	}
 	return nil
@@ -174,20 +195,16 @@ func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.F
 func (c *Config) writers() int { return c.Workers + 1 }
 
 // commit checks the law and makes the batch part of the table.
-func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) error {
-	ledger := &manifest.Load{Version: manifest.Version, Number: b.target.NextLoad(), Job: b.job.Digest(), Days: d.list(b.schema), Regions: d.cut(b.points)}
-	var sum manifest.Counts
-	for _, in := range b.inputs {
-		if in.err != nil {
-			continue
-		}
-		if err := in.counts.Check(); err != nil {
-			return fmt.Errorf("%s: %w", in.Path, err)
-		}
-		sum.Add(in.counts)
-		ledger.Inputs = append(ledger.Inputs, b.ledger(in))
+func (b *batch) commit(ctx context.Context, done worked) error {
+	ledger := &manifest.Load{
+		Version: manifest.Version, Number: b.target.NextLoad(), Job: b.job.Digest(), Days: done.days.list(b.schema), Regions: done.days.cut(b.points),
 	}
-	if err := sum.Check(); err != nil {
+	for _, in := range b.inputs {
+		if in.err == nil {
+			ledger.Inputs = append(ledger.Inputs, b.ledger(in))
+		}
+	}
+	if err := checkLaw(ledger.Inputs); err != nil {
 		return err
 	}
 	if len(ledger.Inputs) == 0 {
@@ -196,7 +213,7 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 	if err := b.commitBad(); err != nil {
 		return err
 	}
-	if err := b.target.TakeIn(ctx, ledger, files); err != nil {
+	if err := b.target.TakeIn(ctx, ledger, done.files); err != nil {
 		return err
 	}
 	for i := range ledger.Inputs {
@@ -204,8 +221,21 @@ func (b *batch) commit(ctx context.Context, files []manifest.File, d *days) erro
 	}
 	b.count(ledger)
 	b.countOlder()
-	b.result.HFiles += hfiles(files)
+	b.result.HFiles += hfiles(done.files)
 	return nil
+}
+
+// checkLaw checks the conservation law for each file and for all of them.
+func checkLaw(inputs []manifest.Input) error {
+	var sum manifest.Counts
+	for i := range inputs {
+		in := &inputs[i]
+		if err := in.Check(); err != nil {
+			return fmt.Errorf("%s: %w", in.Path, err)
+		}
+		sum.Add(in.Counts)
+	}
+	return sum.Check()
 }
 
 // hfiles is how many of a load's files are more than a roll.

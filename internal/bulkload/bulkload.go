@@ -120,6 +120,7 @@ type load struct {
 	stager    table.Stager      // target, where HFiles are loaded
 	putter    table.Putter      // target, where cells are put
 	handsOver bool              // HFiles are handed to HBase
+	isNew     bool              // the table is not there yet
 	schema    *behaviour.Schema // of the table, with what the job adds
 	kindMap   []mapped          // by the job's kinds
 	unique    []job.Unique      // by the table's kinds

@@ -296,7 +296,7 @@ func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Spa
 		kinds[k] = k
 	}
 	w := &importedRegion{
-		importer: i, out: newRegionWriter(ctx, i.stager, region, span), span: noDates,
+		importer: i, out: newRegionWriter(ctx, i.stager, i.stager.NextLoad(), i.stager.FileName(i.stager.NextLoad(), region), span), span: noDates,
 		decoder: info.Layout.Decoder(info.Schema, layout.Want{Kinds: kinds, Span: span}),
 	}
 	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })

@@ -21,9 +21,13 @@ func (b *batch) countOlder() {
 			n += in.older
 		}
 	}
-	if n == 0 {
+	b.countSkipped(n)
+}
+
+func (l *load) countSkipped(older int64) {
+	if older == 0 {
 		return
 	}
-	b.result.Older += n
-	b.log.Warn("skipped records of days that were dropped from the table", "records", n, "before", b.target.Info().Dropped)
+	l.result.Older += older
+	l.log.Warn("skipped records of days that were dropped from the table", "records", older, "before", l.target.Info().Dropped)
 }

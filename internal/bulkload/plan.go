@@ -60,6 +60,7 @@ func (l *load) find(ctx context.Context) (job.Found, error) {
 func (l *load) open(ctx context.Context, found job.Found) error {
 	t, err := l.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
+		l.isNew = true
 		t, err = l.cfg.Store.New(ctx, table.Plan{
 			Layout: l.layout.Name(), Compression: l.job.Table.Compression, Schema: l.job.Schema,
 			Splits: func(ctx context.Context) (split.Points, error) { return l.sampleSplits(ctx, found.Inputs) },
@@ -97,9 +98,11 @@ func (l *load) learn(ctx context.Context) error {
 
 // ledgers are what all loads together know of delivered files.
 type ledgers struct {
+	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
 	bySHA   map[content]string         // path of the file that was loaded with it
 	numbers map[uint32]string          // path
+	plans   map[string]int             // numbers of the loads that were made of pieces
 	begun   map[string]*manifest.Input // by path: those that no load holds, with cells in the table
 }
 
@@ -112,10 +115,14 @@ type content struct {
 
 func newLedgers(loads []*manifest.Load) *ledgers {
 	k := &ledgers{
-		byPath: map[string][]*manifest.Input{}, bySHA: map[content]string{}, numbers: map[uint32]string{},
+		byPath: map[string][]*manifest.Input{}, bySHA: map[content]string{}, numbers: map[uint32]string{}, plans: map[string]int{},
 		begun: map[string]*manifest.Input{},
 	}
+	k.loads = loads
 	for _, l := range loads {
+		if l.Plan != "" {
+			k.plans[l.Plan] = l.Number
+		}
 		for i := range l.Inputs {
 			k.add(&l.Inputs[i])
 		}
@@ -243,24 +250,30 @@ func (l *load) digest(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// inOrder brings files in order of date, those without one last, and then of path.
+func inOrder(inputs []*input) {
+	slices.SortStableFunc(inputs, func(a, b *input) int {
+		return cmp.Or(cmp.Compare(dayOf(a.Input), dayOf(b.Input)), cmp.Compare(a.Rel, b.Rel))
+	})
+}
+
+func dayOf(in job.Input) behaviour.Date {
+	if in.Date == nil {
+		return behaviour.MaxDate
+	}
+	return *in.Date
+}
+
 // batches cuts the files into batches: whole days, in order, until limit bytes
 // are together. Files without a date come last. Nothing but the files decides,
 // so a run that goes on after a killed one makes the batches that were left.
 func batches(inputs []*input, limit int64) [][]*input {
-	day := func(in *input) behaviour.Date {
-		if in.Date == nil {
-			return behaviour.MaxDate
-		}
-		return *in.Date
-	}
-	slices.SortStableFunc(inputs, func(a, b *input) int {
-		return cmp.Or(cmp.Compare(day(a), day(b)), cmp.Compare(a.Rel, b.Rel))
-	})
+	inOrder(inputs)
 	var out [][]*input
 	var have int64
 	for i := 0; i < len(inputs); {
 		j, size := i+1, inputs[i].Size
-		for j < len(inputs) && inputs[j].Date != nil && day(inputs[j]) == day(inputs[i]) {
+		for j < len(inputs) && inputs[j].Date != nil && dayOf(inputs[j].Input) == dayOf(inputs[i].Input) {
 			size += inputs[j].Size
 			j++
 		}

@@ -42,7 +42,7 @@ func (b *batch) put(ctx context.Context, regions int, all *days) ([]manifest.Fil
 		return nil, err
 	}
 	good, again := b.good()
-	if err := b.putter.Begin(ctx, good, rolled); err != nil {
+	if err := b.begin(ctx, good, rolled); err != nil {
 		return nil, err
 	}
 	w, err := b.putter.Writer(ctx)

@@ -46,7 +46,7 @@ func (b *batch) writeRoll(ctx context.Context) (*manifest.File, error) {
 		return nil, err
 	}
 	defer it.Close()
-	w := &rollWriter{batch: b, file: manifest.File{Roll: b.putter.RollName(b.id()), Load: b.target.NextLoad(), Span: noDates}}
+	w := &rollWriter{batch: b, file: manifest.File{Roll: b.rollName(), Load: b.number(), Span: noDates}}
 	defer w.abort()
 	for n := 0; it.Next(); n++ {
 		if n&0xfff == 0 && ctx.Err() != nil {

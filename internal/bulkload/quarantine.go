@@ -62,11 +62,7 @@ type quarantine struct {
 }
 
 func (b *batch) newQuarantine(ctx context.Context, in *input) *quarantine {
-	name := in.Rel
-	if in.replay != nil {
-		name += replayEnding
-	}
-	return &quarantine{ctx: ctx, fs: b.cfg.FS, name: b.cfg.Store.Quarantine(name), waiting: map[int][]badRecord{}}
+	return &quarantine{ctx: ctx, fs: b.cfg.FS, name: b.badName(in), waiting: map[int][]badRecord{}}
 }
 
 // add takes the bad records of a chunk, none among them.

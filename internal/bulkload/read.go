@@ -62,6 +62,7 @@ type batch struct {
 	records  *progress.Counter
 	parsers  []*parser   // by shard
 	buffers  chan []byte // of chunks, not in use
+	piece    *Piece      // that the batch is; nil of a load without a plan
 }
 
 // noDates is the span of no records.

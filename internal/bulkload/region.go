@@ -37,7 +37,7 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 	f := &regionFile{gathered: b.newGathered(ctx, region)}
 	f.at = b.progress.Worker("writing")
 	defer f.at.End()
-	w := newRegionWriter(ctx, b.stager, region, b.span())
+	w := newRegionWriter(ctx, b.stager, b.number(), b.fileName(region), b.span())
 	defer w.abort()
 	if err := f.gather(ctx, it, w); err != nil {
 		return nil, fmt.Errorf("write region %d: %w", region, err)
@@ -65,9 +65,9 @@ type regionWriter struct {
 	roll    *roll.Writer
 }
 
-func newRegionWriter(ctx context.Context, to table.Stager, region int, span behaviour.Span) *regionWriter {
-	load, info := to.NextLoad(), to.Info()
-	name := to.FileName(load, region)
+// newRegionWriter writes files of a load that are called name, but for their endings.
+func newRegionWriter(ctx context.Context, to table.Stager, load int, name string, span behaviour.Span) *regionWriter {
+	info := to.Info()
 	return &regionWriter{
 		ctx: ctx, to: to, layout: info.Layout, ids: idsOf(info.Schema), span: span,
 		file: manifest.File{Name: name + hfileEnding, Roll: name + rollEnding, Load: load},

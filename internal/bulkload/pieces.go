@@ -1,0 +1,304 @@
+package bulkload
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+)
+
+// DefaultPieceSize is about how many bytes of delivered files make a piece: on YARN most
+// of a small one would be the start of its container.
+const DefaultPieceSize = 1 << 30
+
+// PlanConfig is a load that is to be done in pieces.
+type PlanConfig struct {
+	Config
+	Source    PieceJob // what Config.Job was made of; its name is absolute
+	Address   string   // of the table, wherever pieces are done
+	PieceSize int64    // bytes; DefaultPieceSize
+}
+
+// Planned is what was found out when a load was cut into pieces.
+type Planned struct {
+	Plan     string   `json:"plan"`
+	Pieces   int      `json:"pieces"`
+	Done     int      `json:"done"`    // pieces that had been done before
+	Files    int      `json:"files"`   // delivered files that are to be read
+	Bytes    int64    `json:"bytes"`   // of them
+	Already  int      `json:"already"` // delivered files that are in the table
+	Missing  int      `json:"missing"` // days and behaviours without a file
+	Largest  int64    `json:"largest"` // bytes of the largest piece
+	Finished int      `json:"finished,omitempty"`
+	Larger   []string `json:"-"` // files that are larger than a piece was to be
+	Tied     []string `json:"-"` // behaviours whose files stay together, because of keys that must not repeat
+	Choice
+}
+
+// Plan cuts a load into pieces of whole files, which workers can do anywhere and in any
+// order; Commit publishes what they made. The same files and the same table give the
+// same pieces, and those that were done stay done.
+//
+// The table's lock is held only until the plan is made. Nothing of the table is changed,
+// but that loads which were killed are finished.
+func Plan(ctx context.Context, cfg PlanConfig) ([]Piece, Planned, error) {
+	l, err := newLoad(cfg.Config)
+	if err != nil {
+		return nil, Planned{}, err
+	}
+	p := &planner{load: l, PlanConfig: cfg}
+	pieces, err := p.plan(ctx)
+	p.planned.Already, p.planned.Missing, p.planned.Finished = l.result.Already, l.result.Missing, l.result.Finished
+	p.planned.Choice = l.result.Choice
+	return pieces, p.planned, err
+}
+
+// planner is one call of Plan.
+type planner struct {
+	*load
+	PlanConfig
+	planned Planned
+}
+
+func (p *planner) plan(ctx context.Context) ([]Piece, error) {
+	found, err := p.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := p.Store.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	if err := p.open(ctx, found); err != nil {
+		return nil, err
+	}
+	defer p.target.Close()
+	if err := p.recover(ctx); err != nil {
+		return nil, err
+	}
+	inputs, err := p.prepare(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.endPlans(ctx); err != nil {
+		return nil, err
+	}
+	if len(inputs) == 0 {
+		p.result.Finished = 0 // there is no piece of it
+		return nil, p.nothing()
+	}
+	if err := p.preCheck(ctx, inputs); err != nil {
+		return nil, err
+	}
+	inOrder(inputs)
+	if err := p.findSame(ctx, inputs); err != nil {
+		return nil, err
+	}
+	pieces, err := p.pieces(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return pieces, p.begin(ctx, pieces)
+}
+
+// begin writes the plan down, and counts what of it is done.
+func (p *planner) begin(ctx context.Context, pieces []Piece) error {
+	plan := &manifest.Plan{Pieces: len(pieces)}
+	folder := pieces[0].folder(p.load)
+	for i := range pieces {
+		for _, in := range pieces[i].Inputs {
+			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Part: in.Part})
+		}
+		r, err := folder.Report(ctx, i)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			p.planned.Done++
+		}
+	}
+	return folder.Begin(ctx, plan)
+}
+
+// findSame marks the files whose bytes another has, in the table or among them. Only
+// those of equal size are looked into.
+func (p *planner) findSame(ctx context.Context, inputs []*input) error {
+	type like struct {
+		size      int64
+		behaviour string
+	}
+	have := map[like]int{}
+	for _, loaded := range p.ledgers.byPath {
+		for _, in := range loaded {
+			have[like{in.Size, in.Behaviour}]++
+		}
+	}
+	for _, in := range inputs {
+		have[like{in.Size, p.behaviour(in)}]++
+	}
+	for _, in := range inputs {
+		own := len(p.ledgers.byPath[in.Rel]) + 1
+		if have[like{in.Size, p.behaviour(in)}] <= own {
+			continue
+		}
+		var err error
+		if in.sha, err = p.digest(ctx, in.Path); err != nil {
+			return err
+		}
+		p.ledgers.same(content{in.sha, p.behaviour(in)}, in)
+	}
+	return nil
+}
+
+// pieces cuts the files into pieces.
+func (p *planner) pieces(ctx context.Context, inputs []*input) ([]Piece, error) {
+	size := cmp.Or(p.PieceSize, DefaultPieceSize)
+	cut := cutPieces(inputs, size, p.tied(inputs))
+	var out []Piece
+	for n, files := range cut {
+		piece := Piece{
+			Usertrail: PieceKind, Version: PieceVersion, Number: n, Of: len(cut), Table: p.Address, Mode: p.result.Mode,
+			Span: p.Config.Span, Types: p.Config.Types, Job: p.Source,
+		}
+		var bytes int64
+		for _, in := range files {
+			piece.Inputs = append(piece.Inputs, p.pieceInput(in))
+			bytes += in.Size
+			if in.Size > size {
+				p.planned.Larger = append(p.planned.Larger, in.Path)
+			}
+		}
+		p.planned.Largest = max(p.planned.Largest, bytes)
+		out = append(out, piece)
+	}
+	if err := p.common(ctx, out); err != nil {
+		return nil, err
+	}
+	id := planID(out)
+	for n := range out {
+		out[n].Plan = id
+	}
+	p.planned.Plan, p.planned.Pieces, p.planned.Files, p.planned.Bytes = id, len(out), len(inputs), p.result.Bytes
+	return out, nil
+}
+
+// common says in each piece what is to be known of the table.
+func (p *planner) common(ctx context.Context, pieces []Piece) error {
+	var splits *[]manifest.Key
+	if p.isNew {
+		regions, err := p.target.Regions(ctx)
+		if err != nil {
+			return err
+		}
+		keys := []manifest.Key{}
+		if _, puts := p.target.(table.Putter); !puts { // whose regions are HBase's
+			for _, point := range pointsOf(regions) {
+				keys = append(keys, manifest.Key(point))
+			}
+		}
+		splits = &keys
+	}
+	alone := false
+	if p.putter != nil {
+		var err error
+		if alone, err = p.putter.Alone(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range pieces {
+		pieces[i].Splits, pieces[i].Alone = splits, alone
+	}
+	return nil
+}
+
+// tied says which files have to be in one piece, by a word: those that may have records
+// of which one repeats another. It is empty of all others.
+func (p *planner) tied(inputs []*input) func(*input) string {
+	var asked []int // kinds with key fields
+	for _, k := range p.kinds {
+		if p.job.Behaviours[k].Unique.Asked() {
+			asked = append(asked, k)
+			p.planned.Tied = append(p.planned.Tied, p.job.Schema.Kinds[k].Name)
+		}
+	}
+	mixed := slices.ContainsFunc(inputs, func(in *input) bool { return in.Kind < 0 })
+	return func(in *input) string {
+		switch {
+		case len(asked) == 0 || in.Kind >= 0 && !slices.Contains(asked, in.Kind):
+			return ""
+		case mixed:
+			return "any"
+		}
+		return "of " + p.behaviour(in)
+	}
+}
+
+// cutPieces cuts files into pieces of about size bytes, in order. Files that are tied by
+// the same word make a piece of their own, whatever its size.
+func cutPieces(inputs []*input, size int64, tied func(*input) string) [][]*input {
+	var out [][]*input
+	var have int64
+	open := -1 // the piece that is being filled
+	together := map[string]int{}
+	for _, in := range inputs {
+		if word := tied(in); word != "" {
+			n, ok := together[word]
+			if !ok {
+				n = len(out)
+				together[word] = n
+				out = append(out, nil)
+			}
+			out[n] = append(out[n], in)
+			continue
+		}
+		if open < 0 || have+in.Size > size {
+			open, have = len(out), 0
+			out = append(out, nil)
+		}
+		out[open] = append(out[open], in)
+		have += in.Size
+	}
+	return out
+}
+
+// endPlans forgets the plans that are committed, or whose files were all loaded in
+// another way.
+func (l *load) endPlans(ctx context.Context) error {
+	plans, err := l.target.Plans(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range plans {
+		if !l.ledgers.hold(p) {
+			continue
+		}
+		if err := l.target.EndPlan(ctx, p.ID); err != nil {
+			return fmt.Errorf("forget plan %s: %w", p.ID, err)
+		}
+	}
+	return nil
+}
+
+// hold says whether loads brought all that a plan was to bring.
+func (k *ledgers) hold(p *manifest.Plan) bool {
+	if k.plans[p.ID] != 0 {
+		return true
+	}
+	return !slices.ContainsFunc(p.Inputs, func(f manifest.PlannedFile) bool {
+		return !slices.ContainsFunc(k.byPath[f.Path], func(in *manifest.Input) bool { return in.Offsets == nil && in.Part.Covers(f.Part) })
+	})
+}
+
+// same marks a file whose content another has, or remembers that it has it.
+func (k *ledgers) same(holds content, in *input) bool {
+	if same := k.bySHA[holds]; same != "" && same != in.Rel {
+		in.sameAs = same
+		return true
+	}
+	k.bySHA[holds] = in.Rel
+	return false
+}

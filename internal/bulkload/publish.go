@@ -1,0 +1,469 @@
+package bulkload
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/catalog"
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/tally"
+)
+
+// ErrUnreported is wrapped where pieces of a plan have not been done yet.
+var ErrUnreported = errors.New("not all pieces are done")
+
+// looksAtOnce is how many files are looked for at once.
+const looksAtOnce = 16
+
+// Commit makes what the pieces of a plan made part of the table, all at once, as one
+// load. Of cfg, what was loaded stands in the pieces. What was killed goes on when it is
+// called again; what is committed already is ErrNothing.
+func Commit(ctx context.Context, cfg Config, pieces []Piece) (Result, error) {
+	pieces, err := wholePlan(pieces)
+	if err != nil {
+		return Result{}, err
+	}
+	first := &pieces[0]
+	if cfg.Job, err = first.ParseJob(); err != nil {
+		return Result{}, err
+	}
+	cfg.Span, cfg.Types, cfg.Mode = first.Span, first.Types, first.Mode
+	l, err := newLoad(cfg)
+	if err != nil {
+		return Result{}, err
+	}
+	p := &publisher{load: l, pieces: pieces, id: first.Plan, folder: first.folder(l)}
+	err = p.run(ctx)
+	return l.result, err
+}
+
+// A publisher is one call of Commit.
+type publisher struct {
+	*load
+	pieces  []Piece
+	id      string
+	folder  catalog.Folder
+	reports []*manifest.Report // by piece
+	good    []manifest.Input   // in order, as the ledger will have them
+	older   int64
+}
+
+func (p *publisher) run(ctx context.Context) error {
+	lock, err := p.cfg.Store.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if err := p.openFor(ctx, &p.pieces[0]); err != nil {
+		return err
+	}
+	defer p.target.Close()
+	finished, err := p.target.Recover(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.extend(); err != nil {
+		return err
+	}
+	if err := p.learn(ctx); err != nil {
+		return err
+	}
+	if n := p.ledgers.plans[p.id]; n != 0 {
+		return errors.Join(p.committed(n, finished), p.endPlans(ctx))
+	}
+	if err := p.collect(ctx); err != nil {
+		return err
+	}
+	if err := p.publish(ctx); err != nil {
+		return err
+	}
+	return joined(p.failed)
+}
+
+// committed says what is to be said of a plan that is load n already. That it has just
+// been finished, after it was killed, is success.
+func (p *publisher) committed(n int, finished []*manifest.Load) error {
+	for _, ledger := range finished {
+		if ledger.Number == n {
+			p.count(ledger)
+			p.result.Finished++
+			p.result.Mode = p.pieces[0].Mode
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: plan %s is committed: it is load %d of %s", ErrNothing, p.id, n, p.cfg.Store.Address())
+}
+
+// collect reads the reports, and makes sure that all of them can be committed.
+func (p *publisher) collect(ctx context.Context) error {
+	if _, err := p.folder.Plan(ctx); err != nil {
+		if errors.Is(err, iofs.ErrNotExist) {
+			return fmt.Errorf("%w: %s keeps nothing of plan %s: plan again", ErrStale, p.cfg.Store.Address(), p.id)
+		}
+		return err
+	}
+	if err := p.current(); err != nil {
+		return err
+	}
+	p.reports = make([]*manifest.Report, len(p.pieces))
+	if err := p.atOnce(ctx, p.report); err != nil {
+		return err
+	}
+	var missing []int
+	for n, r := range p.reports {
+		if r == nil {
+			missing = append(missing, n)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: of the %d of plan %s there is no report of %s: run them, then commit again", ErrUnreported, len(p.pieces), p.id, numbers(missing))
+	}
+	return p.judgeAll()
+}
+
+// atOnce calls do for each piece, some at once.
+func (p *publisher) atOnce(ctx context.Context, do func(context.Context, int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(looksAtOnce)
+	for n := range p.pieces {
+		g.Go(func() error { return do(ctx, n) })
+	}
+	return g.Wait()
+}
+
+// report takes the report of piece n. One that no longer holds is dropped, so that the
+// piece is done again.
+func (p *publisher) report(ctx context.Context, n int) error {
+	r, err := p.folder.Report(ctx, n)
+	if r == nil || err != nil {
+		return err
+	}
+	if err := p.fits(&p.pieces[n], r); err != nil {
+		return err
+	}
+	why, err := p.void(ctx, r)
+	if err != nil {
+		return err
+	}
+	if why == "" {
+		p.reports[n] = r
+		return nil
+	}
+	p.log.Warn("a piece has to be done again", "plan", p.id, "piece", n, "why", why)
+	return p.folder.DropReport(ctx, n)
+}
+
+// fits refuses a report of other files than the piece has.
+func (p *publisher) fits(piece *Piece, r *manifest.Report) error {
+	same := slices.EqualFunc(piece.Inputs, r.Inputs, func(in PieceInput, o manifest.Outcome) bool {
+		return in.Rel == o.Path && in.Number == o.Number && in.Size == o.Size
+	})
+	if !same {
+		return fmt.Errorf("plan %s, piece %d: %w: its report is of other files", p.id, piece.Number, manifest.ErrDamaged)
+	}
+	return nil
+}
+
+// void says why a report no longer holds, "" if it does.
+func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error) {
+	if first := p.target.Info().Dropped; first != nil {
+		for _, f := range r.Files {
+			if f.Span.From < *first {
+				return fmt.Sprintf("days before %s were dropped", first), nil
+			}
+		}
+	}
+	if n := p.overtaken(r); n != 0 && p.pieces[0].Mode == HFile {
+		return fmt.Sprintf("load %d brought records that its own may repeat", n), nil
+	}
+	for i := range r.Files {
+		for _, name := range r.Files[i].Names() {
+			there, err := p.staged(ctx, name)
+			if err != nil {
+				return "", err
+			}
+			if !there {
+				return name + " is gone", nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// overtaken is the load that came after a piece had looked for records which repeat, and
+// brought some of the same behaviour and date; 0 if there is none. Without a new load
+// nothing changes what was found.
+func (p *publisher) overtaken(r *manifest.Report) int {
+	if r.Seen == 0 {
+		return 0
+	}
+	for _, d := range r.Days {
+		k, ok := p.schema.Kind(d.Behaviour)
+		if !ok || !p.unique[k].Asked() {
+			continue
+		}
+		for _, l := range p.ledgers.loads {
+			if l.Number >= r.Seen && slices.ContainsFunc(l.Days, func(o manifest.Day) bool { return o.Date == d.Date && o.Behaviour == d.Behaviour }) {
+				return l.Number
+			}
+		}
+	}
+	return 0
+}
+
+// staged says whether a file of a piece is there.
+func (p *publisher) staged(ctx context.Context, name string) (bool, error) {
+	from, ok := p.target.(interface {
+		Staged(ctx context.Context, name string) (dfs.File, error)
+	})
+	if !ok {
+		return true, nil
+	}
+	f, err := from.Staged(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// current refuses a plan of which a file was loaded meanwhile, or whose numbers others
+// have now.
+func (p *publisher) current() error {
+	for i := range p.pieces {
+		for n := range p.pieces[i].Inputs {
+			in := &p.pieces[i].Inputs[n]
+			loaded := 0
+			for _, old := range p.ledgers.byPath[in.Rel] {
+				if old.Offsets == nil {
+					loaded++
+				}
+			}
+			if loaded != len(in.Covered) {
+				return fmt.Errorf("%w: %s was loaded after it was planned: plan again", ErrStale, in.Rel)
+			}
+			if path := p.ledgers.numbers[in.Number]; path != "" && path != in.Rel {
+				return fmt.Errorf("%w: the number of %s has gone to %s, which was loaded after it was planned: plan again", ErrStale, in.Rel, path)
+			}
+		}
+	}
+	return nil
+}
+
+// judgeAll decides once more, file by file in order of all pieces, what is loaded: now it
+// is known what became of the others.
+func (p *publisher) judgeAll() error {
+	type file struct {
+		day behaviour.Date
+		*manifest.Outcome
+	}
+	var all []file
+	for n, r := range p.reports {
+		for i := range r.Inputs {
+			all = append(all, file{p.pieces[n].Inputs[i].day(), &r.Inputs[i]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b file) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.Path, b.Path)) })
+	for _, f := range all {
+		if f.Error != "" {
+			p.fail(f.Path, &reportedError{f.Error, f.TooBad})
+			continue
+		}
+		holds := content{f.SHA256, f.Behaviour}
+		same := p.ledgers.bySHA[holds]
+		switch {
+		case f.SameAs == "" && same != "" && same != f.Path:
+			return fmt.Errorf("%w: %s has the bytes of %s, which it had not when it was planned: plan again", ErrStale, f.Path, same)
+		case f.SameAs != "" && same == "":
+			p.fail(f.Path, fmt.Errorf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, f.SameAs))
+			continue
+		case f.SameAs == "":
+			p.ledgers.bySHA[holds] = f.Path
+		}
+		p.good = append(p.good, f.Input)
+		p.result.Bytes += f.Size
+		p.older += f.Older
+	}
+	return nil
+}
+
+func (in *PieceInput) day() behaviour.Date {
+	if in.Date == nil {
+		return behaviour.MaxDate
+	}
+	return *in.Date
+}
+
+// fail remembers a file of which nothing is loaded.
+func (p *publisher) fail(path string, err error) {
+	p.failed = append(p.failed, err)
+	p.result.Failed = append(p.result.Failed, Failed{path, err.Error()})
+}
+
+// A reportedError is why a worker refused a file.
+type reportedError struct {
+	text   string
+	tooBad bool
+}
+
+func (e *reportedError) Error() string { return e.text }
+
+func (e *reportedError) Is(target error) bool { return e.tooBad && target == ErrTooBad }
+
+// publish writes the bad records where they are looked for, and gives the table one load
+// of all pieces.
+func (p *publisher) publish(ctx context.Context) error {
+	if err := p.atOnce(ctx, p.publishBad); err != nil {
+		return err
+	}
+	if len(p.good) == 0 {
+		return nil
+	}
+	ledger, files, err := p.ledger()
+	if err != nil {
+		return err
+	}
+	if err := p.target.TakeIn(ctx, ledger, files); err != nil {
+		return err
+	}
+	p.count(ledger)
+	p.countSkipped(p.older)
+	p.result.HFiles = hfiles(files)
+	p.result.Mode = p.pieces[0].Mode
+	p.ledgers.plans[p.id] = ledger.Number
+	for i := range ledger.Inputs {
+		p.ledgers.add(&ledger.Inputs[i])
+	}
+	return p.endPlans(ctx)
+}
+
+// publishBad copies the bad records of piece n.
+func (p *publisher) publishBad(ctx context.Context, n int) error {
+	for i := range p.reports[n].Inputs {
+		in := &p.reports[n].Inputs[i]
+		if in.Bad == "" {
+			continue
+		}
+		if err := p.copy(ctx, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path)); err != nil {
+			return fmt.Errorf("quarantine %s: %w", in.Path, err)
+		}
+	}
+	return nil
+}
+
+func (p *publisher) copy(ctx context.Context, from, to string) error {
+	in, err := p.cfg.FS.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := p.cfg.FS.Create(ctx, to)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// ledger is the load that the pieces together are, and its files. What the pieces say
+// must agree with itself.
+func (p *publisher) ledger() (*manifest.Load, []manifest.File, error) {
+	out := &manifest.Load{
+		Version: manifest.Version, Number: p.target.NextLoad(), Job: p.job.Digest(), Plan: p.id, Inputs: p.good,
+		Days: p.days(), Regions: commonRegions(p.reports),
+	}
+	if err := checkLaw(out.Inputs); err != nil {
+		return nil, nil, err
+	}
+	var loaded, records int64
+	var days, regions tally.Tally
+	for i := range out.Inputs {
+		loaded += out.Inputs[i].Loaded
+	}
+	for _, d := range out.Days {
+		records += d.Records
+		days.Add(d.Tally)
+	}
+	for _, r := range out.Regions {
+		regions.Add(r.Tally)
+	}
+	if loaded != records || days != regions {
+		return nil, nil, fmt.Errorf("plan %s: %w: its files have %d records to load, its days %d; its days hold %s, its regions %s",
+			p.id, manifest.ErrDamaged, loaded, records, days, regions)
+	}
+	var files []manifest.File
+	for _, r := range p.reports {
+		for _, f := range r.Files {
+			f.Load = out.Number
+			files = append(files, f)
+		}
+	}
+	return out, files, nil
+}
+
+// days adds the days of all pieces up, in order of date and behaviour ID.
+func (p *publisher) days() []manifest.Day {
+	sum := newDays()
+	for _, r := range p.reports {
+		for _, d := range r.Days {
+			k, _ := p.schema.Kind(d.Behaviour) // the job has it, and so has the table
+			e := sum.at(dayKey{d.Date, k})
+			e.Records += d.Records
+			e.Tally.Add(d.Tally)
+		}
+	}
+	return sum.list(p.schema)
+}
+
+// commonRegions adds the regions of all pieces up. Where the table's were others when
+// another piece was done, those between the split points that all had.
+func commonRegions(reports []*manifest.Report) []manifest.Region {
+	var points split.Points
+	for i, r := range reports {
+		own := pointsIn(r.Regions)
+		if i == 0 {
+			points = own
+			continue
+		}
+		points = slices.DeleteFunc(points, func(x []byte) bool {
+			_, found := slices.BinarySearchFunc(own, x, bytes.Compare)
+			return !found
+		})
+	}
+	out := make([]manifest.Region, len(points)+1)
+	for i, x := range points {
+		out[i+1].First = manifest.Key(x)
+	}
+	for _, r := range reports {
+		for _, region := range r.Regions {
+			out[points.Of(region.First)].Tally.Add(region.Tally)
+		}
+	}
+	return out
+}
+
+// pointsIn are the split points between regions.
+func pointsIn(regions []manifest.Region) split.Points {
+	var out split.Points
+	for _, r := range regions[1:] {
+		out = append(out, r.First)
+	}
+	return out
+}
+

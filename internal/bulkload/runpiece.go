@@ -1,0 +1,301 @@
+package bulkload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"time"
+
+	"usertrail/internal/catalog"
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/pipe"
+	"usertrail/internal/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// lookEvery is how often it is looked whether another worker has done a piece.
+const lookEvery = 500 * time.Millisecond
+
+// A PieceResult is what came of a piece. The counts are those of the files that can be
+// committed; Failed are the others.
+type PieceResult struct {
+	Plan    string `json:"plan"`
+	Piece   int    `json:"piece"`
+	Already bool   `json:"already"` // it had been done before
+	manifest.Counts
+	Cells   int64    `json:"cells"`
+	Files   int      `json:"files"`
+	Missing int      `json:"missing"` // of a piece none: the plan says which days have no file
+	Bytes   int64    `json:"bytes"`
+	HFiles  int      `json:"hfiles"`
+	Mode    Mode     `json:"mode"`
+	Failed  []Failed `json:"failed,omitempty"`
+}
+
+// RunPiece does one piece of a plan: of cfg, what is to be loaded and where from stands
+// in the piece. What it makes nobody sees before Commit, but for cells that are put. A
+// piece that is done, or committed, is left as it is; if another worker is at it, that
+// one is waited for, as long as patience lasts.
+//
+// A file that cannot be loaded does not fail the piece: Commit tells of it.
+func RunPiece(ctx context.Context, cfg Config, p *Piece, patience time.Duration) (PieceResult, error) {
+	w, err := newPieceWorker(cfg, p, patience)
+	if err != nil {
+		return PieceResult{Plan: p.Plan, Piece: p.Number}, err
+	}
+	report, err := w.run(ctx)
+	return w.resultOf(report), err
+}
+
+// A pieceWorker is one call of RunPiece.
+type pieceWorker struct {
+	*load
+	piece    *Piece
+	folder   catalog.Folder
+	patience time.Duration
+	already  bool
+}
+
+func newPieceWorker(cfg Config, p *Piece, patience time.Duration) (*pieceWorker, error) {
+	var err error
+	if cfg.Job, err = p.ParseJob(); err != nil {
+		return nil, err
+	}
+	cfg.Span, cfg.Types, cfg.Mode = p.Span, p.Types, p.Mode
+	l, err := newLoad(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &pieceWorker{load: l, piece: p, folder: p.folder(l), patience: patience}, nil
+}
+
+// run returns the piece's report, nil of one that is committed.
+func (w *pieceWorker) run(ctx context.Context) (*manifest.Report, error) {
+	until := time.Now().Add(w.patience)
+	for {
+		done, err := w.isDone(ctx)
+		if done != nil || err != nil || w.already {
+			return done, err
+		}
+		lock, err := w.folder.Lock(ctx, w.piece.Number)
+		if err == nil {
+			return w.locked(ctx, lock)
+		}
+		if !errors.Is(err, dfs.ErrLocked) || time.Now().After(until) {
+			return nil, fmt.Errorf("piece %d of plan %s: %w", w.piece.Number, w.piece.Plan, err)
+		}
+		if err := pipe.Sleep(ctx, lookEvery); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// locked does the piece, unless it was done before its lock could be taken.
+func (w *pieceWorker) locked(ctx context.Context, lock dfs.Lock) (*manifest.Report, error) {
+	defer lock.Unlock()
+	done, err := w.isDone(ctx)
+	if done != nil || err != nil || w.already {
+		return done, err
+	}
+	return w.work(ctx)
+}
+
+// isDone returns the report if there is one, and says by already whether the piece is
+// done. A plan that is gone was committed, or is out of date.
+func (w *pieceWorker) isDone(ctx context.Context) (*manifest.Report, error) {
+	r, err := w.folder.Report(ctx, w.piece.Number)
+	if r != nil || err != nil {
+		w.already = err == nil
+		return r, err
+	}
+	_, err = w.folder.Plan(ctx)
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return nil, err
+	}
+	w.already, err = w.committed(ctx)
+	if err == nil && !w.already {
+		err = fmt.Errorf("%w: %s keeps nothing of plan %s: plan again", ErrStale, w.cfg.Store.Address(), w.piece.Plan)
+	}
+	return nil, err
+}
+
+// committed says whether the plan is part of the table.
+func (w *pieceWorker) committed(ctx context.Context) (bool, error) {
+	t, err := w.cfg.Store.Open(ctx)
+	if errors.Is(err, table.ErrNoTable) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer t.Close()
+	loads, err := t.Ledgers(ctx)
+	return newLedgers(loads).plans[w.piece.Plan] != 0, err
+}
+
+// work does the piece and reports it.
+func (w *pieceWorker) work(ctx context.Context) (*manifest.Report, error) {
+	if err := w.openFor(ctx, w.piece); err != nil {
+		return nil, err
+	}
+	defer w.target.Close()
+	if err := w.extend(); err != nil {
+		return nil, err
+	}
+	w.ledgers = w.foreseen()
+	inputs, err := w.inputsOf(w.piece)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range inputs {
+		w.result.Bytes += in.Size
+	}
+	if err := w.settleMode(ctx, w.result.Bytes); err != nil {
+		return nil, err
+	}
+	if w.putter != nil && w.seeks(inputs) {
+		// What is put of records that repeat cannot be taken back, so no other load may
+		// bring some meanwhile.
+		lock, err := w.lockTable(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Unlock()
+	}
+	return w.workOn(ctx, inputs)
+}
+
+func (w *pieceWorker) workOn(ctx context.Context, inputs []*input) (*manifest.Report, error) {
+	seen := 0
+	if w.seeks(inputs) {
+		seen = w.target.NextLoad()
+	}
+	p := progress.Start(w.cfg.Progress)
+	defer p.Done()
+	s, err := w.sorter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close(ctx)
+	p.Step("loading", progress.Bytes, w.result.Bytes*w.passes())
+	b, err := w.newBatch(ctx, inputs, s, p)
+	if err != nil {
+		return nil, err
+	}
+	defer b.abort()
+	b.piece = w.piece
+	done, err := b.work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := b.report(done)
+	if err != nil {
+		return nil, err
+	}
+	report.Seen = seen
+	return report, w.folder.SetReport(ctx, report)
+}
+
+// openFor opens the table of a piece, or plans it as the plan did.
+func (l *load) openFor(ctx context.Context, p *Piece) error {
+	t, err := l.cfg.Store.Open(ctx)
+	if errors.Is(err, table.ErrNoTable) {
+		if p.Splits == nil {
+			return fmt.Errorf("%w: the table was there when it was planned, and is not any more: %w", ErrStale, err)
+		}
+		l.isNew = true
+		t, err = l.cfg.Store.New(ctx, table.Plan{
+			Layout: l.layout.Name(), Compression: l.job.Table.Compression, Schema: l.job.Schema,
+			Splits: func(context.Context) (split.Points, error) { return p.splits(), nil },
+		})
+	}
+	l.target = t
+	return err
+}
+
+// foreseen is what the plan found out of files that have the bytes of others.
+func (w *pieceWorker) foreseen() *ledgers {
+	k := newLedgers(nil)
+	for i := range w.piece.Inputs {
+		if in := &w.piece.Inputs[i]; in.SameAs != "" {
+			k.bySHA[content{in.SHA256, in.Behaviour}] = in.SameAs
+		}
+	}
+	return k
+}
+
+// seeks says whether some of the records may repeat others, which are looked for in the
+// table.
+func (l *load) seeks(inputs []*input) bool {
+	for _, in := range inputs {
+		for k := range l.kindMap {
+			if (in.Kind < 0 || in.Kind == k) && l.unique[l.kindMap[k].kind].Asked() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lockTable takes the table's lock, and waits for it if it has to.
+func (w *pieceWorker) lockTable(ctx context.Context) (dfs.Lock, error) {
+	for until := time.Now().Add(w.patience); ; {
+		lock, err := w.cfg.Store.Lock(ctx)
+		if !errors.Is(err, dfs.ErrLocked) || time.Now().After(until) {
+			return lock, err
+		}
+		if err := pipe.Sleep(ctx, lookEvery); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// report makes what a batch came to the report of a piece. Its bad records are kept.
+func (b *batch) report(done worked) (*manifest.Report, error) {
+	if err := b.commitBad(); err != nil {
+		return nil, err
+	}
+	r := &manifest.Report{
+		Piece: b.piece.Number, Days: done.days.list(b.schema), Regions: done.days.cut(b.points), Files: done.files, Inputs: []manifest.Outcome{},
+	}
+	var good []manifest.Input
+	for _, in := range b.inputs {
+		o := manifest.Outcome{Input: b.ledger(in), Older: in.older}
+		if in.err != nil {
+			o.Error, o.TooBad = in.err.Error(), errors.Is(in.err, ErrTooBad)
+		} else {
+			good = append(good, o.Input)
+		}
+		if in.bad.count > 0 && (in.err == nil || o.TooBad) {
+			o.Bad = b.piece.folder(b.load).BadBase(b.piece.Number, in.index)
+		}
+		r.Inputs = append(r.Inputs, o)
+	}
+	return r, checkLaw(good)
+}
+
+// resultOf is what a report tells.
+func (w *pieceWorker) resultOf(r *manifest.Report) PieceResult {
+	out := PieceResult{Plan: w.piece.Plan, Piece: w.piece.Number, Already: w.already, Mode: w.piece.Mode}
+	if r == nil {
+		return out
+	}
+	for i := range r.Inputs {
+		in := &r.Inputs[i]
+		if in.Error != "" {
+			out.Failed = append(out.Failed, Failed{in.Path, in.Error})
+			continue
+		}
+		out.Counts.Add(in.Counts)
+		out.Files++
+		out.Bytes += in.Size
+	}
+	for _, d := range r.Days {
+		out.Cells += d.Tally.Cells
+	}
+	out.HFiles = hfiles(r.Files)
+	return out
+}
