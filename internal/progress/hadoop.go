@@ -53,10 +53,22 @@ func (h *hadoop) say(r report) {
 
 func (h *hadoop) end(r report) { h.say(r) }
 
+// Count has Hadoop count n more of what is called name, where this process is the
+// program of a task and out its standard error. It is for what is known at the end.
+func Count(out io.Writer, name string, n int64) {
+	if underHadoop() && n != 0 {
+		_, _ = io.WriteString(out, counted(name, n))
+	}
+}
+
+func counted(name string, n int64) string {
+	return fmt.Sprintf("reporter:counter:%s,%s,%d\n", group, oneWord.Replace(name), n)
+}
+
 // count tells how much a counter has grown.
 func (h *hadoop) count(b *bytes.Buffer, name string, n int64) {
 	if more := n - h.told[name]; more != 0 {
-		fmt.Fprintf(b, "reporter:counter:%s,%s,%d\n", group, oneWord.Replace(name), more)
+		b.WriteString(counted(name, more))
 		h.told[name] = n
 	}
 }

@@ -67,6 +67,19 @@ func TestAQuietTaskIsNotSilent(t *testing.T) {
 	})
 }
 
+func TestWhatIsKnownAtTheEndIsCounted(t *testing.T) {
+	var out output
+	progress.Count(&out, "loaded", 7)
+	if out.String() != "" {
+		t.Errorf("outside of Hadoop it says %q", out.String())
+	}
+	task(t)
+	progress.Count(&out, "loaded", 7)
+	progress.Count(&out, "quarantined", 0)
+	progress.Count(&out, "left, out", 1)
+	expect(t, "what Hadoop hears", out.String(), "reporter:counter:usertrail,loaded,7", "reporter:counter:usertrail,left  out,1")
+}
+
 // TestHadoopsLinesAreWhole writes a log at the same time, to the same place.
 func TestHadoopsLinesAreWhole(t *testing.T) {
 	task(t)
