@@ -139,10 +139,20 @@ func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, took time.
 		}
 		return false, f.took, ofKind(ErrUncertain, err)
 	}
-	if mayBeDone(err) {
+	switch {
+	case isMissing(err):
+		return false, f.took, nil
+	case mayBeDone(err):
 		return false, f.took, ofKind(ErrUncertain, err)
 	}
 	return false, f.took, err
+}
+
+// isMissing says whether a file is not there. A server with hbase.quota.enabled
+// looks for its length before it begins, and throws where another takes none.
+func isMissing(err error) bool {
+	e, ok := errors.AsType[*rpc.ServerError](err)
+	return ok && e.Name() == "SpaceLimitingException" && strings.Contains(e.Message, "Could not verify length of file")
 }
 
 // mayBeDone says whether a call that failed with err may have been executed all the

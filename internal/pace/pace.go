@@ -105,12 +105,15 @@ type bound struct {
 	limit *rate.Limiter
 }
 
+// rest is what part of a second's worth is kept while nobody takes it.
+const rest = 50
+
 // newBound begins with nothing to take.
 func newBound(perSecond int64) *bound {
 	if perSecond == 0 {
 		return nil
 	}
-	burst := int(share(perSecond))
+	burst := int(max(perSecond/rest, 1))
 	b := &bound{burst: burst, limit: rate.NewLimiter(rate.Limit(perSecond), burst)}
 	b.limit.AllowN(time.Now(), burst)
 	return b

@@ -83,7 +83,7 @@ func TestNoMoreThanTheLimitIsTaken(t *testing.T) {
 					mu.Lock()
 					sum.Puts += a.Puts
 					sum.Bytes += a.Bytes
-					passed := time.Since(idle) + time.Second/4
+					passed := time.Since(idle) + time.Second/50
 					if allowed := passed.Seconds() + 1e-3; float64(sum.Puts) > allowed*float64(limits.Puts) || float64(sum.Bytes) > allowed*float64(limits.Bytes) {
 						t.Errorf("%+v taken %s after a rest, at %+v a second", sum, passed, limits)
 					}

@@ -39,9 +39,13 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.quotas.QuotaSettingsFactory;
+import org.apache.hadoop.hbase.quotas.ThrottleType;
 import org.apache.hadoop.hbase.security.access.Permission;
 import org.apache.hadoop.hbase.security.access.UserPermission;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 
 /**
  * Answers questions about a cluster and changes it, by HBase's own client: one request a line on
@@ -68,6 +72,8 @@ public class Admin implements AutoCloseable {
     "flush TABLE", "compact TABLE: all into one file a region",
     "snapshot NAME TABLE", "drop-snapshot NAME",
     "grant USER ACTIONS [TABLE]: letters of RWXCA; without TABLE everywhere", "revoke USER [TABLE]",
+    "throttle TABLE TYPE NUMBER: of ThrottleType, a second on each server; 0 is no throttle of any type",
+    "space PATH BYTES: of all replicas that may be below it; 0 is without bound",
     "mkdir PATH [OWNER [MODE]]", "rm PATH", "ls PATH -> a NAME OWNER MODE LENGTH for each",
     "healthy REGIONSERVERS REPLICATION: all servers live, every region answers, HDFS takes a file",
   };
@@ -173,6 +179,10 @@ public class Admin implements AutoCloseable {
       case "revoke":
         admin.revoke(new UserPermission(w[1], permission(w, 2, Permission.Action.values())));
         return List.of();
+      case "throttle":
+        return throttle(table(w[1]), ThrottleType.valueOf(w[2]), Long.parseLong(w[3]));
+      case "space":
+        return space(new Path(text(w[1])), Long.parseLong(w[2]));
       case "mkdir":
         return mkdir(w);
       case "rm":
@@ -218,6 +228,19 @@ public class Admin implements AutoCloseable {
       done(admin.disableTableAsync(name));
     }
     return done(admin.deleteTableAsync(name));
+  }
+
+  private List<String> throttle(TableName name, ThrottleType type, long limit) throws IOException {
+    admin.setQuota(limit == 0
+        ? QuotaSettingsFactory.unthrottleTable(name)
+        : QuotaSettingsFactory.throttleTable(name, type, limit, TimeUnit.SECONDS));
+    return List.of();
+  }
+
+  private List<String> space(Path path, long bytes) throws IOException {
+    long quota = bytes == 0 ? HdfsConstants.QUOTA_RESET : bytes;
+    ((DistributedFileSystem) files).setQuota(path, HdfsConstants.QUOTA_DONT_SET, quota);
+    return List.of();
   }
 
   private List<String> put(String[] w) throws IOException {
