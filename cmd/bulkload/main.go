@@ -45,6 +45,7 @@ The last line of standard output is one JSON object, also after a failure.`)
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
 	o.addLoad(root)
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
+	o.patience.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
 	env.Journal(written)
@@ -60,6 +61,8 @@ type options struct {
 	mode   string
 	temp   string
 	dryRun bool
+
+	patience patience
 }
 
 // addLoad puts the flags that say what is loaded, and how, on a command line.
@@ -88,7 +91,7 @@ func (o *options) load(ctx context.Context) error {
 		}
 		return o.env.Report(dryResult{Preview: p}, err)
 	}
-	r, err := bulkload.Run(ctx, cfg)
+	r, err := o.whenReady(ctx, cfg)
 	printResult(o.env.Stdout, cfg, r)
 	return o.env.Report(r, err)
 }

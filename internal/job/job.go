@@ -55,6 +55,7 @@ type Job struct {
 	Schema     *behaviour.Schema
 	Format     record.Format
 	Pattern    *Pattern // where the logs lie
+	Marker     *Marker  // tells that a day's logs are all there; nil where the job names none
 	Table      Table
 	MaxBad     MaxBad
 	Behaviours []Behaviour // for each of Schema.Kinds
@@ -164,6 +165,7 @@ func (b *builder) build(root object) {
 	b.arrange()
 	b.readKindColumn()
 	b.readPattern()
+	b.readMarker()
 	b.readTable(root.get("table"))
 }
 
