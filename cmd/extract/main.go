@@ -55,6 +55,7 @@ whoever reads the answer stops.`)
 	root.AddCommand(newShow(env))
 	root.AddCommand(newReport(env))
 	root.AddCommand(newExplain(env))
+	root.AddCommand(newPlan(env), newRunPiece(env), newCommit(env))
 	return root
 }
 
@@ -127,6 +128,8 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 // An asking is a question, with all that is open for it.
 type asking struct {
 	config extract.Config
+	store  table.Store
+	job    *job.Job // nil where none is named
 	loader table.Loader
 	ends   []func()
 }
@@ -154,6 +157,7 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	if err != nil {
 		return nil, err
 	}
+	a.store, a.job = store, j
 	a.ends = append(a.ends, func() { store.Close() })
 	if a.loader, err = open(ctx, store, j); err != nil {
 		return nil, err

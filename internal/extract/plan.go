@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"path"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
@@ -66,6 +67,7 @@ type planned struct {
 type PlanResult struct {
 	Plan   string `json:"plan"`
 	Pieces int    `json:"pieces"`
+	Done   int    `json:"done"`  // of the pieces, before
 	Users  int64  `json:"users"` // asked; 0 of all
 	Out    string `json:"out"`
 }
@@ -107,6 +109,9 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	}
 	list := cutUsers(q.users, cut.ranges)
 	if err := p.prepare(ctx, &c, q, cut); err != nil {
+		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
+	}
+	if r.Done, err = p.countReports(ctx); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
 	access.Unrolled = access.Unrolled || table.IsUnrolled(c.Table)
@@ -185,4 +190,16 @@ func (p *place) writeNone(ctx context.Context, q *question) ([]manifest.TrailPar
 		return nil, err
 	}
 	return none.parts[0].Files, nil
+}
+
+// countReports is how many pieces of the plan that lies here are done.
+func (p *place) countReports(ctx context.Context) (int, error) {
+	list, err := p.fs.List(ctx, p.dir)
+	done := 0
+	for _, f := range list {
+		if ok, _ := path.Match("_piece-*.json", dfs.Base(f.Name)); ok {
+			done++
+		}
+	}
+	return done, err
 }

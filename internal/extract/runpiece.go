@@ -34,7 +34,8 @@ type Opener func(ctx context.Context, p *Piece) (table.Table, func() error, erro
 // A PieceResult is what a worker did.
 type PieceResult struct {
 	Plan    string `json:"plan"`
-	Pieces  []int  `json:"pieces"`            // their numbers
+	Piece   int    `json:"piece"`             // of several the last
+	Pieces  int    `json:"pieces"`            // that are done now
 	Already bool   `json:"already,omitempty"` // all were done before
 	Found   int64  `json:"found"`
 	Active  int64  `json:"active"`
@@ -46,8 +47,9 @@ type PieceResult struct {
 
 // Add adds what was done of another piece.
 func (r *PieceResult) Add(o PieceResult) {
-	r.Already = o.Already && (r.Already || len(r.Pieces) == 0)
-	r.Plan, r.Pieces = o.Plan, append(r.Pieces, o.Pieces...)
+	r.Already = o.Already && (r.Already || r.Pieces == 0)
+	r.Plan, r.Piece = o.Plan, o.Piece
+	r.Pieces += o.Pieces
 	r.Found += o.Found
 	r.Active += o.Active
 	r.Kept += o.Kept
@@ -68,7 +70,7 @@ type report struct {
 }
 
 func (r *report) result() PieceResult {
-	out := PieceResult{Plan: r.Plan, Pieces: []int{r.Piece}, Found: r.Counts.Found, Active: r.Counts.Active, Calls: r.Calls}
+	out := PieceResult{Plan: r.Plan, Piece: r.Piece, Pieces: 1, Found: r.Counts.Found, Active: r.Counts.Active, Calls: r.Calls}
 	for _, p := range r.Parts {
 		out.Kept += p.Users
 		out.Events += p.Events

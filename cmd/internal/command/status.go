@@ -78,7 +78,7 @@ func Status(err error) int {
 		return NoInput
 	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable, precheck.ErrNoRoom, piece.ErrMissing):
 		return NotNow
-	case is(bulkload.ErrNothing, upkeep.ErrNothing):
+	case is(bulkload.ErrNothing, extract.ErrNothing, upkeep.ErrNothing):
 		return Nothing
 	case is(ErrThere):
 		return There

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/dfs"
+	"usertrail/internal/extract"
+	"usertrail/internal/fetch"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+)
+
+// newPlan is the command that cuts a question into pieces.
+func newPlan(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	c := &cobra.Command{
+		Use:   "plan",
+		Short: "Cut an extract into pieces",
+		Long: `Plan cuts the extract of the same flags into pieces and prints each as one line of JSON, and nothing
+else, on standard output; the last line of standard error is the result. Each piece is a range of users,
+and is done by extract run-piece, on any machine that reaches the table and --out, in any order, as often
+as one likes. extract commit then makes --out of them: the same, to the byte, as one extract with the same
+--piece-size makes.
+
+Planned again, the same flags give the same lines, and pieces that are done stay done. Status 99, and no
+line, says that --out is what this plan makes.`,
+		Example: `  extract plan --users all --from 2014-09-01 --to 2014-09-10 --types play,order --out ./trails-pieces >pieces &&
+  tr '\n' '\0' <pieces | xargs -0 -n 1 -P 4 extract run-piece --quiet --piece &&
+  extract commit --pieces pieces`,
+		Args: command.NoArgs,
+	}
+	o.add(c)
+	o.output.pieceSize = extract.PieceSize
+	size := c.Flags().Lookup("piece-size")
+	size.Usage, size.DefValue = "about how many behaviours of users who may be active make a piece", o.output.pieceSize.String()
+	c.RunE = func(c *cobra.Command, _ []string) error { return o.cut(c.Context()) }
+	env.Reports(c, extract.PlanResult{})
+	return c
+}
+
+// A pieceSize is a flag: a number of behaviours, such as 4M.
+type pieceSize int64
+
+// String implements pflag.Value.
+func (n *pieceSize) String() string {
+	switch {
+	case *n == 0:
+		return ""
+	case *n%1_000_000 == 0:
+		return strconv.FormatInt(int64(*n)/1_000_000, 10) + "M"
+	}
+	return strconv.FormatInt(int64(*n), 10)
+}
+
+// Type implements pflag.Value.
+func (n *pieceSize) Type() string { return "behaviours" }
+
+// Set implements pflag.Value.
+func (n *pieceSize) Set(s string) error {
+	v, err := humanize.ParseBytes(s)
+	if err != nil || v == 0 || v > 1<<50 || strings.ContainsAny(s, "iIbB") {
+		return fmt.Errorf("%q is not a number of behaviours such as 500000 or 4M", s)
+	}
+	*n = pieceSize(v)
+	return nil
+}
+
+func (o *options) cut(ctx context.Context) error {
+	pieces, r, err := o.pieces(ctx)
+	if err == nil {
+		err = o.printPieces(pieces)
+	}
+	if err == nil && !o.flags.Quiet {
+		fmt.Fprintf(o.env.Stderr, "planned     %d pieces for %s, of which %d are done\n", r.Pieces, r.Out, r.Done)
+	}
+	return o.env.Report(r, err)
+}
+
+func (o *options) pieces(ctx context.Context) ([]extract.Piece, extract.PlanResult, error) {
+	nothing := extract.PlanResult{}
+	switch {
+	case o.output.out == standardOutput:
+		return nil, nothing, fmt.Errorf("%w: --out -: pieces come together in a directory; name one, or leave plan out", command.ErrUsage)
+	case fetch.Plan(o.plan) == fetch.Snapshot && o.snapshot == "":
+		return nil, nothing, fmt.Errorf("%w: --plan snapshot: all pieces have to read one snapshot: take one, in HBase's shell: snapshot 'TABLE', 'NAME'; and name it with --snapshot NAME", command.ErrUsage)
+	}
+	a, err := o.ask(ctx)
+	if err != nil {
+		return nil, nothing, err
+	}
+	defer a.close()
+	if a.config.Out, err = absolute(a.config.Out); err != nil {
+		return nil, nothing, err
+	}
+	address, err := absolute(a.store.Address())
+	if err != nil {
+		return nil, nothing, err
+	}
+	access, err := o.access(a)
+	if err != nil {
+		return nil, nothing, err
+	}
+	return extract.Plan(ctx, a.config, address, access)
+}
+
+// absolute makes a local name one that is the same in every folder.
+func absolute(name string) (string, error) {
+	if dfs.Scheme(name) != "" {
+		return name, nil
+	}
+	return filepath.Abs(name)
+}
+
+// access says how workers open the table: as it was opened here, by what the job and the
+// flags say, and HBase may not tell everybody.
+func (o *options) access(a *asking) (extract.Access, error) {
+	at := extract.Access{Snapshot: o.snapshot}
+	s, ok := a.store.(*live.Store)
+	if !ok {
+		return at, nil
+	}
+	at.Family = a.loader.Info().Family
+	if a.job != nil {
+		at.Root, at.Others = a.job.Table.Root, a.job.Table.Others
+	}
+	if known := table.Known(a.loader); known != nil && len(known.Loads) == 0 {
+		at.Schema = a.loader.Info().Schema
+	}
+	var err error
+	at.Catalog, err = absolute(s.Catalog())
+	return at, err
+}
+
+// printPieces prints one a line.
+func (o *options) printPieces(pieces []extract.Piece) error {
+	w := bufio.NewWriter(o.env.Stdout)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range pieces {
+		if err := e.Encode(&pieces[i]); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/extract"
+	"usertrail/internal/job"
+	"usertrail/internal/piece"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+)
+
+// newRunPiece is the command that does pieces.
+func newRunPiece(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	var line string
+	c := &cobra.Command{
+		Use:   "run-piece",
+		Short: "Do a piece of an extract",
+		Long: `Run-piece does one piece that extract plan printed: that of --piece, or those on standard input, one a
+line, also with the offset and the tab that Hadoop's NLineInputFormat puts in front. All that it needs to
+know of the extract stands in the piece.
+
+A piece that is done ends with 0 and does nothing; one that another worker is at is waited for, as long
+as --retry-for. One that was killed goes on after its last whole part. Where the table has changed since
+the plan the status is 1: plan again.`,
+		Example: `  extract run-piece <pieces
+  extract run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return o.runPieces(c.Context(), line) },
+	}
+	env.Reports(c, extract.PieceResult{})
+	f := c.Flags()
+	f.StringVar(&line, "piece", "", "the piece (default those on standard input)")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
+	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
+	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when HBase is busy, and when it is not any more")
+	o.flags.Waits.Add(c)
+	return c
+}
+
+func (o *options) runPieces(ctx context.Context, line string) error {
+	r, err := o.eachPiece(ctx, line)
+	return o.env.Report(r, err)
+}
+
+func (o *options) eachPiece(ctx context.Context, line string) (sum extract.PieceResult, err error) {
+	debug.SetGCPercent(gcPercent)
+	in, name := o.env.Stdin, "standard input"
+	if line != "" {
+		in, name = strings.NewReader(line), "--piece"
+	}
+	pieces, err := readPieces(in, name)
+	if err != nil {
+		return sum, err
+	}
+	o.flags.Bounds.Log = o.flags.Log(o.env)
+	w := extract.Worker{FS: command.Files(), Workers: o.flags.Workers, Patience: o.flags.RetryFor, Progress: o.flags.Progress(o.env)}
+	w.Open = func(ctx context.Context, p *extract.Piece) (table.Table, func() error, error) {
+		return o.openFor(ctx, &w, p)
+	}
+	if w.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {
+		return sum, err
+	}
+	for i := range pieces {
+		r, err := extract.RunPiece(ctx, w, &pieces[i])
+		if err != nil {
+			return sum, err
+		}
+		o.printPiece(&pieces[i], r)
+		sum.Add(r)
+	}
+	return sum, nil
+}
+
+// readPieces reads the lines that plan printed; there must be one.
+func readPieces(in io.Reader, name string) ([]extract.Piece, error) {
+	var all []extract.Piece
+	err := piece.Each(in, name, extract.What, func(_ piece.Header, line []byte) error {
+		var p extract.Piece
+		if err := piece.Decode(line, &p); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, p)
+		return nil
+	})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%w: %s holds no piece: give lines that extract plan printed", command.ErrUsage, name)
+	}
+	return all, err
+}
+
+func (o *options) printPiece(p *extract.Piece, r extract.PieceResult) {
+	if r.Already {
+		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
+		return
+	}
+	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: found %s users, active %s, kept %s: %s behaviours in %d files\n", p.Piece, p.Of,
+		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), humanize.Comma(r.Events), r.Files)
+}
+
+// openFor opens the table of a piece.
+func (o *options) openFor(ctx context.Context, w *extract.Worker, p *extract.Piece) (_ table.Table, _ func() error, err error) {
+	var ends []func() error
+	end := func() error {
+		var errs []error
+		for _, f := range slices.Backward(ends) {
+			errs = append(errs, f())
+		}
+		return errors.Join(errs...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, end())
+		}
+	}()
+	told := &job.Job{Schema: p.Schema, Table: job.Table{Catalog: p.Catalog, Family: p.Family, Root: p.Root, Others: p.Others}}
+	store, err := command.Store(ctx, w.FS, p.Table, told, o.flags.Waits)
+	if err != nil {
+		return nil, nil, err
+	}
+	ends = append(ends, store.Close)
+	if p.Schema == nil {
+		told = nil // the table tells it
+	}
+	loader, err := open(ctx, store, told)
+	if err != nil {
+		return nil, nil, err
+	}
+	ends = append(ends, loader.Close)
+	t := table.Table(loader)
+	if l, ok := store.(*live.Store); ok && p.Snapshot != "" {
+		if t, err = l.Snapshot(ctx, loader, p.Snapshot); err != nil {
+			return nil, nil, err
+		}
+		ends = append(ends, t.Close)
+	}
+	if p.Unrolled {
+		t = table.Unrolled(t)
+	}
+	return t, end, nil
+}
