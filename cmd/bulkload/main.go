@@ -92,6 +92,7 @@ func (o *options) load(ctx context.Context) error {
 		return o.env.Report(dryResult{Preview: p}, err)
 	}
 	r, err := o.whenReady(ctx, cfg)
+	printDays(o.env.Stdout, r.Calendar)
 	printResult(o.env.Stdout, cfg, r)
 	return o.env.Report(r, err)
 }

@@ -100,6 +100,9 @@ type Result struct {
 	table.Held
 
 	Failed []Failed `json:"failed,omitempty"`
+	// Days counts the days of a load of several, and Calendar tells what became of each.
+	Days     *DayCounts `json:"days,omitempty"`
+	Calendar []DayLine  `json:"-"`
 }
 
 // Failed is a file of which nothing was loaded.
@@ -200,6 +203,8 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 	if err != nil {
 		return l.result, err
 	}
+	days := l.newCalendar(found, inputs)
+	defer func() { days.tell(&r) }()
 	if len(inputs) == 0 {
 		return l.result, l.nothing()
 	}
