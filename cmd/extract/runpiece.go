@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/job"
 	"usertrail/internal/piece"
+	"usertrail/internal/progress"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
@@ -52,7 +53,19 @@ the plan the status is 1: plan again.`,
 
 func (o *options) runPieces(ctx context.Context, line string) error {
 	r, err := o.eachPiece(ctx, line)
+	if err == nil {
+		count(o.env.Stderr, r)
+	}
 	return o.env.Report(r, err)
+}
+
+// count has Hadoop count what was done, in a task of its.
+func count(stderr io.Writer, r extract.PieceResult) {
+	for name, n := range map[string]int64{
+		"found": r.Found, "active": r.Active, "kept": r.Kept, "events": r.Events, "files": int64(r.Files), "bytes": r.Bytes,
+	} {
+		progress.Count(stderr, name, n)
+	}
 }
 
 func (o *options) eachPiece(ctx context.Context, line string) (sum extract.PieceResult, err error) {

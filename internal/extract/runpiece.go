@@ -42,6 +42,7 @@ type PieceResult struct {
 	Kept    int64  `json:"kept"`
 	Events  int64  `json:"events"`
 	Files   int    `json:"files"`
+	Bytes   int64  `json:"bytes"` // of the files
 	Calls   int64  `json:"calls,omitempty"`
 }
 
@@ -55,6 +56,7 @@ func (r *PieceResult) Add(o PieceResult) {
 	r.Kept += o.Kept
 	r.Events += o.Events
 	r.Files += o.Files
+	r.Bytes += o.Bytes
 	r.Calls += o.Calls
 }
 
@@ -75,6 +77,9 @@ func (r *report) result() PieceResult {
 		out.Kept += p.Users
 		out.Events += p.Events
 		out.Files += len(p.Files)
+		for _, f := range p.Files {
+			out.Bytes += f.Size
+		}
 	}
 	return out
 }
