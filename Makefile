@@ -12,6 +12,9 @@ USERS   ?= 200000
 RUNS    ?= 3
 ROWS    ?= 100000
 
+# Of the soak.
+NIGHTS  ?= 30
+
 # Tests that need programs that are not written in Go, to read our Parquet or to look at a page,
 # say so in their names.
 FOREIGN := Python|PyArrow|DuckDB|Polars|Browser
@@ -19,7 +22,7 @@ FOREIGN := Python|PyArrow|DuckDB|Polars|Browser
 export USERTRAIL_PYTHON ?= $(PYTHON)
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale check fuzz golden cluster cluster-down venv race java browser clean
+.PHONY: help build test test-local demo bench bench-scale check fuzz golden soak cluster cluster-down venv race java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -57,6 +60,10 @@ check: ## gofmt, vet, staticcheck, shellcheck where it is, a tidy go.mod
 
 fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 	@scripts/fuzz
+
+soak: java ## thirty nights in a row, with a trouble each, into a table of files and into HBase: NIGHTS=30
+	@export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
+	go test -count=1 -v -timeout 3h -run TestNights ./internal/faults -soak $(NIGHTS)
 
 golden: ## write the drawings in testdata anew; look at the diff afterwards
 	go test $$(grep -rl --include='*_test.go' cockroachdb/datadriven internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,') -rewrite

@@ -35,7 +35,7 @@ type result struct {
 	stderr string
 
 	Read, Loaded, Quarantined, Duplicate, Skipped, Cells int64
-	Users, Found, Active, Events                         int64
+	Users, Found, Active, Events, Records                int64
 	Files                                                int
 	Status                                               *int
 	Error                                                string
