@@ -59,6 +59,19 @@ func (o *options) whenReady(ctx context.Context, cfg bulkload.Config) (bulkload.
 	return o.whenFree(ctx, cfg, p, began.Add(o.patience.wait))
 }
 
+// previewed says what a load would do, once the logs have arrived. For locks it does not
+// wait: it takes none.
+func (o *options) previewed(ctx context.Context, cfg bulkload.Config) (bulkload.Preview, error) {
+	if o.patience.asked {
+		p := progress.Start(progress.Config{Quiet: true, Board: cfg.Progress.Board})
+		defer p.Done()
+		if err := o.arrive(ctx, cfg, p); err != nil {
+			return bulkload.Preview{}, err
+		}
+	}
+	return bulkload.DryRun(ctx, cfg)
+}
+
 // whenFree loads once no other run holds the table, or ends as the last attempt did.
 func (o *options) whenFree(ctx context.Context, cfg bulkload.Config, p *progress.Progress, until time.Time) (bulkload.Result, error) {
 	for said := false; ; said = true {
