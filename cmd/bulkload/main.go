@@ -29,7 +29,7 @@ func main() {
 
 // run is main with its surroundings passed in; its result is the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now()}
+	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
 	return command.Execute(ctx, env, newRoot(env), args)
 }
 
@@ -50,7 +50,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	env.Reports(root, bulkload.Result{})
 	env.Journal(written)
 	root.AddCommand(newCompact(env), newDrop(env))
-	root.AddCommand(newPlan(env), newReplay(env), newVerify(env), newCreateTable(env), newPreCheck(env), newImport(env), newSample(env), newRuns(env), command.Inspect(env))
+	root.AddCommand(newPlan(env), newRunPiece(env), newCommit(env), newReplay(env), newVerify(env), newCreateTable(env), newPreCheck(env), newImport(env), newSample(env), newRuns(env), command.Inspect(env))
 	return root
 }
 
@@ -85,7 +85,7 @@ func (o *options) load(ctx context.Context) error {
 	defer cfg.Store.Close()
 	cfg.Span = span
 	if o.dryRun {
-		p, err := o.previewed(ctx, cfg)
+		p, err := bulkload.DryRun(ctx, cfg)
 		if err == nil {
 			printPreview(o.env.Stdout, cfg, p)
 		}

@@ -1,25 +1,162 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/job"
 )
 
 func newPlan(env *command.Env) *cobra.Command {
-	o := &options{env: env, dryRun: true}
+	o := &options{env: env}
+	var size string
 	c := &cobra.Command{
-		Use:   "plan --dry-run",
-		Short: "Say what a load would do, and what it would cost",
-		Long: `Plan says which files a load with the same flags would read, into which regions they would go, how
-large, and, of a table in HBase, what it would cost by HFiles and by puts. It takes no lock and writes
-nothing: it is bulkload --dry-run.`,
-		Example: `  bulkload plan --dry-run --from 2014-09-01 --to 2014-09-10`,
-		Args:    command.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return o.load(c.Context()) },
+		Use:   "plan",
+		Short: "Cut a load into pieces, or say what it would do",
+		Long: `Plan cuts the load of the same flags into pieces and prints each as one line of JSON, and nothing
+else, on standard output; the last line of standard error is the result. Each piece is some of the
+delivered files, whole, and is done by bulkload run-piece, on any machine that reaches the logs and the
+table, in any order, as often as one likes. bulkload commit then makes all of them part of the table.
+Planned again, the same files give the same lines, and pieces that are done stay done. Status 99, and
+no line, says that there is nothing to do.
+
+Files of a behaviour whose job names unique: keys are all in one piece.
+
+With --dry-run it says which files a load would read, into which regions they would go, how large, and,
+of a table in HBase, what it would cost by HFiles and by puts. It takes no lock then and writes nothing.`,
+		Example: `  bulkload plan --from 2014-09-01 --to 2014-09-10 >pieces &&
+  tr '\n' '\0' <pieces | xargs -0 -n 1 -P 4 bulkload run-piece --quiet --piece &&
+  bulkload commit --pieces pieces
+
+  bulkload plan --dry-run --from 2014-09-01 --to 2014-09-10`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.dryRun {
+				return o.load(c.Context())
+			}
+			return o.plan(c.Context(), size)
+		},
 	}
-	env.Reports(c, dryResult{})
 	o.addLoad(c)
-	c.Flags().Bool("dry-run", true, "there is nothing else that plan does")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
+	c.Flags().StringVar(&size, "piece-size", "1GiB", "about how many bytes of delivered files make a piece")
+	env.Reports(c, planResult{})
 	return c
+}
+
+// A planResult is the last line of plan.
+type planResult struct {
+	bulkload.Planned
+}
+
+// streams says whether standard output is for pieces alone. It is asked before the flags
+// are parsed, since also a flag that is wrong must not end up among them.
+func streams(args []string) bool {
+	return len(args) > 0 && args[0] == "plan" && !slices.Contains(args, "--dry-run") && !slices.Contains(args, "--dry-run=true")
+}
+
+func (o *options) plan(ctx context.Context, size string) error {
+	pieces, planned, err := o.cut(ctx, size)
+	if err == nil {
+		err = o.printPieces(pieces)
+	}
+	if err == nil {
+		o.explainPieces(planned)
+	}
+	return o.env.Report(planResult{planned}, err)
+}
+
+func (o *options) cut(ctx context.Context, size string) ([]bulkload.Piece, bulkload.Planned, error) {
+	n, err := humanize.ParseBytes(size)
+	if err != nil || n == 0 || n > 1<<50 {
+		return nil, bulkload.Planned{}, fmt.Errorf("%w: --piece-size %q is not a size such as 256MiB or 4GiB", command.ErrUsage, size)
+	}
+	span, err := o.flags.Span()
+	if err != nil {
+		return nil, bulkload.Planned{}, err
+	}
+	cfg, err := o.absolute(ctx)
+	if err != nil {
+		return nil, bulkload.Planned{}, err
+	}
+	defer cfg.Store.Close()
+	cfg.Span, cfg.PieceSize, cfg.Temp = span, int64(n), ""
+	return bulkload.Plan(ctx, cfg)
+}
+
+// absolute is the load that is asked for, with names that mean the same in every folder.
+func (o *options) absolute(ctx context.Context) (cfg bulkload.PlanConfig, err error) {
+	fs := command.Files()
+	j, err := o.flags.LoadJob(ctx, fs)
+	if err != nil {
+		return cfg, err
+	}
+	text, err := dfs.ReadFile(ctx, fs, j.Name)
+	if err != nil {
+		return cfg, err
+	}
+	if cfg.Source.Name, err = absolute(j.Name); err != nil {
+		return cfg, err
+	}
+	cfg.Source.Text = string(text)
+	if j, err = job.Parse(cfg.Source.Name, text); err != nil {
+		return cfg, err
+	}
+	address := cmp.Or(o.flags.Table, j.Table.Address)
+	if address == "" {
+		return cfg, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+	}
+	if cfg.Address, err = absolute(address); err != nil {
+		return cfg, err
+	}
+	o.flags.Job, o.flags.Table = cfg.Source.Name, cfg.Address
+	cfg.Config, err = o.config(ctx)
+	cfg.Job = j
+	return cfg, err
+}
+
+// absolute makes a local name one that is the same in every folder.
+func absolute(name string) (string, error) {
+	if dfs.Scheme(name) != "" {
+		return name, nil
+	}
+	return filepath.Abs(name)
+}
+
+func (o *options) printPieces(pieces []bulkload.Piece) error {
+	w := bufio.NewWriter(o.env.Stdout)
+	for i := range pieces {
+		w.Write(append(pieces[i].Line(), '\n'))
+	}
+	return w.Flush()
+}
+
+// explainPieces says on standard error what is not seen in the lines.
+func (o *options) explainPieces(p bulkload.Planned) {
+	if o.flags.Quiet {
+		return
+	}
+	say := func(format string, args ...any) { fmt.Fprintf(o.env.Stderr, format+"\n", args...) }
+	say("planned     %d pieces of %d files, %s; %d are done, %d files are loaded already, %d missing",
+		p.Pieces, p.Files, humanize.IBytes(uint64(p.Bytes)), p.Done, p.Already, p.Missing)
+	if len(p.Tied) > 0 {
+		say("note        the files of %s are in one piece each: keys of theirs must not repeat", strings.Join(p.Tied, ", "))
+	}
+	if len(p.Larger) > 0 {
+		say("note        %d files are larger than --piece-size, from %s on: a file is not cut", len(p.Larger), p.Larger[0])
+	}
+	if len(p.Estimates) > 0 {
+		say("mode        %s: %s", p.Mode, p.Why)
+	}
 }

@@ -22,7 +22,7 @@ func (b *batch) number() int {
 // fileName names the files of a region, without their endings.
 func (b *batch) fileName(region int) string {
 	if b.piece != nil {
-		return catalog.PieceName(b.piece.Plan, b.piece.Number, region)
+		return catalog.PieceName(b.piece.Plan, b.piece.Piece, region)
 	}
 	return b.stager.FileName(b.target.NextLoad(), region)
 }
@@ -30,7 +30,7 @@ func (b *batch) fileName(region int) string {
 // rollName names the roll of what is put.
 func (b *batch) rollName() string {
 	if b.piece != nil {
-		return catalog.PieceRoll(b.piece.Plan, b.piece.Number)
+		return catalog.PieceRoll(b.piece.Plan, b.piece.Piece)
 	}
 	return b.putter.RollName(b.id())
 }
@@ -39,7 +39,7 @@ func (b *batch) rollName() string {
 func (b *batch) badName(in *input) string {
 	switch {
 	case b.piece != nil:
-		return b.piece.folder(b.load).Bad(b.piece.Number, in.index)
+		return b.piece.folder(b.load).Bad(b.piece.Piece, in.index)
 	case in.replay != nil:
 		return b.cfg.Store.Quarantine(in.Rel + replayEnding)
 	}
@@ -49,7 +49,7 @@ func (b *batch) badName(in *input) string {
 // begin remembers what is about to be put.
 func (b *batch) begin(ctx context.Context, inputs []manifest.Input, roll *manifest.File) error {
 	if b.piece != nil {
-		return b.putter.BeginPiece(ctx, b.piece.Plan, b.piece.Number, inputs, roll, b.piece.Alone)
+		return b.putter.BeginPiece(ctx, b.piece.Plan, b.piece.Piece, inputs, roll, b.piece.Alone)
 	}
 	return b.putter.Begin(ctx, inputs, roll)
 }

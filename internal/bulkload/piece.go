@@ -1,50 +1,40 @@
 package bulkload
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/catalog"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
+	"usertrail/internal/piece"
 	"usertrail/internal/split"
 )
 
 // ErrStale is wrapped where a plan no longer fits what is in the table: plan again.
 var ErrStale = fmt.Errorf("%w: the plan is out of date", ErrRequest)
 
-// PieceKind and PieceVersion stand in every line of a load's plan.
-const (
-	PieceKind    = "load"
-	PieceVersion = 1
-)
+// PieceKind is what the lines of a load's plan are pieces of.
+const PieceKind = "load"
 
 // A Piece is some of the delivered files of a load, and all that a worker needs to know
 // of them. As one line of JSON it goes to whoever does it.
 type Piece struct {
-	Usertrail string          `json:"usertrail"`
-	Version   int             `json:"version"`
-	Plan      string          `json:"plan"`  // a digest of all pieces
-	Number    int             `json:"piece"` // from 0
-	Of        int             `json:"of"`
-	Table     string          `json:"table"`
-	Mode      Mode            `json:"mode"`
-	Span      behaviour.Span  `json:"span"`
-	Types     []string        `json:"types"` // all behaviours of the job where there are none
-	Alone     bool            `json:"alone,omitempty"`
-	Splits    *[]manifest.Key `json:"splits,omitempty"` // of a table that was not there
-	Inputs    []PieceInput    `json:"inputs"`
-	Job       PieceJob        `json:"job"`
+	piece.Header                 // its plan is a digest of all pieces
+	Mode         Mode            `json:"mode"`
+	Span         behaviour.Span  `json:"span"`
+	Types        []string        `json:"types"`            // all behaviours of the job where there are none
+	Alone        bool            `json:"alone,omitempty"`  // all that is in a live table came by loads
+	Splits       *[]manifest.Key `json:"splits,omitempty"` // of a table that was not there
+	Inputs       []PieceInput    `json:"inputs"`
+	Job          PieceJob        `json:"job"`
 }
 
 // A PieceJob is a job file. Its name says which folder its relative paths are of.
@@ -68,65 +58,22 @@ type PieceInput struct {
 	SHA256    string           `json:"sha256,omitempty"`  // where it is the same as another
 }
 
-// ReadPieces reads lines of a plan, each of them with or without the offset and the tab
-// that Hadoop's NLineInputFormat puts before it. Blank lines are passed over.
-func ReadPieces(r io.Reader) ([]Piece, error) {
+// ReadPieces reads lines of a plan; name is r's, for errors.
+func ReadPieces(r io.Reader, name string) ([]Piece, error) {
 	var out []Piece
-	in := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("read pieces: %w", err)
+	err := piece.Each(r, name, PieceKind, func(h piece.Header, line []byte) error {
+		var p Piece
+		err := piece.Decode(line, &p)
+		if err == nil {
+			err = p.check()
 		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			p, wrong := ParsePiece(text)
-			if wrong != nil {
-				return nil, fmt.Errorf("line %d: %w", n, wrong)
-			}
-			out = append(out, *p)
+		if err != nil {
+			return fmt.Errorf("%s: piece %d: %w", name, h.Piece, err)
 		}
-		if err == io.EOF {
-			return out, nil
-		}
-	}
-}
-
-// ParsePiece reads one line of a plan.
-func ParsePiece(line []byte) (*Piece, error) {
-	if offset, rest, ok := bytes.Cut(line, []byte("\t")); ok && len(bytes.Trim(offset, "0123456789")) == 0 {
-		line = rest
-	}
-	head := struct {
-		Usertrail string
-		Version   int
-	}{}
-	p := new(Piece)
-	err := json.Unmarshal(line, &head)
-	if err == nil {
-		err = wrongHead(head.Usertrail, head.Version)
-	}
-	if err == nil {
-		err = json.Unmarshal(line, p)
-	}
-	if err == nil {
-		err = p.check()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: it is not a piece of a load, as bulkload plan prints them: %w", ErrRequest, err)
-	}
-	return p, nil
-}
-
-func wrongHead(kind string, version int) error {
-	switch {
-	case kind == "":
-		return errors.New(`"usertrail" is missing`)
-	case kind != PieceKind:
-		return fmt.Errorf("it is a piece of another command: %q", kind)
-	case version != PieceVersion:
-		return fmt.Errorf("it has version %d, this program knows %d: plan and do pieces with one version", version, PieceVersion)
-	}
-	return nil
+		out = append(out, p)
+		return nil
+	})
+	return out, err
 }
 
 // check refuses what no plan prints; names of files are made of some of it.
@@ -134,13 +81,11 @@ func (p *Piece) check() error {
 	id, err := hex.DecodeString(p.Plan)
 	switch {
 	case err != nil || len(id) != idBytes:
-		return fmt.Errorf("its plan is %q", p.Plan)
-	case p.Number < 0 || p.Number >= p.Of:
-		return fmt.Errorf("it is number %d of %d", p.Number, p.Of)
+		return fmt.Errorf("%w: its plan is %q", piece.ErrPiece, p.Plan)
 	case p.Table == "" || len(p.Inputs) == 0 || p.Job.Text == "":
-		return errors.New("its table, its inputs or its job are missing")
+		return fmt.Errorf("%w: its table, its inputs or its job are missing", piece.ErrPiece)
 	case p.Mode != HFile && p.Mode != Put:
-		return fmt.Errorf("its mode is %q", p.Mode)
+		return fmt.Errorf("%w: its mode is %q", piece.ErrPiece, p.Mode)
 	}
 	return nil
 }
@@ -171,48 +116,21 @@ func planID(pieces []Piece) string {
 
 // wholePlan brings pieces in order, and refuses those that are not all of one plan.
 func wholePlan(pieces []Piece) ([]Piece, error) {
-	if len(pieces) == 0 {
-		return nil, fmt.Errorf("%w: there is no piece: give all lines that bulkload plan printed", ErrRequest)
-	}
-	first := &pieces[0]
-	all := make([]Piece, first.Of)
+	headers := make([]piece.Header, len(pieces))
 	for i := range pieces {
-		p := &pieces[i]
-		if p.Plan != first.Plan || p.Of != first.Of {
-			return nil, fmt.Errorf("%w: lines of two plans, %s and %s: commit each by its own lines", ErrRequest, first.Plan, p.Plan)
-		}
-		all[p.Number] = *p
+		headers[i] = pieces[i].Header
 	}
-	var missing []int
-	for n := range all {
-		if all[n].Plan == "" {
-			missing = append(missing, n)
-		}
+	if err := piece.Check(headers); err != nil {
+		return nil, err
 	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("%w: of the %d lines of plan %s those of %s are missing", ErrRequest, first.Of, first.Plan, numbers(missing))
+	all := make([]Piece, pieces[0].Of)
+	for _, p := range pieces {
+		all[p.Piece] = p
 	}
-	if planID(all) != first.Plan {
-		return nil, fmt.Errorf("%w: the lines are not those that bulkload plan printed: something in them was changed", ErrRequest)
+	if planID(all) != all[0].Plan {
+		return nil, fmt.Errorf("%w: the lines are not those that bulkload plan printed: something in them was changed", piece.ErrPiece)
 	}
 	return all, nil
-}
-
-// numbers are pieces by number, of many the first few.
-func numbers(ns []int) string {
-	const most = 20
-	words := make([]string, 0, most)
-	for _, n := range ns[:min(len(ns), most)] {
-		words = append(words, fmt.Sprint(n))
-	}
-	out := strings.Join(words, ", ")
-	if len(ns) > most {
-		out += fmt.Sprintf(" and %d more", len(ns)-most)
-	}
-	if len(ns) == 1 {
-		return "piece " + out
-	}
-	return "pieces " + out
 }
 
 // ParseJob is the job of the piece.

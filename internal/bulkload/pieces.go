@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"usertrail/internal/manifest"
+	"usertrail/internal/piece"
 	"usertrail/internal/table"
 )
 
@@ -160,20 +161,20 @@ func (p *planner) pieces(ctx context.Context, inputs []*input) ([]Piece, error) 
 	cut := cutPieces(inputs, size, p.tied(inputs))
 	var out []Piece
 	for n, files := range cut {
-		piece := Piece{
-			Usertrail: PieceKind, Version: PieceVersion, Number: n, Of: len(cut), Table: p.Address, Mode: p.result.Mode,
-			Span: p.Config.Span, Types: p.Config.Types, Job: p.Source,
+		next := Piece{
+			Header: piece.Header{Usertrail: PieceKind, Version: piece.Version, Piece: n, Of: len(cut), Table: p.Address},
+			Mode:   p.result.Mode, Span: p.Config.Span, Types: p.Config.Types, Job: p.Source,
 		}
 		var bytes int64
 		for _, in := range files {
-			piece.Inputs = append(piece.Inputs, p.pieceInput(in))
+			next.Inputs = append(next.Inputs, p.pieceInput(in))
 			bytes += in.Size
 			if in.Size > size {
 				p.planned.Larger = append(p.planned.Larger, in.Path)
 			}
 		}
 		p.planned.Largest = max(p.planned.Largest, bytes)
-		out = append(out, piece)
+		out = append(out, next)
 	}
 	if err := p.common(ctx, out); err != nil {
 		return nil, err

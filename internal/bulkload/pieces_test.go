@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/manifest"
+	"usertrail/internal/piece"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
@@ -60,7 +61,7 @@ func (y *yard) plan(want error, size int64, from, to string, types ...string) []
 	for i := range pieces {
 		fmt.Fprintf(&lines, "%d\t%s\n\n", 1000*i, pieces[i].Line())
 	}
-	again, err := bulkload.ReadPieces(&lines)
+	again, err := bulkload.ReadPieces(&lines, "lines")
 	if err != nil {
 		y.t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func (y *yard) do(p *bulkload.Piece) bulkload.PieceResult {
 	y.t.Helper()
 	r, err := bulkload.RunPiece(y.t.Context(), y.worker(local.New()), p, time.Minute)
 	if err != nil {
-		y.t.Fatalf("piece %d of %d: %v", p.Number, p.Of, err)
+		y.t.Fatalf("piece %d of %d: %v", p.Piece, p.Of, err)
 	}
 	if err := r.Check(); err != nil {
 		y.t.Error(err)
@@ -362,7 +363,7 @@ func TestUniqueKeysStayTogether(t *testing.T) {
 	// Another load brings one of the records that the piece found new.
 	y.write("2014-08-31/late.csv", head+"b,2014-09-01 01:00:00,play,x\n")
 	y.load(nil, "2014-08-31", "2014-08-31")
-	y.commit(bulkload.ErrUnreported, pieces)
+	y.commit(piece.ErrMissing, pieces)
 	y.doAll(pieces)
 	y.wantCounts(y.commit(nil, pieces), 5, 2, 0, 3, 0)
 	got := y.trails(false) // which of a's plays stays depends on the numbers of the files
@@ -457,9 +458,9 @@ func TestLoadsBetweenPlanAndCommit(t *testing.T) {
 	if other[0].Plan == pieces[0].Plan {
 		t.Error("plans of one and of two pieces are the same")
 	}
-	y.commit(bulkload.ErrRequest, append(slices.Clone(pieces), other...))
-	y.commit(bulkload.ErrRequest, pieces[:1])
-	y.commit(bulkload.ErrUnreported, other)
+	y.commit(piece.ErrPiece, append(slices.Clone(pieces), other...))
+	y.commit(piece.ErrPiece, pieces[:1])
+	y.commit(piece.ErrMissing, other)
 	y.commit(nil, pieces)
 	y.same(one)
 	y.commit(bulkload.ErrStale, other) // the same files
@@ -542,7 +543,7 @@ func TestALostFileOfAPieceIsMadeAgain(t *testing.T) {
 	if err := os.Remove(hfiles[0]); err != nil {
 		t.Fatal(err)
 	}
-	y.commit(bulkload.ErrUnreported, pieces)
+	y.commit(piece.ErrMissing, pieces)
 	y.doAll(pieces)
 	y.wantCounts(y.commit(nil, pieces), 2, 2, 0, 0, 0)
 }
@@ -653,15 +654,15 @@ func TestForeignLinesAreRefused(t *testing.T) {
 		"a plan that is a way": strings.Replace(good, pieces[0].Plan, "../../elsewhere", 1),
 		"cut short":            good[:len(good)-5],
 	} {
-		if _, err := bulkload.ReadPieces(strings.NewReader("\n" + line + "\n")); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "line 2") {
-			t.Errorf("%s: %v, want ErrRequest that names the line", what, err)
+		if _, err := bulkload.ReadPieces(strings.NewReader("\n"+line+"\n"), "FILE"); !errors.Is(err, piece.ErrPiece) || !strings.Contains(err.Error(), "FILE: ") {
+			t.Errorf("%s: %v, want ErrPiece that names the file", what, err)
 		}
 	}
 	y.doAll(pieces)
 	changed := slices.Clone(pieces)
 	changed[1].Table = "/elsewhere"
-	y.commit(bulkload.ErrRequest, changed)
-	y.commit(bulkload.ErrRequest, nil)
+	y.commit(piece.ErrPiece, changed)
+	y.commit(piece.ErrPiece, nil)
 	// Of its own report a piece is told by the plan and the number in it.
 	dir := filepath.Join(y.store.Dir, "plans", pieces[0].Plan)
 	b, err := os.ReadFile(filepath.Join(dir, "00000.json"))
@@ -673,4 +674,3 @@ func TestForeignLinesAreRefused(t *testing.T) {
 	}
 	y.commit(manifest.ErrDamaged, pieces)
 }
-

@@ -16,12 +16,10 @@ import (
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/piece"
 	"usertrail/internal/split"
 	"usertrail/internal/tally"
 )
-
-// ErrUnreported is wrapped where pieces of a plan have not been done yet.
-var ErrUnreported = errors.New("not all pieces are done")
 
 // looksAtOnce is how many files are looked for at once.
 const looksAtOnce = 16
@@ -127,7 +125,7 @@ func (p *publisher) collect(ctx context.Context) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: of the %d of plan %s there is no report of %s: run them, then commit again", ErrUnreported, len(p.pieces), p.id, numbers(missing))
+		return piece.Missing(p.id, missing, len(p.pieces))
 	}
 	return p.judgeAll()
 }
@@ -165,12 +163,12 @@ func (p *publisher) report(ctx context.Context, n int) error {
 }
 
 // fits refuses a report of other files than the piece has.
-func (p *publisher) fits(piece *Piece, r *manifest.Report) error {
-	same := slices.EqualFunc(piece.Inputs, r.Inputs, func(in PieceInput, o manifest.Outcome) bool {
+func (p *publisher) fits(of *Piece, r *manifest.Report) error {
+	same := slices.EqualFunc(of.Inputs, r.Inputs, func(in PieceInput, o manifest.Outcome) bool {
 		return in.Rel == o.Path && in.Number == o.Number && in.Size == o.Size
 	})
 	if !same {
-		return fmt.Errorf("plan %s, piece %d: %w: its report is of other files", p.id, piece.Number, manifest.ErrDamaged)
+		return fmt.Errorf("plan %s, piece %d: %w: its report is of other files", p.id, of.Piece, manifest.ErrDamaged)
 	}
 	return nil
 }
@@ -466,4 +464,3 @@ func pointsIn(regions []manifest.Region) split.Points {
 	}
 	return out
 }
-

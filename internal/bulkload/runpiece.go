@@ -44,7 +44,7 @@ type PieceResult struct {
 func RunPiece(ctx context.Context, cfg Config, p *Piece, patience time.Duration) (PieceResult, error) {
 	w, err := newPieceWorker(cfg, p, patience)
 	if err != nil {
-		return PieceResult{Plan: p.Plan, Piece: p.Number}, err
+		return PieceResult{Plan: p.Plan, Piece: p.Piece}, err
 	}
 	report, err := w.run(ctx)
 	return w.resultOf(report), err
@@ -80,12 +80,12 @@ func (w *pieceWorker) run(ctx context.Context) (*manifest.Report, error) {
 		if done != nil || err != nil || w.already {
 			return done, err
 		}
-		lock, err := w.folder.Lock(ctx, w.piece.Number)
+		lock, err := w.folder.Lock(ctx, w.piece.Piece)
 		if err == nil {
 			return w.locked(ctx, lock)
 		}
 		if !errors.Is(err, dfs.ErrLocked) || time.Now().After(until) {
-			return nil, fmt.Errorf("piece %d of plan %s: %w", w.piece.Number, w.piece.Plan, err)
+			return nil, fmt.Errorf("piece %d of plan %s: %w", w.piece.Piece, w.piece.Plan, err)
 		}
 		if err := pipe.Sleep(ctx, lookEvery); err != nil {
 			return nil, err
@@ -106,7 +106,7 @@ func (w *pieceWorker) locked(ctx context.Context, lock dfs.Lock) (*manifest.Repo
 // isDone returns the report if there is one, and says by already whether the piece is
 // done. A plan that is gone was committed, or is out of date.
 func (w *pieceWorker) isDone(ctx context.Context) (*manifest.Report, error) {
-	r, err := w.folder.Report(ctx, w.piece.Number)
+	r, err := w.folder.Report(ctx, w.piece.Piece)
 	if r != nil || err != nil {
 		w.already = err == nil
 		return r, err
@@ -259,7 +259,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 		return nil, err
 	}
 	r := &manifest.Report{
-		Piece: b.piece.Number, Days: done.days.list(b.schema), Regions: done.days.cut(b.points), Files: done.files, Inputs: []manifest.Outcome{},
+		Piece: b.piece.Piece, Days: done.days.list(b.schema), Regions: done.days.cut(b.points), Files: done.files, Inputs: []manifest.Outcome{},
 	}
 	var good []manifest.Input
 	for _, in := range b.inputs {
@@ -270,7 +270,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 			good = append(good, o.Input)
 		}
 		if in.bad.count > 0 && (in.err == nil || o.TooBad) {
-			o.Bad = b.piece.folder(b.load).BadBase(b.piece.Number, in.index)
+			o.Bad = b.piece.folder(b.load).BadBase(b.piece.Piece, in.index)
 		}
 		r.Inputs = append(r.Inputs, o)
 	}
@@ -279,7 +279,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 
 // resultOf is what a report tells.
 func (w *pieceWorker) resultOf(r *manifest.Report) PieceResult {
-	out := PieceResult{Plan: w.piece.Plan, Piece: w.piece.Number, Already: w.already, Mode: w.piece.Mode}
+	out := PieceResult{Plan: w.piece.Plan, Piece: w.piece.Piece, Already: w.already, Mode: w.piece.Mode}
 	if r == nil {
 		return out
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -43,7 +44,8 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 	})
 	e.AtEnd(func(ctx context.Context, end End) error {
 		out := journal.End{At: end.At.UTC(), Seconds: end.Seconds, Status: end.Status, Error: end.Error}
-		if err := json.Unmarshal(end.Result, &out.Counts); err != nil {
+		// Of a piece "already" is no number.
+		if err := json.Unmarshal(end.Result, &out.Counts); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
 			return fmt.Errorf("the run is not written down: %w", err)
 		}
 		worth := end.Status != Usage && s.refused(c)

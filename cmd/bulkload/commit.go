@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/job"
+)
+
+func newCommit(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	var from string
+	c := &cobra.Command{
+		Use:   "commit",
+		Short: "Make the pieces of a load part of the table",
+		Long: `Commit takes all lines that bulkload plan printed, and makes what their pieces came to part of the table,
+all at once. Status 75 says that some have not been done yet, and which; 64, that the plan is out of date,
+since a file of it was loaded meanwhile: plan again. Killed, it goes on when it is called again; what is
+committed already is 99.`,
+		Example: `  bulkload commit --pieces pieces
+  bulkload commit <pieces`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return o.commit(c.Context(), from) },
+	}
+	env.Reports(c, commitResult{})
+	c.Flags().StringVar(&from, "pieces", "", "file with the lines that plan printed (default standard input)")
+	c.Flags().BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say more")
+	o.flags.Waits.Add(c)
+	return c
+}
+
+// A commitResult is the last line of commit.
+type commitResult struct {
+	Plan   string `json:"plan,omitempty"`
+	Pieces int    `json:"pieces"`
+	bulkload.Result
+}
+
+func (o *options) commit(ctx context.Context, from string) error {
+	var r commitResult
+	err := o.publish(ctx, from, &r)
+	return o.env.Report(r, err)
+}
+
+func (o *options) publish(ctx context.Context, from string, r *commitResult) error {
+	cfg := bulkload.Config{FS: command.Files(), Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	pieces, err := o.planned(ctx, cfg, from)
+	if err != nil {
+		return err
+	}
+	first := &pieces[0]
+	r.Plan, r.Pieces = first.Plan, first.Of
+	j, err := first.ParseJob()
+	if err != nil {
+		return err
+	}
+	o.flags.Bounds.Log = cfg.Log
+	if cfg.Store, err = command.Store(ctx, cfg.FS, first.Table, j, o.flags.Waits); err != nil {
+		return err
+	}
+	defer cfg.Store.Close()
+	r.Result, err = bulkload.Commit(ctx, cfg, pieces)
+	printResult(o.env.Stdout, cfg, r.Result)
+	return err
+}
+
+// planned are the lines of a file, or of standard input.
+func (o *options) planned(ctx context.Context, cfg bulkload.Config, name string) ([]bulkload.Piece, error) {
+	var in io.Reader = o.env.Stdin
+	what := "standard input"
+	if name != "" {
+		f, err := cfg.FS.Open(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("%w: --pieces: %w", job.ErrNoInput, err)
+		}
+		defer f.Close()
+		in, what = f, name
+	}
+	return readPieces(in, what)
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/progress"
+)
+
+func newRunPiece(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	var piece string
+	c := &cobra.Command{
+		Use:   "run-piece",
+		Short: "Do a piece of a load",
+		Long: `Run-piece does one piece that bulkload plan printed: that of --piece, or those on standard input, one a
+line, also with the offset and the tab that Hadoop's NLineInputFormat puts in front. All that it needs to
+know of the load stands in the piece.
+
+A piece that is done ends with 0 and does nothing; one that another worker is at is waited for, as long
+as --retry-for. A file with too many bad records does not fail its piece: bulkload commit tells of it.`,
+		Example: `  bulkload run-piece <pieces
+  bulkload run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return o.runPieces(c.Context(), piece) },
+	}
+	env.Reports(c, piecesResult{})
+	f := c.Flags()
+	f.StringVar(&piece, "piece", "", "the piece (default those on standard input)")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
+	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
+	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default $TMPDIR)")
+	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
+	o.flags.Waits.Add(c)
+	return c
+}
+
+// A piecesResult is the last line of run-piece: of several pieces the sum of them all,
+// and which was the last.
+type piecesResult struct {
+	bulkload.PieceResult
+	Pieces int `json:"pieces"` // that are done now
+}
+
+func (r *piecesResult) add(p bulkload.PieceResult) {
+	sum := r.PieceResult
+	r.PieceResult = p
+	r.Counts.Add(sum.Counts)
+	r.Cells += sum.Cells
+	r.Files += sum.Files
+	r.Bytes += sum.Bytes
+	r.HFiles += sum.HFiles
+	r.Failed = append(sum.Failed, p.Failed...)
+	r.Already = p.Already && (r.Pieces == 0 || sum.Already)
+}
+
+// count has Hadoop count them, in a task of its.
+func (r *piecesResult) count(stderr io.Writer) {
+	for name, n := range map[string]int64{
+		"read": r.Read, "loaded": r.Loaded, "quarantined": r.Quarantined, "duplicate": r.Duplicate, "skipped": r.Skipped, "cells": r.Cells,
+	} {
+		progress.Count(stderr, name, n)
+	}
+}
+
+func (o *options) runPieces(ctx context.Context, line string) error {
+	var sum piecesResult
+	err := o.eachPiece(ctx, line, &sum)
+	if err == nil {
+		sum.count(o.env.Stderr)
+	}
+	return o.env.Report(sum, err)
+}
+
+func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult) error {
+	pieces, err := o.given(line)
+	if err != nil {
+		return err
+	}
+	cfg := bulkload.Config{FS: command.Files(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
+		return err
+	}
+	cfg.Temp = dfs.Join(cmp.Or(o.temp, os.TempDir()), fmt.Sprintf("usertrail-%d", os.Getpid()))
+	defer cfg.FS.Remove(context.WithoutCancel(ctx), cfg.Temp)
+	for i := range pieces {
+		r, err := o.runPiece(ctx, cfg, &pieces[i])
+		sum.add(r)
+		if err != nil {
+			return err
+		}
+		sum.Pieces++
+	}
+	return nil
+}
+
+// given are the pieces of the flag, or else those of standard input.
+func (o *options) given(line string) ([]bulkload.Piece, error) {
+	in, what := o.env.Stdin, "standard input"
+	if line != "" {
+		in, what = strings.NewReader(line), "--piece"
+	}
+	return readPieces(in, what)
+}
+
+func readPieces(in io.Reader, what string) ([]bulkload.Piece, error) {
+	pieces, err := bulkload.ReadPieces(in, what)
+	if err == nil && len(pieces) == 0 {
+		err = fmt.Errorf("%w: %s holds no piece: give lines that bulkload plan printed", command.ErrUsage, what)
+	}
+	return pieces, err
+}
+
+func (o *options) runPiece(ctx context.Context, cfg bulkload.Config, p *bulkload.Piece) (bulkload.PieceResult, error) {
+	nothing := bulkload.PieceResult{Plan: p.Plan, Piece: p.Piece}
+	j, err := p.ParseJob()
+	if err != nil {
+		return nothing, err
+	}
+	o.flags.Bounds.Log = cfg.Log
+	if cfg.Store, err = command.Store(ctx, cfg.FS, p.Table, j, o.flags.Waits); err != nil {
+		return nothing, err
+	}
+	defer cfg.Store.Close()
+	r, err := bulkload.RunPiece(ctx, cfg, p, o.flags.Waits.RetryFor)
+	if err == nil {
+		o.printPiece(p, r)
+	}
+	return r, err
+}
+
+func (o *options) printPiece(p *bulkload.Piece, r bulkload.PieceResult) {
+	if r.Already {
+		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
+		return
+	}
+	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: %s of %s records from %d files, %s cells\n",
+		p.Piece, p.Of, humanize.Comma(r.Loaded), humanize.Comma(r.Read), r.Files, humanize.Comma(r.Cells))
+	for _, f := range r.Failed {
+		fmt.Fprintf(o.env.Stdout, "left out    %s\n", f.Error)
+	}
+}
