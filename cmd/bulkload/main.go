@@ -85,7 +85,7 @@ func (o *options) load(ctx context.Context) error {
 	defer cfg.Store.Close()
 	cfg.Span = span
 	if o.dryRun {
-		p, err := bulkload.DryRun(ctx, cfg)
+		p, err := o.previewed(ctx, cfg)
 		if err == nil {
 			printPreview(o.env.Stdout, cfg, p)
 		}
