@@ -1,0 +1,272 @@
+// Package cron_test runs what crontab and systemd would run, as they would run it.
+package cron_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A house is a folder as the crontab wants one: a job, its logs, and a bin with the program.
+type house struct {
+	dir string
+	day string // yesterday, in the zone of the crontab
+}
+
+const zone = "Asia/Shanghai"
+
+var program string // bulkload
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "cron")
+	if err == nil {
+		program = filepath.Join(dir, "bulkload")
+		c := exec.Command("go", "build", "-o", program, "./cmd/bulkload")
+		c.Dir, c.Stderr = filepath.Join("..", ".."), os.Stderr
+		err = c.Run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(h.dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(h.dir, "bin", "bulkload")); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("date", "-d", "yesterday", "+%F")
+	c.Env = append(os.Environ(), "TZ="+zone)
+	h.day = strings.TrimSpace(h.must(t, c))
+	h.must(t, exec.Command(filepath.Join(h.dir, "bin", "bulkload"), "sample", filepath.Join(h.dir, "demo", "logs"), "--records", "2000", "--days", "1", "--from", h.day))
+	text, err := os.ReadFile(filepath.Join("..", "settopbox.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write(t, "usertrail.yaml", strings.ReplaceAll(string(text), "../demo/", "demo/"))
+	return h
+}
+
+func (h *house) must(t *testing.T, c *exec.Cmd) string {
+	t.Helper()
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", c, err, out)
+	}
+	return string(out)
+}
+
+func (h *house) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// adapted is a file of this folder for the house: what a person is told to change, and
+// no longer a wait than a test has.
+func (h *house) adapted(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("/srv/usertrail", h.dir, "PATH=/usr/local/bin:", "PATH="+h.dir+"/bin:", "--wait 4h", "--wait 1m --settle 100ms").Replace(string(b))
+}
+
+// A run is what came of a command: its status, what it wrote, and the last line.
+type run struct {
+	status int
+	said   string
+	last   map[string]any
+}
+
+// sh runs a command as cron and systemd do: by /bin/sh, in an environment that holds
+// little more than what their files say.
+func (h *house) sh(t *testing.T, command, stdin string, env []string) run {
+	t.Helper()
+	c := exec.Command("/bin/sh", "-c", command)
+	c.Dir, c.Env, c.Stdin = t.TempDir(), env, strings.NewReader(stdin)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	err := c.Run()
+	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	r := run{status: c.ProcessState.ExitCode(), said: out.String()}
+	for line := range strings.Lines(r.said) {
+		var o map[string]any
+		if json.Unmarshal([]byte(line), &o) == nil {
+			r.last = o
+		}
+	}
+	return r
+}
+
+func (h *house) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(h.dir, name))
+	return err == nil
+}
+
+// checkNight runs the night's command, and once more, when there is nothing left to do.
+func (h *house) checkNight(t *testing.T, command, stdin string, env []string) {
+	t.Helper()
+	if !strings.Contains(command, "load.prom") {
+		t.Errorf("%q writes no metrics", command)
+	}
+	first := h.sh(t, command, stdin, env)
+	if first.status != 0 || first.last["loaded"] == 0.0 || first.last["files"] != 4.0 {
+		t.Fatalf("%q ended with status %d:\n%s", command, first.status, first.said)
+	}
+	if !h.exists("demo/trails/manifest.json") || !h.exists("load.prom") {
+		t.Errorf("%q left no table or no metrics", command)
+	}
+	if again := h.sh(t, command, stdin, env); again.status != 99 || again.last["already"] != 4.0 {
+		t.Errorf("%q once more ended with status %d:\n%s", command, again.status, again.said)
+	}
+}
+
+// entry is a line of a crontab that runs something.
+var entry = regexp.MustCompile(`^(\S+ \S+ \S+ \S+ \S+) (.*)$`)
+
+// A crontab is what cron makes of one.
+type crontab struct {
+	env      []string
+	commands []string
+}
+
+func readCrontab(t *testing.T, text string) crontab {
+	t.Helper()
+	home := t.TempDir()
+	c := crontab{env: []string{"HOME=" + home, "LOGNAME=usertrail", "USER=usertrail", "SHELL=/bin/sh"}}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case regexp.MustCompile(`^[A-Z_]+=`).MatchString(line):
+			c.env = append(c.env, line)
+		default:
+			m := entry.FindStringSubmatch(line)
+			if m == nil {
+				t.Fatalf("%q is no line of a crontab", line)
+			}
+			if len(line) > 998 {
+				t.Errorf("cron takes no line as long as %q", line)
+			}
+			c.commands = append(c.commands, m[2])
+		}
+	}
+	return c
+}
+
+// unescape is a command as cron hands it over, and the standard input it gives it.
+func unescape(command string) (shell, stdin string) {
+	const escaped = "\x00"
+	shell, stdin, _ = strings.Cut(strings.ReplaceAll(command, `\%`, escaped), "%")
+	return strings.ReplaceAll(shell, escaped, "%"), strings.ReplaceAll(strings.ReplaceAll(stdin, "%", "\n"), escaped, "%")
+}
+
+func TestTheCrontabLoadsANight(t *testing.T) {
+	h := newHouse(t)
+	c := readCrontab(t, h.adapted(t, "usertrail.crontab"))
+	if len(c.commands) != 2 {
+		t.Fatalf("the crontab has %d lines, want that of the night and that of noon", len(c.commands))
+	}
+	for _, command := range c.commands {
+		if _, stdin := unescape(command); stdin != "" {
+			t.Errorf("a %% without a backslash cuts %q", command)
+		}
+	}
+	night, _ := unescape(c.commands[0])
+	h.checkNight(t, night, "", c.env)
+
+	noon, _ := unescape(c.commands[1])
+	if r := h.sh(t, noon, "", c.env); r.status != 99 || r.said != "" {
+		t.Errorf("noon, with nothing new, ended with status %d and said\n%s", r.status, r.said)
+	}
+	h.must(t, exec.Command("cp", filepath.Join(h.dir, "demo/logs", h.day, "play.csv"), filepath.Join(h.dir, "late.csv")))
+	h.write(t, "usertrail.yaml", strings.Replace(readFile(t, filepath.Join(h.dir, "usertrail.yaml")), "path: demo/logs/{date}/{behaviour}.csv", "path: [\"demo/logs/{date}/{behaviour}.csv\", \"demo/logs/{date}/{behaviour}-*.csv\"]", 1))
+	late := readFile(t, filepath.Join(h.dir, "late.csv"))
+	h.write(t, filepath.Join("demo/logs", h.day, "play-late.csv"), late[:strings.LastIndex(strings.TrimSuffix(late, "\n"), "\n")+1])
+	if r := h.sh(t, noon, "", c.env); r.status != 0 || r.last["files"] != 1.0 || !strings.Contains(r.said, "loaded ") {
+		t.Errorf("noon, with a late file, ended with status %d and said\n%s", r.status, r.said)
+	}
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// unit is what a unit file says under a key, each time.
+func unit(text, key string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if v, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), key+"="); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func TestTheServiceLoadsANight(t *testing.T) {
+	h := newHouse(t)
+	text := h.adapted(t, "usertrail-load.service")
+	start := unit(text, "ExecStart")
+	if len(start) != 1 {
+		t.Fatalf("the service starts %q", start)
+	}
+	command, ok := strings.CutPrefix(start[0], "/bin/sh -c '")
+	if !ok || !strings.HasSuffix(command, "'") || strings.Count(command, "'") != 1 {
+		t.Fatalf("the service starts %q, want one command of /bin/sh in quotes", start[0])
+	}
+	command = strings.NewReplacer("$$", "$", "%%", "%").Replace(strings.TrimSuffix(command, "'"))
+	if strings.Contains(strings.NewReplacer("$$", "", "%%", "").Replace(start[0]), "%") {
+		t.Errorf("a single %% is systemd's in %q", start[0])
+	}
+	h.checkNight(t, "cd "+unit(text, "WorkingDirectory")[0]+" && "+command, "", unit(text, "Environment"))
+}
+
+func TestSystemdAcceptsTheUnits(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not here")
+	}
+	dir := t.TempDir()
+	var units []string
+	for _, name := range []string{"usertrail-load.service", "usertrail-load.timer"} {
+		text := strings.ReplaceAll(readFile(t, name), "User=usertrail", "User=root") // who is on no machine yet
+		units = append(units, filepath.Join(dir, name))
+		if err := os.WriteFile(units[len(units)-1], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command(analyze, append([]string{"verify", "--man=no"}, units...)...).CombinedOutput()
+	if err != nil || bytes.Contains(out, []byte("usertrail")) {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+	for _, when := range unit(readFile(t, "usertrail-load.timer"), "OnCalendar") {
+		if out, err := exec.Command(analyze, "calendar", when).CombinedOutput(); err != nil {
+			t.Errorf("OnCalendar=%s: %v\n%s", when, err, out)
+		}
+	}
+}
