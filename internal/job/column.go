@@ -62,7 +62,9 @@ func (b *builder) columnAlone(v value, otherwise string) record.Column {
 	if !ok {
 		s = otherwise
 	}
-	b.checkColumn(v, s)
+	if ok || !v.given() {
+		b.checkColumn(v, s)
+	}
 	return record.Column{Name: s}
 }
 

@@ -1,0 +1,106 @@
+// Package draft drafts a job file: it looks at a folder of logs and says what it
+// takes them for.
+//
+//	folder ── survey ──▶ files ── paths ──▶ pattern, behaviours
+//	                       │
+//	                       └── sample ──▶ format ──▶ columns ──▶ user, time, fields
+//	                                                                 │
+//	           trial: record reads the sample by the draft ◀── YAML ◀┘
+//
+// It stands before the flow. It reads the beginnings of a few files, never whole
+// ones, and writes nothing.
+//
+// Promised:
+//
+//   - The same logs give the same draft.
+//   - Whatever is a guess that the logs cannot settle is marked "unsure" in a
+//     comment beside it. What could not even be guessed is a key without a value,
+//     which a job file may not have: reading the draft fails and names the key.
+//   - The draft says how many records of the sample were read by it, as a load would
+//     read them, and why the others were not.
+package draft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/job"
+)
+
+// Defaults of Config.
+const (
+	DefaultFiles   = 4
+	DefaultRecords = 1000
+)
+
+// A Config says what to look at, and how the draft will be used. Zero fields take
+// the defaults written beside them.
+type Config struct {
+	FS    dfs.FS
+	Logs  string // a folder of logs, or one file
+	Name  string // of the job file that the draft will be: paths in it are relative to its folder
+	Table string // the draft's table; "trails"
+	Zone  string // of times that name none; a guess
+
+	Files   int // looked into of each behaviour; DefaultFiles
+	Records int // read of each of them; DefaultRecords
+}
+
+// A Draft is a job file as far as it could be found out.
+type Draft struct {
+	Text string // YAML
+
+	Summary
+	// Problem is what the job file is refused for as it stands: keys to fill in.
+	// It wraps job.ErrJob. Nil of a draft that is whole.
+	Problem error
+}
+
+// A Summary says what a draft rests on.
+type Summary struct {
+	Files      int            `json:"files"`      // found
+	Passed     int            `json:"passed"`     // of these, those that the draft's paths do not name
+	Looked     int            `json:"looked"`     // looked into
+	Behaviours []string       `json:"behaviours"` // their names
+	Read       int64          `json:"records"`    // records of the sample, read by the draft
+	Good       int64          `json:"good"`       // of these, those that would be loaded
+	Skipped    int64          `json:"skipped"`    // and those of no behaviour of the draft
+	Bad        int64          `json:"bad"`        // and those that would be quarantined
+	Reasons    map[string]int `json:"reasons,omitempty"`
+	Unsure     []string       `json:"unsure"`  // what to look at, in order of the file
+	FillIn     []string       `json:"fill_in"` // keys that have no value yet
+}
+
+// Make looks at logs and drafts their job. An error that there are no logs wraps
+// job.ErrNoInput.
+func Make(ctx context.Context, cfg Config) (*Draft, error) {
+	if cfg.Files <= 0 {
+		cfg.Files = DefaultFiles
+	}
+	if cfg.Records <= 0 {
+		cfg.Records = DefaultRecords
+	}
+	found, err := survey(ctx, cfg.FS, cfg.Logs)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", job.ErrNoInput, err)
+		}
+		return nil, fmt.Errorf("draft: look at %s: %w", cfg.Logs, err)
+	}
+	if len(found.files) == 0 {
+		return nil, fmt.Errorf("draft: %w: no file below %s that may hold logs; %s", job.ErrNoInput, cfg.Logs, found.why())
+	}
+	p := arrange(found.files)
+	looked, err := look(ctx, cfg, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(looked) == 0 {
+		return nil, fmt.Errorf("draft: %w: all %d files below %s are empty", job.ErrNoInput, len(found.files), cfg.Logs)
+	}
+	g := guess(cfg, found, p, looked)
+	return tryOut(ctx, cfg, g)
+}

@@ -1,0 +1,133 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/valyala/fastjson"
+
+	"usertrail/internal/behaviour"
+)
+
+// What follows is for who has a file and no Format yet: it reads texts as a
+// Parser would, a piece at a time.
+
+// Decode returns r's text in UTF-8, r being in the encoding called name.
+func Decode(r io.Reader, name string) (io.Reader, error) { return decode(r, name) }
+
+// probeLine is the longest record that Rows takes for one: a quote left open
+// costs no more than that.
+const probeLine = 64 << 10
+
+// Rows cuts the text of a file, from its beginning, into at most limit rows of
+// columns; a line that holds nothing is none. final says that text is the whole
+// file: otherwise its last line is left out. bad counts the records whose quotes
+// are wrong, which are no rows.
+func Rows(text []byte, syntax Syntax, delimiter string, limit int, final bool) (rows [][]string, bad int) {
+	text = bytes.TrimPrefix(text, []byte(mark))
+	c := cutter{quotes: syntax == CSV, delimiter: []byte(delimiter), maxLine: probeLine}
+	s := splitter{syntax: syntax, delimiter: c.delimiter}
+	for len(text) > 0 && len(rows)+bad < limit {
+		size, content, wrong := c.record(text, final)
+		if size == 0 {
+			break
+		}
+		rec := text[:content]
+		text = text[size:]
+		switch {
+		case wrong != "":
+			bad++
+		case len(rec) == 0 || syntax == Blanks && len(bytes.Trim(rec, " \t")) == 0:
+		default:
+			s.split(rec, c.quotes && bytes.IndexByte(rec, '"') >= 0)
+			rows = append(rows, s.names())
+		}
+	}
+	return rows, bad
+}
+
+// A Member is a member of a JSON object, or of an object in it.
+type Member struct {
+	Name string // a.b is member b of member a
+	Text string // as a column of that name has it
+	Type fastjson.Type
+}
+
+// Null says whether the member's value is null.
+func (m Member) Null() bool { return m.Type == fastjson.TypeNull }
+
+// Quoted says whether the member's value is a text of JSON.
+func (m Member) Quoted() bool { return m.Type == fastjson.TypeString }
+
+// Members are the members of a line of jsonl in their order, but for those whose
+// value is an object: the members of that stand in its place.
+func Members(line []byte) ([]Member, error) {
+	v, err := fastjson.ParseBytes(line)
+	if err != nil {
+		return nil, err
+	}
+	o, err := v.Object()
+	if err != nil {
+		return nil, fmt.Errorf("%s in place of an object", v.Type())
+	}
+	var out []Member
+	addMembers(&out, "", o)
+	return out, nil
+}
+
+func addMembers(out *[]Member, within string, o *fastjson.Object) {
+	o.Visit(func(key []byte, v *fastjson.Value) {
+		m := Member{Name: within + string(key), Type: v.Type()}
+		switch m.Type {
+		case fastjson.TypeObject:
+			inner, _ := v.Object()
+			addMembers(out, m.Name+".", inner)
+			return
+		case fastjson.TypeString:
+			text, _ := v.StringBytes()
+			m.Text = string(text)
+		case fastjson.TypeNumber:
+			m.Text = string(plainNumber(v.MarshalTo(nil)))
+		default:
+			m.Text = string(v.MarshalTo(nil))
+		}
+		*out = append(*out, m)
+	})
+}
+
+// Reads says whether a text is a value of t, which is no timestamp and no date.
+func Reads(t behaviour.Type, text string) bool {
+	p := Parser{}
+	_, ok := p.value(&fieldPlan{code: codes[t]}, []byte(text))
+	return ok
+}
+
+// A Written is a time as it is written.
+type Written struct {
+	Wall   int64 // what the clock showed, in seconds since 1970-01-01 00:00:00
+	Zoned  bool  // the text says the clock's offset, as an epoch does
+	Offset int64 // in seconds east of UTC, if Zoned
+}
+
+// Day is the day that is written.
+func (w Written) Day() behaviour.Date { return dayOf(w.Wall) }
+
+// TimeReader makes what reads times of a format. A time without a year is the one
+// nearest to the day given. It is used by one goroutine.
+func TimeReader(format string) (func(text string, near behaviour.Date) (Written, bool), error) {
+	f, err := compileFormat(format)
+	if err != nil {
+		return nil, err
+	}
+	f.zone = time.UTC
+	return func(text string, near behaviour.Date) (Written, bool) {
+		f.near = int64(near)
+		s, ok := f.read([]byte(text))
+		if at := s.wall - s.offset; at < minSecond || at > maxSecond {
+			ok = false
+		}
+		return Written{Wall: s.wall, Zoned: s.zoned, Offset: s.offset}, ok
+	}, nil
+}
