@@ -61,7 +61,7 @@ var floors = [][]string{
 	{"internal/faults"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
-	{"internal/bulkload", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/upkeep", "internal/verify"},                                   // the programs
+	{"internal/bulkload", "internal/draft", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/upkeep", "internal/verify"},                 // the programs
 	{"internal/arrival", "internal/shuffle", "internal/fetch", "internal/progress"},                                                                                           // movement
 	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"}, // what implements the seams
 	{"internal/catalog", "internal/hbase", "internal/stage", "internal/table/rolls"},
@@ -122,6 +122,7 @@ var doorsteps = map[string][]string{
 	"github.com/cockroachdb/datadriven": {},
 	"github.com/colinmarc/hdfs":         {"internal/dfs/hdfs"},
 	"github.com/tsuna/gohbase":          {},
+	"github.com/wlynxg/":                {"internal/draft"},
 	"github.com/expr-lang/":             {"internal/condition"},
 	"github.com/prometheus/":            {"internal/metrics"},
 	"github.com/apache/":                {"internal/trailfile/arrowfile"},

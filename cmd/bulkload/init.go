@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/dfs"
+	"usertrail/internal/draft"
+)
+
+// An initResult is the last line of init.
+type initResult struct {
+	Out string `json:"out,omitempty"`
+	draft.Summary
+}
+
+func newInit(env *command.Env) *cobra.Command {
+	cfg := draft.Config{}
+	var out string
+	c := &cobra.Command{
+		Use:   "init LOGS",
+		Short: "Look at a folder of logs and draft the job file",
+		Long: `Init looks at the names of the files below LOGS, a folder or a file, local or hdfs://, and at the
+beginnings of a few of them, and drafts the job file that loads them: paths, behaviours, format,
+columns and their types. It reads the sample by the draft, as a load would, and says how many records
+it could use.
+
+What is a guess is marked "unsure" in the draft. A key that could not even be guessed stands there
+without a value, and a load refuses the file until it is filled in. A file that is there already is
+never overwritten. With --out - the draft is standard output, and the last line that of standard error.`,
+		Example: `  bulkload init logs
+  bulkload init hdfs://nn:8020/logs --zone Asia/Shanghai --table hdfs://nn:8020/trails --out jobs/stb.yaml
+  bulkload init logs --out - | less`,
+		Args: command.OneArg("one folder of logs"),
+		RunE: func(c *cobra.Command, args []string) error {
+			env.Streams = out == "-"
+			cfg.FS, cfg.Logs = command.Files(), args[0]
+			return runInit(c.Context(), env, cfg, out)
+		},
+	}
+	env.Reports(c, initResult{})
+	f := c.Flags()
+	f.StringVar(&out, "out", command.DefaultJob, "job file to write, local or hdfs://; - prints it")
+	f.StringVar(&cfg.Table, "table", "", "table that the job names (default trails)")
+	f.StringVar(&cfg.Zone, "zone", "", "time zone of times that name none, and of the table's dates (default a guess)")
+	f.IntVar(&cfg.Files, "files", draft.DefaultFiles, "how many files of each behaviour to look into")
+	f.IntVar(&cfg.Records, "records", draft.DefaultRecords, "how many records of each of these to read")
+	return c
+}
+
+func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string) error {
+	r := initResult{}
+	if err := checkInit(cfg); err != nil {
+		return env.Report(r, err)
+	}
+	cfg.Name = out
+	if out == "-" {
+		cfg.Name = command.DefaultJob
+	} else if _, err := cfg.FS.Stat(ctx, out); err == nil {
+		return env.Report(r, fmt.Errorf("%s: %w: name another file with --out, or print the draft with --out -", out, command.ErrThere))
+	} else if !errors.Is(err, iofs.ErrNotExist) {
+		return env.Report(r, err)
+	}
+	d, err := draft.Make(ctx, cfg)
+	if err != nil {
+		return env.Report(r, err)
+	}
+	r.Summary = d.Summary
+	if out == "-" {
+		if _, err := io.WriteString(env.Stdout, d.Text); err != nil {
+			return env.Report(r, err)
+		}
+		return env.Report(r, nil)
+	}
+	if err := writeNew(ctx, cfg.FS, out, d.Text); err != nil {
+		return env.Report(r, err)
+	}
+	r.Out = out
+	printDraft(env.Stdout, cfg, out, d)
+	return env.Report(r, nil)
+}
+
+func checkInit(cfg draft.Config) error {
+	if cfg.Files < 1 || cfg.Files > 1000 || cfg.Records < 1 || cfg.Records > 1_000_000 {
+		return fmt.Errorf("%w: --files is 1 to 1000, --records 1 to 1000000", command.ErrUsage)
+	}
+	if cfg.Zone == "" {
+		return nil
+	}
+	if _, err := time.LoadLocation(cfg.Zone); err != nil || cfg.Zone == "Local" {
+		return fmt.Errorf("%w: --zone %q is no time zone: write a name such as UTC, Asia/Shanghai or America/New_York", command.ErrUsage, cfg.Zone)
+	}
+	return nil
+}
+
+// writeNew writes a file that is not there: what somebody else makes there meanwhile
+// stays.
+func writeNew(ctx context.Context, fs dfs.FS, name, text string) error {
+	part := name + ".draft"
+	f, err := fs.Create(ctx, part)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := io.WriteString(f, text); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	if err := fs.Publish(ctx, part, name); err != nil {
+		return errors.Join(err, fs.Remove(ctx, part))
+	}
+	return nil
+}
+
+// printDraft says to a person what was found, and what to do next.
+func printDraft(w io.Writer, cfg draft.Config, out string, d *draft.Draft) {
+	fmt.Fprintf(w, "looked      into %d of %s in %s\n", d.Looked, english.Plural(d.Files, "file", ""), cfg.Logs)
+	fmt.Fprintf(w, "found       %s: %s\n", english.Plural(len(d.Behaviours), "behaviour", ""), strings.Join(d.Behaviours, ", "))
+	if d.Problem == nil {
+		fmt.Fprintf(w, "read        %s of %s records by the draft\n", humanize.Comma(d.Good+d.Skipped), humanize.Comma(d.Read))
+	}
+	for _, u := range d.Unsure {
+		fmt.Fprintf(w, "unsure      %s\n", u)
+	}
+	for _, key := range d.FillIn {
+		fmt.Fprintf(w, "fill in     %s\n", key)
+	}
+	next := "next"
+	if d.Problem != nil {
+		next = "when it is filled in"
+	}
+	fmt.Fprintf(w, "wrote       %s; %s: bulkload pre-check --job %s --from DATE --to DATE\n", out, next, out)
+}
