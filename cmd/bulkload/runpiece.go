@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
 	"usertrail/internal/progress"
+	"usertrail/internal/table"
 )
 
 func newRunPiece(env *command.Env) *cobra.Command {
@@ -61,6 +62,7 @@ func (r *piecesResult) add(p bulkload.PieceResult) {
 	r.Files += sum.Files
 	r.Bytes += sum.Bytes
 	r.HFiles += sum.HFiles
+	r.Held.Add(sum.Held)
 	r.Failed = append(sum.Failed, p.Failed...)
 	r.Already = p.Already && (r.Pieces == 0 || sum.Already)
 }
@@ -134,6 +136,7 @@ func (o *options) runPiece(ctx context.Context, cfg bulkload.Config, p *bulkload
 	}
 	defer cfg.Store.Close()
 	r, err := bulkload.RunPiece(ctx, cfg, p, o.flags.Waits.RetryFor)
+	r.Held = table.HeldBy(cfg.Store)
 	if err == nil {
 		o.printPiece(p, r)
 	}

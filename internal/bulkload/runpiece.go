@@ -33,6 +33,7 @@ type PieceResult struct {
 	HFiles  int      `json:"hfiles"`
 	Mode    Mode     `json:"mode"`
 	Failed  []Failed `json:"failed,omitempty"`
+	table.Held
 }
 
 // RunPiece does one piece of a plan: of cfg, what is to be loaded and where from stands

@@ -44,6 +44,7 @@ type PieceResult struct {
 	Files   int    `json:"files"`
 	Bytes   int64  `json:"bytes"` // of the files
 	Calls   int64  `json:"calls,omitempty"`
+	table.Held
 }
 
 // Add adds what was done of another piece.
@@ -58,6 +59,7 @@ func (r *PieceResult) Add(o PieceResult) {
 	r.Files += o.Files
 	r.Bytes += o.Bytes
 	r.Calls += o.Calls
+	r.Held.Add(o.Held)
 }
 
 // A report says that a piece is done, and what Commit needs to know of it.
@@ -96,6 +98,7 @@ func RunPiece(ctx context.Context, w Worker, p *Piece) (PieceResult, error) {
 		return PieceResult{}, err
 	}
 	r, err := w.run(ctx, at, p, t)
+	r.Held = table.HeldBy(t)
 	return r, errors.Join(err, end())
 }
 

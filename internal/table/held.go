@@ -19,3 +19,10 @@ func HeldBy(t any) Held {
 	}
 	return Held{}
 }
+
+// Add adds what was held back at another time.
+func (h *Held) Add(o Held) {
+	h.Busy += o.Busy
+	h.HeldBack += o.HeldBack
+	h.Paced += o.Paced
+}
