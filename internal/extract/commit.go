@@ -58,7 +58,7 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 		return Result{}, err
 	} else if done {
 		if ours { // killed before it was tidied
-			err = p.fs.Remove(ctx, p.dir)
+			err = p.tidy(ctx)
 		}
 		return Result{}, errors.Join(fmt.Errorf("%w: --out %s is the answer of plan %s", ErrNothing, first.Out, first.Plan), err)
 	}
@@ -83,7 +83,13 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if err := s.rename(ctx, first.Overwrite); err != nil {
 		return Result{}, err
 	}
-	return result(m, first.Out, calls), p.fs.Remove(ctx, p.dir)
+	return result(m, first.Out, calls), p.tidy(ctx)
+}
+
+// tidy removes what is left once OUT has its name: an answer that was replaced, and at
+// last the plan.
+func (p *place) tidy(ctx context.Context) error {
+	return errors.Join(p.fs.Remove(ctx, beside(p.out, ".old")), p.fs.Remove(ctx, p.dir))
 }
 
 // reports are those of all pieces. It fails with piece.ErrMissing while there are less.

@@ -30,13 +30,14 @@ import (
 // childEnv holds what a process that was started to be killed has to do.
 const childEnv = "USERTRAIL_TEST_CHILD"
 
-// An errand is what such a process does: it loads a table day by day, or extracts
-// into Out.
+// An errand is what such a process does: it loads a table day by day, extracts into
+// Out, or does Pieces and commits them.
 type errand struct {
 	Dir, Table, Out string
 	Span            behaviour.Span
 	Question        testworld.Question
 	Unrolled        bool // asked without the rolls
+	Pieces          []extract.Piece
 }
 
 func TestMain(m *testing.M) {
@@ -67,6 +68,13 @@ func runErrand(ctx context.Context, text string) error {
 
 func (h *house) run(ctx context.Context, e errand) error {
 	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2, unrolled: e.Unrolled}
+	if len(e.Pieces) > 0 {
+		if _, err := h.do(ctx, u, e.Pieces); err != nil {
+			return err
+		}
+		_, err := extract.Commit(ctx, h.fs, e.Pieces)
+		return err
+	}
 	if e.Out != "" {
 		_, err := h.ask(ctx, e.Question, u, e.Out)
 		return err

@@ -94,19 +94,23 @@ func (p *place) readUsers(ctx context.Context, s *Members, limit int64) (*Users,
 		return nil, err
 	}
 	defer f.Close()
-	u := &Users{data: make([]byte, 0, s.Bytes), ends: make([]uint32, 0, s.Count)}
-	in := bufio.NewReaderSize(io.NewSectionReader(f, s.From, s.Bytes), 1<<18)
+	if s.From+s.Bytes > f.Size() {
+		return nil, damaged("it has %d bytes, want %d", f.Size(), s.From+s.Bytes)
+	}
+	b := make([]byte, s.Bytes)
+	if _, err := io.ReadFull(io.NewSectionReader(f, s.From, s.Bytes), b); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	u := &Users{data: b[:0], ends: make([]uint32, 0, s.Count)} // keys move to the left in b
 	for range s.Count {
-		n, err := binary.ReadUvarint(in)
-		if err != nil || n > uint64(s.Bytes)-uint64(len(u.data)) {
-			return nil, damaged("no key after byte %d", s.From+int64(len(u.data)))
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n > uint64(len(b)-size) {
+			return nil, damaged("it is no list from byte %d on", s.From+s.Bytes-int64(len(b)))
 		}
-		end := len(u.data) + int(n)
-		if _, err := io.ReadFull(in, u.data[len(u.data):end]); err != nil {
-			return nil, damaged("%v", err)
-		}
-		u.data = u.data[:end]
-		u.ends = append(u.ends, uint32(end))
+		end := size + int(n)
+		u.data = append(u.data, b[size:end]...)
+		u.ends = append(u.ends, uint32(len(u.data)))
+		b = b[end:]
 	}
 	if sum := u.digest(); sum != s.Sum {
 		return nil, damaged("the digest of its users from byte %d on is %s, not %s", s.From, sum, s.Sum)

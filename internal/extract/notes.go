@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -17,23 +18,27 @@ import (
 )
 
 // Notes say in words what an analyst should know of an answer beside its counts:
-// which behaviours the table does not have of the days asked for, and, where nobody
-// came out, what there is instead. They cost nothing where there is nothing to say.
+// which of the days asked for are gone, which behaviours the table does not have of them,
+// and, where nobody came out, what there is instead. They cost nothing, but that HBase is asked
+// what it keeps, where there is nothing to say.
 func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, error) {
 	q, err := newQuestion(&c)
 	if err != nil {
 		return nil, err
 	}
+	notes, err := q.older(ctx, l, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("ask what the table keeps: %w", err)
+	}
 	named := q.rule.Asked | q.without | activity.Of(q.want.Kinds...)
 	if r.Kept > 0 && q.rule.Least == named.Len() {
-		return nil, nil // each behaviour was seen
+		return notes, nil // each behaviour was seen
 	}
 	ledgers, err := l.Ledgers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for what the table has: %w", err)
 	}
 	have := held(ledgers)
-	var notes []string
 	missing := activity.Set(0)
 	for k := range q.info.Schema.Kinds {
 		if len(have) == 0 {

@@ -102,7 +102,8 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	if done, err := p.committed(ctx, cut.plan); err != nil {
 		return nil, r, err
 	} else if done {
-		return nil, r, fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out)
+		err := p.tidyOf(ctx, cut.plan)
+		return nil, r, errors.Join(fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out), err)
 	}
 	if err := checkOut(ctx, &c); err != nil {
 		return nil, r, err
@@ -180,6 +181,20 @@ func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) e
 		return err
 	}
 	return dfs.WriteFile(ctx, p.fs, p.name(questionName), b)
+}
+
+// tidyOf removes what a commit that was killed at its end has left of a plan.
+func (p *place) tidyOf(ctx context.Context, plan string) error {
+	have, err := p.planned(ctx)
+	if err != nil || have == nil || have.Plan != plan {
+		return err
+	}
+	l, err := p.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Unlock()
+	return p.tidy(ctx)
 }
 
 // writeNone writes the part of an answer of nobody: whoever reads it finds the columns.

@@ -1,0 +1,65 @@
+package extract_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/table"
+	"usertrail/internal/testworld"
+	"usertrail/internal/upkeep"
+)
+
+// aging is a table that keeps cells for a time.
+type aging struct {
+	table.Loader
+	ttl time.Duration
+}
+
+func (a aging) TTL(context.Context) (time.Duration, error) { return a.ttl, nil }
+
+// TestDaysThatAreGoneAreSaid asks for days that were dropped or have expired, and for
+// days that have not.
+func TestDaysThatAreGoneAreSaid(t *testing.T) {
+	w := testworld.World(4, 5)
+	h := inhabit(t, w)
+	h.load(t, turn{name: "trails", workers: 1, memory: 8 << 20, regions: 2}, w.Span)
+	half := w.Span.From + behaviour.Date(w.Span.Days()/2)
+	notes := func(of func(table.Loader) table.Loader, from behaviour.Date) string {
+		t.Helper()
+		opened, err := h.store("trails").Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		c := extract.Config{
+			FS: h.fs, Table: opened, Users: extract.AllUsers(), Span: behaviour.Span{From: from, To: w.Span.To}, Types: w.Names(), Active: "any",
+		}
+		said, err := extract.Notes(t.Context(), of(opened), c, extract.Result{Kept: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(said, "; ")
+	}
+	plain := func(l table.Loader) table.Loader { return l }
+	for _, ttl := range []time.Duration{0, 100000 * 24 * time.Hour} {
+		if said := notes(func(l table.Loader) table.Loader { return aging{l, ttl} }, w.Span.From); strings.Contains(said, "gone") {
+			t.Errorf("of a table that keeps all is said %q", said)
+		}
+	}
+	if said := notes(func(l table.Loader) table.Loader { return aging{l, 10 * 24 * time.Hour} }, w.Span.From); !strings.Contains(said, "the table keeps behaviours for 10d: what happened before ") {
+		t.Errorf("of days that have expired is said %q", said)
+	}
+	if _, err := upkeep.Drop(t.Context(), upkeep.Config{FS: h.fs, Store: h.store("trails")}, half); err != nil {
+		t.Fatal(err)
+	}
+	if said := notes(plain, w.Span.From); !strings.Contains(said, "the days before "+half.String()+" were dropped from the table") {
+		t.Errorf("of days that were dropped is said %q", said)
+	}
+	if said := notes(plain, half); strings.Contains(said, "dropped") {
+		t.Errorf("of days that are there is said %q", said)
+	}
+}

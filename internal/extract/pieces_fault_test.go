@@ -1,0 +1,276 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/extract"
+	"usertrail/internal/testworld"
+)
+
+// byPieces plans, does all pieces and commits, with files that may fail.
+func (h *house) byPieces(ctx context.Context, fs dfs.FS, q testworld.Question, u turn, out string) error {
+	faulty := *h
+	faulty.fs = fs
+	pieces, err := faulty.plan(ctx, q, u, out)
+	if err != nil {
+		return err
+	}
+	if _, err := faulty.do(ctx, u, pieces); err != nil {
+		return err
+	}
+	_, err = extract.Commit(ctx, fs, pieces)
+	return err
+}
+
+// TestPiecesSurviveAnyFault fails each operation of plan, run-piece and commit, one after
+// the other. After each failure OUT is absent or whole, and the same again ends with the
+// answer of one process.
+func TestPiecesSurviveAnyFault(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}
+	h.load(t, u, w.Span)
+	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	for size, modes := range map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}} {
+		u.pieceSize = size
+		clean := filepath.Join(h.dir, fmt.Sprint("clean", size))
+		if _, err := h.ask(t.Context(), q, u, clean); err != nil {
+			t.Fatal(err)
+		}
+		want := dfstest.Snapshot(t, h.fs, clean)
+		for _, mode := range modes {
+			t.Run(fmt.Sprintf("mode %d, pieces of %d", mode, size), func(t *testing.T) {
+				n := 0
+				for ; ; n++ {
+					home := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d-%d", size, mode, n))
+					if err := os.Mkdir(home, 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if pieceFault(t, h, q, u, home, n, mode, want) {
+						break
+					}
+				}
+				if n < 60 {
+					t.Errorf("by pieces an extract makes only %d file operations", n)
+				}
+			})
+		}
+	}
+}
+
+// pieceFault extracts into a directory of home by pieces with a fault in operation n, and
+// again without. It says whether the extract never came to its fault.
+func pieceFault(t *testing.T, h *house, q testworld.Question, u turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+	t.Helper()
+	out := filepath.Join(home, "out")
+	fault := dfstest.FaultAt(h.fs, n, mode)
+	err := h.byPieces(t.Context(), fault, q, u, out)
+	past = fault.Count() <= n
+	if past && err != nil {
+		t.Fatalf("fault at %d was not reached, and yet: %v", n, err)
+	}
+	if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("fault at %d: lost the cause: %v", n, err)
+	}
+	if _, none := os.Stat(out); none == nil {
+		if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
+			t.Errorf("fault at %d (%v): half published: %s", n, err, diff)
+		}
+	}
+	if again := h.byPieces(t.Context(), h.fs, q, u, out); again != nil && !errors.Is(again, extract.ErrNothing) {
+		t.Fatalf("fault at %d (%v): second run: %v", n, err, again)
+	}
+	if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
+		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
+	}
+	if third := h.byPieces(t.Context(), h.fs, q, u, out); !errors.Is(third, extract.ErrNothing) {
+		t.Errorf("fault at %d: the third run says %v, want nothing to do", n, third)
+	}
+	if left := leftovers(t, home); len(left) > 0 && mode&(dfstest.Dead|dfstest.Uncertain) == 0 {
+		t.Errorf("fault at %d (%v): in the end there is also %q", n, err, left)
+	}
+	return past
+}
+
+// TestCommitKeepsAnAnswer fails each operation of a commit that replaces an answer. One of
+// the two is there, whole; the same commit goes on, and leaves nothing behind.
+func TestCommitKeepsAnAnswer(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
+	h.load(t, u, w.Span)
+	before := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	after := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	want := map[string]map[string]string{}
+	for name, q := range map[string]testworld.Question{"before": before, "after": after} {
+		out := filepath.Join(h.dir, name)
+		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+			t.Fatal(err)
+		}
+		want[name] = dfstest.Snapshot(t, h.fs, out)
+	}
+	for _, mode := range []dfstest.Mode{0, dfstest.Uncertain} {
+		for n := 0; ; n++ {
+			out := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
+			if _, err := h.ask(t.Context(), before, u, out); err != nil {
+				t.Fatal(err)
+			}
+			replacing := u
+			replacing.overwrite = true
+			pieces, err := h.plan(t.Context(), after, replacing, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.do(t.Context(), u, pieces); err != nil {
+				t.Fatal(err)
+			}
+			fault := dfstest.FaultAt(h.fs, n, mode)
+			_, err = extract.Commit(t.Context(), fault, pieces)
+			got := dfstest.Snapshot(t, h.fs, out)
+			if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
+				t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
+			}
+			if _, again := extract.Commit(t.Context(), h.fs, pieces); again != nil && !errors.Is(again, extract.ErrNothing) {
+				t.Errorf("mode %d, fault at %d (%v): second commit: %v", mode, n, err, again)
+			}
+			if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
+				t.Errorf("mode %d, fault at %d (%v): in the end %s", mode, n, err, diff)
+			}
+			if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
+				t.Errorf("mode %d, fault at %d (%v): in the end there is also %q", mode, n, err, left)
+			}
+			if fault.Count() <= n {
+				break
+			}
+		}
+	}
+}
+
+// TestKilledPiecesGoOn kills workers and commits with SIGKILL, two at the same pieces,
+// and goes on until one is done.
+func TestKilledPiecesGoOn(t *testing.T) {
+	const users = 2000
+	h, q := crowd(t, users, extract.PartEvents*5/2/users)
+	for name, e := range map[string]errand{
+		"everything":              {Question: q},
+		"conditions of rows only": {Question: picky(q), Unrolled: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := turn{name: "trails", workers: 2, pieceSize: extract.PartEvents * 5 / 4, unrolled: e.Unrolled}
+			clean := filepath.Join(h.dir, "clean pieces", name)
+			if _, err := h.ask(t.Context(), e.Question, u, clean); err != nil {
+				t.Fatal(err)
+			}
+			want := dfstest.Snapshot(t, h.fs, clean)
+			e.Dir, e.Table = h.dir, "trails"
+			e.Out = filepath.Join(h.dir, "pieces", name, "whole")
+			e.Pieces = linesOf(t, h, e, u)
+			length, _ := send(t, e, -1)
+			if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" || len(e.Pieces) < 2 {
+				t.Fatalf("undisturbed, by %d pieces, %s", len(e.Pieces), diff)
+			}
+			e.Out = filepath.Join(h.dir, "pieces", name, "home", "out")
+			e.Pieces = linesOf(t, h, e, u)
+			killOn(t, h, e, length, want)
+		})
+	}
+}
+
+func linesOf(t *testing.T, h *house, e errand, u turn) []extract.Piece {
+	t.Helper()
+	pieces, err := h.plan(t.Context(), e.Question, u, e.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pieces
+}
+
+// TestAPieceGoesOnAfterItsLastWholePart fails a piece as it writes its last part: the
+// next worker writes that part alone.
+func TestAPieceGoesOnAfterItsLastWholePart(t *testing.T) {
+	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
+	u := turn{name: "trails", workers: 1, pieceSize: 1 << 40}
+	out := filepath.Join(h.dir, "out")
+	pieces, err := h.plan(t.Context(), q, u, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := *h
+	broken.fs = refusing{h.fs, "part-00002.parquet"}
+	if _, err := broken.do(t.Context(), u, pieces); !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("%v, want ErrInjected", err)
+	}
+	spy := &created{FS: h.fs}
+	watched := *h
+	watched.fs = spy
+	if _, err := watched.do(t.Context(), u, pieces); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(spy.parts, []string{"part-00002.parquet"}) {
+		t.Errorf("going on wrote %q, want the part that was not finished", spy.parts)
+	}
+}
+
+// TestGoingOnCountsOnce stops an extract between its last part and its end: users who
+// were read after the last one who comes out are counted, and once.
+func TestGoingOnCountsOnce(t *testing.T) {
+	h, q := crowd(t, 400, 4)
+	q.Conditions.Where = testworld.Where{Text: "play.seconds < 5"}
+	q.Kinds = []string{"play"}
+	for _, size := range []int64{0, 300} {
+		u := turn{name: "trails", workers: 1, unrolled: true, pieceSize: size}
+		clean := filepath.Join(h.dir, fmt.Sprint("clean", size))
+		if _, err := h.ask(t.Context(), q, u, clean); err != nil {
+			t.Fatal(err)
+		}
+		broken := *h
+		broken.fs = refusing{h.fs, extract.SuccessName}
+		out := filepath.Join(h.dir, fmt.Sprint("out", size))
+		if _, err := broken.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
+			t.Fatalf("%v, want ErrInjected", err)
+		}
+		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+			t.Fatal(err)
+		}
+		if diff := differ(dfstest.Snapshot(t, h.fs, out), dfstest.Snapshot(t, h.fs, clean)); diff != "" {
+			t.Errorf("pieces of %d: in the end %s", size, diff)
+		}
+	}
+}
+
+// TestAWorkerThatIsStoppedLetsGo ends a worker by its context: it has let go of the piece.
+func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
+	h, q := crowd(t, 500, 20)
+	u := turn{name: "trails", workers: 2, pieceSize: 2000}
+	out := filepath.Join(h.dir, "out")
+	pieces, err := h.plan(t.Context(), q, u, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		_, err := h.do(ctx, u, pieces)
+		cancel()
+		if err == nil {
+			break
+		}
+	}
+	impatient := h.worker(u)
+	impatient.Patience = 0
+	for i := range pieces {
+		if _, err := extract.RunPiece(t.Context(), impatient, &pieces[i]); err != nil {
+			t.Errorf("after it was stopped: %v", err)
+		}
+	}
+	if _, err := extract.Commit(t.Context(), h.fs, pieces); err != nil {
+		t.Error(err)
+	}
+}
