@@ -31,7 +31,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 		return nil, err
 	}
 	p := &preCheck{load: l, alone: true}
-	p.where.Span, p.where.HFiles, p.where.Puts = cfg.Span, cfg.Mode != Put, cfg.Mode != HFile
+	p.where = precheck.Load{Span: cfg.Span, HFiles: cfg.Mode != Put, Puts: cfg.Mode != HFile, TTL: l.job.Table.TTL}
 	found := p.input(ctx)
 	opened := p.table(ctx)
 	var inputs []*input
@@ -50,7 +50,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 // which leaves out that file alone and says so.
 func (l *load) preCheck(ctx context.Context, inputs []*input) error {
 	p := &preCheck{load: l}
-	p.where = precheck.Load{Span: l.cfg.Span, HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true}
+	p.where = precheck.Load{Span: l.cfg.Span, HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true, TTL: l.job.Table.TTL}
 	p.rest(ctx, inputs)
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"usertrail/internal/behaviour"
 )
@@ -72,6 +73,8 @@ type Load struct {
 	HFiles bool  // it may write HFiles
 	Puts   bool  // it may put
 	Locked bool  // it holds the table's lock
+	// TTL is how long the job asks a live table to keep behaviours; 0 asks nothing.
+	TTL time.Duration
 }
 
 // A Checker is a store that can look at itself.

@@ -177,13 +177,7 @@ func familyNotes(f *wire.FamilySchema, load precheck.Load) []string {
 	if setting(f, compressionKey) == "NONE" {
 		note("COMPRESSION is NONE: the table takes several times the room")
 	}
-	if ttl, err := strconv.ParseInt(setting(f, ttlKey), 10, 64); err == nil && ttl < forever {
-		kept := time.Duration(ttl) * time.Second
-		if oldest := load.Span.From.Start(time.UTC); time.Since(oldest) > kept {
-			note("TTL is %s: of what is loaded, days before %s are not to be seen", days(kept), time.Now().Add(-kept).UTC().Format(time.DateOnly))
-		}
-	}
-	return notes
+	return append(notes, ttlNotes(f, load)...)
 }
 
 // fileNotes say what keeps HFiles for the family from being written.

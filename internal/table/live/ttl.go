@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/hbase"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/precheck"
 )
 
 // forever is the TTL of cells that never expire, in seconds: Java's greatest int.
@@ -51,4 +52,28 @@ func ttlOf(f *wire.FamilySchema) (time.Duration, error) {
 		return 0, nil
 	}
 	return time.Duration(seconds) * time.Second, nil
+}
+
+// ttlNotes say what a family's TTL means for what is to be loaded, and where it is not
+// the job's.
+func ttlNotes(f *wire.FamilySchema, load precheck.Load) []string {
+	kept, err := ttlOf(f)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var notes []string
+	if load.TTL > 0 && load.TTL != kept {
+		notes = append(notes, fmt.Sprintf("TTL is %s, and the job's ttl is %s: TTL => %d sets it", keptFor(kept), days(load.TTL), int64(load.TTL/time.Second)))
+	}
+	if oldest := load.Span.From.Start(time.UTC); kept > 0 && time.Since(oldest) > kept {
+		notes = append(notes, fmt.Sprintf("TTL is %s: of what is loaded, days before %s are not to be seen", days(kept), time.Now().Add(-kept).UTC().Format(time.DateOnly)))
+	}
+	return notes
+}
+
+func keptFor(ttl time.Duration) string {
+	if ttl == 0 {
+		return "forever"
+	}
+	return days(ttl)
 }
