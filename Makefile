@@ -17,12 +17,13 @@ NIGHTS  ?= 30
 
 # Tests that need programs that are not written in Go, to read our Parquet or to look at a page,
 # say so in their names.
-FOREIGN := Python|PyArrow|DuckDB|Polars|Browser
+FOREIGN := Python|PyArrow|DuckDB|Polars|Browser|Airflow
 
 export USERTRAIL_PYTHON ?= $(PYTHON)
+export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale check fuzz golden soak cluster cluster-down venv race java browser clean
+.PHONY: help build test test-local demo bench bench-scale check fuzz golden soak cluster cluster-down venv airflow race java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -33,7 +34,7 @@ help: ## list the targets
 build: ## bin/bulkload and bin/extract, static
 	CGO_ENABLED=0 go build -tags arrow_json_stdlib -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
-test: race venv java browser ## everything, with the race detector; installs what it needs and says so
+test: race venv airflow java browser ## everything, with the race detector; installs what it needs and says so
 	@# Tests bring up a cluster here when the first of them asks for it. A package may
 	@# wait for another that has it, hence the time.
 	export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
@@ -77,6 +78,9 @@ cluster-down: ## end them and forget their data
 
 venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/venv
 	@scripts/venv .cache/venv
+
+airflow: ## the Airflow that jobs/airflow is tested in, in .cache/airflow
+	@scripts/venv .cache/airflow jobs/airflow/requirements.txt
 
 race: # a C compiler, without which there is no race detector
 	@scripts/need-cc

@@ -1,0 +1,70 @@
+"""By hand: a load and an extract, each cut into pieces that any worker may do.
+
+All workers see the same files: logs, table and out lie on HDFS, or on a disk that they
+share. The commit is the one task after the mapped ones, so it has the outlet.
+"""
+
+import os
+from datetime import timedelta
+
+from airflow.sdk import DAG, Asset, Param
+
+from usertrail_airflow import (
+    BulkloadCommitOperator,
+    BulkloadPiecesOperator,
+    BulkloadPlanOperator,
+    ExtractCommitOperator,
+    ExtractPiecesOperator,
+    ExtractPlanOperator,
+)
+
+TABLE = Asset("usertrail_table")
+TRAILS = Asset("usertrail_trails")
+WORKERS = 16  # how many pieces are done at once
+
+with DAG(
+    "usertrail_pieces",
+    schedule=None,
+    max_active_runs=1,
+    doc_md=__doc__,
+    params={
+        "from": Param(type="string", format="date", description="the first date"),
+        "to": Param(type="string", format="date", description="the last date, included"),
+        "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
+        "load_piece": Param("1GiB", type="string", description="how large a piece of the load is"),
+        "types": Param("play,order,visit,login", type="string", description="the behaviours to take out"),
+        "out": Param(os.environ.get("USERTRAIL_OUT", "trails"), type="string", description="the folder of the trails"),
+        "extract_piece": Param("4M", type="string", description="how many behaviours a piece of the extract has"),
+    },
+    default_args={
+        "retries": 6,
+        "retry_delay": timedelta(minutes=10),
+        "job": "{{ params.job }}",
+        "from_date": "{{ params.from }}",
+        "to_date": "{{ params.to }}",
+    },
+) as dag:
+    load_plan = BulkloadPlanOperator(task_id="load_plan", piece_size="{{ params.load_piece }}")
+    load_piece = BulkloadPiecesOperator.partial(
+        task_id="load_piece", map_index_template="{{ piece_name }}", max_active_tis_per_dagrun=WORKERS
+    ).expand(piece=load_plan.output)
+    load = BulkloadCommitOperator(task_id="load", pieces=load_plan.output, outlets=[TABLE])
+
+    extract_plan = ExtractPlanOperator(
+        task_id="extract_plan",
+        # Days that are loaded already are taken out all the same.
+        trigger_rule="none_failed",
+        users="all",
+        types="{{ params.types }}",
+        active="any",
+        out="{{ params.out }}/{{ params.from }}_{{ params.to }}",
+        overwrite=True,
+        piece_size="{{ params.extract_piece }}",
+    )
+    extract_piece = ExtractPiecesOperator.partial(
+        task_id="extract_piece", map_index_template="{{ piece_name }}", max_active_tis_per_dagrun=WORKERS
+    ).expand(piece=extract_plan.output)
+    extract = ExtractCommitOperator(task_id="extract", pieces=extract_plan.output, outlets=[TRAILS])
+
+    load_piece >> load >> extract_plan
+    extract_piece >> extract

@@ -1,0 +1,15 @@
+"""What we take from Airflow that lies elsewhere in another version of it."""
+
+from __future__ import annotations
+
+try:
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSensorTimeout, AirflowSkipException
+except ImportError:  # before 3.2
+    from airflow.exceptions import AirflowException, AirflowFailException, AirflowSensorTimeout, AirflowSkipException
+
+try:
+    from airflow.sdk import conf
+except ImportError:
+    from airflow.configuration import conf
+
+__all__ = ["AirflowException", "AirflowFailException", "AirflowSensorTimeout", "AirflowSkipException", "conf"]

@@ -1,0 +1,254 @@
+"""One command a task: BulkloadOperator, ExtractOperator, VerifyOperator."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from airflow.sdk import Asset, BaseOperator
+
+from usertrail_airflow import status
+from usertrail_airflow._airflow import AirflowException, AirflowFailException
+from usertrail_airflow.command import Command, Ended
+from usertrail_airflow.hook import UsertrailHook
+
+Dates = str | Sequence[str] | None
+
+
+class UsertrailOperator(BaseOperator):
+    """Runs a command of usertrail, and gives its last line as XCom.
+
+    Status 99 skips the task; 64, 65, 66 and 73 fail it for good; all others have it tried
+    again. The counts of the last line go to the events of all assets in outlets.
+
+    :param job: the job file; an empty text is none, here and in all other flags
+    :param table: the table, in place of the job's
+    :param flags: more flags, as a list or as a shell's text
+    :param conn_id: a connection of type usertrail, see UsertrailHook
+    :param bin: the folder of the programs
+    :param env: variables, added to those of the worker
+    :param cwd: the folder that relative paths are relative to
+    :param grace: how long the command has to stop when the task is killed
+    """
+
+    program: ClassVar[str]
+    command: ClassVar[tuple[str, ...]] = ()
+    streams: ClassVar[bool] = False
+
+    template_fields: Sequence[str] = ("job", "table", "flags", "env", "bin", "cwd")
+    ui_color = "#dfe9d8"
+
+    def __init__(
+        self,
+        *,
+        job: str | None = None,
+        table: str | None = None,
+        flags: str | Sequence[str] = (),
+        conn_id: str | None = None,
+        bin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        grace: timedelta | float = 15,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.job = job
+        self.table = table
+        self.flags = flags
+        self.conn_id = conn_id
+        self.bin = bin
+        self.env = env
+        self.cwd = cwd
+        self.grace = grace
+        self._running: Command | None = None
+
+    def arguments(self, hook: UsertrailHook) -> list[str]:
+        """The flags of the command."""
+        return options(job=self.job or hook.job, table=self.table or hook.table)
+
+    def stdin(self) -> str:
+        """What the command reads."""
+        return ""
+
+    def execute(self, context: Any) -> Any:
+        ended = self.run_command()
+        if ended.status != status.DONE and not self.was_done_before(context, ended):
+            if ended.result and self.do_xcom_push:
+                context["ti"].xcom_push(key="return_value", value=ended.result)
+            raise self.error_of(ended)
+        self.tell_assets(context, ended.result)
+        return self.give(context, ended)
+
+    def give(self, context: Any, ended: Ended) -> Any:
+        """The XCom of a task that went well."""
+        return ended.result
+
+    def run_command(self) -> Ended:
+        hook = UsertrailHook(self.conn_id, bin=self.bin or None, env=self.env)
+        more = shlex.split(self.flags) if isinstance(self.flags, str) else [str(flag) for flag in self.flags]
+        argv = [hook.program(self.program), *self.command, *self.arguments(hook), *more]
+        self.log.info("%s", shlex.join(argv))
+        self._running = Command(
+            argv, log=self.log, env=hook.env, cwd=self.cwd or None, stdin=self.stdin(), streams=self.streams,
+            grace=self.grace.total_seconds() if isinstance(self.grace, timedelta) else self.grace,
+        )  # fmt: skip
+        return self._running.run()
+
+    def on_kill(self) -> None:
+        if self._running:
+            self._running.end()
+
+    def was_done_before(self, context: Any, ended: Ended) -> bool:
+        """Whether there was nothing to do because an earlier try of this task had done it,
+        and was killed before it could say so."""
+        return ended.status == status.NOTHING and bool(ended.result.get("already")) and context["ti"].try_number > 1
+
+    def error_of(self, ended: Ended) -> AirflowException:
+        name = " ".join((self.program, *self.command))
+        return status.error_of(ended.status, f"{name} ended with status {ended.status}: {ended.error}")
+
+    def tell_assets(self, context: Any, result: dict[str, Any]) -> None:
+        """Puts the counts, and what they are of, beside the event of each outlet."""
+        told = {**self.subject(), **{k: v for k, v in result.items() if isinstance(v, (bool, int, float, str))}}
+        for outlet in self.outlets:
+            if isinstance(outlet, Asset):
+                context["outlet_events"][outlet].extra.update(told)
+
+    def subject(self) -> dict[str, str]:
+        """What the command was about, for those who read the event of an asset."""
+        return {}
+
+
+class OfDates(UsertrailOperator):
+    """A command that is told dates and behaviours.
+
+    :param from_date: the first date, YYYY-MM-DD
+    :param to_date: the last date, included; the first, where none is given
+    :param types: behaviours, as a list or separated by commas
+    :param memory: of the process as a whole, such as 4GiB
+    :param workers: how much is done at once
+    """
+
+    template_fields = (*UsertrailOperator.template_fields, "from_date", "to_date", "types", "memory", "workers")
+
+    def __init__(
+        self,
+        *,
+        from_date: str | None = None,
+        to_date: str | None = None,
+        types: str | Sequence[str] | None = None,
+        memory: str | None = None,
+        workers: int | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.from_date = from_date
+        self.to_date = to_date
+        self.types = types
+        self.memory = memory
+        self.workers = workers
+
+    def arguments(self, hook: UsertrailHook) -> list[str]:
+        flags = {"from": self.from_date, "to": self.to_date or self.from_date, "types": self.types}
+        return super().arguments(hook) + options(**flags, memory=self.memory, workers=self.workers)
+
+    def subject(self) -> dict[str, str]:
+        dates = {"from": self.from_date, "to": self.to_date or self.from_date}
+        return {name: date for name, date in dates.items() if date}
+
+
+class OfLoad(OfDates):
+    """The flags of a load.
+
+    :param mode: hfile, put or auto
+    :param temp: a local folder for sorted runs
+    """
+
+    program = "bulkload"
+    template_fields = (*OfDates.template_fields, "mode", "temp")
+
+    def __init__(self, *, from_date: str, mode: str | None = None, temp: str | None = None, **kwargs: Any) -> None:
+        super().__init__(from_date=from_date, **kwargs)
+        self.mode = mode
+        self.temp = temp
+
+    def arguments(self, hook: UsertrailHook) -> list[str]:
+        return super().arguments(hook) + options(mode=self.mode, temp=self.temp)
+
+
+class BulkloadOperator(OfLoad):
+    """Loads the logs of some days.
+
+    A night that an earlier try of the same task has loaded is done, and not skipped.
+    """
+
+
+class OfExtract(OfDates):
+    """The flags of an extract.
+
+    :param users: a file with one user ID a line, FILE.parquet:COLUMN, FILE.csv:COLUMN, or all
+    :param out: the folder that the trails are written to
+    :param active: all, any or min:N
+    :param overwrite: whether a folder that is there is replaced
+    """
+
+    program = "extract"
+    template_fields = (*OfDates.template_fields, "users", "out", "active")
+
+    def __init__(
+        self,
+        *,
+        from_date: str,
+        types: str | Sequence[str],
+        out: str,
+        users: str = "all",
+        active: str | None = None,
+        overwrite: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(from_date=from_date, types=types, **kwargs)
+        self.users = users
+        self.out = out
+        self.active = active
+        self.overwrite = overwrite
+
+    def arguments(self, hook: UsertrailHook) -> list[str]:
+        if self.out == "-":
+            raise AirflowFailException("out: name a folder; nobody reads standard output here")
+        flags = options(users=self.users, out=self.out, active=self.active)
+        return super().arguments(hook) + flags + (["--overwrite"] if self.overwrite else [])
+
+
+class ExtractOperator(OfExtract):
+    """Takes the trails of users out of a table."""
+
+
+class VerifyOperator(OfDates):
+    """Compares a table with what was loaded into it: some days of it, or all.
+
+    A table that differs fails the task for good: it will not heal by itself. Where a load
+    is not finished, which may be all that differs, it is tried again.
+    """
+
+    program = "bulkload"
+    command = ("verify",)
+
+    def error_of(self, ended: Ended) -> AirflowException:
+        differs = [n for n in ("differing_days", "differing_regions", "foreign", "missing_files", "damaged_files") if ended.result.get(n)]
+        if ended.status == status.FAILED and differs and not ended.result.get("unfinished"):
+            counts = ", ".join(f"{n.replace('_', ' ')} {ended.result[n]}" for n in differs)
+            return AirflowFailException(f"the table is not what was loaded into it: {counts}; the log names them")
+        return super().error_of(ended)
+
+
+def options(**flags: Any) -> list[str]:
+    """Flags of a command line; what is None or an empty text is left out."""
+    argv: list[str] = []
+    for name, value in flags.items():
+        if isinstance(value, (list, tuple)):
+            value = ",".join(map(str, value))
+        if value is not None and value != "":
+            argv.append(f"--{name.replace('_', '-')}={value}")
+    return argv

@@ -1,0 +1,212 @@
+"""A real Airflow of one's own: its database, and its four processes on the loopback."""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+DAGS = Path(__file__).parents[1] / "dags"
+AIRFLOW = Path(sys.executable).with_name("airflow")
+
+# What nothing here takes, on a busy machine; what waits longer has failed.
+WATCHDOG_SECONDS = 300
+
+# The DAGs as they are, but in more of a hurry.
+HURRY = {
+    "RETRY = timedelta(minutes=10)": "RETRY = timedelta(seconds=1)",
+    "LOOK = timedelta(minutes=5)": "LOOK = timedelta(seconds=1)",
+    "SETTLE = timedelta(minutes=1)": "SETTLE = timedelta(seconds=0.1)",
+    "WAIT = timedelta(hours=6)": "WAIT = timedelta(seconds=0)",
+}
+
+
+def hurried(folder):
+    """Copies the DAGs into a folder."""
+    folder.mkdir()
+    for file in DAGS.glob("*.py"):
+        text = file.read_text()
+        if file.stem == "usertrail_nightly":
+            for slow, fast in HURRY.items():
+                assert slow in text
+                text = text.replace(slow, fast)
+        (folder / file.name).write_text(text)
+
+
+def new_home(folder):
+    """Makes a folder the home of an Airflow: the DAGs, and a database."""
+    hurried(folder / "dags")
+    status, said = airflow(environment(folder), "db", "migrate")
+    assert status == 0, said
+    return folder
+
+
+def environment(home):
+    """What an Airflow of that home sees."""
+    port = free_port()
+    return {
+        **os.environ,
+        "PATH": f"{AIRFLOW.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+        "AIRFLOW__CORE__PARALLELISM": "4",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+        "AIRFLOW__API__HOST": "127.0.0.1",
+        "AIRFLOW__API__PORT": str(port),
+        "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
+        "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
+        "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
+        "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "1",
+    }
+
+
+def airflow(env, *args):
+    """Runs one command of Airflow to its end, and says what it said."""
+    done = subprocess.run([AIRFLOW, *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG_SECONDS)
+    return done.returncode, done.stdout
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+class Airflow:
+    """An Airflow that runs, and that is asked over REST.
+
+    It is not `airflow standalone`, whose servers of logs listen on every address.
+    """
+
+    PROCESSES = (("api-server",), ("scheduler", "--skip-serve-logs"), ("dag-processor",), ("triggerer", "--skip-serve-logs"))
+
+    def __init__(self, home):
+        self.home = home
+        self.env = environment(home)
+        self.url = self.env["AIRFLOW__API__BASE_URL"]
+        self.processes = []
+
+    def __enter__(self):
+        try:
+            for args in self.PROCESSES:
+                log = open(self.home / f"{args[0]}.out", "wb")
+                self.processes.append(subprocess.Popen([AIRFLOW, *args], env=self.env, stdout=log, stderr=log, start_new_session=True))
+            self.until(self.healthy, "Airflow is not up")
+            self.token = self.ask("GET", "/auth/token")["access_token"]
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        """Ends all processes of the sessions that were started, by their numbers."""
+        sessions = {p.pid for p in self.processes}
+        for p in self.processes:
+            p.terminate()
+        for p in self.processes:
+            try:
+                p.wait(20)
+            except subprocess.TimeoutExpired:
+                pass
+        for pid in processes_of(sessions):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for p in self.processes:
+            p.wait()
+
+    def healthy(self):
+        for p in self.processes:
+            assert p.poll() is None, self.logs()
+        try:
+            parts = self.ask("GET", "/api/v2/monitor/health")
+        except (urllib.error.URLError, OSError):
+            return False
+        return all(part["status"] == "healthy" for name, part in parts.items())
+
+    token = None
+
+    def ask(self, method, path, body=None):
+        """The answer of the REST API."""
+        headers = {"Content-Type": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        request = urllib.request.Request(self.url + path, None if body is None else json.dumps(body).encode(), headers, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def until(self, true, what):
+        """Waits; what never comes fails the test, with the last of what Airflow said."""
+        end = time.monotonic() + WATCHDOG_SECONDS
+        while not (found := true()):
+            assert time.monotonic() < end, f"waited {WATCHDOG_SECONDS} s: {what}\n{self.logs()}"
+            time.sleep(0.3)
+        return found
+
+    def logs(self):
+        return "\n".join(f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}" for file in self.home.glob("*.out"))
+
+    def trigger(self, dag, **conf):
+        """Starts a run as soon as the DAG is known, and says its ID."""
+
+        def start():
+            try:
+                return self.ask("POST", f"/api/v2/dags/{dag}/dagRuns", {"logical_date": None, "conf": conf})
+            except urllib.error.HTTPError as e:
+                if e.code != 404:
+                    raise AssertionError(e.read().decode()) from e
+                return None
+
+        return self.until(start, f"there is no DAG {dag}")["dag_run_id"]
+
+    def run(self, dag, run):
+        return self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{run}")
+
+    def tasks(self, dag, run):
+        """The task instances of a run: by their names, and number where they are mapped."""
+        found = self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{run}/taskInstances")["task_instances"]
+        return {t["task_id"] if t["map_index"] < 0 else (t["task_id"], t["map_index"]): t for t in found}
+
+    def states(self, dag, run):
+        return {name: t["state"] for name, t in self.tasks(dag, run).items()}
+
+    def ended(self, dag, run):
+        """Waits for the end of a run and says how it ended."""
+        return self.until(lambda: (state := self.run(dag, run)["state"]) in ("success", "failed") and state, f"{dag} {run} does not end")
+
+    def xcom(self, dag, run, task, key="return_value"):
+        return self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{run}/taskInstances/{task}/xcomEntries/{key}?deserialize=true")["value"]
+
+    def log(self, dag, run, task):
+        """What was logged by all tries of a task."""
+        lines = []
+        for attempt in range(1, self.tasks(dag, run)[task]["try_number"] + 1):
+            path = f"/api/v2/dags/{dag}/dagRuns/{run}/taskInstances/{task}/logs/{attempt}?full_content=true"
+            for line in self.ask("GET", path)["content"]:
+                lines.append(line if isinstance(line, str) else " ".join(map(str, line.values())))
+        return "\n".join(lines)
+
+    def events(self, asset):
+        """The events of an asset, the newest last."""
+        found = self.ask("GET", "/api/v2/assets/events?order_by=timestamp&limit=100")["asset_events"]
+        return [e for e in found if e["name"] == asset]
+
+
+def processes_of(sessions):
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[3]) in sessions:
+            yield int(stat.parent.name)

@@ -1,0 +1,121 @@
+"""A task that is killed, in whatever way, takes its command along."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import BIN, DATES, WATCHDOG_SECONDS, bulkload, gone, number, until
+
+from usertrail_airflow import BulkloadOperator
+from usertrail_airflow._airflow import AirflowException
+
+# A command and a child of it, both of which let SIGTERM pass.
+STUBBORN = """trap 'echo stubborn >&2' TERM
+sleep 1000 & echo $! > {folder}/child
+echo $$ > {folder}/leader
+while :; do wait; done
+"""
+
+@pytest.fixture
+def stubborn(program, tmp_path):
+    script = STUBBORN.format(folder=tmp_path).replace("sleep 1000", "sh -c 'trap \"\" TERM; sleep 1000'")
+    return program(script), tmp_path
+
+
+def test_on_kill_ends_the_whole_group(stubborn, context):
+    """SIGTERM does not impress it, SIGKILL does."""
+    fake, folder = stubborn
+    task = BulkloadOperator(task_id="load", from_date=DATES[0], bin=fake, grace=0.5)
+    threading.Thread(target=lambda: (number(folder / "leader"), task.on_kill())).start()
+    with pytest.raises(AirflowException, match="status 137"):
+        task.execute(context())
+    assert gone(number(folder / "leader")) and gone(number(folder / "child"))
+
+
+def test_a_clean_stop_is_let_happen(program, context, tmp_path):
+    fake = program(
+        f"""trap 'echo "{{\\"loaded\\":3,\\"status\\":1,\\"error\\":\\"stopped\\"}}"; exit 1' TERM
+        echo $$ > {tmp_path}/leader; while :; do sleep 0.1; done\n"""
+    )
+    task = BulkloadOperator(task_id="load", from_date=DATES[0], bin=fake, grace=WATCHDOG_SECONDS)
+    threading.Thread(target=lambda: (number(tmp_path / "leader"), task.on_kill())).start()
+    given = context()
+    with pytest.raises(AirflowException, match="status 1: stopped"):
+        task.execute(given)
+    assert given["ti"].pushed["return_value"]["loaded"] == 3
+
+
+def test_on_kill_may_come_at_any_time(program, context):
+    task = BulkloadOperator(task_id="load", from_date=DATES[0], bin=program("echo '{\"status\":0}'\n"))
+    task.on_kill()
+    assert task.execute(context())["status"] == 0
+    task.on_kill()
+    task.on_kill()
+
+
+def test_execution_timeout_ends_the_command(stubborn, context):
+    from airflow.sdk.exceptions import AirflowTaskTimeout
+    from airflow.sdk.execution_time.timeout import timeout
+
+    fake, folder = stubborn
+    task = BulkloadOperator(task_id="load", from_date=DATES[0], bin=fake, grace=0.2)
+    with pytest.raises(AirflowTaskTimeout), timeout(2):
+        task.execute(context())
+    assert gone(number(folder / "leader")) and gone(number(folder / "child"))
+
+
+TASK = """
+import sys
+sys.path.insert(0, {src!r})
+from usertrail_airflow import BulkloadOperator
+BulkloadOperator(task_id="load", **{flags!r}).execute({{}})
+"""
+
+
+def start(**flags):
+    """Runs a task in a process of its own, as Airflow does."""
+    src = str(Path(__file__).parents[1] / "src")
+    return subprocess.Popen([sys.executable, "-c", TASK.format(src=src, flags=flags)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_a_task_that_is_killed_outright_takes_its_command_along(stubborn):
+    fake, folder = stubborn
+    task = start(from_date=DATES[0], bin=fake, grace=0.2)
+    leader, child = number(folder / "leader"), number(folder / "child")
+    task.kill()
+    task.wait()
+    until(lambda: gone(leader) and gone(child), "the command lives on")
+
+
+def loads_of(folder):
+    """The processes of bulkload that work on a folder."""
+    found = []
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            args = line.read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if args[0] == str(BIN / "bulkload").encode() and any(os.fsencode(folder) in a for a in args):
+            found.append(int(line.parent.name))
+    return found
+
+
+def test_a_load_that_is_killed_outright_goes_on_afterwards(world, context):
+    """SIGKILL of the task in the middle of a real load; the next try finishes it."""
+    logs = world.folder / "many"
+    bulkload("sample", logs, "--records=600000", "--users=5000", "--days=1", f"--from={DATES[0]}", "--bad=0")
+    world.logs = logs
+    world.write_job()
+    task = start(**world.flags(workers=1))
+    until(lambda: (world.table / "lock").exists() or task.poll() is not None, "the load does not begin")
+    task.send_signal(signal.SIGKILL)
+    task.wait()
+    until(lambda: not loads_of(world.folder), "the load lives on")
+    result = BulkloadOperator(task_id="load", **world.flags()).execute(context(try_number=2))
+    assert result["loaded"] + result.get("already", 0) > 0
+    verified = subprocess.run([BIN / "bulkload", "verify", "--table", world.table], capture_output=True, text=True)
+    assert verified.returncode == 0 and '"records":600000' in verified.stdout, verified.stdout + verified.stderr

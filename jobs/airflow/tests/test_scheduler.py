@@ -1,0 +1,115 @@
+"""A real scheduler, triggerer and API server run the DAGs; what came of it is asked over
+REST. All tests share one Airflow, and a table of their own each."""
+
+import fcntl
+
+import pytest
+from airflows import Airflow
+from conftest import DATES, gone
+
+# Beside the DAGs that are shipped: one that listens, one that is killed, one that defers.
+MORE = '''
+from airflow.sdk import DAG, Asset, Param, task
+from usertrail_airflow import BulkloadOperator, LogsSensor
+
+with DAG("listener", schedule=[Asset("usertrail_table")]):
+
+    @task
+    def heard(triggering_asset_events=None):
+        return [dict(e.extra) for events in triggering_asset_events.values() for e in events]
+
+    heard()
+
+with DAG("stuck", schedule=None, params={"bin": Param("", type="string")}):
+    BulkloadOperator(task_id="load", from_date="2014-09-01", bin="{{ params.bin }}", retries=3)
+
+with DAG("deferred", schedule=None, params={"job": Param("", type="string"), "date": Param("", type="string")}):
+    LogsSensor(
+        task_id="logs", from_date="{{ params.date }}", job="{{ params.job }}", deferrable=True, poke_interval=1, settle=0.1, timeout=600
+    )
+'''
+
+
+@pytest.fixture(scope="module")
+def airflow(home):
+    (home / "dags" / "more.py").write_text(MORE)
+    with Airflow(home) as running:
+        yield running
+
+
+NIGHT = ("logs", "load", "verify", "extract")
+
+
+def start(airflow, world, date):
+    return airflow.trigger("usertrail_nightly", date=date, job=str(world.job), out=str(world.out))
+
+
+def test_an_empty_night_is_skipped(airflow, world):
+    run = start(airflow, world, "2015-01-01")
+    assert airflow.ended("usertrail_nightly", run) == "success"
+    assert airflow.states("usertrail_nightly", run) == dict.fromkeys(NIGHT, "skipped")
+    assert "there are no logs yet" in airflow.log("usertrail_nightly", run, "logs")
+    assert not world.table.exists()
+
+
+def test_a_night_whose_table_is_locked_is_tried_again(airflow, world):
+    """Another load holds the table, for as long as it takes the task to fail once."""
+    world.load(DATES[1])
+    already = len(airflow.events("usertrail_table"))
+    with open(world.table / "lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run = start(airflow, world, DATES[0])
+        load = airflow.until(lambda: (t := airflow.tasks("usertrail_nightly", run).get("load")) and t["try_number"] > 1 and t, "no second try")
+    assert load["state"] != "success"
+    assert airflow.ended("usertrail_nightly", run) == "success"
+    assert airflow.states("usertrail_nightly", run) == dict.fromkeys(NIGHT, "success")
+    said = airflow.log("usertrail_nightly", run, "load")
+    assert said.index("status 75") < said.index("loaded ")
+
+    loaded = airflow.xcom("usertrail_nightly", run, "load")
+    assert loaded["files"] == 4 and loaded["loaded"] > 0
+    assert airflow.xcom("usertrail_nightly", run, "verify")["differing_days"] == 0
+    out = world.out / DATES[0]
+    assert airflow.xcom("usertrail_nightly", run, "extract")["out"] == str(out) and (out / "_SUCCESS").exists()
+
+    (event,) = airflow.events("usertrail_table")[already:]
+    assert event["extra"]["loaded"] == loaded["loaded"] and event["extra"]["from"] == DATES[0]
+    assert airflow.events("usertrail_trails")[-1]["extra"]["out"] == str(out)
+    heard = airflow.until(lambda: airflow.ask("GET", "/api/v2/dags/listener/dagRuns?state=success")["dag_runs"], "nobody listens")
+    assert event["extra"] in airflow.xcom("listener", heard[-1]["dag_run_id"], "heard")
+
+    again = start(airflow, world, DATES[0])
+    assert airflow.ended("usertrail_nightly", again) == "success"
+    states = airflow.states("usertrail_nightly", again)
+    assert states == {"logs": "success", "load": "skipped", "verify": "skipped", "extract": "skipped"}
+
+
+def test_a_wrong_job_is_not_tried_again(airflow, world):
+    world.job.write_text("logz: x\n")
+    run = start(airflow, world, DATES[0])
+    assert airflow.ended("usertrail_nightly", run) == "failed"
+    tasks = airflow.tasks("usertrail_nightly", run)
+    assert tasks["logs"]["state"] == "failed" and tasks["logs"]["try_number"] == 1
+    assert "did you mean logs?" in airflow.log("usertrail_nightly", run, "logs")
+
+
+def test_a_task_that_is_marked_failed_takes_its_command_along(airflow, program, tmp_path):
+    """Its command lets SIGTERM pass, so that Airflow kills the task before it."""
+    pids = tmp_path / "pids"
+    fake = program(f"""trap 'echo asked' TERM; sleep 1000 & echo $$ $! > {pids}; echo begun >&2; while :; do wait; done\n""")
+    run = airflow.trigger("stuck", bin=fake)
+    leader, child = airflow.until(lambda: pids.exists() and pids.read_text().split(), "the command does not begin")
+    airflow.ask("PATCH", f"/api/v2/dags/stuck/dagRuns/{run}/taskInstances/load", {"new_state": "failed"})
+    airflow.until(lambda: gone(leader) and gone(child), "the command lives on")
+    assert airflow.ended("stuck", run) == "failed"
+    assert airflow.tasks("stuck", run)["load"]["try_number"] == 1
+
+
+def test_a_deferred_sensor_waits_in_the_triggerer(airflow, world):
+    night = world.logs / DATES[0]
+    night.rename(world.folder / "late")
+    run = airflow.trigger("deferred", job=str(world.job), date=DATES[0])
+    airflow.until(lambda: airflow.states("deferred", run).get("logs") == "deferred", "it does not defer")
+    (world.folder / "late").rename(night)
+    assert airflow.ended("deferred", run) == "success"
+    assert airflow.xcom("deferred", run, "logs")["files"] == 4

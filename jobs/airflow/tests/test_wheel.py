@@ -1,0 +1,47 @@
+"""The package as pip installs it, and as Airflow finds it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1]
+
+FOUND = """
+import json
+from airflow.providers_manager import ProvidersManager
+m = ProvidersManager()
+hook = m.hooks["usertrail"]
+print(json.dumps({"version": m.providers["usertrail-airflow"].version, "hook": hook.hook_name, "class": hook.hook_class_name}))
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with the package that was built, and nothing else of this repository."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    run(pip + ["wheel", "--no-deps", "--no-build-isolation", "-w", folder, SOURCE])
+    (wheel,) = folder.glob("usertrail_airflow-*.whl")
+    run(pip + ["install", "--no-deps", "--no-index", "--target", folder / "site", wheel])
+    return folder / "site"
+
+
+def run(args, **env):
+    done = subprocess.run(args, capture_output=True, text=True, env={**os.environ, **env})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_is_a_provider_of_airflow(site):
+    said = run([sys.executable, "-c", FOUND], PYTHONPATH=str(site))
+    assert json.loads(said.splitlines()[-1]) == {"version": "0.1.0", "hook": "usertrail", "class": "usertrail_airflow.hook.UsertrailHook"}
+
+
+def test_it_holds_what_is_imported(site):
+    modules = sorted(p.stem for p in (SOURCE / "src" / "usertrail_airflow").glob("*.py"))
+    assert sorted(p.stem for p in (site / "usertrail_airflow").glob("*.py")) == modules
+    run([sys.executable, "-c", "import usertrail_airflow as u; assert u.BulkloadOperator and u.LogsSensor"], PYTHONPATH=str(site))
