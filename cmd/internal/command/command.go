@@ -75,6 +75,8 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	c.SetOut(env.Stdout)
 	c.SetErr(env.Stderr)
 	c.SetFlagErrorFunc(wrongFlag)
+	format := textLog
+	c.PersistentFlags().Var(&format, logFormatFlag, "how standard error is written: text, or json, one object a line")
 	var metricsFile string
 	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "write how the run ended to this file, for Prometheus's textfile collector")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return env.metered(c, metricsFile) }
@@ -111,6 +113,10 @@ func OneArg(what string) cobra.PositionalArgs {
 // on standard error.
 func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
+	if wantsJSON(args) {
+		env.Stderr = &jsonLines{out: env.Stderr, name: root.Name()}
+		root.SetErr(env.Stderr)
+	}
 	env.name, env.cause = root.Name(), func() error { return context.Cause(ctx) }
 	if c, _, err := root.Find(args); err == nil {
 		env.shared().running = c
@@ -176,7 +182,11 @@ func (e *Env) Said() io.Writer {
 // say says an error once, on standard error. That the reader of a stream has gone
 // needs no saying.
 func (e *Env) say(err error) {
-	if !errors.Is(err, extract.ErrGone) {
+	switch _, asJSON := e.Stderr.(*jsonLines); {
+	case errors.Is(err, extract.ErrGone):
+	case asJSON:
+		e.Log(slog.LevelError).Error(err.Error(), "status", Status(err))
+	default:
 		fmt.Fprintf(e.Stderr, "%s: %v\n", e.name, err)
 	}
 }
@@ -362,14 +372,14 @@ func (f *Flags) Log(env *Env) *slog.Logger {
 	if f.Verbose {
 		level = slog.LevelInfo
 	}
-	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: level}))
+	return env.Log(level)
 }
 
 // Progress speaks on standard error.
 func (f *Flags) Progress(env *Env) progress.Config {
 	return progress.Config{
 		Out: env.Stderr, Quiet: f.Quiet, Terminal: isTerminal(env.Stderr), Board: env.board(),
-		Log: slog.New(slog.NewTextHandler(env.Stderr, nil)),
+		Log: env.Log(slog.LevelInfo),
 	}
 }
 

@@ -6,6 +6,7 @@
 //	                          once, and ends its stdout as promised
 //	jsonline FIELD=VALUE...   the last line of stdout is one JSON object with
 //	                          these values; the conservation law holds in it
+//	jsonlog                   every line of stderr is a JSON object of a log
 //	load FROM TO [TYPES]      loads as ./usertrail.yaml says, for scripts of extract
 //	rows DIR                  stdout: what a table or an extract holds, one
 //	                          behaviour a line, without its id
@@ -24,6 +25,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -44,6 +46,7 @@ func Run(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"jsonline":  jsonLine,
+			"jsonlog":   jsonLog,
 			"load":      load,
 			"rows":      rows,
 			"lock":      lock,
@@ -137,6 +140,25 @@ func jsonLine(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if _, counts := o["read"]; counts {
 		checkLaw(ts, o)
+	}
+}
+
+// jsonLog implements the command of that name.
+func jsonLog(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 0, "jsonlog")
+	n := 0
+	for line := range strings.Lines(ts.ReadFile("stderr")) {
+		n++
+		var o struct {
+			Time       time.Time
+			Level, Msg string
+		}
+		if err := json.Unmarshal([]byte(line), &o); err != nil || o.Time.IsZero() || o.Level == "" || o.Msg == "" {
+			ts.Fatalf("line %d of stderr is none of a log in JSON: %s", n, line)
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("stderr is empty")
 	}
 }
 
