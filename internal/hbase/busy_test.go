@@ -268,3 +268,21 @@ func TestAScanIsPaidForByItsRows(t *testing.T) {
 		t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
 	}
 }
+
+// TestAServerThatBecomesSlowIsCalledLess has some calls in the midst of many take long.
+func TestAServerThatBecomesSlowIsCalledLess(t *testing.T) {
+	f := filled(t, hbasetest.Config{}, 0)
+	var said lines
+	c := dial(t, f, small, func(cfg *Config) { cfg.InFlight, cfg.Log = 3, slog.New(slog.NewTextHandler(&said, nil)) })
+	f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
+		if call.Method == "Multi" && call.N > 2*usualCalls && call.N < 2*usualCalls+9 {
+			return hbasetest.Fault{Delay: 2 * slowFloor}
+		}
+		return hbasetest.Fault{}
+	}})
+	putRows(t, c, 1500, PutOptions{}, nil)
+	checkTable(t, f, 1500)
+	if h := c.Held(); h.Busy != 1 || said.with(`why="a call took`) != 1 {
+		t.Errorf("held back %+v, said %q; want one server that was slow", h, said.all)
+	}
+}
