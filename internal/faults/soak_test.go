@@ -43,8 +43,8 @@ func TestNightsOfHBase(t *testing.T) {
 	if *soaked == 0 {
 		t.Skip("make soak runs it")
 	}
-	c := clustertest.Get(t)
 	prepare(t)
+	c := clustertest.Get(t)
 	s := newSoak(t, *soaked, []trouble{calm, late, changed, empty, killed, full, deadServer, killedRead})
 	catalog := c.HDFS(t)
 	table := c.Create(t, "d", "split=2", "split=4", "split=6", "split=8")
