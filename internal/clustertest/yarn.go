@@ -43,19 +43,12 @@ type Attempt struct {
 
 // Attempts are the processes of a program, given by its name, that run in containers
 // now.
-func (y *YARN) Attempts(t testing.TB, program string) []Attempt {
-	t.Helper()
-	pids, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+func (y *YARN) Attempts(program string) []Attempt {
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	var all []Attempt
-	for _, dir := range pids {
-		if name := y.attempt(dir, program); name != "" {
-			pid, err := strconv.Atoi(filepath.Base(dir))
-			if err != nil {
-				t.Fatal(err)
-			}
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if name := y.attempt(dir, program); err == nil && name != "" {
 			all = append(all, Attempt{pid, name})
 		}
 	}

@@ -25,7 +25,7 @@ func TestYARNComesBackWithTheCluster(t *testing.T) {
 	if out := hadoop(t, y, "fs", "-ls", dir+"/.."); !strings.Contains(out, dir) {
 		t.Errorf("the command hadoop sees %q, without %s", out, dir)
 	}
-	if all := y.Attempts(t, "bulkload"); len(all) > 0 {
+	if all := y.Attempts("bulkload"); len(all) > 0 {
 		t.Errorf("nothing was started, and there is %v", all)
 	}
 	c.Kill(t, "nm")
