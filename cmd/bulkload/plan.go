@@ -36,7 +36,7 @@ Files of a behaviour whose job names unique: keys are all in one piece.
 With --dry-run it says which files a load would read, into which regions they would go, how large, and,
 of a table in HBase, what it would cost by HFiles and by puts. It takes no lock then and writes nothing.`,
 		Example: `  bulkload plan --from 2014-09-01 --to 2014-09-10 >pieces &&
-  tr '\n' '\0' <pieces | xargs -0 -n 1 -P 4 bulkload run-piece --quiet --piece &&
+  seq $(wc -l <pieces) | xargs -P 4 -I N sh -c 'sed -n Np pieces | bulkload run-piece --quiet' &&
   bulkload commit --pieces pieces
 
   bulkload plan --dry-run --from 2014-09-01 --to 2014-09-10`,
