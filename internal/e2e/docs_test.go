@@ -225,7 +225,7 @@ func TestTableDocNamesEveryField(t *testing.T) {
 			look(f.Type)
 		}
 	}
-	for _, v := range []any{manifest.Table{}, manifest.Load{}} {
+	for _, v := range []any{manifest.Table{}, manifest.Load{}, manifest.Plan{}, manifest.Report{}} {
 		look(reflect.TypeOf(v))
 	}
 }
