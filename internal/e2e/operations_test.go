@@ -1,0 +1,254 @@
+package e2e_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// An advice is an entry of docs/operations.md.
+type advice struct {
+	heading string
+	status  int      // of the part that it stands in; -1 where that has none
+	says    []string // lines of the message that it shows
+	sh      []string // blocks that run here
+	cluster []string // lines for a cluster
+}
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```")
+
+// advices reads the entries of the book, that of the beginning first.
+func advices(t *testing.T) []advice {
+	t.Helper()
+	var out []advice
+	status := -1
+	for _, part := range regexp.MustCompile(`(?m)^##`).Split(document(t, "docs/operations.md"), -1) {
+		heading, body, _ := strings.Cut(part, "\n")
+		if !strings.HasPrefix(heading, "#") {
+			status = -1
+			if m := regexp.MustCompile(`^ Status ([0-9]+)`).FindStringSubmatch(heading); m != nil {
+				status, _ = strconv.Atoi(m[1])
+			}
+		}
+		a := advice{heading: strings.Trim(strings.TrimLeft(heading, "# "), "`"), status: status}
+		for _, m := range fence.FindAllStringSubmatch(body, -1) {
+			switch lines := strings.Split(strings.TrimSpace(m[2]), "\n"); m[1] {
+			case "text":
+				a.says = append(a.says, lines...)
+			case "sh":
+				a.sh = append(a.sh, m[2])
+			case "shell":
+				a.cluster = append(a.cluster, lines...)
+			default:
+				t.Errorf("%s has a block of %s", heading, m[1])
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+const (
+	night    = "bulkload --quiet --from 2014-09-01 --to 2014-09-02"
+	question = "extract --quiet --users users.txt --from 2014-09-01 --to 2014-09-02 --types play"
+	planned  = "bulkload plan --from 2014-09-01 --to 2014-09-02 > pieces.jsonl; "
+)
+
+// provocations bring forth what the book shows, in a world of three logs. Of entries that
+// show nothing they make what the commands need; where there is none, the night is loaded.
+var provocations = map[string]string{
+	"wrong command line":                      "bulkload --form 2014-09-01",
+	"no job file":                             "cp usertrail.yaml kept; rm usertrail.yaml; " + night,
+	"the job file is wrong":                   "sed -i s/behaviours/behaviors/ usertrail.yaml; " + night,
+	"but int64 in the table":                  night + "; sed -i 's/seconds: int64/seconds: string/' usertrail.yaml; " + night,
+	"dates in the table would not agree":      night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,
+	"the job has no behaviour":                night + "; " + night + " --types buy",
+	"wrong question":                          night + "; " + strings.Replace(question, "play", "buy", 1),
+	"list of users":                           night + `; printf '\377\n' > users.txt; ` + question,
+	"wrong piece":                             "echo hello | bulkload run-piece",
+	"the plan is out of date":                 planned + "rm -r trails; bulkload run-piece < pieces.jsonl",
+	"needs an HBase table":                    night + " --mode put",
+	"not a directory":                         "echo > trails; " + night,
+	"more bad records than the job allows":    "printf 'u9,yesterday,x,1\\n' >> logs/2014-09-01/play.csv; " + night,
+	"the folder of the logs":                  "mv logs gone; " + night,
+	"the job requires":                        "sed -i 's/id: 2,/id: 2, required: true,/' usertrail.yaml; " + night,
+	"no such table":                           question,
+	"--users":                                 night + "; rm users.txt; " + question,
+	"choose another, or say --overwrite":      night + "; " + question + " --out active; " + question + " --out active",
+	"name another file with --out":            "bulkload init logs",
+	"locked by another run":                   night + "; exec 9>>trails/lock; flock 9; " + night + " --types play",
+	"too little room":                         "true",
+	"does not answer":                         "bulkload pre-check --from 2014-09-01 --to 2014-09-02 --table hbase://127.0.0.1:1/a:b --retry-for 1s",
+	"out of reach":                            question + " --table hdfs://127.0.0.1:1/trails --retry-for 1s",
+	"not all pieces are done":                 planned + "bulkload commit --pieces pieces.jsonl",
+	"were loaded before":                      night + "; " + night,
+	"no file for":                             "bulkload --quiet --from 2014-10-01 --to 2014-10-02",
+	"changed after it was loaded":             night + "; printf 'u9,2014-09-01 11:00:00,x,1\\n' >> logs/2014-09-01/play.csv; " + night,
+	"it was written to while it was read":     "true",
+	"unexpected EOF":                          "gzip logs/2014-09-01/play.csv; truncate -s -9 logs/2014-09-01/play.csv.gz; sed -i 's|}.csv|}.csv*|' usertrail.yaml; " + night,
+	"no column":                               "sed -i 's/seconds: int64/minutes: int64/' usertrail.yaml; " + night,
+	"the table does not hold what was loaded": night + "; find trails -name '*.hfile' -delete; bulkload verify --quiet",
+	"corrupt file":                            night + "; printf XXXX | dd of=$(find trails -name '*.hfile') bs=1 seek=100 conv=notrunc; " + question,
+	"damaged manifest":                        night + "; printf '{' > trails/manifest.json; " + question,
+	"stopped by SIGTERM":                      "bulkload --wait 1h --settle 0s --from 2014-09-05 --to 2014-09-05 2> said & p=$!; until grep waiting said; do sleep 0.1; done; kill -TERM $p; wait $p; s=$?; cat said; exit $s",
+	"The process was killed":                  "true",
+}
+
+// newNight is a folder with a job, its logs and a list of users.
+func newNight(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"usertrail.yaml": `logs: logs/{date}/{behaviour}.csv
+table: trails
+behaviours:
+  play: {id: 1, fields: {programme: string, seconds: int64}}
+  order: {id: 2, fields: {product: string, price: double}}
+`,
+		"logs/2014-09-01/play.csv":  "user_id,time,programme,seconds\nu1,2014-09-01 10:00:00,news,60\nu2,2014-09-01 11:00:00,film,70\n",
+		"logs/2014-09-01/order.csv": "user_id,time,product,price\nu1,2014-09-01 12:00:00,film,4.5\n",
+		"logs/2014-09-02/play.csv":  "user_id,time,programme,seconds\nu1,2014-09-02 10:00:00,news,60\n",
+		"users.txt":                 "u1\nu2\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestOperationsSaysWhatIsSaid provokes what the book shows, finds the message and the
+// status, and then types what the book says.
+func TestOperationsSaysWhatIsSaid(t *testing.T) {
+	clone, _ := readmeRun(t)
+	path := "PATH=" + filepath.Join(clone, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	used := map[string]bool{}
+	for _, a := range advices(t) {
+		script, provoked := provocations[a.heading]
+		used[a.heading] = true
+		if len(a.says) > 0 && !provoked {
+			t.Errorf("%s shows a message that nothing here provokes", a.heading)
+		}
+		if !provoked {
+			script = night
+		}
+		t.Run(a.heading, func(t *testing.T) {
+			t.Parallel()
+			dir := newNight(t)
+			bash := func(flags, script string) (string, int) {
+				c := exec.CommandContext(t.Context(), "bash", flags, "pipefail", "-c", script)
+				c.Dir, c.Env = dir, append(os.Environ(), path, "HADOOP_CONF_DIR=", "USERTRAIL_JOB=", "LC_ALL=C")
+				out, err := c.CombinedOutput()
+				if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
+					t.Fatal(err)
+				}
+				return string(out), c.ProcessState.ExitCode()
+			}
+			said, status := bash("-uo", script)
+			if len(a.says) > 0 && status != a.status {
+				t.Errorf("ends with status %d, and stands under %d\n%s", status, a.status, said)
+			}
+			for _, line := range a.says {
+				expr := "(?m)^" + strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*") + "$"
+				if !regexp.MustCompile(expr).MatchString(said) {
+					t.Errorf("the book shows\n%s\nand what is said is\n%s", line, said)
+				}
+			}
+			if a.heading == "the job file is wrong" || a.heading == "dates in the table would not agree" {
+				return
+			}
+			for _, block := range a.sh {
+				if a.heading == "no job file" {
+					block += "\nmv kept usertrail.yaml\n"
+				}
+				if out, status := bash("-euo", block); status != 0 {
+					t.Errorf("%s\nends with %d:\n%s", block, status, out)
+				}
+			}
+			for _, line := range a.cluster {
+				if !strings.HasPrefix(line, "bulkload ") && !strings.HasPrefix(line, "extract ") {
+					continue
+				}
+				if out, status := bash("-euo", line+" -h"); status != 0 {
+					t.Errorf("%s: no such command or flag:\n%s", line, out)
+				}
+			}
+		})
+	}
+	for heading := range provocations {
+		if !used[heading] {
+			t.Errorf("the book has no entry %s", heading)
+		}
+	}
+}
+
+// within are errors that are explained by others before a person sees them, or that the
+// program makes for itself.
+var within = []string{"trailfile: the writer is closed", "client is closed", "not a row of the reversed layout", "snapshot exists"}
+
+// TestOperationsNamesEveryError holds the book against the source: its headings stand
+// there, and every error that packages tell by name stands in the book.
+func TestOperationsNamesEveryError(t *testing.T) {
+	book := document(t, "docs/operations.md")
+	var source strings.Builder
+	for _, dir := range []string{"cmd", "internal"} {
+		err := filepath.WalkDir(filepath.Join(repository(t), dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "test") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			source.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	named := regexp.MustCompile(`\bErr[A-Z]\w*\s*=\s*(?:errors\.New|fmt\.Errorf)\("(?:%w: )?([^"]+)"`)
+	found := 0
+	for _, m := range named.FindAllStringSubmatch(source.String(), -1) {
+		found++
+		text := strings.TrimSuffix(strings.SplitN(m[1], ";", 2)[0], ": the server does not offer the service, or wants another authentication")
+		text, _, _ = strings.Cut(text, ",")
+		if !strings.Contains(book, text) && !slices.Contains(within, m[1]) {
+			t.Errorf("docs/operations.md does not say what %q means", m[1])
+		}
+	}
+	if found < 30 {
+		t.Errorf("found only %d errors that have names", found)
+	}
+	for _, a := range advices(t) {
+		if !strings.Contains(book, "### `"+a.heading+"`") {
+			continue
+		}
+		// What is put together at run time stands there in pieces.
+		pieces := map[string]string{"but int64 in the table": "in the table", "stopped by SIGTERM": "stopped by ", "unexpected EOF": "io.ErrUnexpectedEOF"}
+		want := a.heading
+		if p, ok := pieces[want]; ok {
+			want = p
+		}
+		if !strings.Contains(source.String(), want) {
+			t.Errorf("no program says %q", a.heading)
+		}
+	}
+}
+
+// TestOperationsListsTheStatuses compares the book's table with README's.
+func TestOperationsListsTheStatuses(t *testing.T) {
+	row := regexp.MustCompile(`(?m)^\| (\d+) \|`)
+	want := append(firstGroups(row.FindAllStringSubmatch(document(t, "README.md"), -1)), "141")
+	if got := firstGroups(row.FindAllStringSubmatch(document(t, "docs/operations.md"), -1)); !slices.Equal(got, want) {
+		t.Errorf("docs/operations.md lists the statuses %q, want %q", got, want)
+	}
+}
