@@ -22,7 +22,7 @@ type advice struct {
 	cluster []string // lines for a cluster
 }
 
-var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```")
+var operationsBlock = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```")
 
 // advices reads the entries of the book, that of the beginning first.
 func advices(t *testing.T) []advice {
@@ -38,7 +38,7 @@ func advices(t *testing.T) []advice {
 			}
 		}
 		a := advice{heading: strings.Trim(strings.TrimLeft(heading, "# "), "`"), status: status}
-		for _, m := range fence.FindAllStringSubmatch(body, -1) {
+		for _, m := range operationsBlock.FindAllStringSubmatch(body, -1) {
 			switch lines := strings.Split(strings.TrimSpace(m[2]), "\n"); m[1] {
 			case "text":
 				a.says = append(a.says, lines...)
@@ -56,9 +56,9 @@ func advices(t *testing.T) []advice {
 }
 
 const (
-	night    = "bulkload --quiet --from 2014-09-01 --to 2014-09-02"
-	question = "extract --quiet --users users.txt --from 2014-09-01 --to 2014-09-02 --types play"
-	planned  = "bulkload plan --from 2014-09-01 --to 2014-09-02 > pieces.jsonl; "
+	night   = "bulkload --quiet --from 2014-09-01 --to 2014-09-02"
+	asking  = "extract --quiet --users users.txt --from 2014-09-01 --to 2014-09-02 --types play"
+	planned = "bulkload plan --from 2014-09-01 --to 2014-09-02 > pieces.jsonl; "
 )
 
 // provocations bring forth what the book shows, in a world of three logs. Of entries that
@@ -70,8 +70,8 @@ var provocations = map[string]string{
 	"but int64 in the table":                  night + "; sed -i 's/seconds: int64/seconds: string/' usertrail.yaml; " + night,
 	"dates in the table would not agree":      night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,
 	"the job has no behaviour":                night + "; " + night + " --types buy",
-	"wrong question":                          night + "; " + strings.Replace(question, "play", "buy", 1),
-	"list of users":                           night + `; printf '\377\n' > users.txt; ` + question,
+	"wrong question":                          night + "; " + strings.Replace(asking, "play", "buy", 1),
+	"list of users":                           night + `; printf '\377\n' > users.txt; ` + asking,
 	"wrong piece":                             "echo hello | bulkload run-piece",
 	"the plan is out of date":                 planned + "rm -r trails; bulkload run-piece < pieces.jsonl",
 	"needs an HBase table":                    night + " --mode put",
@@ -79,14 +79,14 @@ var provocations = map[string]string{
 	"more bad records than the job allows":    "printf 'u9,yesterday,x,1\\n' >> logs/2014-09-01/play.csv; " + night,
 	"the folder of the logs":                  "mv logs gone; " + night,
 	"the job requires":                        "sed -i 's/id: 2,/id: 2, required: true,/' usertrail.yaml; " + night,
-	"no such table":                           question,
-	"--users":                                 night + "; rm users.txt; " + question,
-	"choose another, or say --overwrite":      night + "; " + question + " --out active; " + question + " --out active",
+	"no such table":                           asking,
+	"--users":                                 night + "; rm users.txt; " + asking,
+	"choose another, or say --overwrite":      night + "; " + asking + " --out active; " + asking + " --out active",
 	"name another file with --out":            "bulkload init logs",
 	"locked by another run":                   night + "; exec 9>>trails/lock; flock 9; " + night + " --types play",
 	"too little room":                         "true",
 	"does not answer":                         "bulkload pre-check --from 2014-09-01 --to 2014-09-02 --table hbase://127.0.0.1:1/a:b --retry-for 1s",
-	"out of reach":                            question + " --table hdfs://127.0.0.1:1/trails --retry-for 1s",
+	"out of reach":                            asking + " --table hdfs://127.0.0.1:1/trails --retry-for 1s",
 	"not all pieces are done":                 planned + "bulkload commit --pieces pieces.jsonl",
 	"were loaded before":                      night + "; " + night,
 	"no file for":                             "bulkload --quiet --from 2014-10-01 --to 2014-10-02",
@@ -95,8 +95,8 @@ var provocations = map[string]string{
 	"unexpected EOF":                          "gzip logs/2014-09-01/play.csv; truncate -s -9 logs/2014-09-01/play.csv.gz; sed -i 's|}.csv|}.csv*|' usertrail.yaml; " + night,
 	"no column":                               "sed -i 's/seconds: int64/minutes: int64/' usertrail.yaml; " + night,
 	"the table does not hold what was loaded": night + "; find trails -name '*.hfile' -delete; bulkload verify --quiet",
-	"corrupt file":                            night + "; printf XXXX | dd of=$(find trails -name '*.hfile') bs=1 seek=100 conv=notrunc; " + question,
-	"damaged manifest":                        night + "; printf '{' > trails/manifest.json; " + question,
+	"corrupt file":                            night + "; printf XXXX | dd of=$(find trails -name '*.hfile') bs=1 seek=100 conv=notrunc; " + asking,
+	"damaged manifest":                        night + "; printf '{' > trails/manifest.json; " + asking,
 	"stopped by SIGTERM":                      "bulkload --wait 1h --settle 0s --from 2014-09-05 --to 2014-09-05 2> said & p=$!; until grep waiting said; do sleep 0.1; done; kill -TERM $p; wait $p; s=$?; cat said; exit $s",
 	"The process was killed":                  "true",
 }
