@@ -96,6 +96,7 @@ func TestAWindowIsShutForAsLongAsTheServerSays(t *testing.T) {
 			t.Fatalf("who goes first was let in after %s: %v", time.Since(began), err)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if in != 10*time.Second {
 			t.Errorf("the other was let in after %s, want 10s", in)
 		}
