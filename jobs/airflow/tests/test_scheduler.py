@@ -113,3 +113,19 @@ def test_a_deferred_sensor_waits_in_the_triggerer(airflow, world):
     (world.folder / "late").rename(night)
     assert airflow.ended("deferred", run) == "success"
     assert airflow.xcom("deferred", run, "logs")["files"] == 4
+
+
+def test_pieces_are_tasks(airflow, world):
+    before = {name: len(airflow.events(name)) for name in ("usertrail_table", "usertrail_trails")}
+    flags = {"from": DATES[0], "to": DATES[-1], "job": str(world.job), "out": str(world.out), "load_piece": "150KiB", "extract_piece": "1000"}
+    run = airflow.trigger("usertrail_pieces", **flags)
+    assert airflow.ended("usertrail_pieces", run) == "success"
+    tasks = airflow.tasks("usertrail_pieces", run)
+    for plan, piece in (("load_plan", "load_piece"), ("extract_plan", "extract_piece")):
+        of = airflow.xcom("usertrail_pieces", run, plan, "plan")["pieces"]
+        assert of > 1
+        assert {tasks[piece, n]["rendered_map_index"] for n in range(of)} == {f"piece {n} of {of}" for n in range(of)}
+    assert {t["state"] for t in tasks.values()} == {"success"}
+    assert airflow.xcom("usertrail_pieces", run, "load")["loaded"] == airflow.xcom("usertrail_pieces", run, "extract")["events"] == 3000
+    for name, count in before.items():
+        assert len(airflow.events(name)) == count + 1

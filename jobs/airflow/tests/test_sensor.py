@@ -88,7 +88,8 @@ def test_logs_that_grow_are_not_there_yet(world, context, monkeypatch):
 
 
 def test_a_marker_says_that_all_is_there(world, context):
-    world.job.write_text(world.job.read_text().replace("logs: ", "logs: {path: ", 1).replace(".csv\n", f'.csv, ready: "{world.logs}/{{date}}/_SUCCESS"}}\n', 1).replace("{path: ", '{path: "').replace(".csv,", '.csv",'))
+    marker = f'logs: {{path: "{world.logs}/{{date}}/{{behaviour}}.csv", ready: "{world.logs}/{{date}}/_SUCCESS"}}'
+    world.job.write_text(marker + "\n" + world.job.read_text().partition("\n")[2])
     assert not sensor(world).poke(context())
     with pytest.raises(AirflowSensorTimeout, match="the marker .*2014-09-01/_SUCCESS"):
         sensor(world).execute(context())
