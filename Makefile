@@ -23,7 +23,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale check fuzz golden soak cluster cluster-down venv airflow race java browser clean
+.PHONY: help build test test-local demo bench bench-scale bench-upkeep check fuzz golden soak cluster cluster-down venv airflow race java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -51,6 +51,9 @@ bench: build venv ## ours and DuckDB on the same data: RECORDS=10000000 USERS=20
 
 bench-scale: build venv ## time a record and peak memory at 1 million records, 10 million and RECORDS
 	$(PYTHON) scripts/bench scale --records $(RECORDS)
+
+bench-upkeep: build venv ## a year of nights, compacted, beside a load of each month
+	$(PYTHON) scripts/bench upkeep
 
 bench-hbase: build ## ours and HBase's own programs on a cluster of their own, in a quarter of an hour: ROWS=100000 RUNS=3
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench

@@ -176,7 +176,7 @@ func TestWhatIsReplacedGoesInTime(t *testing.T) {
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
 		t.Fatal(err)
 	}
-	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.dir, "trails"))
+	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, "trails"))
 	if all["retired.json"] == "" {
 		t.Error("retired.json forgot what the compaction replaced")
 	}

@@ -63,15 +63,17 @@ func scratch(t testing.TB) string {
 
 // A house is a directory with logs of a world, and tables beside them.
 type house struct {
-	dir string
-	fs  dfs.FS
-	job *job.Job
-	w   *testworld.W
+	dir   string
+	place string // where the tables are
+	fs    dfs.FS
+	job   *job.Job
+	w     *testworld.W
 }
 
 func newHouse(t testing.TB, w *testworld.W) *house {
 	t.Helper()
 	h := &house{dir: scratch(t), fs: local.New(), w: w}
+	h.place = h.dir
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(w.Job())); err != nil {
 		t.Fatal(err)
@@ -123,7 +125,7 @@ func compressed(t testing.TB, f testworld.File) []byte {
 }
 
 func (h *house) store(name string) files.Store {
-	return files.Store{FS: h.fs, Dir: dfs.Join(h.dir, name)}
+	return files.Store{FS: h.fs, Dir: dfs.Join(h.place, name)}
 }
 
 // load loads what was delivered and is not in the table yet.
@@ -131,7 +133,7 @@ func (h *house) load(t testing.TB, name string) bulkload.Result {
 	t.Helper()
 	s := h.store(name)
 	r, err := bulkload.Run(t.Context(), bulkload.Config{
-		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: dfs.Join(s.Dir, "tmp"),
+		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted"),
 	})
 	if err != nil && !errors.Is(err, bulkload.ErrNothing) {
 		t.Fatal(err)
@@ -166,7 +168,7 @@ func (h *house) upkeep(name string) upkeep.Config {
 // open opens a table, until the test ends.
 func (h *house) open(t testing.TB, name string) *files.Table {
 	t.Helper()
-	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.dir, name))
+	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +312,7 @@ func (h *house) sameRolls(t testing.TB, what, got, want string, from behaviour.D
 // lasting is what may be seen of a table, but for its lock and what a clock tells.
 func (h *house) lasting(t testing.TB, name string) map[string]string {
 	t.Helper()
-	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.dir, name))
+	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))
 	delete(all, "lock")
 	delete(all, "retired.json")
 	return all

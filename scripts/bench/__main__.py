@@ -3,6 +3,7 @@ HBase's own client and tools.
 
     python scripts/bench compare [--records N] [--users N] [--runs N] [--only WORK,...]
     python scripts/bench scale   [--records N]
+    python scripts/bench upkeep  [--records N] [--runs N]
     python scripts/bench hbase   [--rows N] [--runs N] [--only WORK,...]
 
 Each prints a table and then, for each work, one line:
@@ -21,11 +22,12 @@ import sys
 import compare
 import hbase
 import scale
+import upkeep
 
 
 def main():
     args = arguments()
-    works = {"compare": compare.main, "scale": scale.main, "hbase": hbase.main}
+    works = {"compare": compare.main, "scale": scale.main, "upkeep": upkeep.main, "hbase": hbase.main}
     return works[args.command](args)
 
 
@@ -39,6 +41,9 @@ def arguments():
     one.add_argument("--only", default="", help="some of: " + ", ".join(compare.WORKS))
     two = commands.add_parser("scale", help="what a record costs, the more there are")
     two.add_argument("--records", type=int, default=10_000_000, help="the largest size; 1 and 10 million come before")
+    year = commands.add_parser("upkeep", help="a year of nights, compacted, beside a load of each month")
+    year.add_argument("--records", type=int, default=1_000_000)
+    year.add_argument("--runs", type=int, default=5)
     three = commands.add_parser("hbase", help="our HBase client, loads and snapshots, and Java's")
     three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets; five times as many lines are loaded")
     three.add_argument("--runs", type=int, default=3)
