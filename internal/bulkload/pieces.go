@@ -15,6 +15,9 @@ import (
 // of a small one would be the start of its container.
 const DefaultPieceSize = 1 << 30
 
+// maxPieceFiles bounds the line of a piece, to some 300 KB.
+const maxPieceFiles = 1000
+
 // PlanConfig is a load that is to be done in pieces.
 type PlanConfig struct {
 	Config
@@ -256,7 +259,7 @@ func cutPieces(inputs []*input, size int64, tied func(*input) string) [][]*input
 			out[n] = append(out[n], in)
 			continue
 		}
-		if open < 0 || have+in.Size > size {
+		if open < 0 || have+in.Size > size || len(out[open]) == maxPieceFiles {
 			open, have = len(out), 0
 			out = append(out, nil)
 		}

@@ -2,6 +2,7 @@ package bulkload_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -25,6 +26,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
+	"usertrail/internal/upkeep"
 )
 
 // twin is the same yard with a table of its own.
@@ -128,14 +130,18 @@ func (y *yard) cells() []string {
 	return out
 }
 
-// inputs are the delivered files that the table knows, in order, and the days of all
+// known are the delivered files that the table knows, in order, and the days of all
 // loads added up.
 func (y *yard) known() (inputs []string, days map[string]manifest.Day) {
 	y.t.Helper()
 	days = map[string]manifest.Day{}
 	for _, l := range y.ledgers() {
 		for _, in := range l.Inputs {
-			inputs = append(inputs, fmt.Sprintf("%+v", in))
+			b, err := json.Marshal(in)
+			if err != nil {
+				y.t.Fatal(err)
+			}
+			inputs = append(inputs, string(b))
 		}
 		for _, d := range l.Days {
 			sum := days[d.Behaviour+d.Date.String()]
@@ -636,6 +642,87 @@ func (y *yard) wholePlan(fs dfs.FS) error {
 	}
 	_, err = bulkload.Commit(y.t.Context(), w, pieces)
 	return err
+}
+
+// TestDaysAreDroppedBetweenPieceAndCommit: a piece that brings some of them is done again,
+// and skips them; what was committed in pieces is compacted as all else.
+func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.jobIs(twoKinds)
+	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
+		y.write(day+"/play.csv", "user,time,title,seconds\na,"+day+" 00:00:01,one,1\n")
+	}
+	y.write("2014-09-03/order.csv", "user,time,price\na,2014-09-02 23:59:59,1.5\na,2014-09-03 10:00:00,1.5\n")
+	first := y.plan(nil, 1, "2014-09-01", "2014-09-02")
+	y.doAll(first)
+	y.commit(nil, first)
+	pieces := y.plan(nil, 1, "2014-09-03", "2014-09-03")
+	y.doAll(pieces)
+	cfg := upkeep.Config{FS: y.store.FS, Store: y.store, Memory: upkeep.MinMemory}
+	if _, err := upkeep.Drop(t.Context(), cfg, date(t, "2014-09-03")); err != nil {
+		t.Fatal(err)
+	}
+	y.commit(piece.ErrMissing, pieces)
+	y.doAll(pieces)
+	r := y.commit(nil, pieces)
+	y.wantCounts(r, 3, 2, 0, 0, 1)
+	if r.Older != 1 {
+		t.Errorf("%d records were older than what was dropped, want 1", r.Older)
+	}
+	if _, err := upkeep.Compact(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	y.wantTrails(
+		"a 2014-09-03 2014-09-03T00:00:01Z play title=one seconds=1",
+		"a 2014-09-03 2014-09-03T10:00:00Z order price=1.5",
+	)
+	y.swept()
+	if left, err := filepath.Glob(filepath.Join(y.store.Dir, "pieces", "*", "*")); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v; want nothing left of what was compacted", left, err)
+	}
+}
+
+// TestPartsOfFilesComeInPieces loads some behaviours of files, then all.
+func TestPartsOfFilesComeInPieces(t *testing.T) {
+	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
+	y := newYard(t, text)
+	y.jobIs(text)
+	head := "user,time,kind,title\n"
+	y.write("2014-09-01/a.csv", head+"a,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\n")
+	y.write("2014-09-01/b.csv", head+"b,2014-09-01 13:00:00,play,x\n")
+	one := y.twin()
+	for _, types := range [][]string{{"play"}, nil, {"order"}} {
+		want := bulkload.ErrNothing
+		if len(types) == 0 || types[0] == "play" {
+			want = nil
+		}
+		one.load(want, "2014-09-01", "2014-09-01", types...)
+		pieces := y.plan(want, 1, "2014-09-01", "2014-09-01", types...)
+		if want != nil {
+			continue
+		}
+		y.doAll(pieces)
+		y.commit(nil, pieces)
+		y.same(one)
+	}
+}
+
+// TestPiecesHaveNotTooManyFiles: a line is handed to a process.
+func TestPiecesHaveNotTooManyFiles(t *testing.T) {
+	text := `
+logs: {path: "logs/{date}/{behaviour}.*.csv"}
+user: user
+behaviours: {play: {id: 1}}
+`
+	y := newYard(t, text)
+	y.jobIs(text)
+	for i := range 1001 {
+		y.write(fmt.Sprintf("2014-09-01/play.%d.csv", i), fmt.Sprintf("user,time\nu%d,2014-09-01 10:00:00\n", i))
+	}
+	pieces := y.plan(nil, 1<<30, "2014-09-01", "2014-09-01")
+	if len(pieces) != 2 || len(pieces[0].Inputs) != 1000 {
+		t.Errorf("%d pieces, the first of %d files; want 2, of 1000", len(pieces), len(pieces[0].Inputs))
+	}
 }
 
 func TestForeignLinesAreRefused(t *testing.T) {
