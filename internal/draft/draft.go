@@ -42,7 +42,7 @@ type Config struct {
 	FS    dfs.FS
 	Logs  string // a folder of logs, or one file
 	Name  string // of the job file that the draft will be: paths in it are relative to its folder
-	Table string // the draft's table; "trails"
+	Table string // where the behaviours go; "trails" beside the job file
 	Zone  string // of times that name none; a guess
 
 	Files   int // looked into of each behaviour; DefaultFiles

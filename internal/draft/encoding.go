@@ -46,7 +46,7 @@ func guessEncoding(samples []*sample) (name string, unsure bool) {
 		}
 	}
 	if invalid*20 <= bytes.Count(high, []byte("\n")) || invalid == 0 {
-		return "", invalid > 0
+		return "", invalid*100 > lines
 	}
 	told := strings.ToLower(chardet.Detect(high).Encoding)
 	if l, ok := larger[told]; ok {

@@ -43,9 +43,9 @@ func (w *writer) fill(key, indent, name, with string) {
 func (g *guessed) body(cfg Config) *writer {
 	w := &writer{}
 	w.logs(g, cfg)
-	table := cfg.Table
-	if table == "" {
-		table = "trails"
+	table := "trails"
+	if cfg.Table != "" {
+		table = relative(cfg.Name, cfg.Table)
 	}
 	w.WriteString("\n")
 	fmt.Fprintf(w, "table: %s\n", job.Quote(table))
@@ -213,28 +213,32 @@ func baseOf(cfg Config, single bool) string {
 	if single {
 		logs = dfs.Dir(cfg.Logs)
 	}
-	if dfs.Scheme(logs) != "" {
-		return logs
-	}
 	if logs == "" {
 		return "/"
 	}
-	folder := dfs.Dir(cfg.Name)
-	switch {
-	case path.IsAbs(logs):
-	case dfs.Scheme(folder) != "" || path.IsAbs(folder):
-		if abs, err := filepath.Abs(logs); err == nil {
-			logs = abs
-		}
-	default:
-		if rel, err := filepath.Rel(folder, logs); err == nil {
-			logs = rel
-		}
-	}
-	if logs == "." {
+	if logs = relative(cfg.Name, logs); logs == "." {
 		return ""
 	}
-	return filepath.ToSlash(logs)
+	return logs
+}
+
+// relative is what a job file calls the place that is called name where the command
+// was started.
+func relative(job, name string) string {
+	folder := dfs.Dir(job)
+	switch {
+	case dfs.Scheme(name) != "" || path.IsAbs(name):
+		return name
+	case dfs.Scheme(folder) != "" || path.IsAbs(folder):
+		if abs, err := filepath.Abs(name); err == nil {
+			name = abs
+		}
+	default:
+		if rel, err := filepath.Rel(folder, name); err == nil {
+			name = rel
+		}
+	}
+	return filepath.ToSlash(name)
 }
 
 func join(base, below string) string {
