@@ -56,7 +56,7 @@ const (
 type Config struct {
 	FS    dfs.FS
 	Store table.Store
-	// KeepFor is how long files that were replaced stay.
+	// KeepFor is how long files that were replaced stay; not at all.
 	KeepFor time.Duration
 
 	FileSize int64 // bytes; files as large as this are left alone; 16 GiB

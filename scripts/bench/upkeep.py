@@ -1,13 +1,14 @@
 """A year of nights, as it was loaded and compacted, beside a load of each month."""
 
 import filecmp
+import json
 import os
 import shutil
 import sys
 
 import measure
 import report
-from data import ROOT, TYPES, command, job_text, last_json, remove, say
+from data import ROOT, TYPES, command, job_text, remove, say
 from measure import Runs
 
 FROM, TO, DAYS = "2014-01-01", "2014-12-31", 365
@@ -121,8 +122,8 @@ class Year:
             sys.exit(f"bench: {name} has another answer than {TABLES[0]}: {', '.join(mismatch + errors)}")
 
     def size(self, name):
-        r = last_json(measure.run([command("bulkload"), "inspect", self.table(name), "--json"]).stdout)
-        total = r["table"]["total"]
+        r = measure.run([command("bulkload"), "inspect", self.table(name), "--json"])
+        total = json.loads(r.stdout)["table"]["total"]
         return total["files"], total["size"]
 
 
