@@ -49,7 +49,8 @@ demo: ## sample logs in, active users' trails out, in under a minute
 bench: build venv ## ours and DuckDB on the same data: RECORDS=10000000 USERS=200000 RUNS=3
 	$(PYTHON) scripts/bench compare --records $(RECORDS) --users $(USERS) --runs $(RUNS)
 
-bench-scale: build venv ## time a record and peak memory at 1 million records, 10 million and RECORDS
+bench-scale: build venv ## ten pieces by one worker and by two; time a record and peak memory at 1 million records, 10 million and RECORDS
+	$(PYTHON) scripts/bench pieces
 	$(PYTHON) scripts/bench scale --records $(RECORDS)
 
 bench-upkeep: build venv ## a year of nights, compacted, beside a load of each month

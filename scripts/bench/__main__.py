@@ -3,6 +3,7 @@ HBase's own client and tools.
 
     python scripts/bench compare [--records N] [--users N] [--runs N] [--only WORK,...]
     python scripts/bench scale   [--records N]
+    python scripts/bench pieces  [--records N]
     python scripts/bench upkeep  [--records N] [--runs N]
     python scripts/bench hbase   [--rows N] [--runs N] [--only WORK,...]
 
@@ -12,7 +13,7 @@ Each prints a table and then, for each work, one line:
 
 A ratio is so that more is better. It is of medians; runs of ours and the peer's
 take turns. Every answer is compared with the peer's before its time counts. Data
-lies in bench/data; that of compare and scale is kept while the parameters are the
+lies in bench/data; that of compare, scale and pieces is kept while the parameters are the
 same. hbase has a cluster of its own on the loopback, and needs Java.
 """
 
@@ -21,13 +22,14 @@ import sys
 
 import compare
 import hbase
+import pieces
 import scale
 import upkeep
 
 
 def main():
     args = arguments()
-    works = {"compare": compare.main, "scale": scale.main, "upkeep": upkeep.main, "hbase": hbase.main}
+    works = {"compare": compare.main, "scale": scale.main, "pieces": pieces.main, "upkeep": upkeep.main, "hbase": hbase.main}
     return works[args.command](args)
 
 
@@ -41,6 +43,8 @@ def arguments():
     one.add_argument("--only", default="", help="some of: " + ", ".join(compare.WORKS))
     two = commands.add_parser("scale", help="what a record costs, the more there are")
     two.add_argument("--records", type=int, default=10_000_000, help="the largest size; 1 and 10 million come before")
+    ten = commands.add_parser("pieces", help="ten pieces by one worker, and by two")
+    ten.add_argument("--records", type=int, default=10_000_000)
     year = commands.add_parser("upkeep", help="a year of nights, compacted, beside a load of each month")
     year.add_argument("--records", type=int, default=1_000_000)
     year.add_argument("--runs", type=int, default=5)
