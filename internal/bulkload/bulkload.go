@@ -8,6 +8,10 @@
 //	           and the files are read once more to put their cells
 //	commit     the law is checked, and the table takes the batch in, all at once
 //
+// Where many machines are to share the work, Plan cuts it into pieces of delivered
+// files, RunPiece does one as Run does a batch, but for the commit, and Commit gives the
+// table what all of them made.
+//
 // Beside Run stand Replay, of corrected records; Import, of a table of files into
 // HBase; and what is asked before: PreCheck, DryRun, and the Fit of a new table.
 //

@@ -100,7 +100,7 @@ func (f Folder) DropReport(ctx context.Context, piece int) error {
 	return f.FS.Remove(ctx, f.piece(piece, ".json"))
 }
 
-// Bad names the file of the bad records of a piece's input, from the plans' folder.
+// Bad names the file of the bad records of a piece's input.
 func (f Folder) Bad(piece, input int) string {
 	return dfs.Join(f.Plans, f.BadBase(piece, input))
 }

@@ -13,8 +13,9 @@
 // ones are on their way stands in the catalog, so that whoever comes after a crash
 // hands over the rest:
 //
-//	hdfs://nn:8020/usertrail/ns/table/staging     HFiles that no region has yet
-//	hdfs://nn:8020/usertrail/ns/table/d           rolls, which stay
+//	hdfs://nn:8020/usertrail/ns/table/staging             HFiles that no region has yet
+//	hdfs://nn:8020/usertrail/ns/table/pieces/ID/staging   those of a plan's pieces
+//	hdfs://nn:8020/usertrail/ns/table/d                   rolls, which stay
 //
 // Puts are seen as soon as they are made, so a load that runs, or was killed, is
 // seen in part. Its records have the IDs and timestamps that they will have when it
