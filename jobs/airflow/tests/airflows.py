@@ -16,7 +16,7 @@ DAGS = Path(__file__).parents[1] / "dags"
 AIRFLOW = Path(sys.executable).with_name("airflow")
 
 # What nothing here takes, on a busy machine; what waits longer has failed.
-WATCHDOG_SECONDS = 300
+WATCHDOG_SECONDS = 600
 
 # The DAGs as they are, but in more of a hurry.
 HURRY = {
@@ -65,6 +65,10 @@ def environment(home):
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
+        # A busy machine is no reason to give a task up.
+        "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",
+        "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "300",
+        "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "300",
         "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
         "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "1",
     }
@@ -137,12 +141,12 @@ class Airflow:
     token = None
 
     def ask(self, method, path, body=None):
-        """The answer of the REST API."""
+        """The answer of the REST API. On a busy machine it may be silent for a minute."""
         headers = {"Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         request = urllib.request.Request(self.url + path, None if body is None else json.dumps(body).encode(), headers, method=method)
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=WATCHDOG_SECONDS) as answer:
             return json.load(answer)
 
     def until(self, true, what):
