@@ -1,0 +1,382 @@
+// Package streaming_test has onyarn load and extract on a real YARN, with attempts of
+// tasks killed, and compares what comes out with what one process makes. It holds tests
+// alone.
+package streaming_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/hdfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/samplelog"
+)
+
+// limit is how long one program may take, a job of YARN among them.
+const limit = 15 * time.Minute
+
+// sample is what is loaded: eight files, each in some tenths of a second, so that an
+// attempt that is to be killed is seen.
+var sample = samplelog.Config{Records: 80_000, Users: 2_000, Days: 2, Seed: 9, Bad: samplelog.DefaultBad, Compress: "gz"}
+
+// span are the days of the sample, as flags.
+var span = []string{"--from", "2014-09-01", "--to", "2014-09-02"}
+
+const behaviours = `
+user: user_id
+time: {column: time, format: "2006-01-02 15:04:05"}
+behaviours:
+  play: {id: 1, fields: {programme: string, channel: string, seconds: int64, url: string}}
+  order: {id: 2, fields: {product: string, price: double, quantity: int64, note: string}}
+  visit: {id: 3, fields: {page: string, referrer: string, duration: int64}}
+  login: {id: 4, fields: {device: string, ip: string, success: bool}}
+`
+
+// A world is logs on HDFS, and what works on them.
+type world struct {
+	c     *clustertest.Cluster
+	y     *clustertest.YARN
+	files dfs.FS
+	env   []string // where Hadoop is
+	dir   string   // on the local disk: bin, and jobs
+	hdfs  string   // on HDFS: logs, and tables
+}
+
+func newWorld(t *testing.T) *world {
+	dir := t.TempDir()
+	if os.Getenv("USERTRAIL_CLUSTER") != "none" {
+		build(t, dir) // before the cluster is taken, since it may take a while
+	}
+	c := clustertest.Get(t)
+	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }
+	w := &world{
+		c: c, y: c.YARN(t), dir: dir, hdfs: c.HDFS(t),
+		files: dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: conf})}),
+	}
+	w.env = []string{"USERTRAIL_YARN_DIR=" + w.hdfs + "/lines", "HADOOP_HOME=" + w.y.Home()}
+	if _, err := samplelog.Write(t.Context(), w.files, w.hdfs+"/logs", sample); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// build makes both programs in dir/bin, as `make build` does and hence from its cache.
+func build(t *testing.T, dir string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", "arrow_json_stdlib", "-trimpath", "-o", filepath.Join(dir, "bin")+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+}
+
+// job writes a job for a table, an address or an entry's flow mapping, and returns the
+// flag that names it.
+func (w *world) job(t *testing.T, name, table string) string {
+	t.Helper()
+	file := filepath.Join(w.dir, name+".yaml")
+	text := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: %s\n%s", w.hdfs+"/logs/{date}/{behaviour}.csv.gz", table, behaviours)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "--job=" + file
+}
+
+// live makes a table of HBase, its name and its catalog's, and a job for it.
+func (w *world) live(t *testing.T, name string) (job, table string) {
+	t.Helper()
+	table = w.c.Create(t, "d", "split=2", "split=5", "split=8")
+	address := "hbase://" + w.c.ZooKeeper() + "/" + table
+	return w.job(t, name, fmt.Sprintf("{path: %q, catalog: %q}", address, w.hdfs+"/catalog-"+name)), table
+}
+
+// A process is a program that runs.
+type process struct {
+	t              *testing.T
+	y              *clustertest.YARN
+	name           string
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+	ended          chan struct{}
+	err            error // of Wait, when it has ended
+}
+
+// start starts a program that knows where Hadoop is, and of the caller's nothing.
+func (w *world) start(t *testing.T, program string, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	p := &process{
+		t: t, y: w.y, name: filepath.Base(program) + " " + strings.Join(args, " "),
+		cmd: exec.CommandContext(ctx, program, args...), ended: make(chan struct{}),
+	}
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
+	p.cmd.WaitDelay = 30 * time.Second
+	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "USERTRAIL_") || strings.HasPrefix(v, "HADOOP_") })
+	p.cmd.Env = append(append(p.cmd.Env, "USERTRAIL_BIN="+filepath.Join(w.dir, "bin")), w.env...)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		p.err = p.cmd.Wait()
+	}()
+	return p
+}
+
+// onyarn starts the script, with containers that find room side by side.
+func (w *world) onyarn(t *testing.T, args ...string) *process {
+	t.Helper()
+	return w.start(t, "./onyarn", append(args, "--memory", "256MiB", "--workers", "1")...)
+}
+
+// program starts one of the two in one process.
+func (w *world) program(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	return w.start(t, filepath.Join(w.dir, "bin", name), args...)
+}
+
+// ends waits for the end, which must be of that status, and returns the last line of
+// standard output.
+func (p *process) ends(status int) map[string]any {
+	p.t.Helper()
+	<-p.ended
+	if status := (*exec.ExitError)(nil); p.err != nil && !errors.As(p.err, &status) {
+		p.t.Fatalf("%s: %v", p.name, p.err)
+	}
+	lines := strings.Split(strings.TrimRight(p.stdout.String(), "\n"), "\n")
+	var last map[string]any
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		p.t.Fatalf("%s: the last line is %q: %v\n%s", p.name, lines[len(lines)-1], err, p.stderr.Bytes())
+	}
+	if got := p.cmd.ProcessState.ExitCode(); got != status || last["status"] != float64(status) {
+		p.t.Fatalf("%s ended with status %d, and says %v; want %d\n%s", p.name, got, last["status"], status, p.stderr.Bytes())
+	}
+	return last
+}
+
+// counters are those of the group usertrail, which Hadoop's client says at a job's end.
+func (p *process) counters() map[string]int64 {
+	_, text, _ := strings.Cut(p.stderr.String(), "\n\tusertrail\n")
+	counts := map[string]int64{}
+	for line := range strings.Lines(text) {
+		m := regexp.MustCompile(`^\t\t(.*)=(\d+)\n$`).FindStringSubmatch(line)
+		if m == nil {
+			break
+		}
+		counts[m[1]], _ = strconv.ParseInt(m[2], 10, 64)
+	}
+	return counts
+}
+
+// counted compares counters with what the last line says.
+func (p *process) counted(last map[string]any, names map[string]string) {
+	p.t.Helper()
+	counts := p.counters()
+	for counter, field := range names {
+		if want, ok := last[field].(float64); !ok || counts[counter] != int64(want) {
+			p.t.Errorf("%s: YARN counted %s %d times, commit says %s: %v", p.name, counter, counts[counter], field, last[field])
+		}
+	}
+}
+
+// harm freezes a first attempt that the job makes, somewhere in its work, sends it
+// signals, and returns it.
+func (p *process) harm(program string, signals ...syscall.Signal) clustertest.Attempt {
+	p.t.Helper()
+	for {
+		for _, a := range p.y.Attempts(program) {
+			if strings.HasSuffix(a.Name, "_0") && p.freeze(program, a) {
+				if err := a.Signal(signals...); err != nil {
+					p.t.Error(err)
+				}
+				return a
+			}
+		}
+		select {
+		case <-p.ended:
+			p.t.Fatalf("%s ended before an attempt was seen\n%s", p.name, p.stderr.Bytes())
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// freeze says whether it was in time.
+func (p *process) freeze(program string, a clustertest.Attempt) bool {
+	time.Sleep(rand.N(100 * time.Millisecond))
+	return a.Signal(syscall.SIGSTOP) == nil && slices.Contains(p.y.Attempts(program), a)
+}
+
+// failed checks that Hadoop took an attempt for failed. Of the last one, with which the
+// job fails, its client may say no more than the task.
+func (p *process) failed(a clustertest.Attempt) {
+	p.t.Helper()
+	task := "task_" + strings.TrimSuffix(strings.TrimPrefix(a.Name, "attempt_"), "_0")
+	said := p.stderr.String()
+	if !strings.Contains(said, "Task Id : "+a.Name+", Status : FAILED") && !strings.Contains(said, "Task failed "+task) {
+		p.t.Errorf("%s: Hadoop does not say that %s failed:\n%s", p.name, a.Name, p.stderr.Bytes())
+	}
+}
+
+// digests are of the files of a directory that end so, by their names.
+func (w *world) digests(t *testing.T, dir, ending string) map[string]string {
+	t.Helper()
+	all, err := w.files.List(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, f := range all {
+		if name := dfs.Base(f.Name); strings.HasSuffix(name, ending) {
+			b, err := dfs.ReadFile(t.Context(), w.files, dfs.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := sha256.Sum256(b)
+			sums[name] = hex.EncodeToString(sum[:])
+		}
+	}
+	return sums
+}
+
+// asked are the flags of a question about everything in a table.
+func asked(table, out string, more ...string) []string {
+	args := append([]string{"--table", table, "--users", "all", "--active", "any", "--types", "play,order,visit,login", "--out", out}, span...)
+	return append(args, more...)
+}
+
+// rows is what an extract of all of a table says, as csv.
+func (w *world) rows(t *testing.T, table string) string {
+	t.Helper()
+	p := w.program(t, "extract", asked(table, "-", "--format", "csv")...)
+	if <-p.ended; p.err != nil {
+		t.Fatalf("%s: %v\n%s", p.name, p.err, p.stderr.Bytes())
+	}
+	return p.stdout.String()
+}
+
+// loadCounters are what a load's pieces count, and what its last line calls that.
+var loadCounters = map[string]string{"read": "read", "loaded": "loaded", "quarantined": "quarantined", "cells": "cells"}
+
+// TestPiecesOnYARN is one test, since all of it is on one world.
+func TestPiecesOnYARN(t *testing.T) {
+	w := newWorld(t)
+	one := w.hdfs + "/one"
+	w.program(t, "bulkload", append([]string{w.job(t, "one", one)}, span...)...).ends(0)
+	t.Run("HFiles for a table of files", func(t *testing.T) { w.tableOfFiles(t, one) })
+	t.Run("an extract", func(t *testing.T) { w.extract(t, one) })
+
+	job, table := w.live(t, "live")
+	w.program(t, "bulkload", append([]string{job, "--mode", "put"}, span...)...).ends(0)
+	want := w.c.Digest(t, table)
+	t.Run("puts", func(t *testing.T) { w.puts(t, want) })
+	t.Run("HFiles for HBase", func(t *testing.T) { w.hfiles(t, want) })
+}
+
+// tableOfFiles ends an attempt as a time-out does, by SIGQUIT and SIGTERM.
+func (w *world) tableOfFiles(t *testing.T, one string) {
+	many := w.hdfs + "/many"
+	load := append([]string{"load", w.job(t, "many", many), "--piece-size", "400KiB"}, span...)
+	p := w.onyarn(t, load...)
+	ended := p.harm("bulkload", syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGCONT)
+	last := p.ends(0)
+	p.failed(ended)
+	p.counted(last, loadCounters)
+	if n, _ := last["pieces"].(float64); n < 3 || last["read"] != float64(sample.Records) {
+		t.Errorf("read %v records in %v pieces, want all of %d in some", last["read"], last["pieces"], sample.Records)
+	}
+	w.program(t, "bulkload", "verify", "--table", many).ends(0)
+	if w.rows(t, many) != w.rows(t, one) {
+		t.Error("there are other rows in the table than one process makes")
+	}
+	w.onyarn(t, load...).ends(99)
+}
+
+// extract ends an attempt that has no other, and so the job; the same command goes on.
+func (w *world) extract(t *testing.T, table string) {
+	one, many := w.hdfs+"/out-one", w.hdfs+"/out-many"
+	size := []string{"--piece-size", "20000"}
+	w.program(t, "extract", asked(table, one, size...)...).ends(0)
+
+	extract := asked(table, many, size...)
+	p := w.onyarn(t, append([]string{"extract", "-D", "mapreduce.map.maxattempts=1"}, extract...)...)
+	killed := p.harm("extract", syscall.SIGKILL)
+	if last := p.ends(1); !strings.Contains(fmt.Sprint(last["error"]), "yarn logs -applicationId application_") {
+		t.Errorf("the job failed with %v, want where to look", last["error"])
+	}
+	p.failed(killed)
+	if _, err := w.files.Stat(t.Context(), many); err == nil {
+		t.Error("after a failed job there is an extract")
+	}
+
+	p = w.onyarn(t, append([]string{"extract"}, extract...)...)
+	p.counted(p.ends(0), map[string]string{"found": "found", "active": "active", "kept": "kept", "events": "events", "files": "files"})
+	if got, want := w.digests(t, many, ".parquet"), w.digests(t, one, ".parquet"); len(want) < 3 || !maps.Equal(got, want) {
+		t.Errorf("the parts are %v, one process makes %v", got, want)
+	}
+}
+
+// puts freezes an attempt until Hadoop takes it for hung.
+func (w *world) puts(t *testing.T, want clustertest.Digest) {
+	job, table := w.live(t, "puts")
+	p := w.onyarn(t, append([]string{"load", "-D", "mapreduce.task.timeout=5000", "-D", "mapreduce.task.timeout.check-interval-ms=500",
+		job, "--mode", "put", "--piece-size", "400KiB"}, span...)...)
+	hung := p.harm("bulkload")
+	last := p.ends(0)
+	p.failed(hung)
+	p.counted(last, loadCounters)
+	if got := w.c.Digest(t, table); got != want {
+		t.Errorf("the table is %+v, want %+v", got, want)
+	}
+	w.program(t, "bulkload", "verify", job).ends(0)
+}
+
+// hfiles does what docs/yarn.md does by hand, and kills an attempt.
+func (w *world) hfiles(t *testing.T, want clustertest.Digest) {
+	_, table := w.live(t, "usertrail")
+	p := w.start(t, "bash", "-euo", "pipefail", "-c", byHand(t), w.dir)
+	killed := p.harm("bulkload", syscall.SIGKILL)
+	last := p.ends(0)
+	p.failed(killed)
+	p.counted(last, loadCounters)
+	if got := w.c.Digest(t, table); got != want {
+		t.Errorf("the table is %+v, want %+v", got, want)
+	}
+	w.program(t, "bulkload", "verify", "--job", filepath.Join(w.dir, "usertrail.yaml")).ends(0)
+}
+
+// byHand is the shell block of the document, in a folder and with a Hadoop of its own.
+func byHand(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/yarn.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, ok := strings.Cut(string(text), "\n```sh\n")
+	block, _, closed := strings.Cut(block, "\n```\n")
+	if !ok || !closed {
+		t.Fatal("docs/yarn.md has no block of sh")
+	}
+	return "cd \"$0\"; PATH=$HADOOP_HOME/bin:$PATH; " + block
+}
