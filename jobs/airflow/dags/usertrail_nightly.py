@@ -7,7 +7,8 @@ defaults come from the environment of the DAG processor: USERTRAIL_JOB, USERTRAI
 import os
 from datetime import timedelta
 
-from airflow.sdk import DAG, Asset, CronTriggerTimetable, Param
+import pendulum
+from airflow.sdk import DAG, Asset, Param
 
 from usertrail_airflow import BulkloadOperator, ExtractOperator, LogsSensor, VerifyOperator
 from usertrail_airflow.dates import day_before
@@ -28,7 +29,8 @@ def night(dag_run, params):
 
 with DAG(
     "usertrail_nightly",
-    schedule=CronTriggerTimetable("30 2 * * *", timezone=ZONE),
+    schedule="30 2 * * *",
+    start_date=pendulum.datetime(2025, 1, 1, tz=ZONE),
     catchup=False,
     max_active_runs=1,  # a table takes one load at a time
     doc_md=__doc__,

@@ -28,7 +28,9 @@ def test_dags_are_read(bag):
 
 
 def test_nightly(bag):
-    assert edges(bag.dags["usertrail_nightly"]) == {("logs", "load"), ("load", "verify"), ("verify", "extract")}
+    dag = bag.dags["usertrail_nightly"]
+    assert edges(dag) == {("logs", "load"), ("load", "verify"), ("verify", "extract")}
+    assert (dag.schedule, dag.timezone.name, dag.catchup) == ("30 2 * * *", "UTC", False)
 
 
 def test_backfill(bag):

@@ -8,9 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
-from airflow.sdk import BaseHook
-
-from usertrail_airflow._airflow import AirflowFailException
+from usertrail_airflow._airflow import AirflowFailException, BaseHook
 
 
 class UsertrailHook(BaseHook):
