@@ -22,8 +22,8 @@ import (
 // ErrNothing is returned where the answer is there already.
 var ErrNothing = errors.New("nothing to do")
 
-// PieceSize is how many behaviours a piece has where nothing else is said: some seconds'
-// work for a core, and many times what it takes YARN to start a container.
+// PieceSize is how many behaviours a piece has where nothing else is said: of a table of
+// files a core took 12 s for as many, and YARN some seconds to start a container.
 const PieceSize = 4_000_000
 
 // What is what a piece of an extract is called.
