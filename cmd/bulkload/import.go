@@ -68,6 +68,7 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	r, err = bulkload.Import(ctx, bulkload.ImportConfig{
 		From: from, Store: store, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Log: o.flags.Log(o.env),
 	})
+	o.env.Outcome("import of "+o.from+" into "+store.Address(), err)
 	printResult(o.env.Stdout, bulkload.Config{Store: store}, r)
 	return r, err
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -92,6 +93,7 @@ func (o *options) load(ctx context.Context) error {
 		return o.env.Report(dryResult{Preview: p}, err)
 	}
 	r, err := o.whenReady(ctx, cfg)
+	o.env.Outcome("load of "+span.String()+" into "+cfg.Store.Address(), err)
 	printDays(o.env.Stdout, r.Calendar)
 	printResult(o.env.Stdout, cfg, r)
 	return o.env.Report(r, err)
@@ -190,7 +192,22 @@ func printChoice(w io.Writer, c bulkload.Choice) {
 	}
 }
 
+// maxFailed is how many files that were not loaded are listed.
+const maxFailed = 10
+
+// printFailed lists the files of which nothing was loaded.
+func printFailed(w io.Writer, failed []bulkload.Failed) {
+	for i, f := range failed {
+		if i == maxFailed {
+			fmt.Fprintf(w, "            … and %d more\n", len(failed)-i)
+			break
+		}
+		fmt.Fprintf(w, "not loaded  %s\n", strings.ReplaceAll(f.Error, "\n", "; "))
+	}
+}
+
 func printResult(w io.Writer, cfg bulkload.Config, r bulkload.Result) {
+	printFailed(w, r.Failed)
 	if r.Files == 0 {
 		return
 	}

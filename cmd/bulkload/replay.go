@@ -40,6 +40,7 @@ func (o *options) replay(ctx context.Context, file string) error {
 	defer cfg.Store.Close()
 	cfg.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	r, err := bulkload.Replay(ctx, cfg, file)
+	o.env.Outcome("replay of "+file+" into "+cfg.Store.Address(), err)
 	printResult(o.env.Stdout, cfg, r)
 	return o.env.Report(r, err)
 }

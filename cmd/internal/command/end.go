@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,6 +81,25 @@ func (e *Env) warn(err error) {
 }
 
 func (e *Env) seconds() float64 { return time.Since(e.Began).Round(time.Millisecond).Seconds() }
+
+// Outcome prints the first line of a summary, which cron mails: how what ended, and
+// after how long.
+func (e *Env) Outcome(what string, err error) {
+	err = e.explain(err)
+	took := time.Since(e.Began).Round(100 * time.Millisecond)
+	text, _, more := strings.Cut(text(err), "\n")
+	if more {
+		text += " …"
+	}
+	switch s := Status(err); s {
+	case OK:
+		fmt.Fprintf(e.Stdout, "done        %s, in %s\n", what, took)
+	case Nothing:
+		fmt.Fprintf(e.Stdout, "status %-4d %s: %s\n", s, what, text)
+	default:
+		fmt.Fprintf(e.Stdout, "status %-4d %s failed after %s: %s\n", s, what, took, text)
+	}
+}
 
 // Host is the name of this machine.
 func Host() string {
