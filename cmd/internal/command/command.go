@@ -79,7 +79,14 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	c.PersistentFlags().Var(&format, logFormatFlag, "how standard error is written: text, or json, one object a line")
 	var metricsFile string
 	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "write how the run ended to this file, for Prometheus's textfile collector")
-	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return env.metered(c, metricsFile) }
+	var lineageTo string
+	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "tell OpenLineage of the run: a file, or an http:// address (default $OPENLINEAGE_URL)")
+	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := env.metered(c, metricsFile); err != nil {
+			return err
+		}
+		return env.traced(c, lineageTo)
+	}
 	return c
 }
 

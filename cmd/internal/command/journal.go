@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
+	"usertrail/internal/job"
 	"usertrail/internal/journal"
 	"usertrail/internal/table"
 )
@@ -60,10 +61,14 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 type endingKey struct{}
 
 // stored notes down which table the run of a context is about.
-func stored(ctx context.Context, fs dfs.FS, s table.Store) {
+func stored(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) {
 	journal.FromContext(ctx).At(fs, CatalogOf(s))
 	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
-		e.setAddress(s.Address())
+		a := about{address: s.Address(), fs: fs, catalog: CatalogOf(s)}
+		if j != nil && j.Pattern != nil {
+			a.logs = j.Pattern.Root
+		}
+		e.setAbout(a)
 	}
 }
 

@@ -23,7 +23,7 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 	}
 	e.AtEnd(func(_ context.Context, end End) error {
 		r := metrics.Run{
-			Program: e.name, Command: commandName(c), Table: e.shared().address(), Ended: end.At, Seconds: end.Seconds, Status: end.Status,
+			Program: e.name, Command: commandName(c), Table: e.shared().about().address, Ended: end.At, Seconds: end.Seconds, Status: end.Status,
 			Success: end.Status == OK || end.Status == Nothing, Changed: end.Status == OK,
 		}
 		err := json.Unmarshal(end.Result, &r.Result)

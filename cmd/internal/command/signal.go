@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"usertrail/internal/dfs"
 	"usertrail/internal/progress"
 )
 
@@ -117,19 +118,27 @@ type ending struct {
 
 	accounts []func(context.Context, End) error
 	refused  func(*cobra.Command) bool // nil where no journal is kept
-	table    string                    // its address, once it is known
+	known    about
 }
 
-func (s *ending) address() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.table
+// about is what a run is about, as far as it is known.
+type about struct {
+	address string // of the table
+	fs      dfs.FS
+	catalog string // directory of the table's catalog
+	logs    string // the folder of the job's logs; empty without a job
 }
 
-func (s *ending) setAddress(table string) {
+func (s *ending) about() about {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.table = table
+	return s.known
+}
+
+func (s *ending) setAbout(a about) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known = a
 }
 
 // board shows what the workers of the run are at.

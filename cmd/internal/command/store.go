@@ -45,7 +45,7 @@ func (f *Flags) Store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, er
 func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
 	s, err := store(ctx, fs, address, j, w)
 	if err == nil {
-		stored(ctx, fs, s)
+		stored(ctx, fs, s, j)
 	}
 	return s, err
 }

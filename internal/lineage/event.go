@@ -1,0 +1,165 @@
+// Package lineage tells OpenLineage which run made which dataset of which: run events
+// by its specification, appended to a file, a line each, or posted to an address.
+//
+// A run has an event START and one of COMPLETE, FAIL or ABORT, both with the same run
+// ID. Datasets are named as the specification names those of files: by what serves
+// them and the path there.
+package lineage
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	spec   = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
+	facets = "https://openlineage.io/spec/facets/"
+)
+
+// A Type is where a run is with an event.
+type Type string
+
+// The types.
+const (
+	Start    Type = "START"
+	Complete Type = "COMPLETE"
+	Fail     Type = "FAIL"
+	Abort    Type = "ABORT" // somebody stopped it
+)
+
+// A Run is what its events have in common.
+type Run struct {
+	ID        string // a UUID, such as NewID makes
+	Namespace string // of the job
+	Job       string
+	Producer  string // URI of the program that tells
+
+	From, To time.Time // the days that the run is about, To not included; zero where none
+	Parent   *Parent
+}
+
+// A Parent is the run that started this one.
+type Parent struct{ Namespace, Job, RunID string }
+
+// A Dataset is one that was read or written.
+type Dataset struct {
+	Namespace, Name string
+	Fields          []Field // nil where they are not known
+	Written         *Written
+}
+
+// A Field is a column.
+type Field struct {
+	Name string `json:"name"`
+	Type string `json:"type,omitempty"`
+}
+
+// Written is how much a run wrote.
+type Written struct {
+	Rows, Files int64
+	Size        int64 // bytes; 0 where it is not known
+}
+
+// NewID makes the ID of a run.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// ParseParent reads a parent as Airflow's integration gives it in
+// $OPENLINEAGE_PARENT_ID: namespace/job/run ID.
+func ParseParent(text string) (*Parent, bool) {
+	front, id, ok := cutLast(text)
+	if !ok || uuid.Validate(id) != nil {
+		return nil, false
+	}
+	namespace, job, ok := cutLast(front)
+	if !ok || namespace == "" || job == "" {
+		return nil, false
+	}
+	return &Parent{namespace, job, id}, true
+}
+
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, '/')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// Place names the dataset that an address means: a path, local or with a scheme.
+func Place(address string) Dataset {
+	if i := strings.Index(address, "://"); i >= 0 {
+		rest := address[i+len("://"):]
+		host, path, _ := strings.Cut(rest, "/")
+		if strings.HasPrefix(address, "hdfs://") {
+			path = "/" + path
+		}
+		return Dataset{Namespace: address[:i] + "://" + host, Name: path}
+	}
+	if abs, err := filepath.Abs(address); err == nil {
+		address = abs
+	}
+	return Dataset{Namespace: "file", Name: filepath.ToSlash(address)}
+}
+
+// Event is the event of a type, in the form that is sent. why is the error of a run that
+// failed.
+func (r *Run) Event(t Type, at time.Time, inputs, outputs []Dataset, why string) map[string]any {
+	run := map[string]any{}
+	if !r.From.IsZero() {
+		run["nominalTime"] = r.facet("1-0-1/NominalTimeRunFacet", map[string]any{
+			"nominalStartTime": r.From.Format(time.RFC3339), "nominalEndTime": r.To.Format(time.RFC3339),
+		})
+	}
+	if r.Parent != nil {
+		run["parent"] = r.facet("1-2-0/ParentRunFacet", map[string]any{
+			"run": map[string]any{"runId": r.Parent.RunID},
+			"job": map[string]any{"namespace": r.Parent.Namespace, "name": r.Parent.Job},
+		})
+	}
+	if why != "" {
+		run["errorMessage"] = r.facet("1-0-1/ErrorMessageRunFacet", map[string]any{"message": why, "programmingLanguage": "Go"})
+	}
+	return map[string]any{
+		"eventType": t,
+		"eventTime": at.UTC().Format("2006-01-02T15:04:05.000Z07:00"),
+		"producer":  r.Producer,
+		"schemaURL": spec,
+		"run":       map[string]any{"runId": r.ID, "facets": run},
+		"job": map[string]any{"namespace": r.Namespace, "name": r.Job, "facets": map[string]any{
+			"jobType": r.facet("2-0-4/JobTypeJobFacet", map[string]any{"processingType": "BATCH", "integration": "USERTRAIL", "jobType": "COMMAND"}),
+		}},
+		"inputs":  r.datasets(inputs),
+		"outputs": r.datasets(outputs),
+	}
+}
+
+// datasets are those of an event, never nil.
+func (r *Run) datasets(all []Dataset) []map[string]any {
+	out := []map[string]any{}
+	for _, d := range all {
+		set := map[string]any{"namespace": d.Namespace, "name": d.Name}
+		if len(d.Fields) > 0 {
+			set["facets"] = map[string]any{"schema": r.facet("1-2-0/SchemaDatasetFacet", map[string]any{"fields": d.Fields})}
+		}
+		if w := d.Written; w != nil {
+			written := map[string]any{"rowCount": w.Rows, "fileCount": w.Files}
+			if w.Size > 0 {
+				written["size"] = w.Size
+			}
+			set["outputFacets"] = map[string]any{"outputStatistics": r.facet("1-0-2/OutputStatisticsOutputDatasetFacet", written)}
+		}
+		out = append(out, set)
+	}
+	return out
+}
+
+// facet is a facet by its version and name.
+func (r *Run) facet(name string, fields map[string]any) map[string]any {
+	_, kind, _ := strings.Cut(name, "/")
+	fields["_producer"] = r.Producer
+	fields["_schemaURL"] = facets + name + ".json#/$defs/" + kind
+	return fields
+}
