@@ -337,10 +337,11 @@ func (w *world) extract(t *testing.T, table string) {
 	}
 }
 
-// puts freezes an attempt until Hadoop takes it for hung.
+// puts freezes an attempt until Hadoop takes it for hung, which is as long as its lock
+// on HDFS outlives it.
 func (w *world) puts(t *testing.T, want clustertest.Digest) {
 	job, table := w.live(t, "puts")
-	p := w.onyarn(t, append([]string{"load", "-D", "mapreduce.task.timeout=5000", "-D", "mapreduce.task.timeout.check-interval-ms=500",
+	p := w.onyarn(t, append([]string{"load", "-D", "mapreduce.task.timeout=60000", "-D", "mapreduce.task.timeout.check-interval-ms=500",
 		job, "--mode", "put", "--piece-size", "400KiB"}, span...)...)
 	hung := p.harm("bulkload")
 	last := p.ends(0)
