@@ -96,6 +96,9 @@ func TestADraftReadsWhatTheTrueJobReads(t *testing.T) {
 			if d.Bad != 0 || d.Good != d.Read || d.Read == 0 || d.Passed != 0 {
 				t.Errorf("%v: %+v, want all of the sample good", w, d.Summary)
 			}
+			if i%8 > 0 {
+				return
+			}
 			if again := makeDraft(t, dir); again.Text != d.Text {
 				t.Errorf("%v: the same logs give\n%s\nand\n%s", w, d.Text, again.Text)
 			}

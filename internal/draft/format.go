@@ -109,6 +109,9 @@ func bestDelimiter(samples []*sample) format {
 	blanks.run(some)
 	trials = append(trials, blanks)
 	trials = slices.DeleteFunc(trials, func(t trial) bool { return t.even < even || t.columns < 1.5 })
+	for i := range trials {
+		trials[i].lookForTimes(some)
+	}
 	if len(trials) == 0 {
 		return format{syntax: record.CSV, delimiter: ",", unsure: "no delimiter cuts the lines into as many columns each"}
 	}
@@ -160,7 +163,6 @@ func delimiters(samples []*sample) []string {
 // run cuts the first rows of samples, and judges the columns.
 func (t *trial) run(samples []*sample) {
 	var evenRows, rows, bad int
-	timed := [3]int{}
 	var columns float64
 	for _, s := range samples {
 		if len(t.delimiter) > 0 && !bytes.Contains(s.text, []byte(t.delimiter)) {
@@ -183,11 +185,23 @@ func (t *trial) run(samples []*sample) {
 				columns++
 			}
 		}
-		timed[timesIn(got, width)]++
 	}
 	t.columns = columns / float64(len(samples))
 	t.even = float64(evenRows) / float64(max(1, rows))
 	t.clean = 1 - float64(bad)/float64(max(1, rows))
+}
+
+// timedRows are enough to see that a column holds times.
+const timedRows = 20
+
+// lookForTimes judges whether the columns of samples hold times.
+func (t *trial) lookForTimes(samples []*sample) {
+	timed := [3]int{}
+	for _, s := range samples {
+		rows, _ := record.Rows(s.text, t.syntax, t.delimiter, timedRows, s.whole)
+		width, _ := usualWidth(rows)
+		timed[timesIn(rows, width)]++
+	}
 	for n, count := range timed {
 		if count*2 > len(samples) {
 			t.times = n

@@ -67,18 +67,18 @@ type timing struct {
 // epoch says whether the texts are numbers that could be anything.
 func (t *timing) epoch() bool { return strings.HasPrefix(t.format, "epoch_") }
 
-// readers read times by format; mu guards them.
-var readers = struct {
-	mu  sync.Mutex
-	all map[string]func(string, behaviour.Date) (record.Written, bool)
-}{all: map[string]func(string, behaviour.Date) (record.Written, bool){}}
+// A clockmaker reads times, by format. It is used by one goroutine.
+type clockmaker map[string]func(string, behaviour.Date) (record.Written, bool)
 
-// reader is what reads times of a format, nil if it is none. readers.mu is held.
-func reader(format string) func(string, behaviour.Date) (record.Written, bool) {
-	read, ok := readers.all[format]
+// clockmakers are those that nobody uses: to make one takes longer than its work.
+var clockmakers = sync.Pool{New: func() any { return clockmaker{} }}
+
+// reader is what reads times of a format, nil if it is none.
+func (c clockmaker) reader(format string) func(string, behaviour.Date) (record.Written, bool) {
+	read, ok := c[format]
 	if !ok {
 		read, _ = record.TimeReader(format)
-		readers.all[format] = read
+		c[format] = read
 	}
 	return read
 }
@@ -92,15 +92,15 @@ func bestTimes(texts []stamped) []timing {
 	if len(texts) == 0 {
 		return nil
 	}
-	readers.mu.Lock()
-	defer readers.mu.Unlock()
+	c := clockmakers.Get().(clockmaker)
+	defer clockmakers.Put(c)
 	formats := layouts
 	if e, ok := epochs[len(wholePart(texts[0].text))]; ok {
 		formats = append([]string{e}, layouts...)
 	}
 	var out []timing
 	for rank, format := range formats {
-		if t, ok := tryFormat(format, texts); ok {
+		if t, ok := tryFormat(c.reader(format), format, texts); ok {
 			t.rank = rank
 			out = append(out, t)
 		}
@@ -120,8 +120,7 @@ func wholePart(text string) string {
 	return whole
 }
 
-func tryFormat(format string, texts []stamped) (timing, bool) {
-	read := reader(format)
+func tryFormat(read func(string, behaviour.Date) (record.Written, bool), format string, texts []stamped) (timing, bool) {
 	t := timing{format: format, zoned: true, offsets: map[int64]int{}, hours: map[int]int{}}
 	for i, s := range texts {
 		near := someDay
