@@ -132,6 +132,7 @@ type load struct {
 	kindMap   []mapped          // by the job's kinds
 	unique    []job.Unique      // by the table's kinds
 	ledgers   *ledgers
+	plans     []*manifest.Plan // that are not committed
 	result    Result
 	failed    []error
 }
@@ -209,6 +210,9 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 	}
 	days := l.newCalendar(found, inputs)
 	defer func() { days.tell(&r) }()
+	if err := l.endPlans(ctx); err != nil {
+		return l.result, err
+	}
 	if len(inputs) == 0 {
 		return l.result, l.nothing()
 	}

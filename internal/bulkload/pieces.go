@@ -115,7 +115,7 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 	folder := pieces[0].folder(p.load)
 	for i := range pieces {
 		for _, in := range pieces[i].Inputs {
-			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Part: in.Part})
+			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part})
 		}
 		r, err := folder.Report(ctx, i)
 		if err != nil {
@@ -269,14 +269,28 @@ func cutPieces(inputs []*input, size int64, tied func(*input) string) [][]*input
 	return out
 }
 
-// endPlans forgets the plans that are committed, or whose files were all loaded in
-// another way.
-func (l *load) endPlans(ctx context.Context) error {
+// reserve learns which numbers the files of plans have that are not committed.
+func (l *load) reserve(ctx context.Context) error {
 	plans, err := l.target.Plans(ctx)
 	if err != nil {
 		return err
 	}
+	l.plans = plans
 	for _, p := range plans {
+		for _, in := range p.Inputs {
+			if l.ledgers.numbers[in.Number] == "" {
+				l.ledgers.numbers[in.Number] = in.Path
+				l.ledgers.planned[in.Path] = in.Number
+			}
+		}
+	}
+	return nil
+}
+
+// endPlans forgets the plans that are committed, or whose files were all loaded in
+// another way.
+func (l *load) endPlans(ctx context.Context) error {
+	for _, p := range l.plans {
 		if !l.ledgers.hold(p) {
 			continue
 		}

@@ -93,7 +93,10 @@ func (l *load) learn(ctx context.Context) error {
 		return err
 	}
 	l.ledgers = newLedgers(loads)
-	return l.takeUp(ctx)
+	if err := l.takeUp(ctx); err != nil {
+		return err
+	}
+	return l.reserve(ctx)
 }
 
 // ledgers are what all loads together know of delivered files.
@@ -104,6 +107,7 @@ type ledgers struct {
 	numbers map[uint32]string          // path
 	plans   map[string]int             // numbers of the loads that were made of pieces
 	begun   map[string]*manifest.Input // by path: those that no load holds, with cells in the table
+	planned map[string]uint32          // by path: numbers of files that no load holds and a plan does
 }
 
 // content is what a delivered file holds. Two behaviours' files of the same bytes
@@ -116,7 +120,7 @@ type content struct {
 func newLedgers(loads []*manifest.Load) *ledgers {
 	k := &ledgers{
 		byPath: map[string][]*manifest.Input{}, bySHA: map[content]string{}, numbers: map[uint32]string{}, plans: map[string]int{},
-		begun: map[string]*manifest.Input{},
+		begun: map[string]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	k.loads = loads
 	for _, l := range loads {
@@ -146,6 +150,9 @@ func (k *ledgers) number(path string) (uint32, error) {
 	}
 	if begun := k.begun[path]; begun != nil {
 		return begun.Number, nil
+	}
+	if n, ok := k.planned[path]; ok {
+		return n, nil
 	}
 	n, err := column.Number(path, func(n uint32) bool { return k.numbers[n] == "" })
 	if err == nil {

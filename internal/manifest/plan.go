@@ -13,8 +13,9 @@ func (p *Plan) version() int { return p.Version }
 
 // A PlannedFile is a delivered file, and what of it is to be loaded.
 type PlannedFile struct {
-	Path string `json:"path"` // below the logs' root
-	Part *Part  `json:"part,omitempty"`
+	Path   string `json:"path"`   // below the logs' root
+	Number uint32 `json:"number"` // which no other file may get meanwhile
+	Part   *Part  `json:"part,omitempty"`
 }
 
 // A Report is what came of one piece of a plan. It is written when all that it names
