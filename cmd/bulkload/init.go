@@ -24,6 +24,9 @@ type initResult struct {
 	draft.Summary
 }
 
+// noDraft is the last line of an init that drafted nothing.
+var noDraft = initResult{Summary: draft.Summary{Behaviours: []string{}, Unsure: []string{}, FillIn: []string{}}}
+
 func newInit(env *command.Env) *cobra.Command {
 	cfg := draft.Config{}
 	var out string
@@ -48,7 +51,7 @@ never overwritten. With --out - the draft is standard output, and the last line 
 			return runInit(c.Context(), env, cfg, out)
 		},
 	}
-	env.Reports(c, initResult{})
+	env.Reports(c, noDraft)
 	f := c.Flags()
 	f.StringVar(&out, "out", command.DefaultJob, "job file to write, local or hdfs://; - prints it")
 	f.StringVar(&cfg.Table, "table", "", "table that the job names (default trails, beside the job file)")
@@ -59,7 +62,7 @@ never overwritten. With --out - the draft is standard output, and the last line 
 }
 
 func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string) error {
-	r := initResult{}
+	r := noDraft
 	if err := checkInit(cfg); err != nil {
 		return env.Report(r, err)
 	}
