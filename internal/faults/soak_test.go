@@ -219,6 +219,14 @@ func (s *soak) load(t *testing.T, x *night, mode string) (statuses []int) {
 		statuses = append(statuses, r.status)
 		s.expect(x, "the load without room", r.status, 1, 75)
 		s.counts.add(r)
+		p := s.loading(t, x, mode) // and once more, until the room ends in the midst of it
+		time.Sleep(time.Duration(s.dice.Int64N(int64(s.took) / 3)))
+		s.fill(t)
+		r = p.wait(t)
+		s.empty(t)
+		statuses = append(statuses, r.status)
+		s.expect(x, "the load whose room ended", r.status, 0, 1, 75)
+		s.counts.add(r)
 	case deadServer:
 		servers := s.cluster.RegionServers()
 		name := servers[s.dice.IntN(len(servers))].Name
@@ -235,7 +243,7 @@ func (s *soak) load(t *testing.T, x *night, mode string) (statuses []int) {
 	switch x.trouble {
 	case empty:
 		s.expect(x, "the load", last(), 99)
-	case killed: // perhaps all of it was in before it was killed
+	case killed, full: // perhaps all of it was in before that
 		s.expect(x, "the load", last(), 0, 99)
 	default:
 		s.expect(x, "the load", last(), 0)
@@ -365,7 +373,7 @@ const ballast = "ballast"
 func newDisk(t *testing.T) *disk {
 	t.Helper()
 	d := &disk{dir: t.TempDir()}
-	out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256m", "usertrail", d.dir).CombinedOutput()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "usertrail", d.dir).CombinedOutput()
 	if err != nil {
 		fmt.Printf("no disk will be full: mount: %v: %s", err, out)
 		d.only = true
