@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/snapshot"
+	"usertrail/internal/userlist"
 )
 
 func main() {
@@ -250,18 +251,18 @@ func open(ctx context.Context, s table.Store, j *job.Job) (table.Loader, error) 
 	return s.New(ctx, table.Plan{Layout: layout.Default, Schema: j.Schema})
 }
 
-func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, limit int64) (*extract.Users, error) {
+func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, limit int64) (*userlist.List, error) {
 	switch o.users {
 	case "all":
-		return extract.AllUsers(), nil
+		return userlist.All(), nil
 	case "-":
-		return extract.ReadUsers(o.env.Stdin, "standard input", l, limit)
+		return userlist.Read(o.env.Stdin, "standard input", l, limit)
 	}
-	u, err := extract.OpenUsers(ctx, fs, o.users, l, limit)
+	u, err := userlist.Open(ctx, fs, o.users, l, limit)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil, fmt.Errorf("%w: --users: %w", job.ErrNoInput, err)
-	case err != nil && !errors.Is(err, extract.ErrUsers):
+	case err != nil && !errors.Is(err, userlist.ErrList):
 		return nil, fmt.Errorf("--users: %w", err)
 	}
 	return u, err

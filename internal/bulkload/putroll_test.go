@@ -24,6 +24,7 @@ import (
 	"usertrail/internal/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/userlist"
 )
 
 // puts loads days by puts, with so many workers.
@@ -134,7 +135,7 @@ func (p *port) extracts(when string) {
 		for _, from := range []table.Table{opened, table.Unrolled(opened)} {
 			out := filepath.Join(p.t.TempDir(), "out")
 			r, err := extract.Run(p.t.Context(), extract.Config{
-				FS: local.New(), Table: from, Users: extract.AllUsers(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")},
+				FS: local.New(), Table: from, Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")},
 				Types: []string{"play", "order"}, Active: active, Out: out, Workers: 2, Progress: progress.Config{Quiet: true},
 			})
 			if err != nil || r.Events == 0 {

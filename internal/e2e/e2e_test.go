@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/job"
 	"usertrail/internal/progress"
 	"usertrail/internal/table/files"
+	"usertrail/internal/userlist"
 )
 
 // repository is the folder that go.mod lies in.
@@ -131,7 +132,7 @@ func extractAll(t *testing.T, dir, out string, s behaviour.Span, types []string,
 	}
 	defer tab.Close()
 	r, err := extract.Run(t.Context(), extract.Config{
-		FS: disk, Table: tab, Users: extract.AllUsers(), Span: s, Types: types, Active: active, Out: out,
+		FS: disk, Table: tab, Users: userlist.All(), Span: s, Types: types, Active: active, Out: out,
 		Workers: 2, Progress: progress.Config{Quiet: true},
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/progress"
 	"usertrail/internal/samplelog"
 	"usertrail/internal/table/files"
+	"usertrail/internal/userlist"
 )
 
 // TestHDFSAndDiskAgree makes logs, loads them and extracts from the table, once on
@@ -68,7 +69,7 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 	}
 	defer tab.Close()
 	if _, err := extract.Run(t.Context(), extract.Config{
-		FS: fsys, Table: tab, Users: extract.AllUsers(), Span: s, Types: []string{"play", "order"}, Active: "any", Out: out,
+		FS: fsys, Table: tab, Users: userlist.All(), Span: s, Types: []string{"play", "order"}, Active: "any", Out: out,
 		Workers: 2, Progress: progress.Config{Quiet: true},
 	}); err != nil {
 		t.Fatal(err)

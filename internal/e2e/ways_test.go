@@ -25,6 +25,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
+	"usertrail/internal/userlist"
 	"usertrail/internal/verify"
 )
 
@@ -199,16 +200,16 @@ func (w *town) run(e *errand, asked table.Table, plan fetch.Plan) map[string]str
 }
 
 // users are the first few, one of them unknown, or all.
-func (w *town) users(few int, l layout.Layout) *extract.Users {
+func (w *town) users(few int, l layout.Layout) *userlist.List {
 	w.t.Helper()
 	if few == 0 {
-		return extract.AllUsers()
+		return userlist.All()
 	}
 	list := "nobody\n"
 	for i := range few {
 		list += w.sample.User(i) + "\n"
 	}
-	users, err := extract.ReadUsers(strings.NewReader(list), "list", l, 1<<20)
+	users, err := userlist.Read(strings.NewReader(list), "list", l, 1<<20)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/fetch"
 	"usertrail/internal/table"
 	"usertrail/internal/testworld"
+	"usertrail/internal/userlist"
 )
 
 // TestConditionsAreTheOracles asks worlds many questions with conditions made up, in
@@ -102,7 +103,7 @@ func TestWhoFirstPayloadAfter(t *testing.T) {
 	}
 	defer opened.Close()
 	list := strings.NewReader(strings.Join(append(w.Users, "nobody"), "\n"))
-	users, err := extract.ReadUsers(list, "list", opened.Info().Layout, 1<<30)
+	users, err := userlist.Read(list, "list", opened.Info().Layout, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

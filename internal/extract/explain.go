@@ -75,7 +75,7 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 	q.detail(&f.Facts, ledgers)
 	f.Regions, f.Asked, f.Auto = int64(x.Regions), string(cmp.Or(c.Plan, fetch.Auto)), string(c.Plan.For(q.want))
 	x.Rolls, x.Found, x.May, x.Users = f.Rolls, f.Found.Users, f.Stay.Users, f.Listed
-	if q.users.all {
+	if q.users.IsAll() {
 		x.Users = x.Found
 	}
 	x.Exact = q.census.daily && !q.census.unsure && x.Sampled == 0
@@ -119,7 +119,7 @@ func (q *question) survey(ctx context.Context, x *Explanation) (there, found est
 // users would walk over more than mostRolled.
 func (q *question) sample(regions []split.Region) []split.Region {
 	known := table.Known(q.table)
-	if !q.users.all || known == nil {
+	if !q.users.IsAll() || known == nil {
 		return regions
 	}
 	var users int64
@@ -140,8 +140,8 @@ func (q *question) sample(regions []split.Region) []split.Region {
 // behaviours that make a user active, and those who may stay. Of an empty list it finds
 // out whether there are rolls.
 func (q *question) surveyRegion(ctx context.Context, r split.Region, everybody, doers *census) error {
-	from, to := q.users.within(r)
-	if !q.users.all && from == to && q.users.len() > 0 {
+	from, to := q.users.Within(r)
+	if !q.users.IsAll() && from == to && q.users.Len() > 0 {
 		return nil
 	}
 	users, err := q.table.Users(ctx, r, q.span)

@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
+	"usertrail/internal/userlist"
 )
 
 // unread is a table of which no row can be read.
@@ -75,10 +76,10 @@ func (h *house) opened(t *testing.T, u turn) *files.Table {
 // question is a world's question as extract takes it.
 func (h *house) question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
 	t.Helper()
-	users := extract.AllUsers()
+	users := userlist.All()
 	if q.Users != nil {
 		var err error
-		if users, err = extract.ReadUsers(strings.NewReader(strings.Join(q.Users, "\n")), "list", in.Info().Layout, 1<<30); err != nil {
+		if users, err = userlist.Read(strings.NewReader(strings.Join(q.Users, "\n")), "list", in.Info().Layout, 1<<30); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,11 +265,11 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	if p := x.Plans[x.Chosen]; p.Name != estimate.Get {
 		t.Errorf("one row of each user: %q is chosen", p.Name)
 	}
-	if _, err := extract.Explain(t.Context(), extract.Config{Table: opened, Users: extract.AllUsers(), Span: w.Span, Types: []string{"plya"}}, opened); !errors.Is(err, extract.ErrQuestion) {
+	if _, err := extract.Explain(t.Context(), extract.Config{Table: opened, Users: userlist.All(), Span: w.Span, Types: []string{"plya"}}, opened); !errors.Is(err, extract.ErrQuestion) {
 		t.Errorf("an unknown behaviour: %v", err)
 	}
 	x = explain(live, func(c *extract.Config) {
-		if c.Users, err = extract.ReadUsers(strings.NewReader("\n"), "list", opened.Info().Layout, 1<<20); err != nil {
+		if c.Users, err = userlist.Read(strings.NewReader("\n"), "list", opened.Info().Layout, 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	})

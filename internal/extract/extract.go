@@ -55,6 +55,7 @@ import (
 	"usertrail/internal/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/userlist"
 )
 
 // PartEvents is about how many behaviours a part holds.
@@ -75,7 +76,7 @@ const (
 type Config struct {
 	FS     dfs.FS
 	Table  table.Table
-	Users  *Users
+	Users  *userlist.List
 	Span   behaviour.Span
 	Types  []string
 	Active string // all, any or min:N; all
@@ -112,9 +113,9 @@ func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
 
 // workers is how many there may be at once. The list has to leave room for one.
 func (c *Config) workers() (int, error) {
-	room := c.memory() - restMemory - c.Users.bytes()
+	room := c.memory() - restMemory - c.Users.Bytes()
 	if room < workerMemory {
-		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", ErrUsers, c.Users.len())
+		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", userlist.ErrList, c.Users.Len())
 	}
 	return max(1, min(c.Workers, int(room/workerMemory))), nil
 }

@@ -45,7 +45,7 @@ func (f *facts) settle(people estimate.People, daily bool) {
 func (q *question) before(known *manifest.Table) *facts {
 	f := &facts{Facts: estimate.Facts{
 		Live: q.info.Narrow, Rolls: estimate.Unknown, Workers: q.workers,
-		All: q.users.all, Listed: int64(q.users.len()), Days: q.span.Days(),
+		All: q.users.IsAll(), Listed: int64(q.users.Len()), Days: q.span.Days(),
 		Absent: q.existence != nil, Screens: q.screen != nil,
 	}}
 	f.Kinds = make([]estimate.Kind, len(q.info.Schema.Kinds))

@@ -22,6 +22,7 @@ import (
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/testworld"
+	"usertrail/internal/userlist"
 )
 
 // modes are all the ways in which an operation can fail.
@@ -343,7 +344,7 @@ func TestNoRegionIsLeftOut(t *testing.T) {
 		for i := range 100 {
 			out := filepath.Join(h.dir, fmt.Sprintf("out-%d-%d", at, i))
 			_, err := extract.Run(t.Context(), extract.Config{
-				FS: h.fs, Table: brokenRegion{tab, at}, Users: extract.AllUsers(), Span: w.Span, Types: w.Names(), Active: "any", Out: out, Workers: 2,
+				FS: h.fs, Table: brokenRegion{tab, at}, Users: userlist.All(), Span: w.Span, Types: w.Names(), Active: "any", Out: out, Workers: 2,
 			})
 			if !errors.Is(err, errBroken) {
 				t.Fatalf("region %d, try %d: %v, want %v", at, i, err, errBroken)

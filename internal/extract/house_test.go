@@ -33,6 +33,7 @@ import (
 	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
 	"usertrail/internal/trailfile"
+	"usertrail/internal/userlist"
 )
 
 var seedFlag = flag.Uint64("seed", 0, "the only world to try; 0 is a few known ones and a new one")
@@ -223,10 +224,10 @@ func (h *house) asks(ctx context.Context, q testworld.Question, u turn, out stri
 	if err != nil {
 		return extract.Config{}, err
 	}
-	users := extract.AllUsers()
+	users := userlist.All()
 	if q.Users != nil {
 		list := strings.NewReader(strings.Join(q.Users, "\n"))
-		if users, err = extract.ReadUsers(list, "list", asked.Info().Layout, 1<<30); err != nil {
+		if users, err = userlist.Read(list, "list", asked.Info().Layout, 1<<30); err != nil {
 			return extract.Config{}, errors.Join(err, asked.Close())
 		}
 	}

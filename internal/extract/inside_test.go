@@ -7,6 +7,7 @@ import (
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/userlist"
 )
 
 // large is a table that says how many users its rolls name.
@@ -41,12 +42,16 @@ func TestLargeTablesAreSampled(t *testing.T) {
 		for d := range behaviour.Date(4) {
 			m.Files = append(m.Files, manifest.File{Users: c.users, Span: behaviour.Span{From: 16_000 + d, To: 16_000 + d}})
 		}
-		q := &question{table: large{m: m}, users: &Users{all: c.all}, span: c.span}
+		users := new(userlist.List)
+		if c.all {
+			users = userlist.All()
+		}
+		q := &question{table: large{m: m}, users: users, span: c.span}
 		if got := q.sample(regions); len(got) != c.want {
 			t.Errorf("rolls of %d users a day, %s, all %t: %d regions, want %d", c.users, c.span, c.all, len(got), c.want)
 		}
 	}
-	q := &question{table: large{m: &manifest.Table{Files: []manifest.File{{Users: 1 << 40, Span: day}}}}, users: AllUsers(), span: day}
+	q := &question{table: large{m: &manifest.Table{Files: []manifest.File{{Users: 1 << 40, Span: day}}}}, users: userlist.All(), span: day}
 	if got := q.sample(regions[:1]); len(got) != 1 {
 		t.Errorf("of one region %d are looked at", len(got))
 	}

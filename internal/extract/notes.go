@@ -66,9 +66,9 @@ func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, e
 // nobody says why nobody came out of a table that has what was asked for.
 func (q *question) nobody(ctx context.Context, r Result) (string, error) {
 	switch c := &q.asked; {
-	case !q.users.all && r.Users == 0:
+	case !q.users.IsAll() && r.Users == 0:
 		return "the list of users is empty", nil
-	case r.Found == 0 && q.users.all:
+	case r.Found == 0 && q.users.IsAll():
 		return "nobody did any of these behaviours on these days", nil
 	case r.Found == 0:
 		known, err := q.someUsers(ctx)

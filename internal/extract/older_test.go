@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/testworld"
 	"usertrail/internal/upkeep"
+	"usertrail/internal/userlist"
 )
 
 // aging is a table that keeps cells for a time.
@@ -36,7 +37,7 @@ func TestDaysThatAreGoneAreSaid(t *testing.T) {
 		}
 		defer opened.Close()
 		c := extract.Config{
-			FS: h.fs, Table: opened, Users: extract.AllUsers(), Span: behaviour.Span{From: from, To: w.Span.To}, Types: w.Names(), Active: "any",
+			FS: h.fs, Table: opened, Users: userlist.All(), Span: behaviour.Span{From: from, To: w.Span.To}, Types: w.Names(), Active: "any",
 		}
 		said, err := extract.Notes(t.Context(), of(opened), c, extract.Result{Kept: 1})
 		if err != nil {

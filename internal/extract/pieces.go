@@ -86,8 +86,8 @@ func (q *question) shares(ctx context.Context, c *Config, regions []split.Region
 // there is one share.
 func (q *question) cutRegion(ctx context.Context, r split.Region, size, each int64) ([]share, error) {
 	out := []share{{Region: r}}
-	from, to := q.users.within(r)
-	if !q.users.all && from == to {
+	from, to := q.users.Within(r)
+	if !q.users.IsAll() && from == to {
 		return out, nil
 	}
 	users, err := q.table.Users(ctx, r, q.span)
@@ -95,7 +95,7 @@ func (q *question) cutRegion(ctx context.Context, r split.Region, size, each int
 		return nil, err
 	}
 	defer users.Close()
-	if _, known := users.(table.Daily); !known && q.users.all {
+	if _, known := users.(table.Daily); !known && q.users.IsAll() {
 		out[0].behaviours = size
 		return out, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/userlist"
 )
 
 // A place is where answers for one OUT grow: a hidden directory beside it, with a lock.
@@ -86,6 +87,32 @@ func (p *place) wipe(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// writeUsers writes the list that pieces read theirs from.
+func (p *place) writeUsers(ctx context.Context, u *userlist.List) error {
+	f, err := p.fs.Create(ctx, p.name(usersName))
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := u.Write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// readUsers reads a piece's users, or all, which may take limit bytes of memory.
+func (p *place) readUsers(ctx context.Context, s *userlist.Members, limit int64) (*userlist.List, error) {
+	if s == nil {
+		return userlist.All(), nil
+	}
+	f, err := p.fs.Open(ctx, p.name(usersName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return s.Read(f, p.name(usersName), limit)
 }
 
 // planned is the plan that lies here, nil if none does.

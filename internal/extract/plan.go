@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/userlist"
 )
 
 // ErrNothing is returned where the answer is there already.
@@ -38,7 +39,7 @@ type Piece struct {
 	Overwrite bool              `json:"overwrite,omitempty"`
 	From      manifest.Key      `json:"from,omitempty"`  // the first user key
 	Until     manifest.Key      `json:"until,omitempty"` // the first past it
-	Users     *Members          `json:"users,omitempty"` // none: all of the range
+	Users     *userlist.Members `json:"users,omitempty"` // none: all of the range
 	Fetch     fetch.Plan        `json:"fetch,omitempty"`
 	Question  manifest.Question `json:"question"`
 }
@@ -98,7 +99,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	if err != nil {
 		return nil, r, err
 	}
-	r.Plan, r.Pieces, r.Users = cut.plan, len(cut.ranges), int64(q.users.len())
+	r.Plan, r.Pieces, r.Users = cut.plan, len(cut.ranges), int64(q.users.Len())
 	if done, err := p.committed(ctx, cut.plan); err != nil {
 		return nil, r, err
 	} else if done {
@@ -108,7 +109,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	if err := checkOut(ctx, &c); err != nil {
 		return nil, r, err
 	}
-	list := cutUsers(q.users, cut.ranges)
+	list := userlist.Cut(q.users, cut.ranges)
 	if err := p.prepare(ctx, &c, q, cut); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
@@ -127,7 +128,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 }
 
 // piecesOf makes pieces that are like the first but for their ranges and their users.
-func piecesOf(first Piece, ranges []split.Region, list []*Members) []Piece {
+func piecesOf(first Piece, ranges []split.Region, list []*userlist.Members) []Piece {
 	all := make([]Piece, len(ranges))
 	for i, r := range ranges {
 		all[i] = first

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 	"usertrail/internal/trailfile"
+	"usertrail/internal/userlist"
 )
 
 // ErrQuestion is wrapped by errors that another try of the same command cannot
@@ -52,7 +53,7 @@ type Conditions struct {
 type question struct {
 	table   table.Table
 	info    table.Info
-	users   *Users
+	users   *userlist.List
 	span    behaviour.Span
 	kinds   []int // that come out, in order of behaviour ID
 	rule    activity.Rule
@@ -299,7 +300,7 @@ func (q *question) names() []string {
 func (q *question) manifest() manifest.Question {
 	c := q.asked
 	m := manifest.Question{
-		Span: q.span, Types: q.names(), Active: q.active, Users: q.users.digest(), Format: string(q.output.Format), PartitionBy: q.output.Partition,
+		Span: q.span, Types: q.names(), Active: q.active, Users: q.users.Digest(), Format: string(q.output.Format), PartitionBy: q.output.Partition,
 		Where: c.Where, WhereFirst: c.WhereFirst, Having: c.Having, Sequence: c.Sequence, Without: c.Without,
 		Fields: c.Fields, Hours: c.Hours, Context: c.Context, At: c.At, Latest: c.Latest,
 	}

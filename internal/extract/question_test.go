@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/layout"
 	"usertrail/internal/testworld"
+	"usertrail/internal/userlist"
 )
 
 func TestWrongQuestionsAreRefused(t *testing.T) {
@@ -84,34 +85,6 @@ func TestAnAnswerIsNotReplacedUnasked(t *testing.T) {
 	}
 }
 
-func TestListsOfUsersAreReadStrictly(t *testing.T) {
-	long := strings.Repeat("x", behaviour.MaxUserLen)
-	for text, says := range map[string]string{
-		"a\n\n  \nb\r\na\n":           "",
-		"\ufeffa\nb":                  "",
-		long + "\n":                   "",
-		long + "x\n":                  "line 1 is longer",
-		"a\n\xff\n":                   "line 2 is not UTF-8",
-		strings.Repeat("y", 3<<20):    "line 1 is longer",
-		strings.Repeat("a\nb\n", 1e5): "",
-		numbered(1e5):                 "do not fit in memory",
-	} {
-		_, err := extract.ReadUsers(strings.NewReader(text), "people.txt", layout.Reversed{}, 1<<20)
-		if says == "" && err != nil || says != "" && (!errors.Is(err, extract.ErrUsers) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "people.txt")) {
-			t.Errorf("%.20q…: %v, want %q", text, err, says)
-		}
-	}
-}
-
-// numbered is a list of n different users.
-func numbered(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "%d\n", i)
-	}
-	return b.String()
-}
-
 // TestAListLeavesRoomForTrails asks by lists of which one fits into the least memory
 // beside the trails, and the other does not.
 func TestAListLeavesRoomForTrails(t *testing.T) {
@@ -128,7 +101,7 @@ func TestAListLeavesRoomForTrails(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(list, "%0200d\n", i)
 		}
-		users, err := extract.ReadUsers(strings.NewReader(list.String()), "list", layout.Reversed{}, 1<<30)
+		users, err := userlist.Read(strings.NewReader(list.String()), "list", layout.Reversed{}, 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +112,7 @@ func TestAListLeavesRoomForTrails(t *testing.T) {
 		switch {
 		case fits && (err != nil || r.Users != int64(n)):
 			t.Errorf("%d users: %+v, %v", n, r, err)
-		case !fits && (!errors.Is(err, extract.ErrUsers) || !strings.Contains(err.Error(), "raise --memory")):
+		case !fits && (!errors.Is(err, userlist.ErrList) || !strings.Contains(err.Error(), "raise --memory")):
 			t.Errorf("%d users: %v, want ErrUsers and what to do", n, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/pipe"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/userlist"
 )
 
 // A lot is large enough that its users' blocks are read in one pass, and small
@@ -119,8 +120,8 @@ func settle(ctx context.Context, q *question, regions []stretch, total *counts) 
 // settleRegion walks the users of a region, or a stretch of it, beside the list.
 func settleRegion(ctx context.Context, q *question, s stretch, out *settled) error {
 	r := s.Region
-	from, to := q.users.within(r)
-	if !q.users.all && from == to {
+	from, to := q.users.Within(r)
+	if !q.users.IsAll() && from == to {
 		return nil
 	}
 	users, err := q.table.Users(ctx, r, q.span)
@@ -150,7 +151,7 @@ func settleRegion(ctx context.Context, q *question, s stretch, out *settled) err
 // eachUser takes the users of a region that were asked for: all, or those of the list
 // from from to to.
 func (q *question) eachUser(users table.Users, from, to int, take func(table.User) error) error {
-	if q.users.all {
+	if q.users.IsAll() {
 		for users.Next() {
 			if err := take(users.User()); err != nil {
 				return err
@@ -186,17 +187,17 @@ func (q *question) mayStay(u table.User, c *counts) bool {
 }
 
 // walk takes those of a stretch of the list that the table knows.
-func walk(users table.Users, u *Users, from, to int, take func(table.User) error) error {
+func walk(users table.Users, u *userlist.List, from, to int, take func(table.User) error) error {
 	for i := from; i < to; {
-		if !users.SeekGE(u.key(i)) {
+		if !users.SeekGE(u.Key(i)) {
 			return nil
 		}
 		at := users.User()
 		// Pass over what lies before the user that the table has next.
-		for i < to && bytes.Compare(u.key(i), at.Key) < 0 {
+		for i < to && bytes.Compare(u.Key(i), at.Key) < 0 {
 			i++
 		}
-		if i < to && bytes.Equal(u.key(i), at.Key) {
+		if i < to && bytes.Equal(u.Key(i), at.Key) {
 			if err := take(at); err != nil {
 				return err
 			}

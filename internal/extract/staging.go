@@ -13,6 +13,7 @@ import (
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/userlist"
 )
 
 // Names in a staging directory. Spark and Hive pass over names that begin with
@@ -222,14 +223,14 @@ func (f *finished) all() []partRecord {
 func (q *question) sketch() *manifest.Extract {
 	return &manifest.Extract{
 		Version: manifest.Version, Table: q.info.Address, Zone: q.info.Schema.Zone, Question: q.manifest(),
-		Columns: q.allColumns(), Fields: q.columns(), Users: int64(q.users.len()), Sequence: q.funnel(),
+		Columns: q.allColumns(), Fields: q.columns(), Users: int64(q.users.Len()), Sequence: q.funnel(),
 	}
 }
 
 // fill makes a sketch the answer that has some parts.
 func fill(m *manifest.Extract, c *counts, parts []partRecord) {
 	m.Found, m.Active = c.Found, c.Active
-	if m.Question.Users == everyone {
+	if m.Question.Users == userlist.Everyone {
 		m.Users = c.Found
 	}
 	c.reach(len(m.Sequence))

@@ -29,6 +29,7 @@ import (
 	"usertrail/internal/table/files"
 	"usertrail/internal/testworld"
 	"usertrail/internal/upkeep"
+	"usertrail/internal/userlist"
 	"usertrail/internal/verify"
 )
 
@@ -183,10 +184,10 @@ func (h *house) open(t testing.TB, name string) *files.Table {
 // ask extracts an answer from a table and returns the bytes of its parts.
 func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
 	t.Helper()
-	users := extract.AllUsers()
+	users := userlist.All()
 	if q.Users != nil {
 		var err error
-		if users, err = extract.ReadUsers(strings.NewReader(strings.Join(q.Users, "\n")), "list", opened.Info().Layout, 1<<30); err != nil {
+		if users, err = userlist.Read(strings.NewReader(strings.Join(q.Users, "\n")), "list", opened.Info().Layout, 1<<30); err != nil {
 			t.Fatal(err)
 		}
 	}

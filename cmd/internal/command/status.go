@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/upkeep"
+	"usertrail/internal/userlist"
 )
 
 // Exit statuses, the same for both commands.
@@ -70,7 +71,7 @@ func Status(err error) int {
 		return Failed
 	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
 		return Usage
-	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, extract.ErrUsers, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
+	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, userlist.ErrList, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
 		return Usage
 	case is(bulkload.ErrTooBad):
 		return TooBad

@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/progress"
 	"usertrail/internal/table/files"
 	"usertrail/internal/trailfile"
+	"usertrail/internal/userlist"
 )
 
 // load implements the command of that name.
@@ -76,7 +77,7 @@ func extractAll(dir, out string) error {
 	}
 	defer t.Close()
 	_, err = extract.Run(ctx, extract.Config{
-		FS: disk, Table: t, Users: extract.AllUsers(), Types: t.Info().Schema.Names(), Active: "any",
+		FS: disk, Table: t, Users: userlist.All(), Types: t.Info().Schema.Names(), Active: "any",
 		Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}, Out: out,
 		Progress: progress.Config{Quiet: true},
 	})

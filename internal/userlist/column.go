@@ -1,4 +1,4 @@
-package extract
+package userlist
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/trailfile"
 )
 
-// OpenUsers reads the users in a file, which may take limit bytes of memory:
+// Open reads the users in a file, which may take limit bytes of memory:
 //
 //	NAME                  one user ID a line
 //	NAME.parquet:COLUMN   a column of strings or integers
@@ -26,25 +26,25 @@ import (
 //	                      compressed: .gz, .zst, .bz2
 //
 // Nulls and blanks are passed over. A NAME with a column may be a pattern (see
-// dfs.Glob). Errors wrap ErrUsers, or fs.ErrNotExist.
-func OpenUsers(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit int64) (*Users, error) {
+// dfs.Glob). Errors wrap ErrList, or fs.ErrNotExist.
+func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit int64) (*List, error) {
 	file, column := cutColumn(name)
 	if column == "" && columnsOf(file) != parquetColumns {
 		f, err := fs.Open(ctx, file)
 		if err != nil {
 			if info, failed := fs.Stat(ctx, file); failed == nil && info.Dir {
-				return nil, fmt.Errorf("%w %s: it is a directory; of an extract's answer take '%s/*.parquet:user_id'", ErrUsers, file, strings.TrimRight(file, "/"))
+				return nil, fmt.Errorf("%w %s: it is a directory; of an extract's answer take '%s/*.parquet:user_id'", ErrList, file, strings.TrimRight(file, "/"))
 			}
 			return nil, err
 		}
 		defer f.Close()
-		return ReadUsers(f, file, l, limit)
+		return Read(f, file, l, limit)
 	}
 	names, err := match(ctx, fs, file)
 	if err != nil {
 		return nil, err
 	}
-	list := &list{layout: l, limit: limit}
+	list := &reader{layout: l, limit: limit}
 	for _, n := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -112,7 +112,7 @@ func match(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
 }
 
 // addColumn adds the users in a column of a file.
-func (u *list) addColumn(ctx context.Context, fs dfs.FS, name, column string) error {
+func (u *reader) addColumn(ctx context.Context, fs dfs.FS, name, column string) error {
 	f, err := fs.Open(ctx, name)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (u *list) addColumn(ctx context.Context, fs dfs.FS, name, column string) er
 	}
 	in, free, err := record.Decompress(f, name)
 	if err != nil {
-		return fmt.Errorf("%w %s: %w", ErrUsers, name, err)
+		return fmt.Errorf("%w %s: %w", ErrList, name, err)
 	}
 	defer free()
 	comma := ','
@@ -135,13 +135,13 @@ func (u *list) addColumn(ctx context.Context, fs dfs.FS, name, column string) er
 	return u.addCSV(in, comma, column)
 }
 
-func (u *list) addParquet(f dfs.File, column string) error {
+func (u *reader) addParquet(f dfs.File, column string) error {
 	t, err := trailfile.Open(f, f.Size())
 	if err != nil {
-		return fmt.Errorf("%w %s: %w", ErrUsers, u.name, err)
+		return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 	}
 	if column == "" {
-		return fmt.Errorf("%w %s: say which column has the user IDs, %s:COLUMN; there is %s", ErrUsers, u.name, u.name, strings.Join(t.ColumnNames(), ", "))
+		return fmt.Errorf("%w %s: say which column has the user IDs, %s:COLUMN; there is %s", ErrList, u.name, u.name, strings.Join(t.ColumnNames(), ", "))
 	}
 	row := 0
 	var bad error
@@ -153,10 +153,10 @@ func (u *list) addParquet(f dfs.File, column string) error {
 	if bad != nil || err == nil {
 		return bad
 	}
-	return fmt.Errorf("%w %s: %w", ErrUsers, u.name, err)
+	return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 }
 
-func (u *list) addCSV(in io.Reader, comma rune, column string) error {
+func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
 	r := bufio.NewReaderSize(in, 1<<20)
 	if mark, err := r.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		r.Discard(len(byteOrderMark))
@@ -165,14 +165,14 @@ func (u *list) addCSV(in io.Reader, comma rune, column string) error {
 	c.Comma, c.ReuseRecord, c.FieldsPerRecord = comma, true, -1
 	header, err := c.Read()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w %s: no header", ErrUsers, u.name)
+		return fmt.Errorf("%w %s: no header", ErrList, u.name)
 	}
 	if err != nil {
-		return fmt.Errorf("%w %s: header: %w", ErrUsers, u.name, err)
+		return fmt.Errorf("%w %s: header: %w", ErrList, u.name, err)
 	}
 	at := slices.Index(header, column)
 	if at < 0 {
-		return fmt.Errorf("%w %s: %w: %q; there is %s", ErrUsers, u.name, trailfile.ErrColumn, column, strings.Join(header, ", "))
+		return fmt.Errorf("%w %s: %w: %q; there is %s", ErrList, u.name, trailfile.ErrColumn, column, strings.Join(header, ", "))
 	}
 	var id []byte
 	for {
@@ -181,14 +181,14 @@ func (u *list) addCSV(in io.Reader, comma rune, column string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%w %s: %w", ErrUsers, u.name, err)
+			return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 		}
 		line := func() string {
 			line, _ := c.FieldPos(0)
 			return fmt.Sprintf("line %d", line)
 		}
 		if at >= len(fields) {
-			return fmt.Errorf("%w %s: %s has %d fields, %s is the %dth", ErrUsers, u.name, line(), len(fields), column, at+1)
+			return fmt.Errorf("%w %s: %s has %d fields, %s is the %dth", ErrList, u.name, line(), len(fields), column, at+1)
 		}
 		id = append(id[:0], fields[at]...)
 		if err := u.add(id, line); err != nil {

@@ -1,17 +1,17 @@
-package extract
+package userlist
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 
+	"usertrail/internal/dfs"
 	"usertrail/internal/split"
 )
 
-// Members are a piece's users of the list, in the file that a plan leaves: the key of
-// one user after the other, each after its length as a varint.
+// Members are a stretch of a list in the file that Write makes: the key of one user after
+// the other, each after its length as a varint.
 type Members struct {
 	From  int64  `json:"from"` // byte
 	Bytes int64  `json:"bytes"`
@@ -19,67 +19,56 @@ type Members struct {
 	Sum   string `json:"sha256"`
 }
 
-// cutUsers says where the users of each range will lie; nil, each, of all users.
-func cutUsers(u *Users, ranges []split.Region) []*Members {
+// Cut says where the users of each range will lie; nil, each, of all users.
+func Cut(u *List, ranges []split.Region) []*Members {
 	out := make([]*Members, len(ranges))
 	if u.all {
 		return out
 	}
 	at := int64(0)
 	for i, r := range ranges {
-		some := u.of(r)
+		some := u.Of(r)
 		size := int64(0)
-		for j := range some.len() {
-			key := some.key(j)
+		for j := range some.Len() {
+			key := some.Key(j)
 			size += int64(len(binary.AppendUvarint(nil, uint64(len(key)))) + len(key))
 		}
-		out[i] = &Members{From: at, Bytes: size, Count: some.len(), Sum: some.digest()}
+		out[i] = &Members{From: at, Bytes: size, Count: some.Len(), Sum: some.Digest()}
 		at += size
 	}
 	return out
 }
 
-// of are those of the list that lie in a range. They share u's memory.
-func (u *Users) of(r split.Region) *Users {
-	from, to := u.within(r)
+// Of are those of the list that lie in a range. They share u's memory.
+func (u *List) Of(r split.Region) *List {
+	from, to := u.Within(r)
 	off := uint32(0)
 	if from > 0 {
 		off = u.ends[from-1]
 	}
-	some := &Users{data: u.data[off:], ends: make([]uint32, 0, to-from)}
+	some := &List{data: u.data[off:], ends: make([]uint32, 0, to-from)}
 	for _, end := range u.ends[from:to] {
 		some.ends = append(some.ends, end-off)
 	}
 	return some
 }
 
-// writeUsers writes the list.
-func (p *place) writeUsers(ctx context.Context, u *Users) error {
-	f, err := p.fs.Create(ctx, p.name(usersName))
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	w := bufio.NewWriterSize(f, 1<<18)
+// Write writes the list.
+func (u *List) Write(out io.Writer) error {
+	w := bufio.NewWriterSize(out, 1<<18)
 	var length []byte
-	for i := range u.len() {
-		key := u.key(i)
+	for i := range u.Len() {
+		key := u.Key(i)
 		length = binary.AppendUvarint(length[:0], uint64(len(key)))
 		w.Write(length)
 		w.Write(key) // an error is Flush's, too
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Commit()
+	return w.Flush()
 }
 
-// readUsers reads a piece's users, or all, which may take limit bytes of memory.
-func (p *place) readUsers(ctx context.Context, s *Members, limit int64) (*Users, error) {
-	if s == nil {
-		return AllUsers(), nil
-	}
-	name := p.name(usersName)
+// Read reads the members from the file that Write made, which is called name. They may
+// take limit bytes of memory.
+func (s *Members) Read(f dfs.File, name string, limit int64) (*List, error) {
 	damaged := func(form string, args ...any) error {
 		return fmt.Errorf("%s is not the list of this plan: %s; plan again", name, fmt.Sprintf(form, args...))
 	}
@@ -87,13 +76,8 @@ func (p *place) readUsers(ctx context.Context, s *Members, limit int64) (*Users,
 		return nil, damaged("%d users in %d bytes from %d", s.Count, s.Bytes, s.From)
 	}
 	if s.Bytes+4*int64(s.Count) > limit {
-		return nil, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", ErrUsers, s.Count)
+		return nil, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", ErrList, s.Count)
 	}
-	f, err := p.fs.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	if s.From+s.Bytes > f.Size() {
 		return nil, damaged("it has %d bytes, want %d", f.Size(), s.From+s.Bytes)
 	}
@@ -101,7 +85,7 @@ func (p *place) readUsers(ctx context.Context, s *Members, limit int64) (*Users,
 	if _, err := io.ReadFull(io.NewSectionReader(f, s.From, s.Bytes), b); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	u := &Users{data: b[:0], ends: make([]uint32, 0, s.Count)} // keys move to the left in b
+	u := &List{data: b[:0], ends: make([]uint32, 0, s.Count)} // keys move to the left in b
 	for range s.Count {
 		n, size := binary.Uvarint(b)
 		if size <= 0 || n > uint64(len(b)-size) {
@@ -112,7 +96,7 @@ func (p *place) readUsers(ctx context.Context, s *Members, limit int64) (*Users,
 		u.ends = append(u.ends, uint32(len(u.data)))
 		b = b[end:]
 	}
-	if sum := u.digest(); sum != s.Sum {
+	if sum := u.Digest(); sum != s.Sum {
 		return nil, damaged("the digest of its users from byte %d on is %s, not %s", s.From, sum, s.Sum)
 	}
 	return u, nil

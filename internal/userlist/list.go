@@ -1,4 +1,7 @@
-package extract
+// Package userlist is the users whom a question is about: all of them, or a list of
+// IDs, which may be a column of a file. Their keys are held in order, side by side with
+// the rows of a table.
+package userlist
 
 import (
 	"bufio"
@@ -19,29 +22,30 @@ import (
 	"usertrail/internal/split"
 )
 
-// ErrUsers is wrapped by every error that the list of users causes.
-var ErrUsers = errors.New("list of users")
+// ErrList is wrapped by every error that a list of users causes.
+var ErrList = errors.New("list of users")
 
-// Users are the users that were asked for: a list, or all.
-type Users struct {
+// A List is the users that were asked for, or all. It may be used by many goroutines at
+// once.
+type List struct {
 	all  bool
 	data []byte   // keys, as the layout makes them, ascending and distinct
 	ends []uint32 // where each of them ends in data
 }
 
-// everyone is the digest of all users.
-const everyone = "all"
+// Everyone is the digest of all users.
+const Everyone = "all"
 
-// AllUsers asks for every user.
-func AllUsers() *Users { return &Users{all: true} }
+// All is every user.
+func All() *List { return &List{all: true} }
 
 // byteOrderMark is that of UTF-8.
 const byteOrderMark = "\ufeff"
 
-// ReadUsers reads one user ID a line; name is for its errors. Blank lines and
+// Read reads one user ID a line; name is for its errors. Blank lines and
 // duplicates are no error. While it is read the list may take limit bytes of memory.
-func ReadUsers(r io.Reader, name string, l layout.Layout, limit int64) (*Users, error) {
-	u := &list{name: name, layout: l, limit: limit}
+func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error) {
+	u := &reader{name: name, layout: l, limit: limit}
 	in := bufio.NewReaderSize(r, 1<<20)
 	for line := 1; ; line++ {
 		b, err := in.ReadSlice('\n')
@@ -49,7 +53,7 @@ func ReadUsers(r io.Reader, name string, l layout.Layout, limit int64) (*Users, 
 			b = bytes.TrimPrefix(b, []byte(byteOrderMark))
 		}
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			return nil, fmt.Errorf("%w %s: line %d: %w", ErrUsers, name, line, err)
+			return nil, fmt.Errorf("%w %s: line %d: %w", ErrList, name, line, err)
 		}
 		if err := u.add(bytes.TrimRight(b, "\r\n"), func() string { return fmt.Sprintf("line %d", line) }); err != nil {
 			return nil, err
@@ -60,8 +64,8 @@ func ReadUsers(r io.Reader, name string, l layout.Layout, limit int64) (*Users, 
 	}
 }
 
-// A list is users as they are read.
-type list struct {
+// A reader is users as they are read.
+type reader struct {
 	name   string // for errors
 	layout layout.Layout
 	limit  int64 // bytes of memory
@@ -69,12 +73,12 @@ type list struct {
 }
 
 // add adds a user, unless id is blank. where says where it stands.
-func (u *list) add(id []byte, where func() string) error {
+func (u *reader) add(id []byte, where func() string) error {
 	switch {
 	case len(id) > behaviour.MaxUserLen:
-		return fmt.Errorf("%w %s: %s is longer than %d bytes: write one user ID a line", ErrUsers, u.name, where(), behaviour.MaxUserLen)
+		return fmt.Errorf("%w %s: %s is longer than %d bytes: write one user ID a line", ErrList, u.name, where(), behaviour.MaxUserLen)
 	case !utf8.Valid(id):
-		return fmt.Errorf("%w %s: %s is not UTF-8", ErrUsers, u.name, where())
+		return fmt.Errorf("%w %s: %s is not UTF-8", ErrList, u.name, where())
 	case len(bytes.TrimSpace(id)) == 0:
 		return nil
 	}
@@ -83,7 +87,7 @@ func (u *list) add(id []byte, where func() string) error {
 		return nil
 	}
 	if u.users.compact(); !u.users.fits(u.limit / 2) {
-		return fmt.Errorf("%w %s: more than %d users do not fit in memory: raise --memory", ErrUsers, u.name, len(u.users.list))
+		return fmt.Errorf("%w %s: more than %d users do not fit in memory: raise --memory", ErrList, u.name, len(u.users.list))
 	}
 	return nil
 }
@@ -152,9 +156,9 @@ func (u *unsorted) size() int {
 
 // sorted are the users in order, in half the memory: the list is held for as long
 // as trails are read.
-func (u *unsorted) sorted() *Users {
+func (u *unsorted) sorted() *List {
 	u.order()
-	out := &Users{data: make([]byte, 0, u.size()), ends: make([]uint32, 0, len(u.list))}
+	out := &List{data: make([]byte, 0, u.size()), ends: make([]uint32, 0, len(u.list))}
 	for _, r := range u.list {
 		out.data = append(out.data, u.key(r)...)
 		out.ends = append(out.ends, uint32(len(out.data)))
@@ -164,14 +168,17 @@ func (u *unsorted) sorted() *Users {
 
 func (u *unsorted) key(r userRef) []byte { return u.data[r.off : r.off+r.len] }
 
-// len is the number of users on the list.
-func (u *Users) len() int { return len(u.ends) }
+// IsAll says whether u is every user.
+func (u *List) IsAll() bool { return u.all }
 
-// bytes is the memory that the list takes.
-func (u *Users) bytes() int64 { return int64(cap(u.data)) + 4*int64(cap(u.ends)) }
+// Len is the number of users on the list; 0 of all.
+func (u *List) Len() int { return len(u.ends) }
 
-// key is that of the i-th user.
-func (u *Users) key(i int) []byte {
+// Bytes is the memory that the list takes.
+func (u *List) Bytes() int64 { return int64(cap(u.data)) + 4*int64(cap(u.ends)) }
+
+// Key is that of the i-th user. It must not be changed.
+func (u *List) Key(i int) []byte {
 	from := uint32(0)
 	if i > 0 {
 		from = u.ends[i-1]
@@ -179,13 +186,13 @@ func (u *Users) key(i int) []byte {
 	return u.data[from:u.ends[i]:u.ends[i]]
 }
 
-// within says which of the list lie in a region: those at from up to, not
+// Within says which of the list lie in a region: those at from up to, not
 // including, to.
-func (u *Users) within(r split.Region) (from, to int) {
+func (u *List) Within(r split.Region) (from, to int) {
 	at := func(key []byte) int {
-		return sort.Search(u.len(), func(i int) bool { return bytes.Compare(u.key(i), key) >= 0 })
+		return sort.Search(u.Len(), func(i int) bool { return bytes.Compare(u.Key(i), key) >= 0 })
 	}
-	from, to = 0, u.len()
+	from, to = 0, u.Len()
 	if len(r.Start) > 0 {
 		from = at(r.Start)
 	}
@@ -195,14 +202,14 @@ func (u *Users) within(r split.Region) (from, to int) {
 	return from, to
 }
 
-// digest names the set of users, whatever the order of the list.
-func (u *Users) digest() string {
+// Digest names the set of users, whatever the order of the list.
+func (u *List) Digest() string {
 	if u.all {
-		return everyone
+		return Everyone
 	}
 	h := sha256.New()
-	for i := range u.len() {
-		h.Write(u.key(i))
+	for i := range u.Len() {
+		h.Write(u.Key(i))
 		h.Write([]byte{'\n'})
 	}
 	return hex.EncodeToString(h.Sum(nil))
