@@ -32,17 +32,14 @@ const mark = "\uFEFF"
 // of name tells, and what frees them.
 func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 	free := func() {}
-	ending := strings.ToLower(path.Ext(name))
-	switch ending {
-	case ".gz", ".zst", ".bz2":
-	default:
+	if !isCompressed(name) {
 		return r, free, nil
 	}
 	in := bufio.NewReaderSize(r, sourceBuffer)
 	if _, err := in.Peek(1); err != nil {
 		return nil, nil, cutShort(err)
 	}
-	switch ending {
+	switch compression(name) {
 	case ".gz":
 		z, err := gzip.NewReader(in)
 		return z, free, cutShort(err)
@@ -55,6 +52,17 @@ func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 	default:
 		return bzip2.NewReader(in), free, nil
 	}
+}
+
+// compression is the ending of name that may tell one.
+func compression(name string) string { return strings.ToLower(path.Ext(name)) }
+
+func isCompressed(name string) bool {
+	switch compression(name) {
+	case ".gz", ".zst", ".bz2":
+		return true
+	}
+	return false
 }
 
 // cutShort makes of an end where none may be an error that says so: no

@@ -10,6 +10,10 @@
 // depends on nothing outside the chunk, so chunks may be parsed in any order, by
 // as many Parsers as there are goroutines. Neither starts goroutines.
 //
+// A large file can also be read in ranges, by processes that know nothing of each other:
+// Begins says where in it a record begins, and OpenRange is Open for what stands between
+// two such places.
+//
 // # The text of a file
 //
 // Offsets count bytes of the text: the file decompressed, and in UTF-8. A byte

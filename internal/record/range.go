@@ -1,0 +1,153 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// maxBroken bounds how many records with wrong quotes Begins measures, each of which may
+// have to be looked through up to MaxLine.
+const maxBroken = 4096
+
+// maxNear is the longest record around which Begins reads.
+const maxNear = 16 << 20
+
+// WhyWhole says why a file of that path cannot be read in ranges, "" if it can: its
+// offsets must be those of its bytes.
+func (f *Format) WhyWhole(path string) string {
+	if isCompressed(path) {
+		return "it is compressed"
+	}
+	if e, err := lookup(f.Encoding); e != nil || err != nil {
+		return "it is in " + f.Encoding + ", whose offsets are counted in UTF-8"
+	}
+	if f.Syntax == CSV && f.maxLine() > maxNear {
+		return fmt.Sprintf("a record may have %d bytes, and %d are looked through to find where one begins", f.maxLine(), maxNear)
+	}
+	return ""
+}
+
+// Begins returns the offset of the first record, header and empty lines among them, that
+// begins at or after the byte at, where r holds a file of size bytes; size if there is
+// none. It reads only what stands about MaxLine bytes around, and gives false where that
+// leaves more than one answer: quotes may have been open before, or a line is too long.
+func (f *Format) Begins(r io.ReaderAt, size, at int64) (offset int64, sure bool, err error) {
+	delimiter, err := f.delimiter()
+	if err != nil {
+		return 0, false, err
+	}
+	c := f.cutter(delimiter)
+	most := int64(min(c.maxLine, maxNear) + len("\r\n"))
+	lead := int64(1)
+	if c.quotes {
+		lead = most
+	}
+	from := max(0, at-lead)
+	data := make([]byte, min(size, at+most)-from)
+	if n, err := r.ReadAt(data, from); n < len(data) {
+		return 0, false, cutShort(err)
+	}
+	b := boundaries{cut: c, data: data, final: from+int64(len(data)) == size, begins: make([]bool, len(data)+1)}
+	b.candidates(from == 0, int(at-from))
+	n, sure := b.first(int(at - from))
+	return from + int64(n), sure, nil
+}
+
+// boundaries are the places in data where a record may begin.
+//
+// A record of several lines has at most maxLine bytes and its line end. So one that is
+// under way where data begins ends within as many, and where it ends a line begins: of
+// the lines that begin within these one is surely a record, and so are all that follow
+// it. The others are given up where what follows them has come to the same place.
+type boundaries struct {
+	cut    cutter
+	data   []byte
+	final  bool // data is all there is
+	begins []bool
+	open   int // how many of begins are true
+}
+
+// candidates marks the lines that begin at or before at; at the file's beginning, where
+// the cutter begins.
+func (b *boundaries) candidates(atBeginning bool, at int) {
+	if atBeginning {
+		n := 0
+		if bytes.HasPrefix(b.data, []byte(mark)) {
+			n = len(mark)
+		}
+		b.add(n)
+		return
+	}
+	for n := 0; n < at; n++ {
+		next := bytes.IndexByte(b.data[n:], '\n')
+		if next < 0 {
+			return
+		}
+		n += next
+		b.add(n + 1)
+	}
+}
+
+func (b *boundaries) add(n int) {
+	if !b.begins[n] {
+		b.begins[n] = true
+		b.open++
+	}
+}
+
+// first follows all candidates up to the first place from at on where they are one.
+func (b *boundaries) first(at int) (n int, sure bool) {
+	broken := 0
+	for n := range b.begins {
+		switch {
+		case !b.begins[n]:
+			continue
+		case n >= at && b.open == 1:
+			return n, true
+		case n == len(b.data):
+			return 0, false
+		}
+		size, _, bad := b.cut.record(b.data[n:], b.final)
+		if bad != "" {
+			broken++
+		}
+		if size == 0 || broken > maxBroken {
+			return 0, false
+		}
+		b.open--
+		b.add(n + size)
+	}
+	return 0, false
+}
+
+// OpenRange is Open for a part of a file that WhyWhole lets be cut: body holds the bytes
+// from the one at from up to the one at to, each of which is an end of the file or what
+// Begins gave. The header comes from head, which holds the file from its beginning, and is
+// in no part. Lines are counted from the first of the part.
+func OpenRange(head, body io.Reader, file File, f *Format, from, to int64) (*Reader, error) {
+	h, err := Open(head, file, f)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	if err := h.failed(); err != nil {
+		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
+	}
+	r := &Reader{path: h.path, in: body, free: func() {}, cut: h.cut, blanks: h.blanks, header: h.header, line: 1, offset: from}
+	r.pass(min(h.offset, to))
+	return r, nil
+}
+
+// pass moves to an offset, if there is a way to go. What may end the reading is told by
+// Next.
+func (r *Reader) pass(to int64) {
+	for r.offset < to && r.err == nil {
+		r.rest = make([]byte, 0, firstRead)
+		r.fill(&r.rest)
+		r.take(int(min(int64(len(r.rest)), to-r.offset)))
+	}
+}
+
+// Lines is how many line ends have been read, all of them after Next has given io.EOF.
+func (r *Reader) Lines() int64 { return r.line - 1 }
