@@ -49,7 +49,7 @@ func TestPiecesGoIntoARealHBase(t *testing.T) {
 			want = c.Digest(t, name)
 			continue
 		}
-		lines := planPieces(t, append(nights, "--mode", way, "--piece-size", "1KiB")...)
+		lines := planPieces(t, append(nights, "--mode", way, "--piece-size", "7KiB")...)
 		if len(lines) != 2 {
 			t.Fatalf("%d pieces, want 2", len(lines))
 		}

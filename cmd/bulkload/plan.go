@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,8 +27,8 @@ func newPlan(env *command.Env) *cobra.Command {
 		Short: "Cut a load into pieces, or say what it would do",
 		Long: `Plan cuts the load of the same flags into pieces and prints each as one line of JSON, and nothing
 else, on standard output; the last line of standard error is the result. Each piece is some of the
-delivered files, whole, and is done by bulkload run-piece, on any machine that reaches the logs and the
-table, in any order, as often as one likes. bulkload commit then makes all of them part of the table.
+delivered files, or a range of a large one, and is done by bulkload run-piece, on any machine that reaches
+the logs and the table, in any order, as often as one likes. bulkload commit then makes all of them part of the table.
 Planned again, the same files give the same lines, and pieces that are done stay done. Status 99, and
 no line, says that there is nothing to do.
 
@@ -153,8 +154,17 @@ func (o *options) explainPieces(p bulkload.Planned) {
 	if len(p.Tied) > 0 {
 		say("note        the files of %s are in one piece each: keys of theirs must not repeat", strings.Join(p.Tied, ", "))
 	}
-	if len(p.Larger) > 0 {
-		say("note        %d files are larger than --piece-size, from %s on: a file is not cut", len(p.Larger), p.Larger[0])
+	if p.Cut > 0 {
+		say("note        files larger than a piece, cut into ranges: %d; of each, one piece makes the digests", p.Cut)
+	}
+	first, count := map[string]string{}, map[string]int{} // by why
+	for _, w := range p.Whole {
+		if count[w.Why]++; count[w.Why] == 1 {
+			first[w.Why] = w.Path
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(count)) {
+		say("note        files larger than a piece, not cut: %d, from %s on: %s", count[why], first[why], why)
 	}
 	if len(p.Estimates) > 0 {
 		say("mode        %s: %s", p.Mode, p.Why)

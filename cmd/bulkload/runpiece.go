@@ -148,8 +148,15 @@ func (o *options) printPiece(p *bulkload.Piece, r bulkload.PieceResult) {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return
 	}
-	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: %s of %s records from %d files, %s cells\n",
-		p.Piece, p.Of, humanize.Comma(r.Loaded), humanize.Comma(r.Read), r.Files, humanize.Comma(r.Cells))
+	from := fmt.Sprintf("%d files", r.Files)
+	switch in := &p.Inputs[0]; {
+	case in.Cuts != nil:
+		from = fmt.Sprintf("%s, of which it makes the digests", in.Path)
+	case in.Range != nil:
+		from = fmt.Sprintf("%s, bytes %d to %d", in.Path, in.Range.From, in.Range.To)
+	}
+	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: %s of %s records from %s, %s cells\n",
+		p.Piece, p.Of, humanize.Comma(r.Loaded), humanize.Comma(r.Read), from, humanize.Comma(r.Cells))
 	for _, f := range r.Failed {
 		fmt.Fprintf(o.env.Stdout, "left out    %s\n", f.Error)
 	}

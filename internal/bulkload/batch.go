@@ -2,6 +2,7 @@ package bulkload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -107,9 +108,10 @@ func (b *batch) judge(ctx context.Context) error {
 			continue
 		}
 		c := &in.counts
-		if in.err == nil && b.job.MaxBad.Exceeded(c.Read, c.Quarantined) {
-			in.err = fmt.Errorf("%s: %w: %d of %d, allowed are %s; see %s",
-				in.Path, ErrTooBad, c.Quarantined, c.Read, b.job.MaxBad, b.cfg.Store.Quarantine(in.Rel))
+		if in.err == nil && in.whole() {
+			in.err = b.tooBad(in.Path, in.Rel, c)
+		}
+		if errors.Is(in.err, ErrTooBad) {
 			if err := in.bad.commit(); err != nil {
 				return err
 			}
@@ -119,7 +121,7 @@ func (b *batch) judge(ctx context.Context) error {
 				return err
 			}
 		}
-		if !b.judged(in) {
+		if !b.judged(in) || !in.whole() {
 			continue
 		}
 		holds := content{in.sha, b.behaviour(in)}
@@ -128,6 +130,15 @@ func (b *batch) judge(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// tooBad is the error of a file that has more bad records than the job allows.
+func (l *load) tooBad(path, rel string, c *manifest.Counts) error {
+	if !l.job.MaxBad.Exceeded(c.Read, c.Quarantined) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %d of %d, allowed are %s; see %s",
+		path, ErrTooBad, c.Quarantined, c.Read, l.job.MaxBad, l.cfg.Store.Quarantine(rel))
 }
 
 // judged says whether in may be loaded, and remembers it if it may not.
@@ -148,9 +159,13 @@ func (b *batch) unchanged(ctx context.Context, in *input) error {
 		return err
 	}
 	if info.Size != in.Size || !info.Modified.Equal(in.Modified) {
-		in.err = fmt.Errorf("%s: it was written to while it was read: load it when it is whole", in.Path)
+		in.fail(errWritten(in.Path))
 	}
 	return nil
+}
+
+func errWritten(path string) error {
+	return fmt.Errorf("%s: it was written to while it was read: load it when it is whole", path)
 }
 
 // dropped says whether in's records are not to be loaded.

@@ -9,8 +9,8 @@
 //	commit     the law is checked, and the table takes the batch in, all at once
 //
 // Where many machines are to share the work, Plan cuts it into pieces of delivered
-// files, RunPiece does one as Run does a batch, but for the commit, and Commit gives the
-// table what all of them made.
+// files, or of ranges of large ones, RunPiece does one as Run does a batch, but for the
+// commit, and Commit gives the table what all of them made.
 //
 // Beside Run stand Replay, of corrected records; Import, of a table of files into
 // HBase; and what is asked before: PreCheck, DryRun, and the Fit of a new table.

@@ -56,6 +56,8 @@ type PieceInput struct {
 	Covered   []*manifest.Part `json:"covered,omitempty"`
 	SameAs    string           `json:"same_as,omitempty"` // the file that has its bytes
 	SHA256    string           `json:"sha256,omitempty"`  // where it is the same as another
+	Range     *manifest.Range  `json:"range,omitempty"`   // that alone is read
+	Cuts      []int64          `json:"cuts,omitempty"`    // where the ranges of the file begin: only digests are made
 }
 
 // ReadPieces reads lines of a plan; name is r's, for errors.
@@ -86,6 +88,12 @@ func (p *Piece) check() error {
 		return fmt.Errorf("%w: its table, its inputs or its job are missing", piece.ErrPiece)
 	case p.Mode != HFile && p.Mode != Put:
 		return fmt.Errorf("%w: its mode is %q", piece.ErrPiece, p.Mode)
+	}
+	for i := range p.Inputs {
+		in := &p.Inputs[i]
+		if r := in.Range; r != nil && (r.From < 0 || r.From >= r.To || r.To > in.Size) || !slices.IsSorted(in.Cuts) {
+			return fmt.Errorf("%w: it has no such range of %s as is in it", piece.ErrPiece, in.Path)
+		}
 	}
 	return nil
 }
@@ -164,7 +172,7 @@ func (l *load) inputsOf(p *Piece) ([]*input, error) {
 				return nil, fmt.Errorf("%w: the job of the piece has no behaviour %q", ErrRequest, f.Behaviour)
 			}
 		}
-		in := &input{number: f.Number, part: f.Part, covered: slices.Clone(f.Covered)}
+		in := &input{number: f.Number, part: f.Part, covered: slices.Clone(f.Covered), only: f.Range, cuts: f.Cuts}
 		in.Path, in.Rel, in.Date, in.Kind, in.Size, in.Modified = f.Path, f.Rel, f.Date, kind, f.Size, f.Modified
 		out = append(out, in)
 	}
@@ -175,7 +183,7 @@ func (l *load) inputsOf(p *Piece) ([]*input, error) {
 func (l *load) pieceInput(in *input) PieceInput {
 	f := PieceInput{
 		Path: in.Path, Rel: in.Rel, Date: in.Date, Behaviour: l.behaviour(in), Size: in.Size, Modified: in.Modified,
-		Number: in.number, Part: in.part, Covered: in.covered, SameAs: in.sameAs,
+		Number: in.number, Part: in.part, Covered: in.covered, SameAs: in.sameAs, Range: in.only, Cuts: in.cuts,
 	}
 	if in.sameAs != "" {
 		f.SHA256 = in.sha

@@ -36,15 +36,16 @@ type Planned struct {
 	Already  int      `json:"already"` // delivered files that are in the table
 	Missing  int      `json:"missing"` // days and behaviours without a file
 	Largest  int64    `json:"largest"` // bytes of the largest piece
+	Cut      int      `json:"cut"`     // delivered files that are read in ranges
 	Finished int      `json:"finished,omitempty"`
-	Larger   []string `json:"-"` // files that are larger than a piece was to be
+	Whole    []Whole  `json:"-"` // files that are larger than a piece was to be, and not cut
 	Tied     []string `json:"-"` // behaviours whose files stay together, because of keys that must not repeat
 	Choice
 }
 
-// Plan cuts a load into pieces of whole files, which workers can do anywhere and in any
-// order; Commit publishes what they made. The same files and the same table give the
-// same pieces, and those that were done stay done.
+// Plan cuts a load into pieces of files, or of ranges of large ones, which workers can do
+// anywhere and in any order; Commit publishes what they made. The same files and the same
+// table give the same pieces, and those that were done stay done.
 //
 // The table's lock is held only until the plan is made. Nothing of the table is changed,
 // but that loads which were killed are finished.
@@ -115,6 +116,9 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 	folder := pieces[0].folder(p.load)
 	for i := range pieces {
 		for _, in := range pieces[i].Inputs {
+			if in.Range != nil {
+				continue // the file's digests are a piece, too
+			}
 			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part})
 		}
 		r, err := folder.Report(ctx, i)
@@ -161,7 +165,12 @@ func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 // pieces cuts the files into pieces.
 func (p *planner) pieces(ctx context.Context, inputs []*input) ([]Piece, error) {
 	size := cmp.Or(p.PieceSize, DefaultPieceSize)
-	cut := cutPieces(inputs, size, p.tied(inputs))
+	tied := p.tied(inputs)
+	whole, err := p.ranges(ctx, inputs, size, tied)
+	if err != nil {
+		return nil, err
+	}
+	cut := cutPieces(whole, size, tied)
 	var out []Piece
 	for n, files := range cut {
 		next := Piece{
@@ -171,9 +180,8 @@ func (p *planner) pieces(ctx context.Context, inputs []*input) ([]Piece, error) 
 		var bytes int64
 		for _, in := range files {
 			next.Inputs = append(next.Inputs, p.pieceInput(in))
-			bytes += in.Size
-			if in.Size > size {
-				p.planned.Larger = append(p.planned.Larger, in.Path)
+			if in.cuts == nil {
+				bytes += in.toRead()
 			}
 		}
 		p.planned.Largest = max(p.planned.Largest, bytes)
@@ -242,13 +250,18 @@ func (p *planner) tied(inputs []*input) func(*input) string {
 }
 
 // cutPieces cuts files into pieces of about size bytes, in order. Files that are tied by
-// the same word make a piece of their own, whatever its size.
+// the same word make a piece of their own, whatever its size; so does each range, since
+// what was made of it is left out if the file is.
 func cutPieces(inputs []*input, size int64, tied func(*input) string) [][]*input {
 	var out [][]*input
 	var have int64
 	open := -1 // the piece that is being filled
 	together := map[string]int{}
 	for _, in := range inputs {
+		if !in.whole() {
+			out = append(out, []*input{in})
+			continue
+		}
 		if word := tied(in); word != "" {
 			n, ok := together[word]
 			if !ok {

@@ -16,12 +16,12 @@ import (
 	"usertrail/internal/piece"
 )
 
-// cut plans the port's load in pieces of one file each.
-func (p *port) cut(fs dfs.FS, mode bulkload.Mode) ([]bulkload.Piece, error) {
+// cut plans the port's load in pieces of about size bytes.
+func (p *port) cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]bulkload.Piece, error) {
 	p.t.Helper()
 	store := p.connect(fs)
 	defer store.Close()
-	cfg := p.planning(1, "2014-09-01", "2014-09-02")
+	cfg := p.planning(size, "2014-09-01", "2014-09-02")
 	cfg.FS, cfg.Store, cfg.Mode, cfg.Address, cfg.Temp = fs, store, mode, store.Address(), ""
 	pieces, _, err := bulkload.Plan(p.t.Context(), cfg)
 	return pieces, err
@@ -50,7 +50,7 @@ func plannedPort(t *testing.T, mode bulkload.Mode) (*port, []bulkload.Piece) {
 	t.Helper()
 	p := newPort(t)
 	p.jobIs(twoKinds)
-	pieces, err := p.cut(local.New(), mode)
+	pieces, err := p.cut(local.New(), mode, aFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	if _, err := one.puts(t.Context(), "2014-09-01", "2014-09-02", 1); err != nil {
 		t.Fatal(err)
 	}
-	pieces, err := p.cut(local.New(), bulkload.Put)
+	pieces, err := p.cut(local.New(), bulkload.Put, aFile)
 	if err != nil || len(pieces) != 2 {
 		t.Fatalf("%d pieces, %v; want 2", len(pieces), err)
 	}
@@ -235,7 +235,7 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 			t.Errorf("commit: %v, want ErrStale", err)
 		}
 	}
-	again, err := p.cut(local.New(), bulkload.Put)
+	again, err := p.cut(local.New(), bulkload.Put, aFile)
 	if err != nil || len(again) != 1 {
 		t.Fatalf("planned again: %d pieces, %v; want one", len(again), err)
 	}

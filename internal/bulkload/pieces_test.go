@@ -49,6 +49,9 @@ func (y *yard) planning(size int64, from, to string, types ...string) bulkload.P
 	}
 }
 
+// aFile is a size of pieces of which each file of plays is one, and none is cut.
+const aFile = 120
+
 // plan plans, and gives the pieces as their lines do.
 func (y *yard) plan(want error, size int64, from, to string, types ...string) []bulkload.Piece {
 	y.t.Helper()
@@ -273,6 +276,15 @@ func TestPiecesMakeTheTableOfOneLoad(t *testing.T) {
 			if size == 1 && len(pieces) < 10 || size == 1<<40 && len(pieces) != 1 {
 				t.Errorf("%d pieces of %d bytes", len(pieces), size)
 			}
+			ranges := 0
+			for _, p := range pieces {
+				if p.Inputs[0].Range != nil {
+					ranges++
+				}
+			}
+			if size <= 400 && ranges < 3 {
+				t.Errorf("%d pieces of %d bytes are ranges, want many", ranges, size)
+			}
 			y.inAnyWay(dice, pieces)
 			again := y.plan(nil, size, from, to)
 			if !slices.EqualFunc(pieces, again, func(a, b bulkload.Piece) bool { return bytes.Equal(a.Line(), b.Line()) }) {
@@ -389,7 +401,7 @@ func TestUniqueFilesAreTiedByBehaviour(t *testing.T) {
 	}
 	one := y.twin()
 	one.load(nil, "2014-09-01", "2014-09-03")
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-03")
+	pieces := y.plan(nil, 60, "2014-09-01", "2014-09-03")
 	var sizes []int
 	for _, p := range pieces {
 		sizes = append(sizes, len(p.Inputs))
@@ -456,7 +468,7 @@ func TestLoadsBetweenPlanAndCommit(t *testing.T) {
 	}
 	one := y.twin()
 	one.load(nil, "2014-09-01", "2014-09-03")
-	pieces := y.plan(nil, 1, "2014-09-02", "2014-09-03")
+	pieces := y.plan(nil, aFile, "2014-09-02", "2014-09-03")
 	y.do(&pieces[0])
 	y.load(nil, "2014-09-01", "2014-09-01") // of another day, which makes the table
 	other := y.plan(nil, 1<<30, "2014-09-02", "2014-09-03")
@@ -470,7 +482,7 @@ func TestLoadsBetweenPlanAndCommit(t *testing.T) {
 	y.commit(nil, pieces)
 	y.same(one)
 	y.commit(bulkload.ErrStale, other) // the same files
-	y.plan(bulkload.ErrNothing, 1, "2014-09-01", "2014-09-03")
+	y.plan(bulkload.ErrNothing, aFile, "2014-09-01", "2014-09-03")
 	y.swept()
 	if _, err := bulkload.RunPiece(t.Context(), y.worker(local.New()), &other[0], 0); !errors.Is(err, bulkload.ErrStale) {
 		t.Errorf("a piece of a plan that is out of date: %v, want ErrStale", err)
@@ -540,7 +552,7 @@ func TestALostFileOfAPieceIsMadeAgain(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
+	pieces := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
 	y.doAll(pieces)
 	hfiles, err := filepath.Glob(filepath.Join(y.store.Dir, "pieces", "*", "*.hfile"))
 	if err != nil || len(hfiles) != 1 {
@@ -623,9 +635,10 @@ func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
 	}
 }
 
-// wholePlan plans, does the pieces and commits, all over fs.
+// wholePlan plans, does the pieces, two of which are ranges of a file, and commits, all
+// over fs.
 func (y *yard) wholePlan(fs dfs.FS) error {
-	cfg := y.planning(1, "2014-09-01", "2014-09-01")
+	cfg := y.planning(60, "2014-09-01", "2014-09-01")
 	cfg.FS, cfg.Workers = fs, 1
 	cfg.Store = files.Store{FS: fs, Dir: y.store.Dir}
 	cfg.Temp = ""
@@ -730,7 +743,7 @@ func TestForeignLinesAreRefused(t *testing.T) {
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
+	pieces := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
 	good := string(pieces[0].Line())
 	for what, line := range map[string]string{
 		"no JSON":              "hello",

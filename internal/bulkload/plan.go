@@ -37,6 +37,8 @@ type input struct {
 	number  uint32
 	part    *manifest.Part   // what of it is asked for; nil is all
 	covered []*manifest.Part // what of it is in the table already
+	only    *manifest.Range  // what of it is read; nil is all
+	cuts    []int64          // where its ranges begin, if only digests are to be made
 
 	// Of a replay:
 	replay  []badRecord    // the corrected records

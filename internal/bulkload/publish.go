@@ -55,6 +55,7 @@ type publisher struct {
 	reports []*manifest.Report // by piece
 	good    []manifest.Input   // in order, as the ledger will have them
 	older   int64
+	joined  []joinedBad // of files that were read in ranges
 }
 
 func (p *publisher) run(ctx context.Context) error {
@@ -115,7 +116,7 @@ func (p *publisher) collect(ctx context.Context) error {
 		return err
 	}
 	p.reports = make([]*manifest.Report, len(p.pieces))
-	if err := p.atOnce(ctx, p.report); err != nil {
+	if err := p.atOnce(ctx, len(p.pieces), p.report); err != nil {
 		return err
 	}
 	var missing []int
@@ -130,11 +131,11 @@ func (p *publisher) collect(ctx context.Context) error {
 	return p.judgeAll()
 }
 
-// atOnce calls do for each piece, some at once.
-func (p *publisher) atOnce(ctx context.Context, do func(context.Context, int) error) error {
+// atOnce calls do for each number below count, some at once.
+func (p *publisher) atOnce(ctx context.Context, count int, do func(context.Context, int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(looksAtOnce)
-	for n := range p.pieces {
+	for n := range count {
 		g.Go(func() error { return do(ctx, n) })
 	}
 	return g.Wait()
@@ -165,7 +166,7 @@ func (p *publisher) report(ctx context.Context, n int) error {
 // fits refuses a report of other files than the piece has.
 func (p *publisher) fits(of *Piece, r *manifest.Report) error {
 	same := slices.EqualFunc(of.Inputs, r.Inputs, func(in PieceInput, o manifest.Outcome) bool {
-		return in.Rel == o.Path && in.Number == o.Number && in.Size == o.Size
+		return in.Rel == o.Path && in.Number == o.Number && in.Size == o.Size && sameRange(in.Range, o.Range)
 	})
 	if !same {
 		return fmt.Errorf("plan %s, piece %d: %w: its report is of other files", p.id, of.Piece, manifest.ErrDamaged)
@@ -269,9 +270,17 @@ func (p *publisher) judgeAll() error {
 		*manifest.Outcome
 	}
 	var all []file
+	parts := p.parts()
 	for n, r := range p.reports {
 		for i := range r.Inputs {
-			all = append(all, file{p.pieces[n].Inputs[i].day(), &r.Inputs[i]})
+			in, o := &p.pieces[n].Inputs[i], &r.Inputs[i]
+			switch {
+			case in.Range != nil:
+				continue
+			case in.Cuts != nil:
+				o = p.join(in, o, parts[in.Rel])
+			}
+			all = append(all, file{in.day(), o})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b file) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.Path, b.Path)) })
@@ -324,7 +333,10 @@ func (e *reportedError) Is(target error) bool { return e.tooBad && target == Err
 // publish writes the bad records where they are looked for, and gives the table one load
 // of all pieces.
 func (p *publisher) publish(ctx context.Context) error {
-	if err := p.atOnce(ctx, p.publishBad); err != nil {
+	if err := p.atOnce(ctx, len(p.pieces), p.publishBad); err != nil {
+		return err
+	}
+	if err := p.atOnce(ctx, len(p.joined), p.publishJoined); err != nil {
 		return err
 	}
 	if len(p.good) == 0 {
@@ -352,7 +364,7 @@ func (p *publisher) publish(ctx context.Context) error {
 func (p *publisher) publishBad(ctx context.Context, n int) error {
 	for i := range p.reports[n].Inputs {
 		in := &p.reports[n].Inputs[i]
-		if in.Bad == "" {
+		if in.Bad == "" || in.Range != nil {
 			continue
 		}
 		if err := p.copy(ctx, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path)); err != nil {

@@ -32,7 +32,9 @@ type state struct {
 	counts manifest.Counts // Loaded is what may be loaded, until the batch is written
 	err    error           // why nothing of it is loaded
 	older  int64           // of counts.Skipped, those of days that were dropped
-	sha    string
+	sha    string          // of the range, where that alone is read
+	ranges []string        // digests of all ranges, where these are asked for
+	lines  int64           // that end in the range
 	sameAs string
 	bad    *quarantine
 }
@@ -152,26 +154,34 @@ func (b *batch) feed(ctx context.Context, inputs []*input, doing string, worker 
 	return g.Wait()
 }
 
-// readFile digests one file and hands its chunks out.
+// readFile digests one file, or a range of it, and hands its chunks out.
 func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) error {
-	if in.replay != nil {
+	switch {
+	case in.replay != nil:
 		return b.replayFile(ctx, in, tasks)
+	case in.cuts != nil:
+		return b.digestRanges(ctx, in)
+	case in.only != nil:
+		if err := b.unchanged(ctx, in); err != nil || in.err != nil {
+			return err
+		}
 	}
 	at := b.progress.Worker("reading")
 	defer at.End()
-	at.At("%s, of %d bytes", in.Path, in.Size)
+	at.At("%s, of %d bytes", in.Path, in.toRead())
 	f, err := b.cfg.FS.Open(ctx, in.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	h := sha256.New()
-	src := &source{r: f}
+	src := &source{r: in.stretch(f)}
 	raw := &counted{r: io.TeeReader(src, h), progress: b.progress}
-	r, err := record.Open(raw, in.File(), &b.job.Format)
+	r, err := b.openRecords(f, raw, src, in)
 	if err == nil {
 		defer r.Close()
 		err = b.chunks(ctx, in, r, tasks)
+		in.lines = r.Lines()
 	}
 	var stop *stopped
 	switch {

@@ -152,7 +152,7 @@ func (w *pieceWorker) work(ctx context.Context) (*manifest.Report, error) {
 		return nil, err
 	}
 	for _, in := range inputs {
-		w.result.Bytes += in.Size
+		w.result.Bytes += in.toRead()
 	}
 	if err := w.settleMode(ctx, w.result.Bytes); err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 	}
 	var good []manifest.Input
 	for _, in := range b.inputs {
-		o := manifest.Outcome{Input: b.ledger(in), Older: in.older}
+		o := manifest.Outcome{Input: b.ledger(in), Older: in.older, Range: in.only, Lines: in.lines, Ranges: in.ranges}
 		if in.err != nil {
 			o.Error, o.TooBad = in.err.Error(), errors.Is(in.err, ErrTooBad)
 		} else {
@@ -291,8 +291,14 @@ func (w *pieceWorker) resultOf(r *manifest.Report) PieceResult {
 			continue
 		}
 		out.Counts.Add(in.Counts)
+		switch {
+		case in.Range != nil:
+			out.Bytes += in.Range.To - in.Range.From
+			continue // the piece of its digests counts the file
+		case in.Ranges == nil:
+			out.Bytes += in.Size
+		}
 		out.Files++
-		out.Bytes += in.Size
 	}
 	for _, d := range r.Days {
 		out.Cells += d.Tally.Cells

@@ -35,12 +35,22 @@ type Report struct {
 
 func (r *Report) version() int { return r.Version }
 
+// A Range is a stretch of a delivered file, in bytes. Those of a file follow each other.
+type Range struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"` // the first that is not in it
+}
+
 // An Outcome is a delivered file of a piece, as a ledger will tell of it, or why
-// nothing of it is to be loaded.
+// nothing of it is to be loaded. That of a range has the range's counts and digest; the
+// digests of the whole file are an Outcome of their own, without counts.
 type Outcome struct {
 	Input
-	Error  string `json:"error,omitempty"`
-	TooBad bool   `json:"too_bad,omitempty"` // it has more bad records than its job allows
-	Bad    string `json:"bad,omitempty"`     // the file of its bad records, from the plans' folder
-	Older  int64  `json:"older,omitempty"`   // of the skipped records, those of days that were dropped
+	Range  *Range   `json:"range,omitempty"`
+	Lines  int64    `json:"lines,omitempty"`  // that end in the range
+	Ranges []string `json:"ranges,omitempty"` // digests of all ranges of the file
+	Error  string   `json:"error,omitempty"`
+	TooBad bool     `json:"too_bad,omitempty"` // it has more bad records than its job allows
+	Bad    string   `json:"bad,omitempty"`     // the file of its bad records, from the plans' folder
+	Older  int64    `json:"older,omitempty"`   // of the skipped records, those of days that were dropped
 }
