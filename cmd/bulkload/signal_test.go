@@ -152,8 +152,10 @@ func TestAKilledLoadHasDied(t *testing.T) {
 	dir := sampleDays(t, "60000")
 	p := loads(t, dir, "trails")
 	p.Listens(t)
-	for !exists(filepath.Join(dir, "trails", "runs")) {
-		time.Sleep(time.Millisecond)
+	for until := time.Now().Add(time.Minute); !noted(t, dir); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the load is not in the journal after a minute")
+		}
 	}
 	p.Signal(syscall.SIGKILL)
 	if status, _ := p.Wait(t); status != -1 {
@@ -173,7 +175,12 @@ func TestAKilledLoadHasDied(t *testing.T) {
 	list("ended")
 }
 
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
+// noted says whether a run stands in the journal of dir's table.
+func noted(t *testing.T, dir string) bool {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "trails", "runs", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names) > 0
 }
