@@ -36,9 +36,9 @@ build: ## bin/bulkload and bin/extract, static
 
 test: race venv airflow java browser ## everything, with the race detector; installs what it needs and says so
 	@# Tests bring up a cluster here when the first of them asks for it. A package may
-	@# wait for another that has it, hence the time.
+	@# wait for another that has it, hence the time, and three at once on two cores.
 	export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
-	CGO_ENABLED=1 go test -race -timeout 75m ./...
+	CGO_ENABLED=1 go test -race -p 3 -timeout 75m ./...
 
 test-local: ## what needs nothing but Go: no C compiler, no Python, no browser, no servers
 	USERTRAIL_CLUSTER=none go test -timeout 10m -skip '$(FOREIGN)' ./...
