@@ -687,6 +687,22 @@ func TestAServerIsKilledDuringGets(t *testing.T) {
 	s.check(0, 1000)
 }
 
+// TestAnAnswerOfZooKeeperIsTaken asks often and gets an answer at once: it is never
+// taken for a question that somebody called off.
+func TestAnAnswerOfZooKeeperIsTaken(t *testing.T) {
+	z := &zooKeeper{servers: []string{"[::1"}, znode: "/hbase", timeout: time.Minute, wg: new(sync.WaitGroup)}
+	defer z.wg.Wait()
+	var asking sync.WaitGroup
+	for range 5000 {
+		asking.Go(func() {
+			if _, err := z.Meta(t.Context()); !errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) {
+				t.Errorf("%v, want what is wrong with the address", err)
+			}
+		})
+	}
+	asking.Wait()
+}
+
 func TestZooKeeperThatCannotBeReached(t *testing.T) {
 	_, err := Dial(t.Context(), Config{ZooKeeper: []string{"127.0.0.1:1"}, User: "trail", DialTimeout: 5 * time.Second})
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "127.0.0.1:1") || !strings.Contains(err.Error(), "refused") {

@@ -69,6 +69,7 @@ func (z *zooKeeper) Master(ctx context.Context) (string, error) {
 // and the connection is closed under them when ctx ends.
 func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, z.timeout, fmt.Errorf("no answer within %s", z.timeout))
+	defer cancel()
 	type answer struct {
 		data []byte
 		err  error
@@ -76,7 +77,6 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	got := make(chan answer, 1)
 	var d zkDialer
 	z.wg.Go(func() {
-		defer cancel()
 		b, err := d.get(ctx, z.servers, name, z.timeout)
 		got <- answer{b, err}
 	})
