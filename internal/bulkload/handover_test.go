@@ -320,18 +320,13 @@ func TestAJobMayGrowAfterAKilledHandover(t *testing.T) {
 // TestWhatNoRegionTakesIsSaid gives HBase files that it cannot move.
 func TestWhatNoRegionTakesIsSaid(t *testing.T) {
 	p := newPort(t)
-	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
-		if c.Method == "BulkLoadHFile" && c.N == 1 {
-			// Where HBase would move files to there is a file.
-			if err := os.MkdirAll(p.root, 0o755); err != nil {
-				t.Error(err)
-			}
-			if err := os.WriteFile(filepath.Join(p.root, "data"), nil, 0o644); err != nil {
-				t.Error(err)
-			}
-		}
-		return hbasetest.Fault{}
-	}})
+	// Where HBase would move files to there is a file.
+	if err := os.MkdirAll(p.root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.root, "data"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	_, err := p.run(local.New())
 	if err == nil || !strings.Contains(err.Error(), "Failed to complete bulk load") || !strings.Contains(err.Error(), ".hfile") {
 		t.Errorf("%v, want an error that names the file and HBase's log", err)
