@@ -66,7 +66,7 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 		return r, fmt.Errorf("%w: --table %s is not in HBase; a table of files is copied as a directory", command.ErrUsage, store.Address())
 	}
 	r, err = bulkload.Import(ctx, bulkload.ImportConfig{
-		From: from, Store: store, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Log: o.flags.Log(o.env),
+		From: from, Store: store, FS: fs, Temp: tempDir(""), Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Log: o.flags.Log(o.env),
 	})
 	o.env.Outcome("import of "+o.from+" into "+store.Address(), err)
 	printResult(o.env.Stdout, bulkload.Config{Store: store}, r)

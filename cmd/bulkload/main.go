@@ -155,7 +155,12 @@ func (o *options) tempFor(address string) string {
 	if o.temp == "" && dfs.Scheme(address) == "" {
 		return dfs.Join(address, catalog.TempName)
 	}
-	return dfs.Join(cmp.Or(o.temp, os.TempDir()), fmt.Sprintf("usertrail-%d", os.Getpid()))
+	return tempDir(o.temp)
+}
+
+// tempDir is a folder of this process below dir, or below the system's for such.
+func tempDir(dir string) string {
+	return dfs.Join(cmp.Or(dir, os.TempDir()), fmt.Sprintf("usertrail-%d", os.Getpid()))
 }
 
 func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -13,7 +11,6 @@ import (
 
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
 	"usertrail/internal/progress"
 	"usertrail/internal/table"
 )
@@ -94,7 +91,7 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return err
 	}
-	cfg.Temp = dfs.Join(cmp.Or(o.temp, os.TempDir()), fmt.Sprintf("usertrail-%d", os.Getpid()))
+	cfg.Temp = tempDir(o.temp)
 	defer cfg.FS.Remove(context.WithoutCancel(ctx), cfg.Temp)
 	for i := range pieces {
 		r, err := o.runPiece(ctx, cfg, &pieces[i])

@@ -248,7 +248,7 @@ func open(ctx context.Context, s table.Store, j *job.Job) (table.Loader, error) 
 	if j == nil {
 		return nil, fmt.Errorf("%w; name the job that tells its behaviours with --job", err)
 	}
-	return s.New(ctx, table.Plan{Layout: layout.Default, Schema: j.Schema})
+	return s.New(ctx, table.Plan{Layout: j.Layout, Schema: j.Schema})
 }
 
 func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, limit int64) (*userlist.List, error) {

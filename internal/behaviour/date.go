@@ -39,15 +39,34 @@ func (d Date) Civil() (int, time.Month, int) {
 	return time.Unix(int64(d)*86400, 0).UTC().Date()
 }
 
-// Start is when d begins in zone: at midnight, or where the clock skips midnight,
-// when it skips. A day left out altogether begins with the next one.
+// Start is when d begins in zone: at midnight, where the clock shows it twice at the
+// first, or where the clock skips midnight, when it skips. A day left out altogether
+// begins with the next one.
 func (d Date) Start(zone *time.Location) time.Time {
 	y, m, day := d.Civil()
 	t := time.Date(y, m, day, 0, 0, 0, 0, zone)
 	if DateAt(t.UnixMicro(), zone) < d {
 		_, t = t.ZoneBounds()
+	} else if set, _ := t.ZoneBounds(); !set.IsZero() && DateAt(set.UnixMicro()-1, zone) >= d {
+		return d.midnight(set.Add(-time.Second))
 	}
 	return t
+}
+
+// End is when d is over in zone. That is when the next day begins, but where the clock
+// then goes back over midnight: there it is when the next day begins again.
+func (d Date) End(zone *time.Location) time.Time {
+	t := (d + 1).Start(zone)
+	if _, set := t.ZoneBounds(); !set.IsZero() && DateAt(set.UnixMicro(), zone) <= d {
+		return (d + 1).midnight(set)
+	}
+	return t
+}
+
+// midnight is that of d by the clock as it is set at a time.
+func (d Date) midnight(at time.Time) time.Time {
+	_, offset := at.Zone()
+	return time.Unix(int64(d)*86400-int64(offset), 0).In(at.Location())
 }
 
 func (d Date) String() string {

@@ -139,6 +139,44 @@ func TestStartIsTheFirstMoment(t *testing.T) {
 	}
 }
 
+// TestDaysOfClocksPutBack at midnight have all their moments between Start and End,
+// those that the clock shows twice and those it comes back to from the next day.
+func TestDaysOfClocksPutBack(t *testing.T) {
+	for _, c := range []struct {
+		zone, day        string
+		start, end, want string // want is the length of the day before
+	}{
+		{"Asia/Amman", "2014-10-31", "2014-10-31T00:00:00+03:00", "2014-11-01T00:00:00+02:00", "24h0m0s"},
+		{"Europe/Lisbon", "1980-09-28", "1980-09-28T00:00:00+01:00", "1980-09-29T00:00:00Z", "24h0m0s"},
+		{"America/Havana", "2014-11-02", "2014-11-02T00:00:00-04:00", "2014-11-03T00:00:00-05:00", "24h0m0s"},
+		{"America/St_Johns", "2005-10-30", "2005-10-30T00:00:00-02:30", "2005-10-31T00:00:00-03:30", "25h0m0s"},
+		{"Africa/Cairo", "2014-09-26", "2014-09-26T00:00:00+02:00", "2014-09-27T00:00:00+02:00", "25h0m0s"},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := behaviour.ParseDate(c.day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, end := d.Start(zone).Format(time.RFC3339), d.End(zone).Format(time.RFC3339)
+		if start != c.start || end != c.end {
+			t.Errorf("%s in %s is from %s to %s, want %s to %s", d, zone, start, end, c.start, c.end)
+		}
+		if got := (d - 1).End(zone).Sub((d - 1).Start(zone)).String(); got != c.want {
+			t.Errorf("%s in %s: the day before has %s, want %s", d, zone, got, c.want)
+		}
+		for at := d.Start(zone).Add(-3 * time.Hour); at.Before(d.Start(zone).Add(3 * time.Hour)); at = at.Add(30 * time.Second) {
+			for _, day := range []behaviour.Date{d - 1, d} {
+				if day == behaviour.DateAt(at.UnixMicro(), zone) && (at.Before(day.Start(zone)) || !at.Before(day.End(zone))) {
+					t.Fatalf("%s is on %s, which is from %s to %s", at, day, day.Start(zone), day.End(zone))
+				}
+			}
+		}
+	}
+}
+
 func TestSpans(t *testing.T) {
 	d := func(s string) behaviour.Date {
 		v, err := behaviour.ParseDate(s)

@@ -30,6 +30,7 @@
 package bulkload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,7 +153,7 @@ func newLoad(cfg Config) (*load, error) {
 		return nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrRequest, cfg.Span.From, cfg.Span.To)
 	}
 	var err error
-	l.layout, err = layout.ByName(layout.Default)
+	l.layout, err = layout.ByName(cmp.Or(cfg.Job.Layout, layout.Default))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package bulkload
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -27,25 +28,36 @@ type gathered struct {
 
 	unique *unique
 	enc    layout.Encoder
+	teller layout.Teller // nil where a row is of one day and behaviour
 	row    []byte
-	packed []byte           // the row's records, which enc refers to
-	first  behaviour.Record // of the row
-	inRow  int64
+	packed []byte // the row's records, which enc refers to
+	did    []run  // of the row
+	whose  dayKey // of the cells that came last
+	before tally.Tally
+}
+
+// A run is records side by side of one day and behaviour.
+type run struct {
+	day     dayKey
+	records int64
 }
 
 // A rowSink takes the cells of rows, in order.
 type rowSink interface {
 	cell(c *cell.Cell) error
-	// endRow says that a row's cells have come, of how many records, and which the
-	// first was.
-	endRow(row []byte, first *behaviour.Record, records int64) error
+	// endRow says that a row's cells have come, and of which records.
+	endRow(row []byte, did []run) error
 }
 
 func (b *batch) newGathered(ctx context.Context, region int) *gathered {
-	return &gathered{
+	g := &gathered{
 		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
 		unique: newUnique(ctx, b), enc: b.layout.Encoder(b.schema, b.target.Info().Family),
 	}
+	if !b.layout.Traits().Told {
+		g.teller = b.layout.Teller(b.schema)
+	}
+	return g
 }
 
 // gather gives row after row to a sink.
@@ -83,11 +95,9 @@ func (g *gathered) gather(ctx context.Context, it *shuffle.Iterator, to rowSink)
 			g.repeated[in]++
 			continue
 		}
-		if g.inRow == 0 {
-			g.first = behaviour.Record{Kind: r.Kind, Date: r.Date}
-		}
 		g.loaded[in]++
-		g.inRow++
+		g.records++
+		g.add(dayKey{r.Date, r.Kind})
 		g.enc.Add(&r)
 	}
 	if err := it.Err(); err != nil {
@@ -96,24 +106,61 @@ func (g *gathered) gather(ctx context.Context, it *shuffle.Iterator, to rowSink)
 	return g.endRow(to)
 }
 
+// add counts a record of the row.
+func (g *gathered) add(day dayKey) {
+	if n := len(g.did); n > 0 && g.did[n-1].day == day {
+		g.did[n-1].records++
+		return
+	}
+	g.did = append(g.did, run{day, 1})
+}
+
 // endRow gives the cells of the row whose records are together.
 func (g *gathered) endRow(to rowSink) error {
-	if g.inRow == 0 {
+	if len(g.did) == 0 {
 		return nil
 	}
-	before := g.count.Tally
+	g.whose = g.did[0].day
 	err := g.enc.Cells(g.row, func(c *cell.Cell) error {
+		if g.teller != nil {
+			if err := g.tell(c); err != nil {
+				return err
+			}
+		}
 		g.count.Add(c)
 		return to.cell(c)
 	})
 	if err != nil {
 		return err
 	}
-	g.days.row(g.region, g.first.Date, g.first.Kind, g.inRow, before, g.count.Tally)
-	g.records += g.inRow
-	err = to.endRow(g.row, &g.first, g.inRow)
-	g.inRow = 0
+	g.endCells()
+	for _, r := range g.did {
+		g.days.at(r.day).Records += r.records
+	}
+	err = to.endRow(g.row, g.did)
+	g.did = g.did[:0]
 	return err
+}
+
+// tell notes whose the next cell is.
+func (g *gathered) tell(c *cell.Cell) error {
+	told, ok := g.teller.Tell(c)
+	if !ok {
+		return fmt.Errorf("row %.64q, column %.64q: the layout %s does not know what it wrote", c.Row, c.Qualifier, g.layout.Name())
+	}
+	if day := (dayKey{told.Date, told.Kind}); day != g.whose {
+		g.endCells()
+		g.whose = day
+	}
+	return nil
+}
+
+// endCells adds up the cells that came of one day and behaviour.
+func (g *gathered) endCells() {
+	added := g.count.Since(g.before)
+	g.before = g.count.Tally
+	g.days.at(g.whose).Tally.Add(added)
+	g.days.addRegion(g.region, added)
 }
 
 // settle adds what came to what has come of the batch.

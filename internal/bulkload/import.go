@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/progress"
@@ -33,7 +34,9 @@ type Exporter interface {
 type ImportConfig struct {
 	From     Exporter
 	Store    table.Store // of a table that takes HFiles
-	Workers  int         // regions written at once; 1
+	FS       dfs.FS
+	Temp     string // directory, on FS, for sorted runs
+	Workers  int    // regions written at once; 1
 	Progress progress.Config
 	Log      *slog.Logger // nothing is said
 }
@@ -47,7 +50,7 @@ func Import(ctx context.Context, cfg ImportConfig) (Result, error) {
 		return Result{}, err
 	}
 	defer lock.Unlock()
-	i := &importer{cfg: cfg, load: &load{log: cfg.Log}}
+	i := &importer{cfg: cfg, load: &load{cfg: Config{FS: cfg.FS, Temp: cfg.Temp}, log: cfg.Log}}
 	if i.log == nil {
 		i.log = slog.New(slog.DiscardHandler)
 	}
@@ -296,7 +299,7 @@ func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Spa
 		kinds[k] = k
 	}
 	w := &importedRegion{
-		importer: i, out: newRegionWriter(ctx, i.stager, i.stager.NextLoad(), i.stager.FileName(i.stager.NextLoad(), region), span), span: noDates,
+		importer: i, out: i.newRegionWriter(ctx, i.stager, i.stager.NextLoad(), i.stager.FileName(i.stager.NextLoad(), region), span), span: noDates,
 		decoder: info.Layout.Decoder(info.Schema, layout.Want{Kinds: kinds, Span: span}),
 	}
 	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
@@ -346,10 +349,15 @@ func (w *importedRegion) endRow() error {
 	if n == 0 {
 		return fmt.Errorf("row %q of %s holds no record", w.row, w.cfg.From.Info().Address)
 	}
-	e := w.events.Events[0]
-	date := behaviour.Date(e.Date)
 	w.records += n
-	w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
+	for i := range w.events.Events {
+		e := &w.events.Events[i]
+		date := behaviour.Date(e.Date)
+		w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
+		if err := w.out.rolled(w.row, run{dayKey{date, int(e.Kind)}, 1}); err != nil {
+			return err
+		}
+	}
 	w.events.Reset()
-	return w.out.endRow(w.row, &behaviour.Record{Date: date, Kind: int(e.Kind)}, n)
+	return nil
 }

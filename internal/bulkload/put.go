@@ -130,8 +130,8 @@ type sortedPuts struct {
 	out table.Writer
 }
 
-func (s sortedPuts) cell(c *cell.Cell) error                       { return s.out.Put(s.ctx, c) }
-func (s sortedPuts) endRow([]byte, *behaviour.Record, int64) error { return nil }
+func (s sortedPuts) cell(c *cell.Cell) error    { return s.out.Put(s.ctx, c) }
+func (s sortedPuts) endRow([]byte, []run) error { return nil }
 
 // A rowPutter is one worker of the second pass: it turns chunks into cells. What
 // is bad was counted and written down in the first.

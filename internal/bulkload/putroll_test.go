@@ -92,13 +92,14 @@ func (p *port) rows(from, to string) map[string]activity.Set {
 	p.t.Helper()
 	span := behaviour.Span{From: date(p.t, from), To: date(p.t, to)}
 	out := map[string]activity.Set{}
+	teller := layout.Reversed{}.Teller(p.job.Schema)
 	for _, c := range p.hbase.Cells(trailsTable) {
-		day, kind, ok := layout.Reversed{}.ParseRow(p.job.Schema, c.Row)
+		told, ok := teller.Tell(c)
 		if !ok {
 			p.t.Fatalf("row %q", c.Row)
 		}
-		if span.Has(day) {
-			out[string(c.Row[:layout.Reversed{}.UserKeyLen(c.Row)])] |= activity.Of(kind)
+		if span.Has(told.Date) {
+			out[string(layout.Reversed{}.UserKey(c.Row))] |= activity.Of(told.Kind)
 		}
 	}
 	return out

@@ -325,8 +325,12 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	if p.in.replay != nil {
 		p.in.replayedOne(r.ID)
 	}
-	r.ID = column.ID(p.in.number, r.ID)
+	at := r.ID
+	r.ID = column.ID(p.in.number, at)
 	p.remapped(r)
+	if err := p.layout.Fits(p.schema, r); err != nil {
+		return fmt.Errorf("%w: record at byte %d: %w", ErrRequest, at, err)
+	}
 	p.dates.From, p.dates.To = min(p.dates.From, r.Date), max(p.dates.To, r.Date)
 	if p.putter != nil {
 		if err := p.addToRoll(r); err != nil {

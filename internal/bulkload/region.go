@@ -6,9 +6,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
-	"usertrail/internal/roll"
+	"usertrail/internal/muster"
+	"usertrail/internal/shuffle"
 	"usertrail/internal/stage"
 	"usertrail/internal/table"
 	"usertrail/internal/tally"
@@ -19,6 +21,9 @@ const (
 	hfileEnding = ".hfile"
 	rollEnding  = ".roll"
 )
+
+// rollMemory is what a roll is sorted in whose users come in another order.
+const rollMemory = 8 << 20
 
 // A regionFile is the file of one region's records in a batch.
 type regionFile struct {
@@ -37,7 +42,7 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 	f := &regionFile{gathered: b.newGathered(ctx, region)}
 	f.at = b.progress.Worker("writing")
 	defer f.at.End()
-	w := newRegionWriter(ctx, b.stager, b.number(), b.fileName(region), b.span())
+	w := b.newRegionWriter(ctx, b.stager, b.number(), b.fileName(region), b.span())
 	defer w.abort()
 	if err := f.gather(ctx, it, w); err != nil {
 		return nil, fmt.Errorf("write region %d: %w", region, err)
@@ -62,15 +67,17 @@ type regionWriter struct {
 
 	out     *stage.File
 	rollOut *stage.Output
-	roll    *roll.Writer
+	roll    muster.Writer  // nil before the first cell
+	spill   shuffle.Config // where the roll is sorted, if it must be
 }
 
 // newRegionWriter writes files of a load that are called name, but for their endings.
-func newRegionWriter(ctx context.Context, to table.Stager, load int, name string, span behaviour.Span) *regionWriter {
+func (l *load) newRegionWriter(ctx context.Context, to table.Stager, load int, name string, span behaviour.Span) *regionWriter {
 	info := to.Info()
 	return &regionWriter{
 		ctx: ctx, to: to, layout: info.Layout, ids: idsOf(info.Schema), span: span,
-		file: manifest.File{Name: name + hfileEnding, Roll: name + rollEnding, Load: load},
+		file:  manifest.File{Name: name + hfileEnding, Roll: name + rollEnding, Load: load},
+		spill: shuffle.Config{FS: l.cfg.FS, Dir: dfs.Join(l.cfg.Temp, name+rollEnding), Memory: rollMemory},
 	}
 }
 
@@ -85,8 +92,18 @@ func (w *regionWriter) cell(c *cell.Cell) error {
 }
 
 // endRow implements rowSink.
-func (w *regionWriter) endRow(row []byte, first *behaviour.Record, records int64) error {
-	return w.roll.Add(row[:w.layout.UserKeyLen(row)], first.Date, first.Kind, records)
+func (w *regionWriter) endRow(row []byte, did []run) error {
+	for _, r := range did {
+		if err := w.rolled(row, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rolled adds records of a row to the roll.
+func (w *regionWriter) rolled(row []byte, r run) error {
+	return w.roll.Add(w.layout.UserKey(row), r.day.date, r.day.kind, r.records)
 }
 
 // begin makes the two files.
@@ -98,8 +115,12 @@ func (w *regionWriter) begin() error {
 	if w.rollOut, err = stage.NewOutput(w.ctx, w.to, w.file.Roll); err != nil {
 		return err
 	}
-	w.roll = roll.NewWriter(w.rollOut, w.ids, w.span)
-	return nil
+	if w.layout.Traits().Together {
+		w.roll = muster.Ordered(w.rollOut, w.ids, w.span)
+		return nil
+	}
+	w.roll, err = muster.Unordered(w.ctx, w.rollOut, w.ids, w.span, w.spill)
+	return err
 }
 
 func idsOf(s *behaviour.Schema) []uint16 {
@@ -137,5 +158,8 @@ func (w *regionWriter) abort() {
 	}
 	if w.rollOut != nil {
 		w.rollOut.Abort()
+	}
+	if w.roll != nil {
+		w.roll.Abort()
 	}
 }

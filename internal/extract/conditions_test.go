@@ -72,8 +72,9 @@ func (a *asking) note(q table.Query) {
 	if q.Exist {
 		info := a.Table.Info()
 		for row := range q.Rows {
-			_, kind, _ := info.Layout.ParseRow(info.Schema, row)
-			a.exist[info.Schema.Kinds[kind].Name]++
+			c := cell.Cell{Row: row, Qualifier: []byte("_,\x00\x00\x00\x00\x00\x00\x00\x00")}
+			told, _ := info.Layout.Teller(info.Schema).Tell(&c)
+			a.exist[info.Schema.Kinds[told.Kind].Name]++
 		}
 		return
 	}
@@ -82,9 +83,9 @@ func (a *asking) note(q table.Query) {
 		n++
 	}
 	switch {
-	case len(q.Prefixes) > a.most:
-		a.most, a.few, a.whole = len(q.Prefixes), a.few+a.whole, n
-	case len(q.Prefixes) == a.most:
+	case len(q.Columns.Prefixes) > a.most:
+		a.most, a.few, a.whole = len(q.Columns.Prefixes), a.few+a.whole, n
+	case len(q.Columns.Prefixes) == a.most:
 		a.whole += n
 	default:
 		a.few += n

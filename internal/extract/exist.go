@@ -3,7 +3,6 @@ package extract
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
-	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
 
@@ -25,9 +23,9 @@ type existence struct {
 }
 
 // newExistence returns q's existence pass: nil where every user who did anything is
-// active, so that nobody can be ruled out.
+// active, so that nobody can be ruled out, and where rows alone do not tell who did what.
 func newExistence(q *question) *existence {
-	if q.rule.Least < 2 || q.asked.WhereFirst {
+	if q.rule.Least < 2 || q.asked.WhereFirst || !q.info.Layout.Traits().Told {
 		return nil
 	}
 	return new(existence)
@@ -134,18 +132,23 @@ func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k
 	if len(some) == 0 {
 		return nil
 	}
-	l, span := r.q.info.Layout, r.q.span
-	first, last := keys.At(some[0].key), keys.At(some[len(some)-1].key)
-	q := table.Query{
-		Bounds: split.Region{Start: l.AppendStart(nil, first, span), End: l.AppendStop(nil, last, span)},
-		Span:   span,
-		Rows:   r.rows(keys, some, k),
+	info := r.q.info
+	where, err := fetch.NewRows(info.Layout, info.Schema, layout.Want{Kinds: []int{k}, Span: r.q.span})
+	if err != nil {
+		return err
 	}
+	q := where.Query(func(yield func([]byte) bool) {
+		for _, c := range some {
+			if !yield(keys.At(c.key)) {
+				return
+			}
+		}
+	})
 	had := map[string]*candidate{}
 	for _, c := range some {
 		had[string(keys.At(c.key))] = c
 	}
-	err := table.Existing(ctx, r.q.table, q, func(key []byte, _ behaviour.Date, kind int) error {
+	err = table.Existing(ctx, r.q.table, q, func(key []byte, _ behaviour.Date, kind int) error {
 		if c := had[string(key)]; c != nil {
 			c.did |= activity.Of(kind)
 		}
@@ -162,16 +165,4 @@ func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k
 		}
 	}
 	return nil
-}
-
-// rows are those that candidates can have of a kind.
-func (r *reader) rows(keys *fetch.Keys, some []*candidate, k int) iter.Seq[[]byte] {
-	want := layout.Want{Kinds: []int{k}, Span: r.q.span}
-	return func(yield func([]byte) bool) {
-		for _, c := range some {
-			if !r.q.info.Layout.Rows(r.q.info.Schema, want, keys.At(c.key), yield) {
-				return
-			}
-		}
-	}
 }

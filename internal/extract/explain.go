@@ -68,12 +68,20 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 			f.Rolls = estimate.Off
 		}
 	}
+	where, err := fetch.NewWhere(q.info.Layout, q.info.Schema, q.want, c.Plan)
+	if err != nil {
+		return x, err
+	}
+	auto := fetch.Scan
+	if where.Gets() {
+		auto = fetch.Get
+	}
 	ledgers, err := t.Ledgers(ctx)
 	if err != nil {
 		return x, fmt.Errorf("look for what the table has: %w", err)
 	}
 	q.detail(&f.Facts, ledgers)
-	f.Regions, f.Asked, f.Auto = int64(x.Regions), string(cmp.Or(c.Plan, fetch.Auto)), string(c.Plan.For(q.want))
+	f.Regions, f.Asked, f.Auto = int64(x.Regions), string(cmp.Or(c.Plan, fetch.Auto)), string(auto)
 	x.Rolls, x.Found, x.May, x.Users = f.Rolls, f.Found.Users, f.Stay.Users, f.Listed
 	if q.users.IsAll() {
 		x.Users = x.Found
@@ -92,7 +100,7 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 // survey settles who may be active, as an extract does, and counts them, who is there
 // at all, and who is found. Where there are no rolls nobody is counted.
 func (q *question) survey(ctx context.Context, x *Explanation) (there, found estimate.People, err error) {
-	regions, err := q.table.Regions(ctx)
+	regions, err := table.UserRegions(ctx, q.table)
 	if err != nil {
 		return there, found, err
 	}

@@ -181,7 +181,7 @@ func checkOut(ctx context.Context, c *Config) error {
 // answer writes all parts of some pieces that are not written yet, and says what
 // became of the users in their ranges.
 func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []split.Region) (counts, error) {
-	regions, err := q.table.Regions(ctx)
+	regions, err := table.UserRegions(ctx, q.table)
 	if err != nil {
 		return counts{}, err
 	}

@@ -35,7 +35,7 @@ func (q *question) pieces(ctx context.Context, c *Config) (cuts, error) {
 	case c.Stream != nil:
 		return whole, fmt.Errorf("%w: --piece-size: standard output has no pieces; name a directory with --out", ErrQuestion)
 	}
-	regions, err := q.table.Regions(ctx)
+	regions, err := table.UserRegions(ctx, q.table)
 	if err != nil {
 		return whole, err
 	}

@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/condition"
+	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
@@ -108,6 +109,9 @@ func newQuestion(c *Config) (*question, error) {
 		return nil, err
 	}
 	q.want = q.reads()
+	if _, err := fetch.NewWhere(q.info.Layout, q.info.Schema, q.want, c.Plan); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrQuestion, err)
+	}
 	q.existence, q.screen = newExistence(q), newScreen(q)
 	q.census.read = activity.Of(q.want.Kinds...)
 	return q, nil

@@ -3,14 +3,12 @@ package fetch
 import (
 	"context"
 	"fmt"
-	"iter"
 	"sync"
 	"sync/atomic"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/layout"
-	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
 )
@@ -63,26 +61,21 @@ var batches = sync.Pool{New: func() any { return new(trail.Batch) }}
 
 // An Asker asks for users' trails. It is for one goroutine.
 type Asker struct {
-	cfg      Config
-	table    Reader
-	prefixes [][]byte
-	plan     Plan
-	decoder  layout.Decoder
+	table   Reader
+	where   *Where
+	decoder layout.Decoder
 }
 
 // NewAsker returns what asks t.
 func NewAsker(t Reader, cfg Config) (*Asker, error) {
-	prefixes, err := cfg.Layout.Prefixes(cfg.Schema, cfg.Want)
+	where, err := NewWhere(cfg.Layout, cfg.Schema, cfg.Want, cfg.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	return &Asker{
-		cfg: cfg, table: t, prefixes: prefixes, plan: cfg.Plan.of(len(cfg.Want.Kinds), cfg.Want.Span),
-		decoder: cfg.Layout.Decoder(cfg.Schema, cfg.Want),
-	}, nil
+	return &Asker{table: t, where: where, decoder: cfg.Layout.Decoder(cfg.Schema, cfg.Want)}, nil
 }
 
-// Trails brings the trails of some users of one region together.
+// Trails brings the trails of some users together.
 func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 	b := batches.Get().(*trail.Batch)
 	b.Reset()
@@ -93,7 +86,7 @@ func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 	}
 	find := finder{keys: keys}
 	a.decoder.Into(b, find.find)
-	err := a.table.Read(ctx, a.query(keys), a.decoder.Add)
+	err := a.table.Read(ctx, a.where.Query(keys.All()), a.decoder.Add)
 	if err == nil {
 		err = a.decoder.Flush()
 	}
@@ -102,49 +95,4 @@ func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 	}
 	b.Sort(keys.Len())
 	return t, nil
-}
-
-// query asks for each user's rows of the span, by the plan.
-func (a *Asker) query(keys *Keys) table.Query {
-	l, span := a.cfg.Layout, a.cfg.Want.Span
-	q := table.Query{
-		Bounds: split.Region{
-			Start: l.AppendStart(nil, keys.At(0), span),
-			End:   l.AppendStop(nil, keys.At(keys.Len()-1), span),
-		},
-		Span:     span,
-		Prefixes: a.prefixes,
-	}
-	if a.plan == Get {
-		q.Rows = a.rows(keys)
-	} else {
-		q.Ranges = a.ranges(keys)
-	}
-	return q
-}
-
-// ranges are one for each user.
-func (a *Asker) ranges(keys *Keys) iter.Seq[split.Region] {
-	l, span := a.cfg.Layout, a.cfg.Want.Span
-	return func(yield func(split.Region) bool) {
-		var r split.Region
-		for i := range keys.Len() {
-			r.Start = l.AppendStart(r.Start[:0], keys.At(i), span)
-			r.End = l.AppendStop(r.End[:0], keys.At(i), span)
-			if !yield(r) {
-				return
-			}
-		}
-	}
-}
-
-// rows are each user's, one for each day and behaviour.
-func (a *Asker) rows(keys *Keys) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for i := range keys.Len() {
-			if !a.cfg.Layout.Rows(a.cfg.Schema, a.cfg.Want, keys.At(i), yield) {
-				return
-			}
-		}
-	}
 }

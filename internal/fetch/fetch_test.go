@@ -284,8 +284,8 @@ func TestQueriesHoldTheirRanges(t *testing.T) {
 				t.Errorf("%d ranges, want one for each of 30 users", n)
 			}
 		}
-		if q.Span != config(1).Want.Span || len(q.Prefixes) != 1 {
-			t.Errorf("span %s, prefixes %q", q.Span, q.Prefixes)
+		if q.Span != config(1).Want.Span || len(q.Columns.Prefixes) != 1 {
+			t.Errorf("span %s, prefixes %q", q.Span, q.Columns.Prefixes)
 		}
 		return nil
 	})

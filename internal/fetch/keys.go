@@ -1,6 +1,9 @@
 package fetch
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // Keys are user keys, ascending and distinct, held in one arena. Of each it is
 // known whether its user is sure to have rows.
@@ -30,6 +33,17 @@ func (k *Keys) At(i int) []byte {
 		start = k.ends[i-1]
 	}
 	return k.data[start:k.ends[i]:k.ends[i]]
+}
+
+// All yields the keys. One is valid as long as k is.
+func (k *Keys) All() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for i := range k.ends {
+			if !yield(k.At(i)) {
+				return
+			}
+		}
+	}
 }
 
 // A finder looks keys up that mostly come one after the other.

@@ -3,14 +3,13 @@ package fetch
 import (
 	"fmt"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/layout"
 )
 
 // A Plan is how a user's rows are asked for.
 type Plan string
 
-// The plans. Auto takes gets as long as a user has few of them. Snapshot is Scan
+// The plans. Auto takes gets where a user has few rows, or rows that lie apart. Snapshot is Scan
 // of a table that is read from a snapshot's files.
 const (
 	Auto     Plan = "auto"
@@ -35,18 +34,22 @@ func ParsePlan(s string) (Plan, error) {
 	return "", fmt.Errorf("plan %q is none of auto, get, scan, snapshot", s)
 }
 
-// For is the plan that p comes to for a question: Get or Scan.
-func (p Plan) For(w layout.Want) Plan { return p.of(len(w.Kinds), w.Span) }
-
-// of settles Auto for a question that asks for some kinds on the days of a span.
-func (p Plan) of(kinds int, span behaviour.Span) Plan {
+// of settles Auto for a user's rows of a question. Where these lie apart, gets go to all
+// servers at once, and a scan to one after the other.
+func (p Plan) of(reads *layout.Reads, apart bool) Plan {
 	switch {
 	case p == Get || p == Scan:
 		return p
-	case p == Snapshot:
+	case p == Snapshot || reads.Rows == nil:
 		return Scan
-	case kinds*span.Days() <= mostGets:
+	case apart || few(reads):
 		return Get
 	}
 	return Scan
+}
+
+// few says whether a user has no more than mostGets rows.
+func few(reads *layout.Reads) bool {
+	n := 0
+	return reads.Rows(nil, func([]byte) bool { n++; return n <= mostGets })
 }

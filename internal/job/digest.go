@@ -7,16 +7,19 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
 	"usertrail/internal/record"
 )
 
 // A meaning is what decides which cells a delivered line becomes, in a form
-// that is the same for the same meaning. Not in it, because the same cells come
+// that is the same for the same meaning. The default layout is none, so that a job that
+// names it means the same as one that names nothing. Not in it, because the same cells come
 // of it: where the table and the logs' root lie, how a new table is made, how
 // many bad records are allowed, which behaviours are required, and what is
 // waited for.
 type meaning struct {
 	Schema    *behaviour.Schema
+	Layout    string `json:",omitempty"`
 	Syntax    record.Syntax
 	Delimiter string
 	Header    bool
@@ -52,6 +55,9 @@ func (j *Job) Digest() string {
 		Schema: j.Schema, Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names,
 		Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls, Slack: f.Slack,
 		Paths: j.Pattern.String(), PathNames: j.Pattern.paths, Texts: f.KindOf,
+	}
+	if j.Layout != layout.Default {
+		m.Layout = j.Layout
 	}
 	if f.KindColumn != nil {
 		c := meaningOf(*f.KindColumn)

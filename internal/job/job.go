@@ -57,6 +57,7 @@ type Job struct {
 	Pattern    *Pattern // where the logs lie
 	Marker     *Marker  // tells that a day's logs are all there; nil where the job names none
 	Table      Table
+	Layout     string // the key design of a new table, as package layout calls it
 	MaxBad     MaxBad
 	Behaviours []Behaviour // for each of Schema.Kinds
 }
@@ -71,8 +72,10 @@ type Table struct {
 	Root        string // where HBase's files lie, of a live table; empty where the job does not say
 
 	// TTL is how long a live table that is made keeps a behaviour, from its own
-	// time on; 0 is for ever.
+	// time on: the layout's where the job says nothing; 0 is for ever.
 	TTL time.Duration
+	// Forever says that the job asks for it, rather than nothing.
+	Forever bool
 	// Others says that others write rows into a live table, too.
 	Others bool
 }
@@ -166,7 +169,9 @@ func (b *builder) build(root object) {
 	b.readKindColumn()
 	b.readPattern()
 	b.readMarker()
-	b.readTable(root.get("table"))
+	l := root.get("layout").layout()
+	b.job.Layout = l.Name()
+	b.readTable(root.get("table"), l)
 }
 
 // arrange puts the kinds in order of ID and hands them to the job.

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/job"
+	"usertrail/internal/layout"
 	"usertrail/internal/record"
 )
 
@@ -52,7 +53,11 @@ func draw(j *job.Job) string {
 		texts, _ := json.Marshal(f.KindOf)
 		fmt.Fprintf(&b, "behaviour by %s: %s\n", column(*f.KindColumn), texts)
 	}
-	fmt.Fprintf(&b, "table %q, regions %d, %s\n", j.Table.Address, j.Table.Regions, j.Table.Compression)
+	fmt.Fprintf(&b, "table %q, regions %d, %s", j.Table.Address, j.Table.Regions, j.Table.Compression)
+	if j.Layout != layout.Default {
+		fmt.Fprintf(&b, ", layout %s", j.Layout)
+	}
+	b.WriteByte('\n')
 	for i, k := range j.Schema.Kinds {
 		s := j.Behaviours[i]
 		fmt.Fprintf(&b, "%d %s: path %s, required %v", k.ID, k.Name, s.Path, s.Required)
@@ -127,6 +132,23 @@ func TestParseRefusesWhatNoJobIs(t *testing.T) {
 	}
 }
 
+// TestEveryLayoutIsOneOfAJob takes each by its name, and lists all for a word that is
+// like none.
+func TestEveryLayoutIsOneOfAJob(t *testing.T) {
+	parse := func(name string) (*job.Job, error) {
+		return job.Parse("job.yaml", []byte("logs: \"{date}\"\nlayout: "+name+"\nbehaviours: {play: {id: 1}}"))
+	}
+	for _, name := range layout.Names() {
+		if j, err := parse(name); err != nil || j.Layout != name {
+			t.Errorf("%s: %+v, %v", name, j, err)
+		}
+	}
+	_, err := parse("something")
+	if want := `layout: "something" is no layout, there are ` + strings.Join(layout.Names(), ", "); !errors.Is(err, job.ErrJob) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 const digestJob = `
 logs: {path: "a/{date}/{behaviour}.csv", zone: Asia/Shanghai}
 table: t
@@ -151,6 +173,7 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 		"default written": strings.Replace(digestJob, "zone:", "format: csv, header: true, slack: 1, encoding: UTF-8, delimiter: ',', max_line: 1MiB, zone:", 1),
 		"date written":    strings.Replace(digestJob, "{date}", "{date:yyyy-MM-dd}", 1),
 		"table":           strings.Replace(digestJob, "table: t", "table: {path: u, compression: zstd, regions: 7}", 1),
+		"layout written":  "layout: reversed" + digestJob,
 		"patience":        strings.Replace(digestJob, "zone:", "max_bad: 5%, zone:", 1),
 		"required":        strings.Replace(digestJob, "id: 1,", "required: true, id: 1,", 1),
 		"other root":      strings.Replace(digestJob, "a/{date}", "../elsewhere/{date}", 1),
@@ -170,6 +193,7 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 		{"{behaviour}.csv", "{behaviour}.tsv"}, {"seconds:", "minutes:"}, {"id: 1,", "unique: [seconds], id: 1,"},
 		{"id: 1,", "path: vod, id: 1,"}, {"zone:", "nulls: [-], zone:"}, {"zone:", "max_line: 9, zone:"}, {"zone:", "encoding: gbk, zone:"},
 		{"table:", "time: {format: epoch_s}\ntable:"}, {"table:", "time: {pattern: '(.*)'}\ntable:"}, {"table:", "time: {year: 2014}\ntable:"},
+		{"table:", "layout: tall\ntable:"}, {"table:", "layout: fixed\ntable:"}, {"table:", "layout: fixed/8\ntable:"},
 		{"a/{date}/{behaviour}.csv", "a/{date}/*"}, {"a/{date}/{behaviour}.csv", `a/{date}/\*`},
 	} {
 		text := strings.Replace(digestJob, change[0], change[1], 1)

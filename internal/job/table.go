@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"usertrail/internal/layout"
 )
 
 const (
@@ -19,9 +21,11 @@ const (
 
 var compressions = []string{"none", "snappy", "gz", "zstd", "lz4"}
 
-// readTable reads the table's address alone, or with how it is made.
-func (b *builder) readTable(v value) {
+// readTable reads the table's address alone, or with how it is made. What l asks for holds
+// where the job says nothing.
+func (b *builder) readTable(v value, l layout.Layout) {
 	b.job.Table.Compression = defaultCompression
+	b.job.Table.TTL = l.Traits().TTL
 	address := v
 	if v.isObject() {
 		o, _ := v.object(tableLevel)
@@ -37,7 +41,9 @@ func (b *builder) readTable(v value) {
 			b.job.Table.Root = resolve(b.doc.folder(), s)
 		}
 		b.job.Table.Family, _ = o.get("family").word()
-		b.job.Table.TTL = o.get("ttl").ttl()
+		if ttl, ok := o.get("ttl").ttl(); ok {
+			b.job.Table.TTL, b.job.Table.Forever = ttl, ttl == 0
+		}
 		b.job.Table.Others, _ = o.get("others").truth()
 		if s, ok := o.get("compression").oneOf("compression", compressions); ok {
 			b.job.Table.Compression = s
@@ -52,15 +58,18 @@ func (b *builder) readTable(v value) {
 var ttlText = regexp.MustCompile(`^([0-9]{1,6})([dh])$`)
 
 // ttl reads how long behaviours are kept, from their own time on; 0 is for ever.
-func (v value) ttl() time.Duration {
+func (v value) ttl() (time.Duration, bool) {
 	s, ok := v.word()
-	if !ok || s == "forever" {
-		return 0
+	if !ok {
+		return 0, false
+	}
+	if s == "forever" || s == "0" {
+		return 0, true
 	}
 	m := ttlText.FindStringSubmatch(s)
 	if m == nil {
 		v.wrong("%q is no time such as 400d or 36h, nor forever", s)
-		return 0
+		return 0, false
 	}
 	n, err := strconv.Atoi(m[1])
 	unit := time.Hour
@@ -69,7 +78,7 @@ func (v value) ttl() time.Duration {
 	}
 	if err != nil || n == 0 || time.Duration(n) > maxTTL/unit {
 		v.wrong("%s is not in 1h..%dd", s, maxTTL/(24*time.Hour))
-		return 0
+		return 0, false
 	}
-	return time.Duration(n) * unit
+	return time.Duration(n) * unit, true
 }

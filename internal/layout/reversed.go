@@ -27,27 +27,20 @@ import (
 // the timestamp would lose.
 type Reversed struct{}
 
+var _ = Register(Reversed{})
+
 // Name implements Layout.
 func (Reversed) Name() string { return Default }
+
+// Traits implements Layout.
+func (Reversed) Traits() Traits { return Traits{Together: true, Told: true, ByField: true} }
+
+// Fits implements Layout.
+func (Reversed) Fits(*behaviour.Schema, *behaviour.Record) error { return nil }
 
 // AppendRow implements Layout.
 func (Reversed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte {
 	return rowkey.AppendRest(rowkey.AppendPrefix(dst, r.User), r.Date, s.Kinds[r.Kind].ID)
-}
-
-// ParseRow implements Layout.
-func (Reversed) ParseRow(s *behaviour.Schema, row []byte) (date behaviour.Date, kind int, ok bool) {
-	n := rowkey.PrefixLen(row)
-	var user [behaviour.MaxUserLen]byte
-	if _, err := rowkey.AppendUser(user[:0], row[:n]); err != nil {
-		return 0, 0, false
-	}
-	date, id, err := rowkey.ParseRest(row[n:])
-	if err != nil {
-		return 0, 0, false
-	}
-	kind, ok = s.KindByID(id)
-	return date, kind, ok
 }
 
 // AppendUserKey implements Layout.
@@ -56,37 +49,47 @@ func (Reversed) AppendUserKey(dst, user []byte) []byte { return rowkey.AppendPre
 // AppendUser implements Layout.
 func (Reversed) AppendUser(dst, key []byte) ([]byte, error) { return rowkey.AppendUser(dst, key) }
 
-// UserKeyLen implements Layout.
-func (Reversed) UserKeyLen(row []byte) int { return rowkey.PrefixLen(row) }
-
-// AppendStart implements Layout.
-func (Reversed) AppendStart(dst, key []byte, span behaviour.Span) []byte {
-	return rowkey.AppendDate(append(dst, key...), span.From)
-}
-
-// AppendStop implements Layout. After the last date's rows, which go on with a
-// separator, comes the separator's successor.
-func (Reversed) AppendStop(dst, key []byte, span behaviour.Span) []byte {
-	return append(rowkey.AppendDate(append(dst, key...), span.To), rowkey.Separator+1)
-}
-
-// Rows implements Layout.
-func (Reversed) Rows(s *behaviour.Schema, q Want, key []byte, yield func(row []byte) bool) bool {
-	row := append([]byte(nil), key...)
-	for date := q.Span.From; date <= q.Span.To; date++ {
-		for _, k := range q.Kinds {
-			row = rowkey.AppendRest(row[:len(key)], date, s.Kinds[k].ID)
-			if !yield(row) {
-				return false
-			}
-		}
+// UserKey implements Layout.
+func (Reversed) UserKey(row []byte) []byte {
+	if n := rowkey.PrefixLen(row); n > 0 {
+		return row[:n:n]
 	}
-	return true
+	return nil
 }
 
-// Prefixes implements Layout. A kind's first field is among them: it or the
-// marker says that a record is there.
-func (Reversed) Prefixes(s *behaviour.Schema, q Want) ([][]byte, error) {
+// Reads implements Layout. A user's rows are one range, from the separator before the
+// first date up to the separator's successor behind the last.
+func (l Reversed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
+	prefixes, err := l.prefixes(s, q)
+	if err != nil {
+		return nil, err
+	}
+	var start, stop, row []byte
+	return &Reads{
+		Columns: Columns{Prefixes: prefixes},
+		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
+			start = rowkey.AppendDate(append(start[:0], key...), q.Span.From)
+			stop = append(rowkey.AppendDate(append(stop[:0], key...), q.Span.To), rowkey.Separator+1)
+			return yield(start, stop)
+		},
+		Rows: func(key []byte, yield func(row []byte) bool) bool {
+			row = append(row[:0], key...)
+			for date := q.Span.From; date <= q.Span.To; date++ {
+				for _, k := range q.Kinds {
+					row = rowkey.AppendRest(row[:len(key)], date, s.Kinds[k].ID)
+					if !yield(row) {
+						return false
+					}
+				}
+			}
+			return true
+		},
+	}, nil
+}
+
+// prefixes are those of the fields asked for. A kind's first field is among them: it
+// or the marker says that a record is there.
+func (Reversed) prefixes(s *behaviour.Schema, q Want) ([][]byte, error) {
 	fields := []string{column.Marker}
 	for _, k := range q.Kinds {
 		for i, f := range s.Kinds[k].Fields {
@@ -98,10 +101,42 @@ func (Reversed) Prefixes(s *behaviour.Schema, q Want) ([][]byte, error) {
 	return column.Prefixes(fields)
 }
 
-// ID implements Layout.
-func (Reversed) ID(c *cell.Cell) (int64, error) {
-	_, id, err := column.Parse(c.Qualifier)
-	return id, err
+// Teller implements Layout.
+func (Reversed) Teller(s *behaviour.Schema) Teller { return &reversedTeller{schema: s} }
+
+type reversedTeller struct {
+	schema *behaviour.Schema
+	row    []byte
+	told   Told // of the row
+	ok     bool
+}
+
+// Tell implements Teller.
+func (t *reversedTeller) Tell(c *cell.Cell) (Told, bool) {
+	if !bytes.Equal(c.Row, t.row) {
+		t.row = append(t.row[:0], c.Row...)
+		t.ok = t.parse(c.Row)
+	}
+	t.told.ID = NoID
+	if _, id, err := column.Parse(c.Qualifier); err == nil {
+		t.told.ID = id
+	}
+	return t.told, t.ok
+}
+
+func (t *reversedTeller) parse(row []byte) (ok bool) {
+	n := rowkey.PrefixLen(row)
+	var user [behaviour.MaxUserLen]byte
+	if _, err := rowkey.AppendUser(user[:0], row[:n]); err != nil {
+		return false
+	}
+	date, id, err := rowkey.ParseRest(row[n:])
+	if err != nil {
+		return false
+	}
+	t.told.Date = date
+	t.told.Kind, ok = t.schema.KindByID(id)
+	return ok
 }
 
 // order is a kind's fields, the marker among them, in order of qualifier.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 )
@@ -111,13 +112,16 @@ func dates(days []behaviour.Date) string {
 	return strings.Join(out, " and ")
 }
 
-// everything is on which days the user did what, whatever was asked, by kind. Rows
-// alone tell it, so none of their cells is read.
+// everything is on which days the user did what, whatever was asked, by kind. No more of
+// its cells is read than tells it.
 func everything(ctx context.Context, t table.Table, a *Asked) ([][]behaviour.Date, error) {
 	all := behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
-	bounds := a.bounds(all)
+	q, err := a.query(layout.Everyone(a.Schema, all))
+	if err != nil {
+		return nil, err
+	}
 	did := make([][]behaviour.Date, len(a.Schema.Kinds))
-	err := table.Existing(ctx, t, table.Query{Ranges: only(bounds), Bounds: bounds, Span: all}, func(_ []byte, date behaviour.Date, kind int) error {
+	err = table.Existing(ctx, t, q, func(_ []byte, date behaviour.Date, kind int) error {
 		if !slices.Contains(did[kind], date) {
 			did[kind] = append(did[kind], date)
 		}

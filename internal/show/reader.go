@@ -3,13 +3,13 @@ package show
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
+	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
-	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
 )
@@ -27,10 +27,9 @@ var errMany = errors.New("too many behaviours for days read together")
 
 // A reader reads a trail a few days at a time.
 type reader struct {
-	table   table.Table
-	asked   *Asked
-	decoder layout.Decoder
-	batch   trail.Batch
+	table table.Table
+	asked *Asked
+	batch trail.Batch
 
 	goal int
 	days int          // how many are read next
@@ -97,17 +96,13 @@ func (r *reader) pace(span behaviour.Span) {
 func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error {
 	want := r.asked.want
 	want.Span = span
-	if r.decoder == nil {
-		all := r.asked.want
-		all.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
-		r.decoder = r.asked.layout.Decoder(r.asked.Schema, all)
-	}
+	decoder := r.asked.layout.Decoder(r.asked.Schema, want)
 	q, err := r.asked.query(want)
 	if err != nil {
 		return err
 	}
 	r.batch.Reset()
-	r.decoder.Into(&r.batch, func([]byte) (uint32, bool) { return 0, true })
+	decoder.Into(&r.batch, func([]byte) (uint32, bool) { return 0, true })
 	most := math.MaxInt
 	if less {
 		most = 4*r.goal + slack
@@ -116,12 +111,12 @@ func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error
 		if len(r.batch.Events) > most {
 			return errMany
 		}
-		return r.decoder.Add(c)
+		return decoder.Add(c)
 	})
 	if err != nil {
 		return err
 	}
-	if err := r.decoder.Flush(); err != nil {
+	if err := decoder.Flush(); err != nil {
 		return err
 	}
 	r.batch.Sort(1)
@@ -130,19 +125,11 @@ func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error
 
 // query asks for the user's rows of the days and fields in w.
 func (a *Asked) query(w layout.Want) (table.Query, error) {
-	bounds := a.bounds(w.Span)
-	prefixes, err := a.layout.Prefixes(a.Schema, w)
-	return table.Query{Ranges: only(bounds), Bounds: bounds, Span: w.Span, Prefixes: prefixes}, err
-}
-
-// bounds hold all rows that the user can have in s.
-func (a *Asked) bounds(s behaviour.Span) split.Region {
-	return split.Region{Start: a.layout.AppendStart(nil, a.key, s), End: a.layout.AppendStop(nil, a.key, s)}
-}
-
-// only is r alone.
-func only(r split.Region) iter.Seq[split.Region] {
-	return func(yield func(split.Region) bool) { yield(r) }
+	where, err := fetch.NewWhere(a.layout, a.Schema, w, fetch.Scan)
+	if err != nil {
+		return table.Query{}, err
+	}
+	return where.Query(slices.Values([][]byte{a.key})), nil
 }
 
 // pass passes on what was read of span, as far as no later day can come before it,

@@ -1,34 +1,46 @@
 package table
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/layout"
 )
 
-// Existing gives the rows of q that are there and lie in its span, by what they
-// say: whose they are, of which date, and of which kind of the table's schema. A row
-// may come again. The key is valid until emit returns; one goroutine at a time calls
-// emit. A row that the table's layout and schema do not know is an error.
+// Existing gives, in order of rows, who did what on which date, of q's rows and span: a key of a user, and a
+// kind of the table's schema. It asks for no more than that takes, and the same may come
+// again. The key is valid until emit returns; one goroutine at a time calls emit. A row
+// that the table's layout and schema do not know is an error.
 func Existing(ctx context.Context, t Table, q Query, emit func(key []byte, date behaviour.Date, kind int) error) error {
 	info := t.Info()
-	q.Exist, q.Prefixes = true, nil
-	var last []byte
+	q.Columns, q.Ordered = layout.Columns{}, true
+	if q.Exist = info.Layout.Traits().Told; !q.Exist {
+		r, err := info.Layout.Reads(info.Schema, layout.Everyone(info.Schema, q.Span))
+		if err != nil {
+			return err
+		}
+		q.Columns = r.Columns
+	}
+	teller := info.Layout.Teller(info.Schema)
+	var last struct {
+		row  []byte
+		date behaviour.Date
+		kind int
+	}
 	return t.Read(ctx, q, func(c *cell.Cell) error {
-		if bytes.Equal(c.Row, last) {
-			return nil
-		}
-		last = append(last[:0], c.Row...)
-		date, kind, ok := info.Layout.ParseRow(info.Schema, c.Row)
+		told, ok := teller.Tell(c)
 		if !ok {
-			return fmt.Errorf("row %.64q is none of the table's layout and behaviours", c.Row)
+			return fmt.Errorf("row %.64q, column %.64q is none of the table's layout and behaviours", c.Row, c.Qualifier)
 		}
-		if !q.Span.Has(date) {
+		if told.Date == last.date && told.Kind == last.kind && string(last.row) == string(c.Row) {
 			return nil
 		}
-		return emit(c.Row[:info.Layout.UserKeyLen(c.Row)], date, kind)
+		last.row, last.date, last.kind = append(last.row[:0], c.Row...), told.Date, told.Kind
+		if !q.Span.Has(told.Date) {
+			return nil
+		}
+		return emit(info.Layout.UserKey(c.Row), told.Date, told.Kind)
 	})
 }

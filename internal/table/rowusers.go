@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"usertrail/internal/activity"
@@ -104,18 +105,8 @@ func (u *rowUsers) Close() error {
 // walk sends the users of the region, from a key on. It ends with the context.
 func (u *rowUsers) walk(from []byte) {
 	defer close(u.found)
-	within := wholeUsers(u.t.Info().Layout, u.region)
-	if bytes.Compare(from, within.Start) > 0 {
-		within.Start = from
-	}
-	q := Query{Ranges: slices.Values([]split.Region{within}), Bounds: within, Span: u.span, Once: true}
 	w := &rowWalk{ctx: u.ctx, found: u.found}
-	err := Existing(u.ctx, u.t, q, func(key []byte, _ behaviour.Date, kind int) error {
-		if bytes.Compare(key, u.region.Start) < 0 {
-			return nil // of the region before
-		}
-		return w.add(key, kind)
-	})
+	err := u.each(from, w)
 	if err == nil {
 		err = w.end()
 	}
@@ -125,11 +116,61 @@ func (u *rowUsers) walk(from []byte) {
 	u.ended = err
 }
 
-// wholeUsers is a region up to the last row of the last user whose key it has.
-func wholeUsers(l layout.Layout, r split.Region) split.Region {
+// each gives w the users of the region, from a key on.
+func (u *rowUsers) each(from []byte, w *rowWalk) error {
+	info := u.t.Info()
+	reads, err := info.Layout.Reads(info.Schema, layout.Everyone(info.Schema, u.span))
+	if err != nil {
+		return err
+	}
+	if !info.Layout.Traits().Together {
+		return u.scattered(from, reads, w)
+	}
+	within := wholeUsers(info.Layout, reads, u.region)
+	if bytes.Compare(from, within.Start) > 0 {
+		within.Start = from
+	}
+	return u.rows(within, reads, func(key []byte, kind int) error {
+		if bytes.Compare(key, u.region.Start) < 0 {
+			return nil // of the region before
+		}
+		return w.add(key, kind)
+	})
+}
+
+// rows gives who did what in a range of rows.
+func (u *rowUsers) rows(within split.Region, reads *layout.Reads, emit func(key []byte, kind int) error) error {
+	q := Query{Ranges: slices.Values([]split.Region{within}), Bounds: within, Span: u.span, Fuzzy: reads.Fuzzy, Once: true}
+	return Existing(u.ctx, u.t, q, func(key []byte, _ behaviour.Date, kind int) error { return emit(key, kind) })
+}
+
+// scattered gives w the users whose rows lie apart. All keys are held until the last row
+// has come.
+func (u *rowUsers) scattered(from []byte, reads *layout.Reads, w *rowWalk) error {
+	did := map[string]activity.Set{}
+	err := u.rows(split.Region{}, reads, func(key []byte, kind int) error {
+		if u.region.Has(key) && bytes.Compare(key, from) >= 0 {
+			did[string(key)] |= activity.Of(kind)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(did)) {
+		if err := w.addAll([]byte(key), did[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeUsers is a region up to the last row that the last user whose key it has can have
+// of reads.
+func wholeUsers(l layout.Layout, reads *layout.Reads, r split.Region) split.Region {
 	for n := 1; n < len(r.End); n++ {
 		if _, err := l.AppendUser(nil, r.End[:n]); err == nil {
-			r.End = l.AppendStop(nil, r.End[:n], behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+			_, r.End = reads.Bounds(r.End[:n], r.End[:n])
 			return r
 		}
 	}
@@ -147,14 +188,16 @@ type rowWalk struct {
 	out   []User
 }
 
-func (w *rowWalk) add(key []byte, kind int) error {
+func (w *rowWalk) add(key []byte, kind int) error { return w.addAll(key, activity.Of(kind)) }
+
+func (w *rowWalk) addAll(key []byte, did activity.Set) error {
 	if !bytes.Equal(key, w.user.Key) {
 		if err := w.end(); err != nil {
 			return err
 		}
 		w.user = User{Key: bytes.Clone(key), Sure: true}
 	}
-	w.user.Did |= activity.Of(kind)
+	w.user.Did |= did
 	return nil
 }
 

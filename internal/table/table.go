@@ -76,17 +76,27 @@ type Query struct {
 	// Span holds the dates of all rows that are asked for. A table may leave out
 	// rows of other dates.
 	Span behaviour.Span
-	// Prefixes are the qualifier prefixes that are asked for; nil is all. A
-	// table may leave out other columns.
-	Prefixes [][]byte
+	// Times bound the behaviours' times more closely than Span; nil does not. A table
+	// may leave out cells of other times.
+	Times *layout.Times
+	// Columns are those asked for. A table may leave out others.
+	Columns layout.Columns
+	// Newest asks only for the first so many rows of each range, or columns of each row,
+	// as the layout's Traits say; 0 is all. A table may give more.
+	Newest int
+	// Fuzzy match all rows that are asked for of Ranges; nil says nothing of them. A table
+	// may leave out others.
+	Fuzzy []layout.Fuzzy
 	// Once says that Ranges are long and will not be read again soon, so nothing
 	// of them is worth keeping at hand.
 	Once bool
 	// Exist asks only which rows are there: one cell of each is enough, and its
-	// value may be missing. A table may give more. Rows of Ranges come in order
-	// then, cells of one that is visited more than once together. Prefixes do not
-	// count.
+	// value may be missing. A table may give more. Columns do not count. It is for
+	// layouts whose rows tell of what they are.
 	Exist bool
+	// Ordered says that rows of Ranges must come in order, cells of one that is visited
+	// more than once together.
+	Ordered bool
 }
 
 // RowRanges makes a range of each row, valid until the next.

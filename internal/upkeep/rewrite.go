@@ -7,11 +7,14 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/catalog"
 	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/progress"
-	"usertrail/internal/roll"
+	"usertrail/internal/shuffle"
 	"usertrail/internal/stage"
 	"usertrail/internal/tally"
 	"usertrail/internal/trail"
@@ -22,6 +25,9 @@ const (
 	hfileEnding = ".hfile"
 	rollEnding  = ".roll"
 )
+
+// rollMemory is what a roll is sorted in whose users come in another order.
+const rollMemory = 8 << 20
 
 // A job is one file that is made of others, of the rows from a date on.
 type job struct {
@@ -50,15 +56,15 @@ type rewriter struct {
 
 	out     *stage.File // nil before the first cell
 	rollOut *stage.Output
-	roll    *roll.Writer
+	roll    muster.Writer  // nil before the first cell
+	spill   shuffle.Config // where the roll is sorted, if it must be
 
 	written, left tally.Counter
 	records, all  int64 // written, and with those left out
 	span          behaviour.Span
 
 	row     []byte
-	date    behaviour.Date
-	kind    int
+	teller  layout.Teller
 	decoder layout.Decoder
 	events  trail.Batch
 }
@@ -69,8 +75,10 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	info := r.table.Info()
 	w := &rewriter{ctx: ctx, to: r.table, job: j, schema: info.Schema, layout: info.Layout}
 	defer w.abort()
+	w.spill = shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, j.name), Memory: rollMemory}
 	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
-	w.decoder = info.Layout.Decoder(info.Schema, everything(info.Schema))
+	w.teller = info.Layout.Teller(info.Schema)
+	w.decoder = info.Layout.Decoder(info.Schema, layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}))
 	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
 
 	at := r.progress.Worker("merging")
@@ -93,16 +101,6 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	at.At("%s: completing it and reading it back", j.name)
 	out.file, err = w.finish(&want)
 	return out, err
-}
-
-// everything wants all records, and none of their fields.
-func everything(s *behaviour.Schema) layout.Want {
-	w := layout.Want{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
-	for k := range s.Kinds {
-		w.Kinds = append(w.Kinds, k)
-		w.Fields = append(w.Fields, make([]bool, len(s.Kinds[k].Fields)))
-	}
-	return w
 }
 
 // read gives all cells of the inputs to w, and tells the progress how much of them has
@@ -169,31 +167,26 @@ func (w *rewriter) add(c *cell.Cell) error {
 		if err := w.endRow(); err != nil {
 			return err
 		}
-		if err := w.beginRow(c.Row); err != nil {
-			return err
-		}
+		w.row = append(w.row[:0], c.Row...)
+	}
+	told, ok := w.teller.Tell(c)
+	if !ok {
+		return fmt.Errorf("%w: the row %.64q, column %.64q is of none of its behaviours", ErrDamaged, c.Row, c.Qualifier)
 	}
 	if err := w.decoder.Add(c); err != nil {
 		return err
 	}
-	if w.date < w.job.from {
+	if told.Date < w.job.from {
 		w.left.Add(c)
 		return nil
 	}
+	if w.out == nil {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
 	w.written.Add(c)
 	return w.out.Add(c)
-}
-
-func (w *rewriter) beginRow(row []byte) error {
-	w.row = append(w.row[:0], row...)
-	var ok bool
-	if w.date, w.kind, ok = w.layout.ParseRow(w.schema, row); !ok {
-		return fmt.Errorf("%w: the row %.64q is of none of its behaviours", ErrDamaged, row)
-	}
-	if w.out != nil || w.date < w.job.from {
-		return nil
-	}
-	return w.begin()
 }
 
 // begin makes the two files.
@@ -210,8 +203,12 @@ func (w *rewriter) begin() (err error) {
 	for i, k := range w.schema.Kinds {
 		ids[i] = k.ID
 	}
-	w.roll = roll.NewWriter(w.rollOut, ids, span)
-	return nil
+	if w.layout.Traits().Together {
+		w.roll = muster.Ordered(w.rollOut, ids, span)
+		return nil
+	}
+	w.roll, err = muster.Unordered(w.ctx, w.rollOut, ids, span, w.spill)
+	return err
 }
 
 // endRow counts the records of the row whose cells have come.
@@ -222,15 +219,21 @@ func (w *rewriter) endRow() error {
 	if err := w.decoder.Flush(); err != nil {
 		return err
 	}
-	n := int64(len(w.events.Events))
-	w.events.Reset()
-	w.all += n
-	if w.date < w.job.from {
-		return nil
+	w.all += int64(len(w.events.Events))
+	for i := range w.events.Events {
+		e := &w.events.Events[i]
+		date := behaviour.Date(e.Date)
+		if date < w.job.from {
+			continue
+		}
+		w.records++
+		w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
+		if err := w.roll.Add(w.layout.UserKey(w.row), date, int(e.Kind), 1); err != nil {
+			return err
+		}
 	}
-	w.records += n
-	w.span.From, w.span.To = min(w.span.From, w.date), max(w.span.To, w.date)
-	return w.roll.Add(w.row[:w.layout.UserKeyLen(w.row)], w.date, w.kind, n)
+	w.events.Reset()
+	return nil
 }
 
 // finish completes both files and makes them what the manifest can name. of is what they
@@ -261,5 +264,8 @@ func (w *rewriter) abort() {
 	}
 	if w.rollOut != nil {
 		w.rollOut.Abort()
+	}
+	if w.roll != nil {
+		w.roll.Abort()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"usertrail/internal/cell"
+	"usertrail/internal/layout"
 	"usertrail/internal/progress"
 	"usertrail/internal/tally"
 )
@@ -16,43 +17,45 @@ type count struct {
 	foreign Foreign
 	cells   *progress.Counter
 
+	teller layout.Teller
 	sum    tally.Counter
-	before tally.Tally // sum, before the row
+	before tally.Tally // sum, before the stretch
 	row    []byte
 	begun  bool
+	at     int // the row's range
 
-	// Of the row:
+	// Of the stretch, which is cells side by side of one row, day and behaviour:
 	day   dayKey
-	known bool // it is one of a behaviour, on the day
-	at    int  // its range
+	known bool // they are of a behaviour
 }
 
 func (r *run) newCount() *count {
-	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells")}
+	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema)}
 }
 
-// add takes one cell, and says whether it begins a row. It keeps no reference to
+// add takes one cell, and says whether it begins a stretch. It keeps no reference to
 // the cell's bytes.
 func (c *count) add(x *cell.Cell) bool {
-	first := !c.begun || !bytes.Equal(c.row, x.Row)
+	told, known := c.teller.Tell(x)
+	day := dayKey{told.Date, told.Kind}
+	row := !c.begun || !bytes.Equal(c.row, x.Row)
+	first := row || known != c.known || known && day != c.day
 	if first {
-		c.endRow()
-		c.beginRow(x.Row)
+		c.end()
+		c.day, c.known = day, known
+	}
+	if row {
+		c.row, c.begun = append(c.row[:0], x.Row...), true
+		if len(c.ranges) > 0 {
+			c.at = c.points.Of(x.Row)
+		}
 	}
 	c.sum.Add(x)
 	return first
 }
 
-func (c *count) beginRow(row []byte) {
-	c.row, c.begun = append(c.row[:0], row...), true
-	c.day.date, c.day.kind, c.known = c.layout.ParseRow(c.schema, row)
-	if len(c.ranges) > 0 {
-		c.at = c.points.Of(row)
-	}
-}
-
-// endRow adds up what has come of the row. Of what is not compared nothing is.
-func (c *count) endRow() {
+// end adds up what has come of the stretch. Of what is not compared nothing is.
+func (c *count) end() {
 	added := c.sum.Since(c.before)
 	c.before = c.sum.Tally
 	switch {
@@ -73,7 +76,7 @@ func (c *count) endRow() {
 
 // merge adds what o has counted, which is then at its end.
 func (c *count) merge(o *count) {
-	o.endRow()
+	o.end()
 	for k, t := range o.days {
 		addTo(c.days, k, t)
 	}

@@ -140,7 +140,7 @@ func (k *check) read(src *source, users *users) error {
 			return context.Cause(k.ctx)
 		}
 		if k.add(x) && users != nil {
-			users.row(k.count)
+			users.stretch(k.count)
 		}
 		return nil
 	})

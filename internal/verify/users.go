@@ -2,9 +2,12 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/manifest"
 	"usertrail/internal/roll"
 )
@@ -20,6 +23,7 @@ type users struct {
 
 	key     []byte // of the user whose rows come
 	days    []roll.Day
+	apart   map[string][]roll.Day // of all users, where a user's rows lie apart
 	records int64
 	ended   bool // all rows have come, of an HFile that is as it was written
 }
@@ -37,6 +41,9 @@ func (k *check) users() (*users, error) {
 		return nil, err
 	}
 	u := &users{src: src, r: r, it: r.Iterator(), bits: make([]uint64, len(k.schema.Kinds))}
+	if !k.layout.Traits().Together {
+		u.apart = map[string][]roll.Day{}
+	}
 	for i, kind := range k.schema.Kinds {
 		if bit, ok := r.Kind(kind.ID); ok {
 			u.bits[i] = 1 << bit
@@ -45,19 +52,39 @@ func (k *check) users() (*users, error) {
 	return u, nil
 }
 
-// row takes the row at which a count is.
-func (u *users) row(c *count) {
+// stretch takes the stretch at which a count is.
+func (u *users) stretch(c *count) {
 	if !c.known {
 		return
 	}
-	if key := c.row[:c.layout.UserKeyLen(c.row)]; !bytes.Equal(key, u.key) {
-		u.endUser()
+	if key := c.layout.UserKey(c.row); !bytes.Equal(key, u.key) {
+		u.endRows()
 		u.key = append(u.key[:0], key...)
 	}
-	if n := len(u.days); n == 0 || u.days[n-1].Date != c.day.date {
-		u.days = append(u.days, roll.Day{Date: c.day.date})
+	at, ok := slices.BinarySearchFunc(u.days, c.day.date, func(d roll.Day, date behaviour.Date) int { return cmp.Compare(d.Date, date) })
+	if !ok {
+		u.days = slices.Insert(u.days, at, roll.Day{Date: c.day.date})
 	}
-	u.days[len(u.days)-1].Kinds |= u.bits[c.day.kind]
+	u.days[at].Kinds |= u.bits[c.day.kind]
+}
+
+// endRows ends the rows of a user that lie together. Where there may be others they are
+// kept until all rows of the file have come.
+func (u *users) endRows() {
+	if u.apart == nil || len(u.days) == 0 {
+		u.endUser()
+		return
+	}
+	all := u.apart[string(u.key)]
+	for _, d := range u.days {
+		at, ok := slices.BinarySearchFunc(all, d, func(a, b roll.Day) int { return cmp.Compare(a.Date, b.Date) })
+		if ok {
+			all[at].Kinds |= d.Kinds
+		} else {
+			all = slices.Insert(all, at, d)
+		}
+	}
+	u.apart[string(u.key)], u.days = all, u.days[:0]
 }
 
 // endUser compares a user's rows, which have all come, with the roll's next entry.
@@ -79,7 +106,11 @@ func (u *users) endUser() {
 
 // end says that all rows have come.
 func (u *users) end(f *manifest.File) {
-	u.endUser()
+	u.endRows()
+	for _, key := range slices.Sorted(maps.Keys(u.apart)) {
+		u.key, u.days = []byte(key), u.apart[key]
+		u.endUser()
+	}
 	u.ended = true
 	switch {
 	case u.err != nil:

@@ -47,18 +47,15 @@ func (t *Table) onlyOf(ctx context.Context, loads []int, emit func(*cell.Cell) e
 		return nil, err
 	}
 	from, schema, l := originsOf(ledgers), t.Manifest().Schema, t.Layout()
+	teller := l.Teller(schema)
 	return func(c *cell.Cell) error {
-		date, kind, ok := l.ParseRow(schema, c.Row)
-		id, err := l.ID(c)
-		if err == nil && !ok {
-			err = fmt.Errorf("the row %.64q is of no behaviour", c.Row)
-		}
-		if err != nil {
-			return fmt.Errorf("which load brought it: %w", err)
-		}
-		load, ok := from.load(id, date, schema.Kinds[kind].Name)
+		told, ok := teller.Tell(c)
 		if !ok {
-			return fmt.Errorf("no ledger tells of the record with the column ID %d in the row %.64q", id, c.Row)
+			return fmt.Errorf("which load brought it: the row %.64q, column %.64q is of no behaviour", c.Row, c.Qualifier)
+		}
+		load, ok := from.load(told.ID, told.Date, schema.Kinds[told.Kind].Name)
+		if !ok {
+			return fmt.Errorf("no ledger tells of the record with the column ID %d in the row %.64q", told.ID, c.Row)
 		}
 		if !slices.Contains(loads, load) {
 			return nil

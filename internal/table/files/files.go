@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -97,7 +98,7 @@ func (t *Table) FileOptions(context.Context) (hfile.Options, error) {
 		BlockSize:      16 << 10,
 		IndexChunk:     32 << 10,
 		ShortIndexKeys: true,
-		GroupLen:       t.Layout().UserKeyLen,
+		GroupLen:       layout.GroupLen(t.Layout()),
 	}, nil
 }
 

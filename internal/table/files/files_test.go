@@ -40,7 +40,7 @@ func TestWrongPlansAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*table.Plan){
 		"no schema":       func(p *table.Plan) { p.Schema = nil },
 		"empty schema":    func(p *table.Plan) { p.Schema = &behaviour.Schema{Kinds: []behaviour.Kind{{}}} },
-		"unknown layout":  func(p *table.Plan) { p.Layout = "tall" },
+		"unknown layout":  func(p *table.Plan) { p.Layout = "upside-down" },
 		"points descend":  func(p *table.Plan) { p.Splits = points(split.Points{[]byte("b"), []byte("a")}) },
 		"an empty point":  func(p *table.Plan) { p.Splits = points(split.Points{{}}) },
 		"points repeated": func(p *table.Plan) { p.Splits = points(split.Points{[]byte("a"), []byte("a")}) },

@@ -20,15 +20,19 @@ const mergeAhead = 32 << 20
 
 var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
-// exist gives of each row of q's ranges its first cell in each file that has it, in
-// order.
-func (t *Table) exist(ctx context.Context, files []*manifest.File, q table.Query, emit func(*cell.Cell) error) error {
+// inOrder gives the rows of q's ranges in order. Where it is enough to know that a row
+// exists, its first cell in each file that has it comes alone.
+func (t *Table) inOrder(ctx context.Context, files []*manifest.File, q table.Query, emit func(*cell.Cell) error) error {
 	places, err := t.places(ctx, files)
 	if err != nil {
 		return err
 	}
+	next := (*place).next
+	if q.Exist {
+		next = (*place).nextRow
+	}
 	for r := range q.Ranges {
-		if err := t.merge(ctx, places, r, (*place).nextRow, emit); err != nil {
+		if err := t.merge(ctx, places, r, next, emit); err != nil {
 			return err
 		}
 	}

@@ -106,8 +106,8 @@ func among(files []manifest.File, r split.Region, span behaviour.Span) []*manife
 // have to come in order. A row that is asked for is a short range.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	files := among(t.Manifest().Files, q.Bounds, q.Span)
-	if q.Exist && q.Ranges != nil {
-		return t.exist(ctx, files, q, emit)
+	if q.Ordered && q.Ranges != nil {
+		return t.inOrder(ctx, files, q, emit)
 	}
 	if q.Ranges == nil {
 		q.Ranges = table.RowRanges(q.Rows)

@@ -42,10 +42,10 @@ func cellFilter(q *table.Query) (wire.Filter, error) {
 	switch {
 	case q.Exist:
 		return wire.AllOf(wire.FirstKeyOnly(), wire.KeyOnly(false)), nil
-	case q.Prefixes == nil:
+	case q.Columns.Prefixes == nil:
 		return nil, nil
 	}
-	return wire.ColumnPrefixes(q.Prefixes...)
+	return wire.ColumnPrefixes(q.Columns.Prefixes...)
 }
 
 // scan reads a few ranges, at least one, by one scan. Users lie apart, so it reads

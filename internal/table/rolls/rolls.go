@@ -87,8 +87,8 @@ func (s *Rolls) Users(ctx context.Context, q Question) (table.Users, error) {
 // whose rows are in two regions is in the one that has the key.
 func (q *Question) hasUsers(f *manifest.File) bool {
 	first := f.First
-	if n := q.Layout.UserKeyLen(f.First); n > 0 {
-		first = f.First[:n] // it is a row
+	if key := q.Layout.UserKey(f.First); key != nil {
+		first = key // it is a row
 	}
 	before := len(q.Region.Start) > 0 && bytes.Compare(f.Last, q.Region.Start) < 0
 	after := len(q.Region.End) > 0 && bytes.Compare(first, q.Region.End) >= 0

@@ -6,6 +6,7 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -52,7 +53,7 @@ func BenchmarkRead(b *testing.B) {
 				}
 				given := 0
 				for b.Loop() {
-					q := table.Query{Ranges: func(yield func(split.Region) bool) { yield(split.Region{}) }, Prefixes: asked.prefixes}
+					q := table.Query{Ranges: func(yield func(split.Region) bool) { yield(split.Region{}) }, Columns: layout.Columns{Prefixes: asked.prefixes}}
 					if err := s.Read(b.Context(), q, func(*cell.Cell) error { given++; return nil }); err != nil {
 						b.Fatal(err)
 					}

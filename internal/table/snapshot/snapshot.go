@@ -176,7 +176,7 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 
 func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit func(*cell.Cell) error) error {
 	within := overlap(q.Bounds, r.Region)
-	prefixes := q.Prefixes
+	prefixes := q.Columns.Prefixes
 	if q.Exist {
 		prefixes = nil
 	}

@@ -45,7 +45,7 @@ func (w *world) there(want func(row) bool) []string {
 func testExist(t *testing.T, w *world) {
 	from := w.make(t, 3)
 	q := everything()
-	q.Exist = true
+	q.Exist, q.Ordered = true, true
 	cells := scan(t, from, q)
 	if !slices.IsSortedFunc(cells, func(a, b *cell.Cell) int { return bytes.Compare(a.Row, b.Row) }) {
 		t.Error("rows that were asked whether they exist do not come in order")

@@ -107,7 +107,7 @@ func (w *world) ranges() []split.Region {
 		key := w.rows[w.dice.IntN(len(w.rows))].key
 		switch w.dice.IntN(3) {
 		case 0:
-			key = key[:w.layout.UserKeyLen(key)]
+			key = w.layout.UserKey(key)
 		case 1:
 			key = append(bytes.Clone(key), 0)
 		}
@@ -147,11 +147,11 @@ func testScan(t *testing.T, w *world) {
 		expect(t, "ranges", scan(t, from, q), asked, allowed)
 
 		var err error
-		if q.Prefixes, err = w.layout.Prefixes(w.schema, layout.Want{Kinds: []int{1}}); err != nil {
+		if q.Columns, err = w.columns(layout.Want{Kinds: []int{1}}); err != nil {
 			t.Fatal(err)
 		}
 		asked = slices.DeleteFunc(asked, func(c *cell.Cell) bool {
-			return !slices.ContainsFunc(q.Prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
+			return !slices.ContainsFunc(q.Columns.Prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
 		})
 		expect(t, "ranges and prefixes", scan(t, from, q), asked, allowed)
 	}
@@ -184,11 +184,11 @@ func testGet(t *testing.T, w *world) {
 		w.checkVisits(t, got)
 
 		var err error
-		if q.Prefixes, err = w.layout.Prefixes(w.schema, layout.Want{Kinds: []int{1}}); err != nil {
+		if q.Columns, err = w.columns(layout.Want{Kinds: []int{1}}); err != nil {
 			t.Fatal(err)
 		}
 		must := slices.DeleteFunc(w.cells(asked), func(c *cell.Cell) bool {
-			return !slices.ContainsFunc(q.Prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
+			return !slices.ContainsFunc(q.Columns.Prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
 		})
 		expect(t, "rows and prefixes", scan(t, from, q), must, w.cells(asked))
 	}
@@ -254,4 +254,13 @@ func testConcurrent(t *testing.T, w *world) {
 			t.Errorf("a scan beside others gives %d bytes, want %d: %.200s", len(got), len(want), got)
 		}
 	}
+}
+
+// columns are those that hold what q asks for.
+func (w *world) columns(q layout.Want) (layout.Columns, error) {
+	r, err := w.layout.Reads(w.schema, q)
+	if err != nil {
+		return layout.Columns{}, err
+	}
+	return r.Columns, nil
 }

@@ -171,7 +171,7 @@ func (w *world) row(key []byte, records []behaviour.Record) row {
 	for i := range records {
 		enc.Add(&records[i])
 	}
-	out := row{key: key, user: key[:w.layout.UserKeyLen(key)], date: records[0].Date, kind: records[0].Kind, records: int64(len(records))}
+	out := row{key: key, user: w.layout.UserKey(key), date: records[0].Date, kind: records[0].Kind, records: int64(len(records))}
 	// The encoder fails only where emit does.
 	_ = enc.Cells(key, func(c *cell.Cell) error { out.cells = append(out.cells, c.Clone()); return nil })
 	return out

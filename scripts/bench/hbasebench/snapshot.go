@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/hdfs"
+	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
@@ -23,7 +24,7 @@ import (
 func readSnapshot(ctx context.Context, root, name, of string, prefixes [][]byte) (d digest, err error) {
 	files := dfs.NewMux(map[string]dfs.FS{hdfs.Scheme: hdfs.New(hdfs.Config{})})
 	t, err := snapshot.Open(ctx, snapshot.Config{
-		FS: files, Root: root, Name: name, Table: of, Info: table.Info{Family: string(family)}, Now: time.Now(),
+		FS: files, Root: root, Name: name, Table: of, Info: table.Info{Family: string(family), Layout: layout.Reversed{}}, Now: time.Now(),
 	})
 	if err != nil {
 		return d, err
@@ -39,7 +40,7 @@ func readSnapshot(ctx context.Context, root, name, of string, prefixes [][]byte)
 	for i, r := range regions {
 		g.Go(func() error {
 			var one digest // of its own, so that cores share no cache line
-			err := t.Read(ctx, table.Query{Ranges: only(r), Bounds: r, Span: ever, Prefixes: prefixes}, one.take)
+			err := t.Read(ctx, table.Query{Ranges: only(r), Bounds: r, Span: ever, Columns: layout.Columns{Prefixes: prefixes}}, one.take)
 			digests[i] = one
 			return err
 		})

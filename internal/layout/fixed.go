@@ -1,0 +1,346 @@
+package layout
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/rowkey"
+)
+
+// Fixed is one row for each behaviour, of parts that have one length each:
+//
+//	row        user , date , record ID _ behaviour ID _ column ID    00004220130401523456_00003_0000000000000000042
+//	qualifier  field
+//	timestamp  the behaviour's time in milliseconds
+//	value      the field's, as package behaviour encodes it; null is no cell
+//
+// The user ID is a number of at most six digits and is filled up with zeros; fixed/8 has
+// eight. The date has eight digits, and the record ID six: the time since the date began
+// in the schema's zone, in tenths of a second. A marker, as in Reversed, keeps the
+// microseconds that the timestamp would lose.
+//
+// The published design ends in the record ID, a number that some file gave, and keeps
+// one of two records to which two files gave the same; here what stands behind it keeps
+// apart all behaviours of a tenth of a second. It takes "42" and "000042" for one user;
+// an ID that begins with a zero does not fit here. And its stop row, user and last day,
+// leaves the last day out.
+//
+// A user and span are one range: start and stop row. The bytes of the date have one place
+// in every row, and so a span without users is rows skipped on the server. A user's rows
+// are in order of time, but for days that a clock goes back to, and not to be told
+// beforehand.
+type Fixed struct {
+	digits int    // of a user
+	sizes  string // as the name has them
+}
+
+var _ = RegisterSized("fixed", newFixed)
+
+const (
+	dateDigits   = 8
+	recordDigits = 6
+	kindDigits   = 5
+
+	// fixedTail is the length of what follows the user in a row.
+	fixedTail = dateDigits + recordDigits + 1 + kindDigits + 1 + idDigits
+
+	tenth     = 100_000 // microseconds
+	maxTenths = 999_999
+
+	// maxFuzzy is for how many days rows are skipped on the server. Each is compared with
+	// each row there.
+	maxFuzzy = 1000
+)
+
+func newFixed(sizes string) (Layout, error) {
+	if sizes == "" {
+		return Fixed{digits: 6}, nil
+	}
+	n, err := strconv.Atoi(sizes)
+	if err != nil || n < 1 || n > 18 || strconv.Itoa(n) != sizes {
+		return nil, fmt.Errorf("layout fixed/%s: behind the slash stands how many digits a user has, 1 to 18, such as fixed/8", sizes)
+	}
+	return Fixed{digits: n, sizes: sizes}, nil
+}
+
+// Name implements Layout.
+func (l Fixed) Name() string {
+	if l.sizes == "" {
+		return "fixed"
+	}
+	return "fixed/" + l.sizes
+}
+
+// Traits implements Layout.
+func (Fixed) Traits() Traits { return Traits{Together: true, Told: true, ByField: true} }
+
+// Fits implements Layout.
+func (l Fixed) Fits(s *behaviour.Schema, r *behaviour.Record) error {
+	if err := l.fitsUser(r.User); err != nil {
+		return err
+	}
+	if r.Date < behaviour.MinDate || r.Date > behaviour.MaxDate {
+		return fmt.Errorf("date %s is not in the years 1 to 9999, which a row of the layout %s can tell", r.Date, l.Name())
+	}
+	c, err := calendarOf(s)
+	if err != nil {
+		return err
+	}
+	if n := c.tenths(r.Time, r.Date); n < 0 || n > maxTenths {
+		return fmt.Errorf("time %s is %d tenths of a second after %s began in %s: the layout %s has room for 0 to %d",
+			time.UnixMicro(r.Time).UTC().Format(time.RFC3339Nano), n, r.Date, s.Zone, l.Name(), maxTenths)
+	}
+	return nil
+}
+
+func (l Fixed) fitsUser(user []byte) error {
+	_, number := parseDigits(user)
+	switch {
+	case !number:
+		return fmt.Errorf("user ID %q is not a number of at most %d digits, as the layout %s needs: take the number out by the job's user pattern, or take another layout", user, l.digits, l.Name())
+	case len(user) > 1 && user[0] == '0':
+		return fmt.Errorf("user ID %q begins with a zero, and the layout %s would take it for another user: take the zeros off by the job's user pattern, or take another layout", user, l.Name())
+	case len(user) > l.digits && len(user) <= 18:
+		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take fixed/%d", user, len(user), l.Name(), l.digits, len(user))
+	case len(user) > l.digits:
+		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take another layout", user, len(user), l.Name(), l.digits)
+	}
+	return nil
+}
+
+// calendars are those of the zones of schemas, by name: every row is told by when its
+// day began.
+var calendars sync.Map
+
+func calendarOf(s *behaviour.Schema) (*calendar, error) {
+	if c, ok := calendars.Load(s.Zone); ok {
+		return c.(*calendar), nil
+	}
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("zone of the table: %w", err)
+	}
+	c, _ := calendars.LoadOrStore(s.Zone, &calendar{zone: zone})
+	return c.(*calendar), nil
+}
+
+// A calendar knows when the days of a zone begin. It remembers days, since records of
+// one come together. It may be used by many goroutines.
+type calendar struct {
+	zone *time.Location
+	days [64]atomic.Pointer[begun] // by the date's last bits
+}
+
+type begun struct {
+	date   behaviour.Date
+	micros int64 // at which it began
+}
+
+// tenths is how long after the beginning of a date a time is, in whole tenths of a
+// second, rounded down.
+func (c *calendar) tenths(micros int64, d behaviour.Date) int64 {
+	at := &c.days[int(d)&(len(c.days)-1)]
+	day := at.Load()
+	if day == nil || day.date != d {
+		day = &begun{d, d.Start(c.zone).UnixMicro()}
+		at.Store(day)
+	}
+	n := micros - day.micros
+	if n < 0 {
+		n -= tenth - 1
+	}
+	return n / tenth
+}
+
+// AppendRow implements Layout.
+func (l Fixed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte {
+	n := int64(0)
+	if c, err := calendarOf(s); err == nil { // as it is, since r fits
+		n = c.tenths(r.Time, r.Date)
+	}
+	dst = rowkey.AppendDate(l.AppendUserKey(dst, r.User), r.Date)
+	dst = append(appendDigits(dst, uint64(n), recordDigits), sep)
+	dst = append(appendDigits(dst, uint64(s.Kinds[r.Kind].ID), kindDigits), sep)
+	return appendDigits(dst, uint64(r.ID), idDigits)
+}
+
+// stranger begins the key of a user that cannot have rows. It sorts behind all digits.
+const stranger = '~'
+
+// AppendUserKey implements Layout. A user whose ID does not fit has a key as well, which
+// no row begins with.
+func (l Fixed) AppendUserKey(dst, user []byte) []byte {
+	if l.fitsUser(user) != nil {
+		return appendUserKey(append(dst, stranger), user)
+	}
+	for range l.digits - len(user) {
+		dst = append(dst, '0')
+	}
+	return append(dst, user...)
+}
+
+// AppendUser implements Layout.
+func (l Fixed) AppendUser(dst, key []byte) ([]byte, error) {
+	if len(key) > 0 && key[0] == stranger {
+		at := len(dst)
+		dst, err := parseUserKey(dst, key[1:])
+		if err != nil {
+			return nil, err
+		}
+		if l.fitsUser(dst[at:]) == nil {
+			return nil, fmt.Errorf("layout: %q is not a user key of the layout %s: the user has rows", key, l.Name())
+		}
+		return dst, nil
+	}
+	if !l.isKey(key) {
+		return nil, fmt.Errorf("layout: %q is not a user key of the layout %s: %d digits", key, l.Name(), l.digits)
+	}
+	n := 0
+	for n < len(key)-1 && key[n] == '0' {
+		n++
+	}
+	return append(dst, key[n:]...), nil
+}
+
+// isKey says whether rows can begin with key.
+func (l Fixed) isKey(key []byte) bool {
+	_, ok := parseDigits(key)
+	return ok && len(key) == l.digits
+}
+
+// UserKey implements Layout.
+func (l Fixed) UserKey(row []byte) []byte {
+	if key, _ := l.cut(row); key != nil {
+		return key
+	}
+	return nil
+}
+
+// cut parts a row into the user key and the rest. The key is nil if it cannot be a row.
+func (l Fixed) cut(row []byte) (key, rest []byte) {
+	n := l.digits
+	if len(row) != n+fixedTail || !l.isKey(row[:n]) || row[n+dateDigits+recordDigits] != sep || row[len(row)-idDigits-1] != sep {
+		return nil, nil
+	}
+	return row[:n:n], row[n:]
+}
+
+// Reads implements Layout. A user's rows are one range. That of a user who cannot have
+// rows is empty, and where its key is, so that it bounds those of others.
+func (l Fixed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
+	first, last, err := fixedBounds(s, q)
+	if err != nil {
+		return nil, err
+	}
+	var start, stop []byte
+	return &Reads{
+		Columns: Columns{Prefixes: plainPrefixes(s, q)},
+		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
+			if first == nil {
+				return true
+			}
+			start, stop = append(start[:0], key...), append(stop[:0], key...)
+			if !l.isKey(key) {
+				return yield(start, append(stop, 0))
+			}
+			start, stop = append(start, first...), append(stop, last...)
+			return yield(start, stop)
+		},
+		Fuzzy: l.fuzzy(q.Span),
+	}, nil
+}
+
+// fixedBounds are what follows the user in the rows where a question's begin and end,
+// nil if there can be none.
+func fixedBounds(s *behaviour.Schema, q Want) (first, last []byte, err error) {
+	times, err := q.times(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := calendarOf(s)
+	if err != nil {
+		return nil, nil, fmt.Errorf("layout: %w", err)
+	}
+	// Where a clock goes back over midnight, times of two days come in turns.
+	from, to := behaviour.DateAt(times.First, c.zone), behaviour.DateAt(times.Last, c.zone)
+	if (from - 1).End(c.zone).UnixMicro() > times.First {
+		from--
+	}
+	if (to + 1).Start(c.zone).UnixMicro() <= times.Last {
+		to++
+	}
+	from, to = max(from, q.Span.From, behaviour.MinDate), min(to, q.Span.To, behaviour.MaxDate)
+	if times.First > times.Last || from > to {
+		return nil, nil, nil
+	}
+	first = rowkey.AppendDate(nil, from)
+	if n := c.tenths(times.First, from); n > 0 && n <= maxTenths {
+		first = appendDigits(first, uint64(n), recordDigits)
+	}
+	last = rowkey.AppendDate(nil, to)
+	if n := c.tenths(times.Last, to); n >= 0 && n <= maxTenths {
+		return first, append(appendDigits(last, uint64(n), recordDigits), sep+1), nil
+	}
+	return first, append(last, '9'+1), nil
+}
+
+// fuzzy match the rows of each day of a span, nil if there are too many.
+func (l Fixed) fuzzy(span behaviour.Span) []Fuzzy {
+	from, to := max(span.From, behaviour.MinDate), min(span.To, behaviour.MaxDate)
+	if from > to || int(to-from) >= maxFuzzy {
+		return nil
+	}
+	out := make([]Fuzzy, 0, to-from+1)
+	for d := from; d <= to; d++ {
+		f := Fuzzy{Row: rowkey.AppendDate(appendDigits(nil, 0, l.digits), d), Any: make([]bool, l.digits+dateDigits)}
+		for i := range l.digits {
+			f.Any[i] = true
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// parser reads rows of records of s.
+func (l Fixed) parser(s *behaviour.Schema) rowParser {
+	errNot := fmt.Errorf("not a row of the layout %s: user, date, record_behaviour_ID", l.Name())
+	return func(row []byte) (oneRow, error) {
+		key, rest := l.cut(row)
+		if key == nil {
+			return oneRow{}, errNot
+		}
+		const behind = dateDigits + recordDigits + 1
+		ymd, ok1 := parseDigits(rest[:dateDigits])
+		_, ok2 := parseDigits(rest[dateDigits : behind-1])
+		number, ok3 := parseDigits(rest[behind : behind+kindDigits])
+		id, ok4 := parseID(rest[behind+kindDigits+1:])
+		date, ok5 := dateOf(ymd/10000, ymd/100%100, ymd%100)
+		if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || number > behaviour.MaxID {
+			return oneRow{}, errNot
+		}
+		kind, ok := s.KindByID(uint16(number))
+		if !ok {
+			return oneRow{}, fmt.Errorf("no behaviour has the ID %d", number)
+		}
+		return oneRow{key: key, kind: kind, date: date, id: id}.anyTime(), nil
+	}
+}
+
+// Teller implements Layout.
+func (l Fixed) Teller(s *behaviour.Schema) Teller {
+	return &oneRecordTeller{parse: l.parser(s), plains: plainsOf(s), user: l.AppendUser}
+}
+
+// Encoder implements Layout.
+func (Fixed) Encoder(s *behaviour.Schema, family string) Encoder {
+	return newOneRecordEncoder(s, family)
+}
+
+// Decoder implements Layout.
+func (l Fixed) Decoder(s *behaviour.Schema, q Want) Decoder {
+	return newOneRecordDecoder(s, q, l.parser(s))
+}

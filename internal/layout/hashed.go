@@ -1,0 +1,579 @@
+package layout
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/md5"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/column"
+	"usertrail/internal/trail"
+)
+
+// Hashed is one row for each user and behaviour, spread over all regions by a hash:
+//
+//	row        hash _ user _ behaviour                 a2bd_u42_play
+//	qualifier  field , column ID                       (package column)
+//	timestamp  the behaviour's time in milliseconds
+//	value      the field's, as package behaviour encodes it; null is no cell
+//
+// The hash is the first four hex digits, in lower case, of the MD5 of what follows
+// them: of user_behaviour. A _ in either is written \u, and a backslash \\. The user
+// key is user_ and stands inside the row, so a user's rows lie in as many places as
+// there are behaviours, and regions are even whoever the users are: HexStringSplit cuts
+// them.
+//
+// A behaviour's first five fields, its hot ones, have columns. All others are one JSON
+// object in the column REMARK , column ID, which every record has: it tells that the
+// record is there whichever fields are asked for, and holds the microseconds that the
+// timestamp would lose. A hot field that is itself called REMARK stands in the JSON.
+//
+// Behaviours of two kinds have two rows. Those of one kind the column ID keeps apart,
+// also on one day and at one instant, where the published design, with the field alone
+// as qualifier and a version a day, keeps the last. An ID is promised to be unique on one day only, so a column can have a version
+// for each day, and these are told apart by their timestamps, which come from the data:
+// the family must keep 400 versions, for the year that rows live. Where it keeps fewer,
+// or rows live longer, HBase drops the oldest days of such a column and says nothing:
+// not at once, but when it next writes the region down.
+//
+// A user's behaviours of one kind between two times are one get with a time range and
+// all versions, and those of a list of users are gets of rows that can be told. A row
+// has all days of its user and grows with them, though: latest N, a page, or a span
+// without users have no help from the order of rows.
+type Hashed struct{}
+
+var _ = Register(Hashed{})
+
+const (
+	hashLen = 4 // hex digits
+	hotMost = 5 // fields with columns
+
+	// remarkField is the field of the column that has a record's remark.
+	remarkField = "REMARK"
+
+	// keptVersions are a year's days, one version each, and a month in which HBase has
+	// not yet dropped what is too old.
+	keptVersions = 400
+	keptFor      = 365 * 24 * time.Hour
+)
+
+// Name implements Layout.
+func (Hashed) Name() string { return "hashed" }
+
+// Traits implements Layout.
+func (Hashed) Traits() Traits {
+	return Traits{ByField: true, Versions: keptVersions, TTL: keptFor, Splits: hexSplits}
+}
+
+// hexSplits cuts the space of eight hex digits into even regions, as HBase's
+// HexStringSplit does: the last region has what does not divide.
+func hexSplits(regions int) [][]byte {
+	var out [][]byte
+	for i := 1; i < regions; i++ {
+		out = append(out, fmt.Appendf(nil, "%08x", int64(1<<32)/int64(regions)*int64(i)))
+	}
+	return out
+}
+
+// Fits implements Layout.
+func (Hashed) Fits(*behaviour.Schema, *behaviour.Record) error { return nil }
+
+// AppendRow implements Layout.
+func (Hashed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte {
+	at := len(dst)
+	dst = appendUserKey(appendNoHash(dst), r.User)
+	return hashRow(appendEscaped(dst, s.Kinds[r.Kind].Name), at)
+}
+
+// appendNoHash appends room for a hash, and what ends it.
+func appendNoHash(dst []byte) []byte { return append(dst, "0000"+string(sep)...) }
+
+// hashRow puts its hash into the row that begins at.
+func hashRow(dst []byte, at int) []byte {
+	sum := md5.Sum(dst[at+hashLen+1:])
+	hex.Encode(dst[at:], sum[:hashLen/2])
+	return dst
+}
+
+// AppendUserKey implements Layout.
+func (Hashed) AppendUserKey(dst, user []byte) []byte { return appendUserKey(dst, user) }
+
+// AppendUser implements Layout.
+func (Hashed) AppendUser(dst, key []byte) ([]byte, error) { return parseUserKey(dst, key) }
+
+// UserKey implements Layout.
+func (Hashed) UserKey(row []byte) []byte {
+	if len(row) <= hashLen || row[hashLen] != sep {
+		return nil
+	}
+	for _, c := range row[:hashLen] {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return nil
+		}
+	}
+	rest := row[hashLen+1:]
+	n := userKeyLen(rest)
+	if n == 0 || n == len(rest) {
+		return nil
+	}
+	return rest[:n:n]
+}
+
+// Reads implements Layout. A user has one row for each kind.
+func (Hashed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
+	fields := []string{remarkField}
+	rows := &hashedRows{rows: make([][]byte, len(q.Kinds))}
+	for _, k := range q.Kinds {
+		rows.kinds = append(rows.kinds, appendEscaped(nil, s.Kinds[k].Name))
+		for _, i := range hot(s.Kinds[k]) {
+			if q.Has(k, i) {
+				fields = append(fields, s.Kinds[k].Fields[i].Name)
+			}
+		}
+	}
+	prefixes, err := column.Prefixes(fields)
+	if err != nil {
+		return nil, err
+	}
+	var stop []byte
+	return &Reads{
+		Columns: Columns{Prefixes: prefixes},
+		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
+			for _, row := range rows.of(key) {
+				stop = append(append(stop[:0], row...), 0)
+				if !yield(row, stop) {
+					return false
+				}
+			}
+			return true
+		},
+		Rows: func(key []byte, yield func(row []byte) bool) bool {
+			for _, row := range rows.of(key) {
+				if !yield(row) {
+					return false
+				}
+			}
+			return true
+		},
+	}, nil
+}
+
+// hashedRows are a user's rows of some kinds.
+type hashedRows struct {
+	kinds [][]byte // names, escaped
+	rows  [][]byte
+}
+
+// of returns the rows of the user with a key, ascending, valid until the next call.
+func (r *hashedRows) of(key []byte) [][]byte {
+	for i, kind := range r.kinds {
+		r.rows[i] = hashRow(append(append(appendNoHash(r.rows[i][:0]), key...), kind...), 0)
+	}
+	slices.SortFunc(r.rows, bytes.Compare)
+	return r.rows
+}
+
+// hot are the fields of a kind that have columns. A kind's fields only grow at the
+// end, so a field that is hot stays so.
+func hot(k behaviour.Kind) []int {
+	var out []int
+	for i, f := range k.Fields[:min(len(k.Fields), hotMost)] {
+		if f.Name != remarkField {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// hashedKind says where the fields of a kind are.
+type hashedKind struct {
+	prefixes [][]byte // of its columns, in order of qualifier
+	slots    []int    // index in Kind.Fields; marker for REMARK
+	members  []member // of the remark
+	fields   int
+}
+
+func hashedKindOf(k behaviour.Kind) hashedKind {
+	h := hashedKind{slots: append(hot(k), marker), fields: len(k.Fields)}
+	name := func(slot int) string {
+		if slot == marker {
+			return remarkField
+		}
+		return k.Fields[slot].Name
+	}
+	for i, f := range k.Fields {
+		if !slices.Contains(h.slots, i) {
+			h.members = append(h.members, memberOf(i, f))
+		}
+	}
+	slices.SortFunc(h.slots, func(a, b int) int { return cmp.Compare(name(a), name(b)) })
+	for _, slot := range h.slots {
+		h.prefixes = append(h.prefixes, column.AppendPrefix(nil, name(slot)))
+	}
+	return h
+}
+
+// hashedParser parses rows.
+type hashedParser struct {
+	kinds map[string]int // by name, escaped
+	row   []byte
+	user  []byte
+}
+
+func newHashedParser(s *behaviour.Schema) *hashedParser {
+	p := &hashedParser{kinds: map[string]int{}}
+	for i, k := range s.Kinds {
+		p.kinds[string(appendEscaped(nil, k.Name))] = i
+	}
+	return p
+}
+
+// parse returns the user key that is in row, and the index of its kind. It refuses
+// every row that AppendRow did not make for the schema.
+func (p *hashedParser) parse(row []byte) (key []byte, kind int, err error) {
+	key = Hashed{}.UserKey(row)
+	if key == nil {
+		return nil, 0, fmt.Errorf("layout: row %q is not a row of the hashed layout", row)
+	}
+	if p.user, err = parseUserKey(p.user[:0], key); err != nil {
+		return nil, 0, fmt.Errorf("row %q: %w", row, err)
+	}
+	name := row[hashLen+1+len(key):]
+	kind, ok := p.kinds[string(name)]
+	if !ok {
+		return nil, 0, fmt.Errorf("layout: row %q: no behaviour is called %q", row, name)
+	}
+	if p.row = hashRow(append(p.row[:0], row...), 0); !bytes.Equal(p.row, row) {
+		return nil, 0, fmt.Errorf("layout: row %q: its hash is %s, but of its user and behaviour %s", row, row[:hashLen], p.row[:hashLen])
+	}
+	return key, kind, nil
+}
+
+// dateOfMillis is the local date of a timestamp.
+func dateOfMillis(d *dates, millis int64) (behaviour.Date, error) {
+	date := behaviour.MaxDate + 1
+	if millis > -maxMillis && millis < maxMillis {
+		var err error
+		if date, err = d.at(millis * 1000); err != nil {
+			return 0, err
+		}
+	}
+	if date < behaviour.MinDate || date > behaviour.MaxDate {
+		return 0, fmt.Errorf("layout: timestamp %d is not in the years 1 to 9999", millis)
+	}
+	return date, nil
+}
+
+// maxMillis is beyond all years that a date can have, and few enough to be microseconds.
+const maxMillis = 1 << 49
+
+// Teller implements Layout.
+func (Hashed) Teller(s *behaviour.Schema) Teller {
+	return &hashedTeller{parser: newHashedParser(s), dates: dates{zone: s.Zone}}
+}
+
+type hashedTeller struct {
+	parser *hashedParser
+	dates  dates
+	row    []byte
+	kind   int
+	ok     bool
+}
+
+// Tell implements Teller.
+func (t *hashedTeller) Tell(c *cell.Cell) (Told, bool) {
+	if !bytes.Equal(c.Row, t.row) {
+		t.row = append(t.row[:0], c.Row...)
+		_, kind, err := t.parser.parse(c.Row)
+		t.kind, t.ok = kind, err == nil
+	}
+	if !t.ok {
+		return Told{}, false
+	}
+	_, id, err := column.Parse(c.Qualifier)
+	if err != nil {
+		return Told{}, false
+	}
+	date, err := dateOfMillis(&t.dates, c.Time)
+	return Told{Date: date, Kind: t.kind, ID: id}, err == nil
+}
+
+// Encoder implements Layout.
+func (Hashed) Encoder(s *behaviour.Schema, family string) Encoder {
+	e := &hashedEncoder{family: []byte(family)}
+	for _, k := range s.Kinds {
+		e.kinds = append(e.kinds, hashedKindOf(k))
+	}
+	return e
+}
+
+type hashedEncoder struct {
+	family []byte
+	kinds  []hashedKind
+
+	kind    int
+	records []hashedMoment
+	values  [][]byte // of the records, each with those of all its fields
+	c       cell.Cell
+	qual    []byte
+	remark  []byte
+}
+
+type hashedMoment struct {
+	moment
+	values int // index of the first
+}
+
+// Add implements Encoder.
+func (e *hashedEncoder) Add(r *behaviour.Record) {
+	e.kind = r.Kind
+	millis := behaviour.Millis(r.Time)
+	m := hashedMoment{moment{r.ID, millis, r.Time - millis*1000}, len(e.values)}
+	e.values = append(e.values, r.Values...)
+	i := len(e.records)
+	for i > 0 && e.records[i-1].id == m.id && e.records[i-1].millis < m.millis {
+		i-- // the same ID on an earlier day
+	}
+	e.records = slices.Insert(e.records, i, m)
+}
+
+// Cells implements Encoder. Cells go column by column, in it by column ID, and of one
+// ID the latest day first.
+func (e *hashedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
+	k := &e.kinds[e.kind]
+	e.c.Row, e.c.Family, e.c.Type = row, e.family, cell.Put
+	for i, slot := range k.slots {
+		e.qual = append(e.qual[:0], k.prefixes[i]...)
+		n := len(e.qual)
+		for j := range e.records {
+			m := &e.records[j]
+			values := e.values[m.values : m.values+k.fields]
+			if slot == marker {
+				e.remark = appendRemark(e.remark[:0], k.members, m.micros, values)
+				e.c.Value = e.remark
+			} else {
+				e.c.Value = values[slot]
+			}
+			if e.c.Value == nil {
+				continue
+			}
+			e.qual = binary.BigEndian.AppendUint64(e.qual[:n], uint64(m.id))
+			e.c.Qualifier, e.c.Time = e.qual, m.millis
+			if err := emit(&e.c); err != nil {
+				return err
+			}
+		}
+	}
+	e.records, e.values = e.records[:0], e.values[:0]
+	return nil
+}
+
+// Decoder implements Layout.
+func (Hashed) Decoder(s *behaviour.Schema, q Want) Decoder {
+	d := &hashedDecoder{schema: s, want: q, wanted: make([]bool, len(s.Kinds)), parser: newHashedParser(s), dates: dates{zone: s.Zone}, remarks: newRemarkReader()}
+	d.put = d.putMember
+	for i, k := range s.Kinds {
+		h := hashedKindOf(k)
+		h.members = slices.DeleteFunc(h.members, func(m member) bool { return !q.Has(i, m.slot) })
+		d.kinds = append(d.kinds, h)
+	}
+	for _, k := range q.Kinds {
+		d.wanted[k] = true
+	}
+	return d
+}
+
+// hashedDecoder puts the records of a row together from its cells, which come column
+// by column. met are the row's records that have come so far; those of earlier columns,
+// the first sorted ones, are in order.
+type hashedDecoder struct {
+	schema *behaviour.Schema
+	kinds  []hashedKind // members are those asked for
+	want   Want
+	wanted []bool // by kind
+	parser *hashedParser
+	dates  dates
+
+	batch *trail.Batch
+	user  func(key []byte) (uint32, bool)
+
+	row   []byte
+	skip  bool
+	ev    trail.Event // what the row's events have in common
+	kind  *hashedKind
+	pos   int // column, -1 before the first
+	slot  int
+	asked bool // whether the column's values are
+	last  version
+
+	met    []hashedRecord
+	sorted int
+	at     int // among the sorted
+
+	remarks *remarkReader
+	refs    []trail.Ref // of the event whose remark is read
+	put     func(slot int, value []byte)
+}
+
+// A version tells a row's records apart, and is the order of cells in a column.
+type version struct{ id, millis int64 }
+
+func (v version) compare(o version) int {
+	if c := cmp.Compare(v.id, o.id); c != 0 {
+		return c
+	}
+	return cmp.Compare(o.millis, v.millis)
+}
+
+type hashedRecord struct {
+	version
+	event uint32 // index in batch.Events
+}
+
+// Into implements Decoder.
+func (d *hashedDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bool)) {
+	d.batch, d.user = b, user
+	d.row, d.skip = d.row[:0], true
+}
+
+// Flush implements Decoder. Events are in the batch as soon as they are met, so only
+// the row's state is left to forget.
+func (d *hashedDecoder) Flush() error {
+	d.row, d.skip = d.row[:0], true
+	return nil
+}
+
+// Add implements Decoder.
+func (d *hashedDecoder) Add(c *cell.Cell) error {
+	if !bytes.Equal(d.row, c.Row) {
+		if err := d.begin(c.Row); err != nil {
+			return err
+		}
+	}
+	if d.skip {
+		return nil
+	}
+	n := len(c.Qualifier) - 8
+	if n < 2 || c.Qualifier[n] > 0x7f {
+		return d.stray(c)
+	}
+	prefix, v := c.Qualifier[:n], version{int64(binary.BigEndian.Uint64(c.Qualifier[n:])), c.Time}
+	same := d.pos >= 0 && bytes.Equal(prefix, d.kind.prefixes[d.pos])
+	if same && d.last.compare(v) >= 0 || !same && !d.column(prefix) {
+		d.again()
+		if !d.column(prefix) {
+			return d.stray(c)
+		}
+	}
+	d.last = v
+	if !d.asked {
+		return nil // the remark tells of the record
+	}
+	date, err := dateOfMillis(&d.dates, c.Time)
+	if err != nil {
+		return fmt.Errorf("row %q: qualifier %q: %w", c.Row, c.Qualifier, err)
+	}
+	if !d.want.Span.Has(date) {
+		return nil
+	}
+	ev := d.event(v, date)
+	if d.slot == marker {
+		return d.remark(ev, c)
+	}
+	d.batch.Refs[int(ev.Refs)+d.slot] = d.batch.Put(c.Value)
+	return nil
+}
+
+// begin starts a row, or decides to pass over it.
+func (d *hashedDecoder) begin(row []byte) error {
+	d.row = append(d.row[:0], row...)
+	d.skip = true
+	key, kind, err := d.parser.parse(row)
+	if err != nil || !d.wanted[kind] {
+		return err
+	}
+	user, ok := d.user(key)
+	if !ok {
+		return nil
+	}
+	d.skip = false
+	d.ev = trail.Event{User: user, Kind: uint8(kind)}
+	d.kind = &d.kinds[kind]
+	d.again()
+	return nil
+}
+
+// again begins with other records of the row, which come from another file.
+func (d *hashedDecoder) again() {
+	d.pos = -1
+	d.met, d.sorted, d.at = d.met[:0], 0, 0
+}
+
+// column goes on to the column with a prefix.
+func (d *hashedDecoder) column(prefix []byte) bool {
+	for i := d.pos + 1; i < len(d.kind.prefixes); i++ {
+		if bytes.Equal(d.kind.prefixes[i], prefix) {
+			d.pos, d.slot, d.at = i, d.kind.slots[i], 0
+			d.asked = d.slot == marker || d.want.Has(int(d.ev.Kind), d.slot)
+			if d.sorted < len(d.met) {
+				slices.SortFunc(d.met, func(a, b hashedRecord) int { return a.compare(b.version) })
+				d.sorted = len(d.met)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// event returns the row's event of a version; it is made when first met.
+func (d *hashedDecoder) event(v version, date behaviour.Date) *trail.Event {
+	for d.at < d.sorted && d.met[d.at].compare(v) < 0 {
+		d.at++
+	}
+	if d.at < d.sorted && d.met[d.at].version == v {
+		return &d.batch.Events[d.met[d.at].event]
+	}
+	ev := d.ev
+	ev.Date, ev.ID, ev.Time, ev.Refs = int32(date), v.id, v.millis*1000, uint32(len(d.batch.Refs))
+	for range d.kind.fields {
+		d.batch.Refs = append(d.batch.Refs, trail.Ref{})
+	}
+	d.met = append(d.met, hashedRecord{v, uint32(len(d.batch.Events))})
+	d.batch.Events = append(d.batch.Events, ev)
+	return &d.batch.Events[len(d.batch.Events)-1]
+}
+
+// remark takes what is in an event's remark.
+func (d *hashedDecoder) remark(ev *trail.Event, c *cell.Cell) error {
+	if len(d.kind.members) == 0 {
+		micros, ok := remarkMicros(c.Value)
+		if !ok {
+			return d.damaged(c, fmt.Errorf("%.100q is not a JSON object", c.Value))
+		}
+		ev.Time = c.Time*1000 + micros
+		return nil
+	}
+	d.refs = d.batch.Refs[ev.Refs:]
+	micros, err := d.remarks.read(c.Value, d.kind.members, d.put)
+	if err != nil {
+		return d.damaged(c, err)
+	}
+	ev.Time = c.Time*1000 + micros
+	return nil
+}
+
+func (d *hashedDecoder) putMember(slot int, value []byte) { d.refs[slot] = d.batch.Put(value) }
+
+func (d *hashedDecoder) damaged(c *cell.Cell, err error) error {
+	return fmt.Errorf("layout: row %q: qualifier %q: remark of %s: %w", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name, err)
+}
+
+func (d *hashedDecoder) stray(c *cell.Cell) error {
+	return fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name)
+}

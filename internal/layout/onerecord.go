@@ -1,0 +1,353 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/column"
+	"usertrail/internal/trail"
+)
+
+// A row of one record tells its user, date, kind and column ID, and has a column for
+// each field:
+//
+//	qualifier  the field's name
+//	timestamp  the behaviour's time in milliseconds
+//	value      the field's, as package behaviour encodes it; null is no cell
+//
+// Every record has a cell in its kind's first field, or else in column.Marker, whose
+// value is that of package column. So it is seen to be there whichever fields are
+// asked for, and its microseconds are kept.
+
+// A rowParser reads a row of one record.
+type rowParser func(row []byte) (oneRow, error)
+
+// oneRow is what a row tells of its record.
+type oneRow struct {
+	key         []byte // the user's, a part of the row
+	kind        int
+	date        behaviour.Date
+	id          int64
+	first, last int64 // milliseconds between which, both included, its timestamp lies
+}
+
+// anyTime makes r a row that tells no time.
+func (r oneRow) anyTime() oneRow {
+	r.first, r.last = math.MinInt64, math.MaxInt64
+	return r
+}
+
+// plain is a kind's fields, the marker among them, in order of qualifier.
+type plain struct {
+	names [][]byte
+	slots []int // index in Kind.Fields; marker for the marker
+}
+
+func plainOf(k behaviour.Kind) plain {
+	var p plain
+	for slot := marker; slot < len(k.Fields); slot++ {
+		name := column.Marker
+		if slot != marker {
+			name = k.Fields[slot].Name
+		}
+		at, _ := slices.BinarySearchFunc(p.names, []byte(name), bytes.Compare)
+		p.names = slices.Insert(p.names, at, []byte(name))
+		p.slots = slices.Insert(p.slots, at, slot)
+	}
+	return p
+}
+
+func plainsOf(s *behaviour.Schema) []plain {
+	out := make([]plain, len(s.Kinds))
+	for i, k := range s.Kinds {
+		out[i] = plainOf(k)
+	}
+	return out
+}
+
+// find returns the index of a qualifier that is not before from, or -1.
+func (p *plain) find(qualifier []byte, from int) int {
+	for i := from; i < len(p.names); i++ {
+		if bytes.Equal(p.names[i], qualifier) {
+			return i
+		}
+	}
+	return -1
+}
+
+// plainPrefixes are those of the fields asked for, with the marker and the first field
+// of each kind: one of them says that a record is there. A name that begins with
+// another's is asked for by the shorter, since HBase loses columns where one prefix is
+// the beginning of another.
+func plainPrefixes(s *behaviour.Schema, q Want) [][]byte {
+	names := [][]byte{[]byte(column.Marker)}
+	for _, k := range q.Kinds {
+		for i, f := range s.Kinds[k].Fields {
+			if i == 0 || q.Has(k, i) {
+				names = append(names, []byte(f.Name))
+			}
+		}
+	}
+	slices.SortFunc(names, bytes.Compare)
+	short := names[:1]
+	for _, n := range names[1:] {
+		if !bytes.HasPrefix(n, short[len(short)-1]) {
+			short = append(short, n)
+		}
+	}
+	return short
+}
+
+// oneRecordTeller is the Teller of rows of one record.
+type oneRecordTeller struct {
+	parse  rowParser
+	plains []plain
+
+	row  []byte
+	of   oneRow // its key is not kept
+	told Told
+	ok   bool // that row is one
+	pos  int  // column of the last cell, or -1
+
+	user func(dst, key []byte) ([]byte, error)
+	key  []byte // the last that was a user's
+	buf  []byte
+}
+
+// Tell implements Teller.
+func (t *oneRecordTeller) Tell(c *cell.Cell) (Told, bool) {
+	if !bytes.Equal(c.Row, t.row) {
+		t.row = append(t.row[:0], c.Row...)
+		t.ok = t.begin(c.Row)
+	}
+	return t.told, t.ok && t.of.first <= c.Time && c.Time <= t.of.last && t.column(c.Qualifier)
+}
+
+// column says whether the row's kind has a qualifier, which mostly comes behind the last.
+func (t *oneRecordTeller) column(qualifier []byte) bool {
+	p := &t.plains[t.of.kind]
+	pos := p.find(qualifier, t.pos+1)
+	if pos < 0 {
+		pos = p.find(qualifier, 0)
+	}
+	t.pos = pos
+	return pos >= 0
+}
+
+func (t *oneRecordTeller) begin(row []byte) bool {
+	t.pos = -1
+	of, err := t.parse(row)
+	if err != nil {
+		return false
+	}
+	if !bytes.Equal(of.key, t.key) {
+		user, err := t.user(t.buf[:0], of.key)
+		if err != nil {
+			return false
+		}
+		t.buf, t.key = user, append(t.key[:0], of.key...)
+	}
+	of.key = nil
+	t.of, t.told = of, Told{Date: of.date, Kind: of.kind, ID: of.id}
+	return true
+}
+
+// oneRecordEncoder is the Encoder of rows of one record.
+type oneRecordEncoder struct {
+	family []byte
+	plains []plain
+
+	records int
+	kind    int
+	at      moment
+	values  [][]byte
+	mark    []byte
+	c       cell.Cell
+}
+
+func newOneRecordEncoder(s *behaviour.Schema, family string) *oneRecordEncoder {
+	return &oneRecordEncoder{family: []byte(family), plains: plainsOf(s)}
+}
+
+// Add implements Encoder.
+func (e *oneRecordEncoder) Add(r *behaviour.Record) {
+	e.records++
+	e.kind = r.Kind
+	millis := behaviour.Millis(r.Time)
+	e.at = moment{r.ID, millis, r.Time - millis*1000}
+	e.values = append(e.values[:0], r.Values...)
+}
+
+// Cells implements Encoder.
+func (e *oneRecordEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
+	if e.records > 1 {
+		return fmt.Errorf("layout: row %q: %d records have the column ID %d", row, e.records, e.at.id)
+	}
+	e.c = cell.Cell{Row: row, Family: e.family, Time: e.at.millis, Type: cell.Put}
+	p := &e.plains[e.kind]
+	for i := 0; i < len(p.names) && e.records > 0; i++ {
+		e.c.Qualifier, e.c.Value = p.names[i], e.value(p.slots[i])
+		if e.c.Value == nil {
+			continue
+		}
+		if err := emit(&e.c); err != nil {
+			return err
+		}
+	}
+	e.records = 0
+	return nil
+}
+
+// value is that of the field or marker in a slot, nil if it has no cell.
+func (e *oneRecordEncoder) value(slot int) []byte {
+	switch {
+	case slot != marker:
+		return e.values[slot]
+	case e.at.micros != 0:
+		e.mark = strconv.AppendInt(e.mark[:0], e.at.micros, 10)
+		return e.mark
+	case len(e.values) == 0 || e.values[0] == nil:
+		return []byte{}
+	}
+	return nil
+}
+
+// oneRecordDecoder is the Decoder of rows of one record. The record's event is made of
+// the row's first cell.
+type oneRecordDecoder struct {
+	schema *behaviour.Schema
+	parse  rowParser
+	plains []plain
+	want   Want
+	wanted []bool // by kind
+
+	batch *trail.Batch
+	user  func(key []byte) (uint32, bool)
+	key   []byte // of the user of the last row that was asked for by kind and date
+	id    uint32
+	known bool // that user
+
+	row  []byte
+	skip bool
+	of   oneRow // its key is not kept
+	p    *plain
+	pos  int // column in p, -1 before the first
+	ev   trail.Event
+}
+
+func newOneRecordDecoder(s *behaviour.Schema, q Want, parse rowParser) *oneRecordDecoder {
+	d := &oneRecordDecoder{schema: s, parse: parse, plains: plainsOf(s), want: q, wanted: make([]bool, len(s.Kinds))}
+	for _, k := range q.Kinds {
+		d.wanted[k] = true
+	}
+	return d
+}
+
+// Into implements Decoder.
+func (d *oneRecordDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bool)) {
+	d.batch, d.user = b, user
+	d.row, d.key, d.skip = d.row[:0], d.key[:0], true
+}
+
+// Flush implements Decoder. The event is in the batch since the row's first cell, so
+// only the row's state is left to forget.
+func (d *oneRecordDecoder) Flush() error {
+	d.row, d.key, d.skip = d.row[:0], d.key[:0], true
+	return nil
+}
+
+// Add implements Decoder.
+func (d *oneRecordDecoder) Add(c *cell.Cell) error {
+	if len(d.row) == 0 || !bytes.Equal(d.row, c.Row) {
+		if err := d.begin(c.Row); err != nil {
+			return err
+		}
+	}
+	if d.skip {
+		return nil
+	}
+	pos := d.p.find(c.Qualifier, d.pos+1)
+	if pos < 0 {
+		return d.stray(c)
+	}
+	if err := d.time(c); err != nil {
+		return err
+	}
+	d.pos = pos
+	switch slot := d.p.slots[pos]; {
+	case slot == marker:
+		return d.setMicros(c)
+	case d.want.Has(d.of.kind, slot):
+		d.batch.Refs[int(d.ev.Refs)+slot] = d.batch.Put(c.Value)
+	}
+	return nil
+}
+
+// begin starts a row, or decides to pass over it.
+func (d *oneRecordDecoder) begin(row []byte) error {
+	d.row, d.skip = append(d.row[:0], row...), true
+	of, err := d.parse(row)
+	if err != nil {
+		d.row = d.row[:0]
+		return fmt.Errorf("layout: row %q: %w", row, err)
+	}
+	if !d.wanted[of.kind] || !d.want.Span.Has(of.date) {
+		return nil
+	}
+	if !bytes.Equal(of.key, d.key) {
+		d.key = append(d.key[:0], of.key...)
+		d.id, d.known = d.user(of.key)
+	}
+	d.skip = !d.known
+	of.key = nil
+	d.of, d.p, d.pos = of, &d.plains[of.kind], -1
+	return nil
+}
+
+// time makes the event of a row's first cell, and sees that the others are of its time.
+func (d *oneRecordDecoder) time(c *cell.Cell) error {
+	if d.pos >= 0 {
+		if c.Time != behaviour.Millis(d.ev.Time) {
+			return fmt.Errorf("layout: row %q: qualifier %q has the timestamp %d, those before it %d", c.Row, c.Qualifier, c.Time, behaviour.Millis(d.ev.Time))
+		}
+		return nil
+	}
+	if c.Time < d.of.first || c.Time > d.of.last {
+		return fmt.Errorf("layout: row %q: qualifier %q has the timestamp %d, which is not of the row's time", c.Row, c.Qualifier, c.Time)
+	}
+	d.ev = trail.Event{
+		Time: c.Time * 1000, ID: d.of.id, User: d.id, Refs: uint32(len(d.batch.Refs)),
+		Date: int32(d.of.date), Kind: uint8(d.of.kind),
+	}
+	for range len(d.p.slots) - 1 {
+		d.batch.Refs = append(d.batch.Refs, trail.Ref{})
+	}
+	d.batch.Events = append(d.batch.Events, d.ev)
+	return nil
+}
+
+// setMicros adds a marker's microseconds to the row's event, the last of the batch.
+func (d *oneRecordDecoder) setMicros(c *cell.Cell) error {
+	if len(c.Value) == 0 {
+		return nil
+	}
+	micros, ok := parseDigits(c.Value)
+	if !ok || len(c.Value) > 3 || micros > 999 {
+		return fmt.Errorf("layout: row %q: qualifier %q: %q are not the microseconds of a millisecond", c.Row, c.Qualifier, c.Value)
+	}
+	d.batch.Events[len(d.batch.Events)-1].Time += int64(micros)
+	return nil
+}
+
+func (d *oneRecordDecoder) stray(c *cell.Cell) error {
+	kind := d.schema.Kinds[d.of.kind].Name
+	if d.p.find(c.Qualifier, 0) >= 0 {
+		return fmt.Errorf("layout: row %q: qualifier %q comes twice, or out of order", c.Row, c.Qualifier)
+	}
+	return fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, kind)
+}

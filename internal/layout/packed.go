@@ -1,0 +1,85 @@
+package layout
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"usertrail/internal/trail"
+)
+
+// A packed record is one value that holds all fields of a record, in their order:
+//
+//	uvarint(length + 1) , bytes      a field
+//	00                               null
+//
+// Nulls behind the last other field are left out. A kind only gets fields at its end, so
+// records from before it had them are read as if the new ones were null. A record has
+// one packed form; unpack takes no other.
+var errPacked = errors.New("not a packed record")
+
+// appendPacked appends the packed record of values.
+func appendPacked(dst []byte, values [][]byte) []byte {
+	n := len(values)
+	for n > 0 && values[n-1] == nil {
+		n--
+	}
+	for _, v := range values[:n] {
+		if v == nil {
+			dst = append(dst, 0)
+			continue
+		}
+		dst = append(binary.AppendUvarint(dst, uint64(len(v))+1), v...)
+	}
+	return dst
+}
+
+// unpack puts the fields of a packed record into b, and returns the index of the first
+// of their Refs. has says of each field of the record's kind whether it is asked for;
+// one that is not, or that the record does not have, is null.
+func unpack(b *trail.Batch, packed []byte, has []bool) (uint32, error) {
+	first := len(b.Refs)
+	b.Refs = slices.Grow(b.Refs, len(has))[:first+len(has)]
+	refs := b.Refs[first:]
+	clear(refs)
+	// To put the record whole takes a quarter less time than to put its fields one by one.
+	whole := !slices.Contains(has, false)
+	var end uint32
+	if whole {
+		end = b.Put(packed).End
+	}
+	for i := 0; len(packed) > 0; i++ {
+		v, rest, err := nextPacked(packed)
+		if err != nil || i == len(has) || v == nil && len(rest) == 0 {
+			b.Refs = b.Refs[:first]
+			return 0, errPacked
+		}
+		packed = rest
+		switch {
+		case v == nil || !has[i]:
+		case whole:
+			refs[i] = trail.Ref{End: end - uint32(len(rest)), Len: uint32(len(v))}
+		default:
+			refs[i] = b.Put(v)
+		}
+	}
+	return uint32(first), nil
+}
+
+// nextPacked takes the first field, nil if it is null, off a packed record.
+func nextPacked(packed []byte) (v, rest []byte, err error) {
+	n, size := uint64(packed[0]), 1
+	if n >= 0x80 {
+		if n, size = binary.Uvarint(packed); size <= 0 || n>>(7*(size-1)) == 0 {
+			return nil, nil, errPacked
+		}
+	}
+	packed = packed[size:]
+	if n == 0 {
+		return nil, packed, nil
+	}
+	if n--; n > uint64(len(packed)) {
+		return nil, nil, errPacked
+	}
+	return packed[:n:n], packed[n:], nil
+}

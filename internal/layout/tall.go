@@ -1,0 +1,122 @@
+package layout
+
+import (
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+)
+
+// Tall is one row for each record, a user's latest first:
+//
+//	row        user _ , math.MaxInt64 - time , ^ behaviour ID , ^ column ID
+//	           (userkey.go, invert.go)
+//	qualifier  empty
+//	timestamp  the behaviour's time in milliseconds
+//	value      all fields (packed.go)
+//
+// Two behaviours of one instant are two rows: their behaviour IDs or column IDs
+// differ. Every record has one cell, also if all its fields are null, and the row holds
+// its microseconds, so there is no marker.
+//
+//	at a time            a scan of the rows of that microsecond
+//	all of a user        a scan from the user key, over nothing but that user's rows
+//	a span               a scan between two times
+//	the latest N         the first N rows of such a scan
+//
+// Where the same is done without a separator, a scan from user to user + 1 also brings
+// the rows of users that begin so; with the time alone behind the user, the last of two
+// behaviours of one instant is all that stays; and with the difference written as a
+// decimal number, rows are out of order where its length changes. All of a record is
+// read for one field of it.
+type Tall struct{}
+
+var _ = Register(Tall{})
+
+// Name implements Layout.
+func (Tall) Name() string { return "tall" }
+
+// Traits implements Layout.
+func (Tall) Traits() Traits { return Traits{Together: true, Told: true, Newest: NewestRows} }
+
+// Fits implements Layout.
+func (Tall) Fits(*behaviour.Schema, *behaviour.Record) error { return nil }
+
+// AppendRow implements Layout.
+func (Tall) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte {
+	return appendInverted(appendUserKey(dst, r.User), r.Time, s.Kinds[r.Kind].ID, r.ID)
+}
+
+// AppendUserKey implements Layout.
+func (Tall) AppendUserKey(dst, user []byte) []byte { return appendUserKey(dst, user) }
+
+// AppendUser implements Layout.
+func (Tall) AppendUser(dst, key []byte) ([]byte, error) { return parseUserKey(dst, key) }
+
+// UserKey implements Layout.
+func (Tall) UserKey(row []byte) []byte {
+	n := userKeyLen(row)
+	if n == 0 || len(row) != n+invertedLen {
+		return nil
+	}
+	return row[:n:n]
+}
+
+// Reads implements Layout. A user's rows are one range. They cannot be named: nobody
+// knows the column IDs.
+func (Tall) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
+	t, err := q.times(s)
+	if err != nil {
+		return nil, err
+	}
+	from, to := invertedRange(t)
+	none := t.First > t.Last
+	var start, stop []byte
+	return &Reads{
+		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
+			if none {
+				return true
+			}
+			start = append(append(start[:0], key...), from...)
+			stop = append(append(stop[:0], key...), to...)
+			return yield(start, stop)
+		},
+	}, nil
+}
+
+// Teller implements Layout.
+func (l Tall) Teller(s *behaviour.Schema) Teller {
+	return &invertedTeller{inverted: newInverted(s), layout: l}
+}
+
+// Encoder implements Layout.
+func (Tall) Encoder(_ *behaviour.Schema, family string) Encoder {
+	return &tallEncoder{c: cell.Cell{Family: []byte(family), Type: cell.Put}}
+}
+
+// Decoder implements Layout.
+func (l Tall) Decoder(s *behaviour.Schema, q Want) Decoder { return newInvertedDecoder(l, s, q) }
+
+func (l Tall) cut(c *cell.Cell) (key, name []byte) {
+	key = l.UserKey(c.Row)
+	if key == nil || len(c.Qualifier) != 0 {
+		return nil, nil
+	}
+	return key, c.Row[len(key):]
+}
+
+// tallEncoder holds the one record of a row, packed.
+type tallEncoder struct {
+	c      cell.Cell
+	packed []byte
+}
+
+// Add implements Encoder.
+func (e *tallEncoder) Add(r *behaviour.Record) {
+	e.packed = appendPacked(e.packed[:0], r.Values)
+	e.c.Time = behaviour.Millis(r.Time)
+}
+
+// Cells implements Encoder.
+func (e *tallEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
+	e.c.Row, e.c.Value = row, e.packed
+	return emit(&e.c)
+}
