@@ -19,7 +19,8 @@ func appendFilter(dst []byte, num protowire.Number, f Filter) []byte {
 	return appendBytes(dst, num, f)
 }
 
-// named encodes a filter of HBase's own by the name of its class and its body.
+// named encodes a filter or comparator of HBase's own by the name of its class and
+// its body.
 func named(class string, body []byte) Filter {
 	f := appendString(nil, 1, "org.apache.hadoop.hbase.filter."+class)
 	return appendBytes(f, 2, body)
@@ -54,6 +55,20 @@ func ColumnPrefix(prefix []byte) Filter {
 	return named("ColumnPrefixFilter", appendBytes(nil, 1, prefix))
 }
 
+// ColumnRange keeps the columns from one qualifier on and before another:
+// ColumnRangeFilter. Nil is without bound.
+func ColumnRange(from, to []byte) Filter {
+	var body []byte
+	if from != nil {
+		body = appendBytes(body, 1, from)
+	}
+	body = appendBool(body, 2, true)
+	if to != nil {
+		body = appendBytes(body, 3, to)
+	}
+	return named("ColumnRangeFilter", appendBool(body, 4, false))
+}
+
 // KeyOnly takes the values away, or puts their lengths as int32 in their place.
 func KeyOnly(lengths bool) Filter {
 	return named("KeyOnlyFilter", appendBool(nil, 1, lengths))
@@ -71,6 +86,55 @@ func Page(rows int64) Filter {
 // ColumnCount keeps the first n cells of a row. It is for Gets.
 func ColumnCount(n int32) Filter {
 	return named("ColumnCountGetFilter", appendUint(nil, 1, uint64(n)))
+}
+
+// ColumnPage keeps n columns of a row, from a qualifier on, or where from is nil
+// behind the first skip: ColumnPaginationFilter.
+func ColumnPage(n, skip int32, from []byte) Filter {
+	body := appendUint(nil, 1, uint64(n))
+	if from != nil {
+		return named("ColumnPaginationFilter", appendBytes(body, 3, from))
+	}
+	return named("ColumnPaginationFilter", appendUint(body, 2, uint64(skip)))
+}
+
+// A Comparison is how a column's value stands to another; the order is that of bytes.
+type Comparison uint64
+
+// The comparisons.
+const (
+	Less           Comparison = 0
+	LessOrEqual    Comparison = 1
+	Equal          Comparison = 2
+	NotEqual       Comparison = 3
+	GreaterOrEqual Comparison = 4
+	Greater        Comparison = 5
+)
+
+// A ColumnTest is what the value of one column must be. The column must be among
+// those that are read.
+type ColumnTest struct {
+	Family, Qualifier []byte
+	Is                Comparison // to Value
+	Value             []byte
+	Prefix            bool // of the column's value only as much is compared as Value is long
+	KeepMissing       bool // rows that do not have the column pass
+	AnyVersion        bool // a row passes by any version that is read, not only by the newest
+}
+
+// RowsWhere keeps the rows that pass a test: SingleColumnValueFilter.
+func RowsWhere(t ColumnTest) Filter {
+	comparator := "BinaryComparator"
+	if t.Prefix {
+		comparator = "BinaryPrefixComparator"
+	}
+	body := appendBytes(nil, 1, t.Family)
+	body = appendBytes(body, 2, t.Qualifier)
+	body = appendUint(body, 3, uint64(t.Is))
+	body = appendBytes(body, 4, named(comparator, appendBytes(nil, 1, appendBytes(nil, 1, t.Value))))
+	body = appendBool(body, 5, !t.KeepMissing)
+	body = appendBool(body, 6, !t.AnyVersion)
+	return named("SingleColumnValueFilter", body)
 }
 
 // AllOf keeps what every filter keeps, asked in this order.
@@ -117,4 +181,44 @@ func RowRanges(ranges ...RowRange) (Filter, error) {
 		body = end(body, at)
 	}
 	return named("MultiRowRangeFilter", body), nil
+}
+
+// A FuzzyRow matches the rows that begin with Row, but for the bytes where Any is
+// true.
+type FuzzyRow struct {
+	Row []byte
+	Any []bool // as long as Row
+}
+
+// FuzzyRows keeps the rows that one of some matches, and jumps to the next row that
+// can: FuzzyRowFilter. Rows that are shorter must not be in the scan's range: servers
+// compare what they have of them, and read past their end. Before 2.6.7 a server loses
+// rows whose JVM keeps java.nio closed; bin/hbase opens it.
+func FuzzyRows(rows ...FuzzyRow) (Filter, error) {
+	if len(rows) == 0 {
+		return nil, errors.New("fuzzy rows: none given; leave the filter out to read all rows")
+	}
+	var body []byte
+	for i, r := range rows {
+		if len(r.Row) != len(r.Any) {
+			return nil, fmt.Errorf("fuzzy rows: row %d, %q, has %d bytes and a mask of %d", i, r.Row, len(r.Row), len(r.Any))
+		}
+		if !slices.Contains(r.Any, false) {
+			return nil, fmt.Errorf("fuzzy rows: row %d matches every row", i)
+		}
+		row, mask := bytes.Clone(r.Row), make([]byte, len(r.Row))
+		for j, free := range r.Any {
+			if free {
+				row[j], mask[j] = 0, 1
+			}
+		}
+		var at int
+		body, at = begin(body, 1)
+		body = appendBytes(body, 1, row)
+		body = appendBytes(body, 2, mask)
+		body = end(body, at)
+	}
+	// Without is_mask_v2 a mask that leaves no byte open is taken for one that leaves
+	// all of them open.
+	return named("FuzzyRowFilter", appendBool(body, 2, true)), nil
 }

@@ -106,3 +106,35 @@ func TestGoldenAnswers(t *testing.T) {
 		t.Errorf("the Multi gave %q, %v; want %q", got, m.Err(), want)
 	}
 }
+
+// TestGoldenFilters compares filters with what HBase 2.6.1 makes of its own, the masks
+// of FuzzyRowFilter as servers of all versions and platforms read them.
+func TestGoldenFilters(t *testing.T) {
+	const filter = "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e" // org.apache.hadoop.hbase.filter.
+	fuzzy, err := wire.FuzzyRows(
+		wire.FuzzyRow{Row: []byte("????20140901"), Any: []bool{true, true, true, true, 11: false}},
+		wire.FuzzyRow{Row: []byte("ab"), Any: []bool{false, false}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	atLeast := wire.ColumnTest{Family: []byte("f"), Qualifier: []byte("q"), Is: wire.GreaterOrEqual, Value: []byte("v")}
+	prefix := atLeast
+	prefix.Is, prefix.Prefix, prefix.KeepMissing, prefix.AnyVersion = wire.Equal, true, true, true
+	for what, x := range map[string]struct {
+		got  wire.Filter
+		want string
+	}{
+		"a range of columns": {wire.ColumnRange([]byte("b"), []byte("d")), "0a30" + filter + "436f6c756d6e52616e676546696c746572120a0a016210011a01642000"},
+		"columns from one":   {wire.ColumnRange([]byte("b"), nil), "0a30" + filter + "436f6c756d6e52616e676546696c74657212070a016210012000"},
+		"columns before one": {wire.ColumnRange(nil, []byte("d")), "0a30" + filter + "436f6c756d6e52616e676546696c746572120710011a01642000"},
+		"a page of columns":  {wire.ColumnPage(3, 7, nil), "0a35" + filter + "436f6c756d6e506167696e6174696f6e46696c746572120408031007"},
+		"columns from there": {wire.ColumnPage(3, 0, []byte("c")), "0a35" + filter + "436f6c756d6e506167696e6174696f6e46696c746572120508031a0163"},
+		"a page of rows":     {wire.Page(10), "0a29" + filter + "5061676546696c7465721202080a"},
+		"a few columns":      {wire.ColumnCount(2), "0a33" + filter + "436f6c756d6e436f756e7447657446696c74657212020802"},
+		"a value":            {wire.RowsWhere(atLeast), "0a36" + filter + "53696e676c65436f6c756d6e56616c756546696c74657212460a0166120171180422380a2f" + filter + "42696e617279436f6d70617261746f7212050a030a017628013001"},
+		"a value's prefix":   {wire.RowsWhere(prefix), "0a36" + filter + "53696e676c65436f6c756d6e56616c756546696c746572124c0a01661201711802223e0a35" + filter + "42696e617279507265666978436f6d70617261746f7212050a030a017628003000"},
+		"fuzzy rows":         {fuzzy, "0a2d" + filter + "46757a7a79526f7746696c746572122a0a1c0a0c000000003230313430393031120c0101010100000000000000000a080a026162120200001001"},
+	} {
+		same(t, what, x.got, x.want)
+	}
+}

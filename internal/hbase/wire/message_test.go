@@ -108,6 +108,7 @@ func TestFiltersRefuse(t *testing.T) {
 		return err
 	}
 	rows := func(r ...wire.RowRange) error { _, err := wire.RowRanges(r...); return err }
+	fuzzy := func(r ...wire.FuzzyRow) error { _, err := wire.FuzzyRows(r...); return err }
 	for name, tt := range map[string]struct {
 		err  error
 		text string
@@ -121,6 +122,10 @@ func TestFiltersRefuse(t *testing.T) {
 		"too many":         {rows(make([]wire.RowRange, wire.MaxRowRanges+1)...), "1001 given"},
 		"backwards":        {rows(wire.RowRange{Start: []byte("b"), Stop: []byte("a")}), `from "b" to "a"`},
 		"empty range":      {rows(wire.RowRange{Start: []byte("b"), Stop: []byte("b")}), "holds no row"},
+		"no fuzzy row":     {fuzzy(), "none given"},
+		"a short mask":     {fuzzy(wire.FuzzyRow{Row: []byte("a"), Any: []bool{false}}, wire.FuzzyRow{Row: []byte("ab"), Any: []bool{true}}), `row 1, "ab", has 2 bytes and a mask of 1`},
+		"all open":         {fuzzy(wire.FuzzyRow{Row: []byte("ab"), Any: []bool{true, true}}), "row 0 matches every row"},
+		"no byte":          {fuzzy(wire.FuzzyRow{}), "row 0 matches every row"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.text) {
 			t.Errorf("%s: got %v, want %q in it", name, tt.err, tt.text)
