@@ -134,11 +134,21 @@ func (p *part) of(all []*cell.Cell) []*cell.Cell {
 	return slices.DeleteFunc(slices.Clone(all), func(c *cell.Cell) bool { return !p.has(c) })
 }
 
-// lent gives cells as tables do: their bytes are written over afterwards.
-func lent(c *cell.Cell, use func(c *cell.Cell)) {
-	lent := c.Clone()
-	use(lent)
-	for _, b := range [][]byte{lent.Row, lent.Family, lent.Qualifier, lent.Value} {
+// A lender gives cells as tables do: all of them in the same bytes.
+type lender struct{ c cell.Cell }
+
+func (l *lender) lend(c *cell.Cell) *cell.Cell {
+	l.c.Row = append(l.c.Row[:0], c.Row...)
+	l.c.Family = append(l.c.Family[:0], c.Family...)
+	l.c.Qualifier = append(l.c.Qualifier[:0], c.Qualifier...)
+	l.c.Value = append(l.c.Value[:0], c.Value...)
+	l.c.Time, l.c.Type = c.Time, c.Type
+	return &l.c
+}
+
+// spoil writes over what was lent last.
+func (l *lender) spoil() {
+	for _, b := range [][]byte{l.c.Row, l.c.Family, l.c.Qualifier, l.c.Value} {
 		for i := range b {
 			b[i] = 0xaa
 		}
@@ -166,12 +176,13 @@ func found(l layout.Layout, s *behaviour.Schema, d layout.Decoder, cells []*cell
 		met = append(met, string(user))
 		return uint32(len(met) - 1), true
 	})
+	var from lender
 	for _, c := range cells {
-		lent(c, func(c *cell.Cell) { wrong = cmp.Or(wrong, d.Add(c)) })
-		if wrong != nil {
-			return nil, wrong
+		if err := cmp.Or(d.Add(from.lend(c)), wrong); err != nil {
+			return nil, err
 		}
 	}
+	from.spoil()
 	if err := d.Flush(); err != nil {
 		return nil, err
 	}
