@@ -100,7 +100,7 @@ func (l Fixed) Fits(s *behaviour.Schema, r *behaviour.Record) error {
 func (l Fixed) fitsUser(user []byte) error {
 	_, number := parseDigits(user)
 	switch {
-	case !number:
+	case !number || len(user) == 0:
 		return fmt.Errorf("user ID %q is not a number of at most %d digits, as the layout %s needs: take the number out by the job's user pattern, or take another layout", user, l.digits, l.Name())
 	case len(user) > 1 && user[0] == '0':
 		return fmt.Errorf("user ID %q begins with a zero, and the layout %s would take it for another user: take the zeros off by the job's user pattern, or take another layout", user, l.Name())
