@@ -62,7 +62,7 @@ var floors = [][]string{
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
 	{"internal/bulkload", "internal/draft", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/upkeep", "internal/verify"},                 // the programs
-	{"internal/arrival", "internal/muster", "internal/shuffle", "internal/fetch", "internal/progress"},                                                                                           // movement
+	{"internal/arrival", "internal/muster", "internal/shuffle", "internal/fetch", "internal/progress"},                                                                        // movement
 	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"}, // what implements the seams
 	{"internal/catalog", "internal/hbase", "internal/stage", "internal/table/rolls"},
 	{"internal/userlist", "internal/table", "internal/job", "internal/manifest", "internal/journal", "internal/layout", "internal/precheck"}, // formats and seams
@@ -102,7 +102,7 @@ var doorsteps = map[string][]string{
 	"github.com/rogpeppe/":              {"cmd/internal/scripttest"},
 	"github.com/schollz/progressbar":    {"internal/progress"},
 	"github.com/gofrs/flock":            {"internal/dfs/local", "internal/clustertest"},
-	"github.com/valyala/fastjson":       {"internal/record"},
+	"github.com/valyala/fastjson":       {"internal/layout", "internal/record"},
 	"golang.org/x/time":                 {"internal/pace"},
 	"golang.org/x/text":                 {"internal/record", "cmd/internal/scripttest"},
 	"google.golang.org/protobuf":        {"internal/hfile", "internal/hbase", "internal/dfs/hdfs"},
