@@ -29,13 +29,12 @@ func (x *node) start(i int) int { return int(binary.BigEndian.Uint32(x.table[4*i
 
 func (x *node) key(i int) []byte { return x.data[x.start(i)+entryLen : x.start(i+1)] }
 
-// before returns the last entry whose key does not come after every cell of
-// row, or -1.
-func (x *node) before(row []byte) int {
+// before returns the last entry whose key does not come after t, or -1.
+func (x *node) before(t *target) int {
 	lo, hi := 0, x.n
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		if notAfterRow(x.key(mid), row) {
+		if t.reachedBy(x.key(mid)) {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -74,7 +73,7 @@ func (x *node) checkEntry(i int) error {
 	return checkKey(x.data[from+entryLen : to])
 }
 
-// checkKey makes sure of what keyRow and notAfterRow rely on.
+// checkKey makes sure of what keyRow and targets rely on.
 func checkKey(key []byte) error {
 	var c cell.Cell
 	return parseKey(&c, key)

@@ -91,7 +91,7 @@ func (it *Iterator) First() bool {
 }
 
 // Next goes to the next cell. It returns false at the end or after an error; it
-// may not be called again then, nor before First or SeekGE.
+// may not be called again then, nor before First or a seek.
 func (it *Iterator) Next() bool {
 	if it.cur.next() {
 		it.same = it.cur.sameRow
@@ -113,69 +113,9 @@ func (it *Iterator) nextBlock() bool {
 	return true
 }
 
-// SeekGE goes to the first cell whose row is not before row, forwards or
-// backwards, and returns false if there is none. A row that lies ahead in the
-// current block is found without reading or decompressing anything.
-func (it *Iterator) SeekGE(row []byte) bool {
-	it.same = false
-	if it.err != nil || it.r.root.n == 0 {
-		return it.end()
-	}
-	if !it.ahead(row) {
-		if !it.find(row) {
-			return false
-		}
-	}
-	for it.cur.next() {
-		if !it.cur.sameRow && bytes.Compare(it.cur.cell.Row, row) >= 0 {
-			it.valid = true
-			return true
-		}
-	}
-	// All of the block is before row, so the next one begins with the answer.
-	if it.cur.err != nil {
-		return it.stop()
-	}
-	if !it.advance() || !it.load(true) || !it.step() {
-		return false
-	}
-	if bytes.Compare(it.cur.cell.Row, row) < 0 {
-		return it.fail(corrupt(it.block, "the index leads past the block where row %.64x would be", row))
-	}
-	return true
-}
-
-// ahead says whether a scan from here on finds row in the current block, or
-// else at the beginning of the next.
-func (it *Iterator) ahead(row []byte) bool {
-	if !it.valid || bytes.Compare(it.cur.cell.Row, row) >= 0 {
-		return false
-	}
-	x := &it.nodes[len(it.nodes)-1]
-	return x.at+1 < x.n && !notAfterRow(x.key(x.at+1), row)
-}
-
-// find loads the block where row would be and goes to before its first cell, or
-// stays where it is if that is before row in the same block.
-func (it *Iterator) find(row []byte) bool {
-	root := &it.nodes[0]
-	root.at = max(root.before(row), 0)
-	if !it.descend(0, row) {
-		return false
-	}
-	x := &it.nodes[len(it.nodes)-1]
-	if offset, _ := x.place(x.at); offset != it.block {
-		return it.load(false)
-	}
-	if !it.valid || bytes.Compare(it.cur.cell.Row, row) >= 0 {
-		it.cur.rewind()
-	}
-	return true
-}
-
 // descend loads the index below nodes[level] at its current entry. On each level
-// it takes the entry where row would be, or the first one if row is nil.
-func (it *Iterator) descend(level int, row []byte) bool {
+// it takes the entry where t would be, or the first one if t is nil.
+func (it *Iterator) descend(level int, t *target) bool {
 	for ; level+1 < len(it.nodes); level++ {
 		x, child := &it.nodes[level], &it.nodes[level+1]
 		offset, size := x.place(x.at)
@@ -183,8 +123,8 @@ func (it *Iterator) descend(level int, row []byte) bool {
 			return false
 		}
 		child.at = 0
-		if row != nil {
-			child.at = max(child.before(row), 0)
+		if t != nil {
+			child.at = max(child.before(t), 0)
 		}
 	}
 	return true

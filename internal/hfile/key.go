@@ -68,18 +68,6 @@ func keyRow(key []byte) []byte {
 	return key[2 : 2+int(binary.BigEndian.Uint16(key))]
 }
 
-// notAfterRow says whether key comes before every cell of row or is the very
-// first key that row could have.
-func notAfterRow(key, row []byte) bool {
-	n := int(binary.BigEndian.Uint16(key))
-	c := bytes.Compare(key[2:2+n], row)
-	if c != 0 {
-		return c < 0
-	}
-	return len(key) == keyOverhead+n && key[2+n] == 0 &&
-		binary.BigEndian.Uint64(key[3+n:]) == math.MaxInt64 && key[len(key)-1] == byte(typeMaximum)
-}
-
 // compareKeys orders keys that have been checked, made-up ones included.
 func compareKeys(a, b []byte) int {
 	var x, y cell.Cell

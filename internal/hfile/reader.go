@@ -20,6 +20,7 @@ type Reader struct {
 	root    node
 	middle  []byte // what follows the root's entries
 	bloom   *bloomFilter
+	times   timeRange
 
 	firstRow, lastRow []byte
 }
@@ -114,6 +115,13 @@ func (r *Reader) readLayout() error {
 	}
 	if v, ok := r.info[infoKeyValue]; ok {
 		l.tail.mvcc = len(v) == 4 && binary.BigEndian.Uint32(v) == 1
+	}
+	r.times = allTimes
+	if v, ok := r.info[infoTimeRange]; ok {
+		var err error
+		if r.times, err = parseTimeRange(v); err != nil {
+			return corrupt(at, "%w", err)
+		}
 	}
 	if r.trailer.Cells == 0 {
 		return nil

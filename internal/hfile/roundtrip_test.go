@@ -3,6 +3,7 @@ package hfile
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -192,7 +193,11 @@ func TestLargeBlock(t *testing.T) {
 
 func TestTimeRange(t *testing.T) {
 	cells := three()
-	info := open(t, write(t, Options{Created: 77}, cells)).Info()
+	r := open(t, write(t, Options{Created: 77}, cells))
+	if from, to := r.TimeRange(); from != 999 || to != 1000 {
+		t.Errorf("times from %d to %d, want 999 to 1000", from, to)
+	}
+	info := r.Info()
 	want := map[string][]byte{
 		infoTimeRange:    append(be64(999), be64(1000)...),
 		infoEarliestPut:  be64(999),
@@ -214,5 +219,27 @@ func TestTimeRange(t *testing.T) {
 	info = open(t, write(t, Options{}, append(slices.Clone(cells), deletion))).Info()
 	if !bytes.Equal(info[infoTimeRange], append(be64(0), be64(1500)...)) || !bytes.Equal(info[infoDeleteFamily], be64(1)) {
 		t.Errorf("with a deletion: time range %x, deletions %x", info[infoTimeRange], info[infoDeleteFamily])
+	}
+}
+
+// TestTimeRangesAreRead reads them as loads and as servers write them.
+func TestTimeRangesAreRead(t *testing.T) {
+	for what, c := range map[string]struct {
+		b    []byte
+		want timeRange
+	}{
+		"two numbers":         {append(be64(-5), be64(7)...), timeRange{-5, 7}},
+		"a message":           {[]byte("PBUF\x08\x07\x10\x80\x01"), timeRange{7, 128}},
+		"a message's half":    {[]byte("PBUF\x08\x07"), timeRange{7, math.MaxInt64}},
+		"a message of others": {[]byte("PBUF\x18\x07"), allTimes},
+	} {
+		if got, err := parseTimeRange(c.b); err != nil || got != c.want {
+			t.Errorf("%s: %v, %v; want %v", what, got, err, c.want)
+		}
+	}
+	for _, wrong := range []string{"", "12345678", "PBUF\x08"} {
+		if got, err := parseTimeRange([]byte(wrong)); err == nil {
+			t.Errorf("%q: %v, want an error", wrong, got)
+		}
 	}
 }

@@ -65,21 +65,25 @@ func seekTargets(cells []cell.Cell, rising bool) [][]byte {
 // seek seeks row, compares with a search of cells, and goes on for some cells.
 func seek(it *Iterator, row []byte, cells []cell.Cell, more int) error {
 	i, _ := slices.BinarySearchFunc(cells, row, func(c cell.Cell, row []byte) int { return bytes.Compare(c.Row, row) })
-	ok := it.SeekGE(row)
-	for ; more >= 0; more-- {
+	return follow(it, it.SeekGE(row), cells[i:], more, fmt.Sprintf("row %x", row))
+}
+
+// follow compares what a seek came to, and some cells after it, with cells. ok is what
+// the seek said.
+func follow(it *Iterator, ok bool, cells []cell.Cell, more int, sought string) error {
+	for n := 0; n <= more; n++ {
 		if it.Err() != nil {
 			return it.Err()
 		}
-		if ok != (i < len(cells)) {
-			return fmt.Errorf("row %x: found is %t, but cell %d of %d is the answer", row, ok, i, len(cells))
+		if ok != (n < len(cells)) {
+			return fmt.Errorf("%s: found cell %d after it is %t, but there are %d", sought, n, ok, len(cells))
 		}
 		if !ok {
 			return nil
 		}
-		if err := sameCells([]cell.Cell{*it.Cell()}, cells[i:i+1]); err != nil {
-			return fmt.Errorf("row %x, cell %d: %w", row, i, err)
+		if err := sameCells([]cell.Cell{*it.Cell()}, cells[n:n+1]); err != nil {
+			return fmt.Errorf("%s, cell %d after it: %w", sought, n, err)
 		}
-		i++
 		ok = it.Next()
 	}
 	return nil
@@ -142,6 +146,26 @@ func TestReadsNoMoreThanItMust(t *testing.T) {
 		}
 		if src.calls != 0 {
 			t.Errorf("%d reads", src.calls)
+		}
+	})
+	t.Run("a seek of a column reads its block, or that and the one before", func(t *testing.T) {
+		cells := wideRows(4, 20_000)
+		b := write(t, Options{BlockSize: 4000, ShortIndexKeys: true}, cells)
+		src := &countingReader{ReaderAt: bytes.NewReader(b)}
+		r, err := Open(src, int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		it := r.Iterator(IterOptions{ReadAhead: 1 << 20})
+		*src = countingReader{ReaderAt: src.ReaderAt}
+		for n, i := range []int{10_000, 15_000, 5_000} {
+			c := &cells[i]
+			if !it.SeekColumn(c.Row, c.Family, c.Qualifier) || !bytes.Equal(it.Cell().Qualifier, c.Qualifier) {
+				t.Fatalf("column %q:%q: %v", c.Row, c.Qualifier, it.Err())
+			}
+			if src.calls > 2*(n+1) {
+				t.Errorf("%d reads for %d seeks", src.calls, n+1)
+			}
 		}
 	})
 	t.Run("a scan reads far ahead", func(t *testing.T) {
