@@ -65,7 +65,7 @@ var floors = [][]string{
 	{"internal/arrival", "internal/muster", "internal/shuffle", "internal/fetch", "internal/progress"},                                                                        // movement
 	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"}, // what implements the seams
 	{"internal/catalog", "internal/hbase", "internal/stage", "internal/table/rolls"},
-	{"internal/userlist", "internal/table", "internal/job", "internal/manifest", "internal/journal", "internal/layout", "internal/precheck"}, // formats and seams
+	{"internal/userlist", "internal/table", "internal/job", "internal/manifest", "internal/journal", "internal/layout", "internal/layout/toy", "internal/precheck"}, // formats and seams
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/trailfile/textfile", "internal/trailfile/arrowfile", "internal/roll", "internal/condition", "internal/estimate", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/lineage", "internal/metrics", "internal/hbase/rpc", "internal/hbase/hbasetest", "internal/pace"},
 	{"internal/hbase/wire"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
@@ -115,6 +115,7 @@ var doorsteps = map[string][]string{
 	"github.com/go-zookeeper/":          {"internal/hbase"},
 	"internal/rowkey":                   {"internal/layout", "internal/inspect"},
 	"internal/testworld":                {},
+	"internal/layout/toy":               {},
 	"internal/bulkload":                 {"cmd/"},
 	"internal/extract":                  {"cmd/"},
 	"internal/show":                     {"cmd/"},
