@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/column"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/table"
 )
 
 // Export gives the cells that some loads brought to a region, all of them in order.
@@ -27,7 +28,7 @@ func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit fu
 		mixed = mixed || theirs > 0 && theirs < len(f.Loads)
 		return theirs == 0
 	})
-	places, err := t.places(ctx, files)
+	places, err := t.places(ctx, files, &table.Query{})
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit fu
 			return err
 		}
 	}
-	return t.merge(ctx, places, r, (*place).next, emit)
+	return merged(places, r, emit)
 }
 
 // onlyOf passes cells on of the records that some loads brought. Files that were merged

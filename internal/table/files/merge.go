@@ -1,15 +1,12 @@
 package files
 
 import (
-	"bytes"
 	"container/heap"
 	"context"
 	"fmt"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hfile"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -20,98 +17,63 @@ const mergeAhead = 32 << 20
 
 var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
-// inOrder gives the rows of q's ranges in order. Where it is enough to know that a row
-// exists, its first cell in each file that has it comes alone.
-func (t *Table) inOrder(ctx context.Context, files []*manifest.File, q table.Query, emit func(*cell.Cell) error) error {
-	places, err := t.places(ctx, files)
+// inOrder gives the rows of q's ranges in order.
+func (t *Table) inOrder(ctx context.Context, files []*manifest.File, q *table.Query, emit func(*cell.Cell) error) error {
+	places, err := t.places(ctx, files, q)
 	if err != nil {
 		return err
 	}
-	next := (*place).next
-	if q.Exist {
-		next = (*place).nextRow
-	}
 	for r := range q.Ranges {
-		if err := t.merge(ctx, places, r, next, emit); err != nil {
+		if err := merged(places, r, emit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// merge gives cells of a range in the order of all files, going from one to the next
-// of a file by next.
-func (t *Table) merge(ctx context.Context, places []*place, r split.Region, next func(*place) bool, emit func(*cell.Cell) error) error {
+// merged gives the cells of a range that are asked for in the order of all files.
+func merged(places []*place, r split.Region, emit func(*cell.Cell) error) error {
 	var m merge
 	for _, x := range places {
-		x.end = r.End
-		if x.seek(r.Start) {
+		x.check()
+		if x.seek(r.Start, r.End) {
 			m = append(m, x)
-		} else if err := x.it.Err(); err != nil {
-			return fmt.Errorf("read %s: %w", dfs.Join(t.Dir(), x.name), err)
+		} else if err := x.err(); err != nil {
+			return fmt.Errorf("read %s: %w", x.name, err)
 		}
 	}
 	heap.Init(&m)
-	for n := 0; len(m) > 0; n++ {
-		if n&0xfff == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+	for len(m) > 0 {
 		x := m[0]
 		if err := emit(x.it.Cell()); err != nil {
 			return err
 		}
-		if next(x) {
+		if x.next() {
 			heap.Fix(&m, 0)
 			continue
 		}
-		if err := x.it.Err(); err != nil {
-			return fmt.Errorf("read %s: %w", dfs.Join(t.Dir(), x.name), err)
+		if err := x.err(); err != nil {
+			return fmt.Errorf("read %s: %w", x.name, err)
 		}
 		heap.Pop(&m)
 	}
 	return nil
 }
 
-// A place is one in one of the files.
-type place struct {
-	name string
-	it   *hfile.Iterator
-	end  []byte
-}
-
-// places are before the first cells of files.
-func (t *Table) places(ctx context.Context, files []*manifest.File) ([]*place, error) {
+// places are before the first cells of those files that can have cells of q's times.
+func (t *Table) places(ctx context.Context, files []*manifest.File, q *table.Query) ([]*place, error) {
+	asked := t.choiceOf(q)
 	var out []*place
 	for _, f := range files {
 		h, err := t.openHFile(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &place{name: f.Name, it: h.Iterator(hfile.IterOptions{ReadAhead: min(readAhead, mergeAhead/len(files))})})
-	}
-	return out, nil
-}
-
-func (x *place) seek(start []byte) bool {
-	if len(start) == 0 {
-		return x.it.First() && x.within()
-	}
-	return x.it.SeekGE(start) && x.within()
-}
-
-func (x *place) next() bool { return x.it.Next() && (x.it.SameRow() || x.within()) }
-
-func (x *place) nextRow() bool {
-	for x.it.Next() {
-		if !x.it.SameRow() {
-			return x.within()
+		if !outside(h, q.Times) {
+			out = append(out, t.placeIn(ctx, f, h, asked, min(readAhead, mergeAhead/len(files))))
 		}
 	}
-	return false
-}
-
-func (x *place) within() bool {
-	return len(x.end) == 0 || bytes.Compare(x.it.Cell().Row, x.end) < 0
+	return out, nil
 }
 
 // A merge is a heap of places, the first cell's on top. No cell stands in two files.

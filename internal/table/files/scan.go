@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -102,66 +104,56 @@ func among(files []manifest.File, r split.Region, span behaviour.Span) []*manife
 	return out
 }
 
+// outside says whether no cell of a file can be of times; nil is all times.
+func outside(h *hfile.Reader, times *layout.Times) bool {
+	if times == nil {
+		return false
+	}
+	from, to := h.TimeRange()
+	return to < behaviour.Millis(times.First) || from > behaviour.Millis(times.Last)
+}
+
 // Read implements table.Table: it goes file by file, each in one pass, unless rows
 // have to come in order. A row that is asked for is a short range.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	files := among(t.Manifest().Files, q.Bounds, q.Span)
 	if q.Ordered && q.Ranges != nil {
-		return t.inOrder(ctx, files, q, emit)
+		return t.inOrder(ctx, files, &q, emit)
 	}
 	if q.Ranges == nil {
 		q.Ranges = table.RowRanges(q.Rows)
 	}
+	asked := t.choiceOf(&q)
 	for _, f := range files {
 		h, err := t.openHFile(ctx, f)
 		if err != nil {
 			return err
 		}
-		if err := scanFile(ctx, h, q, emit); err != nil {
-			return fmt.Errorf("read %s: %w", dfs.Join(t.Dir(), f.Name), err)
+		if outside(h, q.Times) {
+			continue
+		}
+		x := t.placeIn(ctx, f, h, asked, readAhead)
+		if err := x.scan(q.Ranges, emit); err != nil {
+			return fmt.Errorf("read %s: %w", x.name, err)
 		}
 	}
 	return nil
 }
 
-// scanFile seeks range after range. A seek within the block at hand reads
-// nothing, and of two users side by side the second needs none, so neighbours cost one
-// pass.
-func scanFile(ctx context.Context, h *hfile.Reader, q table.Query, emit func(*cell.Cell) error) error {
-	it := h.Iterator(hfile.IterOptions{ReadAhead: readAhead})
-	defer it.Release()
-	cells, past := 0, false // past says that the cell at hand came after a range
-	for r := range q.Ranges {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		ok := false
-		switch {
-		case len(r.Start) == 0:
-			ok = it.First()
-		case past && bytes.Compare(it.Cell().Row, r.Start) >= 0:
-			ok = true // every cell before it lies before the range
-		default:
-			ok = it.SeekGE(r.Start)
-		}
-		in := true
-		for first := true; ok; ok, first = it.Next(), false {
-			if first || !it.SameRow() {
-				in = len(r.End) == 0 || bytes.Compare(it.Cell().Row, r.End) < 0
-			}
-			if past = !in; past {
-				break
-			}
-			if cells++; cells&0xfff == 0 && ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err := emit(it.Cell()); err != nil {
+// scan seeks range after range. A seek within the block at hand reads nothing, and of
+// two users side by side the second needs none, so neighbours cost one pass.
+func (x *place) scan(ranges iter.Seq[split.Region], emit func(*cell.Cell) error) error {
+	defer x.it.Release()
+	for r := range ranges {
+		x.check()
+		for ok := x.seek(r.Start, r.End); ok; ok = x.next() {
+			if err := emit(x.it.Cell()); err != nil {
 				return err
 			}
 		}
-		if !ok {
-			break // at the end of the file, or at an error
+		if x.over {
+			break
 		}
 	}
-	return it.Err()
+	return x.err()
 }
