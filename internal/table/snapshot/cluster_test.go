@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -181,12 +182,13 @@ func (c *cluster) open(t *testing.T, name, snap string) *snapshot.Table {
 	return s
 }
 
-// scan gives the cells of a table as its servers give them.
-func (c *cluster) scan(t *testing.T, name string) []string {
+// scan gives all versions of a table's cells as its servers give them, those of some
+// times.
+func (c *cluster) scan(t *testing.T, name string, times wire.TimeRange) []string {
 	t.Helper()
 	var out []string
-	err := c.client.Scan(t.Context(), name, hbase.Scan{}, func(c *cell.Cell) error {
-		out = append(out, fmt.Sprintf("%q:%q/%d=%q", c.Row, c.Qualifier, c.Time, c.Value))
+	err := c.client.Scan(t.Context(), name, hbase.Scan{MaxVersions: math.MaxInt32, Time: times}, func(c *cell.Cell) error {
+		out = append(out, line(c))
 		return nil
 	})
 	if err != nil {
@@ -195,24 +197,54 @@ func (c *cluster) scan(t *testing.T, name string) []string {
 	return out
 }
 
+func line(c *cell.Cell) string {
+	return fmt.Sprintf("%q:%q/%d=%q", c.Row, c.Qualifier, c.Time, c.Value)
+}
+
 func snapped(t *testing.T, s *snapshot.Table) []string {
 	t.Helper()
 	var out []string
-	err := s.Read(t.Context(), table.Query{Ranges: everything}, func(c *cell.Cell) error {
-		out = append(out, fmt.Sprintf("%q:%q/%d=%q", c.Row, c.Qualifier, c.Time, c.Value))
+	err := s.Read(t.Context(), table.Query{Ranges: everything}, func(c *cell.Cell) error { out = append(out, line(c)); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// checkTimes asks for the cells of few times. All that a scan of all times has of them
+// must come, and of them nothing but what a scan of these times has: that one gives
+// older versions in the place of those that came later.
+func (c *cluster) checkTimes(t *testing.T, what, name string, s *snapshot.Table) {
+	t.Helper()
+	const from, to = 2, 5 // ms
+	q := table.Query{Ranges: everything, Times: &layout.Times{First: from * 1000, Last: to*1000 - 1}}
+	got := map[string]bool{}
+	err := s.Read(t.Context(), q, func(c *cell.Cell) error {
+		got[line(c)] = got[line(c)] || from <= c.Time && c.Time < to
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	may := c.scan(t, name, wire.TimeRange{From: from, To: to})
+	for _, must := range c.scan(t, name, wire.TimeRange{}) {
+		if _, come := got[must]; slices.Contains(may, must) && !come {
+			t.Errorf("%s: %s is not among what has its times", what, must)
+		}
+	}
+	for cell, in := range got {
+		if in && !slices.Contains(may, cell) {
+			t.Errorf("%s: %s is there, and no scan of its times has it", what, cell)
+		}
+	}
 }
 
 // check compares what a snapshot has with what a scan has.
 func (c *cluster) check(t *testing.T, what, name string) {
 	t.Helper()
 	s := c.open(t, name, c.take(t, name))
-	got, want := snapped(t, s), c.scan(t, name)
+	got, want := snapped(t, s), c.scan(t, name, wire.TimeRange{})
+	c.checkTimes(t, what, name, s)
 	if len(want) == 0 || !slices.Equal(got, want) {
 		t.Errorf("%s: the snapshot has %d cells\n%s\nthe table %d\n%s", what, len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
 	}
@@ -265,7 +297,7 @@ func TestTTLsAreThoseOfTheFamily(t *testing.T) {
 	c := realCluster(t)
 	day := int64(86_400)
 	for _, options := range [][]string{
-		{fmt.Sprintf("TTL=%d", day)}, {fmt.Sprintf("TTL=%d", day), "MIN_VERSIONS=1", "VERSIONS=2"},
+		{fmt.Sprintf("TTL=%d", day)}, {fmt.Sprintf("TTL=%d", day), "MIN_VERSIONS=1", "VERSIONS=3"},
 	} {
 		name := c.Create(t, "d", options...)
 		var orders []string
@@ -307,7 +339,7 @@ func TestASnapshotIsReadWhileItsFilesMove(t *testing.T) {
 		}
 		c.Admin(t, "flush", name)
 	}
-	want := c.scan(t, name)
+	want := c.scan(t, name, wire.TimeRange{})
 	s := c.open(t, name, c.take(t, name))
 	var got []string
 	err = s.Read(t.Context(), table.Query{Ranges: everything}, func(x *cell.Cell) error {

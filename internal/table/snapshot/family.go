@@ -12,18 +12,19 @@ import (
 
 // A family is what decides which of a family's cells are seen.
 type family struct {
-	oldest  int64 // ms: cells before it have outlived the family's TTL
-	keepOne bool  // but the newest of a column is kept all the same
-	now     int64 // ms
+	oldest   int64 // ms: cells before it have outlived the family's TTL
+	versions int   // of a column, the newest
+	least    int   // of these are kept though they have outlived it
+	now      int64 // ms
 }
 
 // forever is HBase's TTL, in seconds, of what stays.
 const forever = math.MaxInt32
 
 // familyOf reads a family's attributes. KEEP_DELETED_CELLS is not among them: it
-// changes nothing for who asks for no times. Nor is VERSIONS, since one is read.
+// changes nothing for who asks for no times.
 func familyOf(s *wire.TableSchema, name string, now time.Time) (family, error) {
-	f := family{oldest: math.MinInt64, now: now.UnixMilli()}
+	f := family{oldest: math.MinInt64, versions: 1, now: now.UnixMilli()}
 	for i := range s.Families {
 		if a := s.Families[i].Attributes; s.Families[i].Name == name {
 			return f, f.read(a)
@@ -45,12 +46,14 @@ func (f *family) read(a map[string]string) error {
 			return fmt.Errorf("its family has %s: %s, which is not supported", other.attribute, other.what)
 		}
 	}
-	if v, ok := a["MIN_VERSIONS"]; ok {
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			return fmt.Errorf("its family has MIN_VERSIONS %q", v)
+	for attribute, to := range map[string]*int{"VERSIONS": &f.versions, "MIN_VERSIONS": &f.least} {
+		if v, ok := a[attribute]; ok {
+			n, err := strconv.Atoi(v)
+			if err != nil {
+				return fmt.Errorf("its family has %s %q, not a number", attribute, v)
+			}
+			*to = n
 		}
-		f.keepOne = n > 0
 	}
 	if v, ok := a["TTL"]; ok && !strings.EqualFold(v, "FOREVER") {
 		n, err := strconv.Atoi(v)

@@ -13,9 +13,11 @@ import (
 	"sync"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/pipe"
 )
 
@@ -140,6 +142,17 @@ func rank(files []*file) {
 func (f *file) meets(start, end []byte) bool {
 	first, last := f.h.FirstRow(), f.h.LastRow()
 	return f.h.Cells() > 0 && (len(end) == 0 || bytes.Compare(first, end) < 0) && bytes.Compare(last, start) >= 0
+}
+
+// hasTimes says whether the file can decide about cells of times; nil is all times. A
+// deletion reaches back to 0 at least, and it may to before that.
+func (f *file) hasTimes(times *layout.Times) bool {
+	if times == nil {
+		return true
+	}
+	from, to := f.h.TimeRange()
+	last := behaviour.Millis(times.Last)
+	return to >= behaviour.Millis(times.First) && (from <= last || last < 0)
 }
 
 const (

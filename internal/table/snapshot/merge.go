@@ -8,7 +8,12 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 )
+
+// shortRow is how many cells of a row are passed over one by one before the next row
+// is sought.
+const shortRow = 8
 
 // A source is a place in one of a region's files.
 type source struct {
@@ -39,6 +44,25 @@ func (s *source) seek(start, end []byte) (bool, error) {
 // next goes to the next cell, and says whether there is one.
 func (s *source) next() (bool, error) {
 	s.over = !s.it.Next()
+	return !s.over, s.err()
+}
+
+// seekColumn goes to the first cell of a row, in which it stands, that is not before a
+// column, or of a later row.
+func (s *source) seekColumn(row, family, qualifier []byte) (bool, error) {
+	s.over = !s.it.SeekColumn(row, family, qualifier)
+	return !s.over, s.err()
+}
+
+// leave goes to the first cell after a row, in which it stands, given the row that comes
+// next after it.
+func (s *source) leave(after []byte) (bool, error) {
+	for range shortRow {
+		if s.over = !s.it.Next(); s.over || !s.it.SameRow() {
+			return !s.over, s.err()
+		}
+	}
+	s.over = !s.it.SeekGE(after)
 	return !s.over, s.err()
 }
 
@@ -73,24 +97,47 @@ func (s *source) written() int64 {
 	return int64(s.cell.MVCC)
 }
 
-// A merge is the cells of a region that are seen, in order, range after range.
-// A row that only one file has costs no comparisons but one where it begins.
+// A choice says which of the cells that are seen are asked for.
+type choice struct {
+	columns layout.Columns
+	rows    int // of a range only the first so many; 0 is all
+	perRow  int // of a row only the first so many columns; 0 is all
+}
+
+// A merge is the cells of a region that are seen and asked for, in order, range after
+// range. A row that only one file has costs no comparisons but one where it begins.
 type merge struct {
-	sources  []source
-	prefixes [][]byte // of the qualifiers that are asked for; nil is all
-	sight    sight
+	sources []source
+	choice
+	sight sight
 
 	heap  []*source // those within the range, the first cell's on top
 	end   []byte
-	stale bool // the top's cell has been given
 	alone bool // no other source has the top's row
 	row   []byte
 	done  bool // nothing more is asked of the row
 	cells int
+
+	move         move // how to go on from the top's cell
+	columnsGiven int  // of the row
+	rowsGiven    int  // of the range
+	rowAfter     []byte
+	family       []byte
 }
 
-func newMerge(files []*file, f family, prefixes [][]byte) *merge {
-	m := &merge{prefixes: prefixes, sight: sight{family: f}, sources: make([]source, len(files))}
+// A move is a way to go on.
+type move int
+
+// The ways.
+const (
+	stay move = iota
+	toNext
+	toFrom     // the first column that is asked for
+	toRowAfter // for nothing more of this one is
+)
+
+func newMerge(files []*file, f family, asked choice) *merge {
+	m := &merge{choice: asked, sight: sight{family: f}, sources: make([]source, len(files))}
 	ahead := min(readAhead, max(leastAhead, allAhead/max(len(files), 1)))
 	for i, f := range files {
 		it := f.h.Iterator(hfile.IterOptions{ReadAhead: ahead})
@@ -101,7 +148,7 @@ func newMerge(files []*file, f family, prefixes [][]byte) *merge {
 
 // seek goes to a range that comes after the last one.
 func (m *merge) seek(start, end []byte) error {
-	m.heap, m.end, m.stale = m.heap[:0], end, false
+	m.heap, m.end, m.move, m.rowsGiven = m.heap[:0], end, stay, 0
 	for i := range m.sources {
 		s := &m.sources[i]
 		in, err := s.seek(start, end)
@@ -122,11 +169,11 @@ func (m *merge) seek(start, end []byte) error {
 	return nil
 }
 
-// next returns the next cell of the range that is seen, nil at its end. It is
-// valid until the next call.
+// next returns the next cell of the range that is seen and asked for, nil at its end.
+// It is valid until the next call.
 func (m *merge) next(ctx context.Context) (*cell.Cell, error) {
 	for {
-		if m.stale {
+		if m.move != stay {
 			if err := m.step(); err != nil {
 				return nil, err
 			}
@@ -134,33 +181,66 @@ func (m *merge) next(ctx context.Context) (*cell.Cell, error) {
 		if len(m.heap) == 0 {
 			return nil, nil
 		}
-		m.stale = true
 		if m.cells++; m.cells&0xfff == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		c := m.heap[0].cell
-		if m.done || c.Type == cell.Put && !m.asked(c.Qualifier) {
+		if m.move = m.after(c); m.move != toNext || c.Type == cell.Put && !m.asked(c.Qualifier) {
 			continue
 		}
 		seen, err := m.sight.sees(c)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", m.heap[0].name, err)
 		}
-		if seen {
-			return c, nil
+		if !seen {
+			continue
 		}
+		if m.sight.met == 1 && !m.count() {
+			continue
+		}
+		return c, nil
 	}
 }
 
+// after says how to go on from c. Deletes of all of a row stand before its columns,
+// so that none of them is passed over.
+func (m *merge) after(c *cell.Cell) move {
+	switch from, to := m.columns.From, m.columns.To; {
+	case m.done || to != nil && bytes.Compare(c.Qualifier, to) >= 0:
+		return toRowAfter
+	case from != nil && len(c.Qualifier) > 0 && bytes.Compare(c.Qualifier, from) < 0:
+		return toFrom
+	}
+	return toNext
+}
+
+// count counts a column that is seen, and says whether it is among the first so many.
+// After the last of them it leaves the row, or the range.
+func (m *merge) count() bool {
+	if m.columnsGiven == 0 {
+		m.rowsGiven++
+	}
+	m.columnsGiven++
+	if m.rows > 0 && m.rowsGiven > m.rows {
+		m.heap = m.heap[:0]
+		return false
+	}
+	m.done = m.perRow > 0 && m.columnsGiven > m.perRow
+	return !m.done
+}
+
 // leaveRow passes over what is left of the row of the last cell.
-func (m *merge) leaveRow() { m.done = true }
+func (m *merge) leaveRow() { m.done, m.move = true, toRowAfter }
 
 // asked says whether a column is asked for.
 func (m *merge) asked(qualifier []byte) bool {
-	if m.prefixes == nil {
+	if m.columns.From != nil && bytes.Compare(qualifier, m.columns.From) < 0 {
+		return false
+	}
+	if m.columns.Prefixes == nil {
 		return true
 	}
-	for _, p := range m.prefixes {
+	for _, p := range m.columns.Prefixes {
 		if bytes.HasPrefix(qualifier, p) {
 			return true
 		}
@@ -170,8 +250,11 @@ func (m *merge) asked(qualifier []byte) bool {
 
 // step goes on from the top's cell.
 func (m *merge) step() error {
+	if len(m.heap) == 0 {
+		return nil
+	}
 	top := m.heap[0]
-	ok, err := top.next()
+	ok, err := m.leave(top)
 	if err != nil {
 		return err
 	}
@@ -194,11 +277,24 @@ func (m *merge) step() error {
 	return nil
 }
 
+// leave leaves the cell of the top in the way that was chosen for it.
+func (m *merge) leave(top *source) (bool, error) {
+	switch m.move {
+	case toFrom:
+		m.family = append(m.family[:0], top.cell.Family...)
+		return top.seekColumn(m.row, m.family, m.columns.From)
+	case toRowAfter:
+		m.rowAfter = append(append(m.rowAfter[:0], m.row...), 0)
+		return top.leave(m.rowAfter)
+	}
+	return top.next()
+}
+
 // arrive sees to it that a row is begun where the top's cell begins one.
 func (m *merge) arrive() {
 	c := m.heap[0].cell
 	if len(m.row) == 0 || !bytes.Equal(m.row, c.Row) {
-		m.row, m.done = append(m.row[:0], c.Row...), false
+		m.row, m.done, m.columnsGiven = append(m.row[:0], c.Row...), false, 0
 		m.sight.begin()
 	}
 	m.alone = true

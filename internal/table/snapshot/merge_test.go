@@ -13,6 +13,7 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 )
 
 // now is when TTLs are counted to, in ms.
@@ -33,6 +34,8 @@ func order(a, b *written) int {
 type model struct {
 	dice   *rand.Rand
 	family family
+	rows   int // how many there can be
+	flush  int // how many cells a file has at most
 	all    []*written
 }
 
@@ -42,7 +45,7 @@ func pick[T any](dice *rand.Rand, of ...T) T { return of[dice.IntN(len(of))] }
 // cells meet.
 func (m *model) write() {
 	w := &written{number: int64(len(m.all) + 1)}
-	w.Row = fmt.Appendf(nil, "row%d", m.dice.IntN(6))
+	w.Row = fmt.Appendf(nil, "row%d", m.dice.IntN(m.rows))
 	w.Family = []byte("d")
 	w.Time = int64(m.dice.IntN(8))
 	w.Type = pick(m.dice, cell.Put, cell.Put, cell.Put, cell.Put, cell.Put, cell.Put, cell.Delete, cell.DeleteColumn, cell.DeleteFamily, cell.DeleteFamilyVersion)
@@ -85,32 +88,45 @@ func (m *model) hidden(p *written) bool {
 	return false
 }
 
-// answer is what is seen of rows in [start, end) and columns with a prefix.
-func (m *model) answer(start, end string, prefixes [][]byte) []string {
-	newest := map[string]*written{}
+// answer is what is seen of rows in [start, end), of what is asked for.
+func (m *model) answer(start, end string, asked choice) []string {
+	var puts []*written
 	for _, w := range m.all {
-		asked := prefixes == nil || slices.ContainsFunc(prefixes, func(p []byte) bool { return bytes.HasPrefix(w.Qualifier, p) })
 		in := string(w.Row) >= start && (end == "" || string(w.Row) < end)
-		if w.Type != cell.Put || !asked || !in || !outlives(w) || m.hidden(w) {
+		if w.Type == cell.Put && in && has(asked.columns, w.Qualifier) && outlives(w) && !m.hidden(w) {
+			puts = append(puts, w)
+		}
+	}
+	slices.SortFunc(puts, order)
+	var lines []string
+	rows, columns, versions := map[string]bool{}, map[string]bool{}, 0
+	for i, w := range puts {
+		same := i > 0 && bytes.Equal(puts[i-1].Row, w.Row) && bytes.Equal(puts[i-1].Qualifier, w.Qualifier)
+		if same && puts[i-1].Time == w.Time {
+			continue // the one before was written later
+		}
+		if !same {
+			versions = 0
+		}
+		if versions++; versions > m.family.versions || w.Time < m.family.oldest && versions > m.family.least {
 			continue
 		}
-		column := string(w.Row) + "/" + string(w.Qualifier)
-		if old := newest[column]; old == nil || w.Time > old.Time || w.Time == old.Time && w.number > old.number {
-			newest[column] = w
+		if !rows[string(w.Row)] {
+			clear(columns)
 		}
-	}
-	var out []*written
-	for _, w := range newest {
-		if w.Time >= m.family.oldest || m.family.keepOne {
-			out = append(out, w)
+		rows[string(w.Row)], columns[string(w.Qualifier)] = true, true
+		if asked.rows > 0 && len(rows) > asked.rows || asked.perRow > 0 && len(columns) > asked.perRow {
+			continue
 		}
-	}
-	slices.SortFunc(out, order)
-	var lines []string
-	for _, w := range out {
 		lines = append(lines, w.Cell.String())
 	}
 	return lines
+}
+
+// has says whether columns are asked for that a qualifier is among.
+func has(c layout.Columns, qualifier []byte) bool {
+	return (c.Prefixes == nil || slices.ContainsFunc(c.Prefixes, func(p []byte) bool { return bytes.HasPrefix(qualifier, p) })) &&
+		(c.From == nil || bytes.Compare(qualifier, c.From) >= 0) && (c.To == nil || bytes.Compare(qualifier, c.To) < 0)
 }
 
 // files lays everything that was written down as a store would: flushed in order,
@@ -119,7 +135,7 @@ func (m *model) files(t *testing.T) []*file {
 	t.Helper()
 	var out []*file
 	for from := 0; from < len(m.all); {
-		to := min(len(m.all), from+1+m.dice.IntN(25))
+		to := min(len(m.all), from+1+m.dice.IntN(m.flush))
 		cells := slices.Clone(m.all[from:to])
 		from = to
 		slices.SortFunc(cells, order)
@@ -218,23 +234,38 @@ func seen(t *testing.T, m *merge, ranges [][2]string) []string {
 func TestAMergeSeesWhatPlainLoopsSee(t *testing.T) {
 	for seed := range uint64(600) {
 		m := &model{dice: rand.New(rand.NewPCG(seed, 1))}
-		m.family = family{oldest: pick[int64](m.dice, math.MinInt64, math.MinInt64, 3), keepOne: m.dice.IntN(3) == 0, now: now}
+		m.family = family{oldest: pick[int64](m.dice, math.MinInt64, math.MinInt64, 3), versions: pick(m.dice, 1, 1, 2, 3, 100), now: now}
+		m.family.least = pick(m.dice, 0, 0, 1, m.family.versions)
+		m.rows, m.flush = pick(m.dice, 6, 6, 2, 1), pick(m.dice, 25, 25, 150)
 		for range 1 + m.dice.IntN(150) {
 			m.write()
 		}
 		files := m.files(t)
-		for range 3 {
-			prefixes := pick(m.dice, nil, [][]byte{[]byte("a")}, [][]byte{[]byte("ab"), []byte("b")})
+		for range 5 {
+			asked := m.choice()
 			ranges := pick(m.dice, [][2]string{{"", ""}}, [][2]string{{"row1", "row3"}, {"row3", "row4"}, {"row5", ""}}, [][2]string{{"", "row2"}, {"row2\x00", "row31"}})
 			var want []string
 			for _, r := range ranges {
-				want = append(want, m.answer(r[0], r[1], prefixes)...)
+				want = append(want, m.answer(r[0], r[1], asked)...)
 			}
-			if got := seen(t, newMerge(files, m.family, prefixes), ranges); !slices.Equal(got, want) {
-				t.Fatalf("seed %d, %d files, %q, %q: seen are\n%s\nwant\n%s", seed, len(files), ranges, prefixes, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if got := seen(t, newMerge(files, m.family, asked), ranges); !slices.Equal(got, want) {
+				t.Fatalf("seed %d, %d files, %q, %+v: seen are\n%s\nwant\n%s", seed, len(files), ranges, asked, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
-		checkRows(t, newMerge(files, m.family, nil), m.answer("", "", nil))
+		checkRows(t, newMerge(files, m.family, choice{}), m.answer("", "", choice{}))
+	}
+}
+
+// choice makes up what is asked for.
+func (m *model) choice() choice {
+	return choice{
+		columns: layout.Columns{
+			Prefixes: pick(m.dice, nil, nil, [][]byte{[]byte("a")}, [][]byte{[]byte("ab"), []byte("b")}),
+			From:     pick(m.dice, nil, nil, []byte("a"), []byte("aa"), []byte("b")),
+			To:       pick(m.dice, nil, nil, []byte("a"), []byte("b"), []byte("c")),
+		},
+		rows:   pick(m.dice, 0, 0, 1, 2),
+		perRow: pick(m.dice, 0, 0, 1, 2),
 	}
 }
 

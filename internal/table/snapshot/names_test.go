@@ -59,13 +59,14 @@ func TestAFamilySaysWhatIsSeen(t *testing.T) {
 		want       family
 		refused    string
 	}{
-		{nil, family{oldest: math.MinInt64, now: 1_000_000}, ""},
-		{map[string]string{"TTL": "2147483647", "MIN_VERSIONS": "0", "VERSIONS": "7", "KEEP_DELETED_CELLS": "TRUE"}, family{oldest: math.MinInt64, now: 1_000_000}, ""},
-		{map[string]string{"TTL": "FOREVER"}, family{oldest: math.MinInt64, now: 1_000_000}, ""},
-		{map[string]string{"TTL": "60"}, family{oldest: 940_000, now: 1_000_000}, ""},
-		{map[string]string{"TTL": "60", "MIN_VERSIONS": "1"}, family{oldest: 940_000, keepOne: true, now: 1_000_000}, ""},
+		{nil, family{oldest: math.MinInt64, versions: 1, now: 1_000_000}, ""},
+		{map[string]string{"TTL": "2147483647", "MIN_VERSIONS": "0", "VERSIONS": "7", "KEEP_DELETED_CELLS": "TRUE"}, family{oldest: math.MinInt64, versions: 7, now: 1_000_000}, ""},
+		{map[string]string{"TTL": "FOREVER"}, family{oldest: math.MinInt64, versions: 1, now: 1_000_000}, ""},
+		{map[string]string{"TTL": "60"}, family{oldest: 940_000, versions: 1, now: 1_000_000}, ""},
+		{map[string]string{"TTL": "60", "MIN_VERSIONS": "2", "VERSIONS": "400"}, family{oldest: 940_000, versions: 400, least: 2, now: 1_000_000}, ""},
 		{map[string]string{"TTL": "a day"}, family{}, "TTL"},
 		{map[string]string{"MIN_VERSIONS": "?"}, family{}, "MIN_VERSIONS"},
+		{map[string]string{"VERSIONS": "all"}, family{}, "VERSIONS"},
 		{map[string]string{"IS_MOB": "true"}, family{}, "IS_MOB"},
 		{map[string]string{"NEW_VERSION_BEHAVIOR": "TRUE"}, family{}, "NEW_VERSION_BEHAVIOR"},
 	} {

@@ -27,16 +27,18 @@ var (
 	errType      = errors.New("type is not known")
 )
 
-// A sight decides which cells of a family are seen: the newest version of each
-// column that is not deleted and has not outlived its time. It is given all cells
-// of a row in the order of package cell; of equal ones the later written first.
+// A sight decides which cells of a family are seen: of each column as many versions as
+// the family keeps, the newest that are not deleted and have not outlived their time. It
+// is given all cells of a row in the order of package cell; of equal ones the later
+// written first.
 //
 // A delete stands before what it deletes, so what was met in a row is enough.
 type sight struct {
 	family
 
-	settled bool   // column's version is chosen, or known to be none
-	column  []byte // the last Put's qualifier
+	met    int    // versions of column
+	last   int64  // time of the last of them
+	column []byte // the last Put's qualifier
 
 	marked     bool // the row has deletes
 	whole      bool // one of the family, up to
@@ -49,7 +51,7 @@ type sight struct {
 
 // begin makes ready for another row.
 func (s *sight) begin() {
-	s.settled = false
+	s.met = 0
 	if s.marked {
 		s.marked, s.whole, s.deleted, s.moments = false, false, 0, s.moments[:0]
 	}
@@ -68,11 +70,21 @@ func (s *sight) sees(c *cell.Cell) (bool, error) {
 	if s.marked && s.hides(c) {
 		return false, nil
 	}
-	if s.settled && bytes.Equal(s.column, c.Qualifier) {
-		return false, nil
+	return s.counts(c), nil
+}
+
+// counts says whether a Put that is not deleted is among the versions that are kept.
+func (s *sight) counts(c *cell.Cell) bool {
+	switch {
+	case s.met == 0 || !bytes.Equal(s.column, c.Qualifier):
+		s.met, s.column = 0, append(s.column[:0], c.Qualifier...)
+	case s.met >= s.versions:
+		return false
+	case c.Time == s.last:
+		return false // the one before was written later
 	}
-	s.settled, s.column = true, append(s.column[:0], c.Qualifier...)
-	return c.Time >= s.oldest || s.keepOne, nil
+	s.met, s.last = s.met+1, c.Time
+	return c.Time >= s.oldest || s.met <= s.least
 }
 
 // outlived says whether c has a TTL of its own, and it has run out.

@@ -11,7 +11,8 @@
 // package cell; of equal cells the one written last counts, by the number that it
 // was written with, which cells of a bulk-loaded file have from the file; then
 // deletes are applied, and what has outlived the family's TTL or its own is left
-// out. Of each column the newest version is given, as a get or scan gives it.
+// out. Of each column as many versions are given as the family keeps, the newest first,
+// as a scan gives them that asks for all.
 //
 // What only a RegionServer can answer for is refused: large values in files of
 // their own, cells with permissions or labels, encrypted files.
@@ -31,6 +32,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -176,11 +178,7 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 
 func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit func(*cell.Cell) error) error {
 	within := overlap(q.Bounds, r.Region)
-	prefixes := q.Columns.Prefixes
-	if q.Exist {
-		prefixes = nil
-	}
-	m, err := t.begin(ctx, r, within, prefixes)
+	m, err := t.begin(ctx, r, within, &q)
 	if err != nil {
 		return err
 	}
@@ -215,9 +213,24 @@ func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit f
 	return nil
 }
 
-// begin merges those files of a region that can have rows within a part of it.
-// release must follow.
-func (t *Table) begin(ctx context.Context, r *region, within split.Region, prefixes [][]byte) (*merge, error) {
+// choiceOf is what q asks for.
+func (t *Table) choiceOf(q *table.Query) choice {
+	if q.Exist {
+		return choice{}
+	}
+	c := choice{columns: q.Columns}
+	switch t.info.Layout.Traits().Newest {
+	case layout.NewestRows:
+		c.rows = q.Newest
+	case layout.NewestColumns:
+		c.perRow = q.Newest
+	}
+	return c
+}
+
+// begin merges those files of a region that can have what q asks for within a part of
+// it. release must follow.
+func (t *Table) begin(ctx context.Context, r *region, within split.Region, q *table.Query) (*merge, error) {
 	t.hold(r)
 	all, err := r.open(ctx, t.fs, t.root, t.name, t.info.Family)
 	if err != nil {
@@ -226,11 +239,11 @@ func (t *Table) begin(ctx context.Context, r *region, within split.Region, prefi
 	}
 	var files []*file
 	for _, f := range all {
-		if f.meets(within.Start, within.End) {
+		if f.meets(within.Start, within.End) && f.hasTimes(q.Times) {
 			files = append(files, f)
 		}
 	}
-	return newMerge(files, t.family, prefixes), nil
+	return newMerge(files, t.family, t.choiceOf(q)), nil
 }
 
 // hold keeps a region's files open until it is released.
