@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs/local"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -19,7 +20,7 @@ import (
 )
 
 func TestFilesAreATable(t *testing.T) {
-	tabletest.Run(t, tabletest.Files, func(t *testing.T) table.Store {
+	tabletest.Run(t, tabletest.Files, func(t *testing.T, _ layout.Layout) table.Store {
 		return files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "trails")}
 	})
 }

@@ -11,15 +11,19 @@ import (
 	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/hadoopconf"
+	"usertrail/internal/layout"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
 )
 
 // create makes a table that is cut as the suite wants it.
-func create(t *testing.T, c *clustertest.Cluster) string {
+func create(t *testing.T, c *clustertest.Cluster) string { return createFor(t, c, layout.Reversed{}) }
+
+// createFor makes one that keeps what a layout's rows need.
+func createFor(t *testing.T, c *clustertest.Cluster, l layout.Layout) string {
 	t.Helper()
-	var options []string
+	options := []string{fmt.Sprintf("VERSIONS=%d", max(1, l.Traits().Versions))}
 	for _, p := range tabletest.Splits {
 		options = append(options, "split="+string(p))
 	}
@@ -43,8 +47,8 @@ func connect(t *testing.T, c *clustertest.Cluster, name string, o live.Options) 
 
 func TestALiveTableIsATable(t *testing.T) {
 	c := clustertest.Get(t)
-	tabletest.Run(t, tabletest.Puts, func(t *testing.T) table.Store {
-		return connect(t, c, create(t, c), live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")})
+	tabletest.Run(t, tabletest.Puts, func(t *testing.T, l layout.Layout) table.Store {
+		return connect(t, c, createFor(t, c, l), live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")})
 	})
 }
 
@@ -61,8 +65,8 @@ func TestALiveTableTakesFiles(t *testing.T) {
 		{"catalog on a local disk", func(t *testing.T) string { return filepath.Join(t.TempDir(), "catalog") }},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			tabletest.Run(t, tabletest.Files, func(t *testing.T) table.Store {
-				return connect(t, c, create(t, c), live.Options{Conf: conf, Catalog: x.catalog(t)})
+			tabletest.Run(t, tabletest.Files, func(t *testing.T, l layout.Layout) table.Store {
+				return connect(t, c, createFor(t, c, l), live.Options{Conf: conf, Catalog: x.catalog(t)})
 			})
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/dfs/local"
+	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
@@ -52,6 +53,7 @@ func (p *photographed) snapshot() *snapshot.Table {
 		return p.snap
 	}
 	d := newDisk(p.t)
+	d.family = map[string]string{"VERSIONS": fmt.Sprint(max(1, info.Layout.Traits().Versions))}
 	for i, r := range p.Manifest().Points().Regions() {
 		region := diskRegion{start: string(r.Start), end: string(r.End), id: 1}
 		for _, f := range p.Manifest().Files {
@@ -101,7 +103,7 @@ func (s studio) Open(ctx context.Context) (table.Loader, error) {
 }
 
 func TestASnapshotIsATable(t *testing.T) {
-	tabletest.Run(t, tabletest.Files, func(t *testing.T) table.Store {
+	tabletest.Run(t, tabletest.Files, func(t *testing.T, _ layout.Layout) table.Store {
 		return studio{files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "table")}, t}
 	})
 }

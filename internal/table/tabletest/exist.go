@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/split"
@@ -28,38 +27,37 @@ func existing(t *testing.T, from table.Table, q table.Query) []string {
 	return slices.Compact(out)
 }
 
-// there are the rows that are wanted, as existing gives them.
-func (w *world) there(want func(row) bool) []string {
+// there is who did what on the days of a span in the rows that are wanted, as existing
+// gives it.
+func (w *world) there(span behaviour.Span, want func(key []byte) bool) []string {
 	var out []string
 	for _, r := range w.rows {
-		if want(r) {
-			out = append(out, fmt.Sprintf("%q %s %d", r.user, r.date, r.kind))
+		for i := range r.records {
+			if x := &r.records[i]; span.Has(x.Date) && want(r.key) {
+				out = append(out, fmt.Sprintf("%q %s %d", r.user, x.Date, x.Kind))
+			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// testExist asks which rows are there: of ranges they come in order, and neither of
-// them nor of rows by name is any left out or made up.
-func testExist(t *testing.T, w *world) {
-	from := w.make(t, 3)
+// testExist asks what is there: of ranges rows come in order, and neither of them nor
+// of rows by name is any left out or made up.
+func testExist(t *testing.T, w *world, from table.Table) {
 	q := everything()
-	q.Exist, q.Ordered = true, true
+	q.Ordered, q.Exist = true, w.layout.Traits().Told
 	cells := scan(t, from, q)
 	if !slices.IsSortedFunc(cells, func(a, b *cell.Cell) int { return bytes.Compare(a.Row, b.Row) }) {
-		t.Error("rows that were asked whether they exist do not come in order")
+		t.Error("rows that were asked for in order do not come in order")
 	}
-	for range 100 {
+	for range 60 {
 		ranges := w.ranges()
 		if len(ranges) == 0 {
 			continue
 		}
-		span := behaviour.Span{From: firstDay + behaviour.Date(w.dice.IntN(3))}
-		span.To = span.From + behaviour.Date(w.dice.IntN(3))
-		want := w.there(func(r row) bool {
-			return span.Has(r.date) && slices.ContainsFunc(ranges, func(g split.Region) bool { return g.Has(r.key) })
-		})
+		span := w.span()
+		want := w.there(span, func(key []byte) bool { return has(ranges, key) })
 		if got := existing(t, from, query(ranges, span)); !slices.Equal(got, want) {
 			t.Fatalf("in %s of %s there are the rows\n%q, want\n%q", ranges, span, got, want)
 		}
@@ -73,8 +71,8 @@ func testExist(t *testing.T, w *world) {
 		}
 		slices.SortFunc(rows, bytes.Compare)
 		rows = slices.CompactFunc(rows, bytes.Equal)
-		want = w.there(func(r row) bool {
-			return span.Has(r.date) && slices.ContainsFunc(rows, func(k []byte) bool { return bytes.Equal(k, r.key) })
+		want = w.there(span, func(key []byte) bool {
+			return slices.ContainsFunc(rows, func(k []byte) bool { return bytes.Equal(k, key) })
 		})
 		if got := existing(t, from, rowsQuery(rows, span)); !slices.Equal(got, want) {
 			t.Fatalf("of %q on %s there are the rows\n%q, want\n%q", rows, span, got, want)
@@ -85,27 +83,11 @@ func testExist(t *testing.T, w *world) {
 // testUnrolled compares the users that the rows tell with those of the rolls and with
 // a list, also where a region ends between the rows of one user: that user is in the
 // region that has the key, with all rows.
-func testUnrolled(t *testing.T, w *world) {
-	from := w.make(t, 4)
-	keys := make([][]byte, 0, len(w.rows))
-	for _, r := range w.rows {
-		keys = append(keys, r.key)
-	}
+func testUnrolled(t *testing.T, w *world, from table.Table) {
 	for range 20 {
-		var ends [][]byte
-		for range 3 {
-			key := keys[w.dice.IntN(len(keys))]
-			ends = append(ends, key[:1+w.dice.IntN(len(key))])
-		}
-		slices.SortFunc(ends, bytes.Compare)
 		span := behaviour.Span{From: firstDay + behaviour.Date(w.dice.IntN(3)), To: lastDay - behaviour.Date(w.dice.IntN(3))}
-		for _, region := range split.Points(slices.CompactFunc(ends, bytes.Equal)).Regions() {
-			want := map[string]activity.Set{}
-			for _, row := range w.rows {
-				if region.Has(row.user) && span.Has(row.date) {
-					want[string(row.user)] |= activity.Of(row.kind)
-				}
-			}
+		for _, region := range w.userRegions() {
+			want := w.did(region, span)
 			for what, asked := range map[string]table.Table{"rolls": from, "rows": table.Unrolled(from)} {
 				got, names := walk(t, asked, region, span)
 				if !slices.IsSorted(names) || len(got) != len(names) {
@@ -130,4 +112,19 @@ func testUnrolled(t *testing.T, w *world) {
 	if err := users.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// userRegions makes regions up that end within users, or between their rows; one region
+// has all users of a layout whose rows lie apart.
+func (w *world) userRegions() []split.Region {
+	if !w.layout.Traits().Together {
+		return []split.Region{{}}
+	}
+	var ends [][]byte
+	for range 3 {
+		key := w.rows[w.dice.IntN(len(w.rows))].key
+		ends = append(ends, key[:1+w.dice.IntN(len(key))])
+	}
+	slices.SortFunc(ends, bytes.Compare)
+	return split.Points(slices.CompactFunc(ends, bytes.Equal)).Regions()
 }

@@ -1,12 +1,16 @@
 package tabletest
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/roll"
 	"usertrail/internal/stage"
@@ -15,7 +19,34 @@ import (
 )
 
 // Load makes a table in a place with one small load.
-func Load(t *testing.T, way Way, in table.Store) { newWorld(way, in).make(t, 1) }
+func Load(t *testing.T, way Way, in table.Store) { newWorld(way, in, layout.Reversed{}).make(t, 1) }
+
+// LoadTrails makes a table of a layout with one load. There are the users "1", "2" and so
+// on; each has as many behaviours as lengths say, of one kind and a second apart, from
+// the returned date on.
+func LoadTrails(t *testing.T, way Way, in table.Store, l layout.Layout, lengths ...int) behaviour.Date {
+	w := newWorld(way, in, l)
+	w.loads++
+	var records []behaviour.Record
+	for user, n := range lengths {
+		for i := range int64(n) {
+			at := int64(firstDay)*dayMicros + i*1_000_000
+			records = append(records, behaviour.Record{
+				User: fmt.Appendf(nil, "%d", user+1), Time: at, Date: behaviour.DateAt(at, time.UTC), ID: int64(user+1)<<38 | i,
+				Values: [][]byte{fmt.Appendf(nil, "title %d", i), nil},
+			})
+		}
+	}
+	made, err := in.New(t.Context(), w.plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.load(t, made, w.rowsOf(records))
+	if err := made.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return firstDay
+}
 
 // load takes rows, which are in order, in as one load.
 func (w *world) load(t *testing.T, to table.Loader, rows []row) *manifest.Load {
@@ -74,12 +105,13 @@ func (w *world) put(t *testing.T, to table.Putter, rows []row) (*manifest.Load, 
 	ledger := &manifest.Load{Version: manifest.Version, Number: to.NextLoad(), Job: "tabletest"}
 	in := manifest.Input{Path: fmt.Sprintf("load %d", ledger.Number), Number: uint32(ledger.Number)}
 	for _, r := range rows {
-		in.Read += r.records
-		in.Loaded += r.records
+		in.Read += int64(len(r.records))
+		in.Loaded += int64(len(r.records))
 	}
 	ledger.Inputs = []manifest.Input{in}
 	f := manifest.File{Roll: to.RollName(uint64(w.loads)), Load: ledger.Number, Span: spanOf(rows), Records: in.Loaded}
-	f.First, f.Last = rows[0].user, rows[len(rows)-1].user
+	who := entriesOf(rows)
+	f.First, f.Last = who[0].user, who[len(who)-1].user
 	f.Users = w.writeRoll(t, to, f.Roll, f.Span, rows)
 	if err := to.Begin(t.Context(), ledger.Inputs, &f); err != nil {
 		t.Fatal(err)
@@ -162,7 +194,7 @@ func (w *world) write(t *testing.T, to table.Stager, name string, rows []row) ma
 				t.Fatal(err)
 			}
 		}
-		f.Records += r.records
+		f.Records += int64(len(r.records))
 	}
 	meta, err := h.Close()
 	if err != nil {
@@ -178,11 +210,30 @@ func (w *world) write(t *testing.T, to table.Stager, name string, rows []row) ma
 }
 
 func spanOf(rows []row) behaviour.Span {
-	s := behaviour.Span{From: rows[0].date, To: rows[0].date}
-	for _, r := range rows {
-		s.From, s.To = min(s.From, r.date), max(s.To, r.date)
+	s := behaviour.Span{From: rows[0].records[0].Date, To: rows[0].records[0].Date}
+	for _, e := range entriesOf(rows) {
+		s.From, s.To = min(s.From, e.date), max(s.To, e.date)
 	}
 	return s
+}
+
+// An entry is a record as a roll has it.
+type entry struct {
+	user []byte
+	date behaviour.Date
+	kind int
+}
+
+// entriesOf are the records of rows, in order of users' keys.
+func entriesOf(rows []row) []entry {
+	var out []entry
+	for _, r := range rows {
+		for i := range r.records {
+			out = append(out, entry{r.user, r.records[i].Date, r.records[i].Kind})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b entry) int { return bytes.Compare(a.user, b.user) })
+	return out
 }
 
 // writeRoll writes who is in rows, and says how many users that is.
@@ -198,8 +249,8 @@ func (w *world) writeRoll(t *testing.T, to stage.Stager, name string, span behav
 		ids = append(ids, k.ID)
 	}
 	r := roll.NewWriter(out, ids, span)
-	for _, row := range rows {
-		if err := r.Add(row.user, row.date, row.kind, row.records); err != nil {
+	for _, e := range entriesOf(rows) {
+		if err := r.Add(e.user, e.date, e.kind, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -88,15 +90,60 @@ func expect(t *testing.T, what string, got, asked, allowed []*cell.Cell) {
 	}
 }
 
-// cells are those of all rows that are wanted.
-func (w *world) cells(want func(row) bool) []*cell.Cell {
+// every wants all cells.
+func every([]byte, *cell.Cell) bool { return true }
+
+// cells are those that are wanted, of a row's key.
+func (w *world) cells(want func(key []byte, c *cell.Cell) bool) []*cell.Cell {
 	var out []*cell.Cell
 	for _, r := range w.rows {
-		if want(r) {
-			out = append(out, r.cells...)
+		for _, c := range r.cells {
+			if want(r.key, c) {
+				out = append(out, c)
+			}
 		}
 	}
 	return out
+}
+
+func has(ranges []split.Region, key []byte) bool {
+	return slices.ContainsFunc(ranges, func(g split.Region) bool { return g.Has(key) })
+}
+
+// hasColumn says whether a qualifier is one of those that are asked for.
+func hasColumn(c layout.Columns, qualifier []byte) bool {
+	begins := len(c.Prefixes) == 0 || slices.ContainsFunc(c.Prefixes, func(p []byte) bool { return bytes.HasPrefix(qualifier, p) })
+	return begins && (c.From == nil || bytes.Compare(qualifier, c.From) >= 0) && (c.To == nil || bytes.Compare(qualifier, c.To) < 0)
+}
+
+// asks says whether a cell of q's rows must come.
+func asks(q *table.Query, c *cell.Cell) bool {
+	in := q.Times == nil || q.Times.First <= c.Time*1000 && c.Time*1000 <= q.Times.Last
+	return in && q.Span.Has(dayOf(c)) && hasColumn(q.Columns, c.Qualifier)
+}
+
+// span makes some days up.
+func (w *world) span() behaviour.Span {
+	from := firstDay + behaviour.Date(w.dice.IntN(allDays.Days()))
+	return behaviour.Span{From: from, To: min(lastDay, from+behaviour.Date(w.dice.IntN(3)))}
+}
+
+// want makes a question up. Its times, if it has any, are whole milliseconds.
+func (w *world) want() layout.Want {
+	q := layout.Want{Span: w.span()}
+	for k := range w.schema.Kinds {
+		if w.dice.IntN(2) == 0 {
+			q.Kinds = append(q.Kinds, k)
+		}
+	}
+	if q.Kinds == nil {
+		q.Kinds = []int{w.dice.IntN(len(w.schema.Kinds))}
+	}
+	if w.dice.IntN(2) == 0 {
+		first := int64(q.Span.From)*dayMicros + w.dice.Int64N(dayMicros/1000)*1000
+		q.Times = &layout.Times{First: first, Last: first + w.dice.Int64N(dayMicros/1000)*1000 + 999}
+	}
+	return q
 }
 
 // ranges makes some up that ascend and do not overlap: users whole, parts of
@@ -107,7 +154,7 @@ func (w *world) ranges() []split.Region {
 		key := w.rows[w.dice.IntN(len(w.rows))].key
 		switch w.dice.IntN(3) {
 		case 0:
-			key = w.layout.UserKey(key)
+			key = w.rows[w.dice.IntN(len(w.rows))].user
 		case 1:
 			key = append(bytes.Clone(key), 0)
 		}
@@ -123,45 +170,37 @@ func (w *world) ranges() []split.Region {
 	return out
 }
 
-func testScan(t *testing.T, w *world) {
-	from := w.make(t, 3)
-	all := w.cells(func(row) bool { return true })
+func testScan(t *testing.T, w *world, from table.Table) {
+	all := w.cells(every)
 	got := scan(t, from, everything())
 	expect(t, "everything", got, all, all)
-	once := everything()
-	once.Once = true
-	expect(t, "everything, once", scan(t, from, once), all, all)
 	w.checkVisits(t, got)
-	for range 200 {
+	q := everything()
+	q.Once = true
+	expect(t, "everything, once", scan(t, from, q), all, all)
+	q.Ordered = true
+	got = scan(t, from, q)
+	expect(t, "everything, in order", got, all, all)
+	if !slices.IsSortedFunc(got, func(a, b *cell.Cell) int { return bytes.Compare(a.Row, b.Row) }) {
+		t.Error("rows do not come in order")
+	}
+	for range 50 {
 		ranges := w.ranges()
 		if len(ranges) == 0 {
 			continue
 		}
-		span := behaviour.Span{From: firstDay + behaviour.Date(w.dice.IntN(3))}
-		span.To = span.From + behaviour.Date(w.dice.IntN(3))
-		in := func(r row) bool {
-			return slices.ContainsFunc(ranges, func(g split.Region) bool { return g.Has(r.key) })
-		}
-		q := query(ranges, span)
-		asked, allowed := w.cells(func(r row) bool { return in(r) && span.Has(r.date) }), w.cells(in)
+		q := query(ranges, w.span())
+		q.Ordered = w.dice.IntN(2) == 0
+		asked := w.cells(func(key []byte, c *cell.Cell) bool { return has(ranges, key) && asks(&q, c) })
+		allowed := w.cells(func(key []byte, _ *cell.Cell) bool { return has(ranges, key) })
 		expect(t, "ranges", scan(t, from, q), asked, allowed)
-
-		var err error
-		if q.Columns, err = w.columns(layout.Want{Kinds: []int{1}}); err != nil {
-			t.Fatal(err)
-		}
-		asked = slices.DeleteFunc(asked, func(c *cell.Cell) bool {
-			return !slices.ContainsFunc(q.Columns.Prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
-		})
-		expect(t, "ranges and prefixes", scan(t, from, q), asked, allowed)
 	}
 }
 
 // testGet asks for rows by name: some that are there, some that are not, and some
 // that begin as others do.
-func testGet(t *testing.T, w *world) {
-	from := w.make(t, 3)
-	for range 100 {
+func testGet(t *testing.T, w *world, from table.Table) {
+	for range 30 {
 		var rows [][]byte
 		for range 1 + w.dice.IntN(60) {
 			key := bytes.Clone(w.rows[w.dice.IntN(len(w.rows))].key)
@@ -175,23 +214,147 @@ func testGet(t *testing.T, w *world) {
 		}
 		slices.SortFunc(rows, bytes.Compare)
 		rows = slices.CompactFunc(rows, bytes.Equal)
-		asked := func(r row) bool {
-			return slices.ContainsFunc(rows, func(k []byte) bool { return bytes.Equal(k, r.key) })
-		}
-		q := rowsQuery(rows, allDays)
-		got := scan(t, from, q)
-		expect(t, "rows", got, w.cells(asked), w.cells(asked))
+		asked := w.cells(func(key []byte, _ *cell.Cell) bool {
+			return slices.ContainsFunc(rows, func(k []byte) bool { return bytes.Equal(k, key) })
+		})
+		got := scan(t, from, rowsQuery(rows, allDays))
+		expect(t, "rows", got, asked, asked)
 		w.checkVisits(t, got)
+	}
+}
 
-		var err error
-		if q.Columns, err = w.columns(layout.Want{Kinds: []int{1}}); err != nil {
+// testQuestions asks for users' behaviours, as ranges and, where the layout can tell
+// them, as rows.
+func testQuestions(t *testing.T, w *world, from table.Table) {
+	answered := 0
+	for range 50 {
+		want := w.want()
+		reads, err := w.layout.Reads(w.schema, want)
+		if err != nil {
 			t.Fatal(err)
 		}
-		must := slices.DeleteFunc(w.cells(asked), func(c *cell.Cell) bool {
-			return !slices.ContainsFunc(q.Columns.Prefixes, func(p []byte) bool { return bytes.HasPrefix(c.Qualifier, p) })
-		})
-		expect(t, "rows and prefixes", scan(t, from, q), must, w.cells(asked))
+		ranges, rows := w.reads(reads)
+		ask := func(q table.Query) {
+			q.Columns, q.Times, q.Ordered = reads.Columns, want.Times, w.dice.IntN(2) == 0
+			in := func(key []byte) bool {
+				return q.Ranges != nil && has(ranges, key) || q.Rows != nil && slices.ContainsFunc(rows, func(k []byte) bool { return bytes.Equal(k, key) })
+			}
+			asked := w.cells(func(key []byte, c *cell.Cell) bool { return in(key) && asks(&q, c) })
+			expect(t, fmt.Sprintf("%+v", want), scan(t, from, q), asked, w.cells(func(key []byte, _ *cell.Cell) bool { return in(key) }))
+			answered += len(asked)
+		}
+		if len(ranges) > 0 {
+			ask(query(ranges, want.Span))
+		}
+		if len(rows) > 0 {
+			ask(rowsQuery(rows, want.Span))
+		}
 	}
+	if answered == 0 {
+		t.Error("nothing was asked for that is there")
+	}
+}
+
+// reads are where the behaviours of a few users are.
+func (w *world) reads(r *layout.Reads) (ranges []split.Region, rows [][]byte) {
+	users := map[string]bool{}
+	for range 1 + w.dice.IntN(4) {
+		users[string(w.layout.AppendUserKey(nil, w.anyUser()))] = true
+	}
+	for key := range users {
+		r.Ranges([]byte(key), func(start, stop []byte) bool {
+			ranges = append(ranges, split.Region{Start: bytes.Clone(start), End: bytes.Clone(stop)})
+			return true
+		})
+		if r.Rows != nil {
+			r.Rows([]byte(key), func(row []byte) bool { rows = append(rows, bytes.Clone(row)); return true })
+		}
+	}
+	slices.SortFunc(ranges, func(a, b split.Region) int { return bytes.Compare(a.Start, b.Start) })
+	slices.SortFunc(rows, bytes.Compare)
+	return ranges, rows
+}
+
+// testNewest asks for the first rows of ranges or the first columns of rows, where the
+// layout has the newest there. Where it has not, that leaves nothing out.
+func testNewest(t *testing.T, w *world, from table.Table) {
+	for range 40 {
+		want := w.want()
+		want.Span = allDays
+		reads, err := w.layout.Reads(w.schema, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranges, _ := w.reads(reads)
+		if w.dice.IntN(2) == 0 {
+			ranges = w.ranges()
+		}
+		if len(ranges) == 0 {
+			continue
+		}
+		q := query(ranges, allDays)
+		q.Newest, q.Columns, q.Ordered = 1+w.dice.IntN(5), reads.Columns, w.dice.IntN(2) == 0
+		in := w.cells(func(key []byte, _ *cell.Cell) bool { return has(ranges, key) })
+		expect(t, fmt.Sprintf("the newest %d of %s", q.Newest, ranges), scan(t, from, q), w.newest(ranges, &q), in)
+	}
+}
+
+// newest are the cells of ranges that must come.
+func (w *world) newest(ranges []split.Region, q *table.Query) []*cell.Cell {
+	of := w.layout.Traits().Newest
+	found := map[string]map[string]bool{} // rows of a range, or columns of a row
+	group := func(c *cell.Cell) (string, string) {
+		if of == layout.NewestColumns {
+			return string(c.Row), string(c.Qualifier)
+		}
+		return fmt.Sprint(slices.IndexFunc(ranges, func(g split.Region) bool { return g.Has(c.Row) })), string(c.Row)
+	}
+	asked := w.cells(func(key []byte, c *cell.Cell) bool { return has(ranges, key) && asks(q, c) })
+	if of == layout.NotNewest {
+		return asked
+	}
+	for _, c := range asked {
+		g, name := group(c)
+		if found[g] == nil {
+			found[g] = map[string]bool{}
+		}
+		found[g][name] = true
+	}
+	return slices.DeleteFunc(asked, func(c *cell.Cell) bool {
+		g, name := group(c)
+		at, _ := slices.BinarySearch(slices.Sorted(maps.Keys(found[g])), name)
+		return at >= q.Newest
+	})
+}
+
+// testFuzzy asks for rows of all users by the bytes that they have alike.
+func testFuzzy(t *testing.T, w *world, from table.Table) {
+	for range 5 {
+		want := layout.Everyone(w.schema, w.span())
+		reads, err := w.layout.Reads(w.schema, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := everything()
+		q.Span, q.Columns, q.Fuzzy, q.Ordered = want.Span, reads.Columns, reads.Fuzzy, w.dice.IntN(2) == 0
+		asked := w.cells(func(key []byte, c *cell.Cell) bool { return matches(reads.Fuzzy, key) && asks(&q, c) })
+		if len(asked) == 0 {
+			t.Errorf("%s: nothing was asked for that is there", want.Span)
+		}
+		expect(t, fmt.Sprintf("rows like %+v", reads.Fuzzy), scan(t, from, q), asked, w.cells(every))
+	}
+}
+
+// matches says whether a row is like one of list, or there is no list.
+func matches(list []layout.Fuzzy, row []byte) bool {
+	return list == nil || slices.ContainsFunc(list, func(f layout.Fuzzy) bool {
+		for i, b := range f.Row {
+			if i >= len(row) || !f.Any[i] && row[i] != b {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 var errFull = errors.New("that is enough")
@@ -218,7 +381,7 @@ func testScanCancelled(t *testing.T, w *world) {
 		t.Errorf("%v, want the context's %v", err, errFull)
 	}
 	// The table is none the worse for it, nor for a context that ends later.
-	all := w.cells(func(row) bool { return true })
+	all := w.cells(every)
 	ctx, cancel = context.WithCancelCause(t.Context())
 	if err := from.Read(ctx, everything(), func(*cell.Cell) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -236,7 +399,7 @@ func testScanCancelled(t *testing.T, w *world) {
 // testConcurrent asks a table from many goroutines that meet its files unopened.
 func testConcurrent(t *testing.T, w *world) {
 	from := w.make(t, 3)
-	want := strings.Join(texts(w.cells(func(row) bool { return true })), "\n")
+	want := strings.Join(texts(w.cells(every)), "\n")
 	done := make(chan string)
 	for range 8 {
 		go func() {
@@ -254,13 +417,4 @@ func testConcurrent(t *testing.T, w *world) {
 			t.Errorf("a scan beside others gives %d bytes, want %d: %.200s", len(got), len(want), got)
 		}
 	}
-}
-
-// columns are those that hold what q asks for.
-func (w *world) columns(q layout.Want) (layout.Columns, error) {
-	r, err := w.layout.Reads(w.schema, q)
-	if err != nil {
-		return layout.Columns{}, err
-	}
-	return r.Columns, nil
 }

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -22,8 +23,9 @@ import (
 	"usertrail/internal/table"
 )
 
-// An Opener returns a place where there is no table yet, the test's own.
-type Opener func(t *testing.T) table.Store
+// An Opener returns a place where there is no table yet, the test's own. A table of the
+// layout will be made there; one that has to be there before has what its Traits ask for.
+type Opener func(t *testing.T, l layout.Layout) table.Store
 
 // A Way is how loads go into a table.
 type Way int
@@ -34,22 +36,27 @@ const (
 	Puts
 )
 
-// Run runs the suite with loads that go in one way.
+// Run runs the suite with loads that go in one way: tables of all layouts are read, and
+// one of reversed is taken through all else.
 func Run(t *testing.T, way Way, open Opener) {
+	for _, name := range layout.Names() {
+		t.Run(name, func(t *testing.T) {
+			l, err := layout.ByName(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := newWorld(way, open(t, l), l)
+			testReads(t, w, w.make(t, 4))
+		})
+	}
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *world)
 	}{
 		{"a table is there once a load is in it", testBirth},
 		{"regions are those of the plan", testRegions},
-		{"Read gives every cell of the ranges once", testScan},
-		{"Read gives every cell of the rows once", testGet},
 		{"Read stops where emit does", testScanStops},
 		{"Read ends with its context", testScanCancelled},
-		{"Exist finds the rows that are there", testExist},
-		{"Users names everybody", testUsers},
-		{"Users goes forward to a key", testUsersSeek},
-		{"Users come from rows where rolls are not asked", testUnrolled},
 		{"what was not taken in is not there", testStaged},
 		{"Recover leaves what was taken in", testRecover},
 		{"what was begun to be put is remembered", testBegun},
@@ -59,7 +66,27 @@ func Run(t *testing.T, way Way, open Opener) {
 		{"a table is for many goroutines", testConcurrent},
 		{"a store has one lock", testLock},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(way, open(t))) })
+		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(way, open(t, layout.Reversed{}), layout.Reversed{})) })
+	}
+}
+
+// testReads asks a table everything, which changes nothing of it.
+func testReads(t *testing.T, w *world, from table.Table) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *world, table.Table)
+	}{
+		{"Read gives every cell of the ranges once", testScan},
+		{"Read gives every cell of the rows once", testGet},
+		{"Read gives all that a user's question asks for", testQuestions},
+		{"Read gives what comes newest", testNewest},
+		{"Read gives the rows that are like others", testFuzzy},
+		{"Exist finds the rows that are there", testExist},
+		{"Users names everybody", testUsers},
+		{"Users goes forward to a key", testUsersSeek},
+		{"Users come from rows where rolls are not asked", testUnrolled},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, w, from) })
 	}
 }
 
@@ -74,12 +101,10 @@ type world struct {
 	rows   []row // all that was loaded
 }
 
-// A row is the cells of one user, date and kind of one load.
+// A row is the cells of one row of one load, and the records that they are of.
 type row struct {
 	key, user []byte
-	date      behaviour.Date
-	kind      int
-	records   int64
+	records   []behaviour.Record
 	cells     []*cell.Cell
 }
 
@@ -89,12 +114,17 @@ var (
 	allDays  = behaviour.Span{From: firstDay, To: lastDay}
 )
 
-func newWorld(way Way, s table.Store) *world {
+func newWorld(way Way, s table.Store, l layout.Layout) *world {
+	page := behaviour.Kind{ID: 7, Name: "page_view"}
+	for i := range 7 {
+		page.Fields = append(page.Fields, behaviour.Field{Name: fmt.Sprintf("part_%d", i), Type: behaviour.String})
+	}
 	return &world{
-		way: way, store: s, layout: layout.Reversed{}, dice: rand.New(rand.NewPCG(7, 7)),
+		way: way, store: s, layout: l, dice: rand.New(rand.NewPCG(7, 7)),
 		schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 			{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "titles", Type: behaviour.String}}},
 			{ID: 2, Name: "login"},
+			page,
 		}},
 	}
 }
@@ -141,38 +171,63 @@ func (w *world) open(t *testing.T) table.Loader {
 }
 
 // drawn makes the rows of one load up, in order. Users and days come again from
-// load to load, column IDs do not.
+// load to load, and so do moments; column IDs come again on another day or of another
+// behaviour.
 func (w *world) drawn(n int) []row {
 	w.loads++
-	byKey := map[string][]behaviour.Record{}
-	for i := range n {
-		r := behaviour.Record{
-			User: fmt.Appendf(nil, "%d", w.dice.IntN(40)), Kind: w.dice.IntN(len(w.schema.Kinds)),
-			Date: firstDay + behaviour.Date(w.dice.IntN(allDays.Days())), ID: int64(w.loads)<<38 | int64(i),
-		}
-		r.Time = int64(r.Date)*86_400_000_000 + w.dice.Int64N(1e9)
+	var out []behaviour.Record
+	type place struct {
+		date behaviour.Date
+		kind int
+	}
+	ids := map[place]int64{}
+	for range n {
+		at := place{firstDay + behaviour.Date(w.dice.IntN(allDays.Days())), w.dice.IntN(len(w.schema.Kinds))}
+		r := behaviour.Record{User: w.anyUser(), Kind: at.kind, Date: at.date, ID: int64(w.loads)<<38 | ids[at]}
+		ids[at]++
+		r.Time = int64(r.Date)*dayMicros + pick(w, 0, 1, 5_000_000_001, dayMicros-1, w.dice.Int64N(dayMicros))
 		for range w.schema.Kinds[r.Kind].Fields {
-			r.Values = append(r.Values, [][]byte{nil, {}, []byte("value"), bytes.Repeat([]byte("long"), 50)}[w.dice.IntN(4)])
+			r.Values = append(r.Values, pick(w, nil, []byte{}, []byte("value"), bytes.Repeat([]byte("long"), 50)))
 		}
+		out = append(out, r)
+	}
+	return w.rowsOf(out)
+}
+
+// rowsOf are the rows of records, in order.
+func (w *world) rowsOf(records []behaviour.Record) []row {
+	byKey := map[string][]behaviour.Record{}
+	for _, r := range records {
 		key := string(w.layout.AppendRow(nil, w.schema, &r))
 		byKey[key] = append(byKey[key], r)
 	}
 	var out []row
-	for key, records := range byKey {
-		out = append(out, w.row([]byte(key), records))
+	for key, some := range byKey {
+		out = append(out, w.row([]byte(key), some))
 	}
 	slices.SortFunc(out, func(a, b row) int { return bytes.Compare(a.key, b.key) })
 	return out
 }
 
+const dayMicros = 86_400_000_000
+
+func pick[T any](w *world, of ...T) T { return of[w.dice.IntN(len(of))] }
+
+// anyUser is one of forty. Each is a number of six digits at most, some are the
+// beginning of another, and their first digits differ, and so do their last.
+func (w *world) anyUser() []byte { return fmt.Appendf(nil, "%d", w.dice.IntN(40)*25641) }
+
 func (w *world) row(key []byte, records []behaviour.Record) row {
 	enc := w.layout.Encoder(w.schema, "d")
-	slices.SortFunc(records, func(a, b behaviour.Record) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(records, func(a, b behaviour.Record) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Time, b.Time)) })
 	for i := range records {
 		enc.Add(&records[i])
 	}
-	out := row{key: key, user: w.layout.UserKey(key), date: records[0].Date, kind: records[0].Kind, records: int64(len(records))}
+	out := row{key: key, user: w.layout.UserKey(key), records: records}
 	// The encoder fails only where emit does.
 	_ = enc.Cells(key, func(c *cell.Cell) error { out.cells = append(out.cells, c.Clone()); return nil })
 	return out
 }
+
+// dayOf is the day of the record that a cell is of.
+func dayOf(c *cell.Cell) behaviour.Date { return behaviour.DateAt(c.Time*1000, time.UTC) }

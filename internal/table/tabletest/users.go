@@ -11,12 +11,12 @@ import (
 	"usertrail/internal/table"
 )
 
-// did is what the users of a region did within a span, by key.
+// did is what the users whose keys a region has did within a span, by key.
 func (w *world) did(r split.Region, span behaviour.Span) map[string]activity.Set {
 	out := map[string]activity.Set{}
-	for _, row := range w.rows {
-		if r.Has(row.key) && span.Has(row.date) {
-			out[string(row.user)] |= activity.Of(row.kind)
+	for _, e := range entriesOf(w.rows) {
+		if r.Has(e.user) && span.Has(e.date) {
+			out[string(e.user)] |= activity.Of(e.kind)
 		}
 	}
 	return out
@@ -68,9 +68,8 @@ func checkDays(t *testing.T, u *table.User, days []activity.Set, span behaviour.
 
 // testUsers: nobody is left out, nor anything that somebody did, users come once
 // and in order, and those of no region come in another.
-func testUsers(t *testing.T, w *world) {
-	from := w.make(t, 4)
-	regions, err := from.Regions(t.Context())
+func testUsers(t *testing.T, w *world, from table.Table) {
+	regions, err := table.UserRegions(t.Context(), from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +102,7 @@ func testUsers(t *testing.T, w *world) {
 
 // testUsersSeek walks by seeks and steps, and compares with the list of all. A user
 // who is not sure to be there may be named for the key that was sought.
-func testUsersSeek(t *testing.T, w *world) {
-	from := w.make(t, 3)
+func testUsersSeek(t *testing.T, w *world, from table.Table) {
 	_, all := walk(t, from, split.Region{}, allDays)
 	for range 100 {
 		users, err := from.Users(t.Context(), split.Region{}, allDays)
