@@ -22,6 +22,7 @@ type Client struct {
 	wg   sync.WaitGroup // of all goroutines
 
 	calls  atomic.Int64
+	came   atomic.Int64 // cells
 	strain strain
 
 	mu      sync.Mutex
@@ -59,6 +60,9 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 
 // Calls is how many calls of servers were made.
 func (c *Client) Calls() int64 { return c.calls.Load() }
+
+// Came is how many cells servers have sent, by gets and scans.
+func (c *Client) Came() int64 { return c.came.Load() }
 
 // User is who HBase takes the client for.
 func (c *Client) User() string { return c.cfg.User }

@@ -70,6 +70,11 @@
 // again: the server may have gone on. The scan opens anew behind the last whole row,
 // or at the unfinished one, of which the cells are skipped that were given away.
 //
+// Of a scan with a limit each call says how many rows are still wanted: the server
+// counts anew each time. When it has given so many the scan is over. Whether the part
+// that an answer ends with was all of its row, it finds out with the next row, so a few
+// more may come than are wanted; they are not given away.
+//
 // # Bulk load
 //
 // Client.proto. Files that lie in HBase's own file system become part of regions:

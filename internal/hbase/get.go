@@ -71,6 +71,7 @@ func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.G
 		defer resp.Release()
 		c.cfg.Pace.Owe(pace.Amount{Bytes: int64(len(resp.Param) + len(resp.Cells))})
 		out, err = copyCells(resp)
+		c.came.Add(int64(len(out)))
 		return f, err
 	})
 	return out, err
@@ -152,7 +153,7 @@ func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byt
 	}
 	defer done()
 	t := c.table(tableName)
-	g := &gets{emit: emit, most: o.Batch, target: answerTarget}
+	g := &gets{client: c, emit: emit, most: o.Batch, target: answerTarget}
 	if g.most <= 0 {
 		g.most = defaultBatch
 	}
@@ -184,6 +185,7 @@ func within(n int, bound int64) int {
 
 // gets is one call of Gets.
 type gets struct {
+	client *Client
 	emit   func(*cell.Cell) error
 	most   int
 	target int // bytes of an answer
@@ -265,10 +267,12 @@ func (c *collector) addRow(row []byte) *buffer {
 
 // answered gives the cells of whole rows to emit.
 func (g *gets) answered(ctx context.Context, all []answer) error {
-	bytes := 0
+	bytes, cells := 0, 0
 	for i := range all {
 		bytes += all[i].Cells.Size()
+		cells += all[i].Cells.Len()
 	}
+	g.client.came.Add(int64(cells))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.stopped || ctx.Err() != nil {

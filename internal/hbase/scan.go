@@ -20,6 +20,8 @@ type Scan struct {
 	Filter      wire.Filter   // nil is none; not one that counts rows over regions
 	Time        wire.TimeRange
 	MaxVersions uint32 // 0 is 1
+	Limit       int    // rows; 0 is all of them
+	StoreLimit  uint32 // cells of one family of a row, the first that are wanted; 0 is all
 	CacheBlocks bool
 	ReadType    wire.ReadType
 	ResultBytes int // of one answer; 2 MiB
@@ -62,10 +64,11 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 	sc := &scanning{
 		t: c.table(tableName), emit: emit,
 		scan: wire.Scan{
-			Columns: s.Columns, Filter: s.Filter, Time: s.Time, MaxVersions: s.MaxVersions, CacheBlocks: s.CacheBlocks,
-			ReadType: s.ReadType, MaxResultSize: uint64(s.ResultBytes), NeedCursor: true,
+			Columns: s.Columns, Filter: s.Filter, Time: s.Time, MaxVersions: s.MaxVersions, StoreLimit: s.StoreLimit,
+			CacheBlocks: s.CacheBlocks, ReadType: s.ReadType, MaxResultSize: uint64(s.ResultBytes), NeedCursor: true,
 		},
 		stop:   s.Stop,
+		limit:  s.Limit,
 		rows:   within(resultRows, share.Gets),
 		at:     position{row: bytes.Clone(s.Start)},
 		effort: effort{what: fmt.Sprintf("scan from %q", s.Start), table: tableName},
@@ -88,13 +91,16 @@ type position struct {
 // A scanning is one call of Scan. It is read by whoever called it; a fetcher runs
 // beside it for each stretch that needs no restart.
 type scanning struct {
-	t    *table
-	scan wire.Scan
-	stop []byte
-	rows int // most Results of one answer
-	emit func(*cell.Cell) error
+	t     *table
+	scan  wire.Scan
+	stop  []byte
+	limit int // rows of the whole scan; 0 is none
+	rows  int // most Results of one answer
+	emit  func(*cell.Cell) error
 
 	at     position
+	begun  int    // rows that something was given away of, counted where there is a limit
+	row    []byte // the last of them
 	effort effort
 	resp   wire.ScanResponse
 	c      cell.Cell
@@ -117,7 +123,7 @@ func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	pages := make(chan page, ahead)
 	gone := make(chan struct{})
-	f := &fetcher{t: sc.t, scan: sc.scan, stop: sc.stop, rows: uint32(sc.rows), pages: pages}
+	f := &fetcher{t: sc.t, scan: sc.scan, stop: sc.stop, limit: sc.left(), rows: uint32(sc.rows), pages: pages}
 	f.scan.Start, f.scan.ExcludeStart = sc.at.row, sc.at.exclude
 	sc.t.c.wg.Go(func() {
 		defer close(gone)
@@ -144,6 +150,9 @@ func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 		if again != nil {
 			return false, sc.recover(ctx, page{err: again, region: p.region, server: p.server, took: p.took})
 		}
+		if sc.limit > 0 && sc.left() == 0 {
+			return true, nil
+		}
 	}
 	if err := context.Cause(ctx); err != nil {
 		return false, err
@@ -161,6 +170,32 @@ func (sc *scanning) recover(ctx context.Context, p page) error {
 	}
 	sc.effort.what = fmt.Sprintf("scan from %q", sc.at.row)
 	return sc.t.recover(ctx, &sc.effort, p.region, p.server, p.took, p.err)
+}
+
+// left is how many rows are still wanted, the unfinished one among them; 0 where there
+// is no limit.
+func (sc *scanning) left() int {
+	switch {
+	case sc.limit == 0:
+		return 0
+	case sc.at.last != nil:
+		return sc.limit - sc.begun + 1
+	}
+	return sc.limit - sc.begun
+}
+
+// admit counts the row of the cell at hand where there is a limit, and says whether it
+// is one that is wanted.
+func (sc *scanning) admit() bool {
+	if sc.limit == 0 || sc.begun > 0 && bytes.Equal(sc.c.Row, sc.row) {
+		return true
+	}
+	if sc.begun == sc.limit {
+		return false
+	}
+	sc.begun++
+	sc.row = append(sc.row[:0], sc.c.Row...)
+	return true
 }
 
 // take gives a page's cells to emit and notes how far that is. Where the page is
@@ -186,6 +221,10 @@ func (sc *scanning) take(p page) (again, err error) {
 		for cells.Next(&sc.c) {
 			if sc.at.last != nil && sc.skip() {
 				continue
+			}
+			if !sc.admit() {
+				sc.at = position{row: bytes.Clone(sc.c.Row)}
+				return nil, nil
 			}
 			if err := sc.emit(&sc.c); err != nil {
 				return nil, err
@@ -257,6 +296,7 @@ type fetcher struct {
 	t     *table
 	scan  wire.Scan
 	stop  []byte
+	limit int // rows that are still wanted, or a few more; 0 is no limit
 	rows  uint32
 	pages chan<- page
 
@@ -331,10 +371,12 @@ func (f *fetcher) next(ctx context.Context) (resp *rpc.Response, took time.Durat
 		}
 		f.region, f.server = r, f.t.c.server(r.Server, wire.ClientService)
 	}
-	param := &wire.ScanRequest{ScannerID: f.id, NextCallSeq: f.seq, Rows: f.rows, Partials: true, Heartbeats: true}
-	if !f.open {
+	param := &wire.ScanRequest{Rows: f.rows, Limit: uint32(min(f.limit, resultRows)), Partials: true, Heartbeats: true}
+	if f.open {
+		param.ScannerID, param.NextCallSeq = f.id, f.seq
+	} else {
 		f.clip()
-		*param = wire.ScanRequest{Region: f.region.Name, Scan: &f.scan, Rows: f.rows, Partials: true, Heartbeats: true}
+		param.Region, param.Scan = f.region.Name, &f.scan
 	}
 	if err := f.t.c.cfg.Pace.Wait(ctx, pace.Amount{}); err != nil {
 		return nil, 0, err
@@ -350,6 +392,7 @@ func (f *fetcher) next(ctx context.Context) (resp *rpc.Response, took time.Durat
 		return nil, fl.took, err
 	}
 	f.t.c.cfg.Pace.Owe(pace.Amount{Gets: int64(len(f.resp.CellsPerResult)), Bytes: int64(bytes)})
+	f.count()
 	if len(resp.Cells) > 0 {
 		f.server.went(scanPages, fl, bytes)
 	} else { // a heartbeat, or there was nothing: how long that takes says nothing
@@ -364,6 +407,19 @@ func (f *fetcher) next(ctx context.Context) (resp *rpc.Response, took time.Durat
 	return resp, fl.took, nil
 }
 
+// count counts an answer's cells, and takes the rows that are surely whole off what is
+// wanted, down to 1: no limit is none.
+func (f *fetcher) count() {
+	cells := int64(0)
+	for i, n := range f.resp.CellsPerResult {
+		cells += int64(n)
+		if f.limit > 1 && n > 0 && !f.resp.IsPartial(i) {
+			f.limit--
+		}
+	}
+	f.t.c.came.Add(cells)
+}
+
 // clip makes the scan end with its region: servers end it there without a word.
 func (f *fetcher) clip() {
 	f.scan.Stop = f.stop
@@ -376,7 +432,7 @@ func (f *fetcher) clip() {
 func (f *fetcher) advance() (over bool) {
 	switch {
 	case !f.resp.MoreResults:
-		// The server closes the scanner, but may do so only when told.
+		f.open = false
 		return true
 	case f.resp.MoreInRegion:
 		return false

@@ -42,6 +42,8 @@ func TestScanGivesEachCellOnceInOrder(t *testing.T) {
 		{Servers: 3, MaxAnswer: 400, PartialCells: 2},
 		{Servers: 3, MaxAnswer: 100, PartialCells: 1, HeartbeatEvery: 3},
 		{Servers: 1, HeartbeatEvery: 2},
+		{Servers: 2, MaxAnswer: 400, PartialCells: 3, UnsureParts: true},
+		{Servers: 2, MaxAnswer: 100, PartialCells: 1, UnsureParts: true, HeartbeatEvery: 3},
 	} {
 		t.Run(fmt.Sprintf("%+v", cfg), func(t *testing.T) {
 			f := filled(t, cfg, 1000, 200, 201, 700)
@@ -52,11 +54,27 @@ func TestScanGivesEachCellOnceInOrder(t *testing.T) {
 			scanned(t, c, 999, 1000, Scan{Start: []byte(rowName(999))}, nil)
 			scanned(t, c, 0, 0, Scan{Start: []byte(rowName(5)), Stop: []byte(rowName(5))}, nil)
 			scanned(t, c, 0, 0, Scan{Start: []byte("zzz")}, nil)
-			if n := f.Scanners(); n > 0 {
-				t.Errorf("%d scanners are left open", n)
+			for _, n := range []int{1, 7, 200, 201, 700, 5000} {
+				scanned(t, c, 0, min(n, 1000), Scan{Limit: n}, nil)
+				scanned(t, c, 190, min(190+n, 300), Scan{Limit: n, Start: []byte(rowName(190)), Stop: []byte(rowName(300))}, nil)
+			}
+			if !cfg.UnsureParts { // else the next region is being opened when a limit is found to be reached
+				noneLeft(t, f)
 			}
 		})
 	}
+}
+
+// noneLeft waits until no scanner is open: a scan does not wait for the last to close.
+func noneLeft(t *testing.T, f *hbasetest.Cluster) {
+	t.Helper()
+	for range 500 {
+		if f.Scanners() == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d scanners are left open", f.Scanners())
 }
 
 func TestScanOfSomeColumns(t *testing.T) {
@@ -70,6 +88,39 @@ func TestScanOfSomeColumns(t *testing.T) {
 	if want := []string{"49b", "50b"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
+}
+
+// TestALimitIsTheServers: a scan costs what it gives, however much there is, and one
+// call where that fits into an answer.
+func TestALimitIsTheServers(t *testing.T) {
+	f := filled(t, hbasetest.Config{Servers: 2}, 1000, 500)
+	c := dial(t, f)
+	for _, x := range []struct {
+		scan  Scan
+		rows  int
+		cells int64
+		calls int
+	}{
+		{Scan{Limit: 10}, 10, 30, 1},
+		{Scan{Limit: 10, Start: []byte(rowName(495))}, 10, 30, 2},
+		{Scan{Limit: 10, Start: []byte(rowName(495)), StoreLimit: 2}, 10, 20, 2},
+		{Scan{Limit: 10, StoreLimit: 1, Filter: wire.ColumnPrefix([]byte("b"))}, 10, 10, 1},
+		{Scan{Limit: 10, Start: []byte(rowName(995))}, 5, 15, 1},
+	} {
+		calls, came := f.Counts().Calls["Scan"], c.Came()
+		out := newSink(t)
+		if err := c.Scan(t.Context(), "t", x.scan, out.emit); err != nil {
+			t.Fatal(err)
+		}
+		calls, came = f.Counts().Calls["Scan"]-calls, c.Came()-came
+		if len(out.rows) != x.rows || came != x.cells {
+			t.Errorf("%+v: %d rows of %d cells, want %d of %d", x.scan, len(out.rows), came, x.rows, x.cells)
+		}
+		if meta := calls - x.calls; meta < 0 || meta > 1 { // the first finds the regions
+			t.Errorf("%+v: %d calls, want %d", x.scan, calls, x.calls)
+		}
+	}
+	noneLeft(t, f)
 }
 
 // TestScanGoesOnAfterAnyCallGoesWrong makes the first call of a scan go wrong, then
@@ -92,14 +143,18 @@ func TestScanGoesOnAfterAnyCallGoesWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := filled(t, hbasetest.Config{Servers: 2, MaxAnswer: 300, PartialCells: 2}, 40, 20)
 			c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = 150 * time.Millisecond })
-			scanned(t, c, 0, 40, Scan{}, nil)
-			calls := f.Counts().Calls["Scan"]
-			if calls < 6 {
-				t.Fatalf("only %d calls", calls)
-			}
-			for n := 1; n < calls; n++ {
-				f.SetHooks(once("Scan", f.Counts().Calls["Scan"]+n, fault))
-				scanned(t, c, 0, 40, Scan{}, nil)
+			for _, rows := range []int{40, 29} {
+				before := f.Counts().Calls["Scan"]
+				scanned(t, c, 0, rows, Scan{Limit: rows % 40}, nil)
+				calls := f.Counts().Calls["Scan"] - before
+				if calls < 6 {
+					t.Fatalf("only %d calls for %d rows", calls, rows)
+				}
+				for n := 1; n < calls; n++ {
+					f.SetHooks(once("Scan", f.Counts().Calls["Scan"]+n, fault))
+					scanned(t, c, 0, rows, Scan{Limit: rows % 40}, nil)
+				}
+				f.SetHooks(hbasetest.Hooks{})
 			}
 		})
 	}

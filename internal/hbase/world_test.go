@@ -53,7 +53,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	f := hbasetest.New(t, hbasetest.Config{
 		Servers: worldServers, SayMoved: rng.IntN(2) == 0, MaxAnswer: 200 + rng.IntN(2000),
-		PartialCells: rng.IntN(3), HeartbeatEvery: rng.IntN(4),
+		PartialCells: rng.IntN(3), UnsureParts: rng.IntN(2) == 0, HeartbeatEvery: rng.IntN(4),
 	})
 	f.CreateTable("t", []string{"f"}, []byte(rowName(100)), []byte(rowName(300)))
 	c := dial(t, f, func(cfg *Config) {
@@ -181,15 +181,19 @@ func (w *world) scan(rng *rand.Rand) {
 	if rng.IntN(3) == 0 {
 		from, to = 0, worldRows
 	}
+	limit := 0
+	if rng.IntN(2) == 0 {
+		limit = 1 + rng.IntN(worldRows)
+	}
 	want := map[string]string{}
-	for i := from; i < to; i++ {
+	for i := from; i < to && (limit == 0 || len(want) < limit); i++ {
 		if v, ok := w.rows[rowName(i)]; ok {
 			want[rowName(i)] = v
 		}
 	}
 	s := newSink(w.t)
 	var last *cell.Cell
-	err := w.c.Scan(w.t.Context(), "t", Scan{Start: []byte(rowName(from)), Stop: []byte(rowName(to))}, func(x *cell.Cell) error {
+	err := w.c.Scan(w.t.Context(), "t", Scan{Start: []byte(rowName(from)), Stop: []byte(rowName(to)), Limit: limit}, func(x *cell.Cell) error {
 		if last != nil && cell.Compare(last, x) >= 0 {
 			w.t.Errorf("%s after %s", x, last)
 		}

@@ -21,6 +21,7 @@ type Config struct {
 	Servers        int
 	MaxAnswer      int           // bytes of cells in an answer, above which a Multi's other actions are refused and a Scan's answer ends
 	PartialCells   int           // cells of one Result, where a scan takes partial rows
+	UnsureParts    bool          // a Result of so many cells that ends its row is said to be a part too: a server looks no further
 	HeartbeatEvery int           // each so many-th answer of a scan that takes heartbeats is an empty one
 	SayMoved       bool          // a region that has moved is answered with where it is
 	Disk           Disk          // where files for bulk loads lie; those of AddFile

@@ -101,11 +101,8 @@ func parseQuery(f fields, scan bool) (*query, *wire.ServerError) {
 // of picks the wanted cells of one row.
 func (q *query) of(row []*cell.Cell) []*cell.Cell {
 	var out []*cell.Cell
-	version, inFamily := 0, 0
+	version := 0
 	for i, c := range row {
-		if i > 0 && !bytes.Equal(c.Family, row[i-1].Family) {
-			inFamily = 0
-		}
 		if i == 0 || !bytes.Equal(c.Family, row[i-1].Family) || !bytes.Equal(c.Qualifier, row[i-1].Qualifier) {
 			version = 0
 		}
@@ -115,13 +112,25 @@ func (q *query) of(row []*cell.Cell) []*cell.Cell {
 		if version++; version > q.versions {
 			continue
 		}
-		if inFamily++; inFamily <= q.offset || inFamily-q.offset > q.limit {
-			continue
-		}
 		out = append(out, c)
 	}
 	if q.filter != nil {
 		out = q.filter(out)
+	}
+	return q.some(out)
+}
+
+// some picks what the limits leave of each family.
+func (q *query) some(row []*cell.Cell) []*cell.Cell {
+	var out []*cell.Cell
+	n := 0
+	for i, c := range row {
+		if i > 0 && !bytes.Equal(c.Family, row[i-1].Family) {
+			n = 0
+		}
+		if n++; n > q.offset && n-q.offset <= q.limit {
+			out = append(out, c)
+		}
 	}
 	return out
 }

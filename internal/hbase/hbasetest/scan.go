@@ -16,8 +16,9 @@ type scanner struct {
 	region []byte // complete name
 	meta   bool
 	rows   [][]*cell.Cell
-	at     int // the row it is at, and
-	within int // cells of it that have been given
+	at     int  // the row it is at, and
+	within int  // cells of it that have been given
+	unsure bool // the row before was given as if it went on
 	seq    uint64
 
 	size    int // bytes of an answer; 0 is no limit
@@ -67,8 +68,8 @@ func (x *execution) scan(f fields) (param, block []byte, e *wire.ServerError) {
 	if f.number(10) != 0 { // renew
 		rows = 0
 	}
-	block = x.results(s, f, rows, &m)
-	if f.number(5) != 0 || s.at == len(s.rows) {
+	block, over := x.results(s, f, rows, &m)
+	if f.number(5) != 0 || over || s.at == len(s.rows) {
 		delete(x.s.scanners, id)
 	}
 	return m, block, nil
@@ -162,9 +163,9 @@ func (x *execution) nextOf(id uint64, f fields) (*scanner, *wire.ServerError) {
 	return s, nil
 }
 
-// results gives up to so many Results of s and tells of them in m. The cluster is
-// locked.
-func (x *execution) results(s *scanner, f fields, most int, m *message) []byte {
+// results gives up to so many Results of s and tells of them in m; over says that the
+// call wants no more rows. The cluster is locked.
+func (x *execution) results(s *scanner, f fields, most int, m *message) (block []byte, over bool) {
 	partials, heartbeats := f.number(7) != 0, f.number(7) != 0 && f.number(8) != 0
 	limit := int(f.number(11))
 	if most > 0 {
@@ -179,11 +180,16 @@ func (x *execution) results(s *scanner, f fields, most int, m *message) []byte {
 		}
 		most = 0
 	}
-	var block []byte
 	whole := 0
 	for n := 0; n < most && s.at < len(s.rows) && (limit == 0 || whole < limit); n++ {
 		if full := func(size int) bool { return size > 0 && len(block) >= size }; full(s.size) || full(x.c.cfg.MaxAnswer) {
 			break
+		}
+		if s.unsure {
+			s.unsure = false
+			if whole++; whole == limit {
+				break
+			}
 		}
 		row := s.rows[s.at][s.within:]
 		partial := partials && x.c.cfg.PartialCells > 0 && len(row) > x.c.cfg.PartialCells
@@ -193,7 +199,10 @@ func (x *execution) results(s *scanner, f fields, most int, m *message) []byte {
 		} else {
 			s.at++
 			s.within = 0
-			whole++
+			partial = partials && x.c.cfg.UnsureParts && len(row) == x.c.cfg.PartialCells
+			if s.unsure = partial; !partial {
+				whole++
+			}
 		}
 		m.number(1, uint64(len(row)))
 		m.bool(7, partial)
@@ -201,7 +210,8 @@ func (x *execution) results(s *scanner, f fields, most int, m *message) []byte {
 			block = wire.AppendCell(block, c)
 		}
 	}
-	m.bool(3, limit == 0 || whole < limit)
+	over = limit > 0 && whole == limit
+	m.bool(3, !over)
 	m.bool(8, s.at < len(s.rows))
-	return block
+	return block, over
 }
