@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
 )
 
 // A Name is that of a check: docs/hbase.md has them all, and scripts may go by them.
@@ -73,8 +74,12 @@ type Load struct {
 	HFiles bool  // it may write HFiles
 	Puts   bool  // it may put
 	Locked bool  // it holds the table's lock
-	// TTL is how long the job asks a live table to keep behaviours; 0 asks nothing.
-	TTL time.Duration
+	// TTL is how long the job asks a live table to keep behaviours; 0 asks nothing,
+	// unless Forever says that it asks for ever.
+	TTL     time.Duration
+	Forever bool
+	// Traits are those of the job's layout.
+	Traits layout.Traits
 }
 
 // A Checker is a store that can look at itself.

@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/job"
+	"usertrail/internal/layout"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
@@ -104,7 +105,13 @@ func Design(address string, j *job.Job, w Waits, fit bulkload.Fit) (*live.Design
 	if err != nil {
 		return nil, err
 	}
-	return live.NewDesign(address, o, live.Spec{Splits: fit.Splits, KeyLen: fit.KeyLen, Compression: j.Table.Compression, TTL: j.Table.TTL})
+	l, err := layout.ByName(j.Layout)
+	if err != nil {
+		return nil, err
+	}
+	return live.NewDesign(address, o, live.Spec{
+		Splits: fit.Splits, KeyLen: fit.KeyLen, Compression: j.Table.Compression, Versions: l.Traits().Versions, TTL: j.Table.TTL,
+	})
 }
 
 // liveOptions are those that the job, if there is one, and Hadoop's configuration say.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -142,6 +143,10 @@ func (s *Store) checkFamily(l *precheck.List, load precheck.Load) {
 		return
 	}
 	l.OK(precheck.FamilyThere, "family %s", s.family)
+	if err := s.tooFew(load); err != nil {
+		l.Fail(precheck.FamilyFit, err, fmt.Sprintf("in HBase's shell: alter '%s', {NAME => '%s', VERSIONS => %d}", s.address.Table, s.family, load.Traits.Versions))
+		return
+	}
 	notes := append(familyNotes(s.schema, load), fileNotes(s.schema, load)...)
 	if len(notes) > 0 {
 		l.Warn(precheck.FamilyFit, fmt.Sprintf("in HBase's shell: alter '%s', {NAME => '%s', …}; bulkload create-table --print shows what fits", s.address.Table, s.family),
@@ -149,17 +154,28 @@ func (s *Store) checkFamily(l *precheck.List, load precheck.Load) {
 		return
 	}
 	var says []string
-	for _, key := range []string{bloomKey, encodingKey, compressionKey, blockSizeKey} {
+	for _, key := range []string{versionsKey, bloomKey, encodingKey, compressionKey, blockSizeKey} {
 		says = append(says, key+" "+setting(s.schema, key))
 	}
 	l.OK(precheck.FamilyFit, "%s", strings.Join(says, ", "))
+}
+
+// tooFew says that the family would lose what it is given: HBase drops the oldest of more
+// versions than it is to keep.
+func (s *Store) tooFew(load precheck.Load) error {
+	n, err := strconv.Atoi(setting(s.schema, versionsKey))
+	if err != nil || n >= load.Traits.Versions {
+		return nil
+	}
+	return fmt.Errorf("table %s: %w: VERSIONS of family %s is %d, and the job's layout needs %d: HBase would drop the older behaviours of a user",
+		s.address, table.ErrUnfit, s.family, n, load.Traits.Versions)
 }
 
 // familyNotes say what of a family does not suit the trails that are to be loaded.
 func familyNotes(f *wire.FamilySchema, load precheck.Load) []string {
 	var notes []string
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if n, err := strconv.Atoi(setting(f, versionsKey)); err == nil && n > 1 {
+	if n, err := strconv.Atoi(setting(f, versionsKey)); err == nil && n > 1 && load.Traits.Versions <= 1 {
 		note("VERSIONS is %d: a behaviour has one", n)
 	}
 	if n := f.Attributes["MIN_VERSIONS"]; n != "" && n != "0" {
@@ -213,8 +229,23 @@ func (s *Store) checkRegions(ctx context.Context, l *precheck.List, load prechec
 	case len(all) == 1 && load.Bytes > oneRegion:
 		l.Warn(precheck.Regions, "drop it while it is empty and make it by bulkload create-table, or split it", "one region takes all of it, on one server")
 	default:
-		l.OK(precheck.Regions, "%d, all open", len(all))
+		l.OK(precheck.Regions, "%d, all open%s", len(all), cutNote(all, load))
 	}
+}
+
+// cutNote says whether regions are cut as a layout is that does not ask its users.
+func cutNote(all []hbase.Region, load precheck.Load) string {
+	if load.Traits.Splits == nil || len(all) == 1 {
+		return ""
+	}
+	var points [][]byte
+	for _, r := range all[1:] {
+		points = append(points, r.Start)
+	}
+	if slices.EqualFunc(points, load.Traits.Splits(len(all)), bytes.Equal) {
+		return ", cut as the layout suits"
+	}
+	return ", not cut as the layout suits"
 }
 
 // checkRoom looks at where HFiles wait for their regions; they stay on that file

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/hadoopconf"
+	"usertrail/internal/layout"
 	"usertrail/internal/precheck"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
@@ -133,6 +134,45 @@ func TestATableThatSuitsBadlyIsWarnedOf(t *testing.T) {
 	if d := look(t, c, name, live.Options{Catalog: "/c"}, load)[precheck.FamilyFit].Detail; strings.Contains(d, "TTL is") {
 		t.Errorf("days that a TTL keeps are warned of: %s", d)
 	}
+}
+
+// TestVersionsThatALayoutNeeds checks tables made for a layout that needs many and cuts
+// its tables itself, and for others.
+func TestVersionsThatALayoutNeeds(t *testing.T) {
+	c := clustertest.Get(t)
+	l, err := layout.ByName("hashed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := l.Traits()
+	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")}
+	name := c.Table(t)
+	d := design(t, at(c, name), o, live.Spec{Splits: needs.Splits(4), Compression: "gz", Versions: needs.Versions, TTL: needs.TTL})
+	if there, differs, err := d.Make(t.Context()); err != nil || there || differs != nil {
+		t.Fatalf("made: there already %t, differs %q, %v", there, differs, err)
+	}
+	load := tonight
+	load.Traits, load.TTL, load.HFiles = needs, needs.TTL, true
+	found := look(t, c, name, o, load)
+	expect(t, found, precheck.FamilyFit, precheck.OK, "VERSIONS 400", "BLOOMFILTER ROW,")
+	expect(t, found, precheck.Regions, precheck.OK, "4, all open, cut as the layout suits")
+
+	forever := load
+	forever.TTL, forever.Forever = 0, true
+	expect(t, look(t, c, name, o, forever), precheck.FamilyFit, precheck.Warn, "TTL is 365d, and the job's ttl is forever: TTL => 'FOREVER' sets it")
+	other := tonight
+	expect(t, look(t, c, name, o, other), precheck.FamilyFit, precheck.Warn, "VERSIONS is 400: a behaviour has one")
+
+	few := c.Create(t, "d", "VERSIONS=399")
+	found = look(t, c, few, o, load)
+	expect(t, found, precheck.FamilyFit, precheck.Fail, "VERSIONS of family d is 399, and the job's layout needs 400", "alter '"+few+"', {NAME => 'd', VERSIONS => 400}")
+	if !errors.Is(found[precheck.FamilyFit].Err, table.ErrUnfit) {
+		t.Errorf("%v, want ErrUnfit", found[precheck.FamilyFit].Err)
+	}
+	if d := found[precheck.Regions].Detail; d != "1, all open" {
+		t.Errorf("of one region it says %q", d)
+	}
+	expect(t, look(t, c, create(t, c), o, load), precheck.Regions, precheck.OK, "all open, not cut as the layout suits")
 }
 
 // TestATableThatIsNotAsItMustBe lists the other checks all the same.

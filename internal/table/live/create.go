@@ -49,7 +49,8 @@ var familyDefaults = map[string]string{
 type Spec struct {
 	Splits      split.Points
 	Compression string        // none, snappy, gz, zstd or lz4
-	KeyLen      int           // bytes of every user's key, 0 where they differ
+	KeyLen      int           // bytes of every user's key, 0 where they differ or rows do not begin with them
+	Versions    int           // of a column, that the layout needs; 0 is one
 	TTL         time.Duration // from a behaviour's time on; 0 is for ever
 }
 
@@ -90,12 +91,12 @@ func NewDesign(address string, o Options, spec Spec) (*Design, error) {
 	return d, nil
 }
 
-// family is the family that usertrail wants: one version, since loading twice puts
-// the same cells again; a Bloom filter of users where all keys have one length, so
-// that a scan of a user's rows uses it too, and else of rows.
+// family is the family that usertrail wants: no more versions than the layout needs,
+// since loading twice puts the same cells again; a Bloom filter of users where all keys
+// have one length, so that a scan of a user's rows uses it too, and else of rows.
 func (s Spec) family(name string) wire.FamilySchema {
 	f := wire.FamilySchema{Name: name, Attributes: map[string]string{
-		versionsKey:    "1",
+		versionsKey:    strconv.Itoa(max(s.Versions, 1)),
 		bloomKey:       "ROW",
 		encodingKey:    "FAST_DIFF",
 		compressionKey: strings.ToUpper(s.Compression),

@@ -55,6 +55,10 @@ func TestStatementsForTheShell(t *testing.T) {
 			"hbase://zk1/trails", live.Options{Conf: none, Catalog: "beside"}, live.Spec{Compression: "gz"},
 			`create 'trails', {NAME => 'd', VERSIONS => 1, BLOOMFILTER => 'ROW', DATA_BLOCK_ENCODING => 'FAST_DIFF', COMPRESSION => 'GZ', BLOCKSIZE => 16384}`,
 		},
+		{
+			"hbase://zk1/trails", live.Options{Conf: none, Catalog: "beside"}, live.Spec{Compression: "gz", Versions: 400, TTL: 365 * 24 * time.Hour},
+			`create 'trails', {NAME => 'd', VERSIONS => 400, BLOOMFILTER => 'ROW', DATA_BLOCK_ENCODING => 'FAST_DIFF', COMPRESSION => 'GZ', BLOCKSIZE => 16384, TTL => 31536000}`,
+		},
 	} {
 		if got := design(t, x.address, x.options, x.spec).Statement(); got != x.want {
 			t.Errorf("the statement is\n%s\nwant\n%s", got, x.want)

@@ -62,6 +62,9 @@ func ttlNotes(f *wire.FamilySchema, load precheck.Load) []string {
 		return []string{err.Error()}
 	}
 	var notes []string
+	if load.Forever && kept > 0 {
+		notes = append(notes, fmt.Sprintf("TTL is %s, and the job's ttl is forever: TTL => 'FOREVER' sets it", days(kept)))
+	}
 	if load.TTL > 0 && load.TTL != kept {
 		notes = append(notes, fmt.Sprintf("TTL is %s, and the job's ttl is %s: TTL => %d sets it", keptFor(kept), days(load.TTL), int64(load.TTL/time.Second)))
 	}
