@@ -90,3 +90,61 @@ func TestATableIsMadeCheckedAndLoaded(t *testing.T) {
 		t.Errorf("of another job: %v", r)
 	}
 }
+
+// TestALayoutMakesItsTable takes layouts that need more of a table in HBase than the
+// default does.
+func TestALayoutMakesItsTable(t *testing.T) {
+	c := clustertest.Get(t)
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	dir := t.TempDir()
+	place := func(name string) string {
+		return fmt.Sprintf("{path: \"hbase://%s/%s\", catalog: %q, compression: gz}", c.ZooKeeper(), name, c.HDFS(t)+"/"+name)
+	}
+	j := writeJob(t, dir, place(c.Table(t))+"\nlayout: hashed")
+	night := []string{"--job", j, "--from", "2014-09-01", "--to", "2014-09-01"}
+	check := append([]string{"pre-check"}, night...)
+	r := bulkloads(t, 0, "create-table", "--job", j)
+	settings, ok := r["settings"].(map[string]any)
+	if !ok || settings["VERSIONS"] != "400" || settings["TTL"] != "31536000" || settings["BLOOMFILTER"] != "ROW" || r["regions"] != 16.0 {
+		t.Errorf("made: %v", r)
+	}
+	if r := bulkloads(t, 0, check...); r["fail"] != 0.0 || r["warn"] != 1.0 || !strings.Contains(fmt.Sprint(r["checks"]), "16, all open, cut as the layout suits") {
+		t.Errorf("when it is made, with days older than its TTL: %v", r)
+	}
+
+	writeJob(t, dir, place(c.Create(t, "d"))+"\nlayout: hashed")
+	r = bulkloads(t, 64, check...)
+	if got := fmt.Sprint(r["error"]); !strings.Contains(got, "VERSIONS of family d is 1, and the job's layout needs 400") || !strings.Contains(got, "VERSIONS => 400}") {
+		t.Errorf("of one version: %v", r)
+	}
+	r = bulkloads(t, 64, append(night, "--quiet")...)
+	if got := fmt.Sprint(r["error"]); r["loaded"] != 0.0 || !strings.Contains(got, "pre-check family-fit: ") {
+		t.Errorf("loaded into one version: %v", r)
+	}
+}
+
+// TestWhatALayoutCannotHoldIsNotPut loads users that are no numbers of three digits, by
+// puts and by HFiles.
+func TestWhatALayoutCannotHoldIsNotPut(t *testing.T) {
+	c := clustertest.Get(t)
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	dir := t.TempDir()
+	name := c.Create(t, "d")
+	address := fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name)
+	j := writeJob(t, dir, fmt.Sprintf("{path: %q, catalog: %q}\nlayout: fixed/3", address, c.HDFS(t)+"/catalog"))
+	for _, mode := range []string{"put", "hfile"} {
+		r := bulkloads(t, 64, "--job", j, "--from", "2014-09-01", "--to", "2014-09-01", "--mode", mode, "--quiet")
+		got := fmt.Sprint(r["error"])
+		for _, says := range []string{"logs/2014-09-01/play.csv: ", "record at byte ", `user ID "0`, "layout"} {
+			if !strings.Contains(got, says) {
+				t.Errorf("by %s: %s, without %q", mode, got, says)
+			}
+		}
+		if r["loaded"] != 0.0 || r["quarantined"] != 0.0 {
+			t.Errorf("by %s: %v", mode, r)
+		}
+	}
+	if d := c.Digest(t, name); d.Cells != 0 {
+		t.Errorf("the table has %d cells", d.Cells)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
+	"usertrail/internal/job"
 	"usertrail/internal/table/live"
 )
 
@@ -21,6 +23,7 @@ type tableResult struct {
 	Catalog  string            `json:"catalog,omitempty"`
 	Family   string            `json:"family,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"` // of the family, as HBase writes them
+	Layout   string            `json:"layout,omitempty"`
 	Regions  int               `json:"regions"`
 	Sampled  int               `json:"sampled"` // users' keys that were looked at
 	Made     bool              `json:"made"`
@@ -40,11 +43,13 @@ func newCreateTable(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create-table",
 		Short: "Make a table in HBase that suits user trails",
-		Long: `Create-table makes the table that --table or the job names, in HBase: cut into regions by a
-sample of the logs of --from to --to, or evenly over the users --ids; with one version, a Bloom
-filter of users where their keys are equally long, FAST_DIFF, small blocks, the compression and ttl
-of the job, and its catalog noted down. Its namespace must be there. --print prints the statement
-for HBase's shell, and makes nothing.
+		Long: `Create-table makes the table that --table or the job names, in HBase, for the job's layout: cut
+into regions by a sample of the logs of --from to --to, or evenly over the users --ids, or, for
+layout hashed, into equal parts whoever the users are; with one version, or as many as the layout
+needs; with a Bloom filter of users where rows begin with them and they are equally long, and else
+of rows; with FAST_DIFF, small blocks, the compression and ttl of the job, and its catalog noted
+down. Its namespace must be there. --print prints the statement for HBase's shell, and makes
+nothing.
 
 Status 99 says that the table is there and just so, 73 that it is there and differs.`,
 		Example: `  bulkload create-table --table hbase://zk1,zk2:2181/stb:trails --from 2014-09-01 --to 2014-09-03 --regions 64
@@ -59,7 +64,7 @@ Status 99 says that the table is there and just so, 73 that it is there and diff
 	f.StringVar(&o.flags.From, "from", "", "first date of the logs to sample, YYYY-MM-DD")
 	f.StringVar(&o.flags.To, "to", "", "last date, included, YYYY-MM-DD")
 	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, separated by commas")
-	f.IntVar(&o.regions, "regions", 0, "how many regions (default the job's, else one for every 256 MiB of the logs, at most 64)")
+	f.IntVar(&o.regions, "regions", 0, "how many regions (default the job's, else one for every 256 MiB of the logs, at most 64, or 16 of layout hashed)")
 	f.StringVar(&o.ids, "ids", "", "cut evenly over these users, FIRST..LAST, instead of a sample")
 	f.BoolVar(&o.print, "print", false, "print the statement for HBase's shell, and make nothing")
 	o.flags.Waits.Add(c)
@@ -109,45 +114,59 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 	if err != nil {
 		return nil, r, err
 	}
-	r = tableResult{Table: d.Address(), Catalog: d.Catalog(), Regions: d.Regions(), Sampled: fit.Users}
+	r = tableResult{Table: d.Address(), Catalog: d.Catalog(), Layout: cfg.Job.Layout, Regions: d.Regions(), Sampled: fit.Users}
 	r.Family, r.Settings = d.Family()
 	return d, r, nil
 }
 
-// fit cuts the table, by IDs or by logs.
+// fit cuts the table: as its layout says, by IDs, or by logs.
 func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, error) {
 	if o.regions < 0 || o.regions > maxRegions {
 		return bulkload.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", command.ErrUsage, o.regions, maxRegions)
 	}
-	if o.ids == "" {
-		var err error
+	logs := o.flags.From != "" || o.flags.To != "" || len(o.flags.Types) > 0
+	cut, ok, err := bulkload.FitLayout(cfg.Job, o.regions)
+	switch {
+	case err != nil:
+		return bulkload.Fit{}, err
+	case ok && (logs || o.ids != ""):
+		return bulkload.Fit{}, fmt.Errorf("%w: a table of layout %s is cut alike whoever its users are: leave out --from, --to, --types and --ids", command.ErrUsage, cfg.Job.Layout)
+	case ok:
+		return cut, nil
+	case o.ids == "":
 		if cfg.Span, err = o.flags.Span(); err != nil {
 			return bulkload.Fit{}, fmt.Errorf("%w; or --ids FIRST..LAST", err)
 		}
 		return bulkload.FitLogs(ctx, cfg, o.regions)
-	}
-	if o.flags.From != "" || o.flags.To != "" || len(o.flags.Types) > 0 {
+	case logs:
 		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs no logs: say it, or --from and --to", command.ErrUsage)
 	}
+	return o.fitIDs(cfg.Job)
+}
+
+// fitIDs cuts the table evenly over the IDs of the flag.
+func (o *creator) fitIDs(j *job.Job) (bulkload.Fit, error) {
 	ids, err := bulkload.ParseIDs(o.ids)
 	if err != nil {
 		return bulkload.Fit{}, err
 	}
-	n := o.regions
-	if n == 0 {
-		n = cfg.Job.Table.Regions
-	}
+	n := cmp.Or(o.regions, j.Table.Regions)
 	if n == 0 {
 		return bulkload.Fit{}, fmt.Errorf("%w: --ids does not tell how much there will be: say --regions, or table: {regions: …} in the job", command.ErrUsage)
 	}
-	return bulkload.FitIDs(ids, n)
+	return bulkload.FitIDs(j, ids, n)
 }
 
 // maxRegions is that of a job.
 const maxRegions = 100_000
 
 func printTable(w io.Writer, r tableResult) {
-	fmt.Fprintf(w, "made        %s, %d regions, cut by %s users\n", r.Table, r.Regions, humanize.Comma(int64(r.Sampled)))
+	by := fmt.Sprintf("cut by %s users", humanize.Comma(int64(r.Sampled)))
+	if r.Sampled == 0 {
+		by = "cut as the layout suits"
+	}
+	fmt.Fprintf(w, "made        %s, %d regions, %s\n", r.Table, r.Regions, by)
+	fmt.Fprintf(w, "layout      %s\n", r.Layout)
 	fmt.Fprintf(w, "family      %s: %s\n", r.Family, listed(r.Settings))
 	fmt.Fprintf(w, "catalog     %s\n", r.Catalog)
 }

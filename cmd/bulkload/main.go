@@ -170,7 +170,7 @@ func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
 	if p.New {
 		how = "would be made"
 	}
-	fmt.Fprintf(w, "table       %s %s, %d regions\n", cfg.Store.Address(), how, len(p.Regions))
+	fmt.Fprintf(w, "table       %s %s, layout %s, %d regions\n", cfg.Store.Address(), how, cfg.Job.Layout, len(p.Regions))
 	printChoice(w, p.Choice)
 	for i, b := range p.Batches {
 		when := "files without a date"

@@ -89,14 +89,17 @@ func (l *load) previewRegions(ctx context.Context, inputs []*input) ([]PreviewRe
 		files[i] = in.Input
 	}
 	s, err := l.sample(ctx, files)
+	if err == nil {
+		err = s.unfit
+	}
 	if err != nil {
 		return nil, err
 	}
 	out := make([]PreviewRegion, len(regions))
 	for i, r := range regions {
 		out[i].Region = r.String()
-		if len(s) > 0 {
-			out[i].Share = float64(sampledIn(s, r)) / float64(len(s))
+		if n := len(s.samples); n > 0 {
+			out[i].Share = float64(sampledIn(s.samples, r)) / float64(n)
 			out[i].Bytes = int64(out[i].Share * float64(l.result.Bytes))
 		}
 	}

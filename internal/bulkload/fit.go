@@ -1,12 +1,15 @@
 package bulkload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
+	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/split"
@@ -16,11 +19,30 @@ import (
 // split points: a thousand for each region where there are many regions.
 const sampledIDs = 1 << 17
 
+// evenRegions is into how many regions a table is cut that its layout cuts, where nobody
+// says another number: as many as HBase's own tools are mostly told.
+const evenRegions = 16
+
 // A Fit is how a table is to be cut for the users that are to be in it.
 type Fit struct {
 	Splits split.Points
-	KeyLen int // bytes of every key that was looked at, 0 where they differ
+	KeyLen int // bytes of every key that was looked at, 0 where they differ or rows do not begin with them
 	Users  int // keys that were looked at, repeated ones too
+}
+
+// FitLayout cuts a table for j's layout into n regions, if it can be cut well whoever the
+// users are; n is 0 for as many as the job says, or 16. It returns false where the users
+// decide.
+func FitLayout(j *job.Job, n int) (Fit, bool, error) {
+	l, err := layout.ByName(j.Layout)
+	if err != nil {
+		return Fit{}, false, err
+	}
+	splits := l.Traits().Splits
+	if splits == nil {
+		return Fit{}, false, nil
+	}
+	return Fit{Splits: splits(cmp.Or(n, j.Table.Regions, evenRegions))}, true, nil
 }
 
 // FitLogs cuts a table by a sample of the logs that cfg asks for into n regions; 0 is
@@ -34,18 +56,20 @@ func FitLogs(ctx context.Context, cfg Config, n int) (Fit, error) {
 	if err != nil {
 		return Fit{}, err
 	}
-	samples, err := l.sample(ctx, found.Inputs)
-	if err != nil {
+	s, err := l.sample(ctx, found.Inputs)
+	switch {
+	case err != nil:
 		return Fit{}, err
-	}
-	if len(samples) == 0 {
+	case s.unfit != nil:
+		return Fit{}, s.unfit
+	case len(s.samples) == 0:
 		return Fit{}, fmt.Errorf("%w: no good record in the beginnings of %d files below %s to see users of: say other dates, or --ids FIRST..LAST",
 			job.ErrNoInput, len(found.Inputs), l.job.Pattern.Root)
 	}
 	if n == 0 {
 		n = l.regionsFor(found.Inputs)
 	}
-	return fit(samples, n), nil
+	return fit(l.layout, s.samples, n), nil
 }
 
 // An IDRange is a numbered population: IDs of a common prefix, then a number, which
@@ -100,19 +124,41 @@ func cutNumber(s string) (prefix, digits string) {
 }
 
 // FitIDs cuts a table for a numbered population into n regions.
-func FitIDs(ids IDRange, n int) (Fit, error) {
-	l, err := layout.ByName(layout.Default)
+func FitIDs(j *job.Job, ids IDRange, n int) (Fit, error) {
+	l, err := layout.ByName(j.Layout)
 	if err != nil {
 		return Fit{}, err
+	}
+	if !l.Traits().Together {
+		return Fit{}, fmt.Errorf("%w: --ids: rows of the layout %s do not begin with their users: say --from and --to, so that logs tell where they lie", ErrRequest, l.Name())
+	}
+	for _, n := range []uint64{ids.first, ids.last} {
+		if err := fitsID(j, l, ids.id(n)); err != nil {
+			return Fit{}, err
+		}
 	}
 	count := ids.last - ids.first + 1
 	step := ids.step(count)
 	samples := make([]split.Sample, 0, min(count, sampledIDs))
 	for at := uint64(0); len(samples) < cap(samples); at = (at + step) % count {
-		id := fmt.Appendf(nil, "%s%0*d", ids.prefix, ids.digits, ids.first+at)
-		samples = append(samples, split.Sample{Key: l.AppendUserKey(nil, id), Weight: 1})
+		samples = append(samples, split.Sample{Key: l.AppendUserKey(nil, ids.id(ids.first+at)), Weight: 1})
 	}
-	return fit(samples, n), nil
+	return fit(l, samples, n), nil
+}
+
+// id is the ID with a number.
+func (r IDRange) id(n uint64) []byte { return fmt.Appendf(nil, "%s%0*d", r.prefix, r.digits, n) }
+
+// fitsID refuses an ID that the layout cannot hold.
+func fitsID(j *job.Job, l layout.Layout, id []byte) error {
+	zone, err := time.LoadLocation(j.Schema.Zone)
+	if err != nil {
+		return fmt.Errorf("%w: zone of the table: %w", job.ErrJob, err)
+	}
+	if err := l.Fits(j.Schema, &behaviour.Record{User: id, Date: behaviour.DateAt(0, zone)}); err != nil {
+		return fmt.Errorf("%w: --ids: %w", ErrRequest, err)
+	}
+	return nil
 }
 
 // step is how far the next sampled ID lies from the last one, around the end. Keys
@@ -130,13 +176,21 @@ func (r IDRange) step(count uint64) uint64 {
 	return step
 }
 
-func fit(samples []split.Sample, n int) Fit {
-	f := Fit{Splits: split.Balanced(samples, n), KeyLen: len(samples[0].Key), Users: len(samples)}
-	for _, s := range samples {
-		if len(s.Key) != f.KeyLen {
-			f.KeyLen = 0
-			break
-		}
+func fit(l layout.Layout, samples []split.Sample, n int) Fit {
+	f := Fit{Splits: split.Balanced(samples, n), Users: len(samples)}
+	if l.Traits().Together {
+		f.KeyLen = keyLen(samples)
 	}
 	return f
+}
+
+// keyLen is how long all keys are, 0 where they differ.
+func keyLen(samples []split.Sample) int {
+	n := len(samples[0].Key)
+	for _, s := range samples {
+		if len(s.Key) != n {
+			return 0
+		}
+	}
+	return n
 }

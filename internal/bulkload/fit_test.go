@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 )
 
 func TestIDsAreCutEvenly(t *testing.T) {
+	j := newYard(t, twoKinds).job
 	for _, x := range []struct {
 		ids     string
 		format  string
@@ -30,7 +32,7 @@ func TestIDsAreCutEvenly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := bulkload.FitIDs(ids, x.regions)
+		fit, err := bulkload.FitIDs(j, ids, x.regions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,5 +88,89 @@ func TestLogsTellHowATableIsCut(t *testing.T) {
 	y.job.Table.Regions = 8
 	if fit, err = bulkload.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 0); err != nil || len(fit.Splits) != 7 {
 		t.Errorf("as the job says: %d points, %v", len(fit.Splits), err)
+	}
+}
+
+// laidOut is twoKinds with a layout.
+func laidOut(name string) string { return "layout: " + name + twoKinds }
+
+// TestALayoutDecidesHowIDsAreCut cuts a numbered population where its rows begin with the
+// ID as it is, where they begin with six digits, and where they do not begin with it.
+func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
+	cut := func(name, ids string) (bulkload.Fit, error) {
+		r, err := bulkload.ParseIDs(ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bulkload.FitIDs(newYard(t, laidOut(name)).job, r, 4)
+	}
+	for _, x := range []struct {
+		layout, ids string
+		begin       []string // with which each split point begins
+		keyLen      int
+	}{
+		{"tall", "u1000..u4999", []string{"u2", "u3", "u4"}, 6},
+		{"fixed", "1..4000", []string{"0010", "0020", "0030"}, 6},
+		{"fixed/8", "1..4000", []string{"000010", "000020", "000030"}, 8},
+	} {
+		fit, err := cut(x.layout, x.ids)
+		begins := func(point []byte, with string) bool { return strings.HasPrefix(string(point), with) }
+		if err != nil || !slices.EqualFunc(fit.Splits, x.begin, begins) || fit.KeyLen != x.keyLen {
+			t.Errorf("%s: cut at %q, keys of %d bytes, %v; want near %q, of %d", x.layout, fit.Splits, fit.KeyLen, err, x.begin, x.keyLen)
+		}
+	}
+	for name, says := range map[string]string{"fixed": "1000000", "hashed": "do not begin with their users"} {
+		if _, err := cut(name, "1..1000000"); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want ErrRequest that says %s", name, err, says)
+		}
+	}
+}
+
+// TestALayoutMayCutATableItself is of as many regions as asked for, as the job says, and
+// as nobody says.
+func TestALayoutMayCutATableItself(t *testing.T) {
+	j := newYard(t, laidOut("hashed")).job
+	for _, x := range []struct{ asked, job, want int }{{4, 8, 4}, {0, 8, 8}, {0, 0, 16}, {1, 0, 1}} {
+		j.Table.Regions = x.job
+		fit, ok, err := bulkload.FitLayout(j, x.asked)
+		if err != nil || !ok || len(fit.Splits) != x.want-1 || fit.KeyLen != 0 || fit.Splits.Validate() != nil {
+			t.Errorf("%+v: cut at %q, keys of %d bytes, %t, %v", x, fit.Splits, fit.KeyLen, ok, err)
+		}
+	}
+	for _, name := range []string{"reversed", "tall", "wide", "game", "game-time", "fixed"} {
+		if fit, ok, err := bulkload.FitLayout(newYard(t, laidOut(name)).job, 4); ok || err != nil || fit.Splits != nil {
+			t.Errorf("%s: cut at %q, %t, %v; want that its users decide", name, fit.Splits, ok, err)
+		}
+	}
+}
+
+func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
+	y := newYard(t, laidOut("fixed"))
+	y.write("2014-09-01/play.csv", header+"42,2014-09-01 08:00:00,a,1\nsomebody,2014-09-01 08:00:00,a,1\n")
+	_, err := bulkload.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4)
+	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "play.csv: record at byte 51: ") || !strings.Contains(err.Error(), "somebody") {
+		t.Errorf("%v, want ErrRequest that names the file, the place and the user", err)
+	}
+}
+
+// TestATableOfFilesIsCutAsItsLayoutIs has half of the users in each of two regions, though
+// the logs know only those of one.
+func TestATableOfFilesIsCutAsItsLayoutIs(t *testing.T) {
+	y := newYard(t, laidOut("hashed"))
+	y.job.Table.Regions = 4
+	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.load(nil, "2014-09-01", "2014-09-01")
+	opened, err := y.store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	var starts []string
+	regions, err := opened.Regions(t.Context())
+	for _, r := range regions {
+		starts = append(starts, string(r.Start))
+	}
+	if got := fmt.Sprintf("%q", starts); err != nil || got != `["" "40000000" "80000000" "c0000000"]` {
+		t.Errorf("regions begin at %s, %v", got, err)
 	}
 }

@@ -78,9 +78,8 @@ func (l *load) open(ctx context.Context, found job.Found) error {
 // extend gives the table what is new in the job. It comes after recover: a load that
 // is finished there brings the schema of its own job.
 func (l *load) extend() error {
-	if has := l.target.Info().Layout.Name(); has != l.layout.Name() {
-		return fmt.Errorf("%w: %s: layout: the job says %s, and the table %s has %s: bulkload convert makes another table of it, or take the job's word back",
-			ErrRequest, l.job.Name, l.layout.Name(), l.cfg.Store.Address(), has)
+	if err := l.sameLayout(l.target.Info()); err != nil {
+		return err
 	}
 	if err := l.target.Extend(l.job.Schema); err != nil {
 		return fmt.Errorf("%w: %w", job.ErrJob, err)

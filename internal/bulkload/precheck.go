@@ -31,7 +31,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 		return nil, err
 	}
 	p := &preCheck{load: l, alone: true}
-	p.where = precheck.Load{Span: cfg.Span, HFiles: cfg.Mode != Put, Puts: cfg.Mode != HFile, TTL: l.job.Table.TTL}
+	p.where = l.asked(precheck.Load{HFiles: cfg.Mode != Put, Puts: cfg.Mode != HFile})
 	found := p.input(ctx)
 	opened := p.table(ctx)
 	var inputs []*input
@@ -50,7 +50,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 // which leaves out that file alone and says so.
 func (l *load) preCheck(ctx context.Context, inputs []*input) error {
 	p := &preCheck{load: l}
-	p.where = precheck.Load{Span: l.cfg.Span, HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true, TTL: l.job.Table.TTL}
+	p.where = l.asked(precheck.Load{HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true})
 	p.rest(ctx, inputs)
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -61,6 +61,13 @@ func (l *load) preCheck(ctx context.Context, inputs []*input) error {
 		}
 	}
 	return precheck.Failure(p.List)
+}
+
+// asked adds to where what the request and the job ask for.
+func (l *load) asked(where precheck.Load) precheck.Load {
+	where.Span, where.Traits = l.cfg.Span, l.layout.Traits()
+	where.TTL, where.Forever = l.job.Table.TTL, l.job.Table.Forever
+	return where
 }
 
 // A preCheck gathers the checks of a load.
@@ -106,7 +113,11 @@ func (p *preCheck) table(ctx context.Context) error {
 		return err
 	}
 	defer t.Close()
-	p.OK(precheck.LayoutKnown, "%s", t.Info().Layout.Name())
+	if err := p.sameLayout(t.Info()); err != nil {
+		p.Fail(precheck.LayoutKnown, err, "")
+	} else {
+		p.OK(precheck.LayoutKnown, "%s", t.Info().Layout.Name())
+	}
 	if loads, err := t.Ledgers(ctx); err == nil { // else the load says what is wrong with them
 		p.ledgers = newLedgers(loads)
 	}
@@ -116,6 +127,16 @@ func (p *preCheck) table(ctx context.Context) error {
 	}
 	p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
 	return nil
+}
+
+// sameLayout refuses a job whose layout is not that of a table that is there.
+func (l *load) sameLayout(info table.Info) error {
+	has := info.Layout.Name()
+	if has == l.layout.Name() {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: layout: the job's is %s, and table %s has %s for ever: write layout: %s, or name another table; bulkload convert makes one of a table of files",
+		job.ErrJob, l.job.Name, l.layout.Name(), info.Address, has, has)
 }
 
 // unopened says why the table does not open, unless the store has said it.
@@ -180,7 +201,7 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 		})
 	}
 	_ = g.Wait() // none fails: what is found out is in fates
-	var unread, refused []error
+	var unread, refused, unfit []error
 	for _, f := range fates {
 		if f.unread != nil {
 			unread = append(unread, f.unread)
@@ -188,11 +209,16 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 		if f.refused != nil {
 			refused = append(refused, f.refused)
 		}
+		if f.unfit != nil {
+			unfit = append(unfit, f.unfit)
+		}
 	}
 	name := precheck.InputReadable
 	switch {
 	case len(unread) > 0:
 		p.Fail(name, joined(unread), "")
+	case len(unfit) > 0:
+		p.Fail(name, joined(unfit), "")
 	case len(refused) > 0 && p.alone:
 		p.Fail(name, joined(refused), "the load would leave these files out")
 	default:
@@ -201,10 +227,12 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 }
 
 // A fate is what becomes of a file: nothing is wrong with its beginning, or where it
-// lies it cannot be read, or nothing of it can be loaded.
-type fate struct{ unread, refused error }
+// lies it cannot be read, or nothing of it can be loaded, or nothing at all, because of a
+// record that the layout cannot hold.
+type fate struct{ unread, refused, unfit error }
 
-// head opens a file and reads as far as the header.
+// head opens a file and reads as far as the header, and where no load follows, which
+// will, the records behind it.
 func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 	f, err := p.cfg.FS.Open(ctx, in.Path)
 	if err != nil {
@@ -213,14 +241,19 @@ func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 	defer f.Close()
 	src := &source{r: f}
 	r, err := record.Open(src, in.File(), &p.job.Format)
+	var parser *record.Parser
 	if err == nil {
 		defer r.Close()
-		_, err = record.NewParser(&p.job.Format, in.File(), r.Header())
+		parser, err = record.NewParser(&p.job.Format, in.File(), r.Header())
+	}
+	s := &sampler{load: p.load, in: in}
+	if err == nil && p.alone {
+		err = s.take(src, r, parser)
 	}
 	if src.err != nil {
 		return fate{unread: src.err}
 	}
-	return fate{refused: err}
+	return fate{refused: err, unfit: s.unfit}
 }
 
 // temp wants room for the sorted runs of the largest batch, where they do not stay in

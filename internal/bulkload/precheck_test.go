@@ -151,6 +151,42 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 	want(t, found, precheck.SchemaFits, precheck.Skipped, "does not open")
 }
 
+// TestAJobOfAnotherLayoutIsRefused by the pre-check, a load, a dry run, a replay and a plan.
+func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
+	y := newYard(t, laidOut("tall"))
+	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\nu1,never,a,1\n")
+	cfg := y.config("2014-09-01", "2014-09-01")
+	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall, which the first load begins")
+	y.load(nil, "2014-09-01", "2014-09-01")
+	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall")
+	before := y.trails(true)
+
+	y.is(twoKinds)
+	y.write("2014-09-02/play.csv", header+"u2,2014-09-02 08:00:00,a,1\n")
+	cfg = y.config("2014-09-01", "2014-09-02")
+	says := "the job's is reversed, and table " + y.store.Dir + " has tall for ever: write layout: tall"
+	want(t, check(t, cfg), precheck.LayoutKnown, precheck.Fail, says)
+	for what, try := range map[string]func() error{
+		"a load":    func() error { _, err := bulkload.Run(t.Context(), cfg); return err },
+		"a dry run": func() error { _, err := bulkload.DryRun(t.Context(), cfg); return err },
+		"a replay": func() error {
+			_, err := bulkload.Replay(t.Context(), cfg, y.store.Quarantine("2014-09-01/play.csv"))
+			return err
+		},
+		"a plan": func() error {
+			_, _, err := bulkload.Plan(t.Context(), bulkload.PlanConfig{Config: cfg, PieceSize: 1 << 20})
+			return err
+		},
+	} {
+		if err := try(); !errors.Is(err, job.ErrJob) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want ErrJob that says %s", what, err, says)
+		}
+	}
+	if got := y.trails(true); !slices.Equal(got, before) {
+		t.Errorf("the table holds\n%s\nwant what it held,\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
+	}
+}
+
 func TestPreCheckWantsRoom(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.write("2014-09-01/play.csv", header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))

@@ -19,18 +19,21 @@ const (
 )
 
 // sampleSplits chooses the regions of a table that is to be made: as many as the
-// job says, or one for every regionBytes, and of equal weight in the beginnings
-// of some of the files.
+// job says, or one for every regionBytes, where the layout cuts them, or else of equal
+// weight in the beginnings of some of the files.
 func (l *load) sampleSplits(ctx context.Context, inputs []job.Input) (split.Points, error) {
 	n := l.regionsFor(inputs)
 	if n == 1 {
 		return nil, nil
 	}
-	samples, err := l.sample(ctx, inputs)
+	if splits := l.layout.Traits().Splits; splits != nil {
+		return splits(n), nil
+	}
+	s, err := l.sample(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
-	return split.Balanced(samples, n), nil
+	return split.Balanced(s.samples, n), nil
 }
 
 // regionsFor is into how many regions a table for these files is cut.
@@ -45,8 +48,8 @@ func (l *load) regionsFor(inputs []job.Input) int {
 	return int(min(max(total/regionBytes, 1), maxRegions))
 }
 
-// sample takes the user keys of records in some of the files.
-func (l *load) sample(ctx context.Context, inputs []job.Input) ([]split.Sample, error) {
+// sample takes what rows begin with of records in some of the files.
+func (l *load) sample(ctx context.Context, inputs []job.Input) (*sampler, error) {
 	s := &sampler{load: l}
 	step := max(len(inputs)/sampleFiles, 1)
 	for i := 0; i < len(inputs); i += step {
@@ -54,19 +57,23 @@ func (l *load) sample(ctx context.Context, inputs []job.Input) ([]split.Sample, 
 			return nil, fmt.Errorf("sample %s: %w", inputs[i].Path, err)
 		}
 	}
-	return s.samples, nil
+	return s, nil
 }
 
-// A sampler takes the user keys of good records.
+// A sampler takes what rows begin with of good records: keys of users, or whole rows
+// where a user's lie apart.
 type sampler struct {
 	load    *load
+	in      job.Input
 	samples []split.Sample
+	unfit   error // of the first record that the layout cannot hold; it wraps ErrRequest
 }
 
 // read takes the beginning of a file. What is wrong with the file is found, and
 // said, when it is loaded; that it could not be read is said at once, since the
 // table's regions would be others without it.
 func (s *sampler) read(ctx context.Context, in job.Input) error {
+	s.in = in
 	f, err := s.load.cfg.FS.Open(ctx, in.Path)
 	if err != nil {
 		return err
@@ -82,6 +89,11 @@ func (s *sampler) read(ctx context.Context, in job.Input) error {
 	if err != nil {
 		return nil
 	}
+	return s.take(src, r, p)
+}
+
+// take takes the beginning of a file that is open.
+func (s *sampler) take(src *source, r *record.Reader, p *record.Parser) error {
 	c, err := r.Next(make([]byte, 0, sampleBytes))
 	if err != nil && err != io.EOF {
 		return src.err
@@ -91,7 +103,19 @@ func (s *sampler) read(ctx context.Context, in job.Input) error {
 
 // Keep implements record.Sink.
 func (s *sampler) Keep(r *behaviour.Record) error {
-	key := s.load.layout.AppendUserKey(nil, r.User)
+	l, schema := s.load.layout, s.load.job.Schema
+	if err := l.Fits(schema, r); err != nil {
+		if s.unfit == nil {
+			s.unfit = fmt.Errorf("%w: %s: record at byte %d: %w", ErrRequest, s.in.Path, r.ID, err)
+		}
+		return nil
+	}
+	var key []byte
+	if l.Traits().Together {
+		key = l.AppendUserKey(nil, r.User)
+	} else {
+		key = l.AppendRow(nil, schema, r)
+	}
 	s.samples = append(s.samples, split.Sample{Key: slices.Clip(key), Weight: 1})
 	return nil
 }

@@ -14,7 +14,7 @@
 //     wherever the command was started.
 //   - Fields keep the order of the file; kinds stand in order of ID.
 //   - Digest is the same for two files that mean the same, whatever their
-//     layout, comments and order of keys.
+//     comments, blanks and order of keys.
 //   - Find gives the same inputs in the same order for the same files, each
 //     file once.
 //
