@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -30,9 +31,9 @@ type Meaning struct {
 	Date        behaviour.Date `json:"date"`
 	BehaviourID uint16         `json:"behaviour_id"`
 	Behaviour   string         `json:"behaviour,omitempty"` // if a table names it
-	Field       string         `json:"field"`               // column.Marker for the cell that only marks a record
+	Field       string         `json:"field"`               // column.Marker for the cell that only marks a record, empty if there are several
 	ID          int64          `json:"id"`                  // column ID
-	Value       string         `json:"value"`
+	Value       string         `json:"value"`               // of several fields FIELD=VALUE, with blanks between
 }
 
 // headCells returns the first n cells.
@@ -78,7 +79,7 @@ func (r *reading) meaning(c *cell.Cell) *Meaning {
 }
 
 // decode lets the layout read c as if it were all there is of its record: then
-// the only value of the only event is c's.
+// the values of the only event are c's.
 func (r *reading) decode(c *cell.Cell) *Meaning {
 	var m Meaning
 	r.batch.Reset()
@@ -94,10 +95,15 @@ func (r *reading) decode(c *cell.Cell) *Meaning {
 	m.Date, m.ID = behaviour.Date(ev.Date), ev.ID
 	m.BehaviourID, m.Behaviour = kind.ID, kind.Name
 	m.Field, m.Value = column.Marker, valueText(c.Value)
+	var pairs []string
 	for i, f := range kind.Fields {
 		if v := r.batch.Value(r.batch.Refs[int(ev.Refs)+i]); v != nil {
 			m.Field, m.Value = f.Name, f.Type.Text(v)
+			pairs = append(pairs, m.Field+"="+m.Value)
 		}
+	}
+	if len(pairs) > 1 {
+		m.Field, m.Value = "", strings.Join(pairs, " ")
 	}
 	return &m
 }

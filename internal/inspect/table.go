@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 )
 
@@ -17,6 +18,7 @@ import (
 type Table struct {
 	Address     string            `json:"address,omitempty"` // of a live table
 	Layout      string            `json:"layout"`
+	Versions    int               `json:"versions,omitempty"` // of a column, that a family in HBase must keep; not of one
 	Family      string            `json:"family"`
 	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
@@ -128,7 +130,7 @@ func (l *look) tableManifest(name string) (*manifest.Table, error) {
 // newTable says what the manifest alone says.
 func newTable(m *manifest.Table) *Table {
 	t := &Table{
-		Address: m.Address, Layout: m.Layout, Family: m.Family, Compression: m.Compression,
+		Address: m.Address, Layout: m.Layout, Versions: versions(m.Layout), Family: m.Family, Compression: m.Compression,
 		Schema: m.Schema, Dropped: m.DroppedBefore, Files: m.Files, Loads: []Load{},
 	}
 	for _, ref := range m.Loads {
@@ -151,6 +153,16 @@ func newTable(m *manifest.Table) *Table {
 		t.Total.add(f)
 	}
 	return t
+}
+
+// versions is how many of a column a layout needs, 0 where it is one, or where nobody
+// knows the layout.
+func versions(name string) int {
+	l, err := layout.ByName(name)
+	if err != nil {
+		return 0
+	}
+	return l.Traits().Versions
 }
 
 func (t *Table) addLedger(load *Load, ledger *manifest.Load) {

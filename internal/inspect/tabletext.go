@@ -12,6 +12,7 @@ func (t *Table) text(p *page) {
 	p.facts(
 		fact{"table", t.Address},
 		fact{"layout", t.Layout},
+		fact{"versions", t.versions()},
 		fact{"family", t.Family},
 		fact{"compression", t.Compression},
 		fact{"zone", t.Schema.Zone},
@@ -38,6 +39,14 @@ func (t *Table) files() string {
 		return ""
 	}
 	return count(t.Total.Files)
+}
+
+// versions says how many a family in HBase must keep, where it is more than one.
+func (t *Table) versions() string {
+	if t.Versions <= 1 {
+		return ""
+	}
+	return count(t.Versions) + " of a column, in HBase"
 }
 
 func (t *Table) dropped() string {
