@@ -35,9 +35,6 @@ func TestNamesThatAreNoLayout(t *testing.T) {
 		"fixed/6/8":  "fixed",
 		"fixed/ 6":   "fixed",
 	} {
-		if first, _, _ := strings.Cut(name, "/"); says != "" && first == says && !slices.Contains(layout.Names(), first) {
-			continue
-		}
 		l, err := layout.ByName(name)
 		switch {
 		case says == "" && err == nil:
@@ -63,15 +60,14 @@ func TestANameIsRegisteredOnce(t *testing.T) {
 
 // fuzzSchema has a kind without fields, and one with more than the hot five.
 func fuzzSchema() *behaviour.Schema {
-	s := &behaviour.Schema{Zone: "Europe/Berlin", Kinds: []behaviour.Kind{
-		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}, {Name: "a", Type: behaviour.Bool}}},
+	return &behaviour.Schema{Zone: "Europe/Berlin", Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: []behaviour.Field{
+			{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}, {Name: "a", Type: behaviour.Bool}, {Name: "t", Type: behaviour.Timestamp},
+			{Name: "d", Type: behaviour.Day}, {Name: "f", Type: behaviour.Double}, {Name: "s", Type: behaviour.String},
+		}},
 		{ID: 7, Name: "play_list", Fields: []behaviour.Field{{Name: "titles", Type: behaviour.String}, {Name: "title", Type: behaviour.String}}},
 		{ID: 65535, Name: "login"},
 	}}
-	for _, f := range []behaviour.Field{{Name: "t", Type: behaviour.Timestamp}, {Name: "d", Type: behaviour.Day}, {Name: "f", Type: behaviour.Double}, {Name: "s", Type: behaviour.String}} {
-		s.Kinds[0].Fields = append(s.Kinds[0].Fields, f)
-	}
-	return s
 }
 
 // FuzzCells gives a layout any two cells: it refuses or takes them, and does not panic.
