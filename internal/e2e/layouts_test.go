@@ -20,6 +20,7 @@ import (
 	_ "usertrail/internal/layout/toy"
 	"usertrail/internal/table/files"
 	"usertrail/internal/userlist"
+	"usertrail/internal/verify"
 )
 
 const layouts = "docs/layouts.md"
@@ -123,7 +124,7 @@ func TestEveryLayoutGivesTheSameTrails(t *testing.T) {
 	}
 }
 
-// loadLayout loads the journeys of a span into a new table of a layout.
+// loadLayout loads the journeys of a span into a new table of a layout, and verifies it.
 func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
 	t.Helper()
 	text := document(t, "jobs/"+journey.job)
@@ -139,6 +140,10 @@ func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
 	})
 	if err := errors.Join(err, r.Check()); err != nil || r.Loaded == 0 {
 		t.Fatalf("%s: loaded %+v, %v", name, r.Counts, err)
+	}
+	v, err := verify.Run(t.Context(), verify.Config{Store: files.Store{FS: disk, Dir: dir}, Workers: 2, Progress: quiet})
+	if err != nil || v.Cells == 0 || v.DifferingDays > 0 || v.ForeignCells > 0 {
+		t.Errorf("%s: verify: %+v, %v", name, v, err)
 	}
 }
 
