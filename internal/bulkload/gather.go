@@ -61,7 +61,8 @@ func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 }
 
 // gather gives row after row to a sink.
-func (g *gathered) gather(ctx context.Context, it *shuffle.Iterator, to rowSink) error {
+func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSink) error {
+	it := g.sorted(from)
 	var r behaviour.Record
 	for n := 0; it.Next(); n++ {
 		if n&0xfff == 0 {
@@ -87,11 +88,7 @@ func (g *gathered) gather(ctx context.Context, it *shuffle.Iterator, to rowSink)
 			continue
 		}
 		r.ID = int64(it.Seq())
-		repeats, err := g.unique.repeats(g.row, &r)
-		if err != nil {
-			return err
-		}
-		if repeats {
+		if it.Repeats() {
 			g.repeated[in]++
 			continue
 		}

@@ -2,7 +2,9 @@ package bulkload_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 )
@@ -186,6 +189,57 @@ behaviours:
 		"b 2014-09-01 2014-09-01T11:00:00Z play title=two seconds=2",
 		"c 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
 	)
+}
+
+// TestUniqueIsTheSameInEveryLayout loads records of which many agree, some with what an
+// earlier load brought: whatever the order of a layout's rows, the same records stay.
+func TestUniqueIsTheSameInEveryLayout(t *testing.T) {
+	const text = `
+logs: {path: "logs/{date}/{behaviour}.*.csv"}
+user: user
+behaviours:
+  play: {id: 1, unique: [title], fields: {title: string, seconds: int64}}
+  order: {id: 2, unique: [time], fields: {price: double}}
+  visit: {id: 3, fields: {page: string}}
+`
+	dice := rand.New(rand.NewPCG(8, 8))
+	logs := func(head string, field func() string) string {
+		b := new(strings.Builder)
+		fmt.Fprintln(b, head)
+		for range 60 {
+			fmt.Fprintf(b, "%d,2014-09-%02d %02d:00:00,%s\n", 1+dice.IntN(9), 1+dice.IntN(2), dice.IntN(4), field())
+		}
+		return b.String()
+	}
+	nights := make([]map[string]string, 2)
+	for i := range nights {
+		nights[i] = map[string]string{
+			fmt.Sprintf("2014-09-01/play.%d.csv", i):  logs("user,time,title,seconds", func() string { return fmt.Sprintf("%c,%d", 'a'+dice.IntN(3), dice.IntN(9)) }),
+			fmt.Sprintf("2014-09-02/order.%d.csv", i): logs("user,time,price", func() string { return fmt.Sprint(dice.IntN(5)) }),
+			fmt.Sprintf("2014-09-02/visit.%d.csv", i): logs("user,time,page", func() string { return "home" }),
+		}
+	}
+	var want []string
+	for _, name := range append([]string{layout.Default}, layout.Names()...) {
+		y := newYard(t, "layout: "+name+text)
+		var got []string
+		for _, night := range nights {
+			for file, text := range night {
+				y.write(file, text)
+			}
+			got = append(got, fmt.Sprintf("%+v", y.load(nil, "2014-09-01", "2014-09-02").Counts))
+		}
+		got = append(got, y.trails(true)...)
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s holds\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	if len(want) < 150 || len(want) > 300 {
+		t.Errorf("%d records stay of 360", len(want))
+	}
 }
 
 // TestAFileOfManyDaysIsLoadedByParts loads spans and behaviours of one file one

@@ -7,10 +7,9 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/cell"
+	"usertrail/internal/fetch"
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
-	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
 )
@@ -24,15 +23,15 @@ type unique struct {
 	ctx   context.Context
 	fresh bool // the table is empty, nothing needs to be looked up
 
-	row  []byte
-	seen map[string]int64 // column ID of the record that has the key
+	user []byte
+	seen map[dayKey]map[string]int64 // of user: column ID of the record that has a key
 	key  []byte
 }
 
 func newUnique(ctx context.Context, b *batch) *unique {
 	_, puts := b.target.(table.Putter) // of which some may be there without a ledger
 	fresh := b.target.NextLoad() == 1 && !puts
-	return &unique{batch: b, ctx: ctx, fresh: fresh, seen: map[string]int64{}}
+	return &unique{batch: b, ctx: ctx, fresh: fresh, seen: map[dayKey]map[string]int64{}}
 }
 
 // uniqueOf says which key fields the job names, by the table's kinds; of the zero
@@ -53,31 +52,46 @@ func uniqueOf(j *job.Job, to *behaviour.Schema, kinds []mapped) []job.Unique {
 	return out
 }
 
-// repeats says whether r is a duplicate of another record of its row. A killed load
-// of puts may have left r itself there.
+// repeats says whether r is a duplicate of another record of the user whose row it is in:
+// of those of one date and kind, they come by column ID. A killed load of puts may have
+// left r itself there.
 func (u *unique) repeats(row []byte, r *behaviour.Record) (bool, error) {
 	a := &u.load.unique[r.Kind]
 	if !a.Asked() {
 		return false, nil
 	}
-	if !bytes.Equal(row, u.row) {
-		u.row = append(u.row[:0], row...)
+	if user := u.layout.UserKey(row); !bytes.Equal(user, u.user) {
+		u.user = append(u.user[:0], user...)
 		clear(u.seen)
-		if !u.fresh {
-			if err := u.lookUp(r); err != nil {
-				return false, err
-			}
-		}
+	}
+	seen, err := u.of(r)
+	if err != nil {
+		return false, err
 	}
 	k := u.keyOf(a, r.Time, func(i int) []byte { return r.Values[i] })
-	if id, ok := u.seen[string(k)]; ok {
+	if id, ok := seen[string(k)]; ok {
 		return id != r.ID, nil
 	}
-	u.seen[string(k)] = r.ID
+	seen[string(k)] = r.ID
 	return false, nil
 }
 
-// keyOf is a record's key fields as one string. The row tells the user.
+// of are the keys of the user's records of r's date and kind.
+func (u *unique) of(r *behaviour.Record) (map[string]int64, error) {
+	day := dayKey{r.Date, r.Kind}
+	seen := u.seen[day]
+	if seen != nil {
+		return seen, nil
+	}
+	seen = map[string]int64{}
+	u.seen[day] = seen
+	if u.fresh {
+		return seen, nil
+	}
+	return seen, u.lookUp(day, seen)
+}
+
+// keyOf is a record's key fields as one string.
 func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []byte {
 	k := u.key[:0]
 	if a.Time {
@@ -95,28 +109,27 @@ func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []by
 	return k
 }
 
-// lookUp takes the keys of the row's records that are in the table.
-func (u *unique) lookUp(r *behaviour.Record) error {
-	span := behaviour.Span{From: r.Date, To: r.Date}
-	d := u.layout.Decoder(u.schema, layout.Want{Kinds: []int{r.Kind}, Span: span})
+// lookUp takes the keys of the user's records of a day that are in the table.
+func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
+	want := layout.Want{Kinds: []int{day.kind}, Span: behaviour.Span{From: day.date, To: day.date}}
+	where, err := fetch.NewWhere(u.layout, u.schema, want, fetch.Auto)
+	if err != nil {
+		return err
+	}
+	d := u.layout.Decoder(u.schema, want)
 	var b trail.Batch
 	b.Reset()
-	d.Into(&b, func([]byte) (uint32, bool) { return 0, true })
-	only := split.Region{Start: u.row, End: append(bytes.Clone(u.row), 0)}
-	err := u.target.Read(u.ctx, table.Query{
-		Bounds: only, Span: span,
-		Ranges: func(yield func(split.Region) bool) { yield(only) },
-	}, func(c *cell.Cell) error { return d.Add(c) })
-	if err != nil {
+	d.Into(&b, func(key []byte) (uint32, bool) { return 0, bytes.Equal(key, u.user) })
+	if err := u.target.Read(u.ctx, where.Query(slices.Values([][]byte{u.user})), d.Add); err != nil {
 		return err
 	}
 	if err := d.Flush(); err != nil {
 		return err
 	}
-	a := &u.load.unique[r.Kind]
+	a := &u.load.unique[day.kind]
 	for i := range b.Events {
 		e := &b.Events[i]
-		u.seen[string(u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }))] = e.ID
+		seen[string(u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }))] = e.ID
 	}
 	return nil
 }

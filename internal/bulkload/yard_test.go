@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/trail"
 )
@@ -193,17 +194,21 @@ func (y *yard) trails(ids bool) []string {
 	defer tr.Release()
 	var out []string
 	for i := range tr.Batch.Events {
-		out = append(out, y.line(info.Schema, tr, &tr.Batch.Events[i], ids))
+		out = append(out, y.line(info, tr, &tr.Batch.Events[i], ids))
 	}
 	slices.Sort(out)
 	return out
 }
 
-func (y *yard) line(s *behaviour.Schema, tr *fetch.Trails, e *trail.Event, ids bool) string {
+func (y *yard) line(info table.Info, tr *fetch.Trails, e *trail.Event, ids bool) string {
 	y.t.Helper()
-	k := s.Kinds[e.Kind]
+	k := info.Schema.Kinds[e.Kind]
+	user, err := info.Layout.AppendUser(nil, tr.Keys.At(int(e.User)))
+	if err != nil {
+		y.t.Error(err)
+	}
 	words := []string{
-		strings.TrimSuffix(string(tr.Keys.At(int(e.User))), ","), behaviour.Date(e.Date).String(),
+		string(user), behaviour.Date(e.Date).String(),
 		behaviour.Timestamp.Text(behaviour.AppendInt64(nil, e.Time)), k.Name,
 	}
 	if ids {
@@ -217,8 +222,7 @@ func (y *yard) line(s *behaviour.Schema, tr *fetch.Trails, e *trail.Event, ids b
 	return strings.Join(words, " ")
 }
 
-// wantTrails compares what the table holds. Users' names here are one letter, so
-// that reversing them makes no difference.
+// wantTrails compares what the table holds.
 func (y *yard) wantTrails(want ...string) {
 	y.t.Helper()
 	slices.Sort(want)

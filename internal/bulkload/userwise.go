@@ -1,0 +1,129 @@
+package bulkload
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/job"
+	"usertrail/internal/layout"
+	"usertrail/internal/shuffle"
+)
+
+// sorted are a region's records in order of row and column ID.
+type sorted interface {
+	Next() bool
+	Row() []byte
+	Seq() uint64 // column ID
+	Payload() []byte
+	Err() error
+	// Repeats says whether the record is a duplicate of another.
+	Repeats() bool
+}
+
+// sorted are what it gives, without a look at duplicates where the job asks for none.
+func (g *gathered) sorted(it *shuffle.Iterator) sorted {
+	if !slices.ContainsFunc(g.load.unique, job.Unique.Asked) {
+		return plain{it}
+	}
+	return &userwise{gathered: g, it: it, group: layout.GroupLen(g.layout), more: it.Next()}
+}
+
+type plain struct{ *shuffle.Iterator }
+
+func (plain) Repeats() bool { return false }
+
+// userwise holds all records of a user whose rows lie together, to find duplicates among
+// them in order of column ID, whatever the order of their rows.
+type userwise struct {
+	*gathered
+	it    *shuffle.Iterator
+	group func(row []byte) int
+	more  bool // it is at a record that was not taken
+
+	arena []byte
+	held  []held // of one user, in order
+	at    int
+	err   error
+}
+
+// held is a record in the arena.
+type held struct {
+	row, packed [2]int // from and to
+	seq         uint64
+	repeats     bool
+}
+
+// Next implements sorted.
+func (u *userwise) Next() bool {
+	if u.at++; u.at < len(u.held) {
+		return true
+	}
+	u.arena, u.held, u.at = u.arena[:0], u.held[:0], 0
+	if !u.more || u.err != nil {
+		return false
+	}
+	u.take()
+	if u.err == nil {
+		u.err = u.judge()
+	}
+	return u.err == nil
+}
+
+// take takes the records of the user at hand.
+func (u *userwise) take() {
+	n := u.group(u.it.Row())
+	for u.more && (len(u.held) == 0 || u.group(u.it.Row()) == n && bytes.HasPrefix(u.it.Row(), u.arena[:n])) {
+		u.held = append(u.held, held{row: u.keep(u.it.Row()), packed: u.keep(u.it.Payload()), seq: u.it.Seq()})
+		u.more = u.it.Next()
+	}
+	u.err = u.it.Err()
+}
+
+func (u *userwise) keep(b []byte) [2]int {
+	from := len(u.arena)
+	u.arena = append(u.arena, b...)
+	return [2]int{from, len(u.arena)}
+}
+
+func (u *userwise) bytes(x [2]int) []byte { return u.arena[x[0]:x[1]] }
+
+// judge marks the duplicates.
+func (u *userwise) judge() error {
+	byID := make([]*held, len(u.held))
+	for i := range u.held {
+		byID[i] = &u.held[i]
+	}
+	slices.SortFunc(byID, func(a, b *held) int { return cmp.Compare(a.seq, b.seq) })
+	var r behaviour.Record
+	for _, h := range byID {
+		in, err := unpack(u.bytes(h.packed), &r)
+		if err != nil {
+			return err
+		}
+		if u.inputs[in].dropped() {
+			continue
+		}
+		r.ID = int64(h.seq)
+		if h.repeats, err = u.unique.repeats(u.bytes(h.row), &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Row implements sorted.
+func (u *userwise) Row() []byte { return u.bytes(u.held[u.at].row) }
+
+// Seq implements sorted.
+func (u *userwise) Seq() uint64 { return u.held[u.at].seq }
+
+// Payload implements sorted.
+func (u *userwise) Payload() []byte { return u.bytes(u.held[u.at].packed) }
+
+// Repeats implements sorted.
+func (u *userwise) Repeats() bool { return u.held[u.at].repeats }
+
+// Err implements sorted.
+func (u *userwise) Err() error { return u.err }
