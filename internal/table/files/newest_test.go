@@ -28,13 +28,13 @@ func TestAFewOfALongTrailCostLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 			store := files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "trails")}
-			first := tabletest.LoadTrails(t, tabletest.Files, store, l, short, long)
+			first := tabletest.LoadTrails(t, tabletest.Files, store, l, 1, short, long)
 			from, err := store.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer from.Close()
-			x := &few{Table: from, from: first}
+			x := &few{Table: from, span: behaviour.Span{From: first, To: first}}
 			for _, user := range []string{"1", "2"} {
 				x.read(t, user, 1, nil) // opens the user's file
 			}
@@ -48,8 +48,8 @@ func TestAFewOfALongTrailCostLittle(t *testing.T) {
 			} {
 				cells, calls := x.read(t, "1", c.newest, c.times(short))
 				more, moreCalls := x.read(t, "2", c.newest, c.times(long))
-				if cells != c.want || more != c.want {
-					t.Errorf("%s: %d cells of the short trail and %d of the long one, want %d", what, cells, more, c.want)
+				if len(cells) != c.want || len(more) != c.want {
+					t.Errorf("%s: %d cells of the short trail and %d of the long one, want %d", what, len(cells), len(more), c.want)
 				}
 				if calls > 3 || moreCalls > 3 {
 					t.Errorf("%s: %d reads for the short trail and %d for the long one", what, calls, moreCalls)
@@ -59,24 +59,75 @@ func TestAFewOfALongTrailCostLittle(t *testing.T) {
 	}
 }
 
-// A few reads parts of trails that begin on a date.
-type few struct {
-	table.Table
-	from behaviour.Date
+// TestTheLatestOfManyNightsAreInTheLastOfThem reads the latest behaviours of a user with
+// few and of one with more a night, after few and after many nights: files of earlier
+// ones are not even opened.
+func TestTheLatestOfManyNightsAreInTheLastOfThem(t *testing.T) {
+	const newest = 10
+	for _, name := range []string{"tall", "wide"} {
+		t.Run(name, func(t *testing.T) {
+			l, err := layout.ByName(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var calls []int64
+			for _, nights := range []int{8, 30} {
+				store := files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "trails")}
+				first := tabletest.LoadTrails(t, tabletest.Files, store, l, nights, 4, 12)
+				last := first + behaviour.Date(nights) - 1
+				from, err := store.Open(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer from.Close()
+				x := &few{Table: from, span: behaviour.Span{From: first, To: last}}
+				cells, some := x.read(t, "1", newest, nil)
+				latest(t, cells, newest, last, 4)
+				cells, more := x.read(t, "2", newest, nil)
+				latest(t, cells, newest, last, 12)
+				calls = append(calls, some+more)
+			}
+			if calls[0] != calls[1] {
+				t.Errorf("files were read %d times after a few nights, and %d times after many", calls[0], calls[1])
+			}
+		})
+	}
 }
 
-// minute is the times of sixty behaviours, from the one with a number on.
+// latest checks that the latest n of behaviours are among those that came, a second
+// apart each night, as many as perNight.
+func latest(t *testing.T, cells []*cell.Cell, n int, last behaviour.Date, perNight int) {
+	t.Helper()
+	times := map[int64]bool{}
+	for _, c := range cells {
+		times[c.Time] = true
+	}
+	for i := range n {
+		at := (int64(last)-int64(i/perNight))*86_400_000 + int64(perNight-1-i%perNight)*1000
+		if !times[at] {
+			t.Errorf("behaviour %d from the latest, at %d ms, is missing of %d", i, at, len(cells))
+		}
+	}
+}
+
+// A few reads parts of trails of some days.
+type few struct {
+	table.Table
+	span behaviour.Span
+}
+
+// minute is the times of sixty behaviours, from the one of the first day with a number on.
 func (x *few) minute(i int) *layout.Times {
-	at := int64(x.from)*86_400_000_000 + int64(i)*1_000_000
+	at := int64(x.span.From)*86_400_000_000 + int64(i)*1_000_000
 	return &layout.Times{First: at, Last: at + 60_000_000 - 1}
 }
 
-// read reads some of a user's trail. It says how many cells came, and how often files were
-// read for that.
-func (x *few) read(t *testing.T, user string, newest int, times *layout.Times) (cells int, calls int64) {
+// read reads some of a user's trail. It returns the cells that came, and how often files
+// were read for that.
+func (x *few) read(t *testing.T, user string, newest int, times *layout.Times) (cells []*cell.Cell, calls int64) {
 	t.Helper()
 	info := x.Info()
-	want := layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: x.from, To: x.from + 1}, Times: times, Newest: newest}
+	want := layout.Want{Kinds: []int{0}, Span: x.span, Times: times, Newest: newest}
 	reads, err := info.Layout.Reads(info.Schema, want)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +142,7 @@ func (x *few) read(t *testing.T, user string, newest int, times *layout.Times) (
 		Span: want.Span, Times: times, Columns: reads.Columns, Newest: newest,
 	}
 	before, _ := table.SpentBy(x.Table)
-	if err := x.Read(t.Context(), q, func(*cell.Cell) error { cells++; return nil }); err != nil {
+	if err := x.Read(t.Context(), q, func(c *cell.Cell) error { cells = append(cells, c.Clone()); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := table.SpentBy(x.Table)

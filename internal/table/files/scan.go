@@ -123,6 +123,9 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 	if q.Ranges == nil {
 		q.Ranges = table.RowRanges(q.Rows)
 	}
+	if q.Newest > 0 && t.Layout().Traits().Newest != layout.NotNewest {
+		return t.readNewest(ctx, files, &q, emit)
+	}
 	asked := t.choiceOf(&q)
 	for _, f := range files {
 		h, err := t.openHFile(ctx, f)

@@ -21,27 +21,29 @@ import (
 // Load makes a table in a place with one small load.
 func Load(t *testing.T, way Way, in table.Store) { newWorld(way, in, layout.Reversed{}).make(t, 1) }
 
-// LoadTrails makes a table of a layout with one load. There are the users "1", "2" and so
-// on; each has as many behaviours as lengths say, of one kind and a second apart, from
-// the returned date on.
-func LoadTrails(t *testing.T, way Way, in table.Store, l layout.Layout, lengths ...int) behaviour.Date {
+// LoadTrails makes a table of a layout with a load a night. There are the users "1", "2"
+// and so on; each has as many behaviours a night as lengths say, of one kind and a second
+// apart, from midnight of the returned date on.
+func LoadTrails(t *testing.T, way Way, in table.Store, l layout.Layout, nights int, lengths ...int) behaviour.Date {
 	w := newWorld(way, in, l)
-	w.loads++
-	var records []behaviour.Record
-	for user, n := range lengths {
-		for i := range int64(n) {
-			at := int64(firstDay)*dayMicros + i*1_000_000
-			records = append(records, behaviour.Record{
-				User: fmt.Appendf(nil, "%d", user+1), Time: at, Date: behaviour.DateAt(at, time.UTC), ID: int64(user+1)<<38 | i,
-				Values: [][]byte{fmt.Appendf(nil, "title %d", i), nil},
-			})
-		}
-	}
 	made, err := in.New(t.Context(), w.plan())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.load(t, made, w.rowsOf(records))
+	for night := range nights {
+		w.loads++
+		var records []behaviour.Record
+		for user, n := range lengths {
+			for i := range int64(n) {
+				at := (int64(firstDay)+int64(night))*dayMicros + i*1_000_000
+				records = append(records, behaviour.Record{
+					User: fmt.Appendf(nil, "%d", user+1), Time: at, Date: behaviour.DateAt(at, time.UTC), ID: int64(w.loads)<<38 | int64(user)<<20 | i,
+					Values: [][]byte{fmt.Appendf(nil, "title %d", i), nil},
+				})
+			}
+		}
+		w.load(t, made, w.rowsOf(records))
+	}
 	if err := made.Close(); err != nil {
 		t.Fatal(err)
 	}
