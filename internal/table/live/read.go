@@ -3,78 +3,252 @@ package live
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
+	"sync"
+	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
 
-// scanRanges is how many ranges one scan passes over. The time for 1000 users was
-// the same with 64 to 1000, and half as much again with 16.
-const scanRanges = 256
+const (
+	// scanRanges is how many ranges one scan passes over. The time for 1000 users was
+	// the same with 64 to 1000, and half as much again with 16.
+	scanRanges = 256
+
+	// newestScans is how many ranges are read at once of which only the first rows are
+	// wanted, each by a scan of its own; the client bounds what a server gets of it.
+	newestScans = 16
+)
 
 // Read implements table.Table. Rows are asked for by Multis of Gets; ranges by
-// scans that jump from range to range on the server.
+// scans that jump from range to range on the server, or by one for each range where
+// the first rows of each are wanted. All that the query leaves out of a row the
+// servers leave out, and files that have nothing of its times are not opened.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
-	filter, err := cellFilter(&q)
-	if err != nil {
+	if q.Exist {
+		q.Columns, q.Newest = layout.Columns{}, 0
+	}
+	traits := t.Layout().Traits()
+	a := asked{columns: t.columns(), versions: uint32(traits.Versions)}
+	switch traits.Newest {
+	case layout.NewestColumns:
+		a.cells = uint32(q.Newest)
+	case layout.NewestRows:
+		a.rows = q.Newest
+	}
+	var some bool
+	var err error
+	if a.times, some, err = t.times(&q); err != nil || !some {
 		return err
 	}
-	if q.Ranges == nil {
-		o := hbase.GetOptions{Get: wire.Get{Columns: t.columns(), Filter: filter, CacheBlocks: true}}
-		return t.address.explain(t.client.Gets(ctx, t.address.Table, q.Rows, o, emit))
+	if a.filter, err = cellFilter(&q); err != nil {
+		return err
 	}
-	for chunk := range chunks(q.Ranges, scanRanges) {
-		if err := t.scan(ctx, chunk, filter, q.Once, emit); err != nil {
-			return t.address.explain(err)
+	switch {
+	case q.Ranges == nil:
+		err = t.client.Gets(ctx, t.address.Table, q.Rows, hbase.GetOptions{Get: a.get()}, emit)
+	case a.rows > 0:
+		err = t.first(ctx, &q, &a, emit)
+	default:
+		err = t.scan(ctx, &q, &a, emit)
+	}
+	return t.address.explain(err)
+}
+
+func (t *Table) columns() []wire.Column { return []wire.Column{{Family: []byte(t.family)}} }
+
+// asked is what a query wants of rows, as HBase takes it.
+type asked struct {
+	columns  []wire.Column
+	filter   wire.Filter // nil is none
+	times    wire.TimeRange
+	versions uint32 // 0 is one
+	cells    uint32 // the first so many of a row; 0 is all
+	rows     int    // the first so many of a range; 0 is all
+}
+
+func (a *asked) get() wire.Get {
+	return wire.Get{Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions, StoreLimit: a.cells, CacheBlocks: true}
+}
+
+// scanOf scans from a row to before another. Users lie apart, so it reads and keeps
+// blocks as gets do: a scan that streams opens every file anew, and took two and a half
+// times as long. What is read but once would push out of the servers' caches what
+// others need.
+func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
+	s := hbase.Scan{
+		Start: start, Stop: stop, Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions,
+		StoreLimit: a.cells, Limit: a.rows, ReadType: wire.ReadPread, CacheBlocks: true,
+	}
+	if once {
+		s.ReadType, s.CacheBlocks = wire.ReadDefault, false
+	}
+	return s
+}
+
+// times are the timestamps that cells of q can have; some is false where there are none.
+// HBase has no ranges that begin before 1970: all timestamps are read then.
+func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
+	all := q.Span == behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	var bounds layout.Times
+	switch {
+	case all && q.Times == nil:
+		return r, true, nil
+	case all:
+		bounds = *q.Times
+	default:
+		zone, err := time.LoadLocation(t.Manifest().Schema.Zone)
+		if err != nil {
+			return r, false, fmt.Errorf("table %s: its time zone: %w", t.address, err)
+		}
+		bounds = layout.Times{First: q.Span.From.Start(zone).UnixMicro(), Last: q.Span.To.End(zone).UnixMicro() - 1}
+		if q.Times != nil {
+			bounds.First, bounds.Last = max(bounds.First, q.Times.First), min(bounds.Last, q.Times.Last)
+		}
+	}
+	if bounds.First > bounds.Last {
+		return r, false, nil
+	}
+	if bounds.First >= 0 {
+		r = wire.TimeRange{From: behaviour.Millis(bounds.First), To: behaviour.Millis(bounds.Last) + 1}
+	}
+	return r, true, nil
+}
+
+// cellFilter keeps the rows and cells that are asked for, as far as rows' ranges do not
+// tell; nil is all of them.
+func cellFilter(q *table.Query) (wire.Filter, error) {
+	var all []wire.Filter
+	if len(q.Fuzzy) > 0 && q.Ranges != nil {
+		rows := make([]wire.FuzzyRow, len(q.Fuzzy))
+		for i, f := range q.Fuzzy {
+			rows[i] = wire.FuzzyRow(f)
+		}
+		f, err := wire.FuzzyRows(rows...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	if q.Columns.Prefixes != nil {
+		f, err := wire.ColumnPrefixes(q.Columns.Prefixes...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	if q.Columns.From != nil || q.Columns.To != nil {
+		all = append(all, wire.ColumnRange(q.Columns.From, q.Columns.To))
+	}
+	if q.Exist {
+		all = append(all, wire.FirstKeyOnly(), wire.KeyOnly(false))
+	}
+	return together(all...), nil
+}
+
+// together keeps what every filter keeps, of which there may be none.
+func together(all ...wire.Filter) wire.Filter {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return wire.AllOf(all...)
+}
+
+// scan reads ranges, many by one scan.
+func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
+	for ranges := range chunks(q.Ranges, scanRanges) {
+		s := a.scanOf(ranges[0].Start, ranges[len(ranges)-1].End, q.Once)
+		if len(ranges) > 1 {
+			rows := make([]wire.RowRange, len(ranges))
+			for i, r := range ranges {
+				rows[i] = wire.RowRange{Start: r.Start, Stop: r.End}
+			}
+			in, err := wire.RowRanges(rows...)
+			if err != nil {
+				return err
+			}
+			s.Filter = in
+			if a.filter != nil {
+				s.Filter = wire.AllOf(in, a.filter)
+			}
+		}
+		if err := t.client.Scan(ctx, t.address.Table, s, emit); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (t *Table) columns() []wire.Column { return []wire.Column{{Family: []byte(t.family)}} }
-
-// cellFilter keeps the cells that are asked for of a row; nil is all of them.
-func cellFilter(q *table.Query) (wire.Filter, error) {
-	switch {
-	case q.Exist:
-		return wire.AllOf(wire.FirstKeyOnly(), wire.KeyOnly(false)), nil
-	case q.Columns.Prefixes == nil:
-		return nil, nil
+// first reads the first rows of each range, several ranges at once unless rows must come
+// in order.
+func (t *Table) first(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
+	g, each := errgroup.WithContext(ctx)
+	g.SetLimit(newestScans)
+	if q.Ordered {
+		g.SetLimit(1)
 	}
-	return wire.ColumnPrefixes(q.Columns.Prefixes...)
+	out := &door{emit: emit}
+	for r := range q.Ranges {
+		if each.Err() != nil {
+			break
+		}
+		s := a.scanOf(bytes.Clone(r.Start), bytes.Clone(r.End), q.Once)
+		g.Go(func() error {
+			p := passage{door: out}
+			defer p.leave()
+			return t.client.Scan(each, t.address.Table, s, p.emit)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
-// scan reads a few ranges, at least one, by one scan. Users lie apart, so it reads
-// and keeps blocks as gets do: a scan that streams opens every file anew, and took
-// two and a half times as long. What is read but once would push out of the servers'
-// caches what others need.
-func (t *Table) scan(ctx context.Context, ranges []split.Region, filter wire.Filter, once bool, emit func(*cell.Cell) error) error {
-	s := hbase.Scan{
-		Start: ranges[0].Start, Stop: ranges[len(ranges)-1].End,
-		Columns: t.columns(), Filter: filter, ReadType: wire.ReadPread, CacheBlocks: true,
+// A door lets cells of several scans out, those of a row together.
+type door struct {
+	mu   sync.Mutex // whose cells go through
+	emit func(*cell.Cell) error
+	err  error // of emit, which is not called again
+}
+
+// A passage is one scan's way through a door.
+type passage struct {
+	door *door
+	in   bool
+	row  []byte
+}
+
+func (p *passage) emit(c *cell.Cell) error {
+	if !p.in || !bytes.Equal(p.row, c.Row) {
+		p.leave()
+		p.door.mu.Lock()
+		p.in, p.row = true, append(p.row[:0], c.Row...)
 	}
-	if once {
-		s.ReadType, s.CacheBlocks = wire.ReadDefault, false
+	if p.door.err == nil {
+		p.door.err = p.door.emit(c)
 	}
-	if len(ranges) > 1 {
-		rows := make([]wire.RowRange, len(ranges))
-		for i, r := range ranges {
-			rows[i] = wire.RowRange{Start: r.Start, Stop: r.End}
-		}
-		in, err := wire.RowRanges(rows...)
-		if err != nil {
-			return err
-		}
-		s.Filter = in
-		if filter != nil {
-			s.Filter = wire.AllOf(in, filter)
-		}
+	return p.door.err
+}
+
+// leave lets others through.
+func (p *passage) leave() {
+	if p.in {
+		p.in = false
+		p.door.mu.Unlock()
 	}
-	return t.client.Scan(ctx, t.address.Table, s, emit)
 }
 
 // chunks yields up to n ranges at a time, copied.

@@ -1,0 +1,353 @@
+package live
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/clustertest"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hadoopconf"
+	"usertrail/internal/layout"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+var readSchema = &behaviour.Schema{Zone: "Asia/Shanghai", Kinds: []behaviour.Kind{
+	{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "level", Type: behaviour.Int64}}},
+	{ID: 2, Name: "login"},
+}}
+
+var (
+	readFirst = behaviour.DateOf(2014, 9, 1)
+	readLast  = behaviour.DateOf(2014, 9, 10)
+	readSpan  = behaviour.Span{From: readFirst, To: readLast}
+	readDay   = int64(86_400_000_000)
+)
+
+// A filled is a table of one layout with what is in it.
+type filled struct {
+	*Table
+	layout layout.Layout
+	schema *behaviour.Schema
+	cells  []*cell.Cell // in order
+}
+
+// fill makes a table with some behaviours of each user, spread over ten days.
+func fill(t *testing.T, k *clustertest.Cluster, name string, users map[string]int) *filled {
+	t.Helper()
+	l, err := layout.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &filled{layout: l, schema: readSchema, cells: cellsOf(t, l, readSchema, users)}
+	middle := f.cells[len(f.cells)/2].Row
+	in := k.Create(t, "d", "VERSIONS="+strconv.Itoa(max(l.Traits().Versions, 1)), "split="+string(l.UserKey(middle)))
+	s, err := Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", k.ZooKeeper(), in),
+		Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	made, err := s.New(t.Context(), table.Plan{Layout: name, Schema: readSchema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Table = made.(*Table)
+	w, err := f.Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range f.cells {
+		if err := w.Put(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Flush(t.Context()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	k.Admin(t, "flush", in)
+	return f
+}
+
+// cellsOf encodes the users' behaviours.
+func cellsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, users map[string]int) []*cell.Cell {
+	t.Helper()
+	rows := map[string][]*behaviour.Record{}
+	begin := readFirst.Start(zoneOf(t, s)).UnixMicro()
+	for user, n := range users {
+		for i := range n {
+			r := &behaviour.Record{User: []byte(user), Kind: i % 2, ID: int64(i), Time: begin + int64(i)*(10*readDay/int64(n))}
+			r.Date = behaviour.DateAt(r.Time, zoneOf(t, s))
+			if r.Kind == 0 {
+				r.Values = [][]byte{fmt.Appendf(nil, "title %d", i), nil}
+			}
+			row := string(l.AppendRow(nil, s, r))
+			rows[row] = append(rows[row], r)
+		}
+	}
+	var cells []*cell.Cell
+	e := l.Encoder(s, "d")
+	for row, records := range rows {
+		slices.SortStableFunc(records, func(a, b *behaviour.Record) int { return cmp.Compare(a.ID, b.ID) })
+		for _, r := range records {
+			e.Add(r)
+		}
+		if err := e.Cells([]byte(row), func(c *cell.Cell) error { cells = append(cells, c.Clone()); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.SortFunc(cells, cell.Compare)
+	return cells
+}
+
+// cost is what a read took.
+type cost struct{ cells, calls int64 }
+
+// read gives the cells of a query in order, and what they took.
+func (f *filled) read(t *testing.T, q table.Query) ([]string, cost) {
+	t.Helper()
+	calls, came := f.client.Calls(), f.client.Came()
+	var cells []*cell.Cell
+	if err := f.Read(t.Context(), q, func(c *cell.Cell) error { cells = append(cells, c.Clone()); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(cells, cell.Compare)
+	return texts(cells), cost{f.client.Came() - came, f.client.Calls() - calls}
+}
+
+func texts(cells []*cell.Cell) []string {
+	out := []string{}
+	for _, c := range cells {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+// of gives the user's cells in order, as far as keep does.
+func (f *filled) of(user string, keep func(c *cell.Cell) bool) []string {
+	key := f.layout.AppendUserKey(nil, []byte(user))
+	return texts(slices.DeleteFunc(slices.Clone(f.cells), func(c *cell.Cell) bool {
+		return !bytes.Equal(f.layout.UserKey(c.Row), key) || !keep(c)
+	}))
+}
+
+func all(*cell.Cell) bool { return true }
+
+// query asks for ranges of users.
+func (f *filled) query(t *testing.T, want layout.Want, users ...string) table.Query {
+	t.Helper()
+	reads, err := f.layout.Reads(f.schema, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys [][]byte
+	for _, u := range users {
+		keys = append(keys, f.layout.AppendUserKey(nil, []byte(u)))
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	q := table.Query{Span: want.Span, Times: want.Times, Columns: reads.Columns, Newest: want.Newest}
+	q.Bounds.Start, q.Bounds.End = reads.Bounds(keys[0], keys[len(keys)-1])
+	q.Ranges = func(yield func(split.Region) bool) {
+		for _, key := range keys {
+			if !reads.Ranges(key, func(start, stop []byte) bool { return yield(split.Region{Start: start, End: stop}) }) {
+				return
+			}
+		}
+	}
+	return q
+}
+
+// asRows asks for the same by gets.
+func (f *filled) asRows(t *testing.T, q table.Query, want layout.Want, users ...string) table.Query {
+	t.Helper()
+	reads, err := f.layout.Reads(f.schema, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Ranges = nil
+	q.Rows = func(yield func([]byte) bool) {
+		for _, u := range slices.Sorted(slices.Values(users)) {
+			if !reads.Rows(f.layout.AppendUserKey(nil, []byte(u)), yield) {
+				return
+			}
+		}
+	}
+	return q
+}
+
+// TestTheLatestCostTheSame of a user with ten thousand behaviours and of one with a
+// hundred: cells that servers send, and calls.
+func TestTheLatestCostTheSame(t *testing.T) {
+	k := clustertest.Get(t)
+	users := map[string]int{"u1": 10_000, "u10": 100, "u11": 5, "u2": 100}
+	for _, name := range []string{"tall", "wide"} {
+		f := fill(t, k, name, users)
+		want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Newest: 10}
+		if _, c := f.read(t, f.query(t, want, "u2")); c.cells != 10 { // regions are known from now on
+			t.Errorf("%s: ten of u2 take %d cells", name, c.cells)
+		}
+		ways := map[string]func(user string) table.Query{"ranges": func(u string) table.Query { return f.query(t, want, u) }}
+		if name == "wide" {
+			ways["rows"] = func(u string) table.Query { return f.asRows(t, f.query(t, want, u), want, u) }
+		}
+		for way, query := range ways {
+			for user, n := range users {
+				got, c := f.read(t, query(user))
+				n = min(n, 10)
+				if first := f.of(user, all)[:n]; !slices.Equal(got, first) {
+					t.Errorf("%s by %s: the latest of %s are %q, want %q", name, way, user, got, first)
+				}
+				if c != (cost{int64(n), 1}) {
+					t.Errorf("%s by %s: the latest %d of %s, who has %d, take %+v; want as many cells by one call", name, way, n, user, users[user], c)
+				}
+			}
+		}
+	}
+}
+
+// TestTheLatestOfMany asks for the latest of many users at once, with columns between
+// two times, in order and not.
+func TestTheLatestOfMany(t *testing.T) {
+	k := clustertest.Get(t)
+	users := map[string]int{}
+	for i := range 300 {
+		users[fmt.Sprintf("u%d", i)] = 1 + i%40
+	}
+	names := slices.Sorted(maps.Keys(users))
+	for _, name := range []string{"tall", "wide"} {
+		f := fill(t, k, name, users)
+		until := (readFirst + 6).Start(zoneOf(t, readSchema)).UnixMicro()
+		want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Times: &layout.Times{First: 0, Last: until - 1}, Newest: 3}
+		var cells []string
+		for _, u := range names {
+			of := f.of(u, func(c *cell.Cell) bool { return c.Time < until/1000 })
+			cells = append(cells, of[:min(3, len(of))]...)
+		}
+		q := f.query(t, want, names...)
+		got, c := f.read(t, q)
+		slices.Sort(got)
+		slices.Sort(cells)
+		if !slices.Equal(got, cells) {
+			t.Errorf("%s: %d cells, want %d", name, len(got), len(cells))
+		}
+		if c.cells != int64(len(cells)) {
+			t.Errorf("%s: the servers sent %d cells for %d", name, c.cells, len(cells))
+		}
+		q.Ordered = true
+		var rows [][]byte
+		if err := f.Read(t.Context(), q, func(c *cell.Cell) error { rows = append(rows, bytes.Clone(c.Row)); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSortedFunc(rows, bytes.Compare) || len(rows) != len(cells) {
+			t.Errorf("%s, ordered: %d cells, in order %t; want %d", name, len(rows), slices.IsSortedFunc(rows, bytes.Compare), len(cells))
+		}
+		q.Ordered = false
+		enough, n := errors.New("enough"), 0
+		err := f.Read(t.Context(), q, func(*cell.Cell) error { n++; return enough })
+		if !errors.Is(err, enough) || n != 1 {
+			t.Errorf("%s: %v after %d cells, want the error of the first", name, err, n)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := f.Read(ctx, q, func(*cell.Cell) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v when called off, want Canceled", name, err)
+		}
+	}
+}
+
+// TestOtherTimesStayOnTheServers reads days, and hours of days, in each layout: no cell
+// of another time is sent.
+func TestOtherTimesStayOnTheServers(t *testing.T) {
+	k := clustertest.Get(t)
+	zone := zoneOf(t, readSchema)
+	for _, name := range layout.Names() {
+		f := fill(t, k, name, map[string]int{"7": 500, "71": 500})
+		for _, want := range []layout.Want{
+			{Span: readSpan},
+			{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}},
+			{Span: behaviour.Span{From: readFirst + 3, To: readFirst + 4}},
+			{Span: readSpan, Times: &layout.Times{First: readFirst.Start(zone).UnixMicro() + 3*readDay/2, Last: readFirst.Start(zone).UnixMicro() + 2*readDay}},
+			{Span: behaviour.Span{From: readLast + 1, To: readLast + 9}},
+			{Span: readSpan, Times: &layout.Times{First: 5, Last: 4}},
+		} {
+			want.Kinds = []int{0, 1}
+			got, c := f.read(t, f.query(t, want, "7"))
+			inside := f.of("7", func(c *cell.Cell) bool {
+				at := c.Time * 1000
+				return want.Span.Has(behaviour.DateAt(at, zone)) && (want.Times == nil || want.Times.First <= at+999 && at <= want.Times.Last)
+			})
+			if !slices.Equal(got, inside) {
+				t.Errorf("%s, %v %v: %d cells, want %d", name, want.Span, want.Times, len(got), len(inside))
+			}
+			if c.cells != int64(len(inside)) {
+				t.Errorf("%s, %v %v: the servers sent %d cells for %d", name, want.Span, want.Times, c.cells, len(inside))
+			}
+		}
+	}
+}
+
+// TestADayOfEverybody skips the rows of other days on the servers, where the layout says
+// how.
+func TestADayOfEverybody(t *testing.T) {
+	k := clustertest.Get(t)
+	users := map[string]int{}
+	for i := range 100 {
+		users[strconv.Itoa(i)] = 50
+	}
+	f := fill(t, k, "fixed", users)
+	for _, span := range []behaviour.Span{{From: readFirst + 2, To: readFirst + 2}, {From: readFirst + 4, To: readFirst + 7}} {
+		want := layout.Want{Kinds: []int{0, 1}, Span: span}
+		reads, err := f.layout.Reads(f.schema, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		regions, err := f.Regions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside := texts(slices.DeleteFunc(slices.Clone(f.cells), func(c *cell.Cell) bool {
+			return !span.Has(behaviour.DateAt(c.Time*1000, zoneOf(t, f.schema)))
+		}))
+		var got []string
+		var sent int64
+		for _, r := range regions {
+			q := table.Query{Ranges: oneRange(r), Bounds: r, Span: span, Columns: reads.Columns, Fuzzy: reads.Fuzzy}
+			cells, c := f.read(t, q)
+			got, sent = append(got, cells...), sent+c.cells
+		}
+		if !slices.Equal(got, inside) || sent != int64(len(inside)) {
+			t.Errorf("%s: %d cells of %d sent, want %d", span, len(got), sent, len(inside))
+		}
+		q := table.Query{Ranges: oneRange(split.Region{}), Span: span, Fuzzy: reads.Fuzzy, Exist: true, Ordered: true}
+		if got, c := f.read(t, q); int64(len(got)) != c.cells || len(got) == 0 || len(got) > len(inside) {
+			t.Errorf("%s: %d cells of %d sent tell which rows there are, of %d cells", span, len(got), c.cells, len(inside))
+		}
+	}
+}
+
+func oneRange(r split.Region) iter.Seq[split.Region] { return slices.Values([]split.Region{r}) }
+
+func zoneOf(t *testing.T, s *behaviour.Schema) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
