@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/hfile"
+	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
@@ -185,5 +186,33 @@ func TestNobodyMayReadTheFiles(t *testing.T) {
 	defer os.Chmod(dir, 0o777)
 	if _, err := d.open(t); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v, want ErrUnfit and the path", err)
+	}
+}
+
+// TestFilesOfOtherTimesAreLeftOut asks for few times: a file of others counts only where
+// what it deletes reaches back to them.
+func TestFilesOfOtherTimesAreLeftOut(t *testing.T) {
+	a, b, late := put("a", "q", 5, "a"), put("b", "q", 5, "b"), put("c", "q", 100, "c")
+	gone := &cell.Cell{Row: []byte("a"), Family: []byte("d"), Qualifier: []byte("q"), Time: 100, Type: cell.DeleteColumn}
+	for what, x := range map[string]struct{ later, want []*cell.Cell }{
+		"later cells":    {[]*cell.Cell{late}, []*cell.Cell{a, b}},
+		"a later delete": {[]*cell.Cell{gone, late}, []*cell.Cell{b, late}},
+	} {
+		d := newDisk(t)
+		r := diskRegion{id: 1, files: []diskFile{{name: "11"}, {name: "22"}}}
+		at := "data/ns/t/" + d.encoded(r) + "/d/"
+		d.put(t, at+"11", hfile.Options{}, a, b)
+		d.put(t, at+"22", hfile.Options{}, x.later...)
+		d.regions = []diskRegion{r}
+		d.take(t, "s")
+		s, err := d.open(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := read(t, s, table.Query{Ranges: everything, Times: &layout.Times{First: 4000, Last: 6999}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, what, got, x.want...)
 	}
 }
