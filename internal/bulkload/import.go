@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
+	"usertrail/internal/precheck"
 	"usertrail/internal/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -104,8 +105,21 @@ func (i *importer) open(ctx context.Context) error {
 		return fmt.Errorf("%w: table %s takes no HFiles", ErrRequest, i.cfg.Store.Address())
 	}
 	i.stager, i.result.Choice = stager, Choice{Mode: HFile}
-	_, err = stager.FileOptions(ctx)
-	return err
+	if _, err = stager.FileOptions(ctx); err != nil {
+		return err
+	}
+	return i.checkFamily(ctx, from.Layout.Traits())
+}
+
+// checkFamily refuses a family that keeps fewer versions than the layout needs: of what
+// came in some would be lost.
+func (i *importer) checkFamily(ctx context.Context, needs layout.Traits) error {
+	c, ok := i.cfg.Store.(precheck.Checker)
+	if !ok || needs.Versions <= 1 {
+		return nil
+	}
+	checks := c.Check(ctx, precheck.Load{HFiles: true, Locked: true, Traits: needs})
+	return precheck.Failure(slices.DeleteFunc(checks, func(c precheck.Check) bool { return c.Name != precheck.FamilyFit }))
 }
 
 // choose returns the ledgers of the loads that are not in the target.

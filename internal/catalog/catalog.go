@@ -87,7 +87,7 @@ func New(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
 func newCatalog(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
 	l, err := layout.ByName(m.Layout)
 	if err != nil {
-		return nil, fmt.Errorf("open table %s: %w", dir, err)
+		return nil, fmt.Errorf("open table %s: %w: %w; a release that knows it made the table", dir, table.ErrUnfit, err)
 	}
 	return &Catalog{fs: fs, dir: dir, layout: l, m: m}, nil
 }

@@ -1,16 +1,20 @@
 package catalog_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/manifest"
+	"usertrail/internal/table"
 	"usertrail/internal/tally"
 )
 
@@ -24,6 +28,36 @@ func newCatalog(t *testing.T, dir string) *catalog.Catalog {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestALayoutIsKeptByItsName with its sizes, and one that nobody knows is told.
+func TestALayoutIsKeptByItsName(t *testing.T) {
+	dir := t.TempDir()
+	schema := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}
+	c, err := catalog.New(local.New(), dir, &manifest.Table{Layout: "fixed/8", Family: "d", Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	again, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil || again.Layout().Name() != "fixed/8" {
+		t.Fatalf("opened again: %+v, %v; want the layout fixed/8", again, err)
+	}
+
+	name := filepath.Join(dir, catalog.ManifestName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, bytes.Replace(text, []byte("fixed/8"), []byte("unheard-of"), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = catalog.Open(t.Context(), local.New(), dir)
+	if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), `"unheard-of" is not known; there is `) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%v, want ErrUnfit that names the table and the layout", err)
+	}
 }
 
 func TestLoadsAddUp(t *testing.T) {
