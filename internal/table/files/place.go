@@ -51,7 +51,7 @@ type place struct {
 	whole bool // all that lies in a range is asked for
 
 	end     []byte
-	past    bool // the cell at hand lies after the last range, and every cell before it too
+	past    bool // the cell at hand is the first one after the last range
 	over    bool // after the file's last cell, or an error
 	stopped error
 	cells   int
@@ -136,14 +136,13 @@ func (x *place) settle() bool {
 // count counts a column, unless it is the last one again, and says whether it is among
 // the row's first so many.
 func (x *place) count(qualifier []byte) bool {
-	if x.columns > 0 && bytes.Equal(x.column, qualifier) {
-		return true
-	}
 	if x.columns == 0 {
 		x.rowsFound++
 	}
-	x.columns++
-	x.column = append(x.column[:0], qualifier...)
+	if x.columns == 0 || !bytes.Equal(x.column, qualifier) {
+		x.columns++
+		x.column = append(x.column[:0], qualifier...)
+	}
 	return x.perRow == 0 || x.columns <= x.perRow
 }
 
