@@ -24,6 +24,7 @@ func exercise(b []byte) ([]cell.Cell, error) {
 	it := r.Iterator(IterOptions{})
 	for _, row := range [][]byte{r.LastRow(), r.FirstRow(), []byte("r"), []byte("rb")} {
 		it.SeekGE(row)
+		it.SeekColumn(row, []byte("fam"), []byte("q"))
 		if _, err := r.MayContain(row); err != nil {
 			return nil, err
 		}
