@@ -114,12 +114,23 @@ func TestALayoutMakesItsTable(t *testing.T) {
 
 	writeJob(t, dir, place(c.Create(t, "d"))+"\nlayout: hashed")
 	r = bulkloads(t, 64, check...)
-	if got := fmt.Sprint(r["error"]); !strings.Contains(got, "VERSIONS of family d is 1, and the job's layout needs 400") || !strings.Contains(got, "VERSIONS => 400}") {
+	if got := fmt.Sprint(r["error"]); !strings.Contains(got, "VERSIONS of family d is 1, and the layout needs 400") || !strings.Contains(got, "VERSIONS => 400}") {
 		t.Errorf("of one version: %v", r)
 	}
 	r = bulkloads(t, 64, append(night, "--quiet")...)
 	if got := fmt.Sprint(r["error"]); r["loaded"] != 0.0 || !strings.Contains(got, "pre-check family-fit: ") {
 		t.Errorf("loaded into one version: %v", r)
+	}
+
+	files := filepath.Join(dir, "trails")
+	few := fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), c.Create(t, "d"))
+	many := fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), c.Create(t, "d", "VERSIONS=400"))
+	bulkloads(t, 0, append(night, "--quiet", "--table", files)...)
+	if got := fmt.Sprint(bulkloads(t, 64, "import", "--from", files, "--table", few)["error"]); !strings.Contains(got, "VERSIONS of family d is 1, and the layout needs 400") {
+		t.Errorf("imported into one version: %s", got)
+	}
+	if r := bulkloads(t, 0, "import", "--from", files, "--table", many, "--quiet"); r["loaded"] != 200.0 {
+		t.Errorf("imported: %v", r)
 	}
 }
 

@@ -139,7 +139,12 @@ func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check 
 func (s *Store) checkFamily(l *precheck.List, load precheck.Load) {
 	if s.schema == nil {
 		reason := fmt.Sprintf("HBase does not describe the table to this user: %v", s.untold)
-		l.Skips(reason, precheck.FamilyThere, precheck.FamilyFit)
+		l.Skip(precheck.FamilyThere, "%s", reason)
+		if n := load.Traits.Versions; n > 1 {
+			l.Warn(precheck.FamilyFit, fmt.Sprintf("ask who may alter it whether VERSIONS of family %s is %d or more: HBase drops older behaviours of a user otherwise", s.family, n), "%s", reason)
+		} else {
+			l.Skip(precheck.FamilyFit, "%s", reason)
+		}
 		return
 	}
 	l.OK(precheck.FamilyThere, "family %s", s.family)
@@ -167,7 +172,7 @@ func (s *Store) tooFew(load precheck.Load) error {
 	if err != nil || n >= load.Traits.Versions {
 		return nil
 	}
-	return fmt.Errorf("table %s: %w: VERSIONS of family %s is %d, and the job's layout needs %d: HBase would drop the older behaviours of a user",
+	return fmt.Errorf("table %s: %w: VERSIONS of family %s is %d, and the layout needs %d: HBase would drop the older behaviours of a user",
 		s.address, table.ErrUnfit, s.family, n, load.Traits.Versions)
 }
 

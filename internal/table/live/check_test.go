@@ -165,7 +165,7 @@ func TestVersionsThatALayoutNeeds(t *testing.T) {
 
 	few := c.Create(t, "d", "VERSIONS=399")
 	found = look(t, c, few, o, load)
-	expect(t, found, precheck.FamilyFit, precheck.Fail, "VERSIONS of family d is 399, and the job's layout needs 400", "alter '"+few+"', {NAME => 'd', VERSIONS => 400}")
+	expect(t, found, precheck.FamilyFit, precheck.Fail, "VERSIONS of family d is 399, and the layout needs 400", "alter '"+few+"', {NAME => 'd', VERSIONS => 400}")
 	if !errors.Is(found[precheck.FamilyFit].Err, table.ErrUnfit) {
 		t.Errorf("%v, want ErrUnfit", found[precheck.FamilyFit].Err)
 	}
@@ -236,6 +236,9 @@ func TestRightsThatAreMissing(t *testing.T) {
 
 	found := look(t, c, name, o, both)
 	expect(t, found, precheck.FamilyFit, precheck.Skipped, "does not describe")
+	many := tonight
+	many.Traits.Versions = 400
+	expect(t, look(t, c, name, o, many), precheck.FamilyFit, precheck.Warn, "does not describe", "whether VERSIONS of family d is 400 or more")
 	expect(t, found, precheck.Permissions, precheck.Fail, "no right to put (W), no right to load HFiles (C or A)", "grant 'USER', 'RWC', '"+name+"'")
 	if !errors.Is(found[precheck.Permissions].Err, table.ErrUnfit) {
 		t.Errorf("%v, want ErrUnfit", found[precheck.Permissions].Err)
