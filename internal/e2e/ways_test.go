@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/fetch"
 	"usertrail/internal/hadoopconf"
+	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/progress"
 	"usertrail/internal/samplelog"
@@ -38,27 +39,34 @@ type town struct {
 	conf *hadoopconf.Conf
 	dir  string
 	span behaviour.Span
-
-	sample samplelog.Config
+	job  *job.Job
+	user func(i int) string // a user of the logs
 }
 
 func newTown(t *testing.T) *town {
+	t.Helper()
+	w := emptyTown(t, span(t, "2014-09-01", "2014-09-03"))
+	sample := samplelog.Config{Records: 20_000, Users: 500, Days: 3, From: w.span.From, Seed: 2, Bad: samplelog.DefaultBad}
+	if _, err := samplelog.Write(t.Context(), w.fs, filepath.Join(w.dir, "logs"), sample); err != nil {
+		t.Fatal(err)
+	}
+	w.job, w.user = settopbox(t, filepath.Join(w.dir, "logs")), sample.User
+	return w
+}
+
+// emptyTown has no logs yet.
+func emptyTown(t *testing.T, s behaviour.Span) *town {
 	t.Helper()
 	c := clustertest.Get(t)
 	conf, err := hadoopconf.Load(c.ConfDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &town{t: t, c: c, conf: conf, dir: t.TempDir(), span: span(t, "2014-09-01", "2014-09-03")}
-	w.sample = samplelog.Config{Records: 20_000, Users: 500, Days: 3, From: w.span.From, Seed: 2, Bad: samplelog.DefaultBad}
-	w.fs = dfs.NewMux(map[string]dfs.FS{
+	fs := dfs.NewMux(map[string]dfs.FS{
 		"":          local.New(),
 		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
 	})
-	if _, err := samplelog.Write(t.Context(), w.fs, filepath.Join(w.dir, "logs"), w.sample); err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return &town{t: t, c: c, fs: fs, conf: conf, dir: t.TempDir(), span: s}
 }
 
 // files is the table of files.
@@ -67,9 +75,9 @@ func (w *town) files() table.Store {
 }
 
 // hbase makes a table of two regions in HBase.
-func (w *town) hbase(way string) *live.Store {
+func (w *town) hbase(way string, options ...string) *live.Store {
 	w.t.Helper()
-	name := w.c.Create(w.t, "d", "split=5", "COMPRESSION=SNAPPY", "DATA_BLOCK_ENCODING=FAST_DIFF", "BLOOMFILTER=ROW")
+	name := w.c.Create(w.t, "d", append([]string{"split=5", "COMPRESSION=SNAPPY", "DATA_BLOCK_ENCODING=FAST_DIFF", "BLOOMFILTER=ROW"}, options...)...)
 	s, err := live.Connect(w.t.Context(), w.fs, fmt.Sprintf("hbase://%s/%s", w.c.ZooKeeper(), name), live.Options{Conf: w.conf, Catalog: filepath.Join(w.dir, way)})
 	if err != nil {
 		w.t.Fatal(err)
@@ -90,7 +98,7 @@ func (w *town) load(to table.Store, mode bulkload.Mode, late bool) {
 		s.From, s.To = w.span.To, w.span.To
 	}
 	r, err := bulkload.Run(w.t.Context(), bulkload.Config{
-		FS: w.fs, Job: settopbox(w.t, filepath.Join(w.dir, "logs")), Store: to, Span: s, Mode: mode, Workers: 2, Temp: w.t.TempDir(), Progress: quiet,
+		FS: w.fs, Job: w.job, Store: to, Span: s, Mode: mode, Workers: 2, Temp: w.t.TempDir(), Progress: quiet,
 	})
 	if err != nil {
 		w.t.Fatalf("load by %s into %s: %v", mode, to.Address(), err)
@@ -110,7 +118,7 @@ func (w *town) imports(to table.Store) {
 		w.t.Fatal(err)
 	}
 	defer from.Close()
-	if _, err := bulkload.Import(w.t.Context(), bulkload.ImportConfig{From: from, Store: to, Workers: 2, Progress: quiet}); err != nil {
+	if _, err := bulkload.Import(w.t.Context(), bulkload.ImportConfig{From: from, Store: to, FS: w.fs, Temp: w.t.TempDir(), Workers: 2, Progress: quiet}); err != nil {
 		w.t.Fatalf("import into %s: %v", to.Address(), err)
 	}
 }
@@ -149,6 +157,11 @@ var errands = []errand{
 // answer is the Parquet of all errands, and what they counted. Without rolls the rows
 // alone tell who is there.
 func (w *town) answer(s table.Store, plan fetch.Plan, rolls bool) map[string]string {
+	w.t.Helper()
+	return w.answerTo(errands, s, plan, rolls)
+}
+
+func (w *town) answerTo(errands []errand, s table.Store, plan fetch.Plan, rolls bool) map[string]string {
 	w.t.Helper()
 	var asked table.Table
 	asked, err := s.Open(w.t.Context())
@@ -207,7 +220,7 @@ func (w *town) users(few int, l layout.Layout) *userlist.List {
 	}
 	list := "nobody\n"
 	for i := range few {
-		list += w.sample.User(i) + "\n"
+		list += w.user(i) + "\n"
 	}
 	users, err := userlist.Read(strings.NewReader(list), "list", l, 1<<20)
 	if err != nil {
