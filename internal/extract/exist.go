@@ -127,7 +127,8 @@ func rule(keys *fetch.Keys, all []*candidate) (stay *fetch.Keys, left []judged) 
 	return stay, left
 }
 
-// ask finds out which candidates did a kind.
+// ask finds out which candidates did a kind. Rows may lie among those of other kinds, of
+// which it learns as well.
 func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k int) error {
 	if len(some) == 0 {
 		return nil
@@ -150,7 +151,7 @@ func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k
 	}
 	err = table.Existing(ctx, r.q.table, q, func(key []byte, _ behaviour.Date, kind int) error {
 		if c := had[string(key)]; c != nil {
-			c.did |= activity.Of(kind)
+			c.did |= activity.Of(kind) & r.q.rule.Asked
 		}
 		return nil
 	})

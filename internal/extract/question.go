@@ -69,6 +69,7 @@ type question struct {
 	output  Output
 	schema  trailfile.Schema // of what comes out
 	want    layout.Want
+	window  window
 	workers int
 	after   []byte // key of the last user that an earlier run finished
 
@@ -111,6 +112,9 @@ func newQuestion(c *Config) (*question, error) {
 	q.want = q.reads()
 	if _, err := fetch.NewWhere(q.info.Layout, q.info.Schema, q.want, c.Plan); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrQuestion, err)
+	}
+	if q.window, err = q.windowOf(); err != nil {
+		return nil, err
 	}
 	q.existence, q.screen = newExistence(q), newScreen(q)
 	q.census.read = activity.Of(q.want.Kinds...)

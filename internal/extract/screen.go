@@ -81,22 +81,54 @@ type sifted struct {
 // A reader reads lots and judges their users. It is for one goroutine.
 type reader struct {
 	q      *question
-	asker  *fetch.Asker
-	narrow *fetch.Asker // of what the screen wants; nil without one
+	whole  askers // of all of the span
+	near   askers // of the window
 	sifter *sifter
 	at     *progress.Worker
 }
 
+// askers ask for all that has to be read, and for what the screen wants, nil without one.
+type askers struct{ all, few *fetch.Asker }
+
 func newReader(q *question, plan fetch.Plan) (*reader, error) {
 	r := &reader{q: q, sifter: newSifter(q)}
-	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: q.want, Plan: plan}
 	var err error
-	if r.asker, err = fetch.NewAsker(q.table, cfg); err != nil || q.screen == nil {
+	if r.whole, err = q.askers(plan, &window{}); err != nil || q.window.isAll() {
 		return r, err
 	}
-	cfg.Want = q.screen.want
-	r.narrow, err = fetch.NewAsker(q.table, cfg)
+	r.near, err = q.askers(plan, &q.window)
 	return r, err
+}
+
+func (q *question) askers(plan fetch.Plan, w *window) (a askers, err error) {
+	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan}
+	if a.all, err = fetch.NewAsker(q.table, cfg); err != nil || q.screen == nil {
+		return a, err
+	}
+	cfg.Want = w.of(q.screen.want)
+	a.few, err = fetch.NewAsker(q.table, cfg)
+	return a, err
+}
+
+// A reading is how some users are read.
+type reading struct {
+	askers
+	known bool // they did what makes users active
+	near  bool // of the window alone
+}
+
+// reading says how to read users of whom it may be known who is active. Of those of whom
+// it is not, the last behaviours tell it only where any makes a user active.
+func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
+	q, sure := r.q, true
+	for i := range keys.Len() {
+		sure = sure && keys.Sure(i)
+	}
+	anyTells := q.window.times == nil && q.rule.Least == 1 && q.without == 0
+	if q.window.isAll() || !sure && !anyTells || !q.pays(p) {
+		return reading{r.whole, q.info.Sealed, false}
+	}
+	return reading{r.near, sure, true}
 }
 
 // read is a fetch.Work: who cannot be active goes first, then who does not stay by
@@ -110,12 +142,13 @@ func (r *reader) read(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 	if err != nil {
 		return nil, err
 	}
-	stay, left, err := r.screen(ctx, keys)
+	how := r.reading(p, keys)
+	stay, left, err := r.screen(ctx, how, keys)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	s, err := r.sift(ctx, r.asker, stay)
+	s, err := r.sift(ctx, how.all, how, stay)
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +160,12 @@ func (r *reader) read(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 }
 
 // screen returns the keys of those who may stay, and the others.
-func (r *reader) screen(ctx context.Context, keys *fetch.Keys) (stay *fetch.Keys, left []judged, err error) {
-	if r.narrow == nil || keys.Len() == 0 || !r.q.screen.pass.worth(&r.q.whole) {
+func (r *reader) screen(ctx context.Context, how reading, keys *fetch.Keys) (stay *fetch.Keys, left []judged, err error) {
+	if how.few == nil || keys.Len() == 0 || !r.q.screen.pass.worth(&r.q.whole) {
 		return keys, nil, nil
 	}
 	began := time.Now()
-	s, err := r.sift(ctx, r.narrow, keys)
+	s, err := r.sift(ctx, how.few, how, keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,12 +185,15 @@ func (r *reader) screen(ctx context.Context, keys *fetch.Keys) (stay *fetch.Keys
 }
 
 // sift reads the trails of some users and judges them.
-func (r *reader) sift(ctx context.Context, a *fetch.Asker, keys *fetch.Keys) (*sifted, error) {
+func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fetch.Keys) (*sifted, error) {
 	t, err := a.Trails(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	users, err := r.sifter.sift(t)
+	users, err := r.sifter.sift(t, how.known)
+	if how.near && how.known && !r.q.asked.WhereFirst {
+		users = absent(users, keys.Len())
+	}
 	return &sifted{trails: t, users: users, events: len(t.Batch.Events)}, err
 }
 

@@ -215,6 +215,7 @@ type cutter struct {
 	size    *sizes
 	keys    *fetch.Keys
 	records int64
+	guessed bool // some of records
 }
 
 func (c *cutter) add(u table.User) error {
@@ -223,6 +224,7 @@ func (c *cutter) add(u table.User) error {
 	}
 	c.keys.Add(u.Key, u.Sure)
 	c.records += cmp.Or(u.Records, c.size.user())
+	c.guessed = c.guessed || u.Records == 0
 	if c.records >= lotRecords || c.keys.Len() >= lotUsers {
 		return c.flush()
 	}
@@ -234,7 +236,10 @@ func (c *cutter) flush() error {
 		return nil
 	}
 	p := &fetch.Lot{Keys: c.keys, Piece: c.piece}
-	c.keys, c.records = nil, 0
+	if !c.guessed {
+		p.Records = c.records
+	}
+	c.keys, c.records, c.guessed = nil, 0, false
 	return pipe.Send(c.ctx, c.out, p)
 }
 

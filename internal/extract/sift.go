@@ -47,9 +47,10 @@ func newSifter(q *question) *sifter {
 	return s
 }
 
-// sift judges the users of t in order. Events that do not come out are gone from
-// their places, so that a user's others lie side by side.
-func (s *sifter) sift(t *fetch.Trails) ([]judged, error) {
+// sift judges the users of t in order; known says that all of them did what makes users
+// active. Events that do not come out are gone from their places, so that a user's
+// others lie side by side.
+func (s *sifter) sift(t *fetch.Trails, known bool) ([]judged, error) {
 	var out []judged
 	events := t.Batch.Events
 	for from := 0; from < len(events); {
@@ -58,7 +59,7 @@ func (s *sifter) sift(t *fetch.Trails) ([]judged, error) {
 			to++
 		}
 		user := int(events[from].User)
-		j, err := s.judge(t.Batch, from, to)
+		j, err := s.judge(t.Batch, from, to, known)
 		if err != nil {
 			id, _ := s.q.info.Layout.AppendUser(nil, t.Keys.At(user))
 			return nil, fmt.Errorf("judge user %q: %w", id, err)
@@ -71,8 +72,9 @@ func (s *sifter) sift(t *fetch.Trails) ([]judged, error) {
 	return out, nil
 }
 
-// judge judges the user with the events from to to.
-func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
+// judge judges the user with the events from to to. What is out of the window is of
+// account only where it was read to find out who is active.
+func (s *sifter) judge(b *trail.Batch, from, to int, known bool) (judged, error) {
 	events := b.Events[from:to]
 	did := activity.Set(0)
 	for i := range events {
@@ -82,9 +84,13 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 	if !s.q.info.Sealed && did&s.q.without != 0 {
 		return j, nil
 	}
+	begin, end := s.q.window.cut(events)
+	events = events[begin:end]
+	j.from += begin
+	j.to = j.from
 	if s.plain {
-		if j.active = s.active(did); j.active {
-			j.to = to
+		if j.active = known || s.q.rule.Judge(did) == activity.Active; j.active {
+			j.to = from + end
 			j.read, _ = s.measure(b, events)
 		}
 		return j, nil
@@ -96,7 +102,7 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 	if s.q.asked.WhereFirst {
 		j.active = s.q.rule.Judge(left) == activity.Active
 	} else {
-		j.active = s.active(did)
+		j.active = known || s.q.rule.Judge(did) == activity.Active
 	}
 	if !j.active {
 		return j, nil
@@ -104,18 +110,12 @@ func (s *sifter) judge(b *trail.Batch, from, to int) (judged, error) {
 	stays, err := s.stays(b, events, &j)
 	read, judged := s.measure(b, events)
 	if stays && err == nil {
-		j.to = from + s.choose(events)
+		j.to = j.from + s.choose(events)
 	}
 	if j.read = read; s.q.screen != nil && j.to == j.from {
 		j.read.Cells = judged // as if only the screen had seen the user
 	}
 	return j, err
-}
-
-// active says whether a user is who did these kinds. In a sealed table that was settled
-// before anything was read, and only what is needed of it was read.
-func (s *sifter) active(did activity.Set) bool {
-	return s.q.info.Sealed || s.q.rule.Judge(did) == activity.Active
 }
 
 // keep marks what --where and --hours keep, and returns the kinds of it.

@@ -23,6 +23,8 @@ import (
 type Lot struct {
 	Keys  *Keys
 	Piece int // of the whole work, that they belong to; whoever hands lots out says
+	// Records is about how many they have, 0 if that is not known.
+	Records int64
 }
 
 // A Work answers one lot after the other. It is for one goroutine.

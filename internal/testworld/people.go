@@ -30,3 +30,14 @@ func names(r *rand.Rand, people int) []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// numbers returns so many different users, sorted, some of whom begin as others do.
+func numbers(r *rand.Rand, people int) []string {
+	out := []string{"0", "1", "10", "100000", "999999"}
+	for len(out) < people {
+		out = append(out, fmt.Sprint(2+r.IntN(999_997)))
+	}
+	out = out[:people]
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -88,7 +88,13 @@ var places = []struct {
 }
 
 // World makes up a world of so many people, at least one.
-func World(seed uint64, people int) *W {
+func World(seed uint64, people int) *W { return world(seed, people, names) }
+
+// Numbered makes up a world in which people are called by numbers of at most six digits,
+// without a zero before them.
+func Numbered(seed uint64, people int) *W { return world(seed, people, numbers) }
+
+func world(seed uint64, people int, names func(r *rand.Rand, people int) []string) *W {
 	r := rand.New(rand.NewPCG(seed, 1))
 	place := places[seed%uint64(len(places))]
 	zone, err := time.LoadLocation(place.zone)

@@ -1,0 +1,169 @@
+package extract_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+	"usertrail/internal/testworld"
+)
+
+// laid loads a world into a table of each layout, and calls yield with the turn that
+// asks it.
+func laid(t *testing.T, w *testworld.W, h *house, yield func(name string, u turn)) {
+	t.Helper()
+	for _, name := range layout.Names() {
+		h.job.Layout = name
+		u := turn{name: name, workers: 2, memory: 64 << 20}
+		h.load(t, u, w.Span)
+		yield(name, u)
+	}
+}
+
+// bounded makes a question one of those that bound what is read: by hours of one day,
+// a time, or how many are wanted.
+func bounded(w *testworld.W, r *rand.Rand, q *testworld.Question) {
+	c := &q.Conditions
+	if r.IntN(2) == 0 {
+		q.Span.From += behaviour.Date(r.IntN(int(q.Span.To-q.Span.From) + 1))
+		q.Span.To = q.Span.From
+	}
+	switch r.IntN(4) {
+	case 0:
+		from := r.IntN(23)
+		to := from + 1 + r.IntN(24-from)
+		if from == 0 && to == 24 {
+			to = 12
+		}
+		c.Hours, c.Evening = fmt.Sprintf("%d-%d", from, to), func(h int) bool { return from <= h && h < to }
+	case 1:
+		zone, err := time.LoadLocation(w.Schema.Zone)
+		if err != nil {
+			panic(err)
+		}
+		at := q.Span.From.Start(zone).UnixMicro() + r.Int64N(int64(q.Span.Days())*24*3600*1e6)
+		c.At = &at
+	case 2:
+		*c = testworld.Conditions{Latest: 1 + r.IntN(4)}
+		q.Kinds = w.Names()
+	case 3:
+		w.Narrow(r, q)
+	}
+}
+
+// TestAWindowChangesNoAnswer asks tables of all layouts questions that look at a part of
+// each trail, with rolls and without.
+func TestAWindowChangesNoAnswer(t *testing.T) {
+	for _, seed := range seeds(t, 1, 2) {
+		w := testworld.Numbered(seed, 25)
+		h := inhabit(t, w)
+		r := rand.New(rand.NewPCG(seed, 8))
+		questions := w.Questions(seed, 20)
+		for i := range questions {
+			if i%3 == 0 {
+				w.Narrow(r, &questions[i])
+			}
+			bounded(w, r, &questions[i])
+		}
+		laid(t, w, h, func(name string, u turn) {
+			for i, q := range questions {
+				want := w.Oracle(q)
+				for _, u.unrolled = range []bool{false, true} {
+					same(t, fmt.Sprintf("world %d, layout %s, question %d, without rolls %t, %+v", seed, name, i, u.unrolled, q), h.answer(t, q, u), want)
+				}
+			}
+		})
+	}
+}
+
+// counted counts the cells that come of a table.
+type counted struct {
+	table.Table
+	cells atomic.Int64
+}
+
+func (c *counted) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	return c.Table.Read(ctx, q, func(one *cell.Cell) error {
+		c.cells.Add(1)
+		return emit(one)
+	})
+}
+
+// cellsOf asks a question and says how many cells came, and what its answer was made from.
+func (h *house) cellsOf(t *testing.T, q testworld.Question, u turn) (cells int64, outcome manifest.Amount) {
+	t.Helper()
+	opened, err := h.open(t.Context(), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	c := &counted{Table: opened}
+	_, made := cost(t, h.question(t, q, c))
+	return c.cells.Load(), made.Outcome
+}
+
+// TestAWindowIsReadAlone counts what comes of tables that keep a user's behaviours in
+// order of time, or of each behaviour: of two hours of a day no others, and of the latest two no
+// older ones.
+func TestAWindowIsReadAlone(t *testing.T) {
+	w := testworld.Numbered(5, 60)
+	h := inhabit(t, w)
+	day := behaviour.Span{From: w.Span.From + 1, To: w.Span.From + 1}
+	hours := testworld.Question{Span: day, Kinds: []string{"play"}, Active: "any"}
+	hours.Conditions.Hours = "20-22"
+	latest := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	latest.Conditions.Latest = 2
+	laid(t, w, h, func(name string, u turn) {
+		l, err := layout.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := hours
+		all.Conditions = testworld.Conditions{}
+		more, whole := h.cellsOf(t, all, u)
+		less, near := h.cellsOf(t, hours, u)
+		if near.Behaviours == 0 || 4*near.Behaviours > whole.Behaviours {
+			t.Fatalf("%s: the day has %d behaviours, and its hours %d", name, whole.Behaviours, near.Behaviours)
+		}
+		switch name {
+		case "reversed", "hashed": // rows of a day, or of all days
+			if less > more {
+				t.Errorf("%s: %d cells come of some hours, and %d of all", name, less, more)
+			}
+		default:
+			if 3*less > more {
+				t.Errorf("%s: %d cells come of some hours, and %d of all", name, less, more)
+			}
+		}
+		cells, made := h.cellsOf(t, latest, u)
+		if newest := l.Traits().Newest != layout.NotNewest; newest && (cells != made.Behaviours || cells > 2*made.Users) || made.Behaviours == 0 {
+			t.Errorf("%s: %d cells come of the latest 2 of %d users, made from %+v", name, cells, made.Users, made)
+		}
+	})
+}
+
+// TestWhoIsSureIsActive asks for hours in which nobody did anything: who is active is
+// settled over the whole day all the same.
+func TestWhoIsSureIsActive(t *testing.T) {
+	w := testworld.Numbered(3, 40)
+	h := inhabit(t, w)
+	h.load(t, plain, w.Span)
+	before := w.Span.From.Start(time.UTC).AddDate(0, 0, -2).UnixMicro()
+	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q.Conditions.At = &before
+	for _, u := range []turn{plain, {name: plain.name, workers: 1, unrolled: true}} {
+		r, err := h.ask(t.Context(), q, u, filepath.Join(scratch(t), "out"))
+		if err != nil || r.Active == 0 || r.Active != r.Found || r.Kept != 0 {
+			t.Errorf("without rolls %t: %+v, %v", u.unrolled, r, err)
+		}
+	}
+}
