@@ -70,6 +70,8 @@ var provocations = map[string]string{
 	"the job file is wrong":                       "sed -i s/behaviours/behaviors/ usertrail.yaml; " + night,
 	"but int64 in the table":                      night + "; sed -i 's/seconds: int64/seconds: string/' usertrail.yaml; " + night,
 	"dates in the table would not agree":          night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,
+	"for ever: write layout":                      "sed -i '1i layout: tall' usertrail.yaml; " + night + "; sed -i 1d usertrail.yaml; " + night,
+	"is not a number of at most":                  "sed -i '1i layout: fixed' usertrail.yaml; " + night,
 	"the job has no behaviour":                    night + "; " + night + " --types buy",
 	"wrong question":                              night + "; " + strings.Replace(asking, "play", "buy", 1),
 	"list of users":                               night + `; printf '\377\n' > users.txt; ` + asking,
