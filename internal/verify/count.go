@@ -18,6 +18,7 @@ type count struct {
 	cells   *progress.Counter
 
 	teller layout.Teller
+	told   bool // by the row alone
 	sum    tally.Counter
 	before tally.Tally // sum, before the stretch
 	row    []byte
@@ -30,19 +31,21 @@ type count struct {
 }
 
 func (r *run) newCount() *count {
-	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema)}
+	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema), told: r.layout.Traits().Told}
 }
 
 // add takes one cell, and says whether it begins a stretch. It keeps no reference to
 // the cell's bytes.
 func (c *count) add(x *cell.Cell) bool {
-	told, known := c.teller.Tell(x)
-	day := dayKey{told.Date, told.Kind}
 	row := !c.begun || !bytes.Equal(c.row, x.Row)
-	first := row || known != c.known || known && day != c.day
-	if first {
-		c.end()
-		c.day, c.known = day, known
+	first := row
+	if row || !c.told {
+		told, known := c.teller.Tell(x)
+		day := dayKey{told.Date, told.Kind}
+		if first = row || known != c.known || known && day != c.day; first {
+			c.end()
+			c.day, c.known = day, known
+		}
 	}
 	if row {
 		c.row, c.begun = append(c.row[:0], x.Row...), true

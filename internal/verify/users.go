@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/manifest"
 	"usertrail/internal/roll"
 )
@@ -61,11 +60,25 @@ func (u *users) stretch(c *count) {
 		u.endRows()
 		u.key = append(u.key[:0], key...)
 	}
-	at, ok := slices.BinarySearchFunc(u.days, c.day.date, func(d roll.Day, date behaviour.Date) int { return cmp.Compare(d.Date, date) })
-	if !ok {
-		u.days = slices.Insert(u.days, at, roll.Day{Date: c.day.date})
+	u.days = did(u.days, roll.Day{Date: c.day.date, Kinds: u.bits[c.day.kind]})
+}
+
+// did adds a day to some in order of date. Most often it is the last, or comes after it.
+func did(days []roll.Day, d roll.Day) []roll.Day {
+	n := len(days)
+	switch {
+	case n == 0 || days[n-1].Date < d.Date:
+		return append(days, d)
+	case days[n-1].Date == d.Date:
+		days[n-1].Kinds |= d.Kinds
+		return days
 	}
-	u.days[at].Kinds |= u.bits[c.day.kind]
+	at, ok := slices.BinarySearchFunc(days, d, func(a, b roll.Day) int { return cmp.Compare(a.Date, b.Date) })
+	if !ok {
+		return slices.Insert(days, at, d)
+	}
+	days[at].Kinds |= d.Kinds
+	return days
 }
 
 // endRows ends the rows of a user that lie together. Where there may be others they are
@@ -77,12 +90,7 @@ func (u *users) endRows() {
 	}
 	all := u.apart[string(u.key)]
 	for _, d := range u.days {
-		at, ok := slices.BinarySearchFunc(all, d, func(a, b roll.Day) int { return cmp.Compare(a.Date, b.Date) })
-		if ok {
-			all[at].Kinds |= d.Kinds
-		} else {
-			all = slices.Insert(all, at, d)
-		}
+		all = did(all, d)
 	}
 	u.apart[string(u.key)], u.days = all, u.days[:0]
 }
