@@ -34,13 +34,13 @@ import (
 // are in order of time, but for days that a clock goes back to, and not to be told
 // beforehand.
 type Fixed struct {
-	digits int    // of a user
-	sizes  string // as the name has them
+	digits int // of a user
 }
 
 var _ = RegisterSized("fixed", newFixed)
 
 const (
+	userDigits   = 6 // where no size is given
 	dateDigits   = 8
 	recordDigits = 6
 	kindDigits   = 5
@@ -58,21 +58,21 @@ const (
 
 func newFixed(sizes string) (Layout, error) {
 	if sizes == "" {
-		return Fixed{digits: 6}, nil
+		return Fixed{digits: userDigits}, nil
 	}
 	n, err := strconv.Atoi(sizes)
 	if err != nil || n < 1 || n > 18 || strconv.Itoa(n) != sizes {
 		return nil, fmt.Errorf("layout fixed/%s: behind the slash stands how many digits a user has, 1 to 18, such as fixed/8", sizes)
 	}
-	return Fixed{digits: n, sizes: sizes}, nil
+	return Fixed{digits: n}, nil
 }
 
 // Name implements Layout.
 func (l Fixed) Name() string {
-	if l.sizes == "" {
+	if l.digits == userDigits {
 		return "fixed"
 	}
-	return "fixed/" + l.sizes
+	return "fixed/" + strconv.Itoa(l.digits)
 }
 
 // Traits implements Layout.

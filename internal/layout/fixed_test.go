@@ -98,10 +98,13 @@ func TestWhatDoesNotFitFixed(t *testing.T) {
 }
 
 func TestFixedSizes(t *testing.T) {
-	for _, name := range []string{"fixed", "fixed/1", "fixed/6", "fixed/18"} {
+	for _, name := range []string{"fixed", "fixed/1", "fixed/8", "fixed/18"} {
 		if got := named(t, name).Name(); got != name {
 			t.Errorf("%s is called %s", name, got)
 		}
+	}
+	if got := named(t, "fixed/6").Name(); got != "fixed" {
+		t.Errorf("fixed/6 is called %s, want fixed, which is the same", got)
 	}
 	for _, name := range []string{"fixed/0", "fixed/19", "fixed/08", "fixed/+8", "fixed/8/1", "fixed/eight"} {
 		if l, err := layout.ByName(name); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "1 to 18") {
