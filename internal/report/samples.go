@@ -37,7 +37,7 @@ type sample struct {
 type place struct{ kind, position int }
 
 func newSamples(span behaviour.Span, zone *time.Location) *samples {
-	return &samples{begins: span.From.Start(zone).UnixMicro(), ends: (span.To + 1).Start(zone).UnixMicro()}
+	return &samples{begins: span.From.Start(zone).UnixMicro(), ends: span.To.End(zone).UnixMicro()}
 }
 
 // begin returns where to mark a user's trail, or nil if it will not be drawn.
