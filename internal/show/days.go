@@ -80,7 +80,7 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		}
 	}
 	if len(there) > 0 {
-		return fmt.Sprintf("user %q did nothing of %s in %s; there is %s", a.User, strings.Join(a.names(), ", "), a.Span, strings.Join(there, ", ")), nil
+		return fmt.Sprintf("user %q did nothing of %s in %s; there is %s", a.User, strings.Join(a.names(), ", "), a.looked(), strings.Join(there, ", ")), nil
 	}
 	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User)
 	s, ok, err := tableSpan(ctx, t)
@@ -88,6 +88,14 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		return said, err
 	}
 	return fmt.Sprintf("%s; of others it has %s in %s", said, strings.Join(a.Schema.Names(), ", "), s), nil
+}
+
+// looked is where in time was looked.
+func (a *Asked) looked() string {
+	if a.At == nil {
+		return a.Span.String()
+	}
+	return fmt.Sprintf("%s up to %s", a.Span, a.at())
 }
 
 // names are the asked behaviours.

@@ -96,7 +96,12 @@ func (h *house) load(t testing.TB, span behaviour.Span) table.Loader {
 	if err != nil {
 		t.Fatalf("load of %s: %v", span, err)
 	}
-	opened, err := s.Open(t.Context())
+	return h.open(t)
+}
+
+func (h *house) open(t testing.TB) table.Loader {
+	t.Helper()
+	opened, err := h.store().Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

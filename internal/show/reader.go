@@ -96,19 +96,28 @@ func (r *reader) pace(span behaviour.Span) {
 func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error {
 	want := r.asked.want
 	want.Span = span
-	decoder := r.asked.layout.Decoder(r.asked.Schema, want)
-	q, err := r.asked.query(want)
-	if err != nil {
-		return err
+	if r.asked.uncounted && r.last != nil {
+		want.Times = &layout.Times{First: r.last.Time, Last: math.MaxInt64}
 	}
-	r.batch.Reset()
-	decoder.Into(&r.batch, func([]byte) (uint32, bool) { return 0, true })
 	most := math.MaxInt
 	if less {
 		most = 4*r.goal + slack
 	}
-	err = r.table.Read(ctx, q, func(c *cell.Cell) error {
-		if len(r.batch.Events) > most {
+	return r.asked.read(ctx, r.table, &r.batch, want, want, most)
+}
+
+// read fills b with the behaviours that events asks for in what rows asks for, in order.
+// It fails with errMany where they are more than most.
+func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, events layout.Want, most int) error {
+	decoder := a.layout.Decoder(a.Schema, events)
+	q, err := a.query(rows)
+	if err != nil {
+		return err
+	}
+	b.Reset()
+	decoder.Into(b, func([]byte) (uint32, bool) { return 0, true })
+	err = t.Read(ctx, q, func(c *cell.Cell) error {
+		if len(b.Events) > most {
 			return errMany
 		}
 		return decoder.Add(c)
@@ -119,7 +128,7 @@ func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error
 	if err := decoder.Flush(); err != nil {
 		return err
 	}
-	r.batch.Sort(1)
+	b.Sort(1)
 	return nil
 }
 
@@ -138,7 +147,7 @@ func (a *Asked) query(w layout.Want) (table.Query, error) {
 func (r *reader) pass(span behaviour.Span, emit func(*Behaviour) error) (behaviour.Date, error) {
 	before := int64(math.MaxInt64)
 	if span.To < r.asked.Span.To {
-		before = begins(span.To+1, r.asked.Zone)
+		before = (span.To + 1).Start(r.asked.Zone).UnixMicro()
 	}
 	next := span.To + 1
 	ofDay, nth := map[int32]int{}, map[int32]int{}
@@ -156,7 +165,10 @@ func (r *reader) pass(span behaviour.Span, emit func(*Behaviour) error) (behavio
 			next = min(next, behaviour.Date(e.Date))
 			continue
 		}
-		b.Event, b.Nth, b.OfDay = *e, nth[e.Date], ofDay[e.Date]
+		b.Event = *e
+		if !r.asked.uncounted {
+			b.Nth, b.OfDay = nth[e.Date], ofDay[e.Date]
+		}
 		b.Values = b.Values[:0]
 		for _, ref := range r.batch.Refs[e.Refs:][:len(r.asked.Schema.Kinds[e.Kind].Fields)] {
 			b.Values = append(b.Values, r.batch.Value(ref))

@@ -129,8 +129,19 @@ func (s *Screen) flush() error {
 func (s *Screen) title(out *strings.Builder) {
 	p := pen{left: s.look.Width, colour: s.look.Colour}
 	p.put(bold, Plain(s.asked.User))
-	p.put(faint, fmt.Sprintf("  %s  %s", s.asked.Span, s.asked.Schema.Zone))
+	p.put(faint, fmt.Sprintf("  %s%s  %s", s.asked.Span, s.asked.end(), s.asked.Schema.Zone))
 	p.end(out)
+}
+
+// end says which end of the trail was asked for, if one was.
+func (a *Asked) end() string {
+	switch {
+	case a.Latest > 0:
+		return fmt.Sprintf(", latest %d", a.Latest)
+	case a.At != nil:
+		return ", at " + a.at()
+	}
+	return ""
 }
 
 // dayBreak is the line before a day's first behaviour, or the page's.
@@ -142,11 +153,13 @@ func (s *Screen) dayBreak(out *strings.Builder, l *line, first bool) {
 	d := behaviour.Date(l.date)
 	y, m, day := d.Civil()
 	p.put(bold, fmt.Sprintf("%s %s", d, time.Date(y, m, day, 0, 0, 0, 0, time.UTC).Weekday()))
-	many := "1 behaviour"
-	if l.ofDay != 1 {
-		many = fmt.Sprintf("%d behaviours", l.ofDay)
+	switch l.ofDay {
+	case 0:
+	case 1:
+		p.put("", "  1 behaviour")
+	default:
+		p.put("", fmt.Sprintf("  %d behaviours", l.ofDay))
 	}
-	p.put("", "  "+many)
 	if !s.begun && l.nth > 1 {
 		p.put(faint, fmt.Sprintf(", %d before this page", l.nth-1))
 	}

@@ -5,8 +5,12 @@
 //	write     as a table for a screen, as JSON or as CSV
 //
 // Behaviours come in the order of a trail. What lies before the token is not read,
-// but for the day it lies in, and what lies after the page hardly: a page costs its
-// page, not the trail.
+// but for the day it lies in where that day's behaviours are counted, and what lies
+// after the page hardly: a page costs its page, not the trail.
+//
+// The last behaviours of a trail are read from its end on, a few days at a time. A
+// layout that has the latest first is asked for no more of them than are wanted. Where
+// recent days have nothing, rolls tell on which the user did something.
 //
 // # Tokens
 //
@@ -50,6 +54,16 @@ type Config struct {
 	Fields   []string // NAME or BEHAVIOUR.NAME; none is all
 	Page     int      // behaviours; 0 is all there are
 	After    string   // the token of the page before; empty at the first
+
+	// Latest asks for no page but the last so many behaviours; 0 does not.
+	Latest int
+	// At asks for no page but the last behaviour of each type at or before a time,
+	// microseconds since 1970-01-01 UTC; nil does not.
+	At *int64
+
+	// Uncounted says that of no behaviour it need be known how many its day has: then a
+	// page that goes on amid a day does not read what was shown of it.
+	Uncounted bool
 }
 
 // A Result is what came of a page.
@@ -63,8 +77,8 @@ type Result struct {
 type Behaviour struct {
 	trail.Event
 	Values [][]byte // one for each field of its kind; nil is null, or was not asked for
-	Nth    int      // which of its day's it is, from 1 on
-	OfDay  int      // how many its day has
+	Nth    int      // which of its day's it is, from 1 on; 0 is not known
+	OfDay  int      // how many its day has; 0 is not known
 }
 
 // A Writer takes a page. What it is given is valid until it returns.
@@ -85,12 +99,15 @@ type Asked struct {
 	Zone   *time.Location
 	Kinds  []int       // in order of behaviour ID
 	Fields []FieldName // that come out, of all kinds
+	Latest int
+	At     *int64
 
-	layout   layout.Layout
-	want     layout.Want
-	key      []byte
-	question string
-	after    *trail.Event // what was shown last; nil at the first page
+	layout    layout.Layout
+	want      layout.Want
+	key       []byte
+	question  string
+	after     *trail.Event // what was shown last; nil at the first page
+	uncounted bool
 }
 
 // A FieldName is a column of what comes out.
@@ -107,7 +124,7 @@ func (f *FieldName) Of(b *Behaviour) []byte {
 	return nil
 }
 
-// Page writes one page of a trail.
+// Page writes one page of a trail, or its last behaviours.
 func Page(ctx context.Context, c Config, w Writer) (*Asked, Result, error) {
 	a, err := ask(ctx, &c)
 	if err != nil {
@@ -120,7 +137,11 @@ func Page(ctx context.Context, c Config, w Writer) (*Asked, Result, error) {
 	if err := w.Begin(a); err != nil {
 		return a, p.result, err
 	}
-	if err := newReader(c.Table, a, c.Page).each(ctx, p.add); err != nil && err != errFull {
+	each := newReader(c.Table, a, c.Page).each
+	if a.Latest > 0 || a.At != nil {
+		each = newBackward(c.Table, a).each
+	}
+	if err := each(ctx, p.add); err != nil && err != errFull {
 		return a, p.result, fmt.Errorf("show user %q: %w", c.User, err)
 	}
 	return a, p.result, w.End()
@@ -153,7 +174,10 @@ func (p *page) add(b *Behaviour) error {
 // ask checks a question.
 func ask(ctx context.Context, c *Config) (*Asked, error) {
 	info := c.Table.Info()
-	a := &Asked{User: c.User, Schema: info.Schema, layout: info.Layout, question: c.question()}
+	a := &Asked{
+		User: c.User, Schema: info.Schema, Latest: c.Latest, At: c.At,
+		layout: info.Layout, question: c.question(), uncounted: c.Uncounted,
+	}
 	var err error
 	if a.Zone, err = time.LoadLocation(info.Schema.Zone); err != nil {
 		return nil, fmt.Errorf("zone of the table: %w", err)
@@ -168,6 +192,9 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 	case c.Page < 0:
 		return nil, fmt.Errorf("%w: --page %d: write how many behaviours, or 0 for all", ErrQuestion, c.Page)
 	}
+	if err := c.ends(); err != nil {
+		return nil, err
+	}
 	a.key = info.Layout.AppendUserKey(nil, []byte(c.User))
 	if a.Kinds, err = kinds(info.Schema, c.Types); err != nil {
 		return nil, err
@@ -181,8 +208,40 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 			return nil, err
 		}
 	}
-	a.Span, err = span(ctx, c)
-	return a, err
+	if a.Span, err = span(ctx, c); err != nil {
+		return nil, err
+	}
+	if c.At != nil && c.From != nil && *c.At < c.From.Start(a.Zone).UnixMicro() {
+		return nil, fmt.Errorf("%w: --at %s comes before --from %s: nothing that is looked at can be that old", ErrQuestion, a.at(), *c.From)
+	}
+	return a, nil
+}
+
+// ends checks what asks for the end of a trail.
+func (c *Config) ends() error {
+	paged := ""
+	switch {
+	case c.After != "":
+		paged = "--after"
+	case c.Page > 0:
+		paged = "--page"
+	}
+	switch {
+	case c.Latest < 0:
+		return fmt.Errorf("%w: --latest %d: write how many behaviours, at least 1", ErrQuestion, c.Latest)
+	case c.Latest > 0 && c.At != nil:
+		return fmt.Errorf("%w: --latest and --at are two questions: choose one; the last behaviours up to a day are --latest and --to", ErrQuestion)
+	case paged != "" && c.Latest > 0:
+		return fmt.Errorf("%w: %s goes with no --latest, which is no page: write how many behaviours behind --latest", ErrQuestion, paged)
+	case paged != "" && c.At != nil:
+		return fmt.Errorf("%w: %s goes with no --at, which is no page: it shows one behaviour of each type", ErrQuestion, paged)
+	}
+	return nil
+}
+
+// at is the time asked for, as the table's zone shows it.
+func (a *Asked) at() string {
+	return time.UnixMicro(*a.At).In(a.Zone).Format("2006-01-02 15:04:05.999999")
 }
 
 // kinds are those called names, or all, in order of behaviour ID.

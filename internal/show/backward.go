@@ -1,0 +1,253 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
+	"usertrail/internal/table"
+	"usertrail/internal/trail"
+)
+
+// A backward reader takes the last behaviours of a trail. It reads a few days at a
+// time, from the last on. Where the layout has the latest first, it reads no more of
+// them than are wanted.
+type backward struct {
+	table table.Table
+	asked *Asked
+	batch trail.Batch
+
+	wanted activity.Set // kinds of which there is still one to be taken
+	left   int          // how many are still to be taken
+	found  []Behaviour  // the latest first
+
+	first, until int64       // between them, both included, lies what is left to be looked at
+	seen         trail.Event // the last that was looked at
+	days         int         // how many are read next
+	whole        bool        // all there are, and not so many
+	newest       int         // how many are read next of what comes latest first; 0 is all
+
+	// From crowded on there are too many behaviours to read them all together, so no more
+	// than step days are.
+	crowded behaviour.Date
+	step    int
+}
+
+func newBackward(t table.Table, a *Asked) *backward {
+	r := &backward{
+		table: t, asked: a, wanted: activity.Of(a.Kinds...), left: a.Latest,
+		days: 1, crowded: behaviour.MaxDate, seen: trail.Event{Time: math.MaxInt64},
+		first: a.Span.From.Start(a.Zone).UnixMicro(), until: a.Span.To.End(a.Zone).UnixMicro() - 1,
+	}
+	if a.At != nil {
+		r.left, r.until = len(a.Kinds), min(r.until, *a.At)
+	}
+	if a.layout.Traits().Newest == layout.NotNewest {
+		return r
+	}
+	r.whole = !ofFiles(t)
+	r.newest = r.left
+	if a.At != nil || len(a.Kinds) < len(a.Schema.Kinds) {
+		r.newest = 16 + 4*r.left // others lie among them
+	}
+	r.newest = min(r.newest, goal)
+	return r
+}
+
+// ofFiles says whether t is a table of files, of which only those of the days that are
+// asked for are opened. A server opens all.
+func ofFiles(t table.Table) bool {
+	m := table.Known(t)
+	return m != nil && m.Address == ""
+}
+
+// each passes the last behaviours on, in order of time.
+func (r *backward) each(ctx context.Context, emit func(*Behaviour) error) error {
+	for r.wanted != 0 && r.until >= r.first {
+		before := len(r.found)
+		if err := r.look(ctx); err != nil {
+			return err
+		}
+		if len(r.found) > before || r.wanted == 0 || r.until < r.first {
+			continue
+		}
+		if err := r.skip(ctx); err != nil {
+			return err
+		}
+	}
+	slices.Reverse(r.found)
+	r.count()
+	for i := range r.found {
+		if err := emit(&r.found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads the next days, and takes what is wanted of them.
+func (r *backward) look(ctx context.Context) error {
+	for {
+		span, times := r.window()
+		err := r.read(ctx, span, times)
+		if errors.Is(err, errMany) {
+			r.days = max(1, span.Days()/4)
+			r.crowded, r.step = span.From, r.days
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		before := len(r.found)
+		r.takeFrom(times)
+		r.pace(span, len(r.found)-before)
+		return nil
+	}
+}
+
+// window is the days that are read next, and the times that they have. Where a clock is
+// put back past midnight, times lie among those of another day; they are read with
+// those.
+func (r *backward) window() (behaviour.Span, layout.Times) {
+	to := latest(r.until, r.asked.Zone)
+	from := r.asked.Span.From
+	if !r.whole {
+		from = max(from, to-behaviour.Date(r.days-1))
+	}
+	t := layout.Times{First: max(r.first, from.Start(r.asked.Zone).UnixMicro()), Last: r.until}
+	return behaviour.Span{
+		From: max(r.asked.Span.From, earliest(t.First, r.asked.Zone)), To: min(r.asked.Span.To, to),
+	}, t
+}
+
+// read fills the batch. It fails with errMany where days hold far more than is wanted,
+// and there could be less of them.
+func (r *backward) read(ctx context.Context, span behaviour.Span, times layout.Times) error {
+	want := r.asked.want
+	want.Span, want.Times, want.Newest = span, &times, r.newest
+	if r.newest > 0 {
+		return r.asked.read(ctx, r.table, &r.batch, want, r.asked.everything(), math.MaxInt)
+	}
+	want.Kinds = slices.DeleteFunc(slices.Clone(want.Kinds), func(k int) bool { return !r.wanted.Has(k) })
+	most := math.MaxInt
+	if span.Days() > 1 {
+		most = 4*min(r.left, goal) + slack
+	}
+	return r.asked.read(ctx, r.table, &r.batch, want, want, most)
+}
+
+// everything wants all records there are, with the fields that are asked for: where a
+// table gives the first so many, each counts, asked for or not.
+func (a *Asked) everything() layout.Want {
+	w := layout.Everyone(a.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	for _, k := range a.Kinds {
+		for i := range w.Fields[k] {
+			w.Fields[k][i] = a.want.Has(k, i)
+		}
+	}
+	return w
+}
+
+// takeFrom takes what is wanted of the batch, which holds all of the times, or their
+// newest.
+func (r *backward) takeFrom(t layout.Times) {
+	seen, n := r.seen, 0
+	for i := range slices.Backward(r.batch.Events) {
+		e := &r.batch.Events[i]
+		if e.Time > t.Last || e.Time < t.First {
+			continue
+		}
+		if n++; r.newest > 0 && n > r.newest {
+			break // there may be others before it that were not given
+		}
+		if trail.Compare(e, &seen) >= 0 {
+			continue
+		}
+		r.seen = *e
+		if r.wanted.Has(int(e.Kind)) && r.asked.Span.Has(behaviour.Date(e.Date)) {
+			r.take(e)
+		}
+	}
+	if r.newest == 0 || len(r.batch.Events) < r.newest {
+		r.until = t.First - 1
+		return
+	}
+	r.until = min(r.until, r.seen.Time)
+	if r.newest *= 2; r.seen != seen {
+		r.newest = min(r.newest, goal)
+	}
+}
+
+func (r *backward) take(e *trail.Event) {
+	b := Behaviour{Event: *e}
+	for _, ref := range r.batch.Refs[e.Refs:][:len(r.asked.Schema.Kinds[e.Kind].Fields)] {
+		b.Values = append(b.Values, slices.Clone(r.batch.Value(ref)))
+	}
+	r.found = append(r.found, b)
+	if r.asked.At != nil {
+		r.wanted &^= activity.Of(int(e.Kind))
+	}
+	if r.left--; r.left == 0 {
+		r.wanted = 0
+	}
+}
+
+// pace settles how many days are read before those of span, by how many of these were
+// taken.
+func (r *backward) pace(span behaviour.Span, taken int) {
+	if r.newest > 0 && r.until >= r.first && latest(r.until, r.asked.Zone) >= span.From {
+		return // these have more
+	}
+	days := span.Days()
+	need := 4 * days
+	if taken > 0 && r.newest == 0 {
+		need = min(need, (min(r.left, goal)*days+taken-1)/taken)
+	}
+	if span.From > r.crowded {
+		need = min(need, r.step)
+	}
+	r.days = max(1, need)
+}
+
+// skip passes over days of which rolls tell that the user did nothing on them that is
+// wanted.
+func (r *backward) skip(ctx context.Context) error {
+	span := behaviour.Span{From: r.asked.Span.From, To: min(r.asked.Span.To, latest(r.until, r.asked.Zone))}
+	s := rollsOf(ctx, r.table, r.asked, r.wanted)
+	day, some, err := s.lastDay(span)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for days with anything of the user: %w", err)
+	case s.mute:
+	case !some:
+		r.until = r.first - 1
+	default:
+		r.until = min(r.until, day.End(r.asked.Zone).UnixMicro()-1)
+		r.days = 1
+	}
+	return nil
+}
+
+// count says of what was found how much its day has, where that is known: of the first
+// days there may be more.
+func (r *backward) count() {
+	if r.asked.At != nil || len(r.found) == 0 {
+		return
+	}
+	ofDay, nth := map[int32]int{}, map[int32]int{}
+	for i := range r.found {
+		ofDay[r.found[i].Date]++
+	}
+	from := r.found[0].Time
+	for i := range r.found {
+		b := &r.found[i]
+		if nth[b.Date]++; r.left > 0 || behaviour.Date(b.Date).Start(r.asked.Zone).UnixMicro() > from {
+			b.Nth, b.OfDay = nth[b.Date], ofDay[b.Date]
+		}
+	}
+}
