@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -26,6 +27,9 @@ type showOptions struct {
 	fields   []string
 	page     int
 	after    string
+	latest   int
+	at       string
+	set      func(flag string) bool
 	asJSON   bool
 	asCSV    bool
 	noColour bool
@@ -40,11 +44,17 @@ func newShow(env *command.Env) *cobra.Command {
 		Long: `Show writes one user's behaviours in order of time, as a table for the screen: times are those of the
 table's zone. --json writes one object a line for each behaviour, --csv a line; their times are UTC.
 
+--latest N shows the last N behaviours instead of a page, in order of time too; --at what the user was at: the
+last behaviour of each type at or before a time. Both look within --from, --to and --types, from the end of the
+trail on, and cost what they show where the layout of the table has a user's latest first.
+
 The last line of standard output is one JSON object, also after a failure; with --csv, where it would spoil
 the table, it is the last line of standard error. "next" in it is the token of the next page, for --after; it is empty where nothing follows. A
 user who did nothing of what was asked is no failure: "events" is 0, and standard error says what there is instead.`,
 		Example: `  extract show --table ./trails --user u42
   extract show --user u42 --from 2014-09-01 --to 2014-09-10 --types play,order --fields programme,order.price
+  extract show --user u42 --latest 10 --types play
+  extract show --user u42 --at '2014-09-05 18:00:00'
   extract show --user u42 --page 0 --json | head -n -1 | jq .programme`,
 		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.show(c.Context()) },
@@ -58,9 +68,12 @@ user who did nothing of what was asked is no failure: "events" is 0, and standar
 	f.StringSliceVar(&o.fields, "fields", nil, "fields to show, NAME or BEHAVIOUR.NAME, separated by commas (default all)")
 	f.IntVar(&o.page, "page", 50, "how many behaviours to show, 0 for all")
 	f.StringVar(&o.after, "after", "", "the token that the page before this one named")
+	f.IntVar(&o.latest, "latest", 0, "no page, but the last N behaviours")
+	f.StringVar(&o.at, "at", "", "no page, but the last behaviour of each type at or before a time of the table's zone: 2014-09-05, which is its end, or '2014-09-05 18:00:00'")
 	f.BoolVar(&o.asJSON, "json", false, "as JSON, one behaviour a line")
 	f.BoolVar(&o.asCSV, "csv", false, "as CSV")
 	f.BoolVar(&o.noColour, "no-color", false, "no colour, as with $NO_COLOR")
+	o.set = func(flag string) bool { return f.Changed(flag) }
 	env.Reports(c, show.Result{})
 	return c
 }
@@ -88,7 +101,13 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 	if o.asJSON && o.asCSV {
 		return none, fmt.Errorf("%w: --json and --csv are two ways to write a page: choose one", command.ErrUsage)
 	}
-	cfg := show.Config{User: o.user, Types: o.flags.Behaviours(), Fields: o.fields, Page: o.page, After: o.after}
+	cfg := show.Config{
+		User: o.user, Types: o.flags.Behaviours(), Fields: o.fields, Page: o.page, After: o.after, Latest: o.latest,
+		Uncounted: o.asJSON || o.asCSV,
+	}
+	if err := o.ends(&cfg); err != nil {
+		return none, err
+	}
 	for _, d := range []struct {
 		flag, text string
 		date       **behaviour.Date
@@ -113,7 +132,38 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 	}
 	defer t.Close()
 	cfg.Table = t
+	if o.at != "" {
+		if cfg.At, err = o.time(t.Info().Schema.Zone); err != nil {
+			return none, err
+		}
+	}
 	return o.write(ctx, cfg)
+}
+
+// ends checks what asks for the end of the trail, as far as that takes no table.
+func (o *showOptions) ends(c *show.Config) error {
+	switch {
+	case o.set("latest") && o.latest < 1:
+		return fmt.Errorf("%w: --latest %d: write how many behaviours, at least 1", command.ErrUsage, o.latest)
+	case o.set("at") && o.at == "":
+		return fmt.Errorf("%w: --at is empty; leave it out, or look whether a variable is not set", command.ErrUsage)
+	case (o.latest > 0 || o.at != "") && !o.set("page"):
+		c.Page = 0
+	}
+	return nil
+}
+
+// time is that of --at, of a zone unless it names its own.
+func (o *showOptions) time(zone string) (*int64, error) {
+	z, err := time.LoadLocation(zone)
+	if err != nil {
+		return nil, fmt.Errorf("the table's zone: %w", err)
+	}
+	at, err := parseAt(o.at, z)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --at: %w", command.ErrUsage, err)
+	}
+	return &at, nil
 }
 
 // write writes a page, and what is to be said of it.
