@@ -247,6 +247,40 @@ func TestTheEndOfABusyTrail(t *testing.T) {
 	}
 }
 
+// TestAPageAmidADayCostsItsPage goes on amid a day of very many behaviours, with their
+// number untold: no page costs more than another of a few.
+func TestAPageAmidADayCostsItsPage(t *testing.T) {
+	const many, page = 20_000, 50
+	first := behaviour.DateOf(2014, 1, 1)
+	start := int64(first) * day
+	for _, name := range []string{"tall", "wide"} {
+		h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", name))
+		text := "user_id,time,programme,seconds\n"
+		for i := range int64(many) {
+			text += fmt.Sprintf("u,%d,p,%d\n", start+i*(day/many), i)
+		}
+		h.deliver(t, first.String()+"/play.csv", []byte(text))
+		s := &spy{Loader: h.load(t, behaviour.Span{From: first, To: first})}
+		c := show.Config{Table: s, User: "u", Page: page, Uncounted: true}
+		for n := range 30 {
+			s.cells = 0
+			var g gatherer
+			_, r, err := show.Page(t.Context(), c, &g)
+			if err != nil || len(g.rows) != page || g.rows[0].row.Values["seconds"] != fmt.Sprint(n*page) {
+				t.Fatalf("%s: page %d: %d behaviours, %v", name, n, len(g.rows), err)
+			}
+			if s.cells > 100*page {
+				t.Errorf("%s: page %d: %d cells were read for %d behaviours of one cell", name, n, s.cells, page)
+			}
+			c.After = r.Next
+		}
+		c.Page, c.After = 0, ""
+		if got := pages(t, c); len(got) != many {
+			t.Errorf("%s: %d behaviours, want %d", name, len(got), many)
+		}
+	}
+}
+
 // TestEndsAreChecked asks for what cannot be asked together.
 func TestEndsAreChecked(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)

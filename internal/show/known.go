@@ -33,7 +33,8 @@ func rollsOf(ctx context.Context, t table.Table, a *Asked, kinds activity.Set) *
 // It looks at recent days first: most users were there lately, and a table has a roll
 // for each night.
 func (k *known) lastDay(s behaviour.Span) (day behaviour.Date, some bool, err error) {
-	from, to := s.To, s.To
+	var from behaviour.Date
+	to := s.To
 	for days := behaviour.Date(1); ; days *= 4 {
 		from = max(s.From, to-days+1)
 		if some, err = k.did(behaviour.Span{From: from, To: to}); err != nil || k.mute || some {

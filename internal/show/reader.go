@@ -52,6 +52,9 @@ func newReader(t table.Table, a *Asked, page int) *reader {
 
 // each passes the behaviours after r.last on, in order.
 func (r *reader) each(ctx context.Context, emit func(*Behaviour) error) error {
+	if r.asked.byTime() {
+		return r.eachByTime(ctx, emit)
+	}
 	next := r.asked.Span.From
 	if r.last != nil {
 		next = max(next, earliest(r.last.Time, r.asked.Zone))
@@ -169,10 +172,7 @@ func (r *reader) pass(span behaviour.Span, emit func(*Behaviour) error) (behavio
 		if !r.asked.uncounted {
 			b.Nth, b.OfDay = nth[e.Date], ofDay[e.Date]
 		}
-		b.Values = b.Values[:0]
-		for _, ref := range r.batch.Refs[e.Refs:][:len(r.asked.Schema.Kinds[e.Kind].Fields)] {
-			b.Values = append(b.Values, r.batch.Value(ref))
-		}
+		b.Values = r.values(b.Values[:0], e)
 		if err := emit(&b); err != nil {
 			return next, err
 		}
