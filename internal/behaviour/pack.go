@@ -1,0 +1,57 @@
+package behaviour
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+var errPacked = errors.New("packed record is damaged")
+
+// A packed record is all of it but its user and column ID:
+//
+//	uint8 kind | int64 time | int32 date | each value: uvarint length + 1, or 0 for null; bytes
+//
+// Numbers are big endian. The values are the bytes that cells hold.
+const packedHead = 1 + 8 + 4
+
+// AppendPacked appends r as Unpack reads it.
+func AppendPacked(dst []byte, r *Record) []byte {
+	dst = append(dst, byte(r.Kind))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(r.Time))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(r.Date))
+	for _, v := range r.Values {
+		if v == nil {
+			dst = append(dst, 0)
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(len(v))+1)
+		dst = append(dst, v...)
+	}
+	return dst
+}
+
+// Unpack is the inverse of AppendPacked. r's values refer to b; its user and column ID
+// stay as they are.
+func (r *Record) Unpack(b []byte) error {
+	if len(b) < packedHead {
+		return errPacked
+	}
+	r.Kind = int(b[0])
+	r.Time = int64(binary.BigEndian.Uint64(b[1:]))
+	r.Date = Date(int32(binary.BigEndian.Uint32(b[9:])))
+	r.Values = r.Values[:0]
+	for b = b[packedHead:]; len(b) > 0; {
+		n, used := binary.Uvarint(b)
+		if used <= 0 || n > uint64(len(b)-used)+1 {
+			return errPacked
+		}
+		b = b[used:]
+		if n == 0 {
+			r.Values = append(r.Values, nil)
+			continue
+		}
+		r.Values = append(r.Values, b[:n-1:n-1])
+		b = b[n-1:]
+	}
+	return nil
+}

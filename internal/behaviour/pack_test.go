@@ -1,0 +1,36 @@
+package behaviour_test
+
+import (
+	"reflect"
+	"testing"
+
+	"usertrail/internal/behaviour"
+)
+
+func TestPackedRecordsComeBack(t *testing.T) {
+	for _, want := range []behaviour.Record{
+		{Kind: 63, Time: -1, Date: behaviour.MinDate, Values: [][]byte{nil, {}, []byte("text"), make([]byte, 300)}},
+		{Time: 1 << 62, Date: behaviour.MaxDate, Values: [][]byte{}},
+	} {
+		packed := behaviour.AppendPacked(nil, &want)
+		got := behaviour.Record{User: []byte("kept"), ID: 7, Values: [][]byte{[]byte("of the one before")}}
+		if err := got.Unpack(packed); err != nil {
+			t.Fatal(err)
+		}
+		want.User, want.ID = got.User, 7
+		if string(got.User) != "kept" || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v came back as %+v", want, got)
+		}
+	}
+}
+
+// TestDamagedPackedRecordsAreErrors cuts a record everywhere within its head and values.
+func TestDamagedPackedRecordsAreErrors(t *testing.T) {
+	packed := behaviour.AppendPacked(nil, &behaviour.Record{Values: [][]byte{make([]byte, 200)}})
+	var r behaviour.Record
+	for n := range packed {
+		if err := r.Unpack(packed[:n]); err == nil && n != len(packed)-202 {
+			t.Errorf("%d of %d bytes are taken for a record", n, len(packed))
+		}
+	}
+}
