@@ -12,6 +12,7 @@
 //	DIR/lock                 held while a load runs
 //	DIR/plans/ID/…           a load in pieces: the plan, and what came of each piece
 //	DIR/pieces/ID/…          rolls of the pieces, and of a table of files their HFiles
+//	DIR/convert/…            of a table that is being made of another: the plan, and what is done
 //
 // A load commits by replacing the manifest, after everything that it names is
 // there. A ledger that no manifest names is what a killed load left behind; the
@@ -63,7 +64,7 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
 	m := new(manifest.Table)
 	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s holds no %s", table.ErrNoTable, dir, ManifestName)
+		return nil, noTable(ctx, fs, dir)
 	}
 	if err == nil {
 		err = m.Validate()
@@ -72,6 +73,18 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
 		return nil, fmt.Errorf("open table %s: %w", dir, err)
 	}
 	return newCatalog(fs, dir, m)
+}
+
+// noTable says that no table is in dir, or not yet.
+func noTable(ctx context.Context, fs dfs.FS, dir string) error {
+	c, err := Workshop{fs, dir}.Plan(ctx)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return fmt.Errorf("%w: %s is being made of %s, or was when that was killed: let bulkload convert --to %s end, or begin it again", table.ErrUnfit, dir, c.From, c.Layout)
+	}
+	return fmt.Errorf("%w: %s holds no %s", table.ErrNoTable, dir, ManifestName)
 }
 
 // New returns a catalog that will be in dir once it has a load. It owns m.

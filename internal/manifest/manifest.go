@@ -12,6 +12,8 @@
 //	TABLE/handover.json       Handover: files that are being handed to HBase.
 //	TABLE/plans/ID/plan.json  Plan: a load in pieces that are not committed.
 //	TABLE/plans/ID/00003.json Report: what came of piece 3.
+//	TABLE/convert/plan.json   Conversion: a table that is being made of another one.
+//	TABLE/convert/000001.json Converted: what is made of it already.
 //	TABLE/retired.json        Retired: files that the manifest has named, and that
 //	                          readers may still read.
 //	OUT/_manifest.json        Extract: the question, and each part of the answer.

@@ -1,0 +1,181 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"strconv"
+	"strings"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+)
+
+const (
+	convertName = "convert"
+	runsName    = "runs" // package journal's
+)
+
+// A Workshop is what a table that is being made of another keeps until it is there.
+type Workshop struct {
+	FS  dfs.FS
+	Dir string // of the catalog
+}
+
+func (w Workshop) at(name string) string { return dfs.Join(w.Dir, convertName, name) }
+
+func (w Workshop) part(load int) string { return w.at(fmt.Sprintf("%06d.json", load)) }
+
+// Plan is what is being made, nil where nothing is.
+func (w Workshop) Plan(ctx context.Context) (*manifest.Conversion, error) {
+	c := new(manifest.Conversion)
+	err := manifest.Read(ctx, w.FS, w.at(planName), c)
+	if absent(err) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// Begin writes the plan down.
+func (w Workshop) Begin(ctx context.Context, c *manifest.Conversion) error {
+	c.Version = manifest.Version
+	return manifest.Write(ctx, w.FS, w.at(planName), c)
+}
+
+// Done is what is made, in order of loads.
+func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
+	list, err := w.FS.List(ctx, dfs.Join(w.Dir, convertName))
+	if err != nil {
+		return nil, err
+	}
+	var out []*manifest.Converted
+	for _, f := range list {
+		number, ok := strings.CutSuffix(dfs.Base(f.Name), ".json")
+		if _, err := strconv.Atoi(number); !ok || err != nil {
+			continue // the plan
+		}
+		c := new(manifest.Converted)
+		if err := manifest.Read(ctx, w.FS, f.Name, c); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Add says that a part is made.
+func (w Workshop) Add(ctx context.Context, c *manifest.Converted) error {
+	c.Version = manifest.Version
+	return manifest.Write(ctx, w.FS, w.part(c.Load), c)
+}
+
+// End forgets the plan, after all parts that are done.
+func (w Workshop) End(ctx context.Context, done []*manifest.Converted) error {
+	for _, c := range done {
+		if err := w.FS.Remove(ctx, w.part(c.Load)); err != nil {
+			return err
+		}
+	}
+	return w.FS.Remove(ctx, dfs.Join(w.Dir, convertName))
+}
+
+// Clear removes all of the catalog's directory that is not the lock's or the journal's:
+// what an unfinished conversion left, the plan last.
+func (w Workshop) Clear(ctx context.Context, folder string) error {
+	if err := w.Tidy(ctx); err != nil {
+		return err
+	}
+	for _, name := range []string{folder, loadsName, quarantineName} {
+		if err := w.FS.Remove(ctx, dfs.Join(w.Dir, name)); err != nil {
+			return err
+		}
+	}
+	done, err := w.Done(ctx)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	return w.End(ctx, done)
+}
+
+// Tidy removes unfinished files and sorted runs.
+func (w Workshop) Tidy(ctx context.Context) error {
+	if err := w.FS.Sweep(ctx, w.Dir); err != nil {
+		return err
+	}
+	return w.FS.Remove(ctx, dfs.Join(w.Dir, TempName))
+}
+
+// Keep removes the files of a folder that the parts do not name.
+func (w Workshop) Keep(ctx context.Context, folder string, done []*manifest.Converted) error {
+	var known []string
+	for _, c := range done {
+		for i := range c.Files {
+			known = append(known, c.Files[i].Names()...)
+		}
+	}
+	return (&Catalog{fs: w.FS, dir: w.Dir}).sweepOthers(ctx, folder, known)
+}
+
+// Found writes the ledgers of a new table, which m's loads name one by one, and then the
+// manifest, after which the table is there.
+func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manifest.Table) error {
+	for i, l := range ledgers {
+		if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, m.Loads[i].Name), l); err != nil {
+			return fmt.Errorf("write ledger: %w", err)
+		}
+	}
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
+		return fmt.Errorf("make table %s: %w", c.dir, err)
+	}
+	c.set(m)
+	return nil
+}
+
+// CopyQuarantine copies the bad records of another catalog that lies in dir.
+func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
+	list, err := c.fs.List(ctx, dfs.Join(dir, quarantineName))
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if f.Dir {
+			continue
+		}
+		if err := c.copy(ctx, f.Name, dfs.Join(c.dir, quarantineName, dfs.Base(f.Name))); err != nil {
+			return fmt.Errorf("copy bad records: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) copy(ctx context.Context, from, to string) error {
+	in, err := c.fs.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := c.fs.Create(ctx, to)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// Own says whether what lies in the catalog's directory is of a workshop that holds no
+// plan: the lock, the journal, or the folder itself.
+func (w Workshop) Own(f dfs.Info) bool {
+	switch dfs.Base(f.Name) {
+	case lockName, runsName, convertName:
+		return true
+	}
+	return false
+}
