@@ -67,7 +67,7 @@ func makes(c *cobra.Command) bool {
 	case "load":
 		dry := c.Flags().Lookup("dry-run")
 		return dry == nil || dry.Value.String() != "true"
-	case "replay", "import", "commit", "extract", "compact", "drop":
+	case "replay", "import", "commit", "extract", "compact", "drop", "convert":
 		return true
 	}
 	return false
@@ -104,12 +104,13 @@ type trace struct {
 
 // counted is what events tell of a last line.
 type counted struct {
-	Loaded int64  `json:"loaded"`
-	HFiles int64  `json:"hfiles"`
-	Events int64  `json:"events"`
-	Kept   int64  `json:"kept"`
-	Files  int64  `json:"files"`
-	Out    string `json:"out"`
+	Loaded  int64  `json:"loaded"`
+	HFiles  int64  `json:"hfiles"`
+	Records int64  `json:"records"`
+	Events  int64  `json:"events"`
+	Kept    int64  `json:"kept"`
+	Files   int64  `json:"files"`
+	Out     string `json:"out"`
 }
 
 func (t *trace) end(ctx context.Context, end End) error {
@@ -143,6 +144,9 @@ func (t *trace) datasets(ctx context.Context, n *counted, done bool) (inputs, ou
 	if t.env.name == "extract" {
 		return []lineage.Dataset{table}, answered(ctx, t, n, done)
 	}
+	if commandName(t.c) == "convert" {
+		return converted(t.c, table, n, done)
+	}
 	if f := t.c.Flags().Lookup("from"); commandName(t.c) == "import" && f != nil {
 		inputs = append(inputs, lineage.Place(f.Value.String()))
 	} else if about.logs != "" {
@@ -150,6 +154,18 @@ func (t *trace) datasets(ctx context.Context, n *counted, done bool) (inputs, ou
 	}
 	if done {
 		table.Written = &lineage.Written{Rows: n.Loaded, Files: n.HFiles}
+	}
+	return inputs, []lineage.Dataset{table}
+}
+
+// converted are the table that was converted, where the command line names it, and the new
+// one.
+func converted(c *cobra.Command, table lineage.Dataset, n *counted, done bool) (inputs, outputs []lineage.Dataset) {
+	if f := c.Flags().Lookup("table"); f != nil && f.Value.String() != "" {
+		inputs = append(inputs, lineage.Place(f.Value.String()))
+	}
+	if done {
+		table.Written = &lineage.Written{Rows: n.Records, Files: n.Files}
 	}
 	return inputs, []lineage.Dataset{table}
 }

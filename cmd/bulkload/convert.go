@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/convert"
+	"usertrail/internal/dfs"
+	"usertrail/internal/layout"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+)
+
+// A converting is one call of convert.
+type converting struct {
+	options
+	to, out string
+	regions int
+}
+
+func newConvert(env *command.Env) *cobra.Command {
+	o := &converting{options: options{env: env}}
+	c := &cobra.Command{
+		Use:   "convert --to LAYOUT --out DIR",
+		Short: "Make another table of a table of files, in another layout",
+		Long: `Convert makes of a table of files another one in another layout, without the logs: the same schema,
+the same records with their column IDs, the same loads, so a delivered file that is in the one is
+known to the other, and the next night can be loaded into it. Days that were dropped stay dropped,
+and the bad records come along; plans that are not committed do not. Layouts are
+` + strings.Join(layout.Names(), ", ") + `.
+
+The table is only read, without its lock. The new one can be seen when all of it is there; killed,
+the same command goes on, or begins anew if the table has changed meanwhile. A record that the layout
+cannot hold ends it, and names the user.
+
+Regions of the new table are cut where the layout says, or else by the users, who are in the rolls.`,
+		Example: `  bulkload convert --to tall --out ./tall --table ./trails
+  bulkload convert --to fixed/8 --out hdfs://nn:8020/fixed --table hdfs://nn:8020/trails --memory 4GiB`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := o.convert(c.Context())
+			return o.env.Report(r, err)
+		},
+	}
+	env.Reports(c, convert.Result{})
+	o.flags.AddTable(c)
+	o.flags.AddRun(c)
+	f := c.Flags()
+	f.StringVar(&o.to, "to", "", "layout of the new table")
+	f.StringVar(&o.out, "out", "", "directory of the new table, local or hdfs://, in which nothing is")
+	f.IntVar(&o.regions, "regions", 0, "into how many regions the new table is cut (default as many as the table has)")
+	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local --out, else $TMPDIR)")
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when the files of each load are done")
+	return c
+}
+
+func (o *converting) convert(ctx context.Context) (r convert.Result, err error) {
+	r.Layout, r.Out = o.to, o.out
+	cfg, err := o.conversion(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer cfg.From.Close()
+	defer cfg.Out.Close()
+	r, err = convert.Run(ctx, cfg)
+	what := fmt.Sprintf("conversion of %s to %s in %s", cfg.From.Address(), o.to, cfg.Out.Address())
+	o.env.Outcome(what, err)
+	if err == nil {
+		printConverted(o.env.Stdout, r)
+	}
+	return r, err
+}
+
+// conversion is what the flags ask for.
+func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
+	cfg := convert.Config{
+		FS: command.Files(), Layout: o.to, Regions: o.regions, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
+	}
+	switch {
+	case o.to == "":
+		return cfg, fmt.Errorf("%w: --to is missing: write --to LAYOUT, one of %s", command.ErrUsage, strings.Join(layout.Names(), ", "))
+	case o.out == "":
+		return cfg, fmt.Errorf("%w: --out is missing: write --out DIR, the directory of the new table", command.ErrUsage)
+	case dfs.Scheme(o.out) == live.Scheme:
+		return cfg, fmt.Errorf("%w: --out %s is in HBase: convert into a directory, and bulkload import takes that into HBase", command.ErrUsage, o.out)
+	case o.regions < 0 || o.regions > maxRegions:
+		return cfg, fmt.Errorf("%w: --regions %d is not in 1..%d", command.ErrUsage, o.regions, maxRegions)
+	}
+	var err error
+	if cfg.Memory, err = o.flags.Limits(convert.MinMemory); err != nil {
+		return cfg, err
+	}
+	if cfg.From, err = o.source(ctx, cfg.FS); err != nil {
+		return cfg, err
+	}
+	cfg.Out, err = command.Store(ctx, cfg.FS, o.out, nil, o.flags.Waits)
+	cfg.Temp = o.tempFor(o.out)
+	return cfg, err
+}
+
+// source is the table that is to be converted.
+func (o *converting) source(ctx context.Context, fs dfs.FS) (table.Store, error) {
+	address := o.flags.Table
+	if address == "" {
+		j, err := o.flags.LoadJob(ctx, fs)
+		if errors.Is(err, command.ErrNoJob) {
+			return nil, fmt.Errorf("%w; or name the table with --table", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		address = j.Table.Address
+	}
+	if dfs.Scheme(address) == live.Scheme {
+		return nil, fmt.Errorf("%w: %s is in HBase: only a table of files can be converted", table.ErrUnfit, address)
+	}
+	s, _, err := o.flags.Store(ctx, fs)
+	return s, err
+}
+
+func printConverted(w io.Writer, r convert.Result) {
+	fmt.Fprintf(w, "converted   %s records of %d loads into %s, layout %s, %d regions\n",
+		humanize.Comma(r.Records), r.Loads, r.Out, r.Layout, r.Regions)
+	fmt.Fprintf(w, "written     %s cells in %d HFiles, %s\n", humanize.Comma(r.Cells), r.Files, humanize.IBytes(uint64(r.Bytes)))
+	if r.Already > 0 {
+		fmt.Fprintf(w, "went on     %d of the HFiles were there from a run before\n", r.Already)
+	}
+}
