@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -20,6 +21,10 @@ func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
 	}
 	p := &plans[chosen]
 	why = append(why, f.whyPlan(p), f.whySettle(p))
+	if f.Name != "" {
+		a := f.averages()
+		why = append(why, f.whyRows(p, &a), "What is not asked for is left out where the table lies, by "+strings.Join(f.Pushed(p), ", ")+".")
+	}
 	if p.Screen {
 		why = append(why, "The conditions take fewer columns than come out: users are judged by those columns first, unless that turns out not to pay.")
 	}
@@ -41,12 +46,16 @@ func (f *Facts) name() string {
 }
 
 func (f *Facts) whyPlan(p *Plan) string {
-	rows := f.read() * int64(f.Days)
+	rows := f.each()
 	switch {
 	case p.Name == Files:
 		return "A table of files is read by each user's days at once, whatever --plan says: only the blocks that hold them."
 	case f.Asked != "auto":
 		return fmt.Sprintf("--plan %s was asked for.", f.Asked)
+	case f.Unnamed:
+		return fmt.Sprintf("Which rows a user has cannot be told in the layout %s: --plan auto scans.", f.Name)
+	case p.Name == Get && f.Apart:
+		return "A user's rows lie apart, and each can be named: --plan auto gets them."
 	case p.Name == Get:
 		return "Of each user one row is asked for, and a get of one row is no dearer than a scan: --plan auto gets."
 	}
@@ -68,11 +77,19 @@ func (f *Facts) whySettle(p *Plan) string {
 	}
 	switch p.Settle {
 	case ByWalk:
-		return because + ": all rows of the table are asked whose they are before anybody is read."
+		return because + ": all rows of the table are asked whose they are before anybody is read" + f.whoseAre(p) + "."
 	case ByExist:
 		return because + ": rows are asked whether they are there, the rarest behaviour first, and only who can be active yet is asked further and read."
 	}
 	return because + ", and whoever did anything may stay: everybody asked for is read."
+}
+
+// whoseAre says how many rows are asked whose they are, where the table's layout is known.
+func (f *Facts) whoseAre(p *Plan) string {
+	if f.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf("; %s come, without what is in them", plural(p.Walked, "row"))
 }
 
 // Worth mentioning is a plan that takes half as long, and saves some seconds.

@@ -25,17 +25,19 @@ type Kind struct {
 
 // People are users, with what they have on the days of a question.
 type People struct {
-	Users    int64
-	UserDays int64 // days of all of them; one that several loads brought counts as many times
-	Rows     int64 // of the behaviours that are read
-	AllRows  int64 // of all behaviours
-	Records  int64 // of all behaviours
+	Users     int64
+	UserDays  int64 // days of all of them; one that several loads brought counts as many times
+	UserKinds int64 // of the behaviours that are read, how many each did
+	Rows      int64 // days of each of these
+	AllRows   int64 // and of all behaviours
+	Records   int64 // of all behaviours
 }
 
 // Add adds o to p.
 func (p *People) Add(o People) {
 	p.Users += o.Users
 	p.UserDays += o.UserDays
+	p.UserKinds += o.UserKinds
 	p.Rows += o.Rows
 	p.AllRows += o.AllRows
 	p.Records += o.Records
@@ -44,7 +46,7 @@ func (p *People) Add(o People) {
 // Times is p so many times.
 func (p People) Times(n float64) People {
 	times := func(v int64) int64 { return int64(math.Round(float64(v) * n)) }
-	return People{times(p.Users), times(p.UserDays), times(p.Rows), times(p.AllRows), times(p.Records)}
+	return People{times(p.Users), times(p.UserDays), times(p.UserKinds), times(p.Rows), times(p.AllRows), times(p.Records)}
 }
 
 // Rolls says what the rolls know of a table.
@@ -81,6 +83,10 @@ type Facts struct {
 	Size         int64 // of them, in bytes
 	Bytes        int64 // of their cells, as tally counts them
 	TableRecords int64 // of all days
+	FileRecords  int64 // of all days in these files
+
+	Layout // of the table
+	Window // of each trail
 
 	Asked string // the plan that was asked for: auto, get, scan or snapshot
 	Auto  string // what auto comes to
@@ -101,6 +107,7 @@ func (f *Facts) read() int64 {
 type averages struct {
 	share         float64 // of records that are of behaviours that are read
 	asked, judged float64 // cells of such a record
+	full          float64 // all cells of such a record
 	every         float64 // cells of a record of any behaviour
 	bytes         float64 // of a cell
 }
@@ -116,10 +123,12 @@ func (f *Facts) averages() averages {
 			read += k.Records
 			a.asked += atLeastOne(k, k.Asked)
 			a.judged += atLeastOne(k, k.Judged)
+			a.full += atLeastOne(k, 1)
 		}
 	}
 	over := func(x float64, n int64) float64 { return x / float64(max(n, 1)) }
 	a.share, a.asked, a.judged = f.share(over(float64(read), records)), over(a.asked, read), over(a.judged, read)
+	a.full = over(a.full, read)
 	a.every, a.bytes = over(float64(cells), records), over(float64(bytes), cells)
 	return a
 }
@@ -173,7 +182,8 @@ func (f *Facts) Guess(users int64) {
 	rows := min(days*float64(len(f.Kinds)), each)
 	read := rows * float64(f.read()) / float64(max(len(f.Kinds), 1))
 	n := float64(who)
-	f.Stay = People{who, rounded(n * days), rounded(n * read), rounded(n * rows), rounded(n * each)}
+	kinds := min(float64(f.read()), read)
+	f.Stay = People{who, rounded(n * days), rounded(n * kinds), rounded(n * read), rounded(n * rows), rounded(n * each)}
 	f.There, f.Found = f.Stay, f.Stay
 }
 
@@ -183,13 +193,13 @@ const guessedRecords = 32
 // Expected is what an answer is made from, whatever the plan.
 func (f *Facts) Expected() Amount {
 	a := f.averages()
-	behaviours := float64(f.Stay.Records) * a.share
+	behaviours := f.Window.of(float64(f.Stay.Records)*a.share, f.Stay.Users)
 	cells := a.asked
 	if f.Screens {
 		cells = a.judged + screenedStay*(a.asked-a.judged)
 	}
 	return Amount{
-		Users: f.Stay.Users, Rows: f.Stay.Rows,
+		Users: f.Stay.Users, Rows: f.rows(f.Stay, rounded(behaviours)),
 		Behaviours: rounded(behaviours), Cells: rounded(behaviours * cells),
 	}
 }

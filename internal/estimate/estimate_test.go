@@ -52,6 +52,13 @@ func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 			read = int(number())
 		case "users":
 			users = number()
+		case "layout":
+			f.Layout = layouts[value]
+			f.Name = value
+		case "within":
+			f.Timed, f.Within = true, float64(number())/100
+		case "newest":
+			f.Newest = number()
 		case "found", "stay":
 			people[arg.Key] = number()
 		default:
@@ -60,7 +67,7 @@ func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 	}
 	of := func(users int64) estimate.People {
 		days := int64(f.Days)
-		return estimate.People{Users: users, UserDays: users * days, Rows: users * days * int64(read), AllRows: users * days * 4, Records: users * days * 12}
+		return estimate.People{Users: users, UserDays: users * days, UserKinds: users * int64(read), Rows: users * days * int64(read), AllRows: users * days * 4, Records: users * days * 12}
 	}
 	f.Loads = int64(f.Days)
 	records := of(users).Records / 4
@@ -77,6 +84,14 @@ func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 		f.Guess(users)
 	}
 	return f
+}
+
+// layouts are ways to lay behaviours out, as questions find them.
+var layouts = map[string]estimate.Layout{
+	"tall":   {Row: estimate.Record, TimeRows: true, Unnamed: true},
+	"wide":   {Row: estimate.User, TimeRows: true, Columns: true, Named: 1},
+	"hashed": {Row: estimate.UserKind, KindRows: true, AllDays: true, Prefixes: true, Apart: true, Named: 1, Versions: 400},
+	"fixed":  {Row: estimate.Record, TimeRows: true, Sifts: true, Prefixes: true, Unnamed: true, Fuzzy: true},
 }
 
 // TestChoices draws the plans of questions, and says why one is chosen.

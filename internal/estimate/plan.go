@@ -18,6 +18,8 @@ type Amount struct {
 	Behaviours int64 `json:"behaviours"` // in these rows
 	Cells      int64 `json:"cells"`      // of the columns asked for, in these rows
 	Passed     int64 `json:"passed"`     // cells that lie on the way, those included
+	Needs      int64 `json:"needs"`      // cells of what the answer is made from
+	Walked     int64 `json:"walked"`     // rows that are asked whose they are
 	Bytes      int64 `json:"bytes"`      // of files, or of answers
 	Calls      int64 `json:"calls"`      // reads of files, or calls of servers
 }
@@ -45,6 +47,9 @@ func (f Facts) Plans() []Plan {
 	names := []string{Files}
 	if f.Live {
 		names = []string{Get, Scan}
+		if f.Unnamed {
+			names = names[1:]
+		}
 	}
 	for _, name := range names {
 		if f.Rolls != Unknown {
@@ -78,10 +83,8 @@ func (f *Facts) plan(name, settle string) Plan {
 		who, asked = f.Found, f.Listed
 	}
 	a := f.averages()
-	p.Users, p.Rows = asked, who.Rows
-	p.Behaviours = rounded(float64(who.Records) * a.share)
-	p.Cells = rounded(float64(p.Behaviours) * a.asked)
-	p.Passed = rounded(float64(who.Records) * a.every)
+	p.Users = asked
+	f.amount(&p, who, &a)
 	whole := 1.0 // share of users who are read whole
 	if p.Screen {
 		whole = screenedStay
@@ -121,13 +124,23 @@ func (f *Facts) files(p *Plan, who People, asked int64) {
 	p.Seconds += float64(asked-who.Users) * float64(f.Loads) / fileBlocks / f.workers()
 }
 
+// each is how many rows a user could have.
+func (f *Facts) each() int64 {
+	if f.Named > 0 {
+		return f.Named
+	}
+	return f.read() * int64(f.Days)
+}
+
 // gets ask for every row that a user could have.
 func (f *Facts) gets(p *Plan, asked int64, whole float64, a *averages) {
-	rows := float64(asked) * float64(f.read()) * float64(f.Days)
+	rows := float64(asked * f.each())
 	if p.Screen {
 		rows *= 1 + whole
 	}
-	p.Passed = p.Cells // of rows that were not asked for nothing is seen
+	if p.Screen {
+		p.Passed = p.Cells
+	}
 	p.Bytes = rounded(float64(p.Cells) * a.bytes)
 	p.Calls = connectCalls + max(getCalls(rows), min(asked, f.Regions))
 	p.Seconds = connectSeconds + rows/getsPerSecond + float64(p.Cells)/scannedCells
@@ -172,7 +185,8 @@ func (f *Facts) settle(p *Plan, name, settle string) {
 	case ByExist:
 		rows = float64(f.Listed) * float64(f.Days) * float64(f.read())
 	case ByWalk:
-		rows = float64(f.TableRecords) / recordsInRow
+		rows = f.walked(name)
+		p.Walked = rounded(rows)
 	}
 	switch {
 	case name == Files && settle == ByWalk:
@@ -182,15 +196,41 @@ func (f *Facts) settle(p *Plan, name, settle string) {
 	case name == Files:
 		p.Seconds += rows / fileBlocks / f.workers()
 	case name == Snapshot:
-		p.Seconds += rows * f.averages().every * recordsInRow / snapshotCells
+		records := rows * recordsInRow
+		if settle == ByWalk {
+			records = float64(f.TableRecords)
+		}
+		p.Seconds += records * f.averages().every / snapshotCells
 	case settle == ByWalk:
 		p.Calls += rounded(rows * keyBytes / answerBytes)
 		p.Bytes += rounded(rows * keyBytes)
-		p.Seconds += rows / scannedRows
+		p.Seconds += f.walked(Files) / scannedRows // the others are passed over
 	default:
 		p.Calls += getCalls(rows)
 		p.Seconds += rows / getsPerSecond
 	}
+}
+
+// walked is how many rows of everybody come when all are asked whose they are. Servers
+// leave out those of other days, unless a row has all days.
+func (f *Facts) walked(plan string) float64 {
+	records := f.TableRecords
+	if plan == Get || plan == Scan {
+		records = 0
+		for _, k := range f.Kinds {
+			records += k.Records
+		}
+	}
+	users := float64(f.There.Users)
+	switch {
+	case f.Row == Record || f.Row == Second:
+		return float64(records)
+	case f.Row == UserKind && users > 0:
+		return users * float64(len(f.Kinds))
+	case f.Row == User && users > 0:
+		return users
+	}
+	return float64(records) / recordsInRow
 }
 
 // Of rows that are walked over, a guess and what of one comes back.

@@ -35,6 +35,7 @@ func (c *census) region(users table.Users) *regionCensus {
 func (r *regionCensus) count(u *table.User) {
 	r.people.Users++
 	r.people.Records += u.Records
+	r.people.UserKinds += int64((u.Did & r.census.read).Len())
 	r.unsure = r.unsure || !u.Sure
 	if r.days == nil {
 		return

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"usertrail/internal/activity"
 	"usertrail/internal/manifest"
 	"usertrail/internal/trail"
 )
@@ -20,33 +19,26 @@ func (r *read) add(o *read) {
 	r.Cells += o.Cells
 }
 
-// measure counts what was read of a user, and how many cells of it judging takes. Rows
-// are told apart by the date, which goes on with the time. One cell tells that a
-// behaviour is there, the first field's or the marker, and one more of its microseconds.
+// measure counts what was read of a user, and how many cells of it judging takes, as
+// the table's layout has them.
 func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged int64) {
-	kinds := s.q.info.Schema.Kinds
+	grain := &s.q.grain
 	var judges [][]bool
 	if s.q.screen != nil {
 		judges = s.q.screen.want.Fields
 	}
-	r.Behaviours = int64(len(events))
-	var date int32
-	var did activity.Set
+	r.Rows, r.Behaviours = grain.rows(events), int64(len(events))
 	for i := range events {
 		e := &events[i]
-		if e.Date != date {
-			r.Rows += int64(did.Len())
-			date, did = e.Date, 0
-		}
-		did |= activity.Of(int(e.Kind))
 		there := int64(1)
-		if e.Time%1000 != 0 {
+		if grain.micros && e.Time%1000 != 0 {
 			there++
 		}
 		r.Cells += there
 		judged += there
-		for i, ref := range b.Refs[e.Refs : int(e.Refs)+len(kinds[e.Kind].Fields)] {
-			if ref.End == 0 || i == 0 {
+		own := grain.own[e.Kind]
+		for i, ref := range b.Refs[e.Refs:][:len(own)] {
+			if ref.End == 0 || !own[i] {
 				continue
 			}
 			r.Cells++
@@ -55,7 +47,6 @@ func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged i
 			}
 		}
 	}
-	r.Rows += int64(did.Len())
 	return r, judged
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -77,13 +78,17 @@ func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []ju
 	}
 	began := time.Now()
 	kinds := e.rarest(r.q.kinds)
-	for i, k := range kinds {
+	next := 1 // how many kinds to ask for at once
+	if !r.q.reach.kinds && !r.q.reach.listed {
+		next = len(kinds) // the rows of one lie among those of all
+	}
+	for left := kinds; len(left) > 0; left = left[next:] {
 		open := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !c.open })
-		if err := r.ask(ctx, keys, open, k); err != nil {
+		if err := r.ask(ctx, keys, open, left[:next]...); err != nil {
 			return nil, nil, err
 		}
 		for _, c := range open {
-			c.open = c.did.Len()+len(kinds)-1-i >= r.q.rule.Least
+			c.open = c.did.Len()+len(left)-next >= r.q.rule.Least
 		}
 	}
 	if err := r.find(ctx, keys, all, kinds); err != nil {
@@ -127,14 +132,14 @@ func rule(keys *fetch.Keys, all []*candidate) (stay *fetch.Keys, left []judged) 
 	return stay, left
 }
 
-// ask finds out which candidates did a kind. Rows may lie among those of other kinds, of
-// which it learns as well.
-func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k int) error {
+// ask finds out which candidates did some kinds.
+func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, kinds ...int) error {
 	if len(some) == 0 {
 		return nil
 	}
 	info := r.q.info
-	where, err := fetch.NewRows(info.Layout, info.Schema, layout.Want{Kinds: []int{k}, Span: r.q.span})
+	asked := activity.Of(kinds...)
+	where, err := fetch.NewRows(info.Layout, info.Schema, layout.Want{Kinds: slices.Sorted(slices.Values(kinds)), Span: r.q.span})
 	if err != nil {
 		return err
 	}
@@ -151,18 +156,22 @@ func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k
 	}
 	err = table.Existing(ctx, r.q.table, q, func(key []byte, _ behaviour.Date, kind int) error {
 		if c := had[string(key)]; c != nil {
-			c.did |= activity.Of(kind) & r.q.rule.Asked
+			c.did |= activity.Of(kind) & asked
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("ask who did %s: %w", r.q.info.Schema.Kinds[k].Name, err)
+		return fmt.Errorf("ask who did %s: %w", strings.Join(r.q.namesOf(kinds), ", "), err)
 	}
-	r.q.existence.asked[k].Add(int64(len(some)))
+	for _, k := range kinds {
+		r.q.existence.asked[k].Add(int64(len(some)))
+	}
 	for _, c := range some {
-		c.asked |= activity.Of(k)
-		if c.did.Has(k) {
-			r.q.existence.had[k].Add(1)
+		c.asked |= asked
+		for _, k := range kinds {
+			if c.did.Has(k) {
+				r.q.existence.had[k].Add(1)
+			}
 		}
 	}
 	return nil

@@ -32,6 +32,8 @@ type Explanation struct {
 	Regions int            `json:"regions"`           // of the table
 	Sampled int            `json:"sampled,omitempty"` // regions that were looked at, if not all of them
 
+	Layout string          `json:"layout"`
+	Pushed []string        `json:"pushed"` // what is left out where the table lies
 	Plans  []estimate.Plan `json:"plans"`
 	Chosen int             `json:"chosen"` // index in Plans
 	Why    []string        `json:"why"`
@@ -41,7 +43,7 @@ type Explanation struct {
 
 // NoExplanation is that of a question that is none.
 func NoExplanation() Explanation {
-	return Explanation{Plans: []estimate.Plan{}, Why: []string{}}
+	return Explanation{Pushed: []string{}, Plans: []estimate.Plan{}, Why: []string{}}
 }
 
 // Explain says what it would take to answer a question of c about the table t, which
@@ -81,6 +83,7 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 		return x, fmt.Errorf("look for what the table has: %w", err)
 	}
 	q.detail(&f.Facts, ledgers)
+	f.Whole = (f.Rolls != estimate.Known || q.census.unsure) && !q.users.IsAll()
 	f.Regions, f.Asked, f.Auto = int64(x.Regions), string(cmp.Or(c.Plan, fetch.Auto)), string(auto)
 	x.Rolls, x.Found, x.May, x.Users = f.Rolls, f.Found.Users, f.Stay.Users, f.Listed
 	if q.users.IsAll() {
@@ -89,6 +92,7 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 	x.Exact = q.census.daily && !q.census.unsure && x.Sampled == 0
 	x.Plans = f.Plans()
 	x.Chosen, x.Why = f.Choose(x.Plans)
+	x.Layout, x.Pushed = f.Name, f.Pushed(&x.Plans[x.Chosen])
 	x.Logs = q.logs(ledgers)
 	if said := x.Logs.Compare(&x.Plans[x.Chosen]); said != "" {
 		x.Why = append(x.Why, said)

@@ -31,6 +31,27 @@ func (q *question) facts(known *manifest.Table) *facts {
 	return f
 }
 
+// lay adds how the table's layout lays records out, and what it reads of them.
+func (q *question) lay(f *estimate.Facts) {
+	r, traits := &q.reach, q.info.Layout.Traits()
+	f.Layout = estimate.Layout{
+		Name: q.info.Layout.Name(), Row: q.grain.holds(), Prefixes: r.prefixes, Columns: r.columns,
+		KindRows: r.kinds, Sifts: r.sifts, AllDays: !r.dates, TimeRows: r.times,
+		Apart: !traits.Together, Unnamed: !r.listed, Named: int64(r.named), Fuzzy: r.fuzzy, Versions: traits.Versions,
+	}
+	f.Window = estimate.Window{Timed: q.window.times != nil, Within: q.within(), Newest: int64(q.window.newest)}
+}
+
+// within is how much of the span the window leaves.
+func (q *question) within() float64 {
+	t := q.window.times
+	if t == nil {
+		return 1
+	}
+	const day = 24 * 3600 * 1e6
+	return min(max(float64(t.Last-t.First+1)/(float64(q.span.Days())*day), 0), 1)
+}
+
 // settle adds who may stay; daily says that the rolls knew it.
 func (f *facts) settle(people estimate.People, daily bool) {
 	f.Stay, f.Found = people, people
@@ -52,27 +73,19 @@ func (q *question) before(known *manifest.Table) *facts {
 	for k := range f.Kinds {
 		f.Kinds[k] = estimate.Kind{Read: slices.Contains(q.want.Kinds, k), Asked: q.share(q.want.Fields, k), Judged: q.share(q.judges().Fields, k)}
 	}
+	q.lay(&f.Facts)
 	f.Most = q.weigh(&f.Facts, known)
 	return f
 }
 
-// share is how many of a kind's fields are read. The first tells that a record is
-// there.
+// share is how many of the cells of a kind's records are read.
 func (q *question) share(fields [][]bool, k int) float64 {
-	if len(fields[k]) == 0 {
-		return 1
-	}
-	n := 0
-	for i, asked := range fields[k] {
-		if asked || i == 0 {
-			n++
-		}
-	}
-	return float64(n) / float64(len(fields[k]))
+	return float64(q.grain.cells(k, fields[k])) / float64(q.grain.cells(k, nil))
 }
 
 // weigh adds what a manifest says of the span: the sizes of files and what is in them.
-// Behaviours are taken to have as many records each, and as many cells as fields. It returns how many users the largest load
+// Behaviours are taken to have as many records each, and cells as their fields
+// have. It returns how many users the largest load
 // has of them.
 func (q *question) weigh(f *estimate.Facts, known *manifest.Table) (most int64) {
 	if known == nil {
@@ -86,6 +99,7 @@ func (q *question) weigh(f *estimate.Facts, known *manifest.Table) (most int64) 
 		if !x.Span.Overlaps(q.span) {
 			continue
 		}
+		f.FileRecords += x.Records
 		part := float64(overlap(x.Span, q.span)) / float64(x.Span.Days())
 		users[x.Load] += x.Users
 		if x.Name != "" {
@@ -97,14 +111,14 @@ func (q *question) weigh(f *estimate.Facts, known *manifest.Table) (most int64) 
 		all.Bytes += int64(float64(x.Tally.Bytes) * part)
 	}
 	f.Loads, f.Bytes = int64(len(users)), all.Bytes
-	fields := int64(0)
-	for _, k := range q.info.Schema.Kinds {
-		fields += int64(max(len(k.Fields), 1))
+	cells := int64(0)
+	for k := range q.info.Schema.Kinds {
+		cells += int64(q.grain.cells(k, nil))
 	}
-	for i, k := range q.info.Schema.Kinds {
-		n := int64(max(len(k.Fields), 1))
+	for i := range q.info.Schema.Kinds {
+		n := int64(q.grain.cells(i, nil))
 		f.Kinds[i].Records = all.Records / int64(len(f.Kinds))
-		f.Kinds[i].Cells, f.Kinds[i].Bytes = all.Cells*n/fields, all.Bytes*n/fields
+		f.Kinds[i].Cells, f.Kinds[i].Bytes = all.Cells*n/cells, all.Bytes*n/cells
 	}
 	for _, n := range users {
 		most = max(most, n)

@@ -70,6 +70,8 @@ type question struct {
 	schema  trailfile.Schema // of what comes out
 	want    layout.Want
 	window  window
+	grain   grain
+	reach   reach
 	workers int
 	after   []byte // key of the last user that an earlier run finished
 
@@ -114,6 +116,12 @@ func newQuestion(c *Config) (*question, error) {
 		return nil, fmt.Errorf("%w: %w", ErrQuestion, err)
 	}
 	if q.window, err = q.windowOf(); err != nil {
+		return nil, err
+	}
+	if q.grain, err = grainOf(q.info.Layout, q.info.Schema); err != nil {
+		return nil, err
+	}
+	if q.reach, err = reachOf(q.info.Layout, q.info.Schema, q.window.of(q.want)); err != nil {
 		return nil, err
 	}
 	q.existence, q.screen = newExistence(q), newScreen(q)
@@ -296,9 +304,11 @@ func (q *question) funnel() []manifest.Step {
 }
 
 // names are the asked behaviours, in order of behaviour ID.
-func (q *question) names() []string {
+func (q *question) names() []string { return q.namesOf(q.kinds) }
+
+func (q *question) namesOf(kinds []int) []string {
 	var names []string
-	for _, k := range q.kinds {
+	for _, k := range kinds {
 		names = append(names, q.info.Schema.Kinds[k].Name)
 	}
 	return names

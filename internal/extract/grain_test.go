@@ -1,0 +1,129 @@
+package extract_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/estimate"
+	"usertrail/internal/extract"
+	"usertrail/internal/layout"
+	"usertrail/internal/table"
+	"usertrail/internal/testworld"
+)
+
+// passed is a table that counts the rows and cells that come of it.
+type passed struct {
+	table.Table
+
+	mu    sync.Mutex
+	rows  map[string]bool
+	cells int64
+}
+
+func (p *passed) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	return p.Table.Read(ctx, q, func(c *cell.Cell) error {
+		p.mu.Lock()
+		p.rows[string(c.Row)] = true
+		p.cells++
+		p.mu.Unlock()
+		return emit(c)
+	})
+}
+
+// TestLayoutsAreExplained compares what is said of tables of all layouts with what comes
+// of them: rows and cells lie within a factor, and where much more is passed over than
+// the answer needs, it is said why.
+func TestLayoutsAreExplained(t *testing.T) {
+	const factor = 2
+	near := func(a, b int64) bool { return a <= b*factor && b <= a*factor }
+	w := testworld.Numbered(6, 400)
+	h := inhabit(t, w)
+	everything := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	day := behaviour.Span{From: w.Span.From + 1, To: w.Span.From + 1}
+	oneDay := testworld.Question{Span: day, Kinds: []string{"order", "play"}, Active: "any"}
+	hours := oneDay
+	hours.Conditions.Hours = "12-18"
+	much := map[string]string{}
+	laid(t, w, h, func(name string, u turn) {
+		for what, q := range map[string]testworld.Question{"everything": everything, "a day": oneDay, "hours": hours} {
+			opened := h.opened(t, u)
+			x, err := extract.Explain(t.Context(), h.question(t, q, opened), unread{opened})
+			if err != nil {
+				t.Fatal(err)
+			}
+			came := &passed{Table: opened, rows: map[string]bool{}}
+			c := h.question(t, q, came)
+			c.Known = table.Known(opened)
+			_, made := cost(t, c)
+			p := x.Plans[x.Chosen]
+			if x.Layout != name || !near(p.Rows, made.Outcome.Rows) || !near(p.Needs, made.Outcome.Cells) || !near(made.Estimate.Cells, made.Outcome.Cells) {
+				t.Errorf("%s, %s: explained as %+v, estimated as %+v, made from %+v", name, what, p, made.Estimate, made.Outcome)
+			}
+			if !near(p.Passed, came.cells) {
+				t.Errorf("%s, %s: %d cells came, explained were %+v", name, what, came.cells, p)
+			}
+			if what == "everything" && int64(len(came.rows)) != made.Outcome.Rows {
+				t.Errorf("%s: %d rows came, the answer is made from %+v", name, len(came.rows), made.Outcome)
+			}
+			why := strings.Join(x.Why, " ")
+			if more := p.Passed > factor*p.Needs; more != strings.Contains(why, "On the way lie") {
+				t.Errorf("%s, %s: %+v, said is %q", name, what, p, why)
+			} else if more {
+				much[name] += what + " "
+			}
+		}
+	})
+	for _, name := range []string{"reversed", "hashed"} {
+		if !strings.Contains(much[name], "hours") {
+			t.Errorf("hours of a day in the layout %s: nothing is said of the others", name)
+		}
+	}
+	if much["game"] != "" {
+		t.Errorf("in the layout game more is passed over than %q needs", much["game"])
+	}
+}
+
+// TestWhatServersLeaveOutIsTold explains the latest behaviours, and hours of a day of a
+// table in which reading few columns is cheap. Rows are got by name where they have one.
+func TestWhatServersLeaveOutIsTold(t *testing.T) {
+	w := testworld.Numbered(7, 30)
+	h := inhabit(t, w)
+	day := behaviour.Span{From: w.Span.From, To: w.Span.From}
+	laid(t, w, h, func(name string, u turn) {
+		l, err := layout.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reads, err := l.Reads(&w.Schema, layout.Everyone(&w.Schema, day))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := narrow{h.opened(t, u)}
+		q := testworld.Question{Span: day, Kinds: w.Names(), Active: "any"}
+		q.Conditions.Latest = 2
+		x, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if newest := l.Traits().Newest != layout.NotNewest; slices.Contains(x.Pushed, "newest") != newest || !slices.Contains(x.Pushed, "time range") {
+			t.Errorf("%s: the latest two push down %q", name, x.Pushed)
+		}
+		if l.Traits().Newest != layout.NotNewest && x.Plans[x.Chosen].Behaviours > 2*x.May {
+			t.Errorf("%s: the latest two of %d users are %+v", name, x.May, x.Plans[x.Chosen])
+		}
+		got := slices.ContainsFunc(x.Plans, func(p estimate.Plan) bool { return p.Name == estimate.Get })
+		if got != (reads.Rows != nil) {
+			t.Errorf("%s: the plans are %+v", name, x.Plans)
+		}
+		c := h.question(t, q, in)
+		c.Table = table.Unrolled(in)
+		if x, err = extract.Explain(t.Context(), c, in); err != nil || slices.Contains(x.Pushed, "fuzzy rows") != (reads.Fuzzy != nil) {
+			t.Errorf("%s: everybody without rolls pushes down %q, %v", name, x.Pushed, err)
+		}
+	})
+}
