@@ -19,7 +19,8 @@ func newSample(env *command.Env) *cobra.Command {
 		Use:   "sample DIR",
 		Short: "Make up sample logs of a set-top-box service",
 		Long: `Sample makes up logs of plays, orders, visits and logins below DIR, one csv file for each day
-and behaviour. The same seed gives the same logs.`,
+and behaviour. The same seed gives the same logs. Few users are heavy and many are light; with --each
+all are alike.`,
 		Args: command.OneArg("one directory"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
@@ -28,6 +29,12 @@ and behaviour. The same seed gives the same logs.`,
 			}
 			if cfg.Records < 1 || cfg.Days < 1 || cfg.Users < 0 || cfg.Bad < 0 || cfg.Bad > 1 {
 				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --records and --days are at least 1, --bad is a share from 0 to 1", command.ErrUsage))
+			}
+			switch f := c.Flags(); {
+			case f.Changed("each") && cfg.Each < 1:
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --each %d: write how many records a user has, at least 1", command.ErrUsage, cfg.Each))
+			case cfg.Each > 0 && cfg.Users > 0:
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --users goes with no --each, by which --records say how many users there are", command.ErrUsage))
 			}
 			if gz {
 				cfg.Compress = "gz"
@@ -44,6 +51,8 @@ and behaviour. The same seed gives the same logs.`,
 	f := c.Flags()
 	f.Int64Var(&cfg.Records, "records", 100_000, "how many records")
 	f.IntVar(&cfg.Users, "users", 0, "how many users (default a fiftieth of the records)")
+	f.IntVar(&cfg.Each, "each", 0, "as many records of each user, spread evenly, instead of few heavy users and many light ones")
+	f.BoolVar(&cfg.Numeric, "numeric", false, "user IDs that are numbers of eight digits, as layout fixed/8 needs them")
 	f.IntVar(&cfg.Days, "days", 10, "how many days")
 	f.StringVar(&from, "from", samplelog.DefaultFrom.String(), "first date, YYYY-MM-DD")
 	f.Uint64Var(&cfg.Seed, "seed", 1, "which logs: the same seed gives the same")

@@ -32,6 +32,7 @@ var weekday = [7]int64{13, 9, 9, 9, 9, 11, 14}
 type file struct {
 	date    behaviour.Date
 	kind    int
+	first   int64 // record, of all logs
 	records int64
 }
 
@@ -52,7 +53,7 @@ func plan(cfg Config) []file {
 	for i := range files {
 		laid += weight(files[i])
 		upTo := cfg.Records/total*laid + cfg.Records%total*laid/total
-		files[i].records = upTo - given
+		files[i].first, files[i].records = given, upTo-given
 		given = upTo
 	}
 	return files

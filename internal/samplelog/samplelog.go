@@ -15,7 +15,8 @@
 // kinds of things. Some fields are empty, some are quoted for the commas, quotes
 // and newlines in them, and a few records at the end of a file are already past
 // midnight and belong to the next day. With Config.Bad some lines are bad, each
-// in one of the ways that delivered lines are.
+// in one of the ways that delivered lines are. With Config.Each users are all
+// alike, and with Config.Numeric their IDs are numbers.
 //
 // The same Config gives the same bytes (before compression) whatever Workers is:
 // every file has dice of its own. Memory does not depend on how much is written.
@@ -46,12 +47,14 @@ const DefaultFrom behaviour.Date = 16314 // 2014-09-01
 // them.
 type Config struct {
 	Records  int64          // lines of all files, headers apart, bad ones included; 100,000
-	Users    int            // Records/50, at least 1
+	Users    int            // Records/50, at least 1; with Each as many as that takes
+	Each     int            // records of each user, of any kind; the last users may have one less. Few are heavy
 	From     behaviour.Date // DefaultFrom
 	Days     int            // 10
 	Seed     uint64
 	Bad      float64 // share of lines that are bad; none
 	Compress string  // "gz" or "zst"; not at all
+	Numeric  bool    // users are numbers of eight digits that begin with no zero
 	Wide     bool    // longer addresses: about 205 bytes a record instead of 147
 	Workers  int     // files written at the same time; the cores
 }
@@ -98,13 +101,16 @@ func Write(ctx context.Context, fs dfs.FS, dir string, cfg Config) (Summary, err
 
 // User returns the ID of one of cfg's users; 0 is the heaviest of them.
 func (c Config) User(rank int) string {
-	return string(newPopulation(c.Seed, c.Users).appendID(nil, rank))
+	return string(newPopulation(c).appendID(nil, rank))
 }
 
 // complete fills in defaults and refuses what cannot be made.
 func (c Config) complete() (Config, error) {
 	if c.Records == 0 {
 		c.Records = 100_000
+	}
+	if c.Each > 0 && c.Users == 0 && c.Records > 0 {
+		c.Users = int(min((c.Records-1)/int64(c.Each)+1, maxUsers))
 	}
 	if c.Users == 0 {
 		c.Users = int(min(max(c.Records/50, 1), maxUsers))
@@ -121,8 +127,12 @@ func (c Config) complete() (Config, error) {
 	switch {
 	case c.Records < 0:
 		return c, fmt.Errorf("samplelog: %d records: not a number of records", c.Records)
-	case c.Users < 0 || c.Users > maxUsers:
-		return c, fmt.Errorf("samplelog: %d users: not in 1..%d", c.Users, maxUsers)
+	case c.Users < 0 || c.Users > c.mostUsers():
+		return c, fmt.Errorf("samplelog: %d users: not in 1..%d", c.Users, c.mostUsers())
+	case c.Each < 0:
+		return c, fmt.Errorf("samplelog: %d records of each user: at least 1", c.Each)
+	case c.Each > 0 && (c.Records-1)/int64(c.Each)+1 != int64(c.Users):
+		return c, fmt.Errorf("samplelog: %d records of each user are not %d of %d users: leave out how many users", c.Each, c.Records, c.Users)
 	case c.Days < 0 || c.Days > 3660:
 		return c, fmt.Errorf("samplelog: %d days: not in 1..3660", c.Days)
 	case c.From < behaviour.MinDate || c.From > behaviour.MaxDate-behaviour.Date(c.Days):
@@ -133,6 +143,13 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("samplelog: compression %q: only gz and zst", c.Compress)
 	}
 	return c, nil
+}
+
+func (c *Config) mostUsers() int {
+	if c.Numeric {
+		return numbers
+	}
+	return maxUsers
 }
 
 func (s *Summary) add(o Summary) {

@@ -141,6 +141,63 @@ func TestSummaryCountsWhatIsThere(t *testing.T) {
 	}
 }
 
+// TestUsersAreAlike: each has as many records, and an ID that is a number.
+func TestUsersAreAlike(t *testing.T) {
+	for _, of := range []struct {
+		cfg           samplelog.Config
+		users, fewest int
+	}{
+		{samplelog.Config{Records: 5000, Each: 100}, 50, 100},
+		{samplelog.Config{Records: 1003, Each: 1, Days: 3}, 1003, 1},
+		{samplelog.Config{Records: 1003, Each: 10, Days: 3, Workers: 3}, 101, 9},
+		{samplelog.Config{Records: 900, Each: 1000}, 1, 900},
+	} {
+		of.cfg.Numeric = true
+		dir, sum := write(t, of.cfg)
+		got := map[string]int{}
+		for name, text := range texts(t, dir) {
+			for _, r := range records(t, name, text) {
+				n, err := strconv.Atoi(r[0])
+				if err != nil || n < 10_000_000 || n > 99_999_999 {
+					t.Fatalf("%s: user %q is no number of eight digits", name, r[0])
+				}
+				got[r[0]]++
+			}
+		}
+		if len(got) != of.users || sum.Records != of.cfg.Records {
+			t.Errorf("%+v made %d records of %d users, want %d of %d", of.cfg, sum.Records, len(got), of.cfg.Records, of.users)
+		}
+		for user, n := range got {
+			if n < of.fewest || n > of.cfg.Each {
+				t.Errorf("%+v: user %s has %d records, want %d or one less", of.cfg, user, n, of.cfg.Each)
+			}
+		}
+	}
+}
+
+// TestAlikeUsersDoAllKinds: who is next does not hang on the file.
+func TestAlikeUsersDoAllKinds(t *testing.T) {
+	dir, _ := write(t, samplelog.Config{Records: 20_000, Each: 100})
+	kinds := map[string]map[string]bool{}
+	for name, text := range texts(t, dir) {
+		for _, r := range records(t, name, text) {
+			if kinds[r[0]] == nil {
+				kinds[r[0]] = map[string]bool{}
+			}
+			kinds[r[0]][filepath.Base(name)] = true
+		}
+	}
+	all := 0
+	for _, did := range kinds {
+		if len(did) == 4 {
+			all++
+		}
+	}
+	if all < 190 {
+		t.Errorf("%d of %d users did everything, want nearly all", all, len(kinds))
+	}
+}
+
 // TestGoodLinesAreGood reads logs without bad lines as a strict reader would,
 // and looks for what they should have: nulls, quotes, newlines, late records.
 func TestGoodLinesAreGood(t *testing.T) {

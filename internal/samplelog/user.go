@@ -8,14 +8,49 @@ import (
 // maxUsers is how many IDs the smallest of the ID spaces has room for.
 const maxUsers = 1_000_000_000
 
+// Users that are numbers have eight digits.
+const (
+	firstNumber = 10_000_000
+	numbers     = 90_000_000
+)
+
 // A population is the users, ranked from the heaviest, 0, to the lightest.
 type population struct {
-	n   int
-	key uint64
+	n       int
+	key     uint64
+	numeric bool
 }
 
-func newPopulation(seed uint64, n int) population {
-	return population{n: n, key: mix(seed ^ 0x75736572)}
+func newPopulation(c Config) population {
+	return population{n: c.Users, key: mix(c.Seed ^ 0x75736572), numeric: c.Numeric}
+}
+
+// A round is a record of each user, in an order of its own.
+type round struct {
+	number      int64
+	step, start uint64
+}
+
+// in returns the rank of the user whose record is the i-th of all logs, where users are
+// alike; r remembers the round that it is in.
+func (p population) in(r *round, i int64) int {
+	n := uint64(p.n)
+	if number := i / int64(n); r.step == 0 || number != r.number {
+		d := newDice(p.key, uint64(number))
+		*r = round{number: number, start: d.Uint64() % n, step: 1 + d.Uint64()%n}
+		for divisor(r.step, n) != 1 {
+			r.step++
+		}
+	}
+	return int((uint64(i)%n*r.step + r.start) % n)
+}
+
+// divisor is the greatest that a and b have in common.
+func divisor(a, b uint64) uint64 {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // draw returns the rank of someone who does kind. The square root of the
@@ -43,6 +78,9 @@ func (p population) does(rank, kind int) bool {
 // appendID appends the ID of a user. Two ranks never have one ID: each form is
 // made of a number that no other rank has, and no two forms look alike.
 func (p population) appendID(dst []byte, rank int) []byte {
+	if p.numeric {
+		return strconv.AppendUint(dst, firstNumber+(uint64(rank)*31_415_927+p.key%numbers)%numbers, 10)
+	}
 	const digits = 10_000_000_000
 	n := (uint64(rank)*3_141_592_653 + p.key%digits) % digits
 	switch form := mix(p.key^n) % 100; {

@@ -23,6 +23,8 @@ type writer struct {
 	file
 	dice  *dice
 	users population
+	alike bool
+	round round
 	clock clock
 	bad   float64
 	wide  bool
@@ -58,7 +60,8 @@ func newWriter(f file, cfg Config) *writer {
 	return &writer{
 		file:     f,
 		dice:     newDice(cfg.Seed, uint64(f.date)<<8|uint64(f.kind)),
-		users:    newPopulation(cfg.Seed, cfg.Users),
+		users:    newPopulation(cfg),
+		alike:    cfg.Each > 0,
 		clock:    newClock(f.records),
 		bad:      cfg.Bad,
 		wide:     cfg.Wide,
@@ -95,7 +98,7 @@ func (w *writer) flush(ctx context.Context, out io.Writer, text []byte) error {
 // appendLine appends record i of the file, good or bad.
 func (w *writer) appendLine(dst []byte, i int64) []byte {
 	w.sum.Records++
-	w.user = w.users.appendID(w.user[:0], w.users.draw(w.dice, w.kind))
+	w.user = w.users.appendID(w.user[:0], w.who(i))
 	second, day := w.clock.at(i, w.dice), w.today
 	late := w.dice.chance(lateShare)
 	if late {
@@ -112,6 +115,14 @@ func (w *writer) appendLine(dst []byte, i int64) []byte {
 	dst = append(append(dst, w.user...), ',')
 	dst = append(append(dst, w.stamp...), ',')
 	return append(w.appendRest(dst, w.kind, false), '\n')
+}
+
+// who returns the rank of the user of record i.
+func (w *writer) who(i int64) int {
+	if w.alike {
+		return w.users.in(&w.round, w.first+i)
+	}
+	return w.users.draw(w.dice, w.kind)
 }
 
 func appendStamp(dst []byte, day string, second int) []byte {
