@@ -40,8 +40,12 @@ func (d *document) wrong(at *token.Position, text string) {
 	d.problems = append(d.problems, p)
 }
 
-// err joins the problems in the order of the file, each of them once.
-func (d *document) err() error {
+// err joins the problems in the order of the file, each of them once; all say that the
+// job is wrong.
+func (d *document) err() error { return d.errOf(ErrJob) }
+
+// errOf is err where another file than a job's is wrong.
+func (d *document) errOf(wrong error) error {
 	if len(d.problems) == 0 {
 		return nil
 	}
@@ -52,25 +56,35 @@ func (d *document) err() error {
 	for _, p := range slices.Compact(d.problems) {
 		errs = append(errs, fmt.Errorf("%s:%d:%d: %s", d.name, p.line, p.column, p.text))
 	}
-	return fmt.Errorf("job: %w:\n%w", ErrJob, errors.Join(errs...))
+	return fmt.Errorf("job: %w:\n%w", wrong, errors.Join(errs...))
 }
 
 // parse reads the file as YAML and returns its outermost object.
 func (d *document) parse(data []byte) (object, bool) {
-	if len(data) > maxSize {
-		d.wrong(nil, fmt.Sprintf("a job file has at most %d bytes", maxSize))
+	root, ok := d.root(data, "job", "a job has logs and behaviours")
+	if !ok {
 		return object{}, false
+	}
+	return root.object(topLevel)
+}
+
+// root reads the file as YAML and returns what stands in it. The file is called what, and
+// an empty one is told what it should have.
+func (d *document) root(data []byte, what, has string) (value, bool) {
+	if len(data) > maxSize {
+		d.wrong(nil, fmt.Sprintf("a %s file has at most %d bytes", what, maxSize))
+		return value{}, false
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	tokens := lexer.Tokenize(string(data))
 	if at := tooDeep(tokens); at != nil {
-		d.wrong(at, fmt.Sprintf("not a job: brackets or lists nested more than %d deep", maxDepth))
-		return object{}, false
+		d.wrong(at, fmt.Sprintf("not a %s: brackets or lists nested more than %d deep", what, maxDepth))
+		return value{}, false
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		d.syntax(err)
-		return object{}, false
+		return value{}, false
 	}
 	var bodies []ast.Node
 	for _, doc := range file.Docs {
@@ -80,12 +94,12 @@ func (d *document) parse(data []byte) (object, bool) {
 	}
 	switch {
 	case len(bodies) == 0:
-		d.wrong(nil, "the file is empty: a job has logs and behaviours")
-		return object{}, false
+		d.wrong(nil, "the file is empty: "+has)
+		return value{}, false
 	case len(bodies) > 1:
-		d.wrong(position(bodies[1]), "a second document begins: a file holds one job")
+		d.wrong(position(bodies[1]), "a second document begins: a file holds one "+what)
 	}
-	return value{doc: d, at: position(bodies[0]), node: bodies[0]}.object(topLevel)
+	return value{doc: d, at: position(bodies[0]), node: bodies[0]}, true
 }
 
 // maxDepth is far deeper than any job. The YAML parser's time grows with the
