@@ -15,19 +15,9 @@ import (
 	"usertrail/internal/muster"
 	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
-	"usertrail/internal/stage"
 	"usertrail/internal/tally"
 	"usertrail/internal/trail"
 )
-
-// Endings of the two files.
-const (
-	hfileEnding = ".hfile"
-	rollEnding  = ".roll"
-)
-
-// rollMemory is what a roll is sorted in whose users come in another order.
-const rollMemory = 8 << 20
 
 // A job is one file that is made of others, of the rows from a date on.
 type job struct {
@@ -54,10 +44,8 @@ type rewriter struct {
 	schema *behaviour.Schema
 	layout layout.Layout
 
-	out     *stage.File // nil before the first cell
-	rollOut *stage.Output
-	roll    muster.Writer  // nil before the first cell
-	spill   shuffle.Config // where the roll is sorted, if it must be
+	pair  *muster.Pair   // nil before the first cell
+	spill shuffle.Config // where the roll is sorted, if it must be
 
 	written, left tally.Counter
 	records, all  int64 // written, and with those left out
@@ -75,7 +63,7 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	info := r.table.Info()
 	w := &rewriter{ctx: ctx, to: r.table, job: j, schema: info.Schema, layout: info.Layout}
 	defer w.abort()
-	w.spill = shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, j.name), Memory: rollMemory}
+	w.spill = shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, j.name)}
 	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	w.teller = info.Layout.Teller(info.Schema)
 	w.decoder = info.Layout.Decoder(info.Schema, layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}))
@@ -180,34 +168,22 @@ func (w *rewriter) add(c *cell.Cell) error {
 		w.left.Add(c)
 		return nil
 	}
-	if w.out == nil {
+	if w.pair == nil {
 		if err := w.begin(); err != nil {
 			return err
 		}
 	}
 	w.written.Add(c)
-	return w.out.Add(c)
+	return w.pair.Add(c)
 }
 
 // begin makes the two files.
 func (w *rewriter) begin() (err error) {
-	if w.out, err = stage.Create(w.ctx, w.to, w.job.name+hfileEnding); err != nil {
-		return err
-	}
-	if w.rollOut, err = stage.NewOutput(w.ctx, w.to, w.job.name+rollEnding); err != nil {
-		return err
-	}
 	span := joined(w.job.files).Span
 	span.From = max(span.From, w.job.from)
-	ids := make([]uint16, len(w.schema.Kinds))
-	for i, k := range w.schema.Kinds {
-		ids[i] = k.ID
-	}
-	if w.layout.Traits().Together {
-		w.roll = muster.Ordered(w.rollOut, ids, span)
-		return nil
-	}
-	w.roll, err = muster.Unordered(w.ctx, w.rollOut, ids, span, w.spill)
+	w.pair, err = muster.NewPair(w.ctx, w.to, muster.PairConfig{
+		Name: w.job.name, Layout: w.layout, Schema: w.schema, Span: span, Spill: w.spill,
+	})
 	return err
 }
 
@@ -228,7 +204,7 @@ func (w *rewriter) endRow() error {
 		}
 		w.records++
 		w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
-		if err := w.roll.Add(w.layout.UserKey(w.row), date, int(e.Kind), 1); err != nil {
+		if err := w.pair.Roll(w.row, date, int(e.Kind), 1); err != nil {
 			return err
 		}
 	}
@@ -239,33 +215,13 @@ func (w *rewriter) endRow() error {
 // finish completes both files and makes them what the manifest can name. of is what they
 // were made of.
 func (w *rewriter) finish(of *manifest.File) (manifest.File, error) {
-	rolled, err := w.roll.Close()
-	if err == nil {
-		err = w.rollOut.Commit()
-	}
-	if err != nil {
-		return manifest.File{}, fmt.Errorf("write %s: %w", w.job.name+rollEnding, err)
-	}
-	meta, err := w.out.Finish(w.ctx, w.written.Tally)
-	if err != nil {
-		return manifest.File{}, err
-	}
-	return manifest.File{
-		Name: w.job.name + hfileEnding, Roll: w.job.name + rollEnding,
-		First: meta.FirstRow, Last: meta.LastRow, Span: w.span, Users: rolled.Users, Records: w.records,
-		Tally: w.written.Tally, Size: meta.Size, Sum: meta.Sum, RollSum: w.rollOut.Sum(),
-		Load: of.Load, Loads: of.Loads,
-	}, nil
+	f, err := w.pair.Finish(w.written.Tally)
+	f.Span, f.Records, f.Load, f.Loads = w.span, w.records, of.Load, of.Loads
+	return f, err
 }
 
 func (w *rewriter) abort() {
-	if w.out != nil {
-		w.out.Abort()
-	}
-	if w.rollOut != nil {
-		w.rollOut.Abort()
-	}
-	if w.roll != nil {
-		w.roll.Abort()
+	if w.pair != nil {
+		w.pair.Abort()
 	}
 }
