@@ -57,7 +57,7 @@ func TestPiecesOfALiveTable(t *testing.T) {
 	list := filepath.Join(l.dir, "users")
 	var ids strings.Builder
 	for i := range 30 {
-		fmt.Fprintln(&ids, 2*i) // of whom some are not there
+		fmt.Fprintln(&ids, 2*i*25641) // of whom some are not there
 	}
 	if err := os.WriteFile(list, []byte(ids.String()), 0o666); err != nil {
 		t.Fatal(err)

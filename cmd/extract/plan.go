@@ -134,7 +134,7 @@ func (o *options) access(a *asking) (extract.Access, error) {
 		at.Root, at.Others = a.job.Table.Root, a.job.Table.Others
 	}
 	if known := table.Known(a.loader); known != nil && len(known.Loads) == 0 {
-		at.Schema = a.loader.Info().Schema
+		at.Schema, at.Layout = a.loader.Info().Schema, a.loader.Info().Layout.Name()
 	}
 	var err error
 	at.Catalog, err = absolute(s.Catalog())

@@ -138,7 +138,7 @@ func (o *options) openFor(ctx context.Context, w *extract.Worker, p *extract.Pie
 			err = errors.Join(err, end())
 		}
 	}()
-	told := &job.Job{Schema: p.Schema, Table: job.Table{Catalog: p.Catalog, Family: p.Family, Root: p.Root, Others: p.Others}}
+	told := &job.Job{Schema: p.Schema, Layout: p.Layout, Table: job.Table{Catalog: p.Catalog, Family: p.Family, Root: p.Root, Others: p.Others}}
 	store, err := command.Store(ctx, w.FS, p.Table, told, o.flags.Waits)
 	if err != nil {
 		return nil, nil, err

@@ -107,7 +107,7 @@ func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 	list := filepath.Join(l.dir, "users")
 	var ids strings.Builder
 	for i := range 30 {
-		fmt.Fprintln(&ids, 2*i) // of whom some are not there
+		fmt.Fprintln(&ids, 2*i*25641) // of whom some are not there
 	}
 	if err := os.WriteFile(list, []byte(ids.String()), 0o666); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 	l.Admin(t, "snapshot", "of_"+l.name, l.name)
 	defer l.Admin(t, "drop-snapshot", "of_"+l.name)
 	want := l.answer(t, "--users", "all", "--plan", "get")
-	l.Admin(t, "put", l.name, "1,20140901,00001", "d", "title,\x00\x00\x00\x01\x00\x00\x00\x00", "later", "1409529600000")
+	l.Admin(t, "put", l.name, "14652,20140901,00001", "d", "title,\x00\x00\x00\x01\x00\x00\x00\x00", "later", "1409529600000")
 	if got := l.answer(t, "--users", "all", "--plan", "snapshot", "--snapshot", "of_"+l.name); got["part-00000.parquet"] != want["part-00000.parquet"] {
 		t.Error("a snapshot that was taken before has another answer than the table had")
 	}

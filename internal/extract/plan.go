@@ -53,6 +53,7 @@ type Access struct {
 	Snapshot string            `json:"snapshot,omitempty"`
 	Unrolled bool              `json:"unrolled,omitempty"` // without its rolls
 	Schema   *behaviour.Schema `json:"schema,omitempty"`   // of a table that does not tell it
+	Layout   string            `json:"layout,omitempty"`   // of such a table
 }
 
 // planned is a plan as it lies in its place: all that Commit needs to know.
