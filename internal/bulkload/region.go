@@ -7,23 +7,12 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/muster"
 	"usertrail/internal/shuffle"
-	"usertrail/internal/stage"
 	"usertrail/internal/table"
 	"usertrail/internal/tally"
 )
-
-// Endings of a region's two files.
-const (
-	hfileEnding = ".hfile"
-	rollEnding  = ".roll"
-)
-
-// rollMemory is what a roll is sorted in whose users come in another order.
-const rollMemory = 8 << 20
 
 // A regionFile is the file of one region's records in a batch.
 type regionFile struct {
@@ -58,37 +47,31 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 // A regionWriter writes one region's HFile and roll. It makes them when the first
 // cell comes.
 type regionWriter struct {
-	ctx    context.Context
-	to     table.Stager
-	layout layout.Layout
-	ids    []uint16
-	span   behaviour.Span // holds all dates of the rows
-	file   manifest.File
-
-	out     *stage.File
-	rollOut *stage.Output
-	roll    muster.Writer  // nil before the first cell
-	spill   shuffle.Config // where the roll is sorted, if it must be
+	ctx  context.Context
+	to   table.Stager
+	load int
+	of   muster.PairConfig
+	pair *muster.Pair // nil before the first cell
 }
 
 // newRegionWriter writes files of a load that are called name, but for their endings.
+// span holds all dates of the rows.
 func (l *load) newRegionWriter(ctx context.Context, to table.Stager, load int, name string, span behaviour.Span) *regionWriter {
 	info := to.Info()
-	return &regionWriter{
-		ctx: ctx, to: to, layout: info.Layout, ids: idsOf(info.Schema), span: span,
-		file:  manifest.File{Name: name + hfileEnding, Roll: name + rollEnding, Load: load},
-		spill: shuffle.Config{FS: l.cfg.FS, Dir: dfs.Join(l.cfg.Temp, name+rollEnding), Memory: rollMemory},
-	}
+	return &regionWriter{ctx: ctx, to: to, load: load, of: muster.PairConfig{
+		Name: name, Layout: info.Layout, Schema: info.Schema, Span: span,
+		Spill: shuffle.Config{FS: l.cfg.FS, Dir: dfs.Join(l.cfg.Temp, name+muster.RollEnding)},
+	}}
 }
 
 // cell implements rowSink.
-func (w *regionWriter) cell(c *cell.Cell) error {
-	if w.out == nil {
-		if err := w.begin(); err != nil {
+func (w *regionWriter) cell(c *cell.Cell) (err error) {
+	if w.pair == nil {
+		if w.pair, err = muster.NewPair(w.ctx, w.to, w.of); err != nil {
 			return err
 		}
 	}
-	return w.out.Add(c)
+	return w.pair.Add(c)
 }
 
 // endRow implements rowSink.
@@ -103,24 +86,7 @@ func (w *regionWriter) endRow(row []byte, did []run) error {
 
 // rolled adds records of a row to the roll.
 func (w *regionWriter) rolled(row []byte, r run) error {
-	return w.roll.Add(w.layout.UserKey(row), r.day.date, r.day.kind, r.records)
-}
-
-// begin makes the two files.
-func (w *regionWriter) begin() error {
-	var err error
-	if w.out, err = stage.Create(w.ctx, w.to, w.file.Name); err != nil {
-		return err
-	}
-	if w.rollOut, err = stage.NewOutput(w.ctx, w.to, w.file.Roll); err != nil {
-		return err
-	}
-	if w.layout.Traits().Together {
-		w.roll = muster.Ordered(w.rollOut, w.ids, w.span)
-		return nil
-	}
-	w.roll, err = muster.Unordered(w.ctx, w.rollOut, w.ids, w.span, w.spill)
-	return err
+	return w.pair.Roll(row, r.day.date, r.day.kind, r.records)
 }
 
 func idsOf(s *behaviour.Schema) []uint16 {
@@ -134,32 +100,13 @@ func idsOf(s *behaviour.Schema) []uint16 {
 // finish completes both files, which hold the cells of count, and makes them what
 // the manifest can name.
 func (w *regionWriter) finish(count tally.Tally) (manifest.File, error) {
-	rolled, err := w.roll.Close()
-	if err == nil {
-		err = w.rollOut.Commit()
-	}
-	if err != nil {
-		return manifest.File{}, fmt.Errorf("write %s: %w", w.file.Roll, err)
-	}
-	meta, err := w.out.Finish(w.ctx, count)
-	if err != nil {
-		return manifest.File{}, err
-	}
-	f := w.file
-	f.First, f.Last, f.Users = meta.FirstRow, meta.LastRow, rolled.Users
-	f.Tally, f.Size = count, meta.Size
-	f.Sum, f.RollSum = meta.Sum, w.rollOut.Sum()
-	return f, nil
+	f, err := w.pair.Finish(count)
+	f.Load = w.load
+	return f, err
 }
 
 func (w *regionWriter) abort() {
-	if w.out != nil {
-		w.out.Abort()
-	}
-	if w.rollOut != nil {
-		w.rollOut.Abort()
-	}
-	if w.roll != nil {
-		w.roll.Abort()
+	if w.pair != nil {
+		w.pair.Abort()
 	}
 }
