@@ -11,6 +11,7 @@ RECORDS ?= 10000000
 USERS   ?= 200000
 RUNS    ?= 3
 ROWS    ?= 100000
+EACH    ?= 1 10 100 1000 10000
 
 # Of the soak.
 NIGHTS  ?= 30
@@ -23,7 +24,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale bench-upkeep check fuzz golden soak cluster cluster-down venv airflow race java browser clean
+.PHONY: help build test test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden soak cluster cluster-down venv airflow race java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -59,6 +60,10 @@ bench-upkeep: build venv ## a year of nights, compacted, beside a load of each m
 bench-hbase: build ## ours and HBase's own programs on a cluster of their own, in a quarter of an hour: ROWS=100000 RUNS=3
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench
 	python3 scripts/bench hbase --rows $(ROWS) --runs $(RUNS)
+
+bench-layouts: build venv ## every layout, in files and in HBase, for users of EACH="1 10 100 1000 10000" behaviours; PUBLISH=yes writes docs/layouts.md
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/layoutbench
+	$(PYTHON) scripts/bench layouts --records $(RECORDS) --each "$(EACH)" $(if $(PUBLISH),--publish)
 
 check: ## gofmt, vet, staticcheck, shellcheck where it is, a tidy go.mod
 	@scripts/check

@@ -6,6 +6,7 @@ HBase's own client and tools.
     python scripts/bench pieces  [--records N]
     python scripts/bench upkeep  [--records N] [--runs N]
     python scripts/bench hbase   [--rows N] [--runs N] [--only WORK,...]
+    python scripts/bench layouts [--records N] [--each "N N .."] [--where files,hbase] [--layouts A,B..] [--asked N] [--json FILE] [--publish]
 
 Each prints a table and then, for each work, one line:
 
@@ -14,7 +15,10 @@ Each prints a table and then, for each work, one line:
 A ratio is so that more is better. It is of medians; runs of ours and the peer's
 take turns. Every answer is compared with the peer's before its time counts. Data
 lies in bench/data; that of compare, scale and pieces is kept while the parameters are the
-same. hbase has a cluster of its own on the loopback, and needs Java.
+same. hbase and layouts have a cluster of their own on the loopback, and need Java.
+layouts has no peer to be faster than: it compares our layouts, prints tables, and with
+--publish puts them, plots and figures to where the documents and bulkload advise have
+them.
 """
 
 import argparse
@@ -22,6 +26,7 @@ import sys
 
 import compare
 import hbase
+import layouts
 import pieces
 import scale
 import upkeep
@@ -29,7 +34,7 @@ import upkeep
 
 def main():
     args = arguments()
-    works = {"compare": compare.main, "scale": scale.main, "pieces": pieces.main, "upkeep": upkeep.main, "hbase": hbase.main}
+    works = {"compare": compare.main, "scale": scale.main, "pieces": pieces.main, "upkeep": upkeep.main, "hbase": hbase.main, "layouts": layouts.main}
     return works[args.command](args)
 
 
@@ -52,6 +57,15 @@ def arguments():
     three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets; five times as many lines are loaded")
     three.add_argument("--runs", type=int, default=3)
     three.add_argument("--only", default="", help="some of: " + ", ".join(hbase.WORKS))
+    six = commands.add_parser("layouts", help="every layout, by how many behaviours a user has")
+    six.add_argument("--records", type=int, default=10_000_000)
+    six.add_argument("--each", default="1 10 100 1000 10000", help="behaviours a user, several numbers")
+    six.add_argument("--where", default="", help="some of: " + ", ".join(layouts.WHERE))
+    six.add_argument("--layouts", default="", help="some of: " + ", ".join(layouts.LAYOUTS))
+    six.add_argument("--asked", type=int, default=300, help="how many questions of each name that is of one user")
+    six.add_argument("--json", default="", help="file for the figures")
+    six.add_argument("--dir", default="", help="where the data lies as long as it runs (default bench/data/layouts)")
+    six.add_argument("--publish", action="store_true", help="write docs/layouts.md, its plots, and the figures of bulkload advise")
     return parser.parse_args()
 
 

@@ -10,6 +10,7 @@ import measure
 import peer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.environ.get("USERTRAIL_BIN", os.path.join(ROOT, "bin"))
 FROM, TO = "2014-09-01", "2014-09-10"
 TYPES = ["play", "order", "visit", "login"]
 LISTS = {"0.1%": 1000, "1%": 100}  # one user in so many
@@ -64,7 +65,7 @@ class Data:
 
 
 def command(name):
-    return os.path.join(ROOT, "bin", name)
+    return os.path.join(BIN, name)
 
 
 def job_text():

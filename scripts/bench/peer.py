@@ -35,6 +35,11 @@ SPAN = "time >= TIMESTAMP '2014-09-01' AND time < TIMESTAMP '2014-09-11'"
 PARQUET = "(FORMAT parquet, COMPRESSION zstd)"
 
 
+def csv_of(logs, kind):
+    """The csv of all days of one behaviour."""
+    return _csv(f"{logs}/*/{kind}.csv", kind)
+
+
 def _csv(path, kind):
     columns = {"user_id": "VARCHAR", "time": "TIMESTAMP", **COLUMNS[kind]}
     return f"SELECT * FROM read_csv({quote(path)}, header=true, quote='\"', escape='\"', columns={columns})"
@@ -46,7 +51,7 @@ def _union(select):
 
 
 def from_csv(logs):
-    return _union(lambda kind: _csv(f"{logs}/*/{kind}.csv", kind))
+    return _union(lambda kind: csv_of(logs, kind))
 
 
 def from_daily(daily):

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// A digest is of the lines of answers: the sum of their hashes, each with the number of
+// its question and, where order counts, its own.
+type digest struct {
+	copy io.Writer // of all lines, with the number of the question as "question"; nil is none
+
+	question uint64
+	ordered  bool
+	nth      uint64 // line of the question
+	lines    int64
+	sum      [2]uint64
+	rest     []byte // of a line that is not whole
+	scratch  []byte
+	err      error
+}
+
+// begin begins an answer.
+func (d *digest) begin(question int, ordered bool) {
+	d.question, d.ordered, d.nth = uint64(question), ordered, 0
+}
+
+// Write implements io.Writer.
+func (d *digest) Write(p []byte) (int, error) {
+	d.rest = append(d.rest, p...)
+	from := 0
+	for {
+		n := bytes.IndexByte(d.rest[from:], '\n')
+		if n < 0 {
+			break
+		}
+		d.add(d.rest[from : from+n])
+		from += n + 1
+	}
+	d.rest = append(d.rest[:0], d.rest[from:]...)
+	return len(p), d.err
+}
+
+func (d *digest) add(line []byte) {
+	d.lines++
+	if d.ordered {
+		d.nth++
+	}
+	d.scratch = binary.BigEndian.AppendUint64(d.scratch[:0], d.question)
+	d.scratch = append(binary.BigEndian.AppendUint64(d.scratch, d.nth), line...)
+	h := sha256.Sum256(d.scratch)
+	for i := range d.sum {
+		d.sum[i] += binary.BigEndian.Uint64(h[8*i:])
+	}
+	if d.copy != nil && d.err == nil {
+		_, d.err = fmt.Fprintf(d.copy, "{\"question\":%d,%s\n", d.question, line[1:])
+	}
+}
+
+// end reports what could not be copied, or a line that nothing ended.
+func (d *digest) end() error {
+	if d.err == nil && len(d.rest) > 0 {
+		return fmt.Errorf("the answer ends amid a line: %q", d.rest)
+	}
+	return d.err
+}
+
+func (d *digest) String() string { return fmt.Sprintf("%016x%016x", d.sum[0], d.sum[1]) }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/progress"
+	"usertrail/internal/show"
+	"usertrail/internal/table"
+	"usertrail/internal/userlist"
+)
+
+// A question is of one user, which show answers, or of many, which extract does.
+type question struct {
+	Name string `json:"name"`
+
+	User   string   `json:"user"`
+	At     *int64   `json:"at"` // microseconds since 1970-01-01 UTC
+	Latest int      `json:"latest"`
+	From   string   `json:"from"` // of one user everything, if empty
+	To     string   `json:"to"`
+	Types  []string `json:"types"` // of one user all, if empty
+
+	Users  string `json:"users"` // a file, or all
+	Active string `json:"active"`
+	Hours  string `json:"hours"`
+
+	span behaviour.Span
+}
+
+// readQuestions returns the names in order, and the questions of each.
+func readQuestions(file string) (names []string, byName map[string][]question, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	byName = map[string][]question{}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		var q question
+		err := json.Unmarshal(lines.Bytes(), &q)
+		if err == nil {
+			err = q.check()
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: line %d: %w", file, n, err)
+		}
+		if !slices.Contains(names, q.Name) {
+			names = append(names, q.Name)
+		}
+		byName[q.Name] = append(byName[q.Name], q)
+	}
+	return names, byName, lines.Err()
+}
+
+func (q *question) check() (err error) {
+	if q.Name == "" || (q.User == "") == (q.Users == "") {
+		return errors.New("a question has a name, and one of user and users")
+	}
+	if q.From == "" && q.To == "" && q.User != "" {
+		return nil
+	}
+	if q.span.From, err = behaviour.ParseDate(q.From); err != nil {
+		return err
+	}
+	q.span.To, err = behaviour.ParseDate(q.To)
+	return err
+}
+
+// many says whether the answer is an extract.
+func (q *question) many() bool { return q.Users != "" }
+
+// ask answers q from t: to w as JSON, or, where that is nil, as the command would.
+func (b *bench) ask(ctx context.Context, t table.Loader, q *question, n int, w io.Writer) error {
+	if q.many() {
+		return b.extract(ctx, t, q, n, w)
+	}
+	c := show.Config{Table: t, User: q.User, Types: q.Types, Latest: q.Latest, At: q.At, Uncounted: true}
+	if q.From != "" {
+		c.From, c.To = &q.span.From, &q.span.To
+	}
+	if w == nil {
+		w = io.Discard
+	}
+	_, _, err := show.Page(ctx, c, show.NewJSON(w))
+	return err
+}
+
+// extract writes Parquet where there is no w.
+func (b *bench) extract(ctx context.Context, t table.Loader, q *question, n int, w io.Writer) error {
+	c := extract.Config{
+		FS: b.fs, Table: t, Users: userlist.All(), Span: q.span, Types: q.Types, Active: q.Active,
+		Conditions: extract.Conditions{Hours: q.Hours}, Out: filepath.Join(b.temp, strconv.Itoa(n)), Workers: runtime.GOMAXPROCS(0),
+		Progress: progress.Config{Quiet: true},
+	}
+	if w != nil {
+		c.Output = extract.Output{Format: extract.JSONL, Stream: w}
+	}
+	if q.Users != "all" {
+		var err error
+		if c.Users, err = userlist.Open(ctx, b.fs, q.Users, t.Info().Layout, listMemory); err != nil {
+			return err
+		}
+	}
+	_, err := extract.Run(ctx, c)
+	return errors.Join(err, os.RemoveAll(c.Out))
+}
+
+const listMemory = 256 << 20

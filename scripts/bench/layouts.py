@@ -1,0 +1,198 @@
+"""The same behaviours in every layout, in tables of files and in HBase, for users of
+few behaviours and of many: what a load takes, how large the table is, and how long
+questions take. An answer that is not that of the first layout ends the benchmark, and
+so does one of the first layout that is not DuckDB's over the logs, at one size.
+
+What comes out is a list of
+
+    {layout, where: files|hbase, each, records, load_seconds, bytes,
+     questions: {NAME: {p50_ms, p99_ms, per_second, rows, cells, calls, behaviours, asked}}}
+
+where each is how many behaviours a user has, rows, cells and calls are what a question
+reads on the average, and the names are those of questions.py. scripts/bench/layoutbench
+asks and measures.
+"""
+
+import datetime
+import os
+import sys
+
+import cluster
+import layoutdocs
+import measure
+import questions
+import report
+from data import BIN, FROM, ROOT, command, job_text, last_json, remove, say
+
+LAYOUTS = ["reversed", "tall", "wide", "game", "game-time", "hashed", "fixed/8"]
+WHERE = ["files", "hbase"]
+
+NIGHTS = 30
+DATES = [str(datetime.date.fromisoformat(FROM) + datetime.timedelta(days=d)) for d in range(NIGHTS)]
+SPAN = ["--from", DATES[0], "--to", DATES[-1]]
+
+REGIONS = 12
+TABLE = "benchlayout"
+
+# The size nearest to this is the one at which DuckDB is asked, too.
+PROVED = 100
+
+
+def main(args):
+    sizes = numbers(args.each)
+    layouts = some("layout", args.layouts, LAYOUTS)
+    where = some("place", args.where, WHERE)
+    print(f"{report.machine()}\n{args.records} records of {NIGHTS} nights\n", flush=True)
+    b = Bench(args.records, layouts, args.asked, args.dir or os.path.join(ROOT, "bench", "data", "layouts"))
+    proved = min(sizes, key=lambda each: abs(each - PROVED))
+    remove(b.dir)
+    try:
+        if "hbase" in where:
+            with cluster.Cluster() as c:
+                os.environ["HADOOP_CONF_DIR"] = c.conf
+                b.run(sizes, where, proved, c)
+        else:
+            b.run(sizes, where, proved, None)
+    finally:
+        remove(b.dir)
+    print(layoutdocs.tables(b.figures))
+    if args.json:
+        layoutdocs.write_json(b.figures, args.json)
+    if args.publish:
+        layoutdocs.publish(b.figures, report.machine(), args.records, NIGHTS)
+    return 0
+
+
+def numbers(text):
+    sizes = [int(word) for word in text.split()]
+    if not sizes or min(sizes) < 1:
+        sys.exit(f"bench: --each {text!r}: write numbers of behaviours a user, as in \"1 100\"")
+    return sizes
+
+
+def some(what, text, known):
+    """What a list with commas names, in the order of what is known; all if nothing."""
+    wanted = [word for word in text.split(",") if word] or known
+    unknown = [w for w in wanted if w not in known]
+    if unknown:
+        sys.exit(f"bench: no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
+    return [k for k in known if k in wanted]
+
+
+class Bench:
+    """Where things lie, and the figures so far."""
+
+    def __init__(self, records, layouts, of_one, directory):
+        self.records, self.layouts, self.of_one, self.dir = records, layouts, of_one, directory
+        self.figures = []
+        self.logs, self.job, self.files, self.catalog, self.answers, self.asked = (
+            os.path.join(directory, name) for name in ("logs", "usertrail.yaml", "trails", "catalog", "answers", "questions.jsonl")
+        )
+
+    def run(self, sizes, where, proved, c):
+        for each in sizes:
+            self.make(each)
+            self.digests = None
+            for layout in self.layouts:
+                for place in where:
+                    say(f"{each} behaviours a user: {layout}, {place}")
+                    self.measure(each, layout, place, c, each == proved)
+
+    def make(self, each):
+        """Logs and questions of users with so many behaviours each."""
+        say(f"{each} behaviours a user: making logs")
+        remove(self.dir)
+        os.makedirs(self.answers)
+        measure.run([
+            command("bulkload"), "sample", self.logs, "--records", str(self.records), "--each", str(each), "--numeric",
+            "--days", str(NIGHTS), "--from", FROM, "--seed", "1", "--bad", "0",
+        ])
+        questions.write(self.asked, self.logs, -(-self.records // each), DATES, self.of_one)
+
+    def measure(self, each, layout, place, c, proved):
+        prove = proved and self.digests is None
+        t = Files(self, layout) if place == "files" else Live(self, layout, c)
+        try:
+            loaded = t.load()
+            size = t.size()
+            answered = self.ask(t.address, prove)
+        finally:
+            t.remove()
+        digests = {name: q.pop("digest") for name, q in answered.items()}
+        if prove:
+            self.prove()
+        if self.digests is None:
+            self.digests = digests
+        for name, digest in digests.items():
+            if digest != self.digests[name]:
+                sys.exit(f"bench: {layout} in {place}, {each} behaviours a user: the answers to {questions.NAMES[name]!r} are not those of {self.layouts[0]}")
+        self.figures.append({
+            "layout": layout, "where": place, "each": each, "records": self.records, "load_seconds": round(loaded, 3), "bytes": size,
+            "questions": answered,
+        })
+
+    def ask(self, address, keep):
+        return last_json(measure.run([
+            os.path.join(BIN, "layoutbench"), *(["-answers", self.answers] if keep else []), self.asked, address,
+        ]).stdout)
+
+    def prove(self):
+        say("asking DuckDB")
+        wrong = questions.wrong(self.asked, self.logs, self.answers, DATES[-1])
+        if wrong:
+            sys.exit(f"bench: DuckDB has other answers to {', '.join(wrong)} over the logs than {self.layouts[0]}")
+
+    def write_job(self, layout, table):
+        text = job_text().replace("table: trails", f"layout: {layout}\ntable: {table}")
+        with open(self.job, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def bulkload(self, *flags):
+        """Loads all nights; the Run. Records past the last midnight are not asked for."""
+        r = measure.run([command("bulkload"), "--job", self.job, *SPAN, "--quiet", *flags])
+        said = last_json(r.stdout)
+        if said["read"] != self.records or said["loaded"] + said["skipped"] != self.records:
+            sys.exit(f"bench: bulkload loaded {said['loaded']} and skipped {said['skipped']} of {said['read']} records, want {self.records} in all")
+        return r
+
+
+class Files:
+    """A table of files."""
+
+    def __init__(self, b, layout):
+        self.bench, self.address = b, b.files
+        b.write_job(layout, b.files)
+
+    def load(self):
+        return self.bench.bulkload().seconds
+
+    def size(self):
+        return sum(os.path.getsize(os.path.join(d, f)) for d, _, names in os.walk(self.address) for f in names)
+
+    def remove(self):
+        remove(self.address)
+
+
+class Live:
+    """A table in HBase, loaded by HFiles. Its family keeps behaviours for ever: those of
+    the logs are years old."""
+
+    def __init__(self, b, layout, c):
+        self.bench, self.cluster, self.layout = b, c, layout
+        self.address = f"hbase://{c.zookeeper}/{TABLE}"
+        b.write_job(layout, f"{{path: \"{self.address}\", catalog: {b.catalog}, ttl: forever}}")
+
+    def load(self):
+        sample = [] if self.layout == "hashed" else SPAN
+        measure.run([command("bulkload"), "create-table", "--job", self.bench.job, *sample, "--regions", str(REGIONS)])
+        r = self.bench.bulkload("--mode", "hfile")
+        self.cluster.rest()
+        return r.seconds
+
+    def size(self):
+        r = measure.run([cluster.SCRIPT, "hadoop", "org.apache.hadoop.fs.FsShell", "-du", "-s", f"/hbase/data/default/{TABLE}"])
+        return int(r.stdout.split()[0])
+
+    def remove(self):
+        self.cluster.admin.ask("drop", TABLE)
+        remove(self.bench.catalog)
