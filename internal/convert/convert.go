@@ -114,7 +114,7 @@ type run struct {
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	r, err := newRun(ctx, cfg)
 	if err != nil {
-		return Result{}, err
+		return Result{Layout: cfg.Layout, Out: cfg.Out.Address()}, err
 	}
 	defer r.from.Close()
 	if _, err := r.look(ctx); err != nil {
