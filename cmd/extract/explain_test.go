@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,17 +15,25 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/job"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table/live"
 	"usertrail/internal/testworld"
 )
 
 // settled is a table in HBase that a world was loaded into, by puts.
-func settled(t *testing.T, w *testworld.W) *lab {
+func settled(t *testing.T, w *testworld.W) *lab { return settledAs(t, w, layout.Default) }
+
+func settledAs(t *testing.T, w *testworld.W, name string) *lab {
+	how, err := layout.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
 	l := &lab{c, "", t.TempDir()}
-	l.name = c.Create(t, "d", "split=2", "split=5", "table."+live.CatalogAttribute+"="+filepath.Join(l.dir, "catalog"))
+	versions := fmt.Sprintf("VERSIONS=%d", max(1, how.Traits().Versions))
+	l.name = c.Create(t, "d", versions, "split=2", "split=5", "table."+live.CatalogAttribute+"="+filepath.Join(l.dir, "catalog"))
 	conf, err := hadoopconf.Load(c.ConfDir())
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +51,7 @@ func settled(t *testing.T, w *testworld.W) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	j.Layout = name
 	if _, err := bulkload.Run(t.Context(), bulkload.Config{FS: disk, Job: j, Store: s, Span: w.Span, Mode: bulkload.Put, Workers: 2}); err != nil {
 		t.Fatal(err)
 	}

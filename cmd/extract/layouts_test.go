@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/extract"
+	"usertrail/internal/job"
+	"usertrail/internal/layout"
+	"usertrail/internal/table/files"
+	"usertrail/internal/testworld"
+)
+
+// csv is what an extract of everybody writes to standard output.
+func csv(t *testing.T, address string, question ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	args := append([]string{"--table", address, "--users", "all", "--format", "csv", "--out", "-", "--quiet"}, question...)
+	if status := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); status != 0 {
+		t.Fatalf("extract %q: status %d, %s", args, status, &stderr)
+	}
+	return stdout.String()
+}
+
+// TestLiveTablesOfAllLayoutsAreReadWhereItMatters asks tables in HBase for hours of a day,
+// for what was last at a time, and for the latest behaviours, with rolls and without: the
+// answers are those of a table of files.
+func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
+	w := testworld.Numbered(2, 60)
+	day, all := (w.Span.From + 1).String(), strings.Join(w.Names(), ",")
+	span := []string{"--from", w.Span.From.String(), "--to", w.Span.To.String()}
+	questions := [][]string{
+		{"--from", day, "--to", day, "--types", all, "--active", "any", "--hours", "8-20"},
+		{"--from", day, "--to", day, "--types", "play,order", "--active", "any", "--hours", "20-24", "--where-first"},
+		append([]string{"--types", all, "--active", "any", "--at", day + " 12:00"}, span...),
+		append([]string{"--types", all, "--active", "any", "--latest", "2"}, span...),
+	}
+	var want []string
+	for _, name := range layout.Names() {
+		l := settledAs(t, w, name)
+		if want == nil {
+			want = l.inFiles(t, w, questions)
+		}
+		for i, q := range questions {
+			for _, rolls := range []string{"use", "off"} {
+				if got := csv(t, l.address(), append([]string{"--rolls", rolls}, q...)...); got != want[i] || strings.Count(got, "\n") < 10 {
+					t.Errorf("layout %s, --rolls %s, %q: the answer is\n%s\nwant\n%s", name, rolls, q, got, want[i])
+				}
+			}
+		}
+		var x extract.Explanation
+		l.lastLine(t, &x, append([]string{"explain", "--users", "all"}, questions[3]...)...)
+		if newest := name == "tall" || name == "wide"; slices.Contains(x.Pushed, "newest") != newest {
+			t.Errorf("layout %s: of the latest two %q are pushed down", name, x.Pushed)
+		}
+	}
+}
+
+// inFiles are the answers of a table of files.
+func (l *lab) inFiles(t *testing.T, w *testworld.W, questions [][]string) (out []string) {
+	t.Helper()
+	j, err := job.Parse(filepath.Join(l.dir, "usertrail.yaml"), []byte(w.Job()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := local.New()
+	s := files.Store{FS: disk, Dir: filepath.Join(l.dir, "files")}
+	if _, err := bulkload.Run(t.Context(), bulkload.Config{FS: disk, Job: j, Store: s, Span: w.Span, Temp: filepath.Join(t.TempDir(), "temp")}); err != nil {
+		t.Fatal(fmt.Errorf("load a table of files: %w", err))
+	}
+	for _, q := range questions {
+		out = append(out, csv(t, s.Dir, q...))
+	}
+	return out
+}
