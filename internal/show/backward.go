@@ -96,7 +96,7 @@ func (r *backward) look(ctx context.Context) error {
 		span, times := r.window()
 		err := r.read(ctx, span, times)
 		if errors.Is(err, errMany) {
-			r.days = max(1, span.Days()/4)
+			r.days = max(1, r.days/4)
 			r.crowded, r.step = span.From, r.days
 			continue
 		}
@@ -118,6 +118,7 @@ func (r *backward) window() (behaviour.Span, layout.Times) {
 	from := r.asked.Span.From
 	if !r.whole {
 		from = max(from, to-behaviour.Date(r.days-1))
+		r.days = int(to-from) + 1
 	}
 	t := layout.Times{First: max(r.first, from.Start(r.asked.Zone).UnixMicro()), Last: r.until}
 	return behaviour.Span{
@@ -135,7 +136,7 @@ func (r *backward) read(ctx context.Context, span behaviour.Span, times layout.T
 	}
 	want.Kinds = slices.DeleteFunc(slices.Clone(want.Kinds), func(k int) bool { return !r.wanted.Has(k) })
 	most := math.MaxInt
-	if span.Days() > 1 {
+	if r.days > 1 {
 		most = 4*min(r.left, goal) + slack
 	}
 	return r.asked.read(ctx, r.table, &r.batch, want, want, most)
@@ -203,10 +204,9 @@ func (r *backward) pace(span behaviour.Span, taken int) {
 	if r.newest > 0 && r.until >= r.first && latest(r.until, r.asked.Zone) >= span.From {
 		return // these have more
 	}
-	days := span.Days()
-	need := 4 * days
+	need := 4 * r.days
 	if taken > 0 && r.newest == 0 {
-		need = min(need, (min(r.left, goal)*days+taken-1)/taken)
+		need = min(need, (min(r.left, goal)*r.days+taken-1)/taken)
 	}
 	if span.From > r.crowded {
 		need = min(need, r.step)

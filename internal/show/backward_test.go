@@ -219,6 +219,59 @@ func TestManyOfOneInstant(t *testing.T) {
 	}
 }
 
+// TestTheNewestOfTwoFiles asks for an order that lies before more plays of its night than
+// are read at first, where an older night has an order too.
+func TestTheNewestOfTwoFiles(t *testing.T) {
+	first := behaviour.DateOf(2014, 1, 1)
+	start := int64(first) * day
+	for _, name := range []string{"tall", "wide"} {
+		h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", name))
+		var opened table.Loader
+		for i := range int64(2) {
+			d := first + behaviour.Date(i)
+			plays := strings.Repeat(fmt.Sprintf("u,%d,,\n", start+i*day+hour), 200)
+			h.deliver(t, d.String()+"/play.csv", []byte("user_id,time,programme,seconds\n"+plays))
+			h.deliver(t, d.String()+"/order.csv", []byte(fmt.Sprintf("user_id,time,product\nu,%d,%d\n", start+i*day, i)))
+			opened = h.load(t, behaviour.Span{From: d, To: d})
+		}
+		var g gatherer
+		_, _, err := show.Page(t.Context(), show.Config{Table: bare{opened}, User: "u", Types: []string{"order"}, Latest: 1}, &g)
+		if err != nil || len(g.rows) != 1 || g.rows[0].row.Values["product"] != "1" {
+			t.Errorf("%s: %v, %v; want the order of the second night", name, g.rows, err)
+		}
+	}
+}
+
+// TestEndsOfDaysThatComeAgain asks for ends of trails about nights in which a clock is put
+// back past midnight.
+func TestEndsOfDaysThatComeAgain(t *testing.T) {
+	for zone, night := range map[string]behaviour.Date{
+		"America/St_Johns":  behaviour.DateOf(2006, 10, 29), // 00:01 is 23:01 of the day before
+		"America/Sao_Paulo": behaviour.DateOf(2014, 2, 16),  // midnight is 23:00 of the day before
+	} {
+		for _, name := range []string{"reversed", "tall"} {
+			h := newHouse(t, "layout: "+name+"\n"+fmt.Sprintf(longJob, zone))
+			start := (int64(night) - 1) * day
+			h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", start+12, start+2*day, hour/120)))
+			opened := h.load(t, behaviour.Span{From: night - 2, To: night + 2})
+			for from := night - 1; from <= night+1; from++ {
+				for to := from; to <= night+1; to++ {
+					c := show.Config{Table: opened, User: "u", From: &from, To: &to}
+					all := pages(t, c)
+					for _, n := range []int{1, 150, 1 << 20} {
+						c.Latest = n
+						checkEnd(t, c, all[max(0, len(all)-n):])
+					}
+					c.Latest, c.Page, c.Uncounted = 0, 97, true
+					if got := pages(t, c); len(got) != len(all) {
+						t.Errorf("%s, %s: %d behaviours of %s..%s in pages, want %d", zone, name, len(got), from, to, len(all))
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestTheEndOfABusyTrail asks for the last behaviours of a user who was busy long before
 // the last day, of a table of which no roll tells that: no read holds much more than is
 // wanted.
