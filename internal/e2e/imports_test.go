@@ -61,9 +61,9 @@ var floors = [][]string{
 	{"internal/faults"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
-	{"internal/bulkload", "internal/convert", "internal/draft", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/upkeep", "internal/verify"}, // the programs
-	{"internal/arrival", "internal/muster", "internal/shuffle", "internal/fetch", "internal/progress"},                                                                            // movement
-	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"},     // what implements the seams
+	{"internal/advise", "internal/bulkload", "internal/convert", "internal/draft", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/upkeep", "internal/verify"}, // the programs
+	{"internal/arrival", "internal/muster", "internal/shuffle", "internal/fetch", "internal/progress"},                                                                                               // movement
+	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"},                        // what implements the seams
 	{"internal/catalog", "internal/hbase", "internal/stage", "internal/table/rolls"},
 	{"internal/userlist", "internal/table", "internal/job", "internal/manifest", "internal/journal", "internal/layout", "internal/layout/toy", "internal/precheck"}, // formats and seams
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/trailfile/textfile", "internal/trailfile/arrowfile", "internal/roll", "internal/condition", "internal/estimate", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/lineage", "internal/metrics", "internal/hbase/rpc", "internal/hbase/hbasetest", "internal/pace"},
@@ -116,6 +116,7 @@ var doorsteps = map[string][]string{
 	"internal/rowkey":                   {"internal/layout", "internal/inspect"},
 	"internal/testworld":                {},
 	"internal/layout/toy":               {},
+	"internal/advise":                   {"cmd/"},
 	"internal/bulkload":                 {"cmd/"},
 	"internal/convert":                  {"cmd/"},
 	"internal/extract":                  {"cmd/"},

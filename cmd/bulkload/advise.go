@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/advise"
+	"usertrail/internal/dfs"
+	"usertrail/internal/job"
+	"usertrail/internal/table/live"
+)
+
+// An advising is one call of advise.
+type advising struct {
+	env       *command.Env
+	flags     command.Flags
+	questions string
+	days      int
+	sample    string
+	json      bool
+}
+
+// An adviceResult is the last line of advise.
+type adviceResult struct {
+	*advise.Advice
+	Paste  map[advise.Place][]string `json:"paste,omitempty"`  // lines of a job
+	Create string                    `json:"create,omitempty"` // makes the table in HBase
+}
+
+func newAdvise(env *command.Env) *cobra.Command {
+	o := &advising{env: env}
+	c := &cobra.Command{
+		Use:   "advise",
+		Short: "Say which layout to take, and how to make the table",
+		Long: `Advise reads a sample of the logs of --from to --to, and a list of the questions that will be asked,
+and says for a table in HBase and for one of files which layout does a night's load and a day's
+questions with the least work, how large the table gets, into which regions to cut it, and with which
+compression, Bloom filter, block size, versions and ttl; and which layouts cannot hold these users. The
+costs come of figures that were measured, and it says on how many records: they tell layouts apart,
+and no more. It writes nothing and asks no server.
+
+FILE of --questions is a list in YAML, of who asks what how often:
+
+  - {ask: latest, last: 10, per_day: 50000}
+  - {ask: at, per_day: 1000}
+  - {ask: user, per_day: 200}
+  - {ask: days, days: 10, types: [play, order], per_day: 500}
+  - {who: analysts, ask: days, days: 10, types: [play, order], users: 1%, per_day: 24}
+  - {ask: span, hours: 1, per_day: 3}
+
+latest: the last of a user; at: what a user did at a time; user: all of a user; days: some days and
+behaviours, of one user, or of many (users: 2000, 1% or all); span: who did something in these hours.
+Without the file a thousand of each of the first four are taken a day, and one of each of the others.`,
+		Example: `  bulkload advise --from 2014-09-01 --to 2014-09-03 --questions questions.yaml
+  bulkload advise --job usertrail.yaml --from 2014-09-01 --to 2014-09-01 --days 400
+  bulkload advise --from 2014-09-01 --to 2014-09-01 --questions questions.yaml --json | jq '.places[].layout'`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := o.advise(c.Context())
+			return o.env.Report(r, err)
+		},
+	}
+	env.Reports(c, adviceResult{})
+	f := c.Flags()
+	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
+	f.StringVar(&o.flags.From, "from", "", "first date of the logs to sample, YYYY-MM-DD")
+	f.StringVar(&o.flags.To, "to", "", "last date, included, YYYY-MM-DD")
+	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, separated by commas")
+	f.StringVar(&o.questions, "questions", "", "file with the list of questions (default a thousand of each about one user)")
+	f.IntVar(&o.days, "days", 0, "how many days the table is to hold (default the job's ttl, else those of the sample)")
+	f.StringVar(&o.sample, "sample", humanize.IBytes(advise.DefaultBytes), "how much text of the logs to read")
+	f.BoolVar(&o.json, "json", false, "print the last line alone")
+	return c
+}
+
+// maxHeld is how many days a table may be said to hold: a century.
+const maxHeld = 36_600
+
+func (o *advising) advise(ctx context.Context) (adviceResult, error) {
+	var r adviceResult
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return r, err
+	}
+	if r.Advice, err = advise.Advise(cfg); err != nil {
+		return r, err
+	}
+	r.Paste = map[advise.Place][]string{}
+	for i := range r.Places {
+		c := &r.Places[i]
+		t := cfg.Job.Table
+		t.Address = placed(t.Address, c.Where)
+		r.Paste[c.Where] = c.Lines(t)
+		if c.Where == advise.HBase {
+			r.Create = o.createLine(cfg.Job, c)
+		}
+	}
+	if !o.json {
+		err = printAdvice(o.env.Stdout, r)
+	}
+	return r, err
+}
+
+// config reads the job, the questions and the sample.
+func (o *advising) config(ctx context.Context) (cfg advise.Config, err error) {
+	span, err := o.flags.Span()
+	if err != nil {
+		return cfg, err
+	}
+	size, err := humanize.ParseBytes(o.sample)
+	if err != nil || size == 0 || size > 1<<40 {
+		return cfg, fmt.Errorf("%w: --sample %q is not a size such as 128MiB or 2GiB", command.ErrUsage, o.sample)
+	}
+	if o.days < 0 || o.days > maxHeld {
+		return cfg, fmt.Errorf("%w: --days %d is not in 1..%d", command.ErrUsage, o.days, maxHeld)
+	}
+	files := command.Files()
+	if cfg.Job, err = o.flags.LoadJob(ctx, files); err != nil {
+		return cfg, err
+	}
+	cfg.Questions = advise.Usual()
+	if o.questions != "" {
+		if cfg.Questions, err = job.LoadQuestions(ctx, files, o.questions, cfg.Job.Schema); err != nil {
+			return cfg, fmt.Errorf("%w: --questions: %w", command.ErrUsage, err)
+		}
+	}
+	if cfg.Figures, err = advise.MeasuredFigures(); err != nil {
+		return cfg, err
+	}
+	cfg.Days = o.days
+	cfg.Sample, err = advise.Take(ctx, files, cfg.Job, span, o.flags.Behaviours(), int64(size))
+	if errors.Is(err, advise.ErrRequest) {
+		err = fmt.Errorf("%w: %w", command.ErrUsage, err)
+	}
+	return cfg, err
+}
+
+// placed is the job's address if it is one of a table there, or an example of one.
+func placed(address string, where advise.Place) string {
+	switch {
+	case (dfs.Scheme(address) == live.Scheme) == (where == advise.HBase) && address != "":
+		return address
+	case where == advise.HBase:
+		return "hbase://zk1,zk2:2181/namespace:table"
+	}
+	return "trails"
+}
+
+// createLine is the command that makes the table.
+func (o *advising) createLine(j *job.Job, c *advise.Choice) string {
+	line := "bulkload create-table --job " + shellWord(j.Name)
+	if len(c.Splits) > 0 && c.Even {
+		return line + " --regions " + strconv.Itoa(c.Regions)
+	}
+	line += " --from " + o.flags.From + " --to " + o.flags.To
+	if types := o.flags.Behaviours(); len(types) > 0 {
+		line += " --types " + shellWord(strings.Join(types, ","))
+	}
+	return line + " --regions " + strconv.Itoa(c.Regions)
+}
+
+// shellWord writes a text as a word of a shell.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("%+,-./:=@_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", r)
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func printAdvice(w io.Writer, r adviceResult) error {
+	printSampled(w, r.Advice)
+	for i := range r.Places {
+		c := &r.Places[i]
+		fmt.Fprintln(w)
+		if err := printChosen(w, r, c); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// printSampled says what the logs are like.
+func printSampled(w io.Writer, a *advise.Advice) {
+	how := "read to the end"
+	if !a.Whole {
+		how = "of their beginnings; users and behaviours are estimates"
+	}
+	fmt.Fprintf(w, "sample      %s records of %s, %s, %s\n", humanize.Comma(a.Sampled), english.Plural(a.Files, "file", ""), advise.Bytes(a.Bytes), how)
+	fmt.Fprintf(w, "logs        %s behaviours of %s users on %s\n", humanize.Comma(int64(a.Records)), humanize.Comma(int64(a.Users)), english.Plural(a.Days, "day", ""))
+	fmt.Fprintf(w, "table       %s: %s behaviours, %.3g a user\n", english.Plural(a.TableDays, "day", ""), humanize.Comma(int64(a.Held)), a.Each)
+}
+
+// farLarger is how many times as large as those measured a table may be of which the figures
+// of many users tell much.
+const farLarger = 100
+
+// placeNames are what tables are called.
+var placeNames = map[advise.Place]string{advise.HBase: "in HBase", advise.Files: "of files"}
+
+// printChosen says what to take for a table of one place.
+func printChosen(w io.Writer, r adviceResult, c *advise.Choice) error {
+	fmt.Fprintf(w, "A table %s: take %s.%s\n", placeNames[c.Where], c.Layout, measuredOn(c))
+	if times := r.Held / float64(c.Measured.Records); times > farLarger {
+		fmt.Fprintf(w, "It will have %s times as many: what lists and hours cost is a guess.\n", humanize.Comma(int64(times)))
+	}
+	fmt.Fprintln(w)
+	if err := printCosts(w, r.Advice, c); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, l := range c.Layouts {
+		why := l.Why
+		if l.Cannot != "" {
+			why = "Cannot be taken: " + l.Cannot + "."
+		}
+		fmt.Fprintf(w, "%-11s %s\n", l.Layout, why)
+	}
+	fmt.Fprintln(w)
+	printSettings(w, c)
+	fmt.Fprintf(w, "\nIn the job:\n\n")
+	for _, line := range r.Paste[c.Where] {
+		fmt.Fprintf(w, "    %s\n", line)
+	}
+	if c.Where == advise.HBase {
+		fmt.Fprintf(w, "\nThen:\n\n    %s\n", r.Create)
+	}
+	return nil
+}
+
+// measuredOn says of which tables the figures are.
+func measuredOn(c *advise.Choice) string {
+	text := fmt.Sprintf(" Measured on %s records", humanize.Comma(c.Measured.Records))
+	if c.Measured.Where != c.Where {
+		text += " in tables " + placeNames[c.Measured.Where] + " alone: tables " + placeNames[c.Where] + " may differ"
+	}
+	return text + "."
+}
+
+// printCosts draws a line for each layout that can be taken; the chosen one has an arrow.
+func printCosts(w io.Writer, a *advise.Advice, c *advise.Choice) error {
+	fmt.Fprintf(w, "For how long the machine is busy with a night's load, with one question of each, and in a day:\n\n")
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(out, "\tlayout\tsize\ta load")
+	for _, q := range a.Questions {
+		fmt.Fprintf(out, "\t%s", q.Title())
+	}
+	fmt.Fprintln(out, "\tin a day\t")
+	for _, l := range c.Layouts {
+		if l.Cannot != "" {
+			continue
+		}
+		mark := ""
+		if l.Layout == c.Layout {
+			mark = "->"
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s", mark, l.Layout, advise.Bytes(l.Bytes), advise.Duration(l.Load))
+		for _, e := range l.Questions {
+			fmt.Fprintf(out, "\t%s", advise.Duration(e.Milliseconds/1000))
+		}
+		fmt.Fprintf(out, "\t%s\t\n", advise.Duration(l.Day))
+	}
+	return out.Flush()
+}
+
+// printSettings says how the table is to be made.
+func printSettings(w io.Writer, c *advise.Choice) {
+	fmt.Fprintf(w, "regions     %d", c.Regions)
+	if n := len(c.Splits); n > 0 {
+		fmt.Fprintf(w, ", cut at %s", strings.Join(c.Splits[:min(n, 4)], " "))
+		if n > 4 {
+			fmt.Fprintf(w, " and %d more", n-4)
+		}
+	}
+	fmt.Fprintf(w, "\ncompression %s, blocks of %s\n", c.Codec, advise.Bytes(int64(c.BlockSize)))
+	if c.Where == advise.HBase {
+		bloom, ttl := c.Bloom, "for ever"
+		if c.BloomLen > 0 {
+			bloom += fmt.Sprintf(" %d", c.BloomLen)
+		}
+		if c.TTLDays > 0 {
+			ttl = english.Plural(c.TTLDays, "day", "")
+		}
+		fmt.Fprintf(w, "family      bloom %s, versions %d, ttl %s\n", bloom, c.Versions, ttl)
+	}
+	for _, reason := range c.Reasons {
+		fmt.Fprintf(w, "            %s\n", reason)
+	}
+}

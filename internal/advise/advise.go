@@ -1,0 +1,288 @@
+// Package advise says which layout a table should have, and how it is to be made: by a
+// sample of the logs, the questions that will be asked, and measured figures.
+//
+//	Take    logs ──▶ Sample: how many, how large, how many a user; some users whole
+//	Sample  ──▶ sizes: its records as each layout writes them, in HFiles
+//	Figures ──▶ what a load and each kind of question took, by layout, where the
+//	            table lies, and behaviours a user
+//	Advise  all of these ──▶ Advice
+//
+// # The model
+//
+// A layout costs the seconds for which a machine is busy with a night's load and a day's
+// questions: of a question that is one over how many were answered in a second, which is not
+// how long who asks it waits. A load costs the same for each record. A question about one
+// user costs what it did in a table with as many behaviours a user; between the numbers
+// that were measured the figures are interpolated, on logarithmic scales of both, and
+// outside of them the nearest holds. Ten of a user's latest were measured, ten days
+// of four behaviours, a list of 1% of the users over all days, and an hour. Where other
+// numbers are asked for, what they take more than one behaviour does goes by the number, up
+// to all of a user's; a list goes by the behaviours that these users have on the days asked
+// for, and hours by their number and the size of the table.
+//
+// So it tells layouts apart on a machine like the one they were measured on, and no more.
+package advise
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/job"
+	"usertrail/internal/layout"
+)
+
+var (
+	// ErrNone is returned where no layout can be taken.
+	ErrNone = errors.New("no layout suits")
+	// ErrRequest is wrapped where what is asked for cannot be.
+	ErrRequest = errors.New("wrong request")
+)
+
+// A Place is where a table lies.
+type Place string
+
+// The places.
+const (
+	HBase Place = "hbase"
+	Files Place = "files"
+)
+
+// Config is what is to be advised on.
+type Config struct {
+	Job       *job.Job
+	Sample    *Sample
+	Questions []job.Question
+	Days      int // that the table is to hold; the job's ttl, else those of the sample
+	Figures   Figures
+}
+
+// Usual are questions for who has no list of them: a thousand of each about one user, a
+// list and an hour.
+func Usual() []job.Question {
+	return []job.Question{
+		{Ask: job.At, PerDay: 1000},
+		{Ask: job.User, PerDay: 1000},
+		{Ask: job.Latest, Last: 10, PerDay: 1000},
+		{Ask: job.Days, Days: 10, PerDay: 1000},
+		{Ask: job.List, Days: 10, Users: job.Users{Share: 0.01}, PerDay: 1},
+		{Ask: job.Hours, Hours: 1, PerDay: 1},
+	}
+}
+
+// An Advice is what to take, for a table in HBase and for one of files.
+type Advice struct {
+	*Sample
+	Held      float64        `json:"held"`  // records in the table, when it has all its days
+	Each      float64        `json:"each"`  // behaviours a user there
+	Night     float64        `json:"night"` // records of a day
+	TableDays int            `json:"table_days"`
+	Questions []job.Question `json:"questions"`
+	Places    []Choice       `json:"places"`
+}
+
+// A Choice is the advice for one place.
+type Choice struct {
+	Where    Place    `json:"where"`
+	Measured Measured `json:"measured"`
+	Layout   string   `json:"layout"` // to take
+	Settings
+	Layouts []Cost `json:"layouts"` // the cheapest first, and last those that cannot be taken
+}
+
+// A Cost is what a layout costs.
+type Cost struct {
+	Layout    string  `json:"layout"`
+	Bytes     int64   `json:"bytes"`        // of the table, when it has all its days
+	Load      float64 `json:"load_seconds"` // of a night
+	Questions []Each  `json:"questions"`
+	Day       float64 `json:"day_seconds"` // a night's load and a day's questions
+	Why       string  `json:"why"`
+	Cannot    string  `json:"cannot,omitempty"` // why it cannot be taken
+}
+
+// An Each is what one question of a kind costs.
+type Each struct {
+	Milliseconds float64 `json:"ms"` // for which the machine is busy
+	P50          float64 `json:"p50_ms"`
+	P99          float64 `json:"p99_ms"`
+	Cells        float64 `json:"cells"` // read
+	Calls        float64 `json:"calls"`
+	Day          float64 `json:"day_seconds"`
+}
+
+// Advise says what to take.
+func Advise(cfg Config) (*Advice, error) {
+	s := cfg.Sample
+	days := cmp.Or(cfg.Days, wholeDays(cfg.Job.Table.TTL), s.Days)
+	a := &Advice{Sample: s, TableDays: days, Questions: cfg.Questions}
+	a.Night = s.Records / float64(s.Days)
+	a.Held = a.Night * float64(days)
+	a.Each = a.Held / max(s.Users, 1)
+	for _, where := range []Place{HBase, Files} {
+		c, err := a.choose(cfg, where)
+		if err != nil {
+			return a, err
+		}
+		a.Places = append(a.Places, c)
+	}
+	return a, nil
+}
+
+// wholeDays is a time in days.
+func wholeDays(t time.Duration) int { return int(math.Ceil(t.Hours() / 24)) }
+
+// choose says what to take where a table lies there.
+func (a *Advice) choose(cfg Config, where Place) (Choice, error) {
+	c := Choice{Where: where, Measured: cfg.Figures.measured(where)}
+	for _, name := range a.names {
+		cost, err := a.cost(cfg, &c, name)
+		if err != nil {
+			return c, err
+		}
+		c.Layouts = append(c.Layouts, cost)
+	}
+	slices.SortStableFunc(c.Layouts, func(x, y Cost) int {
+		return cmp.Or(cmp.Compare(min(len(x.Cannot), 1), min(len(y.Cannot), 1)), cmp.Compare(x.Day, y.Day))
+	})
+	c.preferSmall()
+	if c.Layouts[0].Cannot != "" {
+		return c, fmt.Errorf("%w for a table in %s: %s: %s", ErrNone, where, c.Layouts[0].Layout, c.Layouts[0].Cannot)
+	}
+	c.Layout = c.Layouts[0].Layout
+	c.explain(a)
+	var err error
+	c.Settings, err = a.settle(cfg, where, c.Layouts[0])
+	return c, err
+}
+
+const (
+	// asGood is how much more work a smaller table may be to be the better one.
+	asGood = 1.05
+	// smaller is what it must be smaller by.
+	smaller = 0.95
+)
+
+// preferSmall puts the smallest of those first that are as good as the best, if that
+// saves anything.
+func (c *Choice) preferSmall() {
+	best := 0
+	for i, l := range c.Layouts {
+		if l.Cannot == "" && l.Day <= asGood*c.Layouts[0].Day && float64(l.Bytes) < smaller*float64(c.Layouts[best].Bytes) {
+			best = i
+		}
+	}
+	first := c.Layouts[best]
+	c.Layouts = slices.Insert(slices.Delete(c.Layouts, best, best+1), 0, first)
+}
+
+// cost is what a layout costs, if it can be taken.
+func (a *Advice) cost(cfg Config, c *Choice, name string) (Cost, error) {
+	l, err := layout.ByName(name)
+	if err != nil {
+		return Cost{}, err
+	}
+	out := Cost{Layout: name, Questions: []Each{}}
+	f := cfg.Figures.of(name, c.Measured.Where)
+	switch {
+	case a.unfit[name] != nil:
+		out.Cannot = a.unfit[name].Error()
+	case c.Where == HBase && l.Traits().Versions > 0 && a.TableDays > l.Traits().Versions:
+		out.Cannot = fmt.Sprintf("it keeps %d versions of a column, one for each day, and the table is to hold %d days", l.Traits().Versions, a.TableDays)
+	case len(f.points) == 0:
+		out.Cannot = "nobody has measured it"
+	}
+	if out.Cannot != "" {
+		return out, nil
+	}
+	sizes, err := a.sizes(cfg.Job, l, []form{{c.Where, cfg.Job.Table.Compression}})
+	if err != nil {
+		return out, err
+	}
+	out.Bytes = int64(sizes[0] * a.Held)
+	out.Load = rounded(f.perRecord(a.Each) * a.Night)
+	out.Day = out.Load
+	for _, q := range cfg.Questions {
+		e := f.question(q, a)
+		e.Day = rounded(e.Milliseconds / 1000 * q.PerDay)
+		out.Questions = append(out.Questions, e)
+		out.Day += e.Day
+	}
+	out.Day = rounded(out.Day)
+	return out, nil
+}
+
+// rounded is v to five digits, which is more than anybody knows.
+func rounded(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	scale := math.Pow(10, 4-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*scale) / scale
+}
+
+// explain says of each layout in a sentence why it is where it is.
+func (c *Choice) explain(a *Advice) {
+	best := &c.Layouts[0]
+	best.Why = fmt.Sprintf("The least work, %s a day, of which %s.", Duration(best.Day), best.most(a))
+	for i := 1; i < len(c.Layouts) && c.Layouts[i].Cannot == ""; i++ {
+		l := &c.Layouts[i]
+		switch {
+		case l.Day < best.Day:
+			best.Why = fmt.Sprintf("Hardly more work than the least, %s a day, of which %s, and the smaller table.", Duration(best.Day), best.most(a))
+			l.Why = fmt.Sprintf("The least work, %s a day, but %s against %s.", Duration(l.Day), Bytes(l.Bytes), Bytes(best.Bytes))
+		case l.Day <= asGood*best.Day:
+			l.Why = fmt.Sprintf("Hardly more work, %s a day, and %s against %s.", Duration(l.Day), Bytes(l.Bytes), Bytes(best.Bytes))
+		default:
+			l.Why = fmt.Sprintf("%.1f times the work: %s.", l.Day/best.Day, l.against(best, a))
+		}
+	}
+}
+
+// most says what a layout spends most of a day on.
+func (l *Cost) most(a *Advice) string {
+	name, most := "the load", l.Load
+	for i, e := range l.Questions {
+		if e.Day > most {
+			name, most = a.Questions[i].Title(), e.Day
+		}
+	}
+	return fmt.Sprintf("%.0f%% for %s", 100*most/max(l.Day, math.SmallestNonzeroFloat64), name)
+}
+
+// against says what most of l's work more than the best's is for.
+func (l *Cost) against(best *Cost, a *Advice) string {
+	text := fmt.Sprintf("a night's load takes %s against %s", Duration(l.Load), Duration(best.Load))
+	most := l.Load - best.Load
+	for i, e := range l.Questions {
+		b := best.Questions[i]
+		if more := e.Day - b.Day; more > most {
+			most = more
+			text = fmt.Sprintf("%s takes %s against %s", a.Questions[i].Title(), Duration(e.Milliseconds/1000), Duration(b.Milliseconds/1000))
+		}
+	}
+	return text
+}
+
+// Duration is a time in a few characters.
+func Duration(seconds float64) string {
+	switch {
+	case seconds < 0.0001:
+		return fmt.Sprintf("%.0f µs", seconds*1e6)
+	case seconds < 0.01:
+		return fmt.Sprintf("%.2f ms", seconds*1000)
+	case seconds < 1:
+		return fmt.Sprintf("%.0f ms", seconds*1000)
+	case seconds < 100:
+		return fmt.Sprintf("%.1f s", seconds)
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+// Bytes is a size in a few characters.
+func Bytes(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
