@@ -88,7 +88,8 @@ def draw(figures, place):
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = place  # the same figures give the same bytes
+    # The same figures give the same bytes, and text is text.
+    matplotlib.rcParams.update({"svg.hashsalt": place, "svg.fonttype": "none"})
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(2, 3, figsize=(12, 7), sharex=True, layout="constrained")
@@ -98,6 +99,9 @@ def draw(figures, place):
             mine = sorted((f["each"], f["questions"][name]["p50_ms"]) for f in some if f["layout"] == layout)
             ax.plot(*zip(*mine), marker="osD^v<>"[n % 7], markersize=4, label=layout)
         ax.set(title=asked, xscale="log", yscale="log")
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("")
         ax.grid(alpha=0.3)
     for ax in axes[-1]:
         ax.set_xlabel("behaviours a user")

@@ -128,7 +128,7 @@ class Bench:
                 sys.exit(f"bench: {layout} in {place}, {each} behaviours a user: the answers to {questions.NAMES[name]!r} are not those of {self.layouts[0]}")
         self.figures.append({
             "layout": layout, "where": place, "each": each, "records": self.records, "load_seconds": round(loaded, 3), "bytes": size,
-            "questions": answered,
+            "questions": {name: {what: round(x, 3) for what, x in q.items()} for name, q in answered.items()},
         })
 
     def ask(self, address, keep):
