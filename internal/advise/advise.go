@@ -37,12 +37,8 @@ import (
 	"usertrail/internal/layout"
 )
 
-var (
-	// ErrNone is returned where no layout can be taken.
-	ErrNone = errors.New("no layout suits")
-	// ErrRequest is wrapped where what is asked for cannot be.
-	ErrRequest = errors.New("wrong request")
-)
+// ErrRequest is wrapped where what is asked for cannot be.
+var ErrRequest = errors.New("wrong request")
 
 // A Place is where a table lies.
 type Place string
@@ -152,7 +148,7 @@ func (a *Advice) choose(cfg Config, where Place) (Choice, error) {
 	})
 	c.preferSmall()
 	if c.Layouts[0].Cannot != "" {
-		return c, fmt.Errorf("%w for a table in %s: %s: %s", ErrNone, where, c.Layouts[0].Layout, c.Layouts[0].Cannot)
+		return c, fmt.Errorf("advise: no layout suits a table in %s: %s: %s", where, c.Layouts[0].Layout, c.Layouts[0].Cannot)
 	}
 	c.Layout = c.Layouts[0].Layout
 	c.explain(a)
