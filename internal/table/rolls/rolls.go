@@ -86,13 +86,19 @@ func (s *Rolls) Users(ctx context.Context, q Question) (table.Users, error) {
 // hasUsers says whether a roll can have users of the region within the span. A user
 // whose rows are in two regions is in the one that has the key.
 func (q *Question) hasUsers(f *manifest.File) bool {
+	if !f.Span.Overlaps(q.Span) {
+		return false
+	}
+	if !q.Layout.Traits().Together {
+		return true // users are not in order of the file's rows
+	}
 	first := f.First
 	if key := q.Layout.UserKey(f.First); key != nil {
 		first = key // it is a row
 	}
 	before := len(q.Region.Start) > 0 && bytes.Compare(f.Last, q.Region.Start) < 0
 	after := len(q.Region.End) > 0 && bytes.Compare(first, q.Region.End) >= 0
-	return f.Span.Overlaps(q.Span) && !before && !after
+	return !before && !after
 }
 
 // opened is a roll that is open, or is being opened.

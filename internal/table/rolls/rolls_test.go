@@ -108,6 +108,36 @@ func (s *shelf) users(q rolls.Question) []string {
 
 func text(u table.User) string { return fmt.Sprintf("%s %b %t", u.Key, u.Did, u.Sure) }
 
+// TestRowsThatLieApartHideNobody asks for the users of a region whose rows lie outside of
+// it: in the layout hashed they are where their hashes are.
+func TestRowsThatLieApartHideNobody(t *testing.T) {
+	hashed, err := layout.ByName("hashed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShelf(t)
+	q := rolls.Question{Layout: hashed, Schema: schema, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	q.Files = append(q.Files, s.write(rand.New(rand.NewPCG(6, 6)), "apart.roll"))
+	q.Files[0].First, q.Files[0].Last = []byte("f000_9_login"), []byte("f0ff_1_login")
+	q.Region = split.Region{Start: []byte("2"), End: []byte("4")}
+	want := s.users(q)
+	r := rolls.New(local.New(), s.dir)
+	users, err := r.Users(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for users.Next() {
+		got = append(got, text(users.User()))
+	}
+	if err := errors.Join(users.Err(), users.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("the users are %q, want %q", got, want)
+	}
+}
+
 // TestRollsAreMerged compares merged rolls of many questions with plain loops, user by
 // user and by searches.
 func TestRollsAreMerged(t *testing.T) {
