@@ -15,6 +15,7 @@ asks and measures.
 
 import datetime
 import os
+import signal
 import sys
 
 import cluster
@@ -45,6 +46,7 @@ def main(args):
     print(f"{report.machine()}\n{args.records} records of {NIGHTS} nights\n", flush=True)
     b = Bench(args.records, layouts, args.asked, args.dir or os.path.join(ROOT, "bench", "data", "layouts"))
     proved = min(sizes, key=lambda each: abs(each - PROVED))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     remove(b.dir)
     try:
         if "hbase" in where:
