@@ -64,7 +64,7 @@ func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, e
 // the zone unless it names its own; in microseconds since 1970-01-01 UTC.
 func parseAt(s string, zone *time.Location) (int64, error) {
 	if d, err := behaviour.ParseDate(s); err == nil {
-		return (d + 1).Start(zone).UnixMicro() - 1, nil
+		return d.End(zone).UnixMicro() - 1, nil
 	}
 	for _, form := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05.999999", "2006-01-02T15:04:05.999999", time.RFC3339Nano} {
 		if t, err := time.ParseInLocation(form, s, zone); err == nil {
