@@ -11,7 +11,7 @@
 //
 // A layout costs the seconds for which a machine is busy with a night's load and a day's
 // questions: of a question that is one over how many were answered in a second, which is not
-// how long who asks it waits. A load costs the same for each record. A question about one
+// how long who asks it waits, or the median time where only times were measured. A load costs the same for each record. A question about one
 // user costs what it did in a table with as many behaviours a user; between the numbers
 // that were measured the figures are interpolated, on logarithmic scales of both, and
 // outside of them the nearest holds. Ten of a user's latest were measured, ten days

@@ -166,7 +166,11 @@ func dayOf(f advise.Figure, questions []job.Question, a *advise.Advice) float64 
 	size := a.Held / float64(f.Records)
 	work := f.LoadSeconds * a.Night / float64(f.Records)
 	for _, q := range questions {
-		w := q.PerDay / f.Questions[string(q.Ask)].PerSecond
+		took := f.Questions[string(q.Ask)]
+		w := q.PerDay * took.P50 / 1000
+		if took.PerSecond > 0 {
+			w = q.PerDay / took.PerSecond
+		}
 		if q.Ask == job.List || q.Ask == job.Hours {
 			w *= size
 		}
