@@ -42,7 +42,7 @@ type guard struct {
 	*expression
 	bind      func(*term) binding
 	functions map[string]*builtin.Function
-	leaves    map[string]*term // by the names of their functions
+	leaves    map[string]leaf // by the names of their functions
 	err       error
 }
 
@@ -71,8 +71,8 @@ func (x *expression) reads(bind func(*term) binding, yield func(*term)) (constan
 	}
 	ast.Walk(&root, visitor(func(n ast.Node) {
 		name := nameOf(n)
-		for _, terms := range []map[string]*term{x.terms, x.tests, g.leaves} {
-			if t := terms[name]; t != nil {
+		for _, t := range []*term{x.terms[name], x.tests[name], g.leaves[name].term} {
+			if t != nil {
 				yield(t)
 			}
 		}
@@ -87,7 +87,7 @@ type visitor func(ast.Node)
 func (v visitor) Visit(n *ast.Node) { v(*n) }
 
 func (x *expression) guarded(bind func(*term) binding) (*guard, ast.Node) {
-	g := &guard{expression: x, bind: bind, functions: map[string]*builtin.Function{}, leaves: map[string]*term{}}
+	g := &guard{expression: x, bind: bind, functions: map[string]*builtin.Function{}, leaves: map[string]leaf{}}
 	for name, f := range functions {
 		g.functions[name] = f
 	}
@@ -231,7 +231,7 @@ func (g *guard) leaf(l leaf, loc file.Location) ast.Node {
 		return nil
 	}
 	name := fmt.Sprintf("%s compared %d", l.term.name, len(g.leaves))
-	g.leaves[name] = l.term
+	g.leaves[name] = l
 	g.functions[name] = nullary(name, typeOf[bool](), f)
 	return call(name, loc)
 }

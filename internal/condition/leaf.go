@@ -61,7 +61,13 @@ func writtenIn(n ast.Node) any {
 	case *ast.ConstantNode:
 		return n.Value
 	case *ast.UnaryNode:
-		if v, ok := writtenIn(n.Node).(int); ok && n.Operator == "-" {
+		if n.Operator != "-" {
+			return nil
+		}
+		switch v := writtenIn(n.Node).(type) {
+		case int:
+			return -v
+		case float64:
 			return -v
 		}
 	case *ast.ArrayNode:

@@ -1,0 +1,40 @@
+package behaviour
+
+import "bytes"
+
+// A Test is of one field: it has a value in one of some ranges. Null is in none.
+type Test struct {
+	Field int // of its kind
+	In    []Range
+}
+
+// A Range is values as cells hold them, in the order of bytes: From and what comes after
+// it, up to Before, which is not among them. Nil is no bound.
+type Range struct{ From, Before []byte }
+
+// One is the range of one value.
+func One(v []byte) Range { return Range{v, append(bytes.Clone(v), 0)} }
+
+// IsOne says whether r is the range of one value, which is From.
+func (r Range) IsOne() bool {
+	n := len(r.From)
+	return len(r.Before) == n+1 && r.Before[n] == 0 && bytes.Equal(r.Before[:n], r.From)
+}
+
+// Has says whether a value is in r.
+func (r Range) Has(v []byte) bool {
+	return bytes.Compare(v, r.From) >= 0 && (r.Before == nil || bytes.Compare(v, r.Before) < 0)
+}
+
+// Passes says whether a value, nil if it is null, is in one of t's ranges.
+func (t *Test) Passes(v []byte) bool {
+	if v == nil {
+		return false
+	}
+	for _, r := range t.In {
+		if r.Has(v) {
+			return true
+		}
+	}
+	return false
+}
