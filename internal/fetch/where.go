@@ -18,6 +18,7 @@ type Where struct {
 	reads *layout.Reads
 	apart bool // a user's rows lie among those of others
 	get   bool // rows are named one by one
+	tests [][]table.ColumnTest
 }
 
 // NewWhere returns where the rows are that w asks for, named as the plan says. It fails
@@ -40,7 +41,26 @@ func NewRows(l layout.Layout, s *behaviour.Schema, w layout.Want) (*Where, error
 	if err != nil {
 		return nil, err
 	}
-	return &Where{want: w, reads: reads, apart: !l.Traits().Together, get: reads.Rows != nil}, nil
+	where := &Where{want: w, reads: reads, apart: !l.Traits().Together, get: reads.Rows != nil}
+	if l.Traits().OneRecord {
+		where.tests = columnTests(s, w)
+	}
+	return where, nil
+}
+
+// columnTests are w's tests, one list for each kind that is asked for, of rows that are
+// one record each.
+func columnTests(s *behaviour.Schema, w layout.Want) (out [][]table.ColumnTest) {
+	for k, tests := range w.Where {
+		var of []table.ColumnTest
+		for _, t := range tests {
+			of = append(of, table.ColumnTest{Qualifier: []byte(s.Kinds[k].Fields[t.Field].Name), In: t.In})
+		}
+		if of != nil {
+			out = append(out, of)
+		}
+	}
+	return out
 }
 
 // Gets says whether rows are named one by one, and not by ranges.
@@ -48,7 +68,7 @@ func (w *Where) Gets() bool { return w.get }
 
 // Query asks for the rows of some users, whose keys ascend and may be walked again.
 func (w *Where) Query(keys iter.Seq[[]byte]) table.Query {
-	q := table.Query{Span: w.want.Span, Times: w.want.Times, Columns: w.reads.Columns, Newest: w.want.Newest}
+	q := table.Query{Span: w.want.Span, Times: w.want.Times, Columns: w.reads.Columns, Newest: w.want.Newest, Where: w.tests}
 	switch {
 	case w.get && w.apart:
 		q.Rows, q.Bounds = inOrder(w.rows(keys))

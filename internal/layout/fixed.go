@@ -32,7 +32,7 @@ import (
 // A user and span are one range: start and stop row. The bytes of the date have one place
 // in every row, and so a span without users is rows skipped on the server. A user's rows
 // are in order of time, but for days that a clock goes back to, and not to be told
-// beforehand.
+// beforehand. What fields must be is told by their columns, as in Game.
 type Fixed struct {
 	digits int // of a user
 }
@@ -76,7 +76,9 @@ func (l Fixed) Name() string {
 }
 
 // Traits implements Layout.
-func (Fixed) Traits() Traits { return Traits{Together: true, Told: true, ByField: true} }
+func (Fixed) Traits() Traits {
+	return Traits{Together: true, Told: true, ByField: true, OneRecord: true}
+}
 
 // Fits implements Layout.
 func (l Fixed) Fits(s *behaviour.Schema, r *behaviour.Record) error {

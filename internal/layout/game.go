@@ -27,7 +27,8 @@ import (
 //
 // One user, behaviour and span are one range: start and stop row, and a limit. Several
 // behaviours are as many ranges, each in order of time. The rows of a user are not in
-// order of time, and not to be told beforehand.
+// order of time, and not to be told beforehand. What a field must be is told by its column,
+// so that a server passes over rows whose fields are something else.
 type Game struct{}
 
 var _ = Register(Game{})
@@ -39,7 +40,9 @@ const gameTail = 1 + utcTextLen + 1 + idDigits
 func (Game) Name() string { return "game" }
 
 // Traits implements Layout.
-func (Game) Traits() Traits { return Traits{Together: true, Told: true, ByField: true} }
+func (Game) Traits() Traits {
+	return Traits{Together: true, Told: true, ByField: true, OneRecord: true}
+}
 
 // Fits implements Layout.
 func (Game) Fits(_ *behaviour.Schema, r *behaviour.Record) error { return fitsUTCText(r.Time) }

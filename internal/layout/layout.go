@@ -75,6 +75,9 @@ type Traits struct {
 	// ByField says that fields have cells of their own, so that reading few of them
 	// costs less than reading all.
 	ByField bool
+	// OneRecord says that a row is one record, and that each of its fields that is not null
+	// has a column of the field's name, whose value is as package behaviour encodes it.
+	OneRecord bool
 	// Newest says what of a user comes in order of time, the latest first.
 	Newest Newest
 	// Versions is how many versions of a column must be kept; 0 is one.
@@ -163,6 +166,10 @@ type Want struct {
 	// Newest asks for no more of a user than this many records, the latest; 0 is all. It
 	// is for layouts whose Traits say what comes newest, and more may come out.
 	Newest int
+	// Where says of each kind of the schema what fields that are asked for must be; of a kind
+	// of which it says nothing no record is asked for. Nil asks for all. It is for layouts
+	// whose Traits say OneRecord, and more may come out.
+	Where [][]behaviour.Test
 	// Fields says of each kind of the schema which of its fields are asked for;
 	// the others come as null. Nil asks for all.
 	Fields [][]bool
@@ -213,7 +220,7 @@ func (r *Reads) Bounds(first, last []byte) (start, stop []byte) {
 
 // A Decoder turns cells into events. Cells of a row come together and in order;
 // rows come in any order, and a row may come again with other records. What is out of
-// a question's Times may come out all the same.
+// a question's Times, or not what its Where asks for, may come out all the same.
 type Decoder interface {
 	// Into says where events go and which users they are of: user returns the
 	// batch's name of the user with a key, or false to pass over the row.

@@ -201,6 +201,35 @@ func TestCellsOfRecords(t *testing.T) {
 	})
 }
 
+// TestARowIsOneRecord where a layout says so: no two share a row, and each field that is
+// not null is a column of its name.
+func TestARowIsOneRecord(t *testing.T) {
+	onEach(t, 10, func(t *testing.T, r *rand.Rand, l layout.Layout) {
+		if !l.Traits().OneRecord {
+			t.Skip("it need not be")
+		}
+		w := drawWorld(t, r, l, 80)
+		rows := map[string]bool{}
+		for i := range w.recs {
+			rec := &w.recs[i]
+			rows[string(l.AppendRow(nil, w.schema, rec))] = true
+			values := map[string][]byte{}
+			for _, c := range encoded(t, l, w.schema, w.recs[i:i+1]) {
+				values[string(c.Qualifier)] = c.Value
+			}
+			for f, v := range rec.Values {
+				name := w.schema.Kinds[rec.Kind].Fields[f].Name
+				if got, there := values[name]; there != (v != nil) || !bytes.Equal(got, v) {
+					t.Errorf("%s: the column %s is %q, want %q", w.describe(rec), name, got, v)
+				}
+			}
+		}
+		if len(rows) != len(w.recs) {
+			t.Errorf("%d records are in %d rows", len(w.recs), len(rows))
+		}
+	})
+}
+
 func TestCellsStopWhereTheyAreNotTaken(t *testing.T) {
 	onEach(t, 3, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 1)

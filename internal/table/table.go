@@ -87,16 +87,26 @@ type Query struct {
 	// Fuzzy match all rows that are asked for of Ranges; nil says nothing of them. A table
 	// may leave out others.
 	Fuzzy []layout.Fuzzy
+	// Where asks only for rows that pass all tests of one of its lists; nil asks for all. The
+	// tested columns are among Columns. A table may give more.
+	Where [][]ColumnTest
 	// Once says that Ranges are long and will not be read again soon, so nothing
 	// of them is worth keeping at hand.
 	Once bool
 	// Exist asks only which rows are there: one cell of each is enough, and its
-	// value may be missing. A table may give more. Columns do not count. It is for
+	// value may be missing. A table may give more. Columns and Where do not count. It is for
 	// layouts whose rows tell of what they are.
 	Exist bool
 	// Ordered says that rows of Ranges must come in order, cells of one that is visited
 	// more than once together.
 	Ordered bool
+}
+
+// A ColumnTest is passed by rows of which the newest value of a column is in one of some
+// ranges.
+type ColumnTest struct {
+	Qualifier []byte
+	In        []behaviour.Range
 }
 
 // RowRanges makes a range of each row, valid until the next.

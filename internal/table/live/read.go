@@ -35,7 +35,7 @@ const (
 // servers leave out, and files that have nothing of its times are not opened.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Exist {
-		q.Columns, q.Newest = layout.Columns{}, 0
+		q.Columns, q.Newest, q.Where = layout.Columns{}, 0, nil
 	}
 	traits := t.Layout().Traits()
 	a := asked{columns: t.columns(), versions: uint32(traits.Versions)}
@@ -50,7 +50,7 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 	if a.times, some, err = t.times(&q); err != nil || !some {
 		return err
 	}
-	if a.filter, err = cellFilter(&q); err != nil {
+	if a.filter, err = t.cellFilter(&q); err != nil {
 		return err
 	}
 	switch {
@@ -126,7 +126,7 @@ func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
 
 // cellFilter keeps the rows and cells that are asked for, as far as rows' ranges do not
 // tell; nil is all of them.
-func cellFilter(q *table.Query) (wire.Filter, error) {
+func (t *Table) cellFilter(q *table.Query) (wire.Filter, error) {
 	var all []wire.Filter
 	if len(q.Fuzzy) > 0 && q.Ranges != nil {
 		rows := make([]wire.FuzzyRow, len(q.Fuzzy))
@@ -149,10 +149,52 @@ func cellFilter(q *table.Query) (wire.Filter, error) {
 	if q.Columns.From != nil || q.Columns.To != nil {
 		all = append(all, wire.ColumnRange(q.Columns.From, q.Columns.To))
 	}
+	if q.Where != nil {
+		all = append(all, t.rowsWhere(q.Where))
+	}
 	if q.Exist {
 		all = append(all, wire.FirstKeyOnly(), wire.KeyOnly(false))
 	}
 	return together(all...), nil
+}
+
+// rowsWhere keeps the rows that pass all tests of one of some lists.
+func (t *Table) rowsWhere(lists [][]table.ColumnTest) wire.Filter {
+	return oneOf(lists, func(tests []table.ColumnTest) wire.Filter {
+		var all []wire.Filter
+		for _, c := range tests {
+			all = append(all, oneOf(c.In, func(r behaviour.Range) wire.Filter { return t.valueIn(c.Qualifier, r) }))
+		}
+		return together(all...)
+	})
+}
+
+// valueIn keeps the rows that have a column whose value is in a range.
+func (t *Table) valueIn(qualifier []byte, r behaviour.Range) wire.Filter {
+	test := func(is wire.Comparison, value []byte) wire.Filter {
+		return wire.RowsWhere(wire.ColumnTest{Family: []byte(t.family), Qualifier: qualifier, Is: is, Value: value})
+	}
+	switch {
+	case r.IsOne():
+		return test(wire.Equal, r.From)
+	case r.Before == nil:
+		return test(wire.GreaterOrEqual, r.From)
+	case len(r.From) == 0:
+		return test(wire.Less, r.Before)
+	}
+	return wire.AllOf(test(wire.GreaterOrEqual, r.From), test(wire.Less, r.Before))
+}
+
+// oneOf keeps what the filter of at least one of some things keeps.
+func oneOf[T any](some []T, filter func(T) wire.Filter) wire.Filter {
+	if len(some) == 1 {
+		return filter(some[0])
+	}
+	var all []wire.Filter
+	for _, x := range some {
+		all = append(all, filter(x))
+	}
+	return wire.OneOf(all...)
 }
 
 // together keeps what every filter keeps, of which there may be none.

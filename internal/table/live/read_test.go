@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -47,11 +48,16 @@ type filled struct {
 // fill makes a table with some behaviours of each user, spread over ten days.
 func fill(t *testing.T, k *clustertest.Cluster, name string, users map[string]int) *filled {
 	t.Helper()
+	return fillWith(t, k, name, recordsOf(t, readSchema, users))
+}
+
+func fillWith(t *testing.T, k *clustertest.Cluster, name string, records []*behaviour.Record) *filled {
+	t.Helper()
 	l, err := layout.ByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &filled{layout: l, schema: readSchema, cells: cellsOf(t, l, readSchema, users)}
+	f := &filled{layout: l, schema: readSchema, cells: cellsOf(t, l, readSchema, records)}
 	middle := f.cells[len(f.cells)/2].Row
 	in := k.Create(t, "d", "VERSIONS="+strconv.Itoa(max(l.Traits().Versions, 1)), "split="+string(l.UserKey(middle)))
 	s, err := Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", k.ZooKeeper(), in),
@@ -85,10 +91,9 @@ func fill(t *testing.T, k *clustertest.Cluster, name string, users map[string]in
 	return f
 }
 
-// cellsOf encodes the users' behaviours.
-func cellsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, users map[string]int) []*cell.Cell {
+// recordsOf are the users' behaviours.
+func recordsOf(t *testing.T, s *behaviour.Schema, users map[string]int) (out []*behaviour.Record) {
 	t.Helper()
-	rows := map[string][]*behaviour.Record{}
 	begin := readFirst.Start(zoneOf(t, s)).UnixMicro()
 	for user, n := range users {
 		for i := range n {
@@ -97,9 +102,18 @@ func cellsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, users map[strin
 			if r.Kind == 0 {
 				r.Values = [][]byte{fmt.Appendf(nil, "title %d", i), nil}
 			}
-			row := string(l.AppendRow(nil, s, r))
-			rows[row] = append(rows[row], r)
+			out = append(out, r)
 		}
+	}
+	return out
+}
+
+func cellsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, records []*behaviour.Record) []*cell.Cell {
+	t.Helper()
+	rows := map[string][]*behaviour.Record{}
+	for _, r := range records {
+		row := string(l.AppendRow(nil, s, r))
+		rows[row] = append(rows[row], r)
 	}
 	var cells []*cell.Cell
 	e := l.Encoder(s, "d")
@@ -339,6 +353,109 @@ func TestADayOfEverybody(t *testing.T) {
 			t.Errorf("%s: %d cells of %d sent tell which rows there are, of %d cells", span, len(got), c.cells, len(inside))
 		}
 	}
+}
+
+// TestRowsOfOtherValuesStayOnTheServers asks for rows by what their columns hold, alone and
+// with ranges, columns and times: no other row is sent.
+func TestRowsOfOtherValuesStayOnTheServers(t *testing.T) {
+	k := clustertest.Get(t)
+	whole := func(v int64) []byte { return behaviour.AppendInt64(nil, v) }
+	upTo := func(first, last int64) behaviour.Range {
+		return behaviour.Range{From: whole(first), Before: behaviour.One(whole(last)).Before}
+	}
+	title := func(in ...behaviour.Range) table.ColumnTest {
+		return table.ColumnTest{Qualifier: []byte("title"), In: in}
+	}
+	level := func(in ...behaviour.Range) table.ColumnTest {
+		return table.ColumnTest{Qualifier: []byte("level"), In: in}
+	}
+	one := func(text string) behaviour.Range { return behaviour.One([]byte(text)) }
+	begins := behaviour.Range{From: []byte("a"), Before: []byte("b")}
+	cases := map[string][][]table.ColumnTest{
+		"a level of 600 at least":        {{level(upTo(600, math.MaxInt64))}},
+		"a level of -5 to 1":             {{level(upTo(0, 1), upTo(-5, -1))}},
+		"a level":                        {{level(behaviour.Range{})}},
+		"another level than 0":           {{level(behaviour.Range{Before: whole(0)}, behaviour.Range{From: behaviour.One(whole(0)).Before})}},
+		"an empty title":                 {{title(one(""))}},
+		"a title that begins with a":     {{title(begins)}},
+		"one of some titles":             {{title(one("b"), one("ab"), one("none"))}},
+		"a title and a level below 0":    {{title(begins), level(upTo(math.MinInt64, -1))}},
+		"a title or a level of 600":      {{title(one("b"))}, {level(one(string(whole(600))))}},
+		"either of two with two of each": {{title(begins, one("")), level(upTo(-5, -1), upTo(1, 600))}, {title(one("b")), level(upTo(0, 0))}},
+		"a title that nothing has":       {{title(one("none"))}},
+	}
+	zone := zoneOf(t, readSchema)
+	times := &layout.Times{First: readFirst.Start(zone).UnixMicro() + 2*readDay, Last: readFirst.Start(zone).UnixMicro() + 6*readDay}
+	for _, name := range []string{"game", "fixed"} {
+		f := fillWith(t, k, name, valued(t, "7", "71"))
+		for what, where := range cases {
+			passes := f.passing(where)
+			for _, want := range []layout.Want{
+				{Kinds: []int{0, 1}, Span: readSpan},
+				{Kinds: []int{0}, Span: readSpan, Times: times},
+			} {
+				q := f.query(t, want, "7", "71")
+				q.Where = where
+				got, c := f.read(t, q)
+				inside := texts(slices.DeleteFunc(slices.Clone(f.cells), func(c *cell.Cell) bool {
+					at := c.Time * 1000
+					return !passes[string(c.Row)] || want.Times != nil && (at < want.Times.First || at > want.Times.Last)
+				}))
+				if !slices.Equal(got, inside) || c.cells != int64(len(inside)) {
+					t.Errorf("%s, %s of kinds %v: %d cells of %d sent, want %d", name, what, want.Kinds, len(got), c.cells, len(inside))
+				}
+				if len(inside) == 0 && what != "a title that nothing has" || len(inside) == len(f.cells) {
+					t.Errorf("%s, %s of kinds %v: %d of %d cells tell little", name, what, want.Kinds, len(inside), len(f.cells))
+				}
+			}
+		}
+		q := f.query(t, layout.Want{Kinds: []int{0, 1}, Span: readSpan}, "7")
+		q.Where, q.Exist = cases["an empty title"], true
+		if got, _ := f.read(t, q); len(got) != 300 {
+			t.Errorf("%s: %d rows are there, want those of any value, 300", name, len(got))
+		}
+	}
+}
+
+// valued are behaviours of two kinds whose fields have values of all sorts, and none.
+func valued(t *testing.T, users ...string) (out []*behaviour.Record) {
+	t.Helper()
+	titles := [][]byte{nil, {}, []byte("a"), []byte("ab"), []byte("b"), []byte("title")}
+	levels := []int64{-5, -1, 0, 1, 600, math.MaxInt64, math.MinInt64}
+	for _, user := range users {
+		for i := range 300 {
+			r := &behaviour.Record{User: []byte(user), Kind: i % 4 / 3, ID: int64(i), Time: readFirst.Start(zoneOf(t, readSchema)).UnixMicro() + int64(i)*(readDay/30)}
+			r.Date = behaviour.DateAt(r.Time, zoneOf(t, readSchema))
+			if r.Kind == 0 {
+				r.Values = [][]byte{titles[i%len(titles)], nil}
+				if n := i / 4 % (len(levels) + 1); n > 0 {
+					r.Values[1] = behaviour.AppendInt64(nil, levels[n-1])
+				}
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// passing are the rows that pass all tests of one of some lists.
+func (f *filled) passing(where [][]table.ColumnTest) map[string]bool {
+	out := map[string]bool{}
+	for _, tests := range where {
+		passed := map[string]int{}
+		for _, c := range f.cells {
+			for _, test := range tests {
+				in := func(r behaviour.Range) bool { return r.Has(c.Value) }
+				if bytes.Equal(c.Qualifier, test.Qualifier) && slices.ContainsFunc(test.In, in) {
+					passed[string(c.Row)]++
+				}
+			}
+		}
+		for row, n := range passed {
+			out[row] = out[row] || n == len(tests)
+		}
+	}
+	return out
 }
 
 func oneRange(r split.Region) iter.Seq[split.Region] { return slices.Values([]split.Region{r}) }
