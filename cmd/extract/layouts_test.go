@@ -29,8 +29,8 @@ func csv(t *testing.T, address string, question ...string) string {
 }
 
 // TestLiveTablesOfAllLayoutsAreReadWhereItMatters asks tables in HBase for hours of a day,
-// for what was last at a time, and for the latest behaviours, with rolls and without: the
-// answers are those of a table of files.
+// for what was last at a time, for the latest behaviours, and for those of some values, with
+// rolls and without: the answers are those of a table of files.
 func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
 	w := testworld.Numbered(2, 60)
 	day, all := (w.Span.From + 1).String(), strings.Join(w.Names(), ",")
@@ -40,6 +40,8 @@ func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
 		{"--from", day, "--to", day, "--types", "play,order", "--active", "any", "--hours", "20-24", "--where-first"},
 		append([]string{"--types", all, "--active", "any", "--at", day + " 12:00"}, span...),
 		append([]string{"--types", all, "--active", "any", "--latest", "2"}, span...),
+		append([]string{"--types", all, "--active", "any", "--where", `play.seconds >= 1 && play.seconds != 7 || order.price > 0`}, span...),
+		append([]string{"--types", "play", "--active", "any", "--where", `play.title startsWith "a" || play.title > "p"`, "--having", "count(play) >= 1"}, span...),
 	}
 	var want []string
 	for _, name := range layout.Names() {
@@ -58,6 +60,10 @@ func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
 		l.lastLine(t, &x, append([]string{"explain", "--users", "all"}, questions[3]...)...)
 		if newest := name == "tall" || name == "wide"; slices.Contains(x.Pushed, "newest") != newest {
 			t.Errorf("layout %s: of the latest two %q are pushed down", name, x.Pushed)
+		}
+		l.lastLine(t, &x, append([]string{"explain", "--users", "all"}, questions[4]...)...)
+		if values := name == "game" || name == "fixed"; slices.Contains(x.Pushed, "values") != values {
+			t.Errorf("layout %s: of some values %q are pushed down", name, x.Pushed)
 		}
 	}
 }

@@ -59,6 +59,9 @@ func fails(n ast.Node) (may bool) {
 // demands is the field of which n, which is guarded, demands a value, and in which ranges;
 // nil if it is none.
 func (g *guard) demands(n ast.Node, s *behaviour.Schema) (*term, []behaviour.Range) {
+	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "||" || b.Operator == "or") {
+		return g.demandsEither(b, s)
+	}
 	name := nameOf(n)
 	if l, ok := g.leaves[name]; ok && l.term.quality == valueOf {
 		return l.term, l.ranges(s.Kinds[l.term.kind].Fields[l.term.field].Type, g.zone)
@@ -72,6 +75,19 @@ func (g *guard) demands(n ast.Node, s *behaviour.Schema) (*term, []behaviour.Ran
 		return t, anything
 	}
 	return nil, nil
+}
+
+// demandsEither is demands of claims of one field that || joins.
+func (g *guard) demandsEither(n *ast.BinaryNode, s *behaviour.Schema) (*term, []behaviour.Range) {
+	left, some := g.demands(n.Left, s)
+	right, more := g.demands(n.Right, s)
+	if left == nil || right == nil || left.field != right.field {
+		return nil, nil
+	}
+	if in := slices.Concat(some, more); len(in) <= maxRanges {
+		return left, in
+	}
+	return left, anything
 }
 
 // ranges are those of the values of which l holds, where these are ranges, and else all.

@@ -88,7 +88,7 @@ func TestTestsTellComparisonsExactly(t *testing.T) {
 		`play.programme startsWith "Dr"`, `play.programme startsWith ""`, `play.programme not startsWith "a"`, `"节" <= play.programme`,
 		`play.programme in ["a", "", "play"]`, `play.programme not in ["a", "drama"]`, `play.seconds in [0, -1, 600]`, `play.seconds not in [7, 1]`,
 		"play.seconds in -1..600", "play.live", "order.paid", "play.programme != nil", "play.live && play.seconds > 1 && play.seconds < 700",
-		"play.seconds > 5 || order.price < 3", `behaviour == "play" && play.seconds > 5`)
+		"play.seconds > 5 || order.price < 3", `play.programme == "a" || play.programme > "n" || play.programme == ""`, `behaviour == "play" && play.seconds > 5`)
 	m := single(13, s, zone)
 	for _, text := range texts {
 		w, err := condition.ParseWhere(text, s)
@@ -124,6 +124,7 @@ func TestWhatBytesDoNotTellDemandsAValue(t *testing.T) {
 		{`play.seconds * 2 > 7 && play.live`, "play", "[{1 [{[] []}]}]"},
 		{`play.programme != nil && hour > 3`, "play", "[{0 [{[] []}]}]"},
 		{`play.programme == nil`, "play", "[]"},
+		{`play.programme == nil || play.programme == "a"`, "play", "[]"},
 		{`!(play.programme == "a")`, "play", "[]"},
 		{`play.programme == "a" || play.live`, "play", "[]"},
 		{`play.live || order.paid`, "login", "[]"},

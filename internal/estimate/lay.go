@@ -43,6 +43,7 @@ type Window struct {
 	Timed  bool    // some times of the span alone,
 	Within float64 // namely this share of it
 	Newest int64   // the last so many; 0 is all
+	Tested bool    // those of some values alone; nobody knows how many
 	Whole  bool    // trails are read whole all the same, to find out who is active
 }
 
@@ -135,6 +136,7 @@ func (f *Facts) Pushed(p *Plan) []string {
 	push("columns", f.Prefixes && servers)
 	push("column range", f.Columns)
 	push("newest", f.Newest > 0 && !f.Whole)
+	push("values", f.Tested && !f.Whole && servers)
 	push("versions", f.Versions > 0 && p.Name != Files)
 	push("fuzzy rows", f.Fuzzy && p.Settle == ByWalk && servers)
 	return out
@@ -169,7 +171,7 @@ func (f *Facts) because(p *Plan, a *averages) []string {
 			out = append(out, fmt.Sprintf(text, args...))
 		}
 	}
-	add(f.Whole && (f.Timed || f.Newest > 0), "who is active only whole trails tell")
+	add(f.Whole && (f.Timed || f.Newest > 0 || f.Tested), "who is active only whole trails tell")
 	add(f.days(p.Name) > 1/few, "a row has all days of its user")
 	add(f.Timed && !f.Whole && !f.TimeRows && f.Within < few, "rows are not parted by the time of the day")
 	beside := a.share < few && !f.KindRows && (p.Name != Get || !f.Sifts)

@@ -20,13 +20,15 @@ func (r *read) add(o *read) {
 }
 
 // measure counts what was read of a user, and how many cells of it judging takes, as
-// the table's layout has them.
+// the table's layout has them. What a server may leave out is not counted, whether it was
+// read to find out who is active or not.
 func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged int64) {
 	grain := &s.q.grain
 	var judges [][]bool
 	if s.q.screen != nil {
 		judges = s.q.screen.want.Fields
 	}
+	events = s.tested(b, events)
 	r.Rows, r.Behaviours = grain.rows(events), int64(len(events))
 	for i := range events {
 		e := &events[i]
@@ -48,6 +50,22 @@ func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged i
 		}
 	}
 	return r, judged
+}
+
+// tested are those of a user's events that pass the window's tests, valid until the next
+// call.
+func (s *sifter) tested(b *trail.Batch, events []trail.Event) []trail.Event {
+	w := &s.q.window
+	if w.where == nil {
+		return events
+	}
+	s.passed = s.passed[:0]
+	for i := range events {
+		if w.passes(b, &events[i]) {
+			s.passed = append(s.passed, events[i])
+		}
+	}
+	return s.passed
 }
 
 // cost is what the question was estimated to take, and what it took.

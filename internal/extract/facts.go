@@ -39,7 +39,7 @@ func (q *question) lay(f *estimate.Facts) {
 		KindRows: r.kinds, Sifts: r.sifts, AllDays: !r.dates, TimeRows: r.times,
 		Apart: !traits.Together, Unnamed: !r.listed, Named: int64(r.named), Fuzzy: r.fuzzy, Versions: traits.Versions,
 	}
-	f.Window = estimate.Window{Timed: q.window.times != nil, Within: q.within(), Newest: int64(q.window.newest)}
+	f.Window = estimate.Window{Timed: q.window.times != nil, Within: q.within(), Newest: int64(q.window.newest), Tested: q.window.where != nil}
 }
 
 // within is how much of the span the window leaves.

@@ -124,7 +124,7 @@ func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
 	for i := range keys.Len() {
 		sure = sure && keys.Sure(i)
 	}
-	anyTells := q.window.times == nil && q.rule.Least == 1 && q.without == 0
+	anyTells := q.window.newest > 0 && q.rule.Least == 1 && q.without == 0
 	if q.window.isAll() || !sure && !anyTells || !q.pays(p) {
 		return reading{r.whole, q.info.Sealed, false}
 	}

@@ -30,6 +30,7 @@ type sifter struct {
 	steps  *condition.Matcher
 	kept   []bool // of a user's events, those that are left so far
 	spare  []bool
+	passed []trail.Event
 }
 
 func newSifter(q *question) *sifter {

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
 	"usertrail/internal/trail"
@@ -14,13 +15,15 @@ import (
 // A window is how much of a user's trail can matter, where it is known without the trail
 // whether the user is found, and active. The rest is not read then.
 type window struct {
-	times  *layout.Times // nil is all of the span
-	newest int           // the last so many behaviours; 0 is all
+	times  *layout.Times      // nil is all of the span
+	newest int                // the last so many behaviours; 0 is all
+	where  [][]behaviour.Test // by kind; nil is all
 }
 
 // windowOf finds out how much of a trail q looks at.
 //
 //	--hours      bounds all that is kept, and so all that is judged by what is kept
+//	--where      does too, as far as a server can tell by the bytes of single fields
 //	--at         bounds what comes out, but not what judges users before
 //	--latest     bounds what comes out, where nothing of a trail is left out before
 //	--context    brings back what was left out: nothing is bounded
@@ -32,6 +35,7 @@ func (q *question) windowOf() (w window, err error) {
 	if w.times, err = q.times(); err != nil {
 		return w, err
 	}
+	w.where = q.tests()
 	judged := q.where != nil || q.having != nil || q.steps != nil
 	everything := len(q.kinds) == len(q.info.Schema.Kinds)
 	if w.times == nil && !judged && everything && q.info.Layout.Traits().Newest != layout.NotNewest {
@@ -65,13 +69,36 @@ func (q *question) times() (*layout.Times, error) {
 	return &t, nil
 }
 
+// tests are what --where demands of the fields of each kind, nil where it does not of one
+// of which behaviours are kept, or where nobody but us looks at the fields.
+func (q *question) tests() [][]behaviour.Test {
+	if q.where == nil || !q.info.Narrow || !q.info.Layout.Traits().OneRecord {
+		return nil
+	}
+	var out [][]behaviour.Test
+	for _, k := range q.want.Kinds {
+		if !q.where.Kinds().Has(k) {
+			continue
+		}
+		tests := q.where.Tests(k)
+		if tests == nil {
+			return nil
+		}
+		if out == nil {
+			out = make([][]behaviour.Test, len(q.info.Schema.Kinds))
+		}
+		out[k] = tests
+	}
+	return out
+}
+
 // of is what of want has to be read.
 func (w *window) of(want layout.Want) layout.Want {
-	want.Times, want.Newest = w.times, w.newest
+	want.Times, want.Newest, want.Where = w.times, w.newest, w.where
 	return want
 }
 
-func (w *window) isAll() bool { return w.times == nil && w.newest == 0 }
+func (w *window) isAll() bool { return w.times == nil && w.newest == 0 && w.where == nil }
 
 // Rows in order of time take a scan for each user to read the newest alone, where one scan
 // reads some hundreds of users whole.
@@ -99,6 +126,17 @@ func (w *window) cut(events []trail.Event) (from, to int) {
 		from = max(from, to-w.newest)
 	}
 	return from, to
+}
+
+// passes says whether a behaviour of b passes w's tests, which there are.
+func (w *window) passes(b *trail.Batch, e *trail.Event) bool {
+	tests := w.where[e.Kind]
+	for i := range tests {
+		if !tests[i].Passes(b.Value(b.Refs[int(e.Refs)+tests[i].Field])) {
+			return false
+		}
+	}
+	return tests != nil
 }
 
 // within narrows times to the first and the last moment of h in them. Where there is

@@ -1,0 +1,181 @@
+package extract_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/extract"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+	"usertrail/internal/testworld"
+)
+
+// A tested table leaves out all rows that it may by a query's Where, as HBase does, or
+// none.
+type tested struct {
+	table.Table
+	none  bool
+	left  atomic.Int64 // rows
+	asked atomic.Int64 // queries with a Where
+}
+
+func (f *tested) Info() table.Info {
+	info := f.Table.Info()
+	info.Narrow, info.Sealed = true, false
+	return info
+}
+
+// Read gives a row when its cells have all come.
+func (f *tested) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	if q.Where == nil || q.Exist || f.none {
+		return f.Table.Read(ctx, q, emit)
+	}
+	f.asked.Add(1)
+	var row []*cell.Cell
+	flush := func() error {
+		if len(row) == 0 {
+			return nil
+		}
+		if !passes(row, q.Where) {
+			f.left.Add(1)
+			row = row[:0]
+			return nil
+		}
+		for _, c := range row {
+			if err := emit(c); err != nil {
+				return err
+			}
+		}
+		row = row[:0]
+		return nil
+	}
+	err := f.Table.Read(ctx, q, func(c *cell.Cell) error {
+		if len(row) > 0 && !bytes.Equal(row[0].Row, c.Row) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		row = append(row, c.Clone())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+func passes(row []*cell.Cell, where [][]table.ColumnTest) bool {
+	return slices.ContainsFunc(where, func(tests []table.ColumnTest) bool {
+		for _, test := range tests {
+			has := func(c *cell.Cell) bool {
+				in := func(r behaviour.Range) bool { return r.Has(c.Value) }
+				return bytes.Equal(c.Qualifier, test.Qualifier) && slices.ContainsFunc(test.In, in)
+			}
+			if !slices.ContainsFunc(row, has) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// TestConditionsWhereTheTableLies asks tables of all layouts that leave out what they
+// may, that do not, and that have no rolls: answers are the oracle's, and rows are left out
+// where a row is one record.
+func TestConditionsWhereTheTableLies(t *testing.T) {
+	for _, seed := range seeds(t, 1, 2) {
+		w := testworld.Numbered(seed, 25)
+		h := inhabit(t, w)
+		r := rand.New(rand.NewPCG(seed, 9))
+		var questions []testworld.Question
+		for _, q := range w.Questions(seed, 30) {
+			if w.Narrow(r, &q); q.Conditions.Where.Text != "" {
+				questions = append(questions, q)
+			}
+		}
+		laid(t, w, h, func(name string, u turn) {
+			l, err := layout.ByName(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, asked := int64(0), int64(0)
+			for i, q := range questions {
+				var outcomes []manifest.Amount
+				for turn := range 3 {
+					u.unrolled = turn == 2
+					opened, err := h.open(t.Context(), u)
+					if err != nil {
+						t.Fatal(err)
+					}
+					in := &tested{Table: opened, none: turn == 1}
+					c := h.question(t, q, in)
+					r, took := cost(t, c)
+					what := fmt.Sprintf("world %d, layout %s, question %d, turn %d, %+v", seed, name, i, turn, q)
+					same(t, what, h.read(t, r, c.Out), w.Oracle(q))
+					if err := opened.Close(); err != nil {
+						t.Fatal(err)
+					}
+					outcomes = append(outcomes, took.Outcome)
+					left, asked = left+in.left.Load(), asked+in.asked.Load()
+				}
+				if outcomes[0] != outcomes[1] {
+					t.Errorf("world %d, layout %s, question %d: made from %+v, and where no row is left out from %+v", seed, name, i, outcomes[0], outcomes[1])
+				}
+			}
+			if pushed := l.Traits().OneRecord; (left > 0) != pushed || (asked > 0) != pushed {
+				t.Errorf("world %d, layout %s: %d times rows were asked for by what is in them, %d were left out", seed, name, asked, left)
+			}
+		})
+	}
+}
+
+// TestConditionsThatServersTakeAreTold explains questions of which servers can tell by
+// values what is kept, and others.
+func TestConditionsThatServersTakeAreTold(t *testing.T) {
+	w := testworld.Numbered(7, 30)
+	h := inhabit(t, w)
+	laid(t, w, h, func(name string, u turn) {
+		l, err := layout.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := narrow{h.opened(t, u)}
+		for _, x := range []struct {
+			types      []string
+			conditions testworld.Conditions
+			pushed     bool
+		}{
+			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "order.paid"}}, true},
+			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "play.seconds >= 1 || order.price > 0"}, Latest: 2}, true},
+			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "order.paid"}, Context: 1}, false},
+			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: `order.paid || behaviour == "play"`}}, false},
+			{[]string{"order"}, testworld.Conditions{Where: testworld.Where{Text: `order.paid || behaviour == "play"`}}, true},
+			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "hour < 12"}}, false},
+			{w.Names(), testworld.Conditions{Latest: 2}, false},
+		} {
+			q := testworld.Question{Span: w.Span, Kinds: x.types, Active: "any", Conditions: x.conditions}
+			told, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := x.pushed && l.Traits().OneRecord; slices.Contains(told.Pushed, "values") != want {
+				t.Errorf("%s: %+v of %q pushes down %q, values wanted: %t", name, x.conditions, x.types, told.Pushed, want)
+			}
+		}
+		q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any", Users: []string{"1", "2"}}
+		q.Conditions.Where.Text = "order.paid"
+		c := h.question(t, q, in)
+		c.Table = table.Unrolled(in)
+		if told, err := extract.Explain(t.Context(), c, in); err != nil || slices.Contains(told.Pushed, "values") {
+			t.Errorf("%s: a list without rolls pushes down %q, %v", name, told.Pushed, err)
+		}
+	})
+}
