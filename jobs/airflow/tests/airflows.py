@@ -1,5 +1,6 @@
 """A real Airflow of one's own: its database, and its four processes on the loopback."""
 
+import io
 import json
 import os
 import secrets
@@ -146,8 +147,18 @@ class Airflow:
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         request = urllib.request.Request(self.url + path, None if body is None else json.dumps(body).encode(), headers, method=method)
-        with urllib.request.urlopen(request, timeout=WATCHDOG_SECONDS) as answer:
-            return json.load(answer)
+        return self.until(lambda: self.answer(request), f"{method} {path}")["is"]
+
+    def answer(self, request):
+        """What is said to a request, or None where Airflow's SQLite was locked by another of its processes: then nothing was done."""
+        try:
+            with urllib.request.urlopen(request, timeout=WATCHDOG_SECONDS) as answer:
+                return {"is": json.load(answer)}
+        except urllib.error.HTTPError as e:
+            said = e.read()
+            if e.code == 500 and b"Database error" in said:
+                return None
+            raise urllib.error.HTTPError(e.url, e.code, e.msg, e.headers, io.BytesIO(said)) from e
 
     def until(self, true, what):
         """Waits; what never comes fails the test, with the last of what Airflow said."""
