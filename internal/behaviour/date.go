@@ -92,6 +92,11 @@ type Span struct {
 // Has says whether d lies in s.
 func (s Span) Has(d Date) bool { return s.From <= d && d <= s.To }
 
+// Micros are the first and the last microsecond of s's days in zone.
+func (s Span) Micros(zone *time.Location) (first, last int64) {
+	return s.From.Start(zone).UnixMicro(), s.To.End(zone).UnixMicro() - 1
+}
+
 // Days is how many days s has.
 func (s Span) Days() int { return int(s.To-s.From) + 1 }
 

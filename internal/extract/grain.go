@@ -3,7 +3,6 @@ package extract
 import (
 	"bytes"
 	"fmt"
-	"time"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -178,12 +177,12 @@ func reachOf(l layout.Layout, s *behaviour.Schema, want layout.Want) (r reach, e
 	r.kinds, r.sifts = rows != fewer, columns != narrower
 	later, _ := shape(func(w *layout.Want) { w.Span.To += 2 })
 	r.dates = rows != later
-	zone, failed := time.LoadLocation(s.Zone)
+	inside, failed := layout.TimesOf(want.Span, nil, s)
 	if failed != nil {
-		return r, fmt.Errorf("the table's zone: %w", failed)
+		return r, failed
 	}
 	const morning = 6 * 3600 * 1e6
-	inside := layout.Times{First: want.Span.From.Start(zone).UnixMicro() + morning, Last: want.Span.To.End(zone).UnixMicro() - morning}
+	inside.First, inside.Last = inside.First+morning, inside.Last-morning
 	sooner, _ := shape(func(w *layout.Want) { w.Times = &inside })
 	r.times = rows != sooner
 	if err != nil {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -51,11 +50,10 @@ func (q *question) times() (*layout.Times, error) {
 	if !q.hours.some && !at {
 		return nil, nil
 	}
-	zone, err := time.LoadLocation(q.info.Schema.Zone)
+	all, err := layout.TimesOf(q.span, nil, q.info.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("the table's zone: %w", err)
+		return nil, err
 	}
-	all := layout.Times{First: q.span.From.Start(zone).UnixMicro(), Last: q.span.To.End(zone).UnixMicro() - 1}
 	t := all
 	if q.hours.some {
 		t = q.hours.within(t)

@@ -192,14 +192,18 @@ func Everyone(s *behaviour.Schema, span behaviour.Span) Want {
 func (w Want) Has(k, i int) bool { return w.Fields == nil || w.Fields[k][i] }
 
 // times are the microseconds at which behaviours can be that w asks for.
-func (w Want) times(s *behaviour.Schema) (Times, error) {
+func (w Want) times(s *behaviour.Schema) (Times, error) { return TimesOf(w.Span, w.Times, s) }
+
+// TimesOf are the microseconds of a span's days in the zone of s, and within bounds, if
+// there are any. Where there are none, First comes after Last.
+func TimesOf(span behaviour.Span, bounds *Times, s *behaviour.Schema) (t Times, err error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
-		return Times{}, fmt.Errorf("layout: zone of the table: %w", err)
+		return t, fmt.Errorf("layout: zone of the table: %w", err)
 	}
-	t := Times{First: w.Span.From.Start(zone).UnixMicro(), Last: w.Span.To.End(zone).UnixMicro() - 1}
-	if w.Times != nil {
-		t.First, t.Last = max(t.First, w.Times.First), min(t.Last, w.Times.Last)
+	t.First, t.Last = span.Micros(zone)
+	if bounds != nil {
+		t.First, t.Last = max(t.First, bounds.First), min(t.Last, bounds.Last)
 	}
 	return t, nil
 }

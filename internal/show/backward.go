@@ -42,8 +42,8 @@ func newBackward(t table.Table, a *Asked) *backward {
 	r := &backward{
 		table: t, asked: a, wanted: activity.Of(a.Kinds...), left: a.Latest,
 		days: 1, crowded: behaviour.MaxDate, seen: trail.Event{Time: math.MaxInt64},
-		first: a.Span.From.Start(a.Zone).UnixMicro(), until: a.Span.To.End(a.Zone).UnixMicro() - 1,
 	}
+	r.first, r.until = a.Span.Micros(a.Zone)
 	if a.At != nil {
 		r.left, r.until = len(a.Kinds), min(r.until, *a.At)
 	}

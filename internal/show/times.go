@@ -20,7 +20,7 @@ func (a *Asked) byTime() bool {
 // eachByTime is each where parts of days can be read.
 func (r *reader) eachByTime(ctx context.Context, emit func(*Behaviour) error) error {
 	a := r.asked
-	from, until := a.Span.From.Start(a.Zone).UnixMicro(), a.Span.To.End(a.Zone).UnixMicro()-1
+	from, until := a.Span.Micros(a.Zone)
 	if r.last != nil {
 		from = max(from, r.last.Time)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -98,22 +97,12 @@ func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
 // times are the timestamps that cells of q can have; some is false where there are none.
 // HBase has no ranges that begin before 1970: all timestamps are read then.
 func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
-	all := q.Span == behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
-	var bounds layout.Times
-	switch {
-	case all && q.Times == nil:
+	if (q.Span == behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}) && q.Times == nil {
 		return r, true, nil
-	case all:
-		bounds = *q.Times
-	default:
-		zone, err := time.LoadLocation(t.Manifest().Schema.Zone)
-		if err != nil {
-			return r, false, fmt.Errorf("table %s: its time zone: %w", t.address, err)
-		}
-		bounds = layout.Times{First: q.Span.From.Start(zone).UnixMicro(), Last: q.Span.To.End(zone).UnixMicro() - 1}
-		if q.Times != nil {
-			bounds.First, bounds.Last = max(bounds.First, q.Times.First), min(bounds.Last, q.Times.Last)
-		}
+	}
+	bounds, err := layout.TimesOf(q.Span, q.Times, t.Manifest().Schema)
+	if err != nil {
+		return r, false, fmt.Errorf("table %s: %w", t.address, err)
 	}
 	if bounds.First > bounds.Last {
 		return r, false, nil
