@@ -28,6 +28,7 @@ type Iterator struct {
 	valid bool   // cur stands on a cell
 	same  bool   // that cell's row is the row of the cell before it
 	row   []byte // scratch: last row of a block
+	after []byte // scratch: what a row's next one is not before
 	err   error
 }
 

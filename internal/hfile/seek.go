@@ -50,6 +50,25 @@ func (t *target) beforeColumn(c *cell.Cell) bool {
 // current block is found without reading or decompressing anything.
 func (it *Iterator) SeekGE(row []byte) bool { return it.SeekColumn(row, nil, nil) }
 
+// shortRow is how many cells of a row are passed over one by one before the next row is
+// sought.
+const shortRow = 8
+
+// NextRow goes to the first cell of the row after the one at hand, and returns false if
+// there is none.
+func (it *Iterator) NextRow() bool {
+	it.after = append(append(it.after[:0], it.Cell().Row...), 0)
+	for range shortRow {
+		if !it.Next() {
+			return false
+		}
+		if !it.SameRow() {
+			return true
+		}
+	}
+	return it.SeekGE(it.after)
+}
+
 // SeekColumn goes to the first cell that is not before the cells of a column, as
 // SeekGE does to a row: to one of that column, of a later one of the row, or of a
 // later row.

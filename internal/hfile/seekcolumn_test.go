@@ -73,6 +73,30 @@ func TestSeekColumnFindsWhatALookThroughAllFinds(t *testing.T) {
 	}
 }
 
+// TestNextRowLeavesTheRow leaves every row at any of its cells, long rows and short ones.
+func TestNextRowLeavesTheRow(t *testing.T) {
+	for world, cells := range map[string][]cell.Cell{"wide": wideRows(3, 600), "narrow": madeUp(8, 600)} {
+		for _, encoding := range []Encoding{NoEncoding, Prefix, Diff, FastDiff, RowIndex} {
+			opt := Options{BlockSize: 500, Encoding: encoding, ShortIndexKeys: true}
+			all := without(cells, opt)
+			it := open(t, write(t, opt, cells)).Iterator(IterOptions{})
+			for from := range all {
+				at := it.First()
+				for range from {
+					at = at && it.Next()
+				}
+				want := slices.IndexFunc(all[from:], func(c cell.Cell) bool { return !bytes.Equal(c.Row, all[from].Row) })
+				switch got := it.NextRow(); {
+				case !at || it.Err() != nil || got != (want >= 0):
+					t.Fatalf("%s, %s: from cell %d there is a next row: %t, %v", world, encoding, from, got, it.Err())
+				case got && cell.Compare(it.Cell(), &all[from+want]) != 0:
+					t.Fatalf("%s, %s: from cell %d the next row begins with %s, want %s", world, encoding, from, it.Cell(), &all[from+want])
+				}
+			}
+		}
+	}
+}
+
 // columnTargets are columns to seek: the time and type of each make it come before all
 // cells of its column.
 func columnTargets(cells []cell.Cell, rising bool) []*cell.Cell {

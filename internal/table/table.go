@@ -109,6 +109,18 @@ type ColumnTest struct {
 	In        []behaviour.Range
 }
 
+// First is what Newest comes to in a layout: of each range only the first so many rows, or
+// of each row only the first so many columns; 0 is all.
+func (q *Query) First(l layout.Layout) (rows, columns int) {
+	switch l.Traits().Newest {
+	case layout.NewestRows:
+		return q.Newest, 0
+	case layout.NewestColumns:
+		return 0, q.Newest
+	}
+	return 0, 0
+}
+
 // RowRanges makes a range of each row, valid until the next.
 func RowRanges(rows iter.Seq[[]byte]) iter.Seq[split.Region] {
 	return func(yield func(split.Region) bool) {

@@ -6,14 +6,9 @@ import (
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 )
-
-// shortRow is how many cells of a row are passed over one by one before the next row
-// is sought.
-const shortRow = 8
 
 // A choice says which cells of rows are asked for.
 type choice struct {
@@ -26,12 +21,7 @@ type choice struct {
 // choiceOf is what q asks for. Columns that lie between the prefixes are given too.
 func (t *Table) choiceOf(q *table.Query) choice {
 	c := choice{family: []byte(t.Manifest().Family), from: q.Columns.From, to: q.Columns.To}
-	switch t.Layout().Traits().Newest {
-	case layout.NewestRows:
-		c.rows = q.Newest
-	case layout.NewestColumns:
-		c.perRow = q.Newest
-	}
+	c.rows, c.perRow = q.First(t.Layout())
 	if q.Exist {
 		c.from, c.to, c.perRow = nil, nil, 1
 	}
@@ -60,7 +50,6 @@ type place struct {
 	column    []byte // the row's last qualifier that counted
 	columns   int    // of the row that counted
 	rowsFound int    // of the range that have some
-	after     []byte // scratch: the row after row
 }
 
 // placeIn is before the first cell of a file.
@@ -122,7 +111,7 @@ func (x *place) settle() bool {
 		case x.from != nil && bytes.Compare(c.Qualifier, x.from) < 0:
 			x.over = !x.it.SeekColumn(x.row, x.family, x.from)
 		case x.to != nil && bytes.Compare(c.Qualifier, x.to) >= 0 || !x.count(c.Qualifier):
-			x.leave()
+			x.over = !x.it.NextRow()
 		default:
 			return x.rows == 0 || x.rowsFound <= x.rows
 		}
@@ -144,17 +133,6 @@ func (x *place) count(qualifier []byte) bool {
 		x.column = append(x.column[:0], qualifier...)
 	}
 	return x.perRow == 0 || x.columns <= x.perRow
-}
-
-// leave goes to the first cell after the row.
-func (x *place) leave() {
-	for range shortRow {
-		if x.over = !x.it.Next(); x.over || !x.it.SameRow() {
-			return
-		}
-	}
-	x.after = append(append(x.after[:0], x.row...), 0)
-	x.over = !x.it.SeekGE(x.after)
 }
 
 // err is what ended the way through the file before its end.

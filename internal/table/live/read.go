@@ -36,14 +36,8 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 	if q.Exist {
 		q.Columns, q.Newest, q.Where = layout.Columns{}, 0, nil
 	}
-	traits := t.Layout().Traits()
-	a := asked{columns: t.columns(), versions: uint32(traits.Versions)}
-	switch traits.Newest {
-	case layout.NewestColumns:
-		a.cells = uint32(q.Newest)
-	case layout.NewestRows:
-		a.rows = q.Newest
-	}
+	rows, cells := q.First(t.Layout())
+	a := asked{columns: t.columns(), versions: uint32(t.Layout().Traits().Versions), rows: rows, cells: uint32(cells)}
 	var some bool
 	var err error
 	if a.times, some, err = t.times(&q); err != nil || !some {

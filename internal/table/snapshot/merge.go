@@ -11,10 +11,6 @@ import (
 	"usertrail/internal/layout"
 )
 
-// shortRow is how many cells of a row are passed over one by one before the next row
-// is sought.
-const shortRow = 8
-
 // A source is a place in one of a region's files.
 type source struct {
 	*file
@@ -54,15 +50,9 @@ func (s *source) seekColumn(row, family, qualifier []byte) (bool, error) {
 	return !s.over, s.err()
 }
 
-// leave goes to the first cell after a row, in which it stands, given the row that comes
-// next after it.
-func (s *source) leave(after []byte) (bool, error) {
-	for range shortRow {
-		if s.over = !s.it.Next(); s.over || !s.it.SameRow() {
-			return !s.over, s.err()
-		}
-	}
-	s.over = !s.it.SeekGE(after)
+// nextRow goes to the first cell of the next row.
+func (s *source) nextRow() (bool, error) {
+	s.over = !s.it.NextRow()
 	return !s.over, s.err()
 }
 
@@ -121,7 +111,6 @@ type merge struct {
 	move         move // how to go on from the top's cell
 	columnsGiven int  // of the row
 	rowsGiven    int  // of the range
-	rowAfter     []byte
 	family       []byte
 }
 
@@ -284,8 +273,7 @@ func (m *merge) leave(top *source) (bool, error) {
 		m.family = append(m.family[:0], top.cell.Family...)
 		return top.seekColumn(m.row, m.family, m.columns.From)
 	case toRowAfter:
-		m.rowAfter = append(append(m.rowAfter[:0], m.row...), 0)
-		return top.leave(m.rowAfter)
+		return top.nextRow()
 	}
 	return top.next()
 }

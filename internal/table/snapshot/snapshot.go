@@ -32,7 +32,6 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -219,12 +218,7 @@ func (t *Table) choiceOf(q *table.Query) choice {
 		return choice{}
 	}
 	c := choice{columns: q.Columns}
-	switch t.info.Layout.Traits().Newest {
-	case layout.NewestRows:
-		c.rows = q.Newest
-	case layout.NewestColumns:
-		c.perRow = q.Newest
-	}
+	c.rows, c.perRow = q.First(t.info.Layout)
 	return c
 }
 
