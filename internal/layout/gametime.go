@@ -222,15 +222,7 @@ func (e *gameTimeEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 
 // Decoder implements Layout.
 func (GameTime) Decoder(s *behaviour.Schema, q Want) Decoder {
-	d := &gameTimeDecoder{kinds: kindsByName(s), dates: dates{zone: s.Zone}, span: q.Span, has: make([][]bool, len(s.Kinds)), wanted: make([]bool, len(s.Kinds))}
-	for _, k := range q.Kinds {
-		d.wanted[k] = true
-		d.has[k] = make([]bool, len(s.Kinds[k].Fields))
-		for i := range d.has[k] {
-			d.has[k][i] = q.Has(k, i)
-		}
-	}
-	return d
+	return &gameTimeDecoder{kinds: kindsByName(s), dates: dates{zone: s.Zone}, span: q.Span, has: q.fields(s), wanted: q.wanted(s)}
 }
 
 // gameTimeDecoder makes an event of each cell.

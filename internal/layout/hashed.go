@@ -376,15 +376,12 @@ func (e *hashedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 
 // Decoder implements Layout.
 func (Hashed) Decoder(s *behaviour.Schema, q Want) Decoder {
-	d := &hashedDecoder{schema: s, want: q, wanted: make([]bool, len(s.Kinds)), parser: newHashedParser(s), dates: dates{zone: s.Zone}, remarks: newRemarkReader()}
+	d := &hashedDecoder{schema: s, want: q, wanted: q.wanted(s), parser: newHashedParser(s), dates: dates{zone: s.Zone}, remarks: newRemarkReader()}
 	d.put = d.putMember
 	for i, k := range s.Kinds {
 		h := hashedKindOf(k)
 		h.members = slices.DeleteFunc(h.members, func(m member) bool { return !q.Has(i, m.slot) })
 		d.kinds = append(d.kinds, h)
-	}
-	for _, k := range q.Kinds {
-		d.wanted[k] = true
 	}
 	return d
 }

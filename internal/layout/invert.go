@@ -122,18 +122,7 @@ type invertedDecoder struct {
 }
 
 func newInvertedDecoder(l cutter, s *behaviour.Schema, q Want) *invertedDecoder {
-	d := &invertedDecoder{
-		inverted: newInverted(s), layout: l, span: q.Span,
-		wanted: make([]bool, len(s.Kinds)), has: make([][]bool, len(s.Kinds)),
-	}
-	for _, k := range q.Kinds {
-		d.wanted[k] = true
-		d.has[k] = make([]bool, len(s.Kinds[k].Fields))
-		for i := range d.has[k] {
-			d.has[k][i] = q.Has(k, i)
-		}
-	}
-	return d
+	return &invertedDecoder{inverted: newInverted(s), layout: l, span: q.Span, wanted: q.wanted(s), has: q.fields(s)}
 }
 
 // Into implements Decoder.

@@ -188,6 +188,27 @@ func Everyone(s *behaviour.Schema, span behaviour.Span) Want {
 	return w
 }
 
+// wanted says of each kind of s whether w asks for it.
+func (w Want) wanted(s *behaviour.Schema) []bool {
+	out := make([]bool, len(s.Kinds))
+	for _, k := range w.Kinds {
+		out[k] = true
+	}
+	return out
+}
+
+// fields says of each kind that w asks for which fields are.
+func (w Want) fields(s *behaviour.Schema) [][]bool {
+	out := make([][]bool, len(s.Kinds))
+	for _, k := range w.Kinds {
+		out[k] = make([]bool, len(s.Kinds[k].Fields))
+		for i := range out[k] {
+			out[k][i] = w.Has(k, i)
+		}
+	}
+	return out
+}
+
 // Has says whether field i of kind k is asked for.
 func (w Want) Has(k, i int) bool { return w.Fields == nil || w.Fields[k][i] }
 

@@ -241,11 +241,7 @@ type oneRecordDecoder struct {
 }
 
 func newOneRecordDecoder(s *behaviour.Schema, q Want, parse rowParser) *oneRecordDecoder {
-	d := &oneRecordDecoder{schema: s, parse: parse, plains: plainsOf(s), want: q, wanted: make([]bool, len(s.Kinds))}
-	for _, k := range q.Kinds {
-		d.wanted[k] = true
-	}
-	return d
+	return &oneRecordDecoder{schema: s, parse: parse, plains: plainsOf(s), want: q, wanted: q.wanted(s)}
 }
 
 // Into implements Decoder.

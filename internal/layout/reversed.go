@@ -243,12 +243,9 @@ func (m *moment) mark(values [][]byte) []byte {
 
 // Decoder implements Layout.
 func (Reversed) Decoder(s *behaviour.Schema, q Want) Decoder {
-	d := &reversedDecoder{schema: s, want: q, wanted: make([]bool, len(s.Kinds))}
+	d := &reversedDecoder{schema: s, want: q, wanted: q.wanted(s)}
 	for _, k := range s.Kinds {
 		d.orders = append(d.orders, orderOf(k))
-	}
-	for _, k := range q.Kinds {
-		d.wanted[k] = true
 	}
 	return d
 }
