@@ -91,7 +91,8 @@ func passes(row []*cell.Cell, where [][]table.ColumnTest) bool {
 // may, that do not, and that have no rolls: answers are the oracle's, and rows are left out
 // where a row is one record.
 func TestConditionsWhereTheTableLies(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2) {
+	rich := []uint64{1, 2} // worlds whose questions leave out rows; a new one's may all be of what no server can tell
+	for _, seed := range seeds(t, rich...) {
 		w := testworld.Numbered(seed, 25)
 		h := inhabit(t, w)
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -130,7 +131,8 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 					t.Errorf("world %d, layout %s, question %d: made from %+v, and where no row is left out from %+v", seed, name, i, outcomes[0], outcomes[1])
 				}
 			}
-			if pushed := l.Traits().OneRecord; (left > 0) != pushed || (asked > 0) != pushed {
+			takes, pushed := l.Traits().OneRecord, left > 0 && asked > 0
+			if asked > 0 && !takes || takes && !pushed && slices.Contains(rich, seed) {
 				t.Errorf("world %d, layout %s: %d times rows were asked for by what is in them, %d were left out", seed, name, asked, left)
 			}
 		})

@@ -38,7 +38,10 @@ func loaded(t *testing.T, c *clustertest.Cluster) (name string, s *live.Store, l
 func cells(t *testing.T, from table.Table) []string {
 	t.Helper()
 	var out []string
-	q := table.Query{Ranges: func(yield func(split.Region) bool) { yield(split.Region{}) }}
+	q := table.Query{
+		Ranges: func(yield func(split.Region) bool) { yield(split.Region{}) },
+		Span:   behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate},
+	}
 	if err := from.Read(t.Context(), q, func(c *cell.Cell) error { out = append(out, c.String()); return nil }); err != nil {
 		t.Fatal(err)
 	}
