@@ -9,9 +9,10 @@
 // the next run until CLUSTER_DIR names it to `scripts/cluster down`, as `make test`
 // does at its end.
 //
-// A test process has the cluster to itself from its first Get until it ends, so a
-// fault in one package disturbs no other. Inside a process tests that run at the
-// same time share it, so a test that harms daemons does not call t.Parallel.
+// Tests of several processes use the cluster at once, each in tables and directories of
+// its own. One that harms daemons, or that others would disturb, asks for it by Alone: it
+// has the cluster when the tests of all other processes have given it back, and they wait
+// until it ends. Inside a process it does not call t.Parallel.
 package clustertest
 
 import (
@@ -26,13 +27,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 const (
-	// lockLimit is how long a test process waits for the others to be done.
-	lockLimit = time.Hour
 	// upLimit includes fetching the jars on a fresh machine.
 	upLimit = 15 * time.Minute
 	// healLimit is for daemons to start and regions to be assigned anew.
@@ -45,15 +42,18 @@ const (
 type Cluster struct {
 	dir    string // its run directory
 	script string
+	own    bool // it is the checkout's, which the first test brings up
 
 	net                                   string
 	datanodes, replication, regionServers int
 
 	admin admin
+	claim claim
 
-	mu      sync.Mutex
-	harmed  bool         // a test did something to a daemon since it was last well
-	claimed *flock.Flock // never given back: the kernel does that at the process's end
+	since time.Time // when it was brought up
+
+	mu     sync.Mutex
+	harmed bool // a test did something to a daemon since it was last well
 }
 
 // lent is the process's cluster, once a test has asked for it.
@@ -64,9 +64,22 @@ var lent struct {
 	err   error
 }
 
-// Get gives t the cluster with all daemons up and healthy. It fails t where there
-// is none to be had, and skips it only if $USERTRAIL_CLUSTER is "none".
+// Get gives t the cluster with all daemons up and healthy. Tests of other processes may
+// use it at the same time. It fails t where there is none to be had, and skips it only if
+// $USERTRAIL_CLUSTER is "none".
 func Get(t testing.TB) *Cluster {
+	t.Helper()
+	return lend(t, false)
+}
+
+// Alone is Get for a test during which no other process uses the cluster. A test that
+// shares it by Get already cannot have it alone.
+func Alone(t testing.TB) *Cluster {
+	t.Helper()
+	return lend(t, true)
+}
+
+func lend(t testing.TB, alone bool) *Cluster {
 	t.Helper()
 	dir := os.Getenv("USERTRAIL_CLUSTER")
 	if dir == "none" {
@@ -81,12 +94,35 @@ func Get(t testing.TB) *Cluster {
 	if lent.err != nil {
 		t.Fatalf("cluster: %v", lent.err)
 	}
-	ctx, cancel := limited(t, healLimit)
-	defer cancel()
-	if err := lent.c.heal(ctx); err != nil {
+	c := lent.c
+	if err := c.claim.take(alone, c.ready); err != nil {
 		t.Fatalf("cluster: %v", err)
 	}
-	return lent.c
+	// What the test makes it drops later, so before this.
+	t.Cleanup(func() {
+		if err := c.giveBack(t); err != nil {
+			t.Errorf("cluster: %v", err)
+		}
+	})
+	ctx, cancel := limited(t, healLimit)
+	defer cancel()
+	if err := c.heal(ctx); err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	return c
+}
+
+// giveBack ends a test's use, and mends first what nobody else may find harmed.
+func (c *Cluster) giveBack(t testing.TB) error {
+	lent.Lock()
+	defer lent.Unlock()
+	var err error
+	if c.isHarmed() {
+		ctx, cancel := limited(t, healLimit)
+		defer cancel()
+		err = c.heal(ctx)
+	}
+	return errors.Join(err, c.claim.giveBack())
 }
 
 // limited is a context for work that t must see done even when it is cleaning up.
@@ -94,8 +130,7 @@ func limited(t testing.TB, limit time.Duration) (context.Context, context.Cancel
 	return context.WithTimeout(context.WithoutCancel(t.Context()), limit)
 }
 
-// open claims the cluster that is up in dir, or the checkout's where dir is "". That
-// one it brings up.
+// open finds the cluster that is up in dir, or the checkout's where dir is "".
 func open(dir string) (*Cluster, error) {
 	root, err := repository()
 	if err != nil {
@@ -104,28 +139,40 @@ func open(dir string) (*Cluster, error) {
 	c := &Cluster{script: filepath.Join(root, "scripts", "cluster"), harmed: true}
 	switch {
 	case dir == "":
-		c.dir = filepath.Join(root, ".cache", "cluster-test")
-		return c, c.provide()
+		c.own, c.dir = true, filepath.Join(root, ".cache", "cluster-test")
+		err = os.MkdirAll(c.dir, 0o777)
 	case filepath.IsAbs(dir):
 		c.dir = dir
 	default:
 		c.dir = filepath.Join(root, dir)
 	}
-	if err := c.load(); err != nil {
-		return nil, err
+	if err == nil && !c.own {
+		err = c.load()
 	}
-	return c, c.claim()
+	c.claim = claimOn(c.dir)
+	return c, err
 }
 
-// provide claims the checkout's cluster and brings it up. What others left there
-// may be beyond mending, and then gives way to a new one.
+// ready says whether the cluster may be used: the checkout's where it is whole, which it is
+// made if nobody else uses it, and another as it is, since heal mends it.
+func (c *Cluster) ready(alone bool) (bool, error) {
+	if !c.own {
+		return true, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
+	defer cancel()
+	if _, err := c.run(ctx, "whole"); err == nil {
+		return true, c.load()
+	}
+	if !alone {
+		return false, nil
+	}
+	return true, c.provide()
+}
+
+// provide brings the checkout's cluster up. What others left there may be beyond mending,
+// and then gives way to a new one.
 func (c *Cluster) provide() error {
-	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return err
-	}
-	if err := c.claim(); err != nil {
-		return err
-	}
 	if c.up() == nil {
 		return nil
 	}
@@ -151,17 +198,6 @@ func repository() (string, error) {
 	}
 }
 
-// claim takes the cluster from all other test processes.
-func (c *Cluster) claim() error {
-	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
-	defer cancel()
-	c.claimed = flock.New(filepath.Join(c.dir, "test.lock"))
-	if _, err := c.claimed.TryLockContext(ctx, 200*time.Millisecond); err != nil {
-		return fmt.Errorf("wait for other tests to be done with %s: %w", c.dir, err)
-	}
-	return nil
-}
-
 // up brings the cluster up and waits until it is well.
 func (c *Cluster) up() error {
 	ctx, cancel := context.WithTimeout(context.Background(), upLimit)
@@ -185,9 +221,14 @@ func (c *Cluster) down() error {
 	return err
 }
 
-// load reads the settings that the cluster was brought up with.
+// load reads the settings that the cluster was brought up with. One that was brought up
+// since the last time is another cluster.
 func (c *Cluster) load() error {
 	path := filepath.Join(c.dir, "env")
+	if info, err := os.Stat(path); err == nil && !info.ModTime().Equal(c.since) {
+		c.since = info.ModTime()
+		c.admin.close()
+	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("$USERTRAIL_CLUSTER: no cluster is up in %s: CLUSTER_DIR=%[1]s scripts/cluster up", c.dir)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -109,7 +110,7 @@ func oneOfEach(t *testing.T, c *Cluster) []string {
 }
 
 func TestKilledDaemonsAreStartedForTheNextTest(t *testing.T) {
-	c := Get(t)
+	c := Alone(t)
 	table := filled(t, c)
 	for _, name := range oneOfEach(t, c) {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestKilledDaemonsAreStartedForTheNextTest(t *testing.T) {
 }
 
 func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
-	c := Get(t)
+	c := Alone(t)
 	for _, name := range oneOfEach(t, c) {
 		t.Run(name, func(t *testing.T) {
 			c.Freeze(t, name)
@@ -140,7 +141,7 @@ func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
 }
 
 func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
-	c := Get(t)
+	c := Alone(t)
 	for _, name := range oneOfEach(t, c) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := limited(t, healLimit)
@@ -194,11 +195,59 @@ func TestDirectoriesAreNewAndRemoved(t *testing.T) {
 	}
 }
 
-func TestOneProcessHasTheCluster(t *testing.T) {
+// TestOthersShareTheClusterOrWait asks as another process would.
+func TestOthersShareTheClusterOrWait(t *testing.T) {
+	for name, test := range map[string]struct {
+		lend          func(testing.TB) *Cluster
+		beside, alone bool // what another may have
+	}{
+		"shared": {Get, true, false},
+		"alone":  {Alone, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := test.lend(t)
+			other := flock.New(filepath.Join(c.dir, "test.lock"))
+			got, err := other.TryRLock()
+			if got != test.beside || err != nil {
+				t.Errorf("another shares it: %v, %v, want %v", got, err, test.beside)
+			}
+			if err := other.Unlock(); err != nil {
+				t.Fatal(err)
+			}
+			got, err = other.TryLock()
+			if got != test.alone || err != nil {
+				t.Errorf("another has it alone: %v, %v, want %v", got, err, test.alone)
+			}
+		})
+	}
+}
+
+// TestTheClusterIsGivenBack at the end of the last test that has it.
+func TestTheClusterIsGivenBack(t *testing.T) {
+	var c *Cluster
+	t.Run("two uses", func(t *testing.T) {
+		c = Get(t)
+		t.Run("one of them ends", func(t *testing.T) { Get(t) })
+		if got, err := flock.New(filepath.Join(c.dir, "test.lock")).TryLock(); got || err != nil {
+			t.Errorf("another has it alone: %v, %v", got, err)
+		}
+	})
+	other := flock.New(filepath.Join(c.dir, "test.lock"))
+	ctx, cancel := limited(t, claimLimit)
+	defer cancel()
+	if err := lock(ctx, other.TryLockContext); err != nil { // others may have it now
+		t.Fatal(err)
+	}
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhoSharesCannotHaveItAlone would wait for itself.
+func TestWhoSharesCannotHaveItAlone(t *testing.T) {
 	c := Get(t)
-	got, err := flock.New(filepath.Join(c.dir, "test.lock")).TryLock()
-	if got || err != nil {
-		t.Errorf("somebody else takes the lock: %v, %v", got, err)
+	if err := c.claim.take(true, c.ready); !errors.Is(err, errShared) {
+		t.Errorf("%v, want that the test shares it", err)
 	}
 }
 

@@ -36,6 +36,8 @@ func (c *Cluster) numbered(kind string, n int, address string) []Daemon {
 	return all
 }
 
+// Who does something to a daemon has the cluster alone.
+
 // Kill ends a daemon by SIGKILL, and returns when it is gone.
 func (c *Cluster) Kill(t testing.TB, name string) { c.harm(t, "kill", name) }
 
@@ -54,6 +56,9 @@ func (c *Cluster) Restart(t testing.TB, name string) { c.harm(t, "restart", name
 
 func (c *Cluster) harm(t testing.TB, command, name string) {
 	t.Helper()
+	if !c.claim.alone {
+		t.Fatalf("clustertest: who does %s to a daemon asks for the cluster by Alone", command)
+	}
 	c.mu.Lock()
 	c.harmed = true
 	c.mu.Unlock()

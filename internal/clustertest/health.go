@@ -19,11 +19,12 @@ func (c *Cluster) WaitHealthy(ctx context.Context) error {
 	return c.until(ctx, nil)
 }
 
-// heal does what WaitHealthy does, and starts what is dead and thaws what is frozen.
+// heal does what WaitHealthy does where somebody did something to a daemon, and starts
+// what is dead and thaws what is frozen.
 func (c *Cluster) heal(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.harmed && c.running(ctx) == nil {
+	if !c.harmed {
 		return nil
 	}
 	if err := c.until(ctx, c.mend); err != nil {
@@ -31,6 +32,12 @@ func (c *Cluster) heal(ctx context.Context) error {
 	}
 	c.harmed = false
 	return nil
+}
+
+func (c *Cluster) isHarmed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.harmed
 }
 
 func (c *Cluster) mend(ctx context.Context, e *notRunning) error {

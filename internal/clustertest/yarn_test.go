@@ -19,7 +19,7 @@ func hadoop(t *testing.T, y *YARN, args ...string) string {
 }
 
 func TestYARNComesBackWithTheCluster(t *testing.T) {
-	c := Get(t)
+	c := Alone(t)
 	dir := c.HDFS(t)
 	y := c.YARN(t)
 	if out := hadoop(t, y, "fs", "-ls", dir+"/.."); !strings.Contains(out, dir) {
@@ -29,7 +29,7 @@ func TestYARNComesBackWithTheCluster(t *testing.T) {
 		t.Errorf("nothing was started, and there is %v", all)
 	}
 	c.Kill(t, "nm")
-	y = Get(t).YARN(t)
+	y = Alone(t).YARN(t)
 	if out := hadoop(t, y, "job", "-list-active-trackers"); !strings.Contains(out, c.net+".0.31") {
 		t.Errorf("after the NodeManager was killed the trackers are %q", out)
 	}

@@ -43,7 +43,7 @@ func TestFaults(t *testing.T) {
 	r := newReference(t)
 	for i, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			c := clustertest.Get(t)
+			c := clustertest.Alone(t)
 			w := begin(t, r, c.HDFS(t), questions()[i%2*2:][:2:2], f.flags)
 			w.suffer(t, f)
 			if f.late {
@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	t.Run("client killed", func(t *testing.T) {
-		clustertest.Get(t)
+		clustertest.Alone(t)
 		killClients(t, r)
 	})
 	t.Run("HFiles", func(t *testing.T) { testHandovers(t, r) })

@@ -66,7 +66,7 @@ func testHandovers(t *testing.T, r *reference) {
 	for _, x := range handovers {
 		t.Run(x.name, func(t *testing.T) {
 			files := t.TempDir()
-			w := &handing{house: newHouse(t, clustertest.Get(t), files)}
+			w := &handing{house: newHouse(t, clustertest.Alone(t), files)}
 			level(t, w.house)
 			w.load = w.house.loadFiles(t, x.flags...)
 			untilThere(t, filepath.Join(files, "catalog", "handover.json"), w.load)

@@ -173,7 +173,7 @@ type answer struct {
 
 func newReference(t *testing.T) *reference {
 	t.Helper()
-	c := clustertest.Get(t)
+	c := clustertest.Alone(t)
 	files := t.TempDir()
 	r := &reference{house: newHouse(t, c, files), answers: map[question]answer{}}
 	began := time.Now()

@@ -44,7 +44,7 @@ func TestNightsOfHBase(t *testing.T) {
 		t.Skip("make soak runs it")
 	}
 	prepare(t)
-	c := clustertest.Get(t)
+	c := clustertest.Alone(t)
 	s := newSoak(t, *soaked, []trouble{calm, late, changed, empty, killed, full, deadServer, killedRead})
 	catalog := c.HDFS(t)
 	table := c.Create(t, "d", "split=2", "split=4", "split=6", "split=8")

@@ -20,7 +20,7 @@ import (
 // and Java's ask for the same rows of all regions. It logs how long each had no
 // answer, and fails where ours had none for far longer.
 func TestTheStallIsNoLongerThanJavas(t *testing.T) {
-	c := clustertest.Get(t)
+	c := clustertest.Alone(t)
 	h := newHouse(t, c, "files")
 	h.load(t, "--to", span.From.String()).done(t)
 	level(t, h)

@@ -163,7 +163,7 @@ func TestWhoIsAwayIsSaid(t *testing.T) {
 		{"ZooKeeper, frozen", func(t *testing.T, c *clustertest.Cluster) { c.Freeze(t, "zk") }, []string{"ZooKeeper", "does not answer"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			c := clustertest.Get(t)
+			c := clustertest.Alone(t)
 			h := newHouse(t, c, "files")
 			x.harm(t, c)
 			for _, w := range both("", nil, exitNotNow, append(x.says, h.address())...) {

@@ -263,8 +263,8 @@ func TestAScanIsPaidForByItsRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.check(0, 300)
-	// The rows of the last answer are not waited for.
-	if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > float64(limits.Gets) {
+	// The rows of the last answer are not waited for, and timers are not exact.
+	if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > 1.1*float64(limits.Gets) {
 		t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
 	}
 }

@@ -371,7 +371,7 @@ func TestRealRegionsMoveSplitAndMerge(t *testing.T) {
 
 // TestRealRegionServerEnds: one is killed or frozen during each kind of operation.
 func TestRealRegionServerEnds(t *testing.T) {
-	k := clustertest.Get(t)
+	k := clustertest.Alone(t)
 	c := dialReal(t, k, func(cfg *Config) { cfg.MaxRequestBytes, cfg.CallTimeout = 20_000, 20*time.Second })
 	const n = 3000
 	name := createReal(t, k, c, 300, 600, 900, 1200, 1500, 1800, 2100, 2400, 2700)

@@ -33,7 +33,7 @@ var harms = map[string]func(c *clustertest.Cluster, t testing.TB, name string){
 func TestReadersOutliveDataNodes(t *testing.T) {
 	for what, harm := range harms {
 		t.Run(what, func(t *testing.T) {
-			c := clustertest.Get(t)
+			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
 			want := text(48<<20 + rand.IntN(1<<20)) // so that its block is known by its length
 			write(t, fsys, name, want)
@@ -76,7 +76,7 @@ func TestReadersOutliveDataNodes(t *testing.T) {
 func TestWritersOutliveADataNode(t *testing.T) {
 	for what, harm := range harms {
 		t.Run(what, func(t *testing.T) {
-			c := clustertest.Get(t)
+			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
 			want := text(160 << 20)
 			committed := make(chan error, 1)
@@ -128,7 +128,7 @@ func waitForBlock(t *testing.T, c *clustertest.Cluster, least int, in string, me
 // TestDeadDataNodeAtTheStart: the NameNode still gives out a DataNode that is
 // gone.
 func TestDeadDataNodeAtTheStart(t *testing.T) {
-	c := clustertest.Get(t)
+	c := clustertest.Alone(t)
 	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
 	p, err := fsys.Create(t.Context(), name)
 	if err != nil {
@@ -157,7 +157,7 @@ func patient(c *clustertest.Cluster) dfs.FS {
 // TestNameNodeRestarts while a file is being read, another written, and a lock
 // held.
 func TestNameNodeRestarts(t *testing.T) {
-	c := clustertest.Get(t)
+	c := clustertest.Alone(t)
 	fsys, dir := patient(c), c.HDFS(t)
 	want := text(1 << 20)
 	write(t, fsys, dfs.Join(dir, "old"), want)
@@ -197,7 +197,7 @@ func TestNameNodeRestarts(t *testing.T) {
 }
 
 func TestSafeMode(t *testing.T) {
-	c := clustertest.Get(t)
+	c := clustertest.Alone(t)
 	dir := c.HDFS(t)
 	write(t, as(c, ""), dfs.Join(dir, "old"), []byte("here"))
 	run(t, c, "admin", "-safemode", "enter")
