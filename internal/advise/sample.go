@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -57,9 +56,9 @@ type Kind struct {
 // Take reads the beginnings of the files that span and types ask for, about limit bytes
 // of text in all, and at least one chunk of each of a thousand files.
 func Take(ctx context.Context, files dfs.FS, j *job.Job, span behaviour.Span, types []string, limit int64) (*Sample, error) {
-	kinds, err := kindsOf(j.Schema, types)
+	kinds, err := j.Schema.Select(types)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: --types: the job has %w", ErrRequest, err)
 	}
 	found, err := j.Find(ctx, files, span, kinds)
 	if err != nil {
@@ -83,25 +82,6 @@ func Take(ctx context.Context, files dfs.FS, j *job.Job, span behaviour.Span, ty
 	}
 	t.finish(found.Inputs)
 	return t.s, nil
-}
-
-// kindsOf are the kinds that types name; none are all.
-func kindsOf(s *behaviour.Schema, types []string) ([]int, error) {
-	var kinds []int
-	for _, name := range types {
-		k, ok := s.Kind(name)
-		if !ok {
-			return nil, fmt.Errorf("%w: --types: the job has no behaviour %q; it has %s", ErrRequest, name, strings.Join(s.Names(), ", "))
-		}
-		kinds = append(kinds, k)
-	}
-	for k := range s.Kinds {
-		if len(types) == 0 {
-			kinds = append(kinds, k)
-		}
-	}
-	slices.Sort(kinds)
-	return slices.Compact(kinds), nil
 }
 
 // A taker reads a sample.

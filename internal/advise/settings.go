@@ -173,12 +173,7 @@ func (a *Advice) cut(s *Settings, j *job.Job, l layout.Layout, where Place) {
 func (a *Advice) samples(s *behaviour.Schema, l layout.Layout) []split.Sample {
 	out := make([]split.Sample, len(a.kept))
 	for i := range a.kept {
-		out[i].Weight = 1
-		if l.Traits().Together {
-			out[i].Key = l.AppendUserKey(nil, a.kept[i].User)
-		} else {
-			out[i].Key = l.AppendRow(nil, s, &a.kept[i])
-		}
+		out[i] = split.Sample{Key: layout.AppendSplitKey(nil, l, s, &a.kept[i]), Weight: 1}
 	}
 	return out
 }

@@ -1,5 +1,11 @@
 package behaviour
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // FieldNames are the fields of the given kinds, each with its behaviour: play.seconds.
 func (s *Schema) FieldNames(kinds []int) []string {
 	var names []string
@@ -9,6 +15,23 @@ func (s *Schema) FieldNames(kinds []int) []string {
 		}
 	}
 	return names
+}
+
+// Select returns the kinds of these names, each once and in ascending order; no names mean
+// all. The error for a name that s does not have goes after "the table has".
+func (s *Schema) Select(names []string) ([]int, error) {
+	for _, name := range names {
+		if _, ok := s.Kind(name); !ok {
+			return nil, fmt.Errorf("no behaviour %q; it has %s", name, strings.Join(s.Names(), ", "))
+		}
+	}
+	var kinds []int
+	for k := range s.Kinds {
+		if len(names) == 0 || slices.Contains(names, s.Kinds[k].Name) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds, nil
 }
 
 // Choose says, by kind of s and field, which fields of the given kinds are meant by

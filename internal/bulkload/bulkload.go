@@ -35,8 +35,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
@@ -157,29 +155,10 @@ func newLoad(cfg Config) (*load, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.kinds, err = kindsOf(cfg.Job.Schema, cfg.Types)
-	return l, err
-}
-
-func kindsOf(s *behaviour.Schema, types []string) ([]int, error) {
-	var kinds []int
-	if len(types) == 0 {
-		for k := range s.Kinds {
-			kinds = append(kinds, k)
-		}
-		return kinds, nil
+	if l.kinds, err = cfg.Job.Schema.Select(cfg.Types); err != nil {
+		return nil, fmt.Errorf("%w: --types: the job has %w", ErrRequest, err)
 	}
-	for _, name := range types {
-		k, ok := s.Kind(name)
-		if !ok {
-			return nil, fmt.Errorf("%w: --types: the job has no behaviour %q; it has %s", ErrRequest, name, strings.Join(s.Names(), ", "))
-		}
-		if !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
-	}
-	slices.Sort(kinds)
-	return kinds, nil
+	return l, nil
 }
 
 // Run loads. The result says what was done also when there is an error; what it

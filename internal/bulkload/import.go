@@ -308,13 +308,9 @@ type importedRegion struct {
 
 func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Span) *importedRegion {
 	info := i.target.Info()
-	kinds := make([]int, len(info.Schema.Kinds))
-	for k := range kinds {
-		kinds[k] = k
-	}
 	w := &importedRegion{
 		importer: i, out: i.newRegionWriter(ctx, i.stager, i.stager.NextLoad(), i.stager.FileName(i.stager.NextLoad(), region), span), span: noDates,
-		decoder: info.Layout.Decoder(info.Schema, layout.Want{Kinds: kinds, Span: span}),
+		decoder: info.Layout.Decoder(info.Schema, layout.Everything(info.Schema, span)),
 	}
 	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
 	return w

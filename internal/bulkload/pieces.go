@@ -208,9 +208,7 @@ func (p *planner) common(ctx context.Context, pieces []Piece) error {
 		}
 		keys := []manifest.Key{}
 		if _, puts := p.target.(table.Putter); !puts { // whose regions are HBase's
-			for _, point := range pointsOf(regions) {
-				keys = append(keys, manifest.Key(point))
-			}
+			keys = manifest.KeysOf(pointsOf(regions))
 		}
 		splits = &keys
 	}

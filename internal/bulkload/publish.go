@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"slices"
 
@@ -367,28 +366,11 @@ func (p *publisher) publishBad(ctx context.Context, n int) error {
 		if in.Bad == "" || in.Range != nil {
 			continue
 		}
-		if err := p.copy(ctx, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path)); err != nil {
+		if err := dfs.Copy(ctx, p.cfg.FS, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path)); err != nil {
 			return fmt.Errorf("quarantine %s: %w", in.Path, err)
 		}
 	}
 	return nil
-}
-
-func (p *publisher) copy(ctx context.Context, from, to string) error {
-	in, err := p.cfg.FS.Open(ctx, from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := p.cfg.FS.Create(ctx, to)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Commit()
 }
 
 // ledger is the load that the pieces together are, and its files. What the pieces say

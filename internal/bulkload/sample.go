@@ -8,6 +8,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/job"
+	"usertrail/internal/layout"
 	"usertrail/internal/record"
 	"usertrail/internal/split"
 )
@@ -110,12 +111,7 @@ func (s *sampler) Keep(r *behaviour.Record) error {
 		}
 		return nil
 	}
-	var key []byte
-	if l.Traits().Together {
-		key = l.AppendUserKey(nil, r.User)
-	} else {
-		key = l.AppendRow(nil, schema, r)
-	}
+	key := layout.AppendSplitKey(nil, l, schema, r)
 	s.samples = append(s.samples, split.Sample{Key: slices.Clip(key), Weight: 1})
 	return nil
 }

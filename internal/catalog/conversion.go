@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"strconv"
 	"strings"
@@ -146,28 +145,11 @@ func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
 		if f.Dir {
 			continue
 		}
-		if err := c.copy(ctx, f.Name, dfs.Join(c.dir, quarantineName, dfs.Base(f.Name))); err != nil {
+		if err := dfs.Copy(ctx, c.fs, f.Name, dfs.Join(c.dir, quarantineName, dfs.Base(f.Name))); err != nil {
 			return fmt.Errorf("copy bad records: %w", err)
 		}
 	}
 	return nil
-}
-
-func (c *Catalog) copy(ctx context.Context, from, to string) error {
-	in, err := c.fs.Open(ctx, from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := c.fs.Create(ctx, to)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Commit()
 }
 
 // Own says whether what lies in the catalog's directory is of a workshop that holds no

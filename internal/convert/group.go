@@ -112,7 +112,7 @@ func (r *run) read(ctx context.Context, g *group, s *shuffle.Sorter) error {
 	for i := range r.cfg.Workers {
 		free <- s.Shard(i)
 	}
-	points := pointsOf(r.plan.Splits)
+	points := manifest.PointsOf(r.plan.Splits)
 	w, ctx := errgroup.WithContext(ctx)
 	w.SetLimit(r.cfg.Workers)
 	for i := range g.files {

@@ -106,7 +106,7 @@ func (r *run) prepare(ctx context.Context, s state) (err error) {
 	} else if err := r.begin(ctx); err != nil {
 		return err
 	}
-	splits := pointsOf(r.plan.Splits)
+	splits := manifest.PointsOf(r.plan.Splits)
 	t, err := r.cfg.Out.New(ctx, table.Plan{
 		Layout: r.plan.Layout, Compression: r.m.Compression, Schema: r.m.Schema,
 		Splits: func(context.Context) (split.Points, error) { return splits, nil },
@@ -135,18 +135,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan.Splits = []manifest.Key{}
-	for _, p := range points {
-		plan.Splits = append(plan.Splits, manifest.Key(p))
-	}
+	plan.Splits = manifest.KeysOf(points)
 	r.plan = plan
 	return r.shop.Begin(ctx, plan)
-}
-
-func pointsOf(splits []manifest.Key) split.Points {
-	out := make(split.Points, len(splits))
-	for i, k := range splits {
-		out[i] = k
-	}
-	return out
 }

@@ -11,7 +11,6 @@ import (
 	"usertrail/internal/hfile"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
-	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
 	"usertrail/internal/split"
 	"usertrail/internal/tally"
@@ -48,12 +47,7 @@ func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Sha
 	defer at.End()
 	at.At("%s", f.Name)
 	x := &reader{run: r, ctx: ctx, shard: shard, points: points}
-	var all layout.Want
-	for k := range r.m.Schema.Kinds {
-		all.Kinds = append(all.Kinds, k)
-	}
-	all.Span = everyDate
-	x.decoder = r.old.Decoder(r.m.Schema, all)
+	x.decoder = r.old.Decoder(r.m.Schema, layout.Everything(r.m.Schema, everyDate))
 	x.decoder.Into(&x.events, func([]byte) (uint32, bool) { return 0, true })
 	if err := x.cells(f); err != nil {
 		return fmt.Errorf("convert %s: %w", f.Name, err)
@@ -75,14 +69,14 @@ func (x *reader) cells(f *manifest.File) (err error) {
 	if err != nil {
 		return err
 	}
-	half := newShare(x.progress, f.Size/2, f.Tally.Cells)
+	half := x.progress.Share(f.Size/2, f.Tally.Cells)
 	it := h.Iterator(hfile.IterOptions{ReadAhead: readAhead})
 	for ok := it.First(); ok; ok = it.Next() {
 		if x.count.Cells&0xfff == 0 {
 			if x.ctx.Err() != nil {
 				return context.Cause(x.ctx)
 			}
-			half.upTo(x.count.Cells)
+			half.UpTo(x.count.Cells)
 		}
 		if err := x.add(it.Cell()); err != nil {
 			return err
@@ -91,7 +85,7 @@ func (x *reader) cells(f *manifest.File) (err error) {
 	if err := it.Err(); err != nil {
 		return err
 	}
-	half.upTo(f.Tally.Cells)
+	half.UpTo(f.Tally.Cells)
 	return x.endRow()
 }
 
@@ -142,24 +136,4 @@ func (x *reader) record(e *trail.Event) error {
 	x.newRow = x.new.AppendRow(x.newRow[:0], x.m.Schema, r)
 	x.packed = behaviour.AppendPacked(x.packed[:0], r)
 	return x.shard.Add(x.ctx, x.points.Of(x.newRow), x.newRow, uint64(r.ID), x.packed)
-}
-
-// A share tells a progress how much of some bytes is done, by a count of other things.
-type share struct {
-	p                  *progress.Progress
-	size, total, given int64
-}
-
-func newShare(p *progress.Progress, size, total int64) *share {
-	return &share{p: p, size: size, total: total}
-}
-
-// upTo says that n of all things are done.
-func (s *share) upTo(n int64) {
-	if s.total == 0 {
-		return
-	}
-	now := int64(float64(s.size) * min(float64(n)/float64(s.total), 1))
-	s.p.Add(now - s.given)
-	s.given = now
 }

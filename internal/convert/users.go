@@ -12,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/roll"
 	"usertrail/internal/split"
@@ -106,11 +107,7 @@ func (s *survey) take(e *roll.Entry, ids []uint16) (err error) {
 	if err := s.fits(&rec); err != nil {
 		return err
 	}
-	if s.new.Traits().Together {
-		s.key = s.new.AppendUserKey(s.key[:0], s.user)
-	} else {
-		s.key = s.new.AppendRow(s.key[:0], s.m.Schema, &rec)
-	}
+	s.key = layout.AppendSplitKey(s.key[:0], s.new, s.m.Schema, &rec)
 	s.weigh(e.Records)
 	return nil
 }

@@ -74,7 +74,7 @@ func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.
 
 // gather takes the records row by row.
 func (w *writer) gather(it *shuffle.Iterator) error {
-	half := newShare(w.progress, w.g.size-w.g.size/2, w.g.records)
+	half := w.progress.Share(w.g.size-w.g.size/2, w.g.records)
 	records := w.progress.Counter("records")
 	n := int64(0)
 	for ; it.Next(); n++ {
@@ -85,7 +85,7 @@ func (w *writer) gather(it *shuffle.Iterator) error {
 			if err := w.endRow(); err != nil {
 				return err
 			}
-			half.upTo(n)
+			half.UpTo(n)
 			w.row = append(w.row[:0], it.Row()...)
 			w.packed = w.packed[:0]
 		}
@@ -96,7 +96,7 @@ func (w *writer) gather(it *shuffle.Iterator) error {
 	if err := it.Err(); err != nil {
 		return err
 	}
-	half.upTo(n)
+	half.UpTo(n)
 	records.Add(n)
 	return w.endRow()
 }

@@ -99,8 +99,8 @@ func newQuestion(c *Config) (*question, error) {
 	if len(c.Types) == 0 {
 		return nil, fmt.Errorf("%w: --types names no behaviour; the table has %s", ErrQuestion, strings.Join(q.info.Schema.Names(), ", "))
 	}
-	if q.kinds, err = kindsOf(q.info.Schema, "--types", c.Types); err != nil {
-		return nil, err
+	if q.kinds, err = q.info.Schema.Select(c.Types); err != nil {
+		return nil, fmt.Errorf("%w: --types: the table has %w", ErrQuestion, err)
 	}
 	if q.rule, err = activity.Parse(q.active, activity.Of(q.kinds...)); err != nil {
 		return nil, fmt.Errorf("%w: --active %w", ErrQuestion, err)
@@ -127,22 +127,6 @@ func newQuestion(c *Config) (*question, error) {
 	q.existence, q.screen = newExistence(q), newScreen(q)
 	q.census.read = activity.Of(q.want.Kinds...)
 	return q, nil
-}
-
-// kindsOf are the behaviours that a flag names, each once, in order of behaviour ID.
-func kindsOf(s *behaviour.Schema, flag string, names []string) ([]int, error) {
-	var kinds []int
-	for _, name := range names {
-		k, ok := s.Kind(name)
-		if !ok {
-			return nil, fmt.Errorf("%w: %s: the table has no behaviour %q; it has %s", ErrQuestion, flag, name, strings.Join(s.Names(), ", "))
-		}
-		if !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
-	}
-	slices.Sort(kinds)
-	return kinds, nil
 }
 
 // parse checks the conditions against the table's schema.
@@ -178,11 +162,13 @@ func (q *question) parse(c *Conditions) (err error) {
 		flag("hours")
 		return err
 	}
-	without, err := kindsOf(s, "--without", c.Without)
-	if err != nil {
-		return err
+	if len(c.Without) > 0 {
+		without, err := s.Select(c.Without)
+		if err != nil {
+			return fmt.Errorf("%w: --without: the table has %w", ErrQuestion, err)
+		}
+		q.without = activity.Of(without...)
 	}
-	q.without = activity.Of(without...)
 	if c.WhereFirst && q.where == nil && !q.hours.some {
 		return fmt.Errorf("%w: --where-first: there is neither --where nor --hours", ErrQuestion)
 	}

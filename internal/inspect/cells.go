@@ -62,11 +62,7 @@ func newReading(h home) *reading {
 	if h.schema == nil {
 		return r
 	}
-	all := layout.Want{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
-	for i := range h.schema.Kinds {
-		all.Kinds = append(all.Kinds, i)
-	}
-	r.decoder = h.layout.Decoder(h.schema, all)
+	r.decoder = h.layout.Decoder(h.schema, layout.Everything(h.schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}))
 	return r
 }
 

@@ -178,6 +178,24 @@ type Want struct {
 // Times are microseconds since 1970-01-01 UTC, both included.
 type Times struct{ First, Last int64 }
 
+// AppendSplitKey appends what a table of l is cut by for a record: its user's key where rows
+// begin with that, and its row where they do not.
+func AppendSplitKey(dst []byte, l Layout, s *behaviour.Schema, r *behaviour.Record) []byte {
+	if l.Traits().Together {
+		return l.AppendUserKey(dst, r.User)
+	}
+	return l.AppendRow(dst, s, r)
+}
+
+// Everything wants the records of all kinds in a span, whole.
+func Everything(s *behaviour.Schema, span behaviour.Span) Want {
+	w := Want{Span: span}
+	for k := range s.Kinds {
+		w.Kinds = append(w.Kinds, k)
+	}
+	return w
+}
+
 // Everyone wants the records of all kinds in a span, and none of their fields.
 func Everyone(s *behaviour.Schema, span behaviour.Span) Want {
 	w := Want{Span: span}

@@ -28,7 +28,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"usertrail/internal/dfs"
 )
@@ -38,45 +37,6 @@ const Version = 1
 
 // ErrDamaged is returned for a manifest that cannot be one of ours.
 var ErrDamaged = errors.New("damaged manifest")
-
-// A Key is a row in JSON: printable ASCII as it is, every other byte and the
-// backslash as \xNN, like HBase's Bytes.toStringBinary.
-type Key []byte
-
-// MarshalText implements encoding.TextMarshaler.
-func (k Key) MarshalText() ([]byte, error) {
-	out := make([]byte, 0, len(k))
-	for _, c := range k {
-		if c >= 0x20 && c < 0x7f && c != '\\' {
-			out = append(out, c)
-		} else {
-			out = fmt.Appendf(out, `\x%02X`, c)
-		}
-	}
-	return out, nil
-}
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (k *Key) UnmarshalText(b []byte) error {
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		if b[i] != '\\' {
-			out = append(out, b[i])
-			continue
-		}
-		if i+4 > len(b) || b[i+1] != 'x' {
-			return fmt.Errorf("key %q: a backslash stands before xNN", b)
-		}
-		v, err := strconv.ParseUint(string(b[i+2:i+4]), 16, 8)
-		if err != nil {
-			return fmt.Errorf("key %q: %w", b, err)
-		}
-		out = append(out, byte(v))
-		i += 3
-	}
-	*k = out
-	return nil
-}
 
 // Read reads the JSON file called name into v and refuses other versions.
 func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {

@@ -63,13 +63,7 @@ type LoadRef struct {
 func (t *Table) version() int { return t.Version }
 
 // Points are the table's split points.
-func (t *Table) Points() split.Points {
-	out := make(split.Points, len(t.Splits))
-	for i, k := range t.Splits {
-		out[i] = k
-	}
-	return out
-}
+func (t *Table) Points() split.Points { return PointsOf(t.Splits) }
 
 // Validate reports what keeps t from being a table.
 func (t *Table) Validate() error {

@@ -196,8 +196,8 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 		return nil, err
 	}
 	a.key = info.Layout.AppendUserKey(nil, []byte(c.User))
-	if a.Kinds, err = kinds(info.Schema, c.Types); err != nil {
-		return nil, err
+	if a.Kinds, err = info.Schema.Select(c.Types); err != nil {
+		return nil, fmt.Errorf("%w: --types: the table has %w", ErrQuestion, err)
 	}
 	if err := a.chooseFields(c.Fields); err != nil {
 		return nil, err
@@ -242,25 +242,6 @@ func (c *Config) ends() error {
 // at is the time asked for, as the table's zone shows it.
 func (a *Asked) at() string {
 	return time.UnixMicro(*a.At).In(a.Zone).Format("2006-01-02 15:04:05.999999")
-}
-
-// kinds are those called names, or all, in order of behaviour ID.
-func kinds(s *behaviour.Schema, names []string) ([]int, error) {
-	var out []int
-	for _, name := range names {
-		k, ok := s.Kind(name)
-		if !ok {
-			return nil, fmt.Errorf("%w: --types: the table has no behaviour %q; it has %s", ErrQuestion, name, strings.Join(s.Names(), ", "))
-		}
-		out = append(out, k)
-	}
-	if len(names) == 0 {
-		for k := range s.Kinds {
-			out = append(out, k)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
 }
 
 // chooseFields settles which fields come out.

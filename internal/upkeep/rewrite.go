@@ -13,7 +13,6 @@ import (
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/muster"
-	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
 	"usertrail/internal/tally"
 	"usertrail/internal/trail"
@@ -99,14 +98,14 @@ func (r *run) read(ctx context.Context, w *rewriter) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
-	told := newShare(r.progress, w.job.files)
-	defer told.end()
-	for n := 0; ; n++ {
+	told := r.progress.Share(amount(w.job.files))
+	defer told.End()
+	for n := int64(0); ; n++ {
 		if n&0xfff == 0 {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			told.cells(n)
+			told.UpTo(n)
 		}
 		c := m.cell()
 		if c == nil {
@@ -121,32 +120,13 @@ func (r *run) read(ctx context.Context, w *rewriter) (err error) {
 	}
 }
 
-// A share tells a progress in bytes of files how many of their cells have been read.
-type share struct {
-	p                  *progress.Progress
-	size, total, given int64
-}
-
-func newShare(p *progress.Progress, files []manifest.File) *share {
-	s := &share{p: p}
+// amount is how many bytes files have, and cells.
+func amount(files []manifest.File) (size, cells int64) {
 	for i := range files {
-		s.size += files[i].Size
-		s.total += files[i].Tally.Cells
+		size += files[i].Size
+		cells += files[i].Tally.Cells
 	}
-	return s
-}
-
-func (s *share) cells(n int) {
-	if s.total > 0 {
-		s.upTo(int64(float64(s.size) * min(float64(n)/float64(s.total), 1)))
-	}
-}
-
-func (s *share) end() { s.upTo(s.size) }
-
-func (s *share) upTo(n int64) {
-	s.p.Add(n - s.given)
-	s.given = n
+	return size, cells
 }
 
 // add takes one cell. Cells come in order.

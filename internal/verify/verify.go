@@ -185,17 +185,12 @@ func newRun(cfg Config, t table.Loader) (*run, error) {
 	if cfg.Span != nil {
 		r.span = *cfg.Span
 	}
-	for _, name := range cfg.Types {
-		k, ok := r.schema.Kind(name)
-		if !ok {
-			return nil, fmt.Errorf("%w: the table has no behaviour %q; it has %s", ErrRequest, name, strings.Join(r.schema.Names(), ", "))
-		}
-		r.wanted[k] = true
+	kinds, err := r.schema.Select(cfg.Types)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --types: the table has %w", ErrRequest, err)
 	}
-	if len(cfg.Types) == 0 {
-		for k := range r.wanted {
-			r.wanted[k] = true
-		}
+	for _, k := range kinds {
+		r.wanted[k] = true
 	}
 	return r, nil
 }

@@ -52,14 +52,11 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Table, error) {
 
 // New returns a table that will be in dir once it has taken its first load in.
 func New(ctx context.Context, fs dfs.FS, dir string, p table.Plan) (*Table, error) {
-	m := &manifest.Table{Layout: p.Layout, Family: family, Compression: p.Compression, Schema: p.Schema}
 	points, err := p.Splits(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range points {
-		m.Splits = append(m.Splits, manifest.Key(s))
-	}
+	m := &manifest.Table{Layout: p.Layout, Family: family, Compression: p.Compression, Schema: p.Schema, Splits: manifest.KeysOf(points)}
 	c, err := catalog.New(fs, dir, m)
 	if err != nil {
 		return nil, err
