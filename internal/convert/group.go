@@ -8,11 +8,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 	"usertrail/internal/precheck"
 	"usertrail/internal/progress"
@@ -177,28 +175,10 @@ func (r *run) room(ctx context.Context, todo []*group) error {
 		}
 	}
 	if inside(r.cfg.Temp, r.cfg.Out.Address()) {
-		return r.roomIn(ctx, r.cfg.Out.Address(), files+runs, "")
+		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Out.Address(), files+runs, "make room")
 	}
-	if err := r.roomIn(ctx, r.cfg.Out.Address(), files, ""); err != nil {
+	if err := precheck.Demand(ctx, r.cfg.FS, r.cfg.Out.Address(), files, "make room"); err != nil {
 		return err
 	}
-	return r.roomIn(ctx, r.cfg.Temp, runs, ", or name another --temp")
-}
-
-func (r *run) roomIn(ctx context.Context, dir string, need int64, advice string) error {
-	s, err := dfs.Survey(r.cfg.FS, dir)
-	var room dfs.Room
-	if err == nil {
-		room, err = s.Room(ctx, dir)
-	}
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return nil
-	case err != nil:
-		return err
-	case room.Bytes < need:
-		return fmt.Errorf("%w: %s has room for %s (%s), and about %s are to be written; make room%s",
-			precheck.ErrNoRoom, dir, humanize.IBytes(uint64(room.Bytes)), room.Limit, humanize.IBytes(uint64(need)), advice)
-	}
-	return nil
+	return precheck.Demand(ctx, r.cfg.FS, r.cfg.Temp, runs, "make room, or name another --temp")
 }

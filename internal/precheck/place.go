@@ -23,11 +23,7 @@ const clockWarn = time.Minute
 // Room checks that about need bytes can be written in dir. The need is an estimate:
 // twice as much is wanted, and half of it fails.
 func (l *List) Room(ctx context.Context, files dfs.FS, name Name, dir string, need int64) {
-	s, err := dfs.Survey(files, dir)
-	var room dfs.Room
-	if err == nil {
-		room, err = s.Room(ctx, dir)
-	}
+	room, err := roomIn(ctx, files, dir)
 	if err != nil {
 		l.cannot(name, err)
 		return
@@ -41,6 +37,29 @@ func (l *List) Room(ctx context.Context, files dfs.FS, name Name, dir string, ne
 	default:
 		l.OK(name, "%s", has)
 	}
+}
+
+// Demand returns ErrNoRoom, with advice, where dir has less room than need bytes, and nil
+// where its file system cannot tell.
+func Demand(ctx context.Context, files dfs.FS, dir string, need int64, advice string) error {
+	room, err := roomIn(ctx, files, dir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil
+	case err != nil:
+		return err
+	case room.Bytes < need:
+		return fmt.Errorf("%w: %s has room for %s (%s), and about %s are to be written; %s", ErrNoRoom, dir, size(room.Bytes), room.Limit, size(need), advice)
+	}
+	return nil
+}
+
+func roomIn(ctx context.Context, files dfs.FS, dir string) (dfs.Room, error) {
+	s, err := dfs.Survey(files, dir)
+	if err != nil {
+		return dfs.Room{}, err
+	}
+	return s.Room(ctx, dir)
 }
 
 // Try says whether files can be made in dir, and how far the clock of who keeps them

@@ -110,6 +110,26 @@ func TestRoomIsComparedWithTheNeed(t *testing.T) {
 	}
 }
 
+func TestDemandsAreMetOrRefused(t *testing.T) {
+	for what, x := range map[string]struct {
+		fs    dfs.FS
+		cause error
+	}{
+		"just enough":     {surveyed{room: dfs.Room{Bytes: 100 << 20}}, nil},
+		"too little":      {surveyed{room: dfs.Room{Bytes: 100<<20 - 1, Limit: "the quota of /a"}}, precheck.ErrNoRoom},
+		"out of reach":    {surveyed{err: dfs.ErrUnavailable}, dfs.ErrUnavailable},
+		"nobody can tell": {plain{}, nil},
+	} {
+		if err := precheck.Demand(t.Context(), x.fs, "dir", 100<<20, "make room"); !errors.Is(err, x.cause) {
+			t.Errorf("%s: %v, want %v", what, err, x.cause)
+		}
+	}
+	err := precheck.Demand(t.Context(), surveyed{room: dfs.Room{Bytes: 1 << 20, Limit: "free space"}}, "dir", 2<<20, "make room")
+	if want := "too little room: dir has room for 1.0 MiB (free space), and about 2.0 MiB are to be written; make room"; err == nil || err.Error() != want {
+		t.Errorf("it says %v, want %s", err, want)
+	}
+}
+
 func TestClocksMayDifferByAMinute(t *testing.T) {
 	for ahead, want := range map[time.Duration]struct {
 		state precheck.State

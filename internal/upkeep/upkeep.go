@@ -27,8 +27,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 	"usertrail/internal/precheck"
@@ -158,30 +156,9 @@ func whole(m *manifest.Table) error {
 	return nil
 }
 
-// room refuses to write more than there is room for.
+// room refuses to write more than there is room for beside what is there.
 func (r *run) room(ctx context.Context, need int64) error {
-	dir := r.cfg.Store.Address()
-	s, err := dfs.Survey(r.cfg.FS, dir)
-	if err != nil {
-		return ignored(err)
-	}
-	room, err := s.Room(ctx, dir)
-	if err != nil {
-		return ignored(err)
-	}
-	if room.Bytes < need {
-		return fmt.Errorf("%w: %s has room for %s (%s), and about %s are to be written beside what is there; make room, or begin with --keep-for 0s while no extract runs",
-			precheck.ErrNoRoom, dir, humanize.IBytes(uint64(room.Bytes)), room.Limit, humanize.IBytes(uint64(need)))
-	}
-	return nil
-}
-
-// ignored is nil where a file system cannot tell how much room there is.
-func ignored(err error) error {
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	return err
+	return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, "make room, or begin with --keep-for 0s while no extract runs")
 }
 
 // next is a copy of the table's manifest with files of its own, to be changed.
