@@ -16,6 +16,10 @@ EACH    ?= 1 10 100 1000 10000
 # Of the soak.
 NIGHTS  ?= 30
 
+# Tests bring clusters up where the first of them asks for one: see internal/clustertest.
+CLUSTERS := $(addprefix $(CURDIR)/.cache/cluster-,test harm)
+WITH_CLUSTERS = trap 'for dir in $(CLUSTERS); do CLUSTER_DIR=$$dir scripts/cluster down; done' EXIT; trap 'exit 130' INT TERM;
+
 # Tests that need programs that are not written in Go, to read our Parquet or to look at a page,
 # say so in their names.
 FOREIGN := Python|PyArrow|DuckDB|Polars|Browser|Airflow
@@ -36,9 +40,9 @@ build: ## bin/bulkload and bin/extract, static
 	CGO_ENABLED=0 go build -tags arrow_json_stdlib -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
 test: race venv airflow java browser ## everything, with the race detector; installs what it needs and says so
-	@# Tests bring up a cluster here when the first of them asks for it. A package may
-	@# wait for another that has it, hence the time, and three at once on two cores.
-	export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
+	@# Packages wait for one another where they want to harm a cluster, hence the time, and
+	@# three at once on two cores.
+	$(WITH_CLUSTERS) \
 	CGO_ENABLED=1 go test -race -p 3 -timeout 75m ./...
 
 test-local: ## what needs nothing but Go: no C compiler, no Python, no browser, no servers
@@ -55,7 +59,7 @@ bench-scale: build venv ## ten pieces by one worker and by two; time a record an
 	$(PYTHON) scripts/bench scale --records $(RECORDS)
 
 bench-upkeep: build venv ## a year of nights, compacted, beside a load of each month
-	$(PYTHON) scripts/bench upkeep
+	$(PYTHON) scripts/bench upkeep --records $(RECORDS)
 
 bench-hbase: build ## ours and HBase's own programs on a cluster of their own, in a quarter of an hour: ROWS=100000 RUNS=3
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench
@@ -72,7 +76,7 @@ fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 	@scripts/fuzz
 
 soak: java ## thirty nights in a row, with a trouble each, into a table of files and into HBase: NIGHTS=30
-	@export CLUSTER_DIR=$(CURDIR)/.cache/cluster-test; trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
+	@$(WITH_CLUSTERS) \
 	go test -count=1 -v -timeout 3h -run TestNights ./internal/faults -soak $(NIGHTS)
 
 golden: ## write the drawings in testdata anew; look at the diff afterwards

@@ -2,17 +2,16 @@
 // scripts/cluster brings up: three DataNodes, three RegionServers, each daemon a
 // process that a test may kill or freeze, and YARN for who asks for it.
 //
-// $USERTRAIL_CLUSTER says which: the run directory of a cluster that is up (a
-// relative path begins at the checkout), or "none", which skips the tests that ask
-// for one. Without it there is one cluster for all test binaries of this checkout,
-// in .cache/cluster-test. The first test that asks brings it up; it stays up for
-// the next run until CLUSTER_DIR names it to `scripts/cluster down`, as `make test`
-// does at its end.
+// All test binaries of a checkout share two of them. In that of .cache/cluster-test tests
+// of several processes work at once, each in tables and directories of its own. That of
+// .cache/cluster-harm is for tests that harm daemons, or that others would disturb: one of
+// them has it at a time. The first test that asks brings a cluster up; it stays up for the
+// next run until CLUSTER_DIR names it to `scripts/cluster down`, as `make test` does at
+// its end.
 //
-// Tests of several processes use the cluster at once, each in tables and directories of
-// its own. One that harms daemons, or that others would disturb, asks for it by Alone: it
-// has the cluster when the tests of all other processes have given it back, and they wait
-// until it ends. Inside a process it does not call t.Parallel.
+// $USERTRAIL_CLUSTER says another: the run directory of one cluster that is up, for all
+// tests (a relative path begins at the checkout), or "none", which skips those that ask
+// for one.
 package clustertest
 
 import (
@@ -42,41 +41,55 @@ const (
 type Cluster struct {
 	dir    string // its run directory
 	script string
-	own    bool // it is the checkout's, which the first test brings up
+	own    bool // it is one of the checkout's, which the first test brings up
 
 	net                                   string
 	datanodes, replication, regionServers int
 
 	admin admin
-	claim claim
 
-	since time.Time // when it was brought up
+	lending sync.Mutex
+	claim   claim
+	since   time.Time // when it was brought up
 
 	mu     sync.Mutex
 	harmed bool // a test did something to a daemon since it was last well
 }
 
-// lent is the process's cluster, once a test has asked for it.
+// lent are the process's clusters, by their directories, once a test has asked for them.
 var lent struct {
 	sync.Mutex
-	tried bool
-	c     *Cluster
-	err   error
+	clusters map[string]*Cluster
 }
 
-// Get gives t the cluster with all daemons up and healthy. Tests of other processes may
+// Get gives t a cluster with all daemons up and healthy. Tests of other processes may
 // use it at the same time. It fails t where there is none to be had, and skips it only if
 // $USERTRAIL_CLUSTER is "none".
 func Get(t testing.TB) *Cluster {
 	t.Helper()
-	return lend(t, false)
+	return keep(t, lend(t, false))
 }
 
-// Alone is Get for a test during which no other process uses the cluster. A test that
-// shares it by Get already cannot have it alone.
+// Alone is Get for a test that may harm daemons: no other process uses the cluster until
+// its end. Inside a process such a test does not call t.Parallel.
 func Alone(t testing.TB) *Cluster {
 	t.Helper()
-	return lend(t, true)
+	return keep(t, lend(t, true))
+}
+
+// AloneFor is Alone for as long as f takes. What t makes of the cluster in f stays until
+// t's end.
+func AloneFor(t testing.TB, f func(c *Cluster)) {
+	t.Helper()
+	c := lend(t, true)
+	defer c.giveBack(t)
+	f(c)
+}
+
+// keep has t give the cluster back at its end, when it has dropped what it makes there.
+func keep(t testing.TB, c *Cluster) *Cluster {
+	t.Cleanup(func() { c.giveBack(t) })
+	return c
 }
 
 func lend(t testing.TB, alone bool) *Cluster {
@@ -85,44 +98,33 @@ func lend(t testing.TB, alone bool) *Cluster {
 	if dir == "none" {
 		t.Skip("USERTRAIL_CLUSTER=none")
 	}
-	lent.Lock()
-	defer lent.Unlock()
-	if !lent.tried {
-		lent.tried = true
-		lent.c, lent.err = open(dir)
+	c, err := find(dir, alone)
+	if err != nil {
+		t.Fatalf("cluster: %v", err)
 	}
-	if lent.err != nil {
-		t.Fatalf("cluster: %v", lent.err)
-	}
-	c := lent.c
+	c.lending.Lock()
+	defer c.lending.Unlock()
 	if err := c.claim.take(alone, c.ready); err != nil {
 		t.Fatalf("cluster: %v", err)
 	}
-	// What the test makes it drops later, so before this.
-	t.Cleanup(func() {
-		if err := c.giveBack(t); err != nil {
-			t.Errorf("cluster: %v", err)
-		}
-	})
 	ctx, cancel := limited(t, healLimit)
 	defer cancel()
 	if err := c.heal(ctx); err != nil {
-		t.Fatalf("cluster: %v", err)
+		t.Fatalf("cluster: %v", errors.Join(err, c.claim.giveBack()))
 	}
 	return c
 }
 
 // giveBack ends a test's use, and mends first what nobody else may find harmed.
-func (c *Cluster) giveBack(t testing.TB) error {
-	lent.Lock()
-	defer lent.Unlock()
-	var err error
-	if c.isHarmed() {
-		ctx, cancel := limited(t, healLimit)
-		defer cancel()
-		err = c.heal(ctx)
+func (c *Cluster) giveBack(t testing.TB) {
+	t.Helper()
+	c.lending.Lock()
+	defer c.lending.Unlock()
+	ctx, cancel := limited(t, healLimit)
+	defer cancel()
+	if err := errors.Join(c.heal(ctx), c.claim.giveBack()); err != nil {
+		t.Errorf("cluster: %v", err)
 	}
-	return errors.Join(err, c.claim.giveBack())
 }
 
 // limited is a context for work that t must see done even when it is cleaning up.
@@ -130,30 +132,45 @@ func limited(t testing.TB, limit time.Duration) (context.Context, context.Cancel
 	return context.WithTimeout(context.WithoutCancel(t.Context()), limit)
 }
 
-// open finds the cluster that is up in dir, or the checkout's where dir is "".
-func open(dir string) (*Cluster, error) {
+// find is the cluster of dir, or where dir is "" the checkout's for tests that are alone,
+// or the other.
+func find(dir string, alone bool) (*Cluster, error) {
 	root, err := repository()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{script: filepath.Join(root, "scripts", "cluster"), harmed: true}
+	own := dir == ""
 	switch {
-	case dir == "":
-		c.own, c.dir = true, filepath.Join(root, ".cache", "cluster-test")
-		err = os.MkdirAll(c.dir, 0o777)
-	case filepath.IsAbs(dir):
-		c.dir = dir
-	default:
-		c.dir = filepath.Join(root, dir)
+	case own && alone:
+		dir = ".cache/cluster-harm"
+	case own:
+		dir = ".cache/cluster-test"
 	}
-	if err == nil && !c.own {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root, dir)
+	}
+	lent.Lock()
+	defer lent.Unlock()
+	if c := lent.clusters[dir]; c != nil {
+		return c, nil
+	}
+	c := &Cluster{dir: dir, script: filepath.Join(root, "scripts", "cluster"), own: own, claim: claimOn(dir), harmed: true}
+	if own {
+		err = os.MkdirAll(dir, 0o777)
+	} else {
 		err = c.load()
 	}
-	c.claim = claimOn(c.dir)
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	if lent.clusters == nil {
+		lent.clusters = map[string]*Cluster{}
+	}
+	lent.clusters[dir] = c
+	return c, nil
 }
 
-// ready says whether the cluster may be used: the checkout's where it is whole, which it is
+// ready says whether the cluster may be used: one of the checkout's where it is whole, which it is
 // made if nobody else uses it, and another as it is, since heal mends it.
 func (c *Cluster) ready(alone bool) (bool, error) {
 	if !c.own {

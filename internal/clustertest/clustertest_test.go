@@ -115,7 +115,7 @@ func TestKilledDaemonsAreStartedForTheNextTest(t *testing.T) {
 	for _, name := range oneOfEach(t, c) {
 		t.Run(name, func(t *testing.T) {
 			c.Kill(t, name)
-			c := Get(t)
+			c := Alone(t)
 			if got, want := c.Digest(t, table), digest(); got != want {
 				t.Errorf("the digest is %+v, want %+v", got, want)
 			}
@@ -134,7 +134,7 @@ func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
 				t.Errorf("while %s is frozen: %v", name, err)
 			}
 			c.Thaw(t, name)
-			Get(t)
+			Alone(t)
 			c.Admin(t, "tables")
 		})
 	}
@@ -224,23 +224,29 @@ func TestOthersShareTheClusterOrWait(t *testing.T) {
 
 // TestTheClusterIsGivenBack at the end of the last test that has it.
 func TestTheClusterIsGivenBack(t *testing.T) {
-	var c *Cluster
-	t.Run("two uses", func(t *testing.T) {
-		c = Get(t)
-		t.Run("one of them ends", func(t *testing.T) { Get(t) })
-		if got, err := flock.New(filepath.Join(c.dir, "test.lock")).TryLock(); got || err != nil {
-			t.Errorf("another has it alone: %v, %v", got, err)
+	has := func(t *testing.T, c *Cluster, want bool) {
+		t.Helper()
+		if got := c.claim.use.Locked() || c.claim.use.RLocked(); got != want {
+			t.Errorf("this process has the cluster: %v, want %v", got, want)
 		}
+	}
+	for name, lend := range map[string]func(testing.TB) *Cluster{"shared": Get, "alone": Alone} {
+		t.Run(name, func(t *testing.T) {
+			var c *Cluster
+			t.Run("two uses", func(t *testing.T) {
+				c = lend(t)
+				t.Run("one of them ends", func(t *testing.T) { lend(t) })
+				has(t, c, true)
+			})
+			has(t, c, false)
+		})
+	}
+	var c *Cluster
+	AloneFor(t, func(lent *Cluster) {
+		c = lent
+		has(t, c, true)
 	})
-	other := flock.New(filepath.Join(c.dir, "test.lock"))
-	ctx, cancel := limited(t, claimLimit)
-	defer cancel()
-	if err := lock(ctx, other.TryLockContext); err != nil { // others may have it now
-		t.Fatal(err)
-	}
-	if err := other.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	has(t, c, false)
 }
 
 // TestWhoSharesCannotHaveItAlone would wait for itself.
@@ -265,7 +271,7 @@ func TestNoneSkips(t *testing.T) {
 
 func TestAnEmptyDirectoryIsNoCluster(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := open(dir); err == nil || !strings.Contains(err.Error(), "CLUSTER_DIR="+dir) {
+	if _, err := find(dir, false); err == nil || !strings.Contains(err.Error(), "CLUSTER_DIR="+dir) {
 		t.Errorf("%v, want what to do", err)
 	}
 }

@@ -34,12 +34,6 @@ func (c *Cluster) heal(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cluster) isHarmed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.harmed
-}
-
 func (c *Cluster) mend(ctx context.Context, e *notRunning) error {
 	for _, name := range e.frozen {
 		if _, err := c.run(ctx, "thaw", name); err != nil {

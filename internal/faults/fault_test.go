@@ -40,7 +40,8 @@ var faults = []fault{
 // TestFaults loads a table and extracts from another, all at once and with catalog
 // and answers on HDFS, and has each fault strike when all of them have got somewhere.
 func TestFaults(t *testing.T) {
-	r := newReference(t)
+	var r *reference
+	clustertest.AloneFor(t, func(c *clustertest.Cluster) { r = newReference(t, c) })
 	for i, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			c := clustertest.Alone(t)

@@ -46,7 +46,6 @@ func newHouse(t *testing.T, c *clustertest.Cluster, files string) *house {
 	t.Helper()
 	prepare(t)
 	h := &house{c: c, table: c.Create(t, "d", "split=2", "split=4", "split=5", "split=7", "split=9"), dir: t.TempDir()}
-	t.Cleanup(func() { clustertest.Get(t) }) // who drops the table needs all servers
 	h.write(t, "usertrail.yaml", fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: %q, catalog: %q}\n%s",
 		filepath.Join(home, "logs/{date}/{behaviour}.csv.gz"), h.address(), files+"/catalog", behaviours))
 	return h
@@ -171,9 +170,8 @@ type answer struct {
 	parts map[string]string
 }
 
-func newReference(t *testing.T) *reference {
+func newReference(t *testing.T, c *clustertest.Cluster) *reference {
 	t.Helper()
-	c := clustertest.Alone(t)
 	files := t.TempDir()
 	r := &reference{house: newHouse(t, c, files), answers: map[question]answer{}}
 	began := time.Now()
