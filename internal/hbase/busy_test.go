@@ -223,8 +223,8 @@ func TestWhatFailsForBeingBusyEndsWithTheBudget(t *testing.T) {
 func TestTheRateIsKeptByAllTogether(t *testing.T) {
 	f := filled(t, hbasetest.Config{Servers: 2}, 400, 200)
 	limits := pace.Limits{Gets: 1000, Puts: 1500, Bytes: 100_000}
+	began := time.Now() // the bound counts from when the Pace is made
 	c := dial(t, f, func(cfg *Config) { cfg.Pace = pace.New(limits) })
-	began := time.Now()
 	var work sync.WaitGroup
 	for range 2 {
 		work.Go(func() {
@@ -256,15 +256,15 @@ func TestTheRateIsKeptByAllTogether(t *testing.T) {
 func TestAScanIsPaidForByItsRows(t *testing.T) {
 	f := filled(t, hbasetest.Config{}, 300)
 	limits := pace.Limits{Gets: 400}
-	c := dial(t, f, func(cfg *Config) { cfg.Pace = pace.New(limits) })
 	began := time.Now()
+	c := dial(t, f, func(cfg *Config) { cfg.Pace = pace.New(limits) })
 	s := newSink(t)
 	if err := c.Scan(t.Context(), "t", Scan{}, s.emit); err != nil {
 		t.Fatal(err)
 	}
 	s.check(0, 300)
-	// The rows of the last answer are not waited for, and timers are not exact.
-	if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > 1.1*float64(limits.Gets) {
+	// The rows of the last answer are not waited for.
+	if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > float64(limits.Gets) {
 		t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
 	}
 }
