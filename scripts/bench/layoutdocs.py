@@ -39,6 +39,11 @@ def write_json(figures, path):
         f.write("[\n" + ",\n".join(json.dumps(f) for f in figures) + "\n]\n")
 
 
+def read_json(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
 def of(figures, place):
     return [f for f in figures if f["where"] == place]
 

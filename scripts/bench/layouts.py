@@ -44,22 +44,22 @@ def main(args):
     layouts = some("layout", args.layouts, LAYOUTS)
     where = some("place", args.where, WHERE)
     print(f"{report.machine()}\n{args.records} records of {NIGHTS} nights\n", flush=True)
-    b = Bench(args.records, layouts, args.asked, args.dir or os.path.join(ROOT, "bench", "data", "layouts"))
+    b = Bench(args.records, layouts, args.asked, args.dir or os.path.join(ROOT, "bench", "data", "layouts"), args.json)
+    left = b.take_up(sizes, where)
     proved = min(sizes, key=lambda each: abs(each - PROVED))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     remove(b.dir)
     try:
-        if "hbase" in where:
+        if left and "hbase" in where:
             with cluster.Cluster() as c:
                 os.environ["HADOOP_CONF_DIR"] = c.conf
-                b.run(sizes, where, proved, c)
+                b.run(left, where, proved, c)
         else:
-            b.run(sizes, where, proved, None)
+            b.run(left, where, proved, None)
     finally:
         remove(b.dir)
+    b.figures.sort(key=lambda f: sizes.index(f["each"]))
     print(layoutdocs.tables(b.figures))
-    if args.json:
-        layoutdocs.write_json(b.figures, args.json)
     if args.publish:
         layoutdocs.publish(b.figures, report.machine(), args.records, NIGHTS)
     return 0
@@ -84,12 +84,21 @@ def some(what, text, known):
 class Bench:
     """Where things lie, and the figures so far."""
 
-    def __init__(self, records, layouts, of_one, directory):
-        self.records, self.layouts, self.of_one, self.dir = records, layouts, of_one, directory
+    def __init__(self, records, layouts, of_one, directory, kept):
+        self.records, self.layouts, self.of_one, self.dir, self.kept = records, layouts, of_one, directory, kept
         self.figures = []
         self.logs, self.job, self.files, self.catalog, self.answers, self.asked = (
             os.path.join(directory, name) for name in ("logs", "usertrail.yaml", "trails", "catalog", "answers", "questions.jsonl")
         )
+
+    def take_up(self, sizes, where):
+        """Takes the figures that an earlier run has kept, and returns the sizes that are
+        left: those of which a figure is missing."""
+        kept = layoutdocs.read_json(self.kept) if self.kept and os.path.exists(self.kept) else []
+        found = {(f["each"], f["layout"], f["where"]): f for f in kept if f["records"] == self.records}
+        wanted = {each: [found.get((each, layout, place)) for layout in self.layouts for place in where] for each in sizes}
+        self.figures = [f for figures in wanted.values() if all(figures) for f in figures]
+        return [each for each, figures in wanted.items() if not all(figures)]
 
     def run(self, sizes, where, proved, c):
         for each in sizes:
@@ -99,6 +108,8 @@ class Bench:
                 for place in where:
                     say(f"{each} behaviours a user: {layout}, {place}")
                     self.measure(each, layout, place, c, each == proved)
+            if self.kept:
+                layoutdocs.write_json(self.figures, self.kept)
 
     def make(self, each):
         """Logs and questions of users with so many behaviours each."""
