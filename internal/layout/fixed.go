@@ -240,6 +240,7 @@ func (l Fixed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}
 	var start, stop []byte
 	return &Reads{
+		Timed:   true,
 		Columns: Columns{Prefixes: plainPrefixes(s, q)},
 		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
 			if first == nil {

@@ -93,6 +93,7 @@ func (Game) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	slices.SortFunc(names, bytes.Compare)
 	var start, stop []byte
 	return &Reads{
+		Timed:   true,
 		Columns: Columns{Prefixes: plainPrefixes(s, q)},
 		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
 			if !some {

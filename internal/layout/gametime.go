@@ -89,6 +89,7 @@ func (GameTime) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	seconds, some := utcRangeOf(times)
 	var start, stop []byte
 	return &Reads{
+		Timed:   true,
 		Columns: Columns{Prefixes: prefixes},
 		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
 			if !some {

@@ -110,6 +110,9 @@ type Reads struct {
 	// Rows yields, ascending, every row that a user can have. It is nil where a user can
 	// have more rows than can be told.
 	Rows func(key []byte, yield func(row []byte) bool) bool
+	// Timed says that Ranges and Columns hold next to nothing of other times than are
+	// asked for.
+	Timed bool
 	// Fuzzy match the rows of all users alike, each in some bytes; nil where no bytes have
 	// the same place in every row.
 	Fuzzy []Fuzzy

@@ -66,6 +66,7 @@ func (l Reversed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}
 	var start, stop, row []byte
 	return &Reads{
+		Timed:   q.Times == nil,
 		Columns: Columns{Prefixes: prefixes},
 		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
 			start = rowkey.AppendDate(append(start[:0], key...), q.Span.From)

@@ -387,6 +387,7 @@ func TestReadsAnswer(t *testing.T) {
 				q.check(t, way+", all there is", all)
 			}
 			q.checkOthers(t, ways["merged"](s))
+			q.checkTimes(t, ways["merged"](s))
 		}
 	})
 }
@@ -439,6 +440,22 @@ func (q *reading) checkOthers(t *testing.T, all []*cell.Cell) {
 		}
 		if !q.asked(string(user)) && (q.ranges.hasRow(string(c.Row)) || q.rows != nil && q.rows.hasRow(string(c.Row))) {
 			t.Fatalf("%s: row %q of user %q is read", q, c.Row, user)
+		}
+	}
+}
+
+// checkTimes checks that of a question whose reads are Timed nothing else is read of the
+// table than of its times, to the second.
+func (q *reading) checkTimes(t *testing.T, all []*cell.Cell) {
+	t.Helper()
+	if !q.reads.Timed {
+		return
+	}
+	timely := q.timely(q.ranges)
+	first, last := timely.millis[0]-1000, timely.millis[1]+1000
+	for _, c := range q.ranges.of(all) {
+		if c.Time < first || c.Time > last {
+			t.Fatalf("%s: %s is read, which is not of the times from %d to %d", q, c, first, last)
 		}
 	}
 }

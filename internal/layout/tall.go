@@ -71,6 +71,7 @@ func (Tall) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	none := t.First > t.Last
 	var start, stop []byte
 	return &Reads{
+		Timed: true,
 		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
 			if none {
 				return true

@@ -74,6 +74,7 @@ func (Wide) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	none := t.First > t.Last
 	var stop []byte
 	return &Reads{
+		Timed:   true,
 		Columns: Columns{From: from, To: to},
 		Ranges: func(key []byte, yield func(start, stop []byte) bool) bool {
 			stop = append(append(stop[:0], key...), 0)

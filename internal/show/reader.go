@@ -137,7 +137,7 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 
 // query asks for the user's rows of the days and fields in w.
 func (a *Asked) query(w layout.Want) (table.Query, error) {
-	where, err := fetch.NewWhere(a.layout, a.Schema, w, fetch.Scan)
+	where, err := fetch.NewWhere(a.layout, a.Schema, w, fetch.Auto)
 	if err != nil {
 		return table.Query{}, err
 	}

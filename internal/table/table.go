@@ -79,6 +79,8 @@ type Query struct {
 	// Times bound the behaviours' times more closely than Span; nil does not. A table
 	// may leave out cells of other times.
 	Times *layout.Times
+	// Timed says that Ranges, with Columns, hold next to nothing of other times.
+	Timed bool
 	// Columns are those asked for. A table may leave out others.
 	Columns layout.Columns
 	// Newest asks only for the first so many rows of each range, or columns of each row,

@@ -194,26 +194,41 @@ func together(all ...wire.Filter) wire.Filter {
 // scan reads ranges, many by one scan.
 func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
 	for ranges := range chunks(q.Ranges, scanRanges) {
-		s := a.scanOf(ranges[0].Start, ranges[len(ranges)-1].End, q.Once)
-		if len(ranges) > 1 {
-			rows := make([]wire.RowRange, len(ranges))
-			for i, r := range ranges {
-				rows[i] = wire.RowRange{Start: r.Start, Stop: r.End}
-			}
-			in, err := wire.RowRanges(rows...)
-			if err != nil {
-				return err
-			}
-			s.Filter = in
-			if a.filter != nil {
-				s.Filter = wire.AllOf(in, a.filter)
-			}
+		s, err := a.scanOver(ranges, q)
+		if err != nil {
+			return err
 		}
 		if err := t.client.Scan(ctx, t.address.Table, s, emit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// scanOver jumps from range to range.
+func (a *asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
+	s := a.scanOf(ranges[0].Start, ranges[len(ranges)-1].End, q.Once)
+	if len(ranges) == 1 {
+		return s, nil
+	}
+	rows := make([]wire.RowRange, len(ranges))
+	for i, r := range ranges {
+		rows[i] = wire.RowRange{Start: r.Start, Stop: r.End}
+	}
+	in, err := wire.RowRanges(rows...)
+	if err != nil {
+		return hbase.Scan{}, err
+	}
+	if q.Timed {
+		// A server looks at a cell's time before it asks the filter where to go on, so
+		// what lies between the ranges it would go through cell by cell.
+		s.Time = wire.TimeRange{}
+	}
+	s.Filter = in
+	if a.filter != nil {
+		s.Filter = wire.AllOf(in, a.filter)
+	}
+	return s, nil
 }
 
 // first reads the first rows of each range, several ranges at once unless rows must come
