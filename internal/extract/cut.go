@@ -76,7 +76,7 @@ func (s slice) key() []byte {
 }
 
 // A knife cuts the stream of trails into parts. A part ends with the user with
-// whom it reaches PartEvents, so parts depend on nothing but the trails.
+// whom it reaches partEvents, so parts depend on nothing but the trails.
 //
 // Of a question that is cut into pieces a part also ends with its piece.
 type knife struct {
@@ -128,7 +128,7 @@ func (k *knife) add(s slice) error {
 	}
 	p.users = append(p.users, s)
 	p.events += int64(s.to - s.from)
-	if p.events < PartEvents {
+	if p.events < int64(partEvents) {
 		return nil
 	}
 	return k.end(s.key())

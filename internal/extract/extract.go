@@ -6,7 +6,7 @@
 //	fetch     many lots are read at once, and come back in order
 //	sift      each user is judged by the behaviours in its trail, and what does
 //	          not come out is taken away
-//	cut       their trails are cut into parts of about PartEvents behaviours, a
+//	cut       their trails are cut into parts of about partEvents behaviours, a
 //	          user whole in one part
 //	write     many parts are sorted by user ID and written at once, as Output says
 //	publish   the directory appears by one rename
@@ -34,7 +34,7 @@
 // # Memory
 //
 // 2 × Workers lots of about 16,000 records are in flight, and Workers + 1 parts
-// of about PartEvents; a user with more behaviours than that is held whole. That
+// of about partEvents; a user with more behaviours than that is held whole. That
 // is workerMemory for each worker, so Config.Memory bounds how many there are. The
 // list of users is held to the end; what it takes is not there for workers.
 package extract
@@ -58,8 +58,9 @@ import (
 	"usertrail/internal/userlist"
 )
 
-// PartEvents is about how many behaviours a part holds.
-const PartEvents = 128 << 10
+// partEvents is about how many behaviours a part holds. Tests have fewer, so that a
+// small answer has several parts.
+var partEvents = 128 << 10
 
 const (
 	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.

@@ -109,7 +109,8 @@ func (o *Output) newFile(w io.Writer, s trailfile.Schema) (fileWriter, error) {
 	case Arrow:
 		return arrowfile.NewWriter(w, s)
 	}
-	return trailfile.NewWriter(w, s, trailfile.Options{GroupRows: groupRows})
+	// A part is one row group, unless one of its users is very busy.
+	return trailfile.NewWriter(w, s, trailfile.Options{GroupRows: partEvents * 3 / 2})
 }
 
 // shape settles which columns come out.

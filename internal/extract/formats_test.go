@@ -319,7 +319,7 @@ func (h *house) streamed(t *testing.T, q testworld.Question, o extract.Output, t
 
 // TestAStreamIsThePartsInOrder, with one header.
 func TestAStreamIsThePartsInOrder(t *testing.T) {
-	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
+	h, q := severalParts(t)
 	for _, f := range []extract.Format{extract.CSV, extract.JSONL} {
 		u := plain
 		u.output.Format = f

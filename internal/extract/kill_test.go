@@ -40,7 +40,11 @@ type errand struct {
 	Pieces          []extract.Piece
 }
 
+// partEvents is about how many behaviours a part holds here.
+const partEvents = 16 << 10
+
 func TestMain(m *testing.M) {
+	extract.CutAt(partEvents)
 	if text := os.Getenv(childEnv); text != "" {
 		if err := runErrand(context.Background(), text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -257,6 +261,15 @@ const (
 	whoOrders = 13
 )
 
+// severalUsers is how many users severalParts has.
+const severalUsers = 500
+
+// severalParts is a crowd whose logins make two and a half parts.
+func severalParts(t *testing.T) (*house, testworld.Question) {
+	t.Helper()
+	return crowd(t, severalUsers, partEvents*5/2/severalUsers)
+}
+
 // picky is q with conditions that keep the users of a crowd who are like the others.
 func picky(q testworld.Question) testworld.Question {
 	q.Conditions = testworld.Conditions{
@@ -272,8 +285,7 @@ func picky(q testworld.Question) testworld.Question {
 // done. In between OUT is not there; in the end it is the undisturbed one's, with its
 // counts: with conditions and without, and where rows alone tell who may stay.
 func TestKilledExtractsGoOn(t *testing.T) {
-	const users = 2000
-	h, q := crowd(t, users, extract.PartEvents*5/2/users)
+	h, q := severalParts(t)
 	for name, e := range map[string]errand{
 		"everything":              {Question: q},
 		"conditions":              {Question: picky(q)},
@@ -287,7 +299,7 @@ func TestKilledExtractsGoOn(t *testing.T) {
 				t.Fatalf("%d parts, want several", len(onlyParts(want)))
 			}
 			if len(e.Question.Conditions.Steps) > 0 {
-				checkFunnel(t, want[extract.ManifestName], users)
+				checkFunnel(t, want[extract.ManifestName], severalUsers)
 			}
 			e.Out = filepath.Join(h.dir, name, "out")
 			killOn(t, h, e, length, want)
@@ -343,7 +355,7 @@ func killOn(t *testing.T, h *house, e errand, length time.Duration, want map[str
 // TestGoingOnKeepsFinishedParts fails an extract as it writes its last part: the
 // next one writes that part alone.
 func TestGoingOnKeepsFinishedParts(t *testing.T) {
-	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
+	h, q := severalParts(t)
 	for last, o := range map[string]extract.Output{
 		"part-00002.parquet": {},
 		"part-00002.jsonl":   {Format: extract.JSONL, Partition: "behaviour"},

@@ -18,9 +18,6 @@ import (
 // stay in the processor's cache until they are encoded.
 const batchRows = 4 << 10
 
-// groupRows lets a part be one row group, unless one of its users is very busy.
-const groupRows = PartEvents * 3 / 2
-
 // A partWriter writes parts, one after the other.
 type partWriter struct {
 	q      *question

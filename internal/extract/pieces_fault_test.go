@@ -157,14 +157,13 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 // TestKilledPiecesGoOn kills workers and commits with SIGKILL, two at the same pieces,
 // and goes on until one is done.
 func TestKilledPiecesGoOn(t *testing.T) {
-	const users = 2000
-	h, q := crowd(t, users, extract.PartEvents*5/2/users)
+	h, q := severalParts(t)
 	for name, e := range map[string]errand{
 		"everything":              {Question: q},
 		"conditions of rows only": {Question: picky(q), Unrolled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := turn{name: "trails", workers: 2, pieceSize: extract.PartEvents * 5 / 4, unrolled: e.Unrolled}
+			u := turn{name: "trails", workers: 2, pieceSize: partEvents * 5 / 4, unrolled: e.Unrolled}
 			clean := filepath.Join(h.dir, "clean pieces", name)
 			if _, err := h.ask(t.Context(), e.Question, u, clean); err != nil {
 				t.Fatal(err)
@@ -196,7 +195,7 @@ func linesOf(t *testing.T, h *house, e errand, u turn) []extract.Piece {
 // TestAPieceGoesOnAfterItsLastWholePart fails a piece as it writes its last part: the
 // next worker writes that part alone.
 func TestAPieceGoesOnAfterItsLastWholePart(t *testing.T) {
-	h, q := crowd(t, 2000, extract.PartEvents*5/2/2000)
+	h, q := severalParts(t)
 	u := turn{name: "trails", workers: 1, pieceSize: 1 << 40}
 	out := filepath.Join(h.dir, "out")
 	pieces, err := h.plan(t.Context(), q, u, out)
