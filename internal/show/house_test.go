@@ -113,19 +113,23 @@ func (h *house) open(t testing.TB) table.Loader {
 	return opened
 }
 
-// A spy remembers which days are read, and counts the cells.
+// A spy remembers which days are read, and counts the cells, and the reads by ranges.
 type spy struct {
 	table.Loader
 
-	mu    sync.Mutex
-	spans []behaviour.Span
-	cells int
+	mu     sync.Mutex
+	spans  []behaviour.Span
+	cells  int
+	ranges int
 }
 
 func (s *spy) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spans = append(s.spans, q.Span)
+	if q.Ranges != nil {
+		s.ranges++
+	}
 	return s.Loader.Read(ctx, q, func(c *cell.Cell) error {
 		s.cells++
 		return emit(c)

@@ -317,3 +317,22 @@ func TestWhoIsNotThereIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsThatLieApartAreNamed shows trails of a layout in which those of a user lie far
+// apart: a scan from one to the next would pass by what is between them.
+func TestRowsThatLieApartAreNamed(t *testing.T) {
+	first := behaviour.DateOf(2014, 1, 1)
+	h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", "hashed"))
+	h.deliver(t, first.String()+"/play.csv", []byte(fmt.Sprintf("user_id,time,programme,seconds\nu,%d,p,1\n", int64(first)*day)))
+	s := &spy{Loader: h.load(t, behaviour.Span{From: first, To: first})}
+	for what, c := range map[string]show.Config{"all": {}, "latest": {Latest: 10}, "a type": {Types: []string{"play"}}} {
+		c.Table, c.User = s, "u"
+		var g gatherer
+		if _, _, err := show.Page(t.Context(), c, &g); err != nil || len(g.rows) != 1 {
+			t.Fatalf("%s: %d behaviours, %v; want one", what, len(g.rows), err)
+		}
+		if s.ranges > 0 || len(s.spans) == 0 {
+			t.Errorf("%s: %d of %d reads were by ranges", what, s.ranges, len(s.spans))
+		}
+	}
+}
