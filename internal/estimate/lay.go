@@ -31,6 +31,7 @@ type Layout struct {
 	Sifts    bool  // what cells of such rows are of, their columns tell
 	AllDays  bool  // what is passed over is not bounded by the days that are asked for
 	TimeRows bool  // it is bounded by times of the day, too
+	Ranged   bool  // ranges of rows and columns hold nothing of other times
 	Apart    bool  // a user's rows do not lie side by side
 	Unnamed  bool  // which rows a user has cannot be told
 	Named    int64 // how many a user has where they can; 0: one for each behaviour and day
@@ -128,14 +129,15 @@ func (f *Facts) Pushed(p *Plan) []string {
 			out = append(out, what)
 		}
 	}
-	servers := p.Name == Get || p.Name == Scan
+	servers, newest := p.Name == Get || p.Name == Scan, f.Newest > 0 && !f.Whole
+	jumps := servers && f.Ranged && (f.Columns || p.Name == Scan && !newest) // over what is of other times
 	push("rows by name", p.Name == Get)
 	push("ranges of rows", p.Name != Get)
-	push("files of other times", true)
-	push("time range", servers)
+	push("files of other times", !jumps)
+	push("time range", servers && !jumps)
 	push("columns", f.Prefixes && servers)
 	push("column range", f.Columns)
-	push("newest", f.Newest > 0 && !f.Whole)
+	push("newest", newest)
 	push("values", f.Tested && !f.Whole && servers)
 	push("versions", f.Versions > 0 && p.Name != Files)
 	push("fuzzy rows", f.Fuzzy && p.Settle == ByWalk && servers)

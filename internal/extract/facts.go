@@ -36,7 +36,7 @@ func (q *question) lay(f *estimate.Facts) {
 	r, traits := &q.reach, q.info.Layout.Traits()
 	f.Layout = estimate.Layout{
 		Name: q.info.Layout.Name(), Row: q.grain.holds(), Prefixes: r.prefixes, Columns: r.columns,
-		KindRows: r.kinds, Sifts: r.sifts, AllDays: !r.dates, TimeRows: r.times,
+		KindRows: r.kinds, Sifts: r.sifts, AllDays: !r.dates, TimeRows: r.times, Ranged: r.timed,
 		Apart: !traits.Together, Unnamed: !r.listed, Named: int64(r.named), Fuzzy: r.fuzzy, Versions: traits.Versions,
 	}
 	f.Window = estimate.Window{Timed: q.window.times != nil, Within: q.within(), Newest: int64(q.window.newest), Tested: q.window.where != nil}

@@ -149,6 +149,7 @@ type reach struct {
 	listed bool // rows can be named,
 	named  int  // so many of a user, where that is the same for all spans
 	fuzzy  bool // rows of a day can be told whoever the user is
+	timed  bool // there is nothing of other times in what is read
 
 	prefixes, columns bool // columns are asked for by how they begin; from one up to another
 }
@@ -192,8 +193,8 @@ func reachOf(l layout.Layout, s *behaviour.Schema, want layout.Want) (r reach, e
 	if err != nil {
 		return r, err
 	}
-	r.prefixes, r.columns = reads.Columns.Prefixes != nil, reads.Columns.From != nil || reads.Columns.To != nil
-	r.fuzzy, r.listed = reads.Fuzzy != nil, reads.Rows != nil
+	r.prefixes, r.columns = reads.Columns.Prefixes != nil, reads.Columns.Bounded()
+	r.fuzzy, r.listed, r.timed = reads.Fuzzy != nil, reads.Rows != nil, reads.Timed
 	if r.listed && !r.dates {
 		reads.Rows(key, func([]byte) bool { r.named++; return true })
 	}

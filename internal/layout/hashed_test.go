@@ -185,7 +185,7 @@ func TestHashedAsksForTheRemark(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%q", reads.Columns.Prefixes); got != c.want || reads.Columns.From != nil || reads.Columns.To != nil {
+		if got := fmt.Sprintf("%q", reads.Columns.Prefixes); got != c.want || reads.Columns.Bounded() {
 			t.Errorf("kinds %v, fields %v: asks for %s, want %s", c.kinds, c.fields, got, c.want)
 		}
 	}

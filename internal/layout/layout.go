@@ -126,6 +126,9 @@ type Columns struct {
 	From, To []byte
 }
 
+// Bounded says whether they are asked for from one, or up to another.
+func (c *Columns) Bounded() bool { return c.From != nil || c.To != nil }
+
 // A Fuzzy matches rows that begin with Row, but for the bytes where Any is true.
 type Fuzzy struct {
 	Row []byte

@@ -34,6 +34,7 @@ const (
 // servers leave out, and files that have nothing of its times are not opened.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Exist {
+		q.Timed = q.Timed && !q.Columns.Bounded()
 		q.Columns, q.Newest, q.Where = layout.Columns{}, 0, nil
 	}
 	rows, cells := q.First(t.Layout())
@@ -45,6 +46,9 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 	}
 	if a.filter, err = t.cellFilter(&q); err != nil {
 		return err
+	}
+	if q.Timed && q.Columns.Bounded() {
+		a.jump()
 	}
 	switch {
 	case q.Ranges == nil:
@@ -68,6 +72,11 @@ type asked struct {
 	cells    uint32 // the first so many of a row; 0 is all
 	rows     int    // the first so many of a range; 0 is all
 }
+
+// jump lets a filter lead from one place to the next. A server looks at a cell's time before
+// it asks the filter where to go on, so with a time range it would go through all that
+// lies between them, cell by cell.
+func (a *asked) jump() { a.times = wire.TimeRange{} }
 
 func (a *asked) get() wire.Get {
 	return wire.Get{Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions, StoreLimit: a.cells, CacheBlocks: true}
@@ -129,7 +138,7 @@ func (t *Table) cellFilter(q *table.Query) (wire.Filter, error) {
 		}
 		all = append(all, f)
 	}
-	if q.Columns.From != nil || q.Columns.To != nil {
+	if q.Columns.Bounded() {
 		all = append(all, wire.ColumnRange(q.Columns.From, q.Columns.To))
 	}
 	if q.Where != nil {
@@ -206,11 +215,15 @@ func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*c
 }
 
 // scanOver jumps from range to range.
-func (a *asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
-	s := a.scanOf(ranges[0].Start, ranges[len(ranges)-1].End, q.Once)
+func (a asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
+	start, stop := ranges[0].Start, ranges[len(ranges)-1].End
 	if len(ranges) == 1 {
-		return s, nil
+		return a.scanOf(start, stop, q.Once), nil
 	}
+	if q.Timed {
+		a.jump()
+	}
+	s := a.scanOf(start, stop, q.Once)
 	rows := make([]wire.RowRange, len(ranges))
 	for i, r := range ranges {
 		rows[i] = wire.RowRange{Start: r.Start, Stop: r.End}
@@ -218,11 +231,6 @@ func (a *asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, err
 	in, err := wire.RowRanges(rows...)
 	if err != nil {
 		return hbase.Scan{}, err
-	}
-	if q.Timed {
-		// A server looks at a cell's time before it asks the filter where to go on, so
-		// what lies between the ranges it would go through cell by cell.
-		s.Time = wire.TimeRange{}
 	}
 	s.Filter = in
 	if a.filter != nil {
