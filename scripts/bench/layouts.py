@@ -53,12 +53,12 @@ def main(args):
         if left and "hbase" in where:
             with cluster.Cluster() as c:
                 os.environ["HADOOP_CONF_DIR"] = c.conf
-                b.run(left, where, proved, c)
+                b.run(left, proved, c)
         else:
-            b.run(left, where, proved, None)
+            b.run(left, proved, None)
     finally:
         remove(b.dir)
-    b.figures.sort(key=lambda f: sizes.index(f["each"]))
+    b.figures.sort(key=lambda f: (sizes.index(f["each"]), layouts.index(f["layout"]), where.index(f["where"])))
     print(layoutdocs.tables(b.figures))
     if args.publish:
         layoutdocs.publish(b.figures, report.machine(), args.records, NIGHTS)
@@ -86,30 +86,56 @@ class Bench:
 
     def __init__(self, records, layouts, of_one, directory, kept):
         self.records, self.layouts, self.of_one, self.dir, self.kept = records, layouts, of_one, directory, kept
-        self.figures = []
+        self.figures, self.others, self.warm = [], [], False
         self.logs, self.job, self.files, self.catalog, self.answers, self.asked = (
             os.path.join(directory, name) for name in ("logs", "usertrail.yaml", "trails", "catalog", "answers", "questions.jsonl")
         )
 
     def take_up(self, sizes, where):
-        """Takes the figures that an earlier run has kept, and returns the sizes that are
-        left: those of which a figure is missing."""
+        """Takes the figures that an earlier run has kept, and returns by size what is left
+        to measure, as (layout, place). What the first of them answers the others are
+        compared with, so it is measured again wherever one is."""
         kept = layoutdocs.read_json(self.kept) if self.kept and os.path.exists(self.kept) else []
-        found = {(f["each"], f["layout"], f["where"]): f for f in kept if f["records"] == self.records}
-        wanted = {each: [found.get((each, layout, place)) for layout in self.layouts for place in where] for each in sizes}
-        self.figures = [f for figures in wanted.values() if all(figures) for f in figures]
-        return [each for each, figures in wanted.items() if not all(figures)]
-
-    def run(self, sizes, where, proved, c):
+        all_of = [(layout, place) for layout in self.layouts for place in where]
+        found, left = {}, {}
+        for f in kept:
+            if f["records"] == self.records and f["each"] in sizes and (f["layout"], f["where"]) in all_of:
+                found[f["each"], f["layout"], f["where"]] = f
+            else:
+                self.others.append(f)
         for each in sizes:
+            missing = [x for x in all_of if (each, *x) not in found]
+            if missing and missing != all_of and missing[0] != all_of[0]:
+                missing.insert(0, all_of[0])
+                del found[each, *all_of[0]]
+            if missing:
+                left[each] = missing
+        self.figures = [found[each, *x] for each in sizes for x in all_of if (each, *x) in found]
+        return left
+
+    def run(self, left, proved, c):
+        for each, all_of in left.items():
             self.make(each)
             self.digests = None
-            for layout in self.layouts:
-                for place in where:
-                    say(f"{each} behaviours a user: {layout}, {place}")
-                    self.measure(each, layout, place, c, each == proved)
-            if self.kept:
-                layoutdocs.write_json(self.figures, self.kept)
+            for layout, place in all_of:
+                if place == "hbase" and not self.warm:
+                    self.warm_up(layout, c)
+                say(f"{each} behaviours a user: {layout}, {place}")
+                self.measure(each, layout, place, c, each == proved)
+                if self.kept:
+                    layoutdocs.write_json(self.figures + self.others, self.kept)
+
+    def warm_up(self, layout, c):
+        """Has servers that have just begun do once what is measured after it: until then
+        Java compiles."""
+        say(f"warming up: {layout}, hbase")
+        t = Live(self, layout, c)
+        try:
+            t.load()
+            self.ask(t.address, False)
+        finally:
+            t.remove()
+        self.warm = True
 
     def make(self, each):
         """Logs and questions of users with so many behaviours each."""
