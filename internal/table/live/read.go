@@ -23,6 +23,10 @@ const (
 	// the same with 64 to 1000, and half as much again with 16.
 	scanRanges = 256
 
+	// scansAtOnce is how many of them are under way, so that servers have something to
+	// do while others wait for their disks.
+	scansAtOnce = 4
+
 	// newestScans is how many ranges are read at once of which only the first rows are
 	// wanted, each by a scan of its own; the client bounds what a server gets of it.
 	newestScans = 16
@@ -202,16 +206,13 @@ func together(all ...wire.Filter) wire.Filter {
 
 // scan reads ranges, many by one scan.
 func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
-	for ranges := range chunks(q.Ranges, scanRanges) {
-		s, err := a.scanOver(ranges, q)
-		if err != nil {
-			return err
+	return t.scans(ctx, q, emit, scansAtOnce, func(yield func(hbase.Scan, error) bool) {
+		for ranges := range chunks(q.Ranges, scanRanges) {
+			if !yield(a.scanOver(ranges, q)) {
+				return
+			}
 		}
-		if err := t.client.Scan(ctx, t.address.Table, s, emit); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // scanOver jumps from range to range.
@@ -239,21 +240,33 @@ func (a asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, erro
 	return s, nil
 }
 
-// first reads the first rows of each range, several ranges at once unless rows must come
-// in order.
+// first reads the first rows of each range.
 func (t *Table) first(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
+	return t.scans(ctx, q, emit, newestScans, func(yield func(hbase.Scan, error) bool) {
+		for r := range q.Ranges {
+			if !yield(a.scanOf(bytes.Clone(r.Start), bytes.Clone(r.End), q.Once), nil) {
+				return
+			}
+		}
+	})
+}
+
+// scans makes scans, up to so many at once unless rows must come in order.
+func (t *Table) scans(ctx context.Context, q *table.Query, emit func(*cell.Cell) error, atOnce int, all iter.Seq2[hbase.Scan, error]) error {
 	g, each := errgroup.WithContext(ctx)
-	g.SetLimit(newestScans)
+	g.SetLimit(atOnce)
 	if q.Ordered {
 		g.SetLimit(1)
 	}
 	out := &door{emit: emit}
-	for r := range q.Ranges {
+	for s, err := range all {
 		if each.Err() != nil {
 			break
 		}
-		s := a.scanOf(bytes.Clone(r.Start), bytes.Clone(r.End), q.Once)
 		g.Go(func() error {
+			if err != nil {
+				return err
+			}
 			p := passage{door: out}
 			defer p.leave()
 			return t.client.Scan(each, t.address.Table, s, p.emit)
