@@ -35,6 +35,9 @@ SPAN = ["--from", DATES[0], "--to", DATES[-1]]
 REGIONS = 12
 TABLE = "benchlayout"
 
+# Of a RegionServer: what three of them keep of a table is all of it, in every layout.
+HEAP = "4g"
+
 # The size nearest to this is the one at which DuckDB is asked, too.
 PROVED = 100
 
@@ -51,7 +54,7 @@ def main(args):
     remove(b.dir)
     try:
         if left and "hbase" in where:
-            with cluster.Cluster() as c:
+            with cluster.Cluster(HEAP) as c:
                 os.environ["HADOOP_CONF_DIR"] = c.conf
                 b.run(left, proved, c)
         else:
