@@ -28,14 +28,14 @@ PATIENCE = 120  # seconds
 
 
 class Cluster:
-    """Up within a with statement, and gone after it; heap is that of a RegionServer, of
-    which two fifths are its block cache."""
+    """Up within a with statement, and gone after it. Settings are what scripts/cluster takes
+    from the environment, beside those of all benchmarks."""
 
-    def __init__(self, heap="1536m"):
-        self.heap = heap
+    def __init__(self, **settings):
+        self.settings = SETTINGS | settings
 
     def __enter__(self):
-        os.environ.update(SETTINGS, CLUSTER_HEAP=self.heap)
+        os.environ.update(self.settings)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         say("bringing a cluster up")
         try:

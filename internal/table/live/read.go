@@ -35,7 +35,8 @@ const (
 // Read implements table.Table. Rows are asked for by Multis of Gets; ranges by
 // scans that jump from range to range on the server, or by one for each range where
 // the first rows of each are wanted. All that the query leaves out of a row the
-// servers leave out, and files that have nothing of its times are not opened.
+// servers leave out, and files that have nothing of its times are not opened, unless a
+// filter jumps over what they have.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Exist {
 		q.Timed = q.Timed && !q.Columns.Bounded()
@@ -52,7 +53,7 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 		return err
 	}
 	if q.Timed && q.Columns.Bounded() {
-		a.jump()
+		a.times = untimed
 	}
 	switch {
 	case q.Ranges == nil:
@@ -77,10 +78,10 @@ type asked struct {
 	rows     int    // the first so many of a range; 0 is all
 }
 
-// jump lets a filter lead from one place to the next. A server looks at a cell's time before
-// it asks the filter where to go on, so with a time range it would go through all that
-// lies between them, cell by cell.
-func (a *asked) jump() { a.times = wire.TimeRange{} }
+// untimed lets a filter lead from one place to the next. A server looks at a cell's time
+// before it asks the filter where to go on, so with a time range it would go through all
+// that lies between them, cell by cell.
+var untimed wire.TimeRange
 
 func (a *asked) get() wire.Get {
 	return wire.Get{Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions, StoreLimit: a.cells, CacheBlocks: true}
@@ -216,15 +217,14 @@ func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*c
 }
 
 // scanOver jumps from range to range.
-func (a asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
-	start, stop := ranges[0].Start, ranges[len(ranges)-1].End
+func (a *asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
+	s := a.scanOf(ranges[0].Start, ranges[len(ranges)-1].End, q.Once)
 	if len(ranges) == 1 {
-		return a.scanOf(start, stop, q.Once), nil
+		return s, nil
 	}
 	if q.Timed {
-		a.jump()
+		s.Time = untimed
 	}
-	s := a.scanOf(start, stop, q.Once)
 	rows := make([]wire.RowRange, len(ranges))
 	for i, r := range ranges {
 		rows[i] = wire.RowRange{Start: r.Start, Stop: r.End}
