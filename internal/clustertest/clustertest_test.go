@@ -155,6 +155,25 @@ func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
 	}
 }
 
+// TestOthersDoNotHearOfARestart asks as another process would, whose connection is to the
+// NameNode of before.
+func TestOthersDoNotHearOfARestart(t *testing.T) {
+	c := Alone(t)
+	ctx, cancel := limited(t, healLimit)
+	defer cancel()
+	dir := c.HDFS(t)
+	var other admin
+	t.Cleanup(other.close)
+	for _, word := range []string{"before", "after"} {
+		if _, err := other.ask(ctx, c, []string{"mkdir", dir + "/" + word}); err != nil {
+			t.Fatalf("%s the restart: %v", word, err)
+		}
+		if word == "before" {
+			c.Restart(t, "nn")
+		}
+	}
+}
+
 func TestPermissionsAreChecked(t *testing.T) {
 	c := Get(t)
 	table := filled(t, c)

@@ -81,19 +81,31 @@ public class Admin implements AutoCloseable {
   private final Configuration conf = HBaseConfiguration.create();
   private final Connection connection;
   private final org.apache.hadoop.hbase.client.Admin admin;
+  private final Connection patient;
+  private final org.apache.hadoop.hbase.client.Admin assignments;
   private final FileSystem files;
 
   private Admin() throws IOException {
     // Gives up on a server that is gone within seconds, so that the caller can see to it.
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 6);
     conf.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, 10_000);
+    // A NameNode that somebody restarted is asked again, ten times after half a second.
+    conf.setBoolean("dfs.client.retry.policy.enabled", true);
+    conf.set("dfs.client.retry.policy.spec", "500,10");
     connection = ConnectionFactory.createConnection(conf);
     admin = connection.getAdmin();
+    // A call to the master that assigns a region lasts until it is done, and cannot be made twice.
+    Configuration slow = new Configuration(conf);
+    slow.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, (int) LIMIT_MS);
+    patient = ConnectionFactory.createConnection(slow);
+    assignments = patient.getAdmin();
     files = FileSystem.get(conf);
   }
 
   @Override
   public void close() throws IOException {
+    assignments.close();
+    patient.close();
     admin.close();
     connection.close();
   }
@@ -154,13 +166,13 @@ public class Admin implements AutoCloseable {
       case "merge":
         return done(admin.mergeRegionsAsync(new byte[][] {bytes(w[1]), bytes(w[2])}, false));
       case "move":
-        admin.move(bytes(w[1]), server(w[2]));
+        assignments.move(bytes(w[1]), server(w[2]));
         return List.of();
       case "unassign":
-        admin.unassign(bytes(w[1]), false);
+        assignments.unassign(bytes(w[1]), false);
         return List.of();
       case "assign":
-        admin.assign(bytes(w[1]));
+        assignments.assign(bytes(w[1]));
         return List.of();
       case "flush":
         admin.flush(table(w[1]));
