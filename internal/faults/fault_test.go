@@ -72,22 +72,20 @@ type work struct {
 }
 
 // begin starts the work and returns when each process has got somewhere. Each is
-// stopped there, so that no machine is too fast or too slow for the fault to strike
-// in the midst of it; goOn lets it go on.
+// stopped there before the next begins, so that no machine is too fast or too slow for
+// the fault to strike in the midst of it; goOn lets it go on.
 func begin(t *testing.T, r *reference, files string, questions []question, flags []string) *work {
 	t.Helper()
 	w := &work{house: newHouse(t, r.c, files), r: r, files: files, questions: questions}
 	level(t, w.house, r.house)
-	w.load = w.house.load(t, flags...)
 	for i := range questions {
-		w.extracts = append(w.extracts, w.extract(t, i, flags...))
-	}
-	for _, p := range w.extracts {
-		untilRead(t, p)
+		p := w.extract(t, i, flags...)
+		until(t, p, (*process).received, enough)
 		p.signal(t, syscall.SIGSTOP)
+		w.extracts = append(w.extracts, p)
 	}
+	w.load = w.house.load(t, flags...)
 	w.untilPut(t)
-	w.load.signal(t, syscall.SIGSTOP)
 	if w.holds(t, last(t)) {
 		t.Fatal("the load was too far on before the fault could strike")
 	}
@@ -150,33 +148,36 @@ func (w *work) extract(t *testing.T, i int, flags ...string) *process {
 // out is where the answer to a question comes.
 func (w *work) out(i int) string { return fmt.Sprint(w.files, "/", i) }
 
-// untilPut returns when the load has put cells.
+// untilPut stops the load when it has put cells. The load waits while HBase is asked
+// whether it has, which may take a while.
 func (w *work) untilPut(t *testing.T) {
 	t.Helper()
 	row := first(t)
-	for !w.holds(t, row) {
-		if !w.load.running() {
-			t.Fatalf("the load ended before it was seen to put something: %+v", w.load.wait(t))
+	for n := int64(enough); ; n += enough {
+		until(t, w.load, (*process).sent, n)
+		w.load.signal(t, syscall.SIGSTOP)
+		if w.holds(t, row) {
+			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		w.load.signal(t, syscall.SIGCONT)
 	}
 }
 
-// enough is how many bytes a process has read when it has read rows.
+// enough is how many bytes a process has read or written when it has got somewhere.
 const enough = 1 << 20
 
-// untilRead returns when an extract has read rows.
-func untilRead(t *testing.T, p *process) {
+// until returns when a process has moved n bytes.
+func until(t *testing.T, p *process, moved func(*process) (int64, error), n int64) {
 	t.Helper()
 	for {
-		n, err := p.received()
+		got, err := moved(p)
 		if !p.running() {
-			t.Fatalf("it ended before it was seen to read something: %+v", p.wait(t))
+			t.Fatalf("%s ended before it was seen to get somewhere: %+v", p.name, p.wait(t))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n >= enough {
+		if got >= n {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -3,7 +3,6 @@ package faults_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -128,16 +127,21 @@ func (p *process) done(t *testing.T) result {
 	return r
 }
 
-// received is how many bytes the process has read, from servers and files.
-func (p *process) received() (int64, error) {
+// received and sent are how many bytes the process has read and written, of servers'
+// and of files.
+func (p *process) received() (int64, error) { return p.moved("rchar") }
+func (p *process) sent() (int64, error)     { return p.moved("wchar") }
+
+// moved is one of the counts of proc(5)'s /proc/PID/io.
+func (p *process) moved(name string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if n, ok := strings.CutPrefix(line, "rchar: "); ok {
+		if n, ok := strings.CutPrefix(line, name+": "); ok {
 			return strconv.ParseInt(strings.TrimSpace(n), 10, 64)
 		}
 	}
-	return 0, errors.New("no rchar in /proc/PID/io")
+	return 0, fmt.Errorf("no %s in /proc/PID/io", name)
 }
