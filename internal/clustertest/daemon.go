@@ -93,10 +93,11 @@ func (c *Cluster) run(ctx context.Context, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// command is scripts/cluster, ended by SIGTERM so that it can clean up behind it.
+// command is scripts/cluster, ended by SIGTERM so that it can clean up behind it. What
+// it brings up lasts as long as some tests: servers compile little.
 func (c *Cluster) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.script, args...)
-	cmd.Env = append(os.Environ(), "CLUSTER_DIR="+c.dir)
+	cmd.Env = append(os.Environ(), "CLUSTER_DIR="+c.dir, "CLUSTER_LIGHT=yes")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
