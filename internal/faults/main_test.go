@@ -36,9 +36,12 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// sample is what is loaded: large enough that a load and an extract are under way
-// for some seconds, also on a machine that has nothing else to do.
-var sample = samplelog.Config{Records: 400_000, Users: 20_000, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
+// sample is what is loaded: two parts of an extract.
+var sample = samplelog.Config{Records: 200_000, Users: 10_000, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
+
+// slowly is for those who are to be under way when a fault strikes: the sample takes
+// them ten seconds and more, also on a machine that has nothing else to do.
+var slowly = []string{"--max-rate", "bytes=4MiB/s"}
 
 // span are the days of the sample.
 var span = behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + behaviour.Date(sample.Days) - 1}

@@ -95,8 +95,10 @@ public class Admin implements AutoCloseable {
     connection = ConnectionFactory.createConnection(conf);
     admin = connection.getAdmin();
     // A call to the master that assigns a region lasts until it is done, and cannot be made twice.
+    // A whole table is read when the last of its regions has been recovered.
     Configuration slow = new Configuration(conf);
     slow.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, (int) LIMIT_MS);
+    slow.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 15);
     patient = ConnectionFactory.createConnection(slow);
     assignments = patient.getAdmin();
     files = FileSystem.get(conf);
@@ -290,7 +292,7 @@ public class Admin implements AutoCloseable {
     long rows = 0;
     long cells = 0;
     Scan scan = new Scan().readAllVersions().setCaching(1000).setCacheBlocks(false);
-    try (Table t = connection.getTable(name); ResultScanner results = t.getScanner(scan)) {
+    try (Table t = patient.getTable(name); ResultScanner results = t.getScanner(scan)) {
       for (Result r : results) {
         rows++;
         for (Cell c : r.rawCells()) {
