@@ -1,6 +1,7 @@
 package trailfile
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strconv"
@@ -21,11 +22,32 @@ type File struct {
 // long as the File is used.
 func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	defer caught(&err, "open")
+	if err := checkFooter(r, size); err != nil {
+		return nil, fmt.Errorf("trailfile: open: %w", err)
+	}
 	pf, err := parquet.OpenFile(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("trailfile: open: %w", err)
 	}
 	return &File{f: pf}, nil
+}
+
+// checkFooter returns an error if the footer is longer than the file. The library
+// allocates the length that a damaged file says, up to 4 GiB, before it reads.
+func checkFooter(r io.ReaderAt, size int64) error {
+	const magic = "PAR1"
+	var end [4 + len(magic)]byte // the length of the footer, and the magic
+	most := size - int64(len(magic)+len(end))
+	if most < 0 {
+		return nil // the library says what is wrong with so short a file
+	}
+	if n, err := r.ReadAt(end[:], size-int64(len(end))); n < len(end) {
+		return fmt.Errorf("read the length of the footer: %w", err)
+	}
+	if length := int64(binary.LittleEndian.Uint32(end[:])); length > most && string(end[4:]) == magic {
+		return fmt.Errorf("damaged file: the footer has %d bytes, in a file of %d", length, size)
+	}
+	return nil
 }
 
 // caught turns a panic of the library, which it has for some damaged files,

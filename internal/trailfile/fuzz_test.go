@@ -2,6 +2,9 @@ package trailfile_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -158,4 +161,18 @@ func FuzzOpenFormats(f *testing.F) {
 			t.Errorf("an undamaged file: %d rows, %v, %v", len(rows), err1, err2)
 		}
 	})
+}
+
+// TestAFooterLongerThanItsFileIsRefused before memory for it is allocated.
+func TestAFooterLongerThanItsFileIsRefused(t *testing.T) {
+	s := everyType()
+	data, _ := write(t, s, trailfile.Options{}, people(1, s, 50, 0.3), 50)
+	length := data[len(data)-8 : len(data)-4]
+	for _, more := range []uint32{uint32(len(data)) - 11, 1 << 31, math.MaxUint32} {
+		binary.LittleEndian.PutUint32(length, more)
+		_, err := trailfile.Open(bytes.NewReader(data), int64(len(data)))
+		if want := fmt.Sprintf("trailfile: open: damaged file: the footer has %d bytes, in a file of %d", more, len(data)); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }
