@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/manifest"
 	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
@@ -73,6 +74,7 @@ func (b *batch) work(ctx context.Context) (worked, error) {
 	if err := b.sorter.Finish(ctx); err != nil {
 		return done, err
 	}
+	breakpoint.Reach(breakpoint.Batch)
 	for _, in := range b.inputs {
 		if !in.dropped() {
 			in.counts.Loaded = 0 // until they are; else the law would prove nothing

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/column"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
@@ -100,8 +101,15 @@ func (b *batch) read(ctx context.Context) error {
 		in.bad = b.newQuarantine(ctx, in) // its file outlives the workers
 	}
 	return b.feed(ctx, b.inputs, "parsing", func(ctx context.Context, i int) func(task) error {
-		b.parsers[i] = b.newParser(ctx, i)
-		return b.parsers[i].parse
+		p := b.newParser(ctx, i)
+		b.parsers[i] = p
+		return func(t task) error {
+			if err := p.parse(t); err != nil {
+				return err
+			}
+			breakpoint.Reach(breakpoint.Read)
+			return nil
+		}
 	})
 }
 

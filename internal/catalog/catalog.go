@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
@@ -186,13 +187,16 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	if err := m.CheckDropped(); err != nil {
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
+	breakpoint.Reach(breakpoint.Commit)
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, m.Loads[len(m.Loads)-1].Name), load); err != nil {
 		return fmt.Errorf("write ledger: %w", err)
 	}
+	breakpoint.Reach(breakpoint.Ledger)
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
 	c.set(m)
+	breakpoint.Reach(breakpoint.Loaded)
 	return nil
 }
 

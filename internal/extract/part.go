@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 	"usertrail/internal/trailfile"
@@ -66,7 +67,11 @@ func (w *partWriter) write(ctx context.Context, out outlet, p *part) error {
 		}
 		r.Files = append(r.Files, f)
 	}
-	return out.done(ctx, r)
+	if err := out.done(ctx, r); err != nil {
+		return err
+	}
+	breakpoint.Reach(breakpoint.Part)
+	return nil
 }
 
 // writeLeaf writes one file.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 	"usertrail/internal/userlist"
@@ -273,12 +274,15 @@ func (s *staging) finish(ctx context.Context, m *manifest.Extract) error {
 
 // rename gives the answer its name.
 func (s *staging) rename(ctx context.Context, overwrite bool) error {
+	breakpoint.Reach(breakpoint.Publish)
 	if overwrite {
-		return s.replace(ctx)
-	}
-	if err := s.fs.Publish(ctx, s.dir, s.to); err != nil {
+		if err := s.replace(ctx); err != nil {
+			return err
+		}
+	} else if err := s.fs.Publish(ctx, s.dir, s.to); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
+	breakpoint.Reach(breakpoint.Published)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/cell"
 	"usertrail/internal/layout"
 	"usertrail/internal/table"
@@ -94,5 +95,6 @@ func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 		return nil, fmt.Errorf("fetch: %d users from %q: %w", keys.Len(), keys.At(0), err)
 	}
 	b.Sort(keys.Len())
+	breakpoint.Reach(breakpoint.Fetch)
 	return t, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/wire"
 )
@@ -56,7 +57,7 @@ func (c *Client) NewPutter(tableName string, o PutOptions) (*Putter, error) {
 	m.appendAction = func(dst []byte, index uint32, a *action) []byte {
 		return wire.AppendPutAction(dst, index, a.row, a.n, o.Durability)
 	}
-	m.answered = func([]answer) error { return nil }
+	m.answered = func([]answer) error { breakpoint.Reach(breakpoint.Put); return nil }
 	m.divide = p.divided
 	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/cell"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
@@ -73,6 +74,7 @@ func (f *File) Finish(ctx context.Context, want tally.Tally) (Meta, error) {
 	if err != nil {
 		return Meta{}, fmt.Errorf("write %s: %w", f.name, err)
 	}
+	breakpoint.Reach(breakpoint.Segment)
 	if err := f.prove(ctx, want); err != nil {
 		return Meta{}, fmt.Errorf("read %s back: %w", f.name, err)
 	}

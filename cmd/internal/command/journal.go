@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/journal"
@@ -83,6 +84,7 @@ func (f lockTold) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	l, err := f.Mux.Lock(ctx, name)
 	if err == nil {
 		journal.FromContext(ctx).Begin(ctx, f, name)
+		breakpoint.Reach(breakpoint.Begun)
 	}
 	return l, err
 }

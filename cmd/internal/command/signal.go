@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/progress"
 )
@@ -65,6 +66,7 @@ func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l := &listener{signals: make(chan os.Signal, 16), cancel: cancel}
 	signal.Notify(l.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)
+	breakpoint.ReleaseAfter(ctx)
 	os.Exit(run(context.WithValue(ctx, listenerKey{}, l), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

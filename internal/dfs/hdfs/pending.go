@@ -15,6 +15,7 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/pipe"
 )
@@ -279,6 +280,7 @@ func (w *pending) copy(out *hdfs.FileWriter) error {
 		if _, err := io.Copy(out, bytes.NewReader(buf[:n])); err != nil {
 			return err
 		}
+		breakpoint.Reach(breakpoint.Upload)
 	}
 }
 

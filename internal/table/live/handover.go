@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hbase"
 	"usertrail/internal/hbase/wire"
@@ -56,6 +57,7 @@ func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handove
 	if err := t.SetHandover(ctx, h); err != nil {
 		return nil, errors.Join(err, t.client.CleanupBulkLoad(ctx, t.address.Table, token))
 	}
+	breakpoint.Reach(breakpoint.Handover)
 	return &handover{Table: t, Handover: h, token: token, refusals: map[string]int{}}, nil
 }
 
@@ -143,6 +145,7 @@ func (h *handover) call(ctx context.Context, r hbase.Region, files []manifest.St
 	case err != nil:
 		return nil, err
 	case loaded:
+		breakpoint.Reach(breakpoint.Handed)
 		return nil, nil
 	}
 	if left, err = h.settleAll(ctx, files); err != nil {
