@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"net"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -34,15 +31,15 @@ func (c *Cluster) Admin(t testing.TB, words ...string) []string {
 // Ask is Admin for a request that may fail. A request that ctx ends may still be
 // carried out.
 func (c *Cluster) Ask(ctx context.Context, words ...string) ([]string, error) {
-	answer, err := c.admin.ask(ctx, c, words)
+	answer, err := c.request(ctx, words)
 	if err != nil {
 		return nil, fmt.Errorf("admin %q: %w", words, err)
 	}
 	return answer, nil
 }
 
-// cleanUp is Admin, for requests that may be made again, at a test's end, which may
-// have left servers dead and the JVM with connections to servers before them.
+// cleanUp is Admin, for requests that may be made again, at a test's end. The test may
+// have left servers dead, and the daemon admin with connections to servers before them.
 func (c *Cluster) cleanUp(t testing.TB, words ...string) {
 	t.Helper()
 	ctx, cancel := limited(t, healLimit+callLimit)
@@ -165,103 +162,45 @@ func (c *Cluster) Digest(t testing.TB, table string) Digest {
 	return Digest{rows, cells, answer[2]}
 }
 
-// An admin is a JVM that runs Admin.java. It starts with the first request, and
-// ends with its input at the latest when the test process does.
-type admin struct {
-	mu    sync.Mutex // one request at a time
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	lines chan string // closed at the end of its output
-}
+// admin is the address of the daemon that runs Admin.java.
+func (c *Cluster) admin() string { return c.net + ".0.1:16050" }
 
-func (a *admin) ask(ctx context.Context, c *Cluster, words []string) ([]string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.cmd == nil {
-		if err := a.start(c); err != nil {
-			return nil, err
-		}
+// request sends the daemon one request, on a connection of its own, and returns the
+// words of the reply.
+func (c *Cluster) request(ctx context.Context, words []string) ([]string, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.admin())
+	if err != nil {
+		return nil, err
 	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	escaped := make([]string, len(words))
 	for i, word := range words {
 		escaped[i] = escape(word)
 	}
-	if _, err := io.WriteString(a.in, strings.Join(escaped, "\t")+"\n"); err != nil {
-		a.end()
-		return nil, err
+	if _, err := io.WriteString(conn, strings.Join(escaped, "\t")+"\n"); err != nil {
+		return nil, ended(ctx, err)
 	}
-	select {
-	case line, ok := <-a.lines:
-		if !ok {
-			a.end()
-			return nil, fmt.Errorf("the JVM of Admin.java ended; its log is %s", a.log(c))
-		}
-		answer := strings.Split(line, "\t")
-		switch {
-		case answer[0] == "ok":
-			return answer[1:], nil
-		case answer[0] == "error" && len(answer) == 2:
-			return nil, errors.New(answer[1])
-		}
-		a.end()
-		return nil, fmt.Errorf("not understood: %q", line)
-	case <-ctx.Done():
-		a.end() // it would answer the next request with this one's reply
-		return nil, context.Cause(ctx)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		return nil, ended(ctx, err)
 	}
+	answer := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	switch {
+	case answer[0] == "ok":
+		return answer[1:], nil
+	case answer[0] == "error" && len(answer) == 2:
+		return nil, errors.New(answer[1])
+	}
+	return nil, fmt.Errorf("not understood: %q", line)
 }
 
-func (a *admin) log(c *Cluster) string { return filepath.Join(c.dir, "log", "admin.log") }
-
-func (a *admin) start(c *Cluster) error {
-	log, err := os.OpenFile(a.log(c), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return err
+// ended is the error of a connection that ctx may have closed.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	defer log.Close()
-	cmd := c.command(context.Background(), "java", filepath.Join(filepath.Dir(c.script), "cluster.d", "java", "Admin.java"))
-	cmd.Env = append(cmd.Env, "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC") // sooner there
-	cmd.Stderr = log
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	// Room for one reply: who gave up waiting has ended the process.
-	a.cmd, a.in, a.lines = cmd, in, make(chan string, 1)
-	go func(lines chan<- string) {
-		defer close(lines)
-		s := bufio.NewScanner(out)
-		s.Buffer(nil, 64<<20) // a table may have many regions
-		for s.Scan() {
-			lines <- s.Text()
-		}
-	}(a.lines)
-	return nil
-}
-
-func (a *admin) close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.end()
-}
-
-// end kills the JVM, if there is one.
-func (a *admin) end() {
-	if a.cmd == nil {
-		return
-	}
-	_ = a.cmd.Process.Kill()
-	for range a.lines { // until its output ends, as Wait must not come before
-	}
-	_ = a.cmd.Wait()
-	a.cmd = nil
+	return fmt.Errorf("the daemon admin: %w", err)
 }
 
 // escape writes bytes as a word of a request.

@@ -2,16 +2,16 @@
 // scripts/cluster brings up: three DataNodes, three RegionServers, each daemon a
 // process that a test may kill or freeze, and YARN for who asks for it.
 //
-// All test binaries of a checkout share two of them. In that of .cache/cluster-test tests
-// of several processes work at once, each in tables and directories of its own. That of
-// .cache/cluster-harm is for tests that harm daemons, or that others would disturb: one of
-// them has it at a time. The first test that asks brings a cluster up; it stays up for the
-// next run until CLUSTER_DIR names it to `scripts/cluster down`, as `make test` does at
-// its end.
+// All test binaries of a checkout share one, in .cache/cluster: the cluster of `make
+// cluster`, if it is up, and else one that the first test brings up. It stays up for the
+// next run. Tests of several processes work in it at once, each in tables and directories
+// of its own. A test that harms daemons has it alone. In a run that covers everything
+// (testkit.All) such tests have a second one, in .cache/cluster-harm, so that the others
+// need not wait.
 //
-// $USERTRAIL_CLUSTER says another: the run directory of one cluster that is up, for all
-// tests (a relative path begins at the checkout), or "none", which skips those that ask
-// for one.
+// $USERTRAIL_CLUSTER names another: the run directory of one cluster that is up, for all
+// tests (a relative path begins at the checkout), or "none", which skips the tests that
+// ask for one.
 package clustertest
 
 import (
@@ -26,15 +26,17 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"usertrail/internal/testkit"
 )
 
 const (
 	// upLimit includes fetching the jars on a fresh machine.
-	upLimit = 15 * time.Minute
-	// healLimit is for daemons to start and regions to be assigned anew.
-	healLimit = 5 * time.Minute
+	upLimit = 20 * time.Minute
+	// healLimit bounds the start of daemons and the assignment of their regions.
+	healLimit = 10 * time.Minute
 	// callLimit is for one request of a test.
-	callLimit = 2 * time.Minute
+	callLimit = 5 * time.Minute
 )
 
 // A Cluster is one that is up. Its methods may be called concurrently.
@@ -46,11 +48,8 @@ type Cluster struct {
 	net                                   string
 	datanodes, replication, regionServers int
 
-	admin admin
-
 	lending sync.Mutex
 	claim   claim
-	since   time.Time // when it was brought up
 
 	mu     sync.Mutex
 	harmed bool // a test did something to a daemon since it was last well
@@ -132,8 +131,8 @@ func limited(t testing.TB, limit time.Duration) (context.Context, context.Cancel
 	return context.WithTimeout(context.WithoutCancel(t.Context()), limit)
 }
 
-// find is the cluster of dir, or where dir is "" the checkout's for tests that are alone,
-// or the other.
+// find returns the cluster of dir. If dir is "", it is the checkout's, and in a run that
+// covers everything a second one for a test that is alone.
 func find(dir string, alone bool) (*Cluster, error) {
 	root, err := repository()
 	if err != nil {
@@ -141,10 +140,10 @@ func find(dir string, alone bool) (*Cluster, error) {
 	}
 	own := dir == ""
 	switch {
-	case own && alone:
+	case own && alone && testkit.All():
 		dir = ".cache/cluster-harm"
 	case own:
-		dir = ".cache/cluster-test"
+		dir = ".cache/cluster"
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(root, dir)
@@ -231,21 +230,15 @@ func (c *Cluster) up() error {
 }
 
 func (c *Cluster) down() error {
-	c.admin.close()
 	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
 	defer cancel()
 	_, err := c.run(ctx, "down")
 	return err
 }
 
-// load reads the settings that the cluster was brought up with. One that was brought up
-// since the last time is another cluster.
+// load reads the settings that the cluster was brought up with.
 func (c *Cluster) load() error {
 	path := filepath.Join(c.dir, "env")
-	if info, err := os.Stat(path); err == nil && !info.ModTime().Equal(c.since) {
-		c.since = info.ModTime()
-		c.admin.close()
-	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("$USERTRAIL_CLUSTER: no cluster is up in %s: CLUSTER_DIR=%[1]s scripts/cluster up", c.dir)

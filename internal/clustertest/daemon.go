@@ -70,10 +70,11 @@ func (c *Cluster) harm(t testing.TB, command, name string) {
 }
 
 // Java runs the main class of a source file on HBase's class path, with the
-// cluster's configuration, and gives its standard output.
+// cluster's configuration, and gives its standard output. It may run while regions are
+// assigned again.
 func (c *Cluster) Java(t testing.TB, file string, args ...string) string {
 	t.Helper()
-	ctx, cancel := limited(t, callLimit)
+	ctx, cancel := limited(t, healLimit+callLimit)
 	defer cancel()
 	out, err := c.run(ctx, append([]string{"java", file}, args...)...)
 	if err != nil {
@@ -97,7 +98,7 @@ func (c *Cluster) run(ctx context.Context, args ...string) (string, error) {
 // it brings up lasts as long as some tests: servers compile little.
 func (c *Cluster) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.script, args...)
-	cmd.Env = append(os.Environ(), "CLUSTER_DIR="+c.dir, "CLUSTER_LIGHT=yes")
+	cmd.Env = append(os.Environ(), "CLUSTER_DIR="+c.dir, "CLUSTER_LIGHT=yes", "CLUSTER_WAIT=600")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd

@@ -6,10 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"usertrail/internal/testkit"
 )
 
 // On a busy machine the NameNode may take longer than the master has patience.
 func TestAClusterStartsWithASlowNameNode(t *testing.T) {
+	testkit.OnlyAll(t, "the cluster that all tests use")
 	if os.Getenv("USERTRAIL_CLUSTER") == "none" {
 		t.Skip("USERTRAIL_CLUSTER is none")
 	}

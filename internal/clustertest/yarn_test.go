@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"usertrail/internal/testkit"
 )
 
 // hadoop runs the command of a home, and gives its standard output.
@@ -19,6 +21,7 @@ func hadoop(t *testing.T, y *YARN, args ...string) string {
 }
 
 func TestYARNComesBackWithTheCluster(t *testing.T) {
+	testkit.OnlyAll(t, "jobs/streaming, whose jobs run there")
 	c := Alone(t)
 	dir := c.HDFS(t)
 	y := c.YARN(t)

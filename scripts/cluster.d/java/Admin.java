@@ -1,6 +1,9 @@
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -46,16 +49,18 @@ import org.apache.hadoop.hbase.security.access.UserPermission;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
 
 /**
- * Answers questions about a cluster and changes it, by HBase's own client: one request a line on
- * standard input, one reply a line on standard output, for as long as there is input. A word is
+ * Answers questions about a cluster and changes it, by HBase's own client: a daemon of the cluster
+ * that listens at the address HOST PORT of its arguments. A client sends one request a line and
+ * reads one reply a line. Requests of several connections run at the same time. A word is
  * separated from the next by a tab, and a byte that is not printable ASCII, a blank or a backslash
  * is \xNN. A reply begins with "ok" or "error".
  */
 public class Admin implements AutoCloseable {
   /** The longest that one request waits for the cluster. */
-  private static final long LIMIT_MS = 120_000;
+  private static final long LIMIT_MS = 240_000;
 
   private static final String[] REQUESTS = {
     "create TABLE FAMILY [split=KEY | table.NAME=VALUE | NAME=VALUE of the family]..",
@@ -74,50 +79,76 @@ public class Admin implements AutoCloseable {
     "grant USER ACTIONS [TABLE]: letters of RWXCA; without TABLE everywhere", "revoke USER [TABLE]",
     "throttle TABLE TYPE NUMBER: of ThrottleType, a second on each server; 0 is no throttle of any type",
     "space PATH BYTES: of all replicas that may be below it; 0 is without bound",
+    "names PATH NUMBER: of files and directories that may be below it, itself included",
+    "erasure PATH POLICY: how files below it are coded", "chmod PATH MODE", "safemode enter | leave",
     "mkdir PATH [OWNER [MODE]]", "rm PATH", "ls PATH -> a NAME OWNER MODE LENGTH for each",
     "healthy REGIONSERVERS REPLICATION: all servers live, every region answers, HDFS takes a file",
   };
 
-  private final Configuration conf = HBaseConfiguration.create();
-  private final Connection connection;
-  private final org.apache.hadoop.hbase.client.Admin admin;
-  private final Connection patient;
-  private final org.apache.hadoop.hbase.client.Admin assignments;
-  private final FileSystem files;
+  /** What all requests share: connections to HBase and HDFS, which any thread may use. */
+  private static final class Shared {
+    final Connection connection;
+    final Connection patient;
+    final FileSystem files;
 
-  private Admin() throws IOException {
-    // Gives up on a server that is gone within seconds, so that the caller can see to it.
-    conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 6);
-    conf.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, 10_000);
-    // A NameNode that somebody restarted is asked again, ten times after half a second.
-    conf.setBoolean("dfs.client.retry.policy.enabled", true);
-    conf.set("dfs.client.retry.policy.spec", "500,10");
-    connection = ConnectionFactory.createConnection(conf);
+    Shared() throws IOException {
+      Configuration conf = HBaseConfiguration.create();
+      // A call to the master that assigns a region lasts until it is done, and cannot be made twice.
+      // A whole table is read when the last of its regions has been recovered.
+      Configuration slow = new Configuration(conf);
+      slow.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, (int) LIMIT_MS);
+      patient = ConnectionFactory.createConnection(slow);
+      // All else gives up on a server that is gone within seconds, so that the caller can see to it.
+      conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 6);
+      conf.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, 10_000);
+      connection = ConnectionFactory.createConnection(conf);
+      // A NameNode that somebody restarted is asked again, ten times after half a second.
+      conf.setBoolean("dfs.client.retry.policy.enabled", true);
+      conf.set("dfs.client.retry.policy.spec", "500,10");
+      files = FileSystem.get(conf);
+    }
+  }
+
+  private final Connection connection;
+  private final Connection patient;
+  private final FileSystem files;
+  private final org.apache.hadoop.hbase.client.Admin admin;
+  private final org.apache.hadoop.hbase.client.Admin assignments;
+
+  private Admin(Shared shared) throws IOException {
+    connection = shared.connection;
+    patient = shared.patient;
+    files = shared.files;
     admin = connection.getAdmin();
-    // A call to the master that assigns a region lasts until it is done, and cannot be made twice.
-    // A whole table is read when the last of its regions has been recovered.
-    Configuration slow = new Configuration(conf);
-    slow.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, (int) LIMIT_MS);
-    slow.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 15);
-    patient = ConnectionFactory.createConnection(slow);
     assignments = patient.getAdmin();
-    files = FileSystem.get(conf);
   }
 
   @Override
   public void close() throws IOException {
     assignments.close();
-    patient.close();
     admin.close();
-    connection.close();
   }
 
   public static void main(String[] args) throws Exception {
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-    try (Admin a = new Admin()) {
-      for (String line; (line = in.readLine()) != null;) {
-        System.out.println(a.reply(line.split("\t", -1)));
+    Shared shared = new Shared();
+    try (ServerSocket listener = new ServerSocket(Integer.parseInt(args[1]), 50, InetAddress.getByName(args[0]))) {
+      for (;;) {
+        Socket client = listener.accept();
+        new Thread(() -> serve(shared, client)).start();
       }
+    }
+  }
+
+  /** Answers a client until it closes its connection. */
+  private static void serve(Shared shared, Socket client) {
+    try (client;
+        Admin a = new Admin(shared);
+        BufferedReader in = new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.US_ASCII))) {
+      for (String line; (line = in.readLine()) != null;) {
+        client.getOutputStream().write((a.reply(line.split("\t", -1)) + "\n").getBytes(StandardCharsets.US_ASCII));
+      }
+    } catch (IOException e) {
+      System.err.println("a client is gone: " + e);
     }
   }
 
@@ -197,6 +228,19 @@ public class Admin implements AutoCloseable {
         return throttle(table(w[1]), ThrottleType.valueOf(w[2]), Long.parseLong(w[3]));
       case "space":
         return space(new Path(text(w[1])), Long.parseLong(w[2]));
+      case "names":
+        hdfs().setQuota(new Path(text(w[1])), Long.parseLong(w[2]), HdfsConstants.QUOTA_DONT_SET);
+        return List.of();
+      case "erasure":
+        hdfs().enableErasureCodingPolicy(w[2]);
+        hdfs().setErasureCodingPolicy(new Path(text(w[1])), w[2]);
+        return List.of();
+      case "chmod":
+        files.setPermission(new Path(text(w[1])), new FsPermission(w[2]));
+        return List.of();
+      case "safemode":
+        hdfs().setSafeMode(w[1].equals("enter") ? SafeModeAction.SAFEMODE_ENTER : SafeModeAction.SAFEMODE_LEAVE);
+        return List.of();
       case "mkdir":
         return mkdir(w);
       case "rm":
@@ -253,8 +297,12 @@ public class Admin implements AutoCloseable {
 
   private List<String> space(Path path, long bytes) throws IOException {
     long quota = bytes == 0 ? HdfsConstants.QUOTA_RESET : bytes;
-    ((DistributedFileSystem) files).setQuota(path, HdfsConstants.QUOTA_DONT_SET, quota);
+    hdfs().setQuota(path, HdfsConstants.QUOTA_DONT_SET, quota);
     return List.of();
+  }
+
+  private DistributedFileSystem hdfs() {
+    return (DistributedFileSystem) files;
   }
 
   private List<String> put(String[] w) throws IOException {
