@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"usertrail/internal/hbase/hbasetest"
@@ -38,7 +39,7 @@ func (c *census) count(call hbasetest.Call, by int) {
 // the same time, of servers that refuse a part of it, and counts on the servers.
 func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 	for _, most := range []int{1, 3} {
-		t.Run(fmt.Sprintf("inflight=%d", most), func(t *testing.T) {
+		bubble(t, fmt.Sprintf("inflight=%d", most), func(t *testing.T) {
 			f := filled(t, hbasetest.Config{Servers: 2, MaxAnswer: 2000, SayMoved: true}, 600, 150, 300, 450)
 			f.CreateTable("u", []string{"f"}, []byte(rowName(200)), []byte(rowName(400)))
 			c := dial(t, f, small, func(cfg *Config) { cfg.InFlight = most })
@@ -50,7 +51,10 @@ func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 					}
 					all.count(call, 1)
 					defer all.count(call, -1)
-					time.Sleep(time.Millisecond)
+					select {
+					case <-time.After(time.Millisecond):
+					case <-call.Gone: // nobody waits for an answer
+					}
 					switch {
 					case call.N%17 == 5:
 						return hbasetest.Fault{Exception: exception("CallQueueTooBigException")}
@@ -171,30 +175,32 @@ func throttled(quota int) hbasetest.Hooks {
 }
 
 func TestWhatIsMoreThanAQuotaGoesInParts(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 2}, 0, 100)
-	var said lines
-	c := dial(t, f, func(cfg *Config) {
-		cfg.MaxRequestActions, cfg.Log = 64, slog.New(slog.NewTextHandler(&said, nil))
-	})
-	f.SetHooks(throttled(5))
-	putRows(t, c, 200, PutOptions{}, nil)
-	checkTable(t, f, 200)
-	for row, n := range f.Counts().RowPuts {
-		if n != 1 {
-			t.Errorf("%s was put %d times", row, n)
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 2}, 0, 100)
+		var said lines
+		c := dial(t, f, func(cfg *Config) {
+			cfg.MaxRequestActions, cfg.Log = 64, slog.New(slog.NewTextHandler(&said, nil))
+		})
+		f.SetHooks(throttled(5))
+		putRows(t, c, 200, PutOptions{}, nil)
+		checkTable(t, f, 200)
+		for row, n := range f.Counts().RowPuts {
+			if n != 1 {
+				t.Errorf("%s was put %d times", row, n)
+			}
 		}
-	}
-	s := newSink(t)
-	if err := c.Gets(t.Context(), "t", rowsOf(upTo(200)...), GetOptions{}, s.emit); err != nil {
-		t.Fatal(err)
-	}
-	s.check(0, 200)
-	if h := c.Held(); h.Busy != 2 || h.Back <= 0 || h.Paced != 0 {
-		t.Errorf("held back: %+v; want two servers that were busy, and some time", h)
-	}
-	if n := said.with("why=RpcThrottlingException"); n != 2 {
-		t.Errorf("said %d times that a server is busy, want once for each of two:\n%s", n, said.all)
-	}
+		s := newSink(t)
+		if err := c.Gets(t.Context(), "t", rowsOf(upTo(200)...), GetOptions{}, s.emit); err != nil {
+			t.Fatal(err)
+		}
+		s.check(0, 200)
+		if h := c.Held(); h.Busy != 2 || h.Back <= 0 || h.Paced != 0 {
+			t.Errorf("held back: %+v; want two servers that were busy, and some time", h)
+		}
+		if n := said.with("why=RpcThrottlingException"); n != 2 {
+			t.Errorf("said %d times that a server is busy, want once for each of two:\n%s", n, said.all)
+		}
+	})
 }
 
 // TestWhatFailsForBeingBusyEndsWithTheBudget: holding back is no way around
@@ -206,7 +212,7 @@ func TestWhatFailsForBeingBusyEndsWithTheBudget(t *testing.T) {
 			return exception("RegionTooBusyException")
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			f := filled(t, hbasetest.Config{}, 3)
 			c := dial(t, f, func(cfg *Config) { cfg.OpTimeout = 500 * time.Millisecond })
 			f.SetHooks(hooks)
@@ -221,68 +227,74 @@ func TestWhatFailsForBeingBusyEndsWithTheBudget(t *testing.T) {
 }
 
 func TestTheRateIsKeptByAllTogether(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 2}, 400, 200)
-	limits := pace.Limits{Gets: 1000, Puts: 1500, Bytes: 100_000}
-	began := time.Now() // the bound counts from when the Pace is made
-	c := dial(t, f, func(cfg *Config) { cfg.Pace = pace.New(limits) })
-	var work sync.WaitGroup
-	for range 2 {
-		work.Go(func() {
-			s := newSink(t)
-			if err := c.Gets(t.Context(), "t", rowsOf(upTo(400)...), GetOptions{}, s.emit); err != nil {
-				t.Error(err)
-			}
-			s.check(0, 400)
-		})
-	}
-	work.Go(func() { putRows(t, c, 400, PutOptions{}, nil) })
-	work.Wait()
-	took := time.Since(began).Seconds()
-	if n := 800 / took; n > float64(limits.Gets) {
-		t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
-	}
-	if n := 1200 / took; n > float64(limits.Puts) {
-		t.Errorf("%.0f cells a second, with a bound of %d", n, limits.Puts)
-	}
-	if got := c.Held(); got.Paced <= 0 || got.Busy != 0 {
-		t.Errorf("held back: %+v; want only what the rate did", got)
-	}
-	counts := f.Counts()
-	if least := int(400 * 3 / (limits.Puts / 4)); counts.Calls["Multi"] < least {
-		t.Errorf("%d Multis; none may be more than a quarter of a second's worth", counts.Calls["Multi"])
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 2}, 400, 200)
+		limits := pace.Limits{Gets: 1000, Puts: 1500, Bytes: 100_000}
+		began := time.Now() // the bound counts from when the Pace is made
+		c := dial(t, f, func(cfg *Config) { cfg.Pace = pace.New(limits) })
+		var work sync.WaitGroup
+		for range 2 {
+			work.Go(func() {
+				s := newSink(t)
+				if err := c.Gets(t.Context(), "t", rowsOf(upTo(400)...), GetOptions{}, s.emit); err != nil {
+					t.Error(err)
+				}
+				s.check(0, 400)
+			})
+		}
+		work.Go(func() { putRows(t, c, 400, PutOptions{}, nil) })
+		work.Wait()
+		took := time.Since(began).Seconds()
+		if n := 800 / took; n > float64(limits.Gets) {
+			t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
+		}
+		if n := 1200 / took; n > float64(limits.Puts) {
+			t.Errorf("%.0f cells a second, with a bound of %d", n, limits.Puts)
+		}
+		if got := c.Held(); got.Paced <= 0 || got.Busy != 0 {
+			t.Errorf("held back: %+v; want only what the rate did", got)
+		}
+		counts := f.Counts()
+		if least := int(400 * 3 / (limits.Puts / 4)); counts.Calls["Multi"] < least {
+			t.Errorf("%d Multis; none may be more than a quarter of a second's worth", counts.Calls["Multi"])
+		}
+	})
 }
 
 func TestAScanIsPaidForByItsRows(t *testing.T) {
-	f := filled(t, hbasetest.Config{}, 300)
-	limits := pace.Limits{Gets: 400}
-	began := time.Now()
-	c := dial(t, f, func(cfg *Config) { cfg.Pace = pace.New(limits) })
-	s := newSink(t)
-	if err := c.Scan(t.Context(), "t", Scan{}, s.emit); err != nil {
-		t.Fatal(err)
-	}
-	s.check(0, 300)
-	// The rows of the last answer are not waited for.
-	if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > float64(limits.Gets) {
-		t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{}, 300)
+		limits := pace.Limits{Gets: 400}
+		began := time.Now()
+		c := dial(t, f, func(cfg *Config) { cfg.Pace = pace.New(limits) })
+		s := newSink(t)
+		if err := c.Scan(t.Context(), "t", Scan{}, s.emit); err != nil {
+			t.Fatal(err)
+		}
+		s.check(0, 300)
+		// The rows of the last answer are not waited for.
+		if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > float64(limits.Gets) {
+			t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
+		}
+	})
 }
 
 // TestAServerThatBecomesSlowIsCalledLess has some calls in the midst of many take long.
 func TestAServerThatBecomesSlowIsCalledLess(t *testing.T) {
-	f := filled(t, hbasetest.Config{}, 0)
-	var said lines
-	c := dial(t, f, small, func(cfg *Config) { cfg.InFlight, cfg.Log = 3, slog.New(slog.NewTextHandler(&said, nil)) })
-	f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
-		if call.Method == "Multi" && call.N > 2*usualCalls && call.N < 2*usualCalls+9 {
-			return hbasetest.Fault{Delay: 2 * slowFloor}
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{}, 0)
+		var said lines
+		c := dial(t, f, small, func(cfg *Config) { cfg.InFlight, cfg.Log = 3, slog.New(slog.NewTextHandler(&said, nil)) })
+		f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
+			if call.Method == "Multi" && call.N > 2*usualCalls && call.N < 2*usualCalls+9 {
+				return hbasetest.Fault{Delay: 2*slowFloor + time.Duration(call.N)*time.Millisecond} // one lands after the other
+			}
+			return hbasetest.Fault{}
+		}})
+		putRows(t, c, 1500, PutOptions{}, nil)
+		checkTable(t, f, 1500)
+		if h := c.Held(); h.Busy != 1 || said.with(`why="a call took`) != 1 {
+			t.Errorf("held back %+v, said %q; want one server that was slow", h, said.all)
 		}
-		return hbasetest.Fault{}
-	}})
-	putRows(t, c, 1500, PutOptions{}, nil)
-	checkTable(t, f, 1500)
-	if h := c.Held(); h.Busy != 1 || said.with(`why="a call took`) != 1 {
-		t.Errorf("held back %+v, said %q; want one server that was slow", h, said.all)
-	}
+	})
 }

@@ -47,7 +47,7 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	case cfg.Registry != nil:
 		c.registry = cfg.Registry
 	case len(cfg.ZooKeeper) > 0:
-		c.registry = &zooKeeper{servers: cfg.ZooKeeper, znode: cfg.Znode, timeout: cfg.DialTimeout, wg: &c.wg}
+		c.registry = &zooKeeper{servers: cfg.ZooKeeper, znode: cfg.Znode, timeout: cfg.DialTimeout, start: c.wg.Go}
 	default:
 		c.registry = &masters{c: c, addrs: cfg.Masters}
 	}

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/hfile"
+	"usertrail/internal/testkit"
 )
 
 // realFiles is the real cluster's file system.
@@ -49,6 +50,7 @@ func uploadReal(t *testing.T, fs dfs.FS, name string, from, to int) wire.FamilyP
 }
 
 func TestRealBulkLoad(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	const n = 1000
@@ -118,6 +120,7 @@ func TestRealBulkLoad(t *testing.T) {
 
 // TestRealBulkLoadFollowsItsRegion: what the client knows is older than the move.
 func TestRealBulkLoadFollowsItsRegion(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	const n = 100
@@ -147,6 +150,7 @@ func TestRealBulkLoadFollowsItsRegion(t *testing.T) {
 
 // TestRealPermissions: ann may read, write and create, bob read, eve nothing.
 func TestRealPermissions(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	name := createReal(t, k, c)
@@ -203,6 +207,7 @@ func TestRealPermissions(t *testing.T) {
 }
 
 func TestRealSnapshots(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	name := createReal(t, k, c, 50)
@@ -246,17 +251,15 @@ func TestRealSnapshots(t *testing.T) {
 
 // TestRealSnapshotWhileRegionsMove: the server's failures are tried again.
 func TestRealSnapshotWhileRegionsMove(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	name := createReal(t, k, c, 500, 1000, 2000)
 	putReal(t, c, name, 0, 100, nil)
-	done := make(chan struct{})
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		shake(t, k, name, done)
-	}()
-	for range 3 {
+	s := shake(t, k, name)
+	defer s.stop()
+	for range testkit.Pick(2, 4) {
+		s.next()
 		if err := c.Snapshot(t.Context(), name, name); err != nil {
 			t.Error(err)
 			break
@@ -265,11 +268,10 @@ func TestRealSnapshotWhileRegionsMove(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	close(done)
-	<-over
 }
 
 func TestRealStatus(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	s, err := dialReal(t, k).Status(t.Context())
 	if err != nil {
@@ -294,6 +296,7 @@ func TestRealStatus(t *testing.T) {
 
 // TestRealCallThatNoServerKnows: how HBase answers is what Allowed goes by.
 func TestRealCallThatNoServerKnows(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	ctx, done, err := c.begin(t.Context())

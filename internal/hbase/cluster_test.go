@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/clustertest"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/split"
+	"usertrail/internal/testkit"
 )
 
 // dialReal returns a client of the real cluster, as its superuser or another.
@@ -182,10 +183,11 @@ func getReal(t *testing.T, c *Client, name string, n int, progress func(rows int
 }
 
 func TestRealAgreesWithJava(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
-	const n = 7919 * 2 / 3
-	name := createReal(t, k, c, 1000, 2000, 4000)
+	n := testkit.Pick(1200, 7919*2/3)
+	name := createReal(t, k, c, n/5, 2*n/5, 4*n/5)
 
 	all, err := c.Regions(t.Context(), name)
 	if err != nil {
@@ -229,6 +231,7 @@ func TestRealAgreesWithJava(t *testing.T) {
 
 // TestRealScanOfWideRows: rows larger than an answer come in parts.
 func TestRealScanOfWideRows(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	name := createReal(t, k, c, 1)
@@ -257,6 +260,7 @@ func TestRealScanOfWideRows(t *testing.T) {
 }
 
 func TestRealErrors(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k)
 	name := createReal(t, k, c, 100)
@@ -319,51 +323,89 @@ func TestRealErrors(t *testing.T) {
 	}
 }
 
-// shake moves, splits and merges regions of a table, one after the other, until
-// done is closed, and returns when it is. A request may fail because the one before
-// is not over.
-func shake(t *testing.T, k *clustertest.Cluster, name string, done <-chan struct{}) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	servers := k.RegionServers()
-	for i := 0; ; i++ {
-		select {
-		case <-done:
-			return
-		default:
+// A shaker moves, splits and merges regions of a table, one after the other.
+type shaker struct {
+	k     *clustertest.Cluster
+	name  string
+	begun chan struct{} // a change begins when somebody reads from it
+	over  chan struct{}
+	wg    sync.WaitGroup
+}
+
+func shake(t *testing.T, k *clustertest.Cluster, name string) *shaker {
+	s := &shaker{k: k, name: name, begun: make(chan struct{}), over: make(chan struct{})}
+	s.wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case s.begun <- struct{}{}:
+				s.change(t.Context(), i)
+			case <-s.over:
+				return
+			}
 		}
-		words, err := k.Ask(ctx, "regions", name)
-		if err != nil || len(words) < 2 {
-			continue
-		}
-		encoded := func(j int) string { return strings.Fields(words[j%len(words)])[0] }
-		switch i % 4 {
-		case 0, 2:
-			_, _ = k.Ask(ctx, "move", encoded(i), servers[i%len(servers)].Address)
-		case 1:
-			_, _ = k.Ask(ctx, "split", name, rowName(200+137*i%2500))
-		case 3:
-			j := i % (len(words) - 1)
-			_, _ = k.Ask(ctx, "merge", encoded(j), encoded(j+1))
-		}
+	})
+	return s
+}
+
+// next waits for the change that is under way, and returns as another begins.
+func (s *shaker) next() { <-s.begun }
+
+// stop returns when the last change is over.
+func (s *shaker) stop() {
+	close(s.over)
+	s.wg.Wait()
+}
+
+// change asks for the i-th change. It may fail because the one before is not over.
+func (s *shaker) change(ctx context.Context, i int) {
+	words, err := s.k.Ask(ctx, "regions", s.name)
+	if err != nil || len(words) < 2 {
+		return
+	}
+	servers := s.k.RegionServers()
+	encoded := func(j int) string { return strings.Fields(words[j%len(words)])[0] }
+	switch i % 4 {
+	case 0, 2:
+		_, _ = s.k.Ask(ctx, "move", encoded(i), servers[i%len(servers)].Address)
+	case 1:
+		_, _ = s.k.Ask(ctx, "split", s.name, rowName(200+137*i%2500))
+	case 3:
+		j := i % (len(words) - 1)
+		_, _ = s.k.Ask(ctx, "merge", encoded(j), encoded(j+1))
 	}
 }
 
+// TestRealRegionsMoveSplitAndMerge has a change begin at some rows of each operation.
 func TestRealRegionsMoveSplitAndMerge(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	c := dialReal(t, k, func(cfg *Config) { cfg.MaxRequestBytes = 20_000 })
 	const n = 3000
 	name := createReal(t, k, c, 500, 1000, 2000)
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { shake(t, k, name, done) })
-	putReal(t, c, name, 0, n, func(int) { time.Sleep(2 * time.Millisecond) })
-	for range 5 {
-		scanReal(t, c, name, n, Scan{ResultBytes: 20_000}, nil)
-		getReal(t, c, name, n, nil)
+	s := shake(t, k, name)
+	changes := testkit.Pick(4, 12)
+	putReal(t, c, name, 0, n, func(i int) {
+		if i%(n/changes) == n/changes/2 {
+			s.next()
+		}
+	})
+	for range testkit.Pick(1, 5) {
+		var scanned int64
+		scanReal(t, c, name, n, Scan{ResultBytes: 20_000}, func(rows int64) {
+			if rows > scanned && rows%(n/2) == n/4 {
+				s.next()
+			}
+			scanned = rows
+		})
+		got := 0
+		getReal(t, c, name, n, func(rows int) {
+			if rows > got && rows%(n/2) == n/4 {
+				s.next()
+			}
+			got = rows
+		})
 	}
-	close(done)
-	wg.Wait()
+	s.stop()
 	if got, want := fmt.Sprint(k.Digest(t, name)), wantReal(n); got != want {
 		t.Errorf("Java's client reads %s, want %s", got, want)
 	}
@@ -371,6 +413,7 @@ func TestRealRegionsMoveSplitAndMerge(t *testing.T) {
 
 // TestRealRegionServerEnds: one is killed or frozen during each kind of operation.
 func TestRealRegionServerEnds(t *testing.T) {
+	testkit.OnlyAll(t, "internal/faults and the tests of servers that end on the fake cluster")
 	k := clustertest.Alone(t)
 	c := dialReal(t, k, func(cfg *Config) { cfg.MaxRequestBytes, cfg.CallTimeout = 20_000, 20*time.Second })
 	const n = 3000

@@ -1,9 +1,11 @@
 package hbase
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/user"
 	"time"
@@ -33,6 +35,9 @@ type Config struct {
 
 	Pace *pace.Pace   // bounds what is asked for in a second; nil does not
 	Log  *slog.Logger // is told when servers are busy; nil is nobody
+
+	// Dial connects to masters and RegionServers, host:port; nil is TCP.
+	Dial func(ctx context.Context, addr string) (net.Conn, error)
 }
 
 // MaxInFlight is the most that InFlight may be.

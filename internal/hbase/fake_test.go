@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"usertrail/internal/cell"
@@ -19,12 +21,27 @@ import (
 )
 
 // enough is a limit for what must come to an end, not for how fast.
-const enough = time.Minute
+const enough = 10 * time.Minute
+
+// bubble runs a test of a fake cluster as a part of t. All that waits in it waits for time
+// that passes at once, so that no pause or timeout depends on how busy the machine is. It
+// fails if a goroutine is left.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+// fake returns a cluster for a test in a bubble.
+func fake(t *testing.T, cfg hbasetest.Config) *hbasetest.Cluster {
+	t.Helper()
+	cfg.InMemory = true
+	return hbasetest.New(t, cfg)
+}
 
 // dial returns a client of a fake cluster.
 func dial(t *testing.T, f *hbasetest.Cluster, changes ...func(*Config)) *Client {
 	t.Helper()
-	cfg := Config{Masters: []string{f.MasterAddr()}, User: "trail", CallTimeout: 10 * time.Second, OpTimeout: enough}
+	cfg := Config{Masters: []string{f.MasterAddr()}, Dial: f.Dial, User: "trail", CallTimeout: 10 * time.Second, OpTimeout: time.Minute}
 	for _, change := range changes {
 		change(&cfg)
 	}
@@ -49,27 +66,35 @@ func closeLater(t *testing.T, c *Client) {
 		if clients.Add(-1) > 0 {
 			return
 		}
-		if left := goroutines(); left != "" {
-			t.Errorf("after Close there still runs\n%s", left)
-		}
+		noneRun(t)
 	})
 }
 
-// goroutines are those of this package's code beside the test's own.
+// noneRun waits until no goroutine is left, except the test's own, that runs this
+// package's code: what has ended for its client may still have to return. If another test
+// opens a client meanwhile, the check is left to the last one that closes its client.
+func noneRun(t *testing.T) {
+	t.Helper()
+	for began := time.Now(); ; {
+		left := goroutines()
+		if left == "" || clients.Load() > 0 {
+			return
+		}
+		if time.Since(began) > enough {
+			t.Fatalf("after Close there still runs\n%s", left)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// goroutines returns the stacks of the goroutines that noneRun waits for.
 func goroutines() string {
 	var left []string
-	for range 50 {
-		left = left[:0]
-		buf := make([]byte, 1<<20)
-		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if (strings.Contains(g, "usertrail/internal/hbase.") || strings.Contains(g, "hbase/rpc.")) && !strings.Contains(g, "testing.tRunner") && !strings.Contains(g, "hbase.goroutines") {
-				left = append(left, g)
-			}
+	buf := make([]byte, 4<<20)
+	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if (strings.Contains(g, "usertrail/internal/hbase.") || strings.Contains(g, "hbase/rpc.")) && !strings.Contains(g, "testing.tRunner") && !strings.Contains(g, "hbase.goroutines") {
+			left = append(left, g)
 		}
-		if len(left) == 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return strings.Join(left, "\n\n")
 }
@@ -80,7 +105,13 @@ func rowName(i int) string { return fmt.Sprintf("row%05d", i) }
 // regions as there are splits and one.
 func filled(t *testing.T, cfg hbasetest.Config, n int, splits ...int) *hbasetest.Cluster {
 	t.Helper()
-	f := hbasetest.New(t, cfg)
+	f := fake(t, cfg)
+	fill(f, n, splits...)
+	return f
+}
+
+// fill makes the table of filled.
+func fill(f *hbasetest.Cluster, n int, splits ...int) {
 	var at [][]byte
 	for _, s := range splits {
 		at = append(at, []byte(rowName(s)))
@@ -93,7 +124,6 @@ func filled(t *testing.T, cfg hbasetest.Config, n int, splits ...int) *hbasetest
 		}
 	}
 	f.Load("t", cells...)
-	return f
 }
 
 func put(row, qualifier, value string) *cell.Cell {
@@ -203,39 +233,45 @@ func (x *times) first(key string, n int) bool {
 }
 
 func TestGetsGivesEachRowOnce(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 3}, 3000, 500, 1000, 1500, 2000, 2500)
-	c := dial(t, f)
-	s := newSink(t)
-	names := slices.Concat([]string{"absent"}, upTo(3000), []string{"zzz"})
-	if err := c.Gets(t.Context(), "t", rowsOf(names...), GetOptions{Batch: 70}, s.emit); err != nil {
-		t.Fatal(err)
-	}
-	s.check(0, 3000)
-	if n := f.Counts().Calls["Multi"]; n < 3000/70 || n > 200 {
-		t.Errorf("%d Multis for 3000 rows in batches of 70", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 3}, 3000, 500, 1000, 1500, 2000, 2500)
+		c := dial(t, f)
+		s := newSink(t)
+		names := slices.Concat([]string{"absent"}, upTo(3000), []string{"zzz"})
+		if err := c.Gets(t.Context(), "t", rowsOf(names...), GetOptions{Batch: 70}, s.emit); err != nil {
+			t.Fatal(err)
+		}
+		s.check(0, 3000)
+		if n := f.Counts().Calls["Multi"]; n < 3000/70 || n > 200 {
+			t.Errorf("%d Multis for 3000 rows in batches of 70", n)
+		}
+	})
 }
 
 func TestARowAskedForTwiceIsAnsweredTwice(t *testing.T) {
-	c := dial(t, filled(t, hbasetest.Config{}, 2))
-	n := 0
-	err := c.Gets(t.Context(), "t", rowsOf(rowName(1), rowName(1)), GetOptions{}, func(*cell.Cell) error { n++; return nil })
-	if err != nil || n != 6 {
-		t.Errorf("%d cells, %v; want two times three", n, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, filled(t, hbasetest.Config{}, 2))
+		n := 0
+		err := c.Gets(t.Context(), "t", rowsOf(rowName(1), rowName(1)), GetOptions{}, func(*cell.Cell) error { n++; return nil })
+		if err != nil || n != 6 {
+			t.Errorf("%d cells, %v; want two times three", n, err)
+		}
+	})
 }
 
 func TestOneGet(t *testing.T) {
-	c := dial(t, filled(t, hbasetest.Config{Servers: 2}, 100, 50))
-	for _, i := range []int{0, 49, 50, 99} {
-		cells, err := c.Get(t.Context(), "t", []byte(rowName(i)), wire.Get{})
-		if err != nil || len(cells) != 3 || string(cells[2].Value) != fmt.Sprintf("%dc", i) {
-			t.Errorf("%s: %v, %v", rowName(i), cells, err)
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, filled(t, hbasetest.Config{Servers: 2}, 100, 50))
+		for _, i := range []int{0, 49, 50, 99} {
+			cells, err := c.Get(t.Context(), "t", []byte(rowName(i)), wire.Get{})
+			if err != nil || len(cells) != 3 || string(cells[2].Value) != fmt.Sprintf("%dc", i) {
+				t.Errorf("%s: %v, %v", rowName(i), cells, err)
+			}
 		}
-	}
-	if cells, err := c.Get(t.Context(), "t", []byte("absent"), wire.Get{}); err != nil || len(cells) != 0 {
-		t.Errorf("a row that is not there: %v, %v", cells, err)
-	}
+		if cells, err := c.Get(t.Context(), "t", []byte("absent"), wire.Get{}); err != nil || len(cells) != 0 {
+			t.Errorf("a row that is not there: %v, %v", cells, err)
+		}
+	})
 }
 
 // TestOnlyWhatFailedIsTriedAgain: a row's failure costs no other row a second Get,
@@ -245,7 +281,7 @@ func TestOnlyWhatFailedIsTriedAgain(t *testing.T) {
 		"NotServingRegionException", "RegionTooBusyException", "exceptions.RegionOpeningException",
 		"MultiActionResultTooLarge", "CallDroppedException", "RetryImmediatelyException", "com.example.Unknown",
 	} {
-		t.Run(class, func(t *testing.T) {
+		bubble(t, class, func(t *testing.T) {
 			f := filled(t, hbasetest.Config{Servers: 2}, 300, 100)
 			c := dial(t, f)
 			var seen times
@@ -276,7 +312,7 @@ func TestWhatHappensToACallOfMany(t *testing.T) {
 		"overloaded":      {Exception: &wire.ServerError{Class: "com.example.New", DoNotRetry: true, Overloaded: true}},
 		"not executed":    {Exception: exception("MultiActionResultTooLarge")},
 	} {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			f := filled(t, hbasetest.Config{Servers: 2}, 500, 250)
 			c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Second })
 			f.SetHooks(once("Multi", 2, fault))
@@ -288,29 +324,31 @@ func TestWhatHappensToACallOfMany(t *testing.T) {
 // TestReadyRegionsDoNotWaitForAParkedOne: rows of a region that nobody serves come
 // when it is served again, all others before.
 func TestReadyRegionsDoNotWaitForAParkedOne(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 2}, 400, 100, 200, 300)
-	c := dial(t, f)
-	f.Move("t", []byte(rowName(150)), -1)
-	s := newSink(t)
-	var back sync.Once
-	err := c.Gets(t.Context(), "t", rowsOf(upTo(400)...), GetOptions{Batch: 20}, func(x *cell.Cell) error {
-		if err := s.emit(x); err != nil {
-			return err
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 2}, 400, 100, 200, 300)
+		c := dial(t, f)
+		f.Move("t", []byte(rowName(150)), -1)
+		s := newSink(t)
+		var back sync.Once
+		err := c.Gets(t.Context(), "t", rowsOf(upTo(400)...), GetOptions{Batch: 20}, func(x *cell.Cell) error {
+			if err := s.emit(x); err != nil {
+				return err
+			}
+			if len(s.rows) == 300 {
+				back.Do(func() { f.Move("t", []byte(rowName(150)), 1) })
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(s.rows) == 300 {
-			back.Do(func() { f.Move("t", []byte(rowName(150)), 1) })
-		}
-		return nil
+		s.check(0, 400)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.check(0, 400)
 }
 
 func TestRegionsMoveSplitAndMergeDuringGets(t *testing.T) {
 	for _, sayMoved := range []bool{false, true} {
-		t.Run(fmt.Sprintf("SayMoved=%v", sayMoved), func(t *testing.T) {
+		bubble(t, fmt.Sprintf("SayMoved=%v", sayMoved), func(t *testing.T) {
 			f := filled(t, hbasetest.Config{Servers: 3, SayMoved: sayMoved}, 2000, 500, 1000, 1500)
 			c := dial(t, f)
 			s := newSink(t)
@@ -343,193 +381,207 @@ func change(f *hbasetest.Cluster, n int) {
 }
 
 func TestAnswersThatAreTooLargeMakeSmallerBatches(t *testing.T) {
-	f := filled(t, hbasetest.Config{MaxAnswer: 500}, 300)
-	c := dial(t, f)
-	getAll(t, c, 300, GetOptions{})
-	for row, n := range f.Counts().RowGets {
-		if n != 1 {
-			t.Errorf("%s was read %d times", row, n)
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{MaxAnswer: 500}, 300)
+		c := dial(t, f)
+		getAll(t, c, 300, GetOptions{})
+		for row, n := range f.Counts().RowGets {
+			if n != 1 {
+				t.Errorf("%s was read %d times", row, n)
+			}
 		}
-	}
+	})
 }
 
 func TestAnOverloadedServerGetsFewerCalls(t *testing.T) {
-	f := filled(t, hbasetest.Config{}, 400)
-	c := dial(t, f, func(cfg *Config) { cfg.InFlight = 16 })
-	var under, most atomic.Int32
-	calm := atomic.Bool{}
-	f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
-		if call.Method != "Multi" || calm.Load() {
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{}, 400)
+		c := dial(t, f, func(cfg *Config) { cfg.InFlight = 16 })
+		var under, most atomic.Int32
+		calm := atomic.Bool{}
+		f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
+			if call.Method != "Multi" || calm.Load() {
+				return hbasetest.Fault{}
+			}
+			n := under.Add(1)
+			defer under.Add(-1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			time.Sleep(20 * time.Millisecond)
+			if n > 2 {
+				return hbasetest.Fault{Exception: exception("CallQueueTooBigException")}
+			}
 			return hbasetest.Fault{}
+		}})
+		getAll(t, c, 400, GetOptions{Batch: 4})
+		w := c.server(f.Addr(0), wire.ClientService).window
+		w.mu.Lock()
+		limit := w.limit
+		w.mu.Unlock()
+		if most.Load() <= 2 || limit >= 16 {
+			t.Errorf("at most %d calls at once, and %.1f allowed in the end; want a smaller window than 16", most.Load(), limit)
 		}
-		n := under.Add(1)
-		defer under.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		calm.Store(true)
+		getAll(t, c, 400, GetOptions{Batch: 4})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.limit <= limit {
+			t.Errorf("the window did not grow again: %.1f, before %.1f", w.limit, limit)
 		}
-		time.Sleep(20 * time.Millisecond)
-		if n > 2 {
-			return hbasetest.Fault{Exception: exception("CallQueueTooBigException")}
-		}
-		return hbasetest.Fault{}
-	}})
-	getAll(t, c, 400, GetOptions{Batch: 4})
-	w := c.server(f.Addr(0), wire.ClientService).window
-	w.mu.Lock()
-	limit := w.limit
-	w.mu.Unlock()
-	if most.Load() <= 2 || limit >= 16 {
-		t.Errorf("at most %d calls at once, and %.1f allowed in the end; want a smaller window than 16", most.Load(), limit)
-	}
-	calm.Store(true)
-	getAll(t, c, 400, GetOptions{Batch: 4})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.limit <= limit {
-		t.Errorf("the window did not grow again: %.1f, before %.1f", w.limit, limit)
-	}
+	})
 }
 
 func TestABudgetUsedUpSaysWhatWasTried(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 2}, 100, 50)
-	c := dial(t, f, func(cfg *Config) { cfg.OpTimeout = 300 * time.Millisecond })
-	f.SetHooks(hbasetest.Hooks{Region: func(_ hbasetest.Call, region string) *wire.ServerError {
-		if strings.HasPrefix(region, "t,"+rowName(50)) {
-			return exception("RegionTooBusyException")
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 2}, 100, 50)
+		c := dial(t, f, func(cfg *Config) { cfg.OpTimeout = 300 * time.Millisecond })
+		f.SetHooks(hbasetest.Hooks{Region: func(_ hbasetest.Call, region string) *wire.ServerError {
+			if strings.HasPrefix(region, "t,"+rowName(50)) {
+				return exception("RegionTooBusyException")
+			}
+			return nil
+		}})
+		p, err := c.NewPutter("t", PutOptions{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}})
-	p, err := c.NewPutter("t", PutOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	ops := map[string]func() error{
-		"gets": func() error {
-			return c.Gets(t.Context(), "t", rowsOf(upTo(100)...), GetOptions{}, newSink(t).emit)
-		},
-		"get": func() error {
-			_, err := c.Get(t.Context(), "t", []byte(rowName(70)), wire.Get{})
-			return err
-		},
-		"scan": func() error { return c.Scan(t.Context(), "t", Scan{}, newSink(t).emit) },
-		"put": func() error {
-			if err := p.Put(t.Context(), put(rowName(70), "a", "x")); err != nil {
+		defer p.Close()
+		ops := map[string]func() error{
+			"gets": func() error {
+				return c.Gets(t.Context(), "t", rowsOf(upTo(100)...), GetOptions{}, newSink(t).emit)
+			},
+			"get": func() error {
+				_, err := c.Get(t.Context(), "t", []byte(rowName(70)), wire.Get{})
 				return err
-			}
-			return p.Flush(t.Context())
-		},
-	}
-	for name, op := range ops {
-		err := op()
-		var g *GaveUpError
-		if !errors.As(err, &g) || !errors.Is(err, ErrUnavailable) || g.Attempts < 2 || g.Server != f.Addr(0) && g.Server != f.Addr(1) {
-			t.Errorf("%s: %v; want a GaveUpError that may pass", name, err)
-			continue
+			},
+			"scan": func() error { return c.Scan(t.Context(), "t", Scan{}, newSink(t).emit) },
+			"put": func() error {
+				if err := p.Put(t.Context(), put(rowName(70), "a", "x")); err != nil {
+					return err
+				}
+				return p.Flush(t.Context())
+			},
 		}
-		for _, want := range []string{"table t", "t," + rowName(50), "RegionTooBusyException", "on purpose"} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q does not say %q", name, err, want)
+		for name, op := range ops {
+			err := op()
+			var g *GaveUpError
+			if !errors.As(err, &g) || !errors.Is(err, ErrUnavailable) || g.Attempts < 2 || g.Server != f.Addr(0) && g.Server != f.Addr(1) {
+				t.Errorf("%s: %v; want a GaveUpError that may pass", name, err)
+				continue
+			}
+			for _, want := range []string{"table t", "t," + rowName(50), "RegionTooBusyException", "on purpose"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %q does not say %q", name, err, want)
+				}
 			}
 		}
-	}
-	if err := p.Put(t.Context(), put(rowName(1), "a", "x")); err == nil {
-		t.Error("a Putter that has failed takes more")
-	}
+		if err := p.Put(t.Context(), put(rowName(1), "a", "x")); err == nil {
+			t.Error("a Putter that has failed takes more")
+		}
+	})
 }
 
 func TestFatalFailuresAreNotRepeated(t *testing.T) {
-	f := filled(t, hbasetest.Config{}, 10)
-	c := dial(t, f)
-	for class, want := range map[string]error{
-		"security.AccessDeniedException":           ErrPermission,
-		"regionserver.NoSuchColumnFamilyException": ErrNoFamily,
-		"DoNotRetryIOException":                    nil,
-		"exceptions.FailedSanityCheckException":    nil,
-		"quotas.SpaceLimitingException":            nil,
-		"exceptions.RequestTooBigException":        nil,
-		"client.WrongRowIOException":               nil,
-	} {
-		f.SetHooks(hbasetest.Hooks{Action: func(hbasetest.Call, []byte) *wire.ServerError { return exception(class) }})
-		before := f.Counts().Calls["Multi"]
-		err := c.Gets(t.Context(), "t", rowsOf(upTo(10)...), GetOptions{}, newSink(t).emit)
-		if err == nil || want != nil && !errors.Is(err, want) || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "table t") {
-			t.Errorf("%s: %v, want %v", class, err, want)
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{}, 10)
+		c := dial(t, f)
+		for class, want := range map[string]error{
+			"security.AccessDeniedException":           ErrPermission,
+			"regionserver.NoSuchColumnFamilyException": ErrNoFamily,
+			"DoNotRetryIOException":                    nil,
+			"exceptions.FailedSanityCheckException":    nil,
+			"quotas.SpaceLimitingException":            nil,
+			"exceptions.RequestTooBigException":        nil,
+			"client.WrongRowIOException":               nil,
+		} {
+			f.SetHooks(hbasetest.Hooks{Action: func(hbasetest.Call, []byte) *wire.ServerError { return exception(class) }})
+			before := f.Counts().Calls["Multi"]
+			err := c.Gets(t.Context(), "t", rowsOf(upTo(10)...), GetOptions{}, newSink(t).emit)
+			if err == nil || want != nil && !errors.Is(err, want) || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "table t") {
+				t.Errorf("%s: %v, want %v", class, err, want)
+			}
+			if n := f.Counts().Calls["Multi"] - before; n > 2 {
+				t.Errorf("%s: tried %d times", class, n)
+			}
 		}
-		if n := f.Counts().Calls["Multi"] - before; n > 2 {
-			t.Errorf("%s: tried %d times", class, n)
-		}
-	}
+	})
 }
 
 func TestNoSuchTable(t *testing.T) {
-	f := filled(t, hbasetest.Config{}, 10)
-	c := dial(t, f)
-	err := c.Gets(t.Context(), "absent", rowsOf("a"), GetOptions{}, newSink(t).emit)
-	if !errors.Is(err, ErrNoTable) || !strings.Contains(err.Error(), "absent") {
-		t.Errorf("gets: %v", err)
-	}
-	if err := c.Scan(t.Context(), "absent", Scan{}, newSink(t).emit); !errors.Is(err, ErrNoTable) {
-		t.Errorf("scan: %v", err)
-	}
-	if _, err := c.Get(t.Context(), "absent", []byte("a"), wire.Get{}); !errors.Is(err, ErrNoTable) {
-		t.Errorf("get: %v", err)
-	}
-	if _, err := c.Regions(t.Context(), "absent"); !errors.Is(err, ErrNoTable) {
-		t.Errorf("regions: %v", err)
-	}
-	if _, err := c.Describe(t.Context(), "absent"); !errors.Is(err, ErrNoTable) {
-		t.Errorf("describe: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{}, 10)
+		c := dial(t, f)
+		err := c.Gets(t.Context(), "absent", rowsOf("a"), GetOptions{}, newSink(t).emit)
+		if !errors.Is(err, ErrNoTable) || !strings.Contains(err.Error(), "absent") {
+			t.Errorf("gets: %v", err)
+		}
+		if err := c.Scan(t.Context(), "absent", Scan{}, newSink(t).emit); !errors.Is(err, ErrNoTable) {
+			t.Errorf("scan: %v", err)
+		}
+		if _, err := c.Get(t.Context(), "absent", []byte("a"), wire.Get{}); !errors.Is(err, ErrNoTable) {
+			t.Errorf("get: %v", err)
+		}
+		if _, err := c.Regions(t.Context(), "absent"); !errors.Is(err, ErrNoTable) {
+			t.Errorf("regions: %v", err)
+		}
+		if _, err := c.Describe(t.Context(), "absent"); !errors.Is(err, ErrNoTable) {
+			t.Errorf("describe: %v", err)
+		}
+	})
 }
 
 func TestBadRowsAndCellsAreRefused(t *testing.T) {
-	c := dial(t, filled(t, hbasetest.Config{}, 1))
-	long := strings.Repeat("x", maxRow+1)
-	for _, row := range []string{"", long} {
-		if err := c.Gets(t.Context(), "t", rowsOf(row), GetOptions{}, newSink(t).emit); err == nil || !strings.Contains(err.Error(), "32767") {
-			t.Errorf("a row of %d bytes: %v", len(row), err)
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, filled(t, hbasetest.Config{}, 1))
+		long := strings.Repeat("x", maxRow+1)
+		for _, row := range []string{"", long} {
+			if err := c.Gets(t.Context(), "t", rowsOf(row), GetOptions{}, newSink(t).emit); err == nil || !strings.Contains(err.Error(), "32767") {
+				t.Errorf("a row of %d bytes: %v", len(row), err)
+			}
 		}
-	}
-	p, err := c.NewPutter("t", PutOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	noTime := put("r", "q", "v")
-	noTime.Time = 1<<63 - 1
-	noFamily := put("r", "q", "v")
-	noFamily.Family = nil
-	deleted := put("r", "q", "v")
-	deleted.Type = cell.Delete
-	for _, x := range []*cell.Cell{noTime, noFamily, deleted, put("", "q", "v"), put(long, "q", "v")} {
-		if err := p.Put(t.Context(), x); err == nil {
-			t.Errorf("%.40s was taken", x.String())
+		p, err := c.NewPutter("t", PutOptions{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := p.Close(); err != nil {
-		t.Errorf("a refused cell ended the Putter: %v", err)
-	}
+		noTime := put("r", "q", "v")
+		noTime.Time = 1<<63 - 1
+		noFamily := put("r", "q", "v")
+		noFamily.Family = nil
+		deleted := put("r", "q", "v")
+		deleted.Type = cell.Delete
+		for _, x := range []*cell.Cell{noTime, noFamily, deleted, put("", "q", "v"), put(long, "q", "v")} {
+			if err := p.Put(t.Context(), x); err == nil {
+				t.Errorf("%.40s was taken", x.String())
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Errorf("a refused cell ended the Putter: %v", err)
+		}
+	})
 }
 
 // TestLookupsAreShared: who needs the same regions at the same time reads meta once.
 func TestLookupsAreShared(t *testing.T) {
-	f := filled(t, hbasetest.Config{}, 100, 50)
-	c := dial(t, f)
-	f.SetHooks(once("Scan", 1, hbasetest.Fault{Delay: 50 * time.Millisecond}))
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Go(func() {
-			if _, err := c.Get(t.Context(), "t", []byte(rowName(i*5)), wire.Get{}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := f.Counts().Calls["Scan"]; n != 1 {
-		t.Errorf("meta was read %d times, want once", n)
-	}
-	if n := f.Counts().Connections; n > 3 {
-		t.Errorf("%d connections for one server, meta and the master", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{}, 100, 50)
+		c := dial(t, f)
+		f.SetHooks(once("Scan", 1, hbasetest.Fault{Delay: 50 * time.Millisecond}))
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				if _, err := c.Get(t.Context(), "t", []byte(rowName(i*5)), wire.Get{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := f.Counts().Calls["Scan"]; n != 1 {
+			t.Errorf("meta was read %d times, want once", n)
+		}
+		if n := f.Counts().Connections; n > 3 {
+			t.Errorf("%d connections for one server, meta and the master", n)
+		}
+	})
 }
 
 // stuck makes every call hang, runs op and cancels it.
@@ -557,150 +609,208 @@ func stuck(t *testing.T, f *hbasetest.Cluster, method string, op func(ctx contex
 }
 
 func TestACancelledContextEndsEverything(t *testing.T) {
-	f := filled(t, hbasetest.Config{}, 100)
-	c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Hour })
-	if _, err := c.Get(t.Context(), "t", []byte("a"), wire.Get{}); err != nil {
-		t.Fatal(err) // the regions are known from here on
-	}
-	stuck(t, f, "Multi", func(ctx context.Context) error {
-		return c.Gets(ctx, "t", rowsOf(upTo(100)...), GetOptions{Batch: 1}, newSink(t).emit)
-	})
-	stuck(t, f, "Get", func(ctx context.Context) error {
-		_, err := c.Get(ctx, "t", []byte("a"), wire.Get{})
-		return err
-	})
-	stuck(t, f, "Scan", func(ctx context.Context) error { return c.Scan(ctx, "t", Scan{}, newSink(t).emit) })
-	stuck(t, f, "GetTableDescriptors", func(ctx context.Context) error {
-		_, err := c.Describe(ctx, "t")
-		return err
-	})
-	p, err := c.NewPutter("t", PutOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stuck(t, f, "Multi", func(ctx context.Context) error {
-		if err := p.Put(ctx, put("r", "q", "v")); err != nil {
-			return err
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{}, 100)
+		c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Hour })
+		if _, err := c.Get(t.Context(), "t", []byte("a"), wire.Get{}); err != nil {
+			t.Fatal(err) // the regions are known from here on
 		}
-		return p.Flush(ctx)
+		stuck(t, f, "Multi", func(ctx context.Context) error {
+			return c.Gets(ctx, "t", rowsOf(upTo(100)...), GetOptions{Batch: 1}, newSink(t).emit)
+		})
+		stuck(t, f, "Get", func(ctx context.Context) error {
+			_, err := c.Get(ctx, "t", []byte("a"), wire.Get{})
+			return err
+		})
+		stuck(t, f, "Scan", func(ctx context.Context) error { return c.Scan(ctx, "t", Scan{}, newSink(t).emit) })
+		stuck(t, f, "GetTableDescriptors", func(ctx context.Context) error {
+			_, err := c.Describe(ctx, "t")
+			return err
+		})
+		p, err := c.NewPutter("t", PutOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stuck(t, f, "Multi", func(ctx context.Context) error {
+			if err := p.Put(ctx, put("r", "q", "v")); err != nil {
+				return err
+			}
+			return p.Flush(ctx)
+		})
+		if err := p.Close(); err == nil {
+			t.Error("a Putter closed before its cells had an answer says nothing")
+		}
 	})
-	if err := p.Close(); err == nil {
-		t.Error("a Putter closed before its cells had an answer says nothing")
-	}
 }
 
 func TestCloseEndsWhatIsUnderWay(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 2}, 100, 50)
-	c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Hour })
-	started := make(chan struct{}, 1000)
-	f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
-		if call.Method == "Multi" {
-			started <- struct{}{}
-			return hbasetest.Fault{Skip: true}
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 2}, 100, 50)
+		c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Hour })
+		started := make(chan struct{}, 1000)
+		f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
+			if call.Method == "Multi" {
+				started <- struct{}{}
+				return hbasetest.Fault{Skip: true}
+			}
+			return hbasetest.Fault{}
+		}})
+		outcome := make(chan error, 1)
+		go func() {
+			outcome <- c.Gets(context.Background(), "t", rowsOf(upTo(100)...), GetOptions{}, newSink(t).emit)
+		}()
+		<-started
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
 		}
-		return hbasetest.Fault{}
-	}})
-	outcome := make(chan error, 1)
-	go func() {
-		outcome <- c.Gets(context.Background(), "t", rowsOf(upTo(100)...), GetOptions{}, newSink(t).emit)
-	}()
-	<-started
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-outcome; !errors.Is(err, ErrClosed) {
-		t.Errorf("gets: %v, want ErrClosed", err)
-	}
-	if _, err := c.Get(t.Context(), "t", []byte("a"), wire.Get{}); !errors.Is(err, ErrClosed) {
-		t.Errorf("get after Close: %v, want ErrClosed", err)
-	}
-	if _, err := c.NewPutter("t", PutOptions{}); !errors.Is(err, ErrClosed) {
-		t.Errorf("NewPutter after Close: %v, want ErrClosed", err)
-	}
+		if err := <-outcome; !errors.Is(err, ErrClosed) {
+			t.Errorf("gets: %v, want ErrClosed", err)
+		}
+		if _, err := c.Get(t.Context(), "t", []byte("a"), wire.Get{}); !errors.Is(err, ErrClosed) {
+			t.Errorf("get after Close: %v, want ErrClosed", err)
+		}
+		if _, err := c.NewPutter("t", PutOptions{}); !errors.Is(err, ErrClosed) {
+			t.Errorf("NewPutter after Close: %v, want ErrClosed", err)
+		}
+	})
 }
 
 func TestEmitEndsGetsAndScans(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 2, PartialCells: 2}, 2000, 1000)
-	c := dial(t, f)
-	why := errors.New("enough")
-	for name, op := range map[string]func(func(*cell.Cell) error) error{
-		"gets": func(emit func(*cell.Cell) error) error {
-			return c.Gets(t.Context(), "t", rowsOf(upTo(2000)...), GetOptions{Batch: 10}, emit)
-		},
-		"scan": func(emit func(*cell.Cell) error) error {
-			return c.Scan(t.Context(), "t", Scan{ResultBytes: 300}, emit)
-		},
-	} {
-		n := 0
-		err := op(func(*cell.Cell) error {
-			if n++; n == 100 {
-				return why
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 2, PartialCells: 2}, 2000, 1000)
+		c := dial(t, f)
+		why := errors.New("enough")
+		for name, op := range map[string]func(func(*cell.Cell) error) error{
+			"gets": func(emit func(*cell.Cell) error) error {
+				return c.Gets(t.Context(), "t", rowsOf(upTo(2000)...), GetOptions{Batch: 10}, emit)
+			},
+			"scan": func(emit func(*cell.Cell) error) error {
+				return c.Scan(t.Context(), "t", Scan{ResultBytes: 300}, emit)
+			},
+		} {
+			n := 0
+			err := op(func(*cell.Cell) error {
+				if n++; n == 100 {
+					return why
+				}
+				return nil
+			})
+			if !errors.Is(err, why) || n != 100 {
+				t.Errorf("%s: %v after %d cells, want %v after 100", name, err, n, why)
 			}
-			return nil
-		})
-		if !errors.Is(err, why) || n != 100 {
-			t.Errorf("%s: %v after %d cells, want %v after 100", name, err, n, why)
 		}
-	}
-	for range 100 {
-		if f.Scanners() == 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("%d scanners are left open", f.Scanners())
+		noneLeft(t, f)
+	})
 }
 
 // TestAServerThatFallsSilent: it takes connections and requests and answers none;
 // its regions are elsewhere after a while.
 func TestAServerThatFallsSilent(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 3}, 600, 200, 400)
-	c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Second })
-	getAll(t, c, 600, GetOptions{})
-	f.Freeze(1)
-	defer f.Thaw(1)
-	go func() {
-		time.Sleep(700 * time.Millisecond)
-		f.Reassign(1, 2)
-	}()
-	getAll(t, c, 600, GetOptions{})
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 3}, 600, 200, 400)
+		c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Second })
+		getAll(t, c, 600, GetOptions{})
+		f.Freeze(1)
+		defer f.Thaw(1)
+		go func() {
+			time.Sleep(700 * time.Millisecond)
+			f.Reassign(1, 2)
+		}()
+		getAll(t, c, 600, GetOptions{})
+	})
 }
 
 func TestAServerIsKilledDuringGets(t *testing.T) {
-	f := filled(t, hbasetest.Config{Servers: 3}, 1000, 300, 600)
-	c := dial(t, f)
-	s := newSink(t)
-	n := 0
-	err := c.Gets(t.Context(), "t", rowsOf(upTo(1000)...), GetOptions{Batch: 20}, func(x *cell.Cell) error {
-		if n++; n == 300 {
-			f.Kill(1)
-			go func() {
-				time.Sleep(300 * time.Millisecond)
-				f.Reassign(1, 2)
-			}()
+	synctest.Test(t, func(t *testing.T) {
+		f := filled(t, hbasetest.Config{Servers: 3}, 1000, 300, 600)
+		c := dial(t, f)
+		s := newSink(t)
+		n := 0
+		err := c.Gets(t.Context(), "t", rowsOf(upTo(1000)...), GetOptions{Batch: 20}, func(x *cell.Cell) error {
+			if n++; n == 300 {
+				f.Kill(1)
+				go func() {
+					time.Sleep(300 * time.Millisecond)
+					f.Reassign(1, 2)
+				}()
+			}
+			return s.emit(x)
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return s.emit(x)
+		s.check(0, 1000)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.check(0, 1000)
 }
 
-// TestAnAnswerOfZooKeeperIsTaken asks often and gets an answer at once: it is never
-// taken for a question that somebody called off.
-func TestAnAnswerOfZooKeeperIsTaken(t *testing.T) {
-	z := &zooKeeper{servers: []string{"[::1"}, znode: "/hbase", timeout: time.Minute, wg: new(sync.WaitGroup)}
-	defer z.wg.Wait()
-	var asking sync.WaitGroup
-	for range 5000 {
-		asking.Go(func() {
-			if _, err := z.Meta(t.Context()); !errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) {
-				t.Errorf("%v, want what is wrong with the address", err)
-			}
-		})
+// TestFaultsOverTCP has connections that end in each way, and a server that is killed,
+// where they are real.
+func TestFaultsOverTCP(t *testing.T) {
+	f := hbasetest.New(t, hbasetest.Config{Servers: 3, MaxAnswer: 3000, PartialCells: 2})
+	fill(f, 0, 200, 400)
+	c := dial(t, f, small, func(cfg *Config) { cfg.CallTimeout, cfg.OpTimeout = enough, enough })
+	f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
+		if call.Server < 0 {
+			return hbasetest.Fault{}
+		}
+		switch call.N % 40 {
+		case 3:
+			return hbasetest.Fault{Close: true}
+		case 13:
+			return hbasetest.Fault{Cut: 50}
+		case 23:
+			return hbasetest.Fault{Twice: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	putRows(t, c, 600, PutOptions{}, func(i int) {
+		if i == 300 {
+			f.Disconnect(2)
+		}
+	})
+	checkTable(t, f, 600)
+	scanned(t, c, 0, 600, Scan{}, nil)
+	killed := f.Addr(1)
+	f.Kill(1)
+	refusals := &refusals{addr: killed, then: func() { f.Reassign(1, 2) }}
+	again := dial(t, f, func(cfg *Config) { cfg.CallTimeout, cfg.OpTimeout, cfg.Dial = enough, enough, refusals.dial })
+	getAll(t, again, 600, GetOptions{Batch: 20})
+	if refusals.n < 2 {
+		t.Errorf("%d connections were refused, want two before the regions are elsewhere", refusals.n)
 	}
-	asking.Wait()
+}
+
+// refusals dials, and does something once an address has refused two connections.
+type refusals struct {
+	addr string
+	then func()
+
+	mu sync.Mutex
+	n  int
+}
+
+func (r *refusals) dial(ctx context.Context, addr string) (net.Conn, error) {
+	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil && addr == r.addr {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.n++; r.n == 2 {
+			r.then()
+		}
+	}
+	return nc, err
+}
+
+// TestAnAnswerOfZooKeeperIsTaken has the answer there before anybody waits for it: it is
+// never taken for a question that somebody called off. It asks often since a select that
+// has a choice takes any.
+func TestAnAnswerOfZooKeeperIsTaken(t *testing.T) {
+	z := &zooKeeper{servers: []string{"[::1"}, znode: "/hbase", timeout: time.Minute, start: func(ask func()) { ask() }}
+	for range 50 {
+		if _, err := z.Meta(t.Context()); !errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want what is wrong with the address", err)
+		}
+	}
 }
 
 func TestZooKeeperThatCannotBeReached(t *testing.T) {
@@ -712,7 +822,5 @@ func TestZooKeeperThatCannotBeReached(t *testing.T) {
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("%v; want ErrUnavailable with the address", err)
 	}
-	if left := goroutines(); left != "" {
-		t.Errorf("there still runs\n%s", left)
-	}
+	noneRun(t)
 }

@@ -30,7 +30,7 @@ type zooKeeper struct {
 	servers []string
 	znode   string
 	timeout time.Duration
-	wg      *sync.WaitGroup // of the goroutines that may outlive a question
+	start   func(func()) // starts a goroutine, which may outlive a question
 }
 
 func (z *zooKeeper) Meta(ctx context.Context) (string, error) {
@@ -76,7 +76,7 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	}
 	got := make(chan answer, 1)
 	var d zkDialer
-	z.wg.Go(func() {
+	z.start(func() {
 		b, err := d.get(ctx, z.servers, name, z.timeout)
 		got <- answer{b, err}
 	})
@@ -218,7 +218,7 @@ func (m *masters) ask(ctx context.Context, method string, use func(param []byte)
 func (m *masters) askOne(ctx context.Context, addr, method string, use func(param []byte) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.c.cfg.DialTimeout, context.DeadlineExceeded)
 	defer cancel()
-	conn, err := rpc.Dial(ctx, addr, wire.ClientMetaService, m.c.cfg.User, rpc.Options{DialTimeout: m.c.cfg.DialTimeout})
+	conn, err := rpc.Dial(ctx, addr, wire.ClientMetaService, m.c.cfg.User, rpc.Options{DialTimeout: m.c.cfg.DialTimeout, Dial: m.c.cfg.Dial})
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (s *server) connect(ctx context.Context) (*rpc.Conn, error) {
 // first: one that is frozen takes connections all the same.
 func (s *server) dial() {
 	conn, err := rpc.Dial(s.c.life, s.addr, s.service, s.c.cfg.User, rpc.Options{
-		DialTimeout: s.c.cfg.DialTimeout, Silence: s.c.cfg.CallTimeout, MaxFrame: s.c.cfg.MaxAnswerBytes,
+		DialTimeout: s.c.cfg.DialTimeout, Silence: s.c.cfg.CallTimeout, MaxFrame: s.c.cfg.MaxAnswerBytes, Dial: s.c.cfg.Dial,
 	})
 	if ended := context.Cause(s.c.life); err != nil && ended != nil {
 		err = ended

@@ -11,26 +11,39 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/hbase/hbasetest"
 	"usertrail/internal/hbase/wire"
+	"usertrail/internal/testkit"
 )
 
 var seed = flag.Uint64("seed", 0, "of TestWorld; 0 is a few fixed ones")
 
-// TestWorld changes a cluster at random while rows are put, got and scanned, and
+// TestWorld changes a cluster at random, between the calls that put, get and scan rows, and
 // compares with a map.
 func TestWorld(t *testing.T) {
-	seeds := []uint64{2, 3, 4}
+	first, last := uint64(1), testkit.Pick[uint64](20, 60)
 	if *seed != 0 {
-		seeds = []uint64{*seed}
+		first, last = *seed, *seed
 	}
-	for _, n := range seeds {
+	for n := first; n <= last; n++ {
+		bubble(t, fmt.Sprintf("seed=%d", n), func(t *testing.T) { newWorld(t, n, true).run() })
+	}
+}
+
+// TestWorldOverTCP has a world with real connections.
+func TestWorldOverTCP(t *testing.T) {
+	testkit.OnlyAll(t, "TestWorld and TestFaultsOverTCP")
+	for n := uint64(2); n <= 4; n++ {
 		t.Run(fmt.Sprintf("seed=%d", n), func(t *testing.T) {
-			w := newWorld(t, n)
-			for range 3 {
-				w.while(w.put)
-				w.while(w.get)
-				w.while(w.scan)
-			}
+			t.Parallel()
+			newWorld(t, n, false).run()
 		})
+	}
+}
+
+func (w *world) run() {
+	for range 3 {
+		w.put(w.rng)
+		w.get(w.rng)
+		w.scan(w.rng)
 	}
 }
 
@@ -42,6 +55,9 @@ type world struct {
 	c       *Client
 	rows    map[string]string // what must be there: the value of f:q
 	version int64
+
+	nowhere    []byte // a row of the region that no server has
+	disconnect bool   // a connection ends with the next call
 }
 
 const (
@@ -49,41 +65,59 @@ const (
 	worldRows    = 500
 )
 
-func newWorld(t *testing.T, seed uint64) *world {
+func newWorld(t *testing.T, seed uint64, inMemory bool) *world {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	f := hbasetest.New(t, hbasetest.Config{
-		Servers: worldServers, SayMoved: rng.IntN(2) == 0, MaxAnswer: 200 + rng.IntN(2000),
-		PartialCells: rng.IntN(3), UnsureParts: rng.IntN(2) == 0, HeartbeatEvery: rng.IntN(4),
+	calm := 6
+	if !inMemory { // where each pause of the client takes its time
+		calm = 60
+	}
+	f := hbasetest.New(t, hbasetest.Config{ // where each answer is a heartbeat no scan ends
+		InMemory: inMemory,
+		Servers:  worldServers, SayMoved: rng.IntN(2) == 0, MaxAnswer: 200 + rng.IntN(2000),
+		PartialCells: rng.IntN(3), UnsureParts: rng.IntN(2) == 0, HeartbeatEvery: []int{0, 4, 2, 3}[rng.IntN(4)],
 	})
 	f.CreateTable("t", []string{"f"}, []byte(rowName(100)), []byte(rowName(300)))
 	c := dial(t, f, func(cfg *Config) {
-		cfg.CallTimeout = 400 * time.Millisecond
+		cfg.CallTimeout, cfg.OpTimeout = 400*time.Millisecond, enough
+		if !inMemory { // what is lost by chance is tried again, but not for ever
+			cfg.CallTimeout = time.Second
+		}
 		cfg.MaxRequestBytes, cfg.MaxRequestActions = 1000+rng.IntN(5000), 1+rng.IntN(40)
 		cfg.InFlight = 1 + rng.IntN(6)
 	})
 	w := &world{t: t, rng: rng, f: f, c: c, rows: map[string]string{}}
 	hooks := rand.New(rand.NewPCG(seed, 1))
-	var faults times // guards hooks
+	var faults times // guards what the hooks use
+	until := 0       // so many calls the cluster changes
 	f.SetHooks(hbasetest.Hooks{
 		Call: func(call hbasetest.Call) hbasetest.Fault {
 			faults.mu.Lock()
 			defer faults.mu.Unlock()
-			switch {
-			case call.Server < 0:
-			case hooks.IntN(60) == 0:
-				return hbasetest.Fault{Drop: true}
-			case hooks.IntN(60) == 0:
-				return hbasetest.Fault{Close: true}
-			case hooks.IntN(60) == 0:
-				return hbasetest.Fault{Cut: 1 + hooks.IntN(200)}
-			case hooks.IntN(60) == 0:
-				return hbasetest.Fault{Twice: true}
-			case hooks.IntN(60) == 0:
-				return hbasetest.Fault{Exception: exception("CallQueueTooBigException")}
-			case hooks.IntN(30) == 0:
-				return hbasetest.Fault{Delay: time.Duration(hooks.IntN(20)) * time.Millisecond}
+			if call.Server < 0 {
+				return hbasetest.Fault{}
 			}
-			return hbasetest.Fault{}
+			if until--; until <= 0 {
+				w.change(hooks)
+				until = 1 + hooks.IntN(calm)
+			}
+			fault := hbasetest.Fault{Delay: time.Duration(hooks.IntN(2000)) * time.Microsecond}
+			// One that ends before it has an answer looks refused, which is not tried for long.
+			mayEnd := call.Answered
+			switch {
+			case hooks.IntN(60) == 0:
+				fault.Drop = true
+			case (w.disconnect || hooks.IntN(60) == 0) && mayEnd:
+				fault.Close, w.disconnect = true, false
+			case hooks.IntN(60) == 0 && mayEnd:
+				fault.Cut = 1 + hooks.IntN(200)
+			case hooks.IntN(60) == 0:
+				fault.Twice = true
+			case hooks.IntN(60) == 0:
+				fault.Exception = exception("CallQueueTooBigException")
+			case hooks.IntN(30) == 0:
+				fault.Delay = time.Duration(hooks.IntN(20)) * time.Millisecond
+			}
+			return fault
 		},
 		Action: func(hbasetest.Call, []byte) *wire.ServerError {
 			faults.mu.Lock()
@@ -97,35 +131,26 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// while runs op, and changes the cluster until it is over.
-func (w *world) while(op func(rng *rand.Rand)) {
-	rng := rand.New(rand.NewPCG(w.rng.Uint64(), 0))
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		op(rng)
-	}()
-	for {
-		select {
-		case <-over:
-			return
-		case <-time.After(time.Duration(w.rng.IntN(10)) * time.Millisecond):
-		}
-		row := []byte(rowName(w.rng.IntN(worldRows)))
-		switch w.rng.IntN(7) {
-		case 0, 1:
-			w.f.Move("t", row, w.rng.IntN(worldServers))
-		case 2:
-			w.f.Split("t", row)
-		case 3, 4:
-			w.f.Merge("t", row)
-		case 5:
-			w.f.Disconnect(w.rng.IntN(worldServers))
-		case 6:
-			w.f.Move("t", row, -1)
-			time.Sleep(time.Duration(w.rng.IntN(20)) * time.Millisecond)
-			w.f.Move("t", row, w.rng.IntN(worldServers))
-		}
+// change changes the cluster. A region that is nowhere is on a server again by the next change.
+func (w *world) change(rng *rand.Rand) {
+	if w.nowhere != nil {
+		w.f.Move("t", w.nowhere, rng.IntN(worldServers))
+		w.nowhere = nil
+		return
+	}
+	row := []byte(rowName(rng.IntN(worldRows)))
+	switch rng.IntN(7) {
+	case 0, 1:
+		w.f.Move("t", row, rng.IntN(worldServers))
+	case 2:
+		w.f.Split("t", row)
+	case 3, 4:
+		w.f.Merge("t", row)
+	case 5:
+		w.disconnect = true
+	case 6:
+		w.f.Move("t", row, -1)
+		w.nowhere = row
 	}
 }
 

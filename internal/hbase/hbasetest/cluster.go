@@ -26,6 +26,7 @@ type Config struct {
 	SayMoved       bool          // a region that has moved is answered with where it is
 	Disk           Disk          // where files for bulk loads lie; those of AddFile
 	Lease          time.Duration // a scanner that is not called for so long is closed; 0 is a minute
+	InMemory       bool          // connections are buffers in memory: for tests in a bubble of package synctest
 }
 
 // A Cluster is some region servers, the first of which has hbase:meta, and a
@@ -38,6 +39,7 @@ type Cluster struct {
 	master *server
 
 	mu            sync.Mutex
+	listeners     map[string]*Listener // by address, if they are in memory
 	hooks         Hooks
 	counts        Counts
 	servers       []*server
@@ -88,6 +90,7 @@ func New(t testing.TB, cfg Config) *Cluster {
 		t:         t,
 		cfg:       cfg,
 		stop:      make(chan struct{}),
+		listeners: map[string]*Listener{},
 		tables:    map[string]*table{},
 		snapshots: map[string]*snapshot{},
 		files:     map[string][]*cell.Cell{}, staging: map[string]bool{},
@@ -105,7 +108,7 @@ func New(t testing.TB, cfg Config) *Cluster {
 // listen starts a server.
 func (c *Cluster) listen(index int) *server {
 	c.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := c.newListener()
 	if err != nil {
 		c.t.Fatal(err)
 	}

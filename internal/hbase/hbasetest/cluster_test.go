@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"usertrail/internal/cell"
@@ -16,11 +18,26 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-const enough = 30 * time.Second
+const enough = 10 * time.Minute
+
+// patience ends a call that has no answer, in a bubble, before the connection is given up
+// for its silence.
+const patience = 10 * time.Second
 
 func dial(t *testing.T, addr string, service wire.Service) *rpc.Conn {
 	t.Helper()
-	c, err := rpc.Dial(t.Context(), addr, service, "trail", rpc.Options{})
+	return dialBy(t, nil, addr, service)
+}
+
+// dialInMemory dials a server of a cluster that listens on no socket.
+func dialInMemory(t *testing.T, c *hbasetest.Cluster, server int) *rpc.Conn {
+	t.Helper()
+	return dialBy(t, c.Dial, c.Addr(server), wire.ClientService)
+}
+
+func dialBy(t *testing.T, by func(context.Context, string) (net.Conn, error), addr string, service wire.Service) *rpc.Conn {
+	t.Helper()
+	c, err := rpc.Dial(t.Context(), addr, service, "trail", rpc.Options{Dial: by})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +316,6 @@ func TestMasterMakesTables(t *testing.T) {
 // TestFaults lets each fault happen to a Put and asks what the client sees and
 // whether the Put was executed.
 func TestFaults(t *testing.T) {
-	hold := make(chan struct{})
 	for name, tt := range map[string]struct {
 		fault    hbasetest.Fault
 		executed bool
@@ -312,82 +328,85 @@ func TestFaults(t *testing.T) {
 		"exception": {hbasetest.Fault{Exception: hbasetest.NotServing("r")}, false, &rpc.ServerError{}, true},
 		"skip":      {hbasetest.Fault{Skip: true}, false, context.DeadlineExceeded, true},
 		"drop":      {hbasetest.Fault{Drop: true}, true, context.DeadlineExceeded, true},
-		"hold":      {hbasetest.Fault{Hold: hold}, true, context.DeadlineExceeded, true},
+		"hold":      {hbasetest.Fault{}, true, context.DeadlineExceeded, true},
 		"close":     {hbasetest.Fault{Close: true}, true, &rpc.ConnError{}, false},
 		"cut":       {hbasetest.Fault{Cut: 7}, true, &rpc.ConnError{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := hbasetest.New(t, hbasetest.Config{})
-			c.CreateTable("t", []string{"f"})
-			c.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
-				if call.Method == "Multi" && call.N == 1 {
-					return tt.fault
+			synctest.Test(t, func(t *testing.T) {
+				if name == "hold" {
+					tt.fault.Hold = make(chan struct{})
 				}
-				return hbasetest.Fault{}
-			}})
-			conn := dial(t, c.Addr(0), wire.ClientService)
-			limit := enough
-			if errors.Is(tt.want, context.DeadlineExceeded) {
-				limit = 300 * time.Millisecond
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
-			defer cancel()
-			param, mark := wire.BeginRegion(nil, []byte(c.Regions("t")[0]))
-			p := put("a", "q", "v")
-			param = wire.EndRegion(wire.AppendPutAction(param, 0, p.Row, 1, wire.TableDefault), mark)
-			r, err := conn.Call(ctx, "Multi", wire.Raw(param), wire.Raw(wire.AppendCell(nil, p)))
-			var server *rpc.ServerError
-			var dead *rpc.ConnError
-			switch tt.want.(type) {
-			case nil:
-				if err != nil {
-					t.Fatal(err)
+				c := hbasetest.New(t, hbasetest.Config{InMemory: true})
+				c.CreateTable("t", []string{"f"})
+				c.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
+					if call.Method == "Multi" && call.N == 1 {
+						return tt.fault
+					}
+					return hbasetest.Fault{}
+				}})
+				conn := dialInMemory(t, c, 0)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				param, mark := wire.BeginRegion(nil, []byte(c.Regions("t")[0]))
+				p := put("a", "q", "v")
+				param = wire.EndRegion(wire.AppendPutAction(param, 0, p.Row, 1, wire.TableDefault), mark)
+				r, err := conn.Call(ctx, "Multi", wire.Raw(param), wire.Raw(wire.AppendCell(nil, p)))
+				var server *rpc.ServerError
+				var dead *rpc.ConnError
+				switch tt.want.(type) {
+				case nil:
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.Release()
+				case *rpc.ServerError:
+					if !errors.As(err, &server) {
+						t.Errorf("got %v, want an exception", err)
+					}
+				case *rpc.ConnError:
+					if !errors.As(err, &dead) {
+						t.Errorf("got %v, want a dead connection", err)
+					}
+				default:
+					if !errors.Is(err, tt.want) {
+						t.Errorf("got %v, want %v", err, tt.want)
+					}
 				}
-				r.Release()
-			case *rpc.ServerError:
-				if !errors.As(err, &server) {
-					t.Errorf("got %v, want an exception", err)
+				if got := c.Counts().RowPuts["a"] == 1; got != tt.executed {
+					t.Errorf("executed: %v, want %v", got, tt.executed)
 				}
-			case *rpc.ConnError:
-				if !errors.As(err, &dead) {
-					t.Errorf("got %v, want a dead connection", err)
+				if alive := conn.Err() == nil; alive != tt.alive {
+					t.Errorf("the connection lives: %v, want %v", alive, tt.alive)
 				}
-			default:
-				if !errors.Is(err, tt.want) {
-					t.Errorf("got %v, want %v", err, tt.want)
-				}
-			}
-			if got := c.Counts().RowPuts["a"] == 1; got != tt.executed {
-				t.Errorf("executed: %v, want %v", got, tt.executed)
-			}
-			if alive := conn.Err() == nil; alive != tt.alive {
-				t.Errorf("the connection lives: %v, want %v", alive, tt.alive)
-			}
+			})
 		})
 	}
 }
 
 func TestServersFreezeAndDie(t *testing.T) {
-	c := hbasetest.New(t, hbasetest.Config{Servers: 2})
-	c.CreateTable("t", []string{"f"})
-	region := c.Regions("t")[0]
-	conn := dial(t, c.Addr(0), wire.ClientService)
-	c.Freeze(0)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	if _, err := conn.Call(ctx, "Get", &wire.GetRequest{Region: []byte(region), Row: []byte("a")}, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a frozen server gave %v", err)
-	}
-	c.Thaw(0)
-	expect(t, "thawed", multi(t, conn, region, nil, "a"), "0: ")
-	c.Kill(0)
-	<-conn.Done()
-	c.Reassign(0, 1)
-	expect(t, "reassigned", multi(t, dial(t, c.Addr(1), wire.ClientService), region, nil, "a"), "0: ")
-	old := c.Addr(0)
-	c.Restart(0)
-	if c.Addr(0) == old {
-		t.Errorf("it is at %s again", old)
-	}
-	dial(t, c.Addr(0), wire.ClientService)
+	synctest.Test(t, func(t *testing.T) {
+		c := hbasetest.New(t, hbasetest.Config{Servers: 2, InMemory: true})
+		c.CreateTable("t", []string{"f"})
+		region := c.Regions("t")[0]
+		conn := dialInMemory(t, c, 0)
+		c.Freeze(0)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		if _, err := conn.Call(ctx, "Get", &wire.GetRequest{Region: []byte(region), Row: []byte("a")}, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a frozen server gave %v", err)
+		}
+		c.Thaw(0)
+		expect(t, "thawed", multi(t, conn, region, nil, "a"), "0: ")
+		c.Kill(0)
+		<-conn.Done()
+		c.Reassign(0, 1)
+		expect(t, "reassigned", multi(t, dialInMemory(t, c, 1), region, nil, "a"), "0: ")
+		old := c.Addr(0)
+		c.Restart(0)
+		if c.Addr(0) == old {
+			t.Errorf("it is at %s again", old)
+		}
+		dialInMemory(t, c, 0)
+	})
 }

@@ -12,4 +12,8 @@
 // Hooks say which call goes wrong and how, a Cluster's methods move, split and
 // merge regions and stop servers while calls run, and Counts tells what was
 // executed, answered or not.
+//
+// With Config.InMemory the servers listen on no socket, and a client reaches them by
+// Cluster.Dial alone. Then the test can run in a bubble of package synctest: timeouts,
+// pauses and leases take no time, and end neither early nor late on a busy machine.
 package hbasetest

@@ -26,6 +26,9 @@ type Call struct {
 	N       int    // of the method, on all servers: 1 is the first
 	Timeout uint32 // ms that the client gives it; 0 is no limit
 	Actions int    // of a Multi's region, where its hook is asked
+
+	Answered bool            // its connection has had an answer before
+	Gone     <-chan struct{} // closed when its connection has ended
 }
 
 // A Fault is how a call goes wrong. The zero Fault is not at all. What is done is

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -22,6 +23,8 @@ type Peer struct {
 	net net.Conn
 	r   *bufio.Reader
 	mu  sync.Mutex // one frame at a time
+
+	answered atomic.Bool
 }
 
 // A Request is one frame from a client.
@@ -113,6 +116,7 @@ func (p *Peer) Write(frame []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, err := p.net.Write(frame)
+	p.answered.Store(true)
 	return err
 }
 

@@ -48,7 +48,7 @@ func (c *Cluster) serve(s *server, nc net.Conn) {
 		if err != nil {
 			return
 		}
-		c.ended.Go(func() { c.handle(s, p, r) })
+		c.ended.Go(func() { c.handle(s, p, r, stop) })
 	}
 }
 
@@ -77,13 +77,13 @@ func (s *server) offers(service string) bool {
 }
 
 // handle executes one request as the hooks want it.
-func (c *Cluster) handle(s *server, p *Peer, r Request) {
+func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 	if gate := c.gate(s); gate != nil && !c.wait(gate) {
 		return
 	}
 	c.mu.Lock()
 	c.counts.Calls[r.Method]++
-	call := Call{Server: s.index, Method: r.Method, N: c.counts.Calls[r.Method], Timeout: r.Timeout}
+	call := Call{Server: s.index, Method: r.Method, N: c.counts.Calls[r.Method], Timeout: r.Timeout, Answered: p.answered.Load(), Gone: gone}
 	hooks := c.hooks
 	c.mu.Unlock()
 

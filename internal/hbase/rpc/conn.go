@@ -16,6 +16,8 @@ type Options struct {
 	DialTimeout time.Duration // to connect; 10 s
 	Silence     time.Duration // nothing arrives while calls wait: the connection is closed; 60 s
 	MaxFrame    int           // bytes of the largest answer; 256 MiB
+
+	Dial func(ctx context.Context, addr string) (net.Conn, error) // in place of TCP
 }
 
 func (o Options) withDefaults() Options {
@@ -60,8 +62,7 @@ const queueLen = 32
 // Dial connects to addr, host:port, as user. Its errors are *DialError.
 func Dial(ctx context.Context, addr string, service wire.Service, user string, o Options) (*Conn, error) {
 	o = o.withDefaults()
-	d := net.Dialer{Timeout: o.DialTimeout}
-	nc, err := d.DialContext(ctx, "tcp", addr)
+	nc, err := o.dial(ctx, addr)
 	if err != nil {
 		return nil, &DialError{Addr: addr, Err: err}
 	}
@@ -71,6 +72,16 @@ func Dial(ctx context.Context, addr string, service wire.Service, user string, o
 		return nil, &DialError{Addr: addr, Err: err}
 	}
 	return c, nil
+}
+
+// dial makes the connection to addr.
+func (o Options) dial(ctx context.Context, addr string) (net.Conn, error) {
+	if o.Dial == nil {
+		return (&net.Dialer{Timeout: o.DialTimeout}).DialContext(ctx, "tcp", addr)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.DialTimeout)
+	defer cancel()
+	return o.Dial(ctx, addr)
 }
 
 // start introduces the client on nc and starts the connection's goroutines.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"usertrail/internal/hbase/hbasetest"
@@ -21,7 +22,7 @@ import (
 )
 
 // enough is longer than anything here takes unless it hangs.
-const enough = 30 * time.Second
+const enough = 10 * time.Minute
 
 // serve runs a server that treats each connection as handle does, and returns its
 // address. It has ended when the test has.
@@ -31,6 +32,26 @@ func serve(t *testing.T, handle func(*hbasetest.Peer)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveOn(t, l, handle)
+}
+
+// serveInMemory is serve without sockets, for tests in a bubble of synctest.
+func serveInMemory(t *testing.T, handle func(*hbasetest.Peer)) *hbasetest.Listener {
+	t.Helper()
+	l := hbasetest.NewListener(16020)
+	serveOn(t, l, handle)
+	return l
+}
+
+// dialInMemory connects to such a server.
+func dialInMemory(t *testing.T, l *hbasetest.Listener, o rpc.Options) *rpc.Conn {
+	t.Helper()
+	o.Dial = l.Dial
+	return dial(t, l.Addr().String(), o)
+}
+
+func serveOn(t *testing.T, l net.Listener, handle func(*hbasetest.Peer)) string {
+	t.Helper()
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -77,6 +98,12 @@ func echo(p *hbasetest.Peer) {
 			return
 		}
 	}
+}
+
+// bubble runs a part of t in which time passes at once while all wait for it.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
 // within is a context that ends the test's wait, not the test's subject.
@@ -212,78 +239,82 @@ func TestFramesOfManyCallersStayWhole(t *testing.T) {
 // TestLateAnswerGoesNowhere lets a call run out of time and then answers it,
 // before and after the answer to a newer one.
 func TestLateAnswerGoesNowhere(t *testing.T) {
-	addr := serve(t, func(p *hbasetest.Peer) {
-		late, err := p.Read()
-		if err != nil {
-			return
-		}
-		for range 2 {
-			r, err := p.Read()
+	synctest.Test(t, func(t *testing.T) {
+		l := serveInMemory(t, func(p *hbasetest.Peer) {
+			late, err := p.Read()
 			if err != nil {
 				return
 			}
-			if r.ID == late.ID {
-				t.Error("an ID was used twice")
+			for range 2 {
+				r, err := p.Read()
+				if err != nil {
+					return
+				}
+				if r.ID == late.ID {
+					t.Error("an ID was used twice")
+				}
+				p.Write(hbasetest.Answer(late.ID, []byte("late"), nil))
+				p.Write(hbasetest.Answer(r.ID, r.Param, nil))
+				p.Write(hbasetest.Answer(r.ID, []byte("twice"), nil))
+				p.Write(hbasetest.Answer(987654321, []byte("never asked"), nil))
 			}
-			p.Write(hbasetest.Answer(late.ID, []byte("late"), nil))
-			p.Write(hbasetest.Answer(r.ID, r.Param, nil))
-			p.Write(hbasetest.Answer(r.ID, []byte("twice"), nil))
-			p.Write(hbasetest.Answer(987654321, []byte("never asked"), nil))
+			echo(p)
+		})
+		c := dialInMemory(t, l, rpc.Options{})
+		err := call(within(t, 20*time.Millisecond), c, []byte("slow"), nil)
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, rpc.ErrUnknownOutcome) {
+			t.Fatalf("got %v, want the deadline and an unknown outcome", err)
 		}
-		echo(p)
+		for i := range 4 {
+			if err := call(within(t, enough), c, fmt.Appendf(nil, "new %d", i), nil); err != nil {
+				t.Errorf("call %d after it: %v", i, err)
+			}
+		}
+		if c.Err() != nil {
+			t.Errorf("the connection was given up: %v", c.Err())
+		}
 	})
-	c := dial(t, addr, rpc.Options{})
-	err := call(within(t, 20*time.Millisecond), c, []byte("slow"), nil)
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, rpc.ErrUnknownOutcome) {
-		t.Fatalf("got %v, want the deadline and an unknown outcome", err)
-	}
-	for i := range 4 {
-		if err := call(within(t, enough), c, fmt.Appendf(nil, "new %d", i), nil); err != nil {
-			t.Errorf("call %d after it: %v", i, err)
-		}
-	}
-	if c.Err() != nil {
-		t.Errorf("the connection was given up: %v", c.Err())
-	}
 }
 
 // TestTimeOfOneCallIsNotTheOthers answers one call in eight; the rest run out of
 // time while that one is under way, on one connection.
 func TestTimeOfOneCallIsNotTheOthers(t *testing.T) {
-	release := make(chan struct{})
-	addr := serve(t, func(p *hbasetest.Peer) {
-		for {
-			r, err := p.Read()
-			if err != nil {
-				return
-			}
-			if string(r.Param) != "drop" {
-				<-release
-				p.Write(hbasetest.Answer(r.ID, r.Param, nil))
-				echo(p)
-				return
-			}
-			if r.Timeout == 0 || r.Timeout > 30 {
-				t.Errorf("a call with 30 ms left was sent with a timeout of %d ms", r.Timeout)
-			}
-		}
-	})
-	c := dial(t, addr, rpc.Options{})
-	var all sync.WaitGroup
-	for range 7 {
-		all.Go(func() {
-			if err := call(within(t, 30*time.Millisecond), c, []byte("drop"), nil); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v, want the deadline", err)
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		l := serveInMemory(t, func(p *hbasetest.Peer) {
+			for {
+				r, err := p.Read()
+				if err != nil {
+					return
+				}
+				if string(r.Param) != "drop" {
+					<-release
+					p.Write(hbasetest.Answer(r.ID, r.Param, nil))
+					echo(p)
+					return
+				}
+				if r.Timeout == 0 || r.Timeout > 30 {
+					t.Errorf("a call with 30 ms left was sent with a timeout of %d ms", r.Timeout)
+				}
 			}
 		})
-	}
-	all.Wait()
-	answered := make(chan error)
-	go func() { answered <- call(within(t, enough), c, []byte("keep"), nil) }()
-	close(release)
-	if err := <-answered; err != nil {
-		t.Errorf("the call with time: %v", err)
-	}
+		c := dialInMemory(t, l, rpc.Options{})
+		var all sync.WaitGroup
+		for range 7 {
+			all.Go(func() {
+				if err := call(within(t, 30*time.Millisecond), c, []byte("drop"), nil); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %v, want the deadline", err)
+				}
+			})
+		}
+		all.Wait()
+		answered := make(chan error)
+		go func() { answered <- call(within(t, enough), c, []byte("keep"), nil) }()
+		close(release)
+		if err := <-answered; err != nil {
+			t.Errorf("the call with time: %v", err)
+		}
+	})
 }
 
 func TestServersWordForIt(t *testing.T) {
@@ -419,42 +450,42 @@ func TestCloseFailsWhatWaits(t *testing.T) {
 // TestSilence: a server that says nothing is given up, one that says anything is
 // not, and neither is one that nobody waits for.
 func TestSilence(t *testing.T) {
-	const silence = 50 * time.Millisecond
-	t.Run("nothing arrives", func(t *testing.T) {
-		addr := serve(t, func(p *hbasetest.Peer) {
+	const silence = time.Second
+	bubble(t, "nothing arrives", func(t *testing.T) {
+		l := serveInMemory(t, func(p *hbasetest.Peer) {
 			for {
 				if _, err := p.Read(); err != nil {
 					return
 				}
 			}
 		})
-		c := dial(t, addr, rpc.Options{Silence: silence})
+		c := dialInMemory(t, l, rpc.Options{Silence: silence})
 		for _, err := range outcomes(t, c, 3) {
 			if !errors.Is(err, rpc.ErrSilent) || !errors.Is(err, rpc.ErrUnknownOutcome) {
 				t.Errorf("got %v, want silence and an unknown outcome", err)
 			}
 		}
 	})
-	t.Run("bytes arrive", func(t *testing.T) {
-		addr := serve(t, func(p *hbasetest.Peer) {
+	bubble(t, "bytes arrive", func(t *testing.T) {
+		l := serveInMemory(t, func(p *hbasetest.Peer) {
 			r, err := p.Read()
 			if err != nil {
 				return
 			}
 			// One answer takes many silences, byte by byte, after others' answers.
 			for _, b := range append(hbasetest.Answer(1<<30, nil, nil), hbasetest.Answer(r.ID, r.Param, nil)...) {
-				time.Sleep(silence / 5)
+				time.Sleep(silence - 1)
 				p.Write([]byte{b})
 			}
 			echo(p)
 		})
-		c := dial(t, addr, rpc.Options{Silence: silence})
+		c := dialInMemory(t, l, rpc.Options{Silence: silence})
 		if err := call(within(t, enough), c, []byte("patience"), nil); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("nobody waits", func(t *testing.T) {
-		c := dial(t, serve(t, echo), rpc.Options{Silence: silence})
+	bubble(t, "nobody waits", func(t *testing.T) {
+		c := dialInMemory(t, serveInMemory(t, echo), rpc.Options{Silence: silence})
 		for range 2 {
 			if err := call(within(t, enough), c, []byte("hello"), nil); err != nil {
 				t.Fatal(err)
