@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 )
 
 // fourKinds is a job of the logs that writeLogs writes.
@@ -246,7 +247,7 @@ func TestSizesAreThoseOfALoad(t *testing.T) {
 // loaded loads logs, and returns how many bytes HFiles and rolls have.
 func loaded(t *testing.T, dir, name string) int64 {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "trails")
+	to := filepath.Join(testkit.Scratch(t), "trails")
 	j := parse(t, dir, "layout: "+name+fourKinds)
 	cfg := bulkload.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: to}, Workers: 2, Memory: 8 << 20, Span: days, Temp: dfs.Join(to, catalog.TempName)}
 	if _, err := bulkload.Run(t.Context(), cfg); err != nil {
@@ -272,9 +273,6 @@ func loaded(t *testing.T, dir, name string) int64 {
 // TestAPartTellsOfAllLogs reads a part of each file.
 func TestAPartTellsOfAllLogs(t *testing.T) {
 	const users, each = 9000, 60
-	if testing.Short() {
-		t.Skip("writes 20 MB of logs")
-	}
 	s := take(t, parse(t, writeLogs(t, users, each, "u%05d"), fourKinds), 1)
 	if s.Whole || s.Sampled > users*each*3/4 {
 		t.Fatalf("%d records were read, whole: %v", s.Sampled, s.Whole)

@@ -147,24 +147,20 @@ func undisturbed(t *testing.T) []string {
 // way, and loads again.
 func TestAHandoverSurvivesEveryFailure(t *testing.T) {
 	want := undisturbed(t)
-	for _, mode := range []dfstest.Mode{0, dfstest.Uncertain, dfstest.Dead, dfstest.Uncertain | dfstest.Dead} {
-		t.Run(fmt.Sprint(mode), func(t *testing.T) {
-			for n := 0; ; n++ {
-				p := newPort(t)
-				fs := dfstest.FaultAt(local.New(), n, mode)
-				_, err := p.run(fs)
-				if fs.Count() <= n {
-					break
-				}
-				if err != nil && !errors.Is(err, dfstest.ErrInjected) {
-					t.Fatalf("operation %d: %v, want ErrInjected", n, err)
-				}
-				if p.ends(want); t.Failed() {
-					t.Fatalf("after operation %d failed", n)
-				}
-			}
-		})
-	}
+	modes := []dfstest.Mode{0, dfstest.Uncertain, dfstest.Dead, dfstest.Uncertain | dfstest.Dead}
+	dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		p := newPort(t)
+		fs := dfstest.FaultAt(local.New(), n, mode)
+		_, err := p.run(fs)
+		if fs.Count() <= n {
+			return true
+		}
+		if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+			t.Fatalf("operation %d: %v, want ErrInjected", n, err)
+		}
+		p.ends(want)
+		return false
+	})
 }
 
 // TestAHandoverSurvivesLostCalls loses each call of a bulk load, or its answer, and

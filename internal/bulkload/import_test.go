@@ -97,13 +97,13 @@ func TestAnImportGoesOn(t *testing.T) {
 // again.
 func TestAnImportSurvivesEveryFailure(t *testing.T) {
 	want := undisturbed(t)
-	for n := 0; ; n++ {
+	dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead}, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
 		p := newPort(t)
 		p.fill()
-		fs := dfstest.FaultAt(local.New(), n, dfstest.Dead)
+		fs := dfstest.FaultAt(local.New(), n, mode)
 		_, err := p.imports(fs)
 		if fs.Count() <= n {
-			return
+			return true
 		}
 		if err != nil && !errors.Is(err, dfstest.ErrInjected) {
 			t.Fatalf("operation %d: %v, want ErrInjected", n, err)
@@ -111,10 +111,9 @@ func TestAnImportSurvivesEveryFailure(t *testing.T) {
 		if _, err := p.imports(local.New()); err != nil && !errors.Is(err, bulkload.ErrNothing) {
 			t.Fatalf("operation %d, the same import again: %v", n, err)
 		}
-		if p.ends(want); t.Failed() {
-			t.Fatalf("after operation %d failed", n)
-		}
-	}
+		p.ends(want)
+		return false
+	})
 }
 
 // TestImportsThatDoNotFitAreRefused brings what the table has in other ways.

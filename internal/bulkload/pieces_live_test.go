@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/hbase/hbasetest"
 	"usertrail/internal/piece"
+	"usertrail/internal/testkit"
 )
 
 // cut plans the port's load in pieces of about size bytes.
@@ -104,16 +105,13 @@ func (p *port) leavesNoPlan() {
 }
 
 // TestAHandoverOfPiecesSurvivesEveryFailure lets the disk die at every other operation of
-// the pieces and of their commit, and goes on.
+// the pieces (every tenth, unless the run covers everything) and of their commit, and goes on.
 func TestAHandoverOfPiecesSurvivesEveryFailure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("hundreds of loads")
-	}
 	want := undisturbed(t)
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
-			for n := 0; ; n += 2 {
+			for n := 0; ; n += testkit.Pick(10, 2) {
 				p, pieces := plannedPort(t, mode)
 				fs := dfstest.FaultAt(local.New(), n, dfstest.Dead)
 				err := p.finish(fs, pieces)

@@ -25,6 +25,7 @@ import (
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/upkeep"
 )
@@ -238,7 +239,7 @@ func (y *yard) swept() {
 func newDelivery(t *testing.T, seed uint64) (*yard, *testworld.W) {
 	t.Helper()
 	w := testworld.World(seed, 12)
-	y := &yard{t: t, dir: t.TempDir()}
+	y := &yard{t: t, dir: testkit.Scratch(t)}
 	y.store = files.Store{FS: local.New(), Dir: filepath.Join(y.dir, "trails")}
 	if err := w.WriteEarly(y.dir); err != nil {
 		t.Fatal(err)
@@ -263,7 +264,7 @@ func (y *yard) jobIs(text string) {
 // TestPiecesMakeTheTableOfOneLoad cuts loads in every way and does their pieces in any
 // order, some of them several times, by several workers at once and by workers that die.
 func TestPiecesMakeTheTableOfOneLoad(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(testkit.Pick(5, 8)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			y, w := newDelivery(t, seed)
@@ -588,9 +589,6 @@ func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {
 // TestAnyFaultOfAPieceOrItsCommitIsMadeGood fails each operation on files once, in every
 // way, and goes on.
 func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
-	if testing.Short() {
-		t.Skip("thousands of loads")
-	}
 	made := func(t *testing.T) *yard {
 		y := newYard(t, twoKinds)
 		y.jobIs(twoKinds)
@@ -601,38 +599,32 @@ func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
 	one := made(t)
 	one.load(nil, "2014-09-01", "2014-09-01")
 	want := one.cells()
-	for _, mode := range []dfstest.Mode{0, dfstest.Uncertain, dfstest.Dead, dfstest.Uncertain | dfstest.Dead} {
-		t.Run(fmt.Sprint(mode), func(t *testing.T) {
-			t.Parallel()
-			for n := 0; ; n++ {
-				y := made(t)
-				fs := dfstest.FaultAt(local.New(), n, mode)
-				err := y.wholePlan(fs)
-				if fs.Count() <= n {
-					t.Logf("a load in pieces makes %d file operations", n)
-					break
-				}
-				if err != nil && !errors.Is(err, dfstest.ErrInjected) {
-					t.Fatalf("operation %d: lost the cause: %v", n, err)
-				}
-				if err := y.wholePlan(local.New()); err != nil && !errors.Is(err, bulkload.ErrNothing) {
-					t.Fatalf("operation %d: again: %v", n, err)
-				}
-				if err := y.wholePlan(local.New()); !errors.Is(err, bulkload.ErrNothing) {
-					t.Fatalf("operation %d: once more: %v, want ErrNothing", n, err)
-				}
-				if got := y.cells(); !slices.Equal(got, want) {
-					t.Fatalf("operation %d: the table has %q, want %q", n, got, want)
-				}
-				if y.quarantined("2014-09-01/play.csv") == "" {
-					t.Fatalf("operation %d: the bad record is lost", n)
-				}
-				if y.swept(); t.Failed() {
-					t.Fatalf("operation %d", n)
-				}
-			}
-		})
-	}
+	modes := []dfstest.Mode{0, dfstest.Uncertain, dfstest.Dead, dfstest.Uncertain | dfstest.Dead}
+	dfstest.Sweep(t, modes, 60, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		y := made(t)
+		fs := dfstest.FaultAt(local.New(), n, mode)
+		err := y.wholePlan(fs)
+		if fs.Count() <= n {
+			return true
+		}
+		if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+			t.Fatalf("operation %d: lost the cause: %v", n, err)
+		}
+		if err := y.wholePlan(local.New()); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+			t.Fatalf("operation %d: again: %v", n, err)
+		}
+		if err := y.wholePlan(local.New()); !errors.Is(err, bulkload.ErrNothing) {
+			t.Fatalf("operation %d: once more: %v, want ErrNothing", n, err)
+		}
+		if got := y.cells(); !slices.Equal(got, want) {
+			t.Fatalf("operation %d: the table has %q, want %q", n, got, want)
+		}
+		if y.quarantined("2014-09-01/play.csv") == "" {
+			t.Fatalf("operation %d: the bad record is lost", n)
+		}
+		y.swept()
+		return false
+	})
 }
 
 // wholePlan plans, does the pieces, two of which are ranges of a file, and commits, all

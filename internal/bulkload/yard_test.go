@@ -25,6 +25,7 @@ import (
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 	"usertrail/internal/trail"
 )
 
@@ -49,7 +50,7 @@ behaviours:
 
 func newYard(t *testing.T, text string) *yard {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testkit.Scratch(t)
 	y := &yard{t: t, dir: dir, store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}}
 	y.is(text)
 	return y

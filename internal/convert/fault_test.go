@@ -43,21 +43,14 @@ func TestConversionSurvivesAnyFault(t *testing.T) {
 	for _, to := range []string{"wide", "hashed"} { // a roll of the one is sorted
 		h.convert(t, "reversed", to, "clean")
 		want := h.lasting(t, "clean")
-		for _, mode := range modes {
-			t.Run(fmt.Sprint(to, " mode ", mode), func(t *testing.T) {
-				for n := 0; ; n++ {
-					h.remove(t, "out")
-					if h.withFault(t, to, n, mode, want) {
-						if n < 30 {
-							t.Errorf("it makes only %d file operations", n)
-						}
-						break
-					}
-				}
-				if !maps.Equal(h.lasting(t, "reversed"), source) {
-					t.Error("the table it was made of is not as it was")
-				}
+		t.Run(to, func(t *testing.T) {
+			dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+				h.remove(t, "out")
+				return h.withFault(t, to, n, mode, want)
 			})
+		})
+		if !maps.Equal(h.lasting(t, "reversed"), source) {
+			t.Error("the table it was made of is not as it was")
 		}
 		h.remove(t, "clean")
 	}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,40 +21,12 @@ import (
 	"usertrail/internal/job"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/upkeep"
 	"usertrail/internal/userlist"
 	"usertrail/internal/verify"
 )
-
-var seedFlag = flag.Uint64("seed", 0, "the only world to try; 0 is a few known ones and a new one")
-
-// seeds are the worlds that a test tries. The new one is logged, so that a failure can be
-// had again.
-func seeds(t *testing.T, known ...uint64) []uint64 {
-	t.Helper()
-	if *seedFlag != 0 {
-		return []uint64{*seedFlag}
-	}
-	fresh := 1 + rand.Uint64N(1<<32)
-	t.Logf("worlds %d, and a new one: -seed %d", known, fresh)
-	return append(known, fresh)
-}
-
-// scratch is a directory for a test, in memory where there is such a place.
-func scratch(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "usertrail-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // A house is a directory with logs of a world, and tables beside them.
 type house struct {
@@ -69,7 +39,7 @@ type house struct {
 
 func newHouse(t testing.TB, w *testworld.W) *house {
 	t.Helper()
-	h := &house{dir: scratch(t), fs: local.New(), w: w}
+	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: w}
 	h.place = h.dir
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(w.Job())); err != nil {
@@ -172,7 +142,7 @@ func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q tes
 			t.Fatal(err)
 		}
 	}
-	out := filepath.Join(scratch(t), "out")
+	out := filepath.Join(testkit.Scratch(t), "out")
 	_, err := extract.Run(ctx, extract.Config{
 		FS: local.New(), Table: opened, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Out: out, Workers: 2,
 	})

@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/tally"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/upkeep"
 )
@@ -118,7 +119,7 @@ func (h *house) replay(t testing.TB, name, l string, f testworld.File) {
 // Each holds what its ledgers say and has the answers of the one it was made of, before
 // and after one more night; and back again it is of the same cells.
 func TestEveryLayoutBecomesEveryOther(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2) {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := newHouse(t, testworld.Numbered(seed, 8))
 			dice := rand.New(rand.NewPCG(seed, 1))

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/fetch"
 	"usertrail/internal/table"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/userlist"
 )
@@ -20,7 +21,7 @@ import (
 // TestConditionsAreTheOracles asks worlds many questions with conditions made up, in
 // any combination: of the table, of its rows alone, and with rolls that name too much.
 func TestConditionsAreTheOracles(t *testing.T) {
-	worlds, some := seeds(t, 1, 2, 3, 4), 0
+	worlds, some := testkit.Seeds(t, 1, 2, 3, 4), 0
 	for _, seed := range worlds {
 		w := testworld.World(seed, 40)
 		h := inhabit(t, w)

@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/userlist"
 )
@@ -85,7 +86,7 @@ func (h *house) question(t *testing.T, q testworld.Question, in table.Table) ext
 	}
 	return extract.Config{
 		FS: h.fs, Table: in, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q),
-		Plan: fetch.Auto, Out: filepath.Join(scratch(t), "out"), Workers: 2,
+		Plan: fetch.Auto, Out: filepath.Join(testkit.Scratch(t), "out"), Workers: 2,
 	}
 }
 
@@ -110,7 +111,7 @@ func cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
 // which no row can be read, and asks them then. Who may be active is who is, unless
 // conditions say more.
 func TestExplainKnowsWhoWithoutReading(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2) {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 120)
 		h := inhabit(t, w)
 		h.load(t, turn{name: plain.name, workers: 2, memory: 1 << 30, regions: 4}, w.Span)
@@ -149,7 +150,7 @@ func beside(r extract.Result, c manifest.Cost) int64 { return max(r.Active-c.Est
 // rest lies within a factor.
 func TestEstimatesComeTrue(t *testing.T) {
 	const factor = 2
-	for _, seed := range seeds(t, 1, 2, 3) {
+	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		w := testworld.World(seed, 200)
 		h := inhabit(t, w)
 		h.load(t, plain, w.Span)
@@ -196,7 +197,7 @@ func TestEstimatesComeTrue(t *testing.T) {
 // without: what the answer was made from is the same.
 func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 	screened := 0
-	for _, seed := range seeds(t, 1, 2) {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 80)
 		h := inhabit(t, w)
 		h.load(t, plain, w.Span)
@@ -210,7 +211,7 @@ func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 				c := h.question(t, q, in)
 				c.Workers = 1
 				ran, first := cost(t, c)
-				c.Out, c.Workers = filepath.Join(scratch(t), "out"), 6
+				c.Out, c.Workers = filepath.Join(testkit.Scratch(t), "out"), 6
 				_, second := cost(t, c)
 				if first != second {
 					t.Errorf("world %d, question %d, %+v: costs %+v, and %+v with more workers", seed, i, q, first, second)

@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/userlist"
 )
@@ -72,22 +73,12 @@ func TestLoadSurvivesAnyFault(t *testing.T) {
 	h.load(t, u, w.Span)
 	want := lasting(t, h, u.name)
 	u.name = "trails"
-	for _, mode := range modes {
-		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
-			n := 0
-			for ; ; n++ {
-				if err := os.RemoveAll(filepath.Join(h.dir, u.name)); err != nil {
-					t.Fatal(err)
-				}
-				if loadWithFault(t, h, u, w.Span, n, mode, want) {
-					break
-				}
-			}
-			if n < 50 {
-				t.Errorf("a load makes only %d file operations", n)
-			}
-		})
-	}
+	dfstest.Sweep(t, modes, 50, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		if err := os.RemoveAll(filepath.Join(h.dir, u.name)); err != nil {
+			t.Fatal(err)
+		}
+		return loadWithFault(t, h, u, w.Span, n, mode, want)
+	})
 }
 
 // loadWithFault loads with a fault in operation n, and again without. It says
@@ -180,23 +171,13 @@ func extractSurvives(t *testing.T, o extract.Output, modes []dfstest.Mode) {
 		t.Fatal(err)
 	}
 	want := dfstest.Snapshot(t, h.fs, clean)
-	for _, mode := range modes {
-		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
-			n := 0
-			for ; ; n++ {
-				home := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n))
-				if err := os.Mkdir(home, 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if askWithFault(t, h, q, u, home, n, mode, want) {
-					break
-				}
-			}
-			if n < 30 {
-				t.Errorf("an extract makes only %d file operations", n)
-			}
-		})
-	}
+	dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		home := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n))
+		if err := os.Mkdir(home, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return askWithFault(t, h, q, u, home, n, mode, want)
+	})
 }
 
 // askWithFault extracts into a directory of home with a fault in operation n, and
@@ -275,34 +256,30 @@ func TestOverwriteKeepsAnAnswer(t *testing.T) {
 		}
 		want[name] = dfstest.Snapshot(t, h.fs, out)
 	}
-	for _, mode := range []dfstest.Mode{0, dfstest.Uncertain} {
-		for n := 0; ; n++ {
-			out := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
-			if _, err := h.ask(t.Context(), before, u, out); err != nil {
-				t.Fatal(err)
-			}
-			fault := dfstest.FaultAt(h.fs, n, mode)
-			faulty, replacing := *h, u
-			faulty.fs, replacing.overwrite = fault, true
-			_, err := faulty.ask(t.Context(), after, replacing, out)
-			got := dfstest.Snapshot(t, h.fs, out)
-			if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
-				t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
-			}
-			if _, err := h.ask(t.Context(), after, replacing, out); err != nil {
-				t.Errorf("mode %d, fault at %d: second run: %v", mode, n, err)
-			}
-			if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
-				t.Errorf("mode %d, fault at %d: in the end %s", mode, n, diff)
-			}
-			if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
-				t.Errorf("mode %d, fault at %d: in the end there is also %q", mode, n, left)
-			}
-			if fault.Count() <= n {
-				break
-			}
+	dfstest.Sweep(t, []dfstest.Mode{0, dfstest.Uncertain}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		out := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
+		if _, err := h.ask(t.Context(), before, u, out); err != nil {
+			t.Fatal(err)
 		}
-	}
+		fault := dfstest.FaultAt(h.fs, n, mode)
+		faulty, replacing := *h, u
+		faulty.fs, replacing.overwrite = fault, true
+		_, err := faulty.ask(t.Context(), after, replacing, out)
+		got := dfstest.Snapshot(t, h.fs, out)
+		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
+			t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
+		}
+		if _, err := h.ask(t.Context(), after, replacing, out); err != nil {
+			t.Errorf("mode %d, fault at %d: second run: %v", mode, n, err)
+		}
+		if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
+			t.Errorf("mode %d, fault at %d: in the end %s", mode, n, diff)
+		}
+		if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
+			t.Errorf("mode %d, fault at %d: in the end there is also %q", mode, n, left)
+		}
+		return fault.Count() <= n
+	})
 }
 
 // brokenRegion is a table of which one region's users cannot be read.
@@ -341,7 +318,7 @@ func TestNoRegionIsLeftOut(t *testing.T) {
 	}
 	defer tab.Close()
 	for at := range 3 {
-		for i := range 100 {
+		for i := range testkit.Pick(20, 100) {
 			out := filepath.Join(h.dir, fmt.Sprintf("out-%d-%d", at, i))
 			_, err := extract.Run(t.Context(), extract.Config{
 				FS: h.fs, Table: brokenRegion{tab, at}, Users: userlist.All(), Span: w.Span, Types: w.Names(), Active: "any", Out: out, Workers: 2,

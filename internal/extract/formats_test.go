@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
 	"usertrail/internal/manifest"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/trailfile"
 	"usertrail/internal/trailfile/arrowfile"
@@ -42,7 +43,7 @@ func outputs() []extract.Output {
 // answerIn extracts an answer that looks like o.
 func (h *house) answerIn(t *testing.T, q testworld.Question, o extract.Output) (extract.Result, string) {
 	t.Helper()
-	out, u := filepath.Join(scratch(t), "out"), plain
+	out, u := filepath.Join(testkit.Scratch(t), "out"), plain
 	u.output = o
 	r, err := h.ask(t.Context(), q, u, out)
 	if err != nil {
@@ -54,7 +55,7 @@ func (h *house) answerIn(t *testing.T, q testworld.Question, o extract.Output) (
 // TestEveryOutputIsTheOracles asks worlds, with conditions and without, and reads
 // the answer in every shape it can have.
 func TestEveryOutputIsTheOracles(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2) {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 30)
 		h := inhabit(t, w)
 		h.load(t, plain, w.Span)
@@ -294,7 +295,7 @@ func TestEveryOutputHasTheSameBytes(t *testing.T) {
 		var want map[string]string
 		for _, u := range turns {
 			u.output = o
-			out := filepath.Join(scratch(t), "out")
+			out := filepath.Join(testkit.Scratch(t), "out")
 			if _, err := h.ask(t.Context(), q, u, out); err != nil {
 				t.Fatal(err)
 			}

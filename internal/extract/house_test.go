@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,40 +29,11 @@ import (
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/trailfile"
 	"usertrail/internal/userlist"
 )
-
-var seedFlag = flag.Uint64("seed", 0, "the only world to try; 0 is a few known ones and a new one")
-
-// seeds are the worlds that a test tries. The new one is logged, so that a
-// failure can be had again.
-func seeds(t *testing.T, known ...uint64) []uint64 {
-	t.Helper()
-	if *seedFlag != 0 {
-		return []uint64{*seedFlag}
-	}
-	fresh := 1 + rand.Uint64N(1<<32)
-	t.Logf("worlds %d, and a new one: -seed %d", known, fresh)
-	return append(known, fresh)
-}
-
-// scratch is a directory for a test. It lies in memory where there is such a
-// place: tests of faults sync thousands of files.
-func scratch(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "usertrail-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // A house is a directory with logs and a job, and tables beside them.
 type house struct {
@@ -76,7 +45,7 @@ type house struct {
 // newHouse makes a house of the job file's text. No logs are in it yet.
 func newHouse(t testing.TB, text string) *house {
 	t.Helper()
-	h := &house{dir: scratch(t), fs: local.New()}
+	h := &house{dir: testkit.Scratch(t), fs: local.New()}
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -259,7 +228,7 @@ func conditions(q testworld.Question) extract.Conditions {
 // answer extracts an answer and reads it back.
 func (h *house) answer(t testing.TB, q testworld.Question, u turn) testworld.Answer {
 	t.Helper()
-	out := filepath.Join(scratch(t), "out")
+	out := filepath.Join(testkit.Scratch(t), "out")
 	r, err := h.ask(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatalf("extract %+v: %v", q, err)

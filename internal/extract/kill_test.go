@@ -1,13 +1,11 @@
 package extract_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
@@ -24,6 +23,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runErrand says on standard output when it begins.
+// runErrand does what the text says, and stops at the step that the environment names.
 func runErrand(ctx context.Context, text string) error {
 	var e errand
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
@@ -66,7 +66,9 @@ func runErrand(ctx context.Context, text string) error {
 	if h.job, err = job.Load(ctx, h.fs, filepath.Join(e.Dir, "usertrail.yaml")); err != nil {
 		return err
 	}
-	fmt.Println("begun")
+	if err := breakpoint.Arm(); err != nil {
+		return err
+	}
 	return h.run(ctx, e)
 }
 
@@ -92,9 +94,16 @@ func (h *house) run(ctx context.Context, e errand) error {
 	return nil
 }
 
-// send starts a process with an errand and, unless after is negative, kills it so
-// long after it has begun. It says how long the process took.
-func send(t *testing.T, e errand, after time.Duration) (took time.Duration, killed bool) {
+// A moment is the nth time that a process reaches a step.
+type moment struct {
+	step string
+	n    int
+}
+
+func (m moment) String() string { return fmt.Sprintf("%s %d", m.step, m.n) }
+
+// process starts one with an errand, and an environment besides the test's.
+func process(t *testing.T, e errand, env ...string) (c *exec.Cmd, stderr *strings.Builder) {
 	t.Helper()
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -104,37 +113,43 @@ func send(t *testing.T, e errand, after time.Duration) (took time.Duration, kill
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stderr strings.Builder
-	c := exec.Command(self)
-	c.Env = append(os.Environ(), childEnv+"="+string(text))
-	c.Stderr = &stderr
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stderr = new(strings.Builder)
+	c = exec.Command(self)
+	c.Env = append(append(os.Environ(), childEnv+"="+string(text)), env...)
+	c.Stderr = stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatalf("the process did not begin: %q, %v, %v: %s", line, err, c.Wait(), stderr.String())
+	return c, stderr
+}
+
+// send has a process do an errand.
+func send(t *testing.T, e errand) {
+	t.Helper()
+	c, stderr := process(t, e)
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
 	}
-	began := time.Now()
-	if after >= 0 {
-		time.Sleep(after)
-		if err := c.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+}
+
+// killAt has a process begin an errand, and kills it at a moment.
+func killAt(t *testing.T, e errand, m moment) {
+	t.Helper()
+	c, stderr := process(t, e, fmt.Sprintf("%s=%s:%d", breakpoint.Variable, m.step, m.n))
+	reached := testkit.AwaitStop(c.Process.Pid, nil)
+	if reached {
+		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err = c.Wait()
-	took = time.Since(began)
+	err := c.Wait()
+	if !reached {
+		t.Fatalf("the process ended, %v, before it reached the step %s: %s", err, m, stderr)
+	}
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == -1 && after >= 0 {
-		return took, true
+	if !errors.As(err, &exit) || exit.ExitCode() != -1 {
+		t.Fatalf("a process that was killed ended with %v: %s", err, stderr)
 	}
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.String())
-	}
-	return took, false
 }
 
 // saveJob writes the house's job for other processes to read.
@@ -145,8 +160,19 @@ func saveJob(t *testing.T, h *house, text string) {
 	}
 }
 
-// kills is how often a load is killed, at moments spread over its length.
-const kills = 16
+// killsOf are the moments at which a load of so many commits is killed: each step, the
+// first time or, if whole, each time.
+func killsOf(commits int, whole bool) []moment {
+	all := []moment{{breakpoint.Read, 1}, {breakpoint.Read, commits}}
+	for i, step := range []string{breakpoint.Batch, breakpoint.Segment, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded} {
+		for n := 1; n <= commits; n++ {
+			if whole || n == 1+i%commits {
+				all = append(all, moment{step, n})
+			}
+		}
+	}
+	return all
+}
 
 // TestKilledLoadsGoOn kills loads with SIGKILL. After each kill the table holds
 // some whole days; the same load then ends with the undisturbed one's table.
@@ -155,28 +181,26 @@ func TestKilledLoadsGoOn(t *testing.T) {
 	h := inhabit(t, w)
 	saveJob(t, h, w.Job())
 	e := errand{Dir: h.dir, Table: "clean", Span: w.Span}
-	length, _ := send(t, e, -1)
+	send(t, e)
 	want := lasting(t, h, e.Table)
-	died := 0
-	for i := range kills {
-		e.Table = fmt.Sprint("killed", i)
-		if _, killed := send(t, e, length*time.Duration(i)/kills); killed {
-			died++
-		}
+	var m manifest.Table
+	if err := json.Unmarshal([]byte(want[catalog.ManifestName]), &m); err != nil || len(m.Loads) < 2 {
+		t.Fatalf("the undisturbed table has %d loads, %v, want several", len(m.Loads), err)
+	}
+	for i, at := range killsOf(len(m.Loads), testkit.All()) {
+		e.Table = fmt.Sprint("killed at ", at)
+		killAt(t, e, at)
 		checkPrefix(t, lasting(t, h, e.Table), want)
-		if i%2 == 0 {
-			send(t, e, rand.N(length))
+		if i%2 == 0 && at.n < len(m.Loads) { // with a load left to be killed
+			killAt(t, e, moment{breakpoint.Ledger, 1})
 			checkPrefix(t, lasting(t, h, e.Table), want)
 		}
 		if err := h.run(t.Context(), e); err != nil {
-			t.Fatalf("after %d of %d: %v", i, kills, err)
+			t.Fatalf("after a kill at %s: %v", at, err)
 		}
 		if diff := differ(lasting(t, h, e.Table), want); diff != "" {
-			t.Errorf("killed after %d of %d of its length: in the end %s", i, kills, diff)
+			t.Errorf("killed at %s: in the end %s", at, diff)
 		}
-	}
-	if died < kills/2 {
-		t.Errorf("only %d of %d processes died before they were done", died, kills)
 	}
 }
 
@@ -293,7 +317,7 @@ func TestKilledExtractsGoOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.Dir, e.Table, e.Out = h.dir, "trails", filepath.Join(h.dir, "clean", name)
-			length, _ := send(t, e, -1)
+			send(t, e)
 			want := dfstest.Snapshot(t, h.fs, e.Out)
 			if len(onlyParts(want)) < 3 {
 				t.Fatalf("%d parts, want several", len(onlyParts(want)))
@@ -301,8 +325,10 @@ func TestKilledExtractsGoOn(t *testing.T) {
 			if len(e.Question.Conditions.Steps) > 0 {
 				checkFunnel(t, want[extract.ManifestName], severalUsers)
 			}
-			e.Out = filepath.Join(h.dir, name, "out")
-			killOn(t, h, e, length, want)
+			killOn(t, h, filepath.Join(h.dir, name), want, func(out string) errand {
+				e.Out = out
+				return e
+			})
 		})
 	}
 }
@@ -322,33 +348,48 @@ func checkFunnel(t *testing.T, text string, users int64) {
 	}
 }
 
-// killOn kills an extract that takes about so long, later and later, until one is done.
-func killOn(t *testing.T, h *house, e errand, length time.Duration, want map[string]string) {
+// killOn kills extracts of three parts or more below a directory, and compares what comes
+// out: one at step after step, which goes on from the parts that are there, and others
+// once, at other moments.
+func killOn(t *testing.T, h *house, home string, want map[string]string, make func(out string) errand) {
 	t.Helper()
-	died := 0
-	for {
-		after := length * time.Duration(1+died) / 8
-		_, killed := send(t, e, after)
-		if !killed {
-			break
+	check := func(e errand, what any) {
+		t.Helper()
+		if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
+			t.Errorf("killed at %v: in the end %s", what, diff)
 		}
-		died++
-		if _, err := os.Stat(e.Out); !errors.Is(err, iofs.ErrNotExist) {
-			// It died between the rename and its end.
-			if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
-				t.Fatalf("killed %d times: half published: %s", died, diff)
-			}
-			break
+		if left := leftovers(t, filepath.Dir(e.Out)); len(left) > 0 {
+			t.Errorf("killed at %v: in the end there is also %q", what, left)
 		}
 	}
-	if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
-		t.Errorf("killed %d times: in the end %s", died, diff)
+	kill := func(e errand, m moment) {
+		t.Helper()
+		killAt(t, e, m)
+		if _, err := os.Stat(e.Out); m.step != breakpoint.Published && !errors.Is(err, iofs.ErrNotExist) {
+			t.Fatalf("killed at %s: there is OUT, %v", m, err)
+		}
 	}
-	if left := leftovers(t, filepath.Dir(e.Out)); len(left) > 0 {
-		t.Errorf("killed %d times: in the end there is also %q", died, left)
+
+	e := make(filepath.Join(home, "on", "out"))
+	steps := []string{breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Published}
+	for _, step := range steps {
+		kill(e, moment{step, 1})
 	}
-	if died == 0 {
-		t.Errorf("it was done before it was killed once")
+	if len(e.Pieces) > 0 { // of which something is left until a commit is told that they are committed
+		if _, err := extract.Commit(t.Context(), h.fs, e.Pieces); !errors.Is(err, extract.ErrNothing) {
+			t.Errorf("commit after it was published: %v, want nothing to do", err)
+		}
+	}
+	check(e, steps)
+
+	for _, m := range []moment{
+		{breakpoint.Part, 2},
+		{breakpoint.Fetch, 1}, {breakpoint.Fetch, 2}, {breakpoint.Part, 1}, {breakpoint.Part, 3}, {breakpoint.Publish, 1},
+	}[:testkit.Pick(1, 6)] {
+		e := make(filepath.Join(home, m.String(), "out"))
+		kill(e, m)
+		send(t, e)
+		check(e, m)
 	}
 }
 
@@ -372,7 +413,7 @@ func TestGoingOnKeepsFinishedParts(t *testing.T) {
 // goesOn asks for an answer whose last part is called last.
 func goesOn(t *testing.T, h *house, q testworld.Question, u turn, last string) {
 	t.Helper()
-	home := scratch(t)
+	home := testkit.Scratch(t)
 	out := filepath.Join(home, "out")
 	broken := *h
 	broken.fs = refusing{h.fs, last}

@@ -8,12 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
-	"time"
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -40,30 +41,23 @@ func TestPiecesSurviveAnyFault(t *testing.T) {
 	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}
 	h.load(t, u, w.Span)
 	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
-	for size, modes := range map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}} {
+	sizes := testkit.Pick(map[int64][]dfstest.Mode{1: modes}, map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}})
+	for size, modes := range sizes {
 		u.pieceSize = size
 		clean := filepath.Join(h.dir, fmt.Sprint("clean", size))
 		if _, err := h.ask(t.Context(), q, u, clean); err != nil {
 			t.Fatal(err)
 		}
 		want := dfstest.Snapshot(t, h.fs, clean)
-		for _, mode := range modes {
-			t.Run(fmt.Sprintf("mode %d, pieces of %d", mode, size), func(t *testing.T) {
-				n := 0
-				for ; ; n++ {
-					home := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d-%d", size, mode, n))
-					if err := os.Mkdir(home, 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if pieceFault(t, h, q, u, home, n, mode, want) {
-						break
-					}
+		t.Run(fmt.Sprintf("pieces of %d", size), func(t *testing.T) {
+			dfstest.Sweep(t, modes, 60, func(t *testing.T, n int, mode dfstest.Mode) bool {
+				home := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d-%d", size, mode, n))
+				if err := os.Mkdir(home, 0o755); err != nil {
+					t.Fatal(err)
 				}
-				if n < 60 {
-					t.Errorf("by pieces an extract makes only %d file operations", n)
-				}
+				return pieceFault(t, h, q, u, home, n, mode, want)
 			})
-		}
+		})
 	}
 }
 
@@ -117,45 +111,41 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 		}
 		want[name] = dfstest.Snapshot(t, h.fs, out)
 	}
-	for _, mode := range []dfstest.Mode{0, dfstest.Uncertain} {
-		for n := 0; ; n++ {
-			out := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
-			if _, err := h.ask(t.Context(), before, u, out); err != nil {
-				t.Fatal(err)
-			}
-			replacing := u
-			replacing.overwrite = true
-			pieces, err := h.plan(t.Context(), after, replacing, out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := h.do(t.Context(), u, pieces); err != nil {
-				t.Fatal(err)
-			}
-			fault := dfstest.FaultAt(h.fs, n, mode)
-			_, err = extract.Commit(t.Context(), fault, pieces)
-			got := dfstest.Snapshot(t, h.fs, out)
-			if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
-				t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
-			}
-			if _, again := extract.Commit(t.Context(), h.fs, pieces); again != nil && !errors.Is(again, extract.ErrNothing) {
-				t.Errorf("mode %d, fault at %d (%v): second commit: %v", mode, n, err, again)
-			}
-			if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
-				t.Errorf("mode %d, fault at %d (%v): in the end %s", mode, n, err, diff)
-			}
-			if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
-				t.Errorf("mode %d, fault at %d (%v): in the end there is also %q", mode, n, err, left)
-			}
-			if fault.Count() <= n {
-				break
-			}
+	dfstest.Sweep(t, []dfstest.Mode{0, dfstest.Uncertain}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		out := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
+		if _, err := h.ask(t.Context(), before, u, out); err != nil {
+			t.Fatal(err)
 		}
-	}
+		replacing := u
+		replacing.overwrite = true
+		pieces, err := h.plan(t.Context(), after, replacing, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.do(t.Context(), u, pieces); err != nil {
+			t.Fatal(err)
+		}
+		fault := dfstest.FaultAt(h.fs, n, mode)
+		_, err = extract.Commit(t.Context(), fault, pieces)
+		got := dfstest.Snapshot(t, h.fs, out)
+		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
+			t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
+		}
+		if _, again := extract.Commit(t.Context(), h.fs, pieces); again != nil && !errors.Is(again, extract.ErrNothing) {
+			t.Errorf("mode %d, fault at %d (%v): second commit: %v", mode, n, err, again)
+		}
+		if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
+			t.Errorf("mode %d, fault at %d (%v): in the end %s", mode, n, err, diff)
+		}
+		if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
+			t.Errorf("mode %d, fault at %d (%v): in the end there is also %q", mode, n, err, left)
+		}
+		return fault.Count() <= n
+	})
 }
 
-// TestKilledPiecesGoOn kills workers and commits with SIGKILL, two at the same pieces,
-// and goes on until one is done.
+// TestKilledPiecesGoOn kills workers and commits with SIGKILL, and others go on until the
+// answer is there.
 func TestKilledPiecesGoOn(t *testing.T) {
 	h, q := severalParts(t)
 	for name, e := range map[string]errand{
@@ -172,13 +162,15 @@ func TestKilledPiecesGoOn(t *testing.T) {
 			e.Dir, e.Table = h.dir, "trails"
 			e.Out = filepath.Join(h.dir, "pieces", name, "whole")
 			e.Pieces = linesOf(t, h, e, u)
-			length, _ := send(t, e, -1)
+			send(t, e)
 			if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" || len(e.Pieces) < 2 {
 				t.Fatalf("undisturbed, by %d pieces, %s", len(e.Pieces), diff)
 			}
-			e.Out = filepath.Join(h.dir, "pieces", name, "home", "out")
-			e.Pieces = linesOf(t, h, e, u)
-			killOn(t, h, e, length, want)
+			killOn(t, h, filepath.Join(h.dir, "pieces", name), want, func(out string) errand {
+				e.Out = out
+				e.Pieces = linesOf(t, h, e, u)
+				return e
+			})
 		})
 	}
 }
@@ -254,13 +246,23 @@ func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 20 {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		_, err := h.do(ctx, u, pieces)
-		cancel()
-		if err == nil {
-			break
+	stopped := 0
+	for done := false; !done; {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := *h
+		ended.fs = &endsAt{FS: h.fs, left: stopped + 1, end: cancel}
+		_, err := ended.do(ctx, u, pieces)
+		done = err == nil
+		if !done && ctx.Err() == nil {
+			t.Fatalf("a worker that was not stopped: %v", err)
 		}
+		cancel()
+		if !done {
+			stopped++
+		}
+	}
+	if stopped < 10 {
+		t.Errorf("only %d workers were stopped", stopped)
 	}
 	impatient := h.worker(u)
 	impatient.Patience = 0
@@ -272,4 +274,45 @@ func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 	if _, err := extract.Commit(t.Context(), h.fs, pieces); err != nil {
 		t.Error(err)
 	}
+}
+
+// endsAt is files that end a context at an operation, left counting down to it.
+type endsAt struct {
+	dfs.FS
+	mu   sync.Mutex
+	left int
+	end  func()
+}
+
+func (f *endsAt) count() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left--; f.left == 0 {
+		f.end()
+	}
+}
+
+// Open implements dfs.FS.
+func (f *endsAt) Open(ctx context.Context, name string) (dfs.File, error) {
+	f.count()
+	return f.FS.Open(ctx, name)
+}
+
+// Create implements dfs.FS.
+func (f *endsAt) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	f.count()
+	return f.FS.Create(ctx, name)
+}
+
+// Stat implements dfs.FS.
+func (f *endsAt) Stat(ctx context.Context, name string) (dfs.Info, error) {
+	f.count()
+	return f.FS.Stat(ctx, name)
+}
+
+// Lock implements dfs.FS. The context ends when the lock is held.
+func (f *endsAt) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	l, err := f.FS.Lock(ctx, name)
+	f.count()
+	return l, err
 }

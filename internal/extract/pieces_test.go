@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/piece"
 	"usertrail/internal/table"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -104,7 +105,7 @@ func (h *house) shared(t *testing.T, q testworld.Question, u turn, out string, d
 // in any order and more than once. The directory is that of one process that cuts the
 // same, to the byte, and the rows are the oracle's.
 func TestAnyPiecesOneAnswer(t *testing.T) {
-	for _, seed := range seeds(t, 21, 22, 23) {
+	for _, seed := range testkit.Seeds(t, 21, 22, 23) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := testworld.World(seed, 40)
 			h := inhabit(t, w)
@@ -112,7 +113,7 @@ func TestAnyPiecesOneAnswer(t *testing.T) {
 			for _, regions := range []int{1, 6} {
 				h.load(t, turn{name: fmt.Sprint("trails", regions), workers: 2, memory: 1 << 26, regions: regions}, w.Span)
 			}
-			home := scratch(t)
+			home := testkit.Scratch(t)
 			for i, q := range w.Questions(seed, 12) {
 				u := turn{
 					name: fmt.Sprint("trails", []int{1, 6}[dice.IntN(2)]), workers: 1 + dice.IntN(3),
@@ -375,18 +376,39 @@ func TestAPieceIsWaitedFor(t *testing.T) {
 	if _, err := extract.RunPiece(t.Context(), w, &pieces[0]); !errors.Is(err, dfs.ErrLocked) {
 		t.Errorf("a worker without patience: %v, want ErrLocked", err)
 	}
+	refused := make(chan struct{}, 1)
+	waiting := *h
+	waiting.fs = refusedLocks{h.fs, refused}
 	done := make(chan error)
 	go func() {
-		_, err := h.do(t.Context(), u, pieces)
+		_, err := waiting.do(t.Context(), u, pieces)
 		done <- err
 	}()
-	time.Sleep(10 * time.Millisecond)
+	<-refused
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
 		t.Errorf("a worker that waited: %v", err)
 	}
+}
+
+// refusedLocks is files that say when a lock was not to be had.
+type refusedLocks struct {
+	dfs.FS
+	refused chan<- struct{}
+}
+
+// Lock implements dfs.FS.
+func (f refusedLocks) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	l, err := f.FS.Lock(ctx, name)
+	if errors.Is(err, dfs.ErrLocked) {
+		select {
+		case f.refused <- struct{}{}:
+		default:
+		}
+	}
+	return l, err
 }
 
 // TestAnotherListIsNoticed changes the list of users that a plan left.

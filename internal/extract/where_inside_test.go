@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -92,7 +93,7 @@ func passes(row []*cell.Cell, where [][]table.ColumnTest) bool {
 // where a row is one record.
 func TestConditionsWhereTheTableLies(t *testing.T) {
 	rich := []uint64{1, 2} // worlds whose questions leave out rows; a new one's may all be of what no server can tell
-	for _, seed := range seeds(t, rich...) {
+	for _, seed := range testkit.Seeds(t, rich...) {
 		w := testworld.Numbered(seed, 25)
 		h := inhabit(t, w)
 		r := rand.New(rand.NewPCG(seed, 9))

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -63,7 +64,7 @@ func bounded(w *testworld.W, r *rand.Rand, q *testworld.Question) {
 // TestAWindowChangesNoAnswer asks tables of all layouts questions that look at a part of
 // each trail, with rolls and without.
 func TestAWindowChangesNoAnswer(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2) {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.Numbered(seed, 25)
 		h := inhabit(t, w)
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -161,7 +162,7 @@ func TestWhoIsSureIsActive(t *testing.T) {
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	q.Conditions.At = &before
 	for _, u := range []turn{plain, {name: plain.name, workers: 1, unrolled: true}} {
-		r, err := h.ask(t.Context(), q, u, filepath.Join(scratch(t), "out"))
+		r, err := h.ask(t.Context(), q, u, filepath.Join(testkit.Scratch(t), "out"))
 		if err != nil || r.Active == 0 || r.Active != r.Found || r.Kept != 0 {
 			t.Errorf("without rolls %t: %+v, %v", u.unrolled, r, err)
 		}

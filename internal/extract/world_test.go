@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -23,7 +24,7 @@ var plain = turn{name: "trails", workers: 2, memory: 64 << 20}
 // TestAnswersAreTheOracles loads worlds and asks them many questions: lists and
 // everybody, spans, behaviours, all, any and min:N.
 func TestAnswersAreTheOracles(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2, 3, 4, 5, 6) {
+	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := testworld.World(seed, 30)
 			h := inhabit(t, w)
@@ -50,7 +51,7 @@ func checkCounts(t *testing.T, r bulkload.Result, want testworld.Counts) {
 // TestOneWorldOneAnswer loads a world in many ways that must not matter, and
 // compares the trails byte by byte.
 func TestOneWorldOneAnswer(t *testing.T) {
-	for _, seed := range seeds(t, 7) {
+	for _, seed := range testkit.Seeds(t, 7) {
 		w := testworld.World(seed, 100)
 		h := inhabit(t, w)
 		questions := w.Questions(seed, 4)
@@ -64,7 +65,7 @@ func TestOneWorldOneAnswer(t *testing.T) {
 		} {
 			h.load(t, u, w.Span)
 			for i, q := range questions {
-				out := filepath.Join(scratch(t), "out")
+				out := filepath.Join(testkit.Scratch(t), "out")
 				if _, err := h.ask(t.Context(), q, u, out); err != nil {
 					t.Fatalf("world %d: table %s: %v", seed, u.name, err)
 				}
@@ -142,7 +143,7 @@ func TestRegionsAreMade(t *testing.T) {
 // TestOrderOfDeliveryDoesNotMatter delivers the files of a world a few at a
 // time, in any order, each time followed by a load of everything.
 func TestOrderOfDeliveryDoesNotMatter(t *testing.T) {
-	for _, seed := range seeds(t, 8, 9) {
+	for _, seed := range testkit.Seeds(t, 8, 9) {
 		w := testworld.World(seed, 25)
 		h := newHouse(t, w.Job())
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -165,7 +166,7 @@ func TestOrderOfDeliveryDoesNotMatter(t *testing.T) {
 
 // TestDayByDayIsAllAtOnce loads each day by a run of its own, the last first.
 func TestDayByDayIsAllAtOnce(t *testing.T) {
-	for _, seed := range seeds(t, 10, 11) {
+	for _, seed := range testkit.Seeds(t, 10, 11) {
 		w := testworld.World(seed, 25)
 		h := inhabit(t, w)
 		for d := w.Span.To; d >= w.Span.From; d-- {
@@ -184,7 +185,7 @@ func TestDayByDayIsAllAtOnce(t *testing.T) {
 // comes late, and asks again. Rows that were there before are there still, with
 // the same column IDs: the oracle knows but one for each.
 func TestLateFilesAreAdded(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2, 3) {
+	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		w := testworld.World(seed, 30)
 		h := newHouse(t, w.Job())
 		first, later := late(w.Files)
@@ -209,7 +210,7 @@ func TestLateFilesAreAdded(t *testing.T) {
 // TestCopiesAreDuplicates delivers a file's bytes again under another name, once
 // before the first load and once after it.
 func TestCopiesAreDuplicates(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2) {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 30)
 		i := slices.IndexFunc(w.Files, func(f testworld.File) bool { return f.Records > f.Bad })
 		f := w.Files[i]

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
+	"usertrail/internal/testkit"
 )
 
 var (
@@ -75,7 +76,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 // TestEncodersFollowTheDrawing compares each encoder with the slow one on blocks
 // that begin anywhere.
 func TestEncodersFollowTheDrawing(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(testkit.Pick(4, 20)) {
 		cells := madeUp(seed, 300)
 		for _, tl := range []tail{{}, {mvcc: true}, {tags: true, mvcc: true}} {
 			for from := 0; from < len(cells); from += 50 {

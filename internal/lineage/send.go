@@ -27,6 +27,8 @@ type Sender struct {
 	url  string
 	key  string
 	gone bool // it did not answer, and is not asked again
+
+	patience time.Duration // for one event
 }
 
 // NewSender returns a Sender to a file, or to an http:// or https:// address, where key
@@ -48,7 +50,7 @@ func NewSender(to, key string) (*Sender, error) {
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = endpoint
 	}
-	return &Sender{url: u.String(), key: key}, nil
+	return &Sender{url: u.String(), key: key, patience: patience}, nil
 }
 
 // Send sends one event. Once an address has failed, the events after it are dropped
@@ -82,7 +84,7 @@ func appendLine(name string, b []byte) error {
 }
 
 func (s *Sender) post(ctx context.Context, b []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(b))
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/show"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -34,7 +35,7 @@ type house struct {
 
 func newHouse(t testing.TB, text string) *house {
 	t.Helper()
-	h := &house{dir: t.TempDir()}
+	h := &house{dir: testkit.Scratch(t)}
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
 		t.Fatalf("%v\n%s", err, text)

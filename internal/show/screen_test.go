@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/show"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 )
 
@@ -22,7 +23,7 @@ var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 // letter.
 func TestNoLineIsTooLong(t *testing.T) {
 	colours := regexp.MustCompile("\x1b\\[[0-9]+m")
-	for _, seed := range []uint64{1, 2} {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 8)
 		h := newHouse(t, w.Job())
 		h.deliverWorld(t, w.Files...)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestDictionariesAreGivenUpForDifferentStrings(t *testing.T) {
+	t.Parallel()
 	const dict, plain = "PLAIN RLE_DICTIONARY RLE", "PLAIN RLE"
 	for _, c := range []struct {
 		sample string
@@ -46,6 +47,7 @@ func TestDictionariesAreGivenUpForDifferentStrings(t *testing.T) {
 
 // TestManyUsers writes more users than a dictionary takes.
 func TestManyUsers(t *testing.T) {
+	t.Parallel()
 	const n = 70_000
 	s := trailfile.Long([]string{"play"}, 0, nil)
 	rows := make([]row, n)
@@ -97,6 +99,7 @@ func TestManyUsers(t *testing.T) {
 // TestPageIndexFitsPages reads the header of every page where the offset index
 // says that it is, and compares rows, nulls and bounds with the column index.
 func TestPageIndexFitsPages(t *testing.T) {
+	t.Parallel()
 	for _, c := range samples() {
 		t.Run(c.name, func(t *testing.T) {
 			data, _ := write(t, c.schema, c.opts, c.rows, 1000)

@@ -13,10 +13,11 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// said is a file and its truth, as testdata/readers.py wants them.
+// said is a sample, its file in each format, and the truth, as testdata/readers.py wants
+// them.
 type said struct {
 	Name    string       `json:"name"`
-	File    string       `json:"file"`
+	Files   []string     `json:"files"`
 	Rows    int          `json:"rows"`
 	Columns []saidColumn `json:"columns"`
 }
@@ -33,19 +34,26 @@ type saidColumn struct {
 // counts, bounds, indexes and Bloom filters. All of that is compared with the rows
 // that were written.
 func TestPythonReadersAgree(t *testing.T) {
+	t.Parallel()
 	python := findPython(t)
 	dir := t.TempDir()
 	var all []said
+	files := 0
 	for i, c := range samples() {
-		columns := truth(c)
+		one := said{Name: c.name, Rows: len(c.rows), Columns: truth(c)}
 		for _, f := range formats {
+			if !f.tries(c) {
+				continue
+			}
+			files++
 			data, _ := f.write(t, c, 5000)
 			file := fmt.Sprintf("%02d.%s", i, f.name)
 			if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, said{Name: file + ", " + c.name, File: file, Rows: len(c.rows), Columns: columns})
+			one.Files = append(one.Files, file)
 		}
+		all = append(all, one)
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -61,8 +69,8 @@ func TestPythonReadersAgree(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	last := lines[len(lines)-1]
 	t.Log(last)
-	if !strings.HasPrefix(last, fmt.Sprintf("%d files, ", len(all))) {
-		t.Errorf("did not read all of the %d files: %s", len(all), last)
+	if !strings.HasPrefix(last, fmt.Sprintf("%d files, ", files)) {
+		t.Errorf("did not read all of the %d files: %s", files, last)
 	}
 	for _, l := range lines[:len(lines)-1] {
 		t.Error(l)

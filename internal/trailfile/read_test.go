@@ -83,6 +83,7 @@ func same(a, b any) bool {
 }
 
 func TestLibraryReadsWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	for _, c := range samples() {
 		t.Run(c.name, func(t *testing.T) {
 			data, _ := write(t, c.schema, c.opts, c.rows, 1000)
@@ -104,6 +105,7 @@ func TestLibraryReadsWhatWasWritten(t *testing.T) {
 // TestFooterIsTheLibrarys compares all that a footer says but sizes and places
 // with that of parquet-go's own writer.
 func TestFooterIsTheLibrarys(t *testing.T) {
+	t.Parallel()
 	for _, c := range samples() {
 		switch c.name {
 		case "not a number", "zeros", "groups by bytes", "different strings", "different strings, late", "long strings",
@@ -177,6 +179,7 @@ func reversed(b []byte) []byte {
 }
 
 func TestOldLibraryReadsWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	for _, c := range samples() {
 		if len(c.rows) == 0 {
 			continue // it has no way to read columns of a file without row groups

@@ -64,6 +64,7 @@ func fieldAt(v *trailfile.Values, i int) any {
 // TestRowsAreThoseWritten reads every sample back, with all its fields and without
 // any; what is not of one row for each behaviour is refused.
 func TestRowsAreThoseWritten(t *testing.T) {
+	t.Parallel()
 	for _, c := range samples() {
 		data, _ := write(t, c.schema, c.opts, c.rows, 1000)
 		var names []string
@@ -142,6 +143,7 @@ func TestRowsRefuseWhatIsNotThere(t *testing.T) {
 // TestRowsOfADamagedFileAreAnError flips bytes of a small file, one at a time: reading it
 // ends, without a panic, and never with more rows than were written.
 func TestRowsOfADamagedFileAreAnError(t *testing.T) {
+	t.Parallel()
 	s := everyType()
 	rows := people(1, s, 40, 0.3)
 	data, _ := write(t, s, trailfile.Options{GroupRows: 16, PageBytes: 64}, rows, 40)

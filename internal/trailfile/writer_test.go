@@ -189,6 +189,7 @@ func (f *failing) Write(b []byte) (int, error) {
 // TestEveryFailedWriteIsReported fails the first write of a file, then the second,
 // and so on until a file gets through.
 func TestEveryFailedWriteIsReported(t *testing.T) {
+	t.Parallel()
 	s := everyType()
 	rows := batch(s, people(7, s, 3000, 0.3), 0)
 	for _, f := range formats {

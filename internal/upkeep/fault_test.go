@@ -52,19 +52,11 @@ func TestUpkeepSurvivesAnyFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := h.lasting(t, after)
-		for _, mode := range modes {
-			t.Run(fmt.Sprint(name, " mode ", mode), func(t *testing.T) {
-				for n := 0; ; n++ {
-					table := h.copied(t, "before", "trails")
-					if h.withFault(t, do, table, n, mode, want) {
-						if n < 30 {
-							t.Errorf("it makes only %d file operations", n)
-						}
-						return
-					}
-				}
+		t.Run(name, func(t *testing.T) {
+			dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+				return h.withFault(t, do, h.copied(t, "before", "trails"), n, mode, want)
 			})
-		}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/upkeep"
 )
@@ -15,7 +16,7 @@ import (
 // one of them and drops days from it at random moments: what is asked of both has the
 // same answers, byte for byte, of the days that are left.
 func TestUpkeepChangesNoAnswer(t *testing.T) {
-	for _, seed := range seeds(t, 1, 2, 3, 4, 5, 6) {
+	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 1))
 			h := newHouse(t, testworld.World(seed, 8))

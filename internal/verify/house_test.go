@@ -24,6 +24,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/tally"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/verify"
 )
@@ -38,7 +39,7 @@ type house struct {
 
 func newHouse(t *testing.T, w *testworld.W) *house {
 	t.Helper()
-	h := &house{dir: t.TempDir(), w: w}
+	h := &house{dir: testkit.Scratch(t), w: w}
 	h.is(t, w.Job())
 	return h
 }

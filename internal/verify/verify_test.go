@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/tally"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/verify"
 )
@@ -33,7 +34,7 @@ var ways = map[string]func(*verify.Config){"files": func(*verify.Config) {}, "ro
 // TestTablesAreAsTheyWereLoaded loads worlds, in two nights, and compares. What is
 // counted is what the world's oracle knows.
 func TestTablesAreAsTheyWereLoaded(t *testing.T) {
-	for _, seed := range []uint64{1, 2, 3, 1 + rand.Uint64N(1<<32)} {
+	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		h := loaded(t, seed)
 		answer := h.everything()
 		days := map[string]bool{}
@@ -162,9 +163,7 @@ var changes = map[string]change{
 // TestWhatChangedIsNamed changes the cells of a file, with a manifest that hides it,
 // and compares what is named with an oracle that compares all cells.
 func TestWhatChangedIsNamed(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	random := rand.New(rand.NewPCG(slices.Max(testkit.Seeds(t, 1)), 1))
 	for what, change := range changes {
 		h := loaded(t, 5)
 		before := h.all(t)

@@ -4,34 +4,42 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/clustertest"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/hadoopconf"
+	"usertrail/internal/testkit"
 )
 
-// harms are what befalls a DataNode.
-var harms = map[string]func(c *clustertest.Cluster, t testing.TB, name string){
-	"killed": (*clustertest.Cluster).Kill,
-	"frozen": (*clustertest.Cluster).Freeze,
+// A harm is what befalls a DataNode.
+type harm func(c *clustertest.Cluster, t testing.TB, name string)
+
+// harms are one or, in complete runs, all.
+func harms(one string) map[string]harm {
+	all := map[string]harm{"killed": (*clustertest.Cluster).Kill, "frozen": (*clustertest.Cluster).Freeze}
+	return testkit.Pick(map[string]harm{one: all[one]}, all)
 }
 
 // TestReadersOutliveDataNodes harms all DataNodes but one that have a file, while
 // one goroutine reads on and others read here and there.
 func TestReadersOutliveDataNodes(t *testing.T) {
-	for what, harm := range harms {
+	for what, harm := range harms("killed") {
 		t.Run(what, func(t *testing.T) {
 			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
@@ -71,27 +79,53 @@ func TestReadersOutliveDataNodes(t *testing.T) {
 	}
 }
 
+// writeVar tells the process that TestWritersOutliveADataNode starts which file it
+// writes.
+const writeVar = "USERTRAIL_HDFS_WRITE"
+
+// writtenSize is how much the process writes, and stoppedAt is how many mebibytes it has
+// sent when it stops.
+const (
+	writtenSize = 96 << 20
+	stoppedAt   = 48
+)
+
 // TestWritersOutliveADataNode harms a DataNode when a good part of the file is on
-// its disk.
+// its disk. A process of its own writes the file, and is stopped meanwhile.
 func TestWritersOutliveADataNode(t *testing.T) {
-	for what, harm := range harms {
+	if name := os.Getenv(writeVar); name != "" {
+		if err := breakpoint.Arm(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, hdfs.New(hdfs.Config{Silence: 5 * time.Second}), name, text(writtenSize))
+		return
+	}
+	for what, harm := range harms("frozen") {
 		t.Run(what, func(t *testing.T) {
 			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
-			want := text(160 << 20)
-			committed := make(chan error, 1)
-			go func() { committed <- dfs.WriteFile(t.Context(), fsys, name, want) }()
-			holders := waitForBlock(t, c, 1, "rbw", func(size int64) bool { return size > 8<<20 })
-			select {
-			case err := <-committed:
-				t.Fatalf("it was written before a DataNode could be harmed: %v", err)
-			default:
-			}
-			harm(c, t, holders[0])
-			if err := <-committed; err != nil {
+			var said bytes.Buffer
+			writer := exec.Command(os.Args[0], "-test.run=^TestWritersOutliveADataNode$", "-test.count=1")
+			writer.Env = append(os.Environ(), writeVar+"="+name, "HADOOP_CONF_DIR="+c.ConfDir(), fmt.Sprintf("%s=%s:%d", breakpoint.Variable, breakpoint.Upload, stoppedAt))
+			writer.Stdout, writer.Stderr = &said, &said
+			if err := writer.Start(); err != nil {
 				t.Fatal(err)
 			}
-			expectFile(t, fsys, name, want)
+			ended := make(chan error, 1)
+			go func() { ended <- writer.Wait() }()
+			t.Cleanup(func() { writer.Process.Kill() })
+			if !testkit.AwaitStop(writer.Process.Pid, nil) {
+				t.Fatalf("the writer ended before a DataNode could be harmed: %v\n%s", <-ended, said.String())
+			}
+			holders := waitForBlock(t, c, 1, "rbw", func(size int64) bool { return size > 8<<20 })
+			harm(c, t, holders[0])
+			if err := writer.Process.Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil {
+				t.Fatalf("%v\n%s", err, said.String())
+			}
+			expectFile(t, fsys, name, text(writtenSize))
 			if infos, err := fsys.List(t.Context(), dfs.Dir(name)); err != nil || len(infos) != 1 {
 				t.Errorf("in the end there are %v, %v; want the file alone", infos, err)
 			}
@@ -99,11 +133,14 @@ func TestWritersOutliveADataNode(t *testing.T) {
 	}
 }
 
+// patience is a deadline against waiting for ever.
+const patience = 10 * time.Minute
+
 // waitForBlock waits until at least so many DataNodes have a block of a length
 // that is meant, and names them. A NameNode leaves DataNodes out that are busy.
 func waitForBlock(t *testing.T, c *clustertest.Cluster, least int, in string, meant func(size int64) bool) []string {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		var holders []string
 		for _, d := range c.DataNodes() {
 			blocks, err := filepath.Glob(filepath.Join(filepath.Dir(c.ConfDir()), "data", d.Name, "current", "BP-*", "current", in, "blk_*"))
@@ -121,13 +158,14 @@ func waitForBlock(t *testing.T, c *clustertest.Cluster, least int, in string, me
 			return holders
 		}
 	}
-	t.Fatalf("less than %d DataNodes have the block", least)
+	t.Fatalf("less than %d DataNodes have the block after %s", least, patience)
 	return nil
 }
 
 // TestDeadDataNodeAtTheStart: the NameNode still gives out a DataNode that is
 // gone.
 func TestDeadDataNodeAtTheStart(t *testing.T) {
+	testkit.OnlyAll(t, "TestReadersOutliveDataNodes and TestWritersOutliveADataNode")
 	c := clustertest.Alone(t)
 	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
 	p, err := fsys.Create(t.Context(), name)
@@ -150,7 +188,7 @@ func TestDeadDataNodeAtTheStart(t *testing.T) {
 func patient(c *clustertest.Cluster) dfs.FS {
 	return hdfs.New(hdfs.Config{
 		Conf:     func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) },
-		Patience: 2 * time.Minute,
+		Patience: patience,
 	})
 }
 
@@ -200,8 +238,8 @@ func TestSafeMode(t *testing.T) {
 	c := clustertest.Alone(t)
 	dir := c.HDFS(t)
 	write(t, as(c, ""), dfs.Join(dir, "old"), []byte("here"))
-	run(t, c, "admin", "-safemode", "enter")
-	t.Cleanup(func() { run(t, c, "admin", "-safemode", "leave") })
+	c.Admin(t, "safemode", "enter")
+	t.Cleanup(func() { c.Admin(t, "safemode", "leave") })
 	hasty := hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }, Patience: time.Second})
 	_, err := hasty.Create(t.Context(), dfs.Join(dir, "new"))
 	if !errors.Is(err, dfs.ErrUnavailable) || !strings.Contains(err.Error(), "safe mode") {
@@ -211,7 +249,7 @@ func TestSafeMode(t *testing.T) {
 
 	written := make(chan error, 1)
 	go func() { written <- dfs.WriteFile(t.Context(), patient(c), dfs.Join(dir, "new"), []byte("new")) }()
-	run(t, c, "admin", "-safemode", "leave")
+	c.Admin(t, "safemode", "leave")
 	if err := <-written; err != nil {
 		t.Error(err)
 	}
@@ -225,8 +263,8 @@ func TestQuotas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, c, "admin", "-setQuota", "2", dfs.Join(dir, "names"))
-	run(t, c, "admin", "-setSpaceQuota", "1m", dfs.Join(dir, "space"))
+	c.Admin(t, "names", dfs.Join(dir, "names"), "2")
+	c.Admin(t, "space", dfs.Join(dir, "space"), "1048576")
 	write(t, fsys, dfs.Join(dir, "names", "first"), nil)
 	if _, err := fsys.Create(t.Context(), dfs.Join(dir, "names", "second")); !errors.Is(err, hdfs.ErrQuota) || !strings.Contains(err.Error(), "names/second") {
 		t.Errorf("the name too many: %v, want ErrQuota with the name", err)
@@ -256,8 +294,7 @@ func TestErasureCodingIsRefused(t *testing.T) {
 	c := clustertest.Get(t)
 	fsys, dir := as(c, ""), c.HDFS(t)
 	const policy = "XOR-2-1-1024k"
-	run(t, c, "ec", "-enablePolicy", "-policy", policy)
-	run(t, c, "ec", "-setPolicy", "-path", dir, "-policy", policy)
+	c.Admin(t, "erasure", dir, policy)
 	_, err := fsys.Create(t.Context(), dfs.Join(dir, "file"))
 	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "erasure-coded") {
 		t.Errorf("%v, want that erasure coding is not supported", err)
@@ -416,7 +453,7 @@ func TestSilentNameNode(t *testing.T) {
 		Conf:     func() (*hadoopconf.Conf, error) { return &hadoopconf.Conf{}, nil },
 		Patience: time.Second, Silence: 200 * time.Millisecond,
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := fsys.Stat(ctx, "hdfs://"+l.Addr().String()+"/file"); !errors.Is(err, dfs.ErrUnavailable) {
 		t.Errorf("%v, want ErrUnavailable", err)

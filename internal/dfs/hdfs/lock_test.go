@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/clustertest"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/hdfs"
+	"usertrail/internal/testkit"
 )
 
 // freezeVar tells the process that TestFrozenHolder starts which directory it
@@ -28,6 +29,7 @@ func TestFrozenHolder(t *testing.T) {
 		holdAndWrite(t, dir)
 		return
 	}
+	testkit.OnlyAll(t, "TestConforms, in which the holder of a lock is killed")
 	c := clustertest.Get(t)
 	dir := c.HDFS(t)
 	holder, in, out := startFrozen(t, c, dir)

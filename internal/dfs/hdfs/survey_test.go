@@ -16,7 +16,7 @@ func TestQuotasBoundTheRoom(t *testing.T) {
 	fsys, dir := as(c, ""), c.HDFS(t)
 	write(t, fsys, dfs.Join(dir, "file"), text(100_000))
 	_, path, _ := strings.Cut(strings.TrimPrefix(dir, "hdfs://"), "/")
-	run(t, c, "admin", "-setSpaceQuota", "10000000000", dir)
+	c.Admin(t, "space", dir, "10000000000")
 	s, err := dfs.Survey(fsys, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -29,12 +29,12 @@ func TestQuotasBoundTheRoom(t *testing.T) {
 	if room.Bytes <= 0 || room.Bytes > 10_000_000_000-100_000 || room.Limit != "the quota of /"+path && room.Limit != "free space" {
 		t.Errorf("below a quota of 10 GB there is room %+v", room)
 	}
-	run(t, c, "admin", "-setSpaceQuota", "300000", dir)
+	c.Admin(t, "space", dir, "300000")
 	room, err = s.Room(t.Context(), dir)
 	if err != nil || room.Bytes > 200_000 || room.Limit != "the quota of /"+path {
 		t.Errorf("below a quota of 300 kB there is room %+v, %v", room, err)
 	}
-	run(t, c, "admin", "-setSpaceQuota", "100000", dir)
+	c.Admin(t, "space", dir, "100000")
 	if room, err = s.Room(t.Context(), dir); err != nil || room.Bytes != 0 {
 		t.Errorf("below a quota that is used up there is room %+v, %v", room, err)
 	}

@@ -83,6 +83,7 @@ func expect(t *testing.T, found map[precheck.Name]precheck.Check, name precheck.
 }
 
 func TestAFitTablePassesAllChecks(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	o := live.Options{Catalog: dfs.Join(c.HDFS(t), "catalog")}
 	_, name := made(t, c, live.Options{Conf: new(hadoopconf.Conf), Catalog: o.Catalog})
@@ -121,6 +122,7 @@ func TestAFitTablePassesAllChecks(t *testing.T) {
 // TestATableThatSuitsBadlyIsWarnedOf goes through all that a family can have that
 // trails do not want, and a table that is one region.
 func TestATableThatSuitsBadlyIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name := c.Create(t, "d", "VERSIONS=3", "MIN_VERSIONS=1", "KEEP_DELETED_CELLS=TRUE", "BLOOMFILTER=NONE", "TTL=864000")
 	load := tonight
@@ -139,6 +141,7 @@ func TestATableThatSuitsBadlyIsWarnedOf(t *testing.T) {
 // TestVersionsThatALayoutNeeds checks tables made for a layout that needs many and cuts
 // its tables itself, and for others.
 func TestVersionsThatALayoutNeeds(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	l, err := layout.ByName("hashed")
 	if err != nil {
@@ -177,6 +180,7 @@ func TestVersionsThatALayoutNeeds(t *testing.T) {
 
 // TestATableThatIsNotAsItMustBe lists the other checks all the same.
 func TestATableThatIsNotAsItMustBe(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	disabled := c.Create(t, "d")
 	c.Admin(t, "disable", disabled)
@@ -227,6 +231,7 @@ func TestATableThatIsNotAsItMustBe(t *testing.T) {
 
 // TestRightsThatAreMissing has bob look, who may do ever more.
 func TestRightsThatAreMissing(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name, dir := c.Create(t, "d"), c.HDFS(t)
 	o := live.Options{Family: "d", Catalog: dfs.Join(dir, "catalog")}
@@ -255,6 +260,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 
 // TestWhatAKilledLoadLeftIsTold loads by halves.
 func TestWhatAKilledLoadLeftIsTold(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name := create(t, c)
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")}

@@ -84,6 +84,7 @@ func getHashed(t *testing.T, client *hbase.Client, name string, from, to behavio
 // TestHashedKeepsItsVersions has a column with a version for each of 401 days, in a family
 // that keeps as many as the layout asks for, and in one that keeps what HBase does by itself.
 func TestHashedKeepsItsVersions(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{c.ZooKeeper()}})
 	if err != nil {
@@ -126,6 +127,7 @@ func TestHashedKeepsItsVersions(t *testing.T) {
 
 // TestHashedIsCutAsHBaseCuts compares the split points with those of HBase's own class.
 func TestHashedIsCutAsHBaseCuts(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	var regions []string
 	var want strings.Builder

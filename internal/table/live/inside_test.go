@@ -13,6 +13,7 @@ import (
 // TestLeftoversOfOldAreDropped leaves snapshots behind, and looks at them soon and
 // more than a day later. Other tables', and those that a user named, stay.
 func TestLeftoversOfOldAreDropped(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name, other := c.Create(t, "d"), c.Create(t, "d")
 	s, err := Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), Options{Conf: new(hadoopconf.Conf), Catalog: "/none"})

@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/testkit"
 )
 
 // create makes a table that is cut as the suite wants it.
@@ -46,25 +47,28 @@ func connect(t *testing.T, c *clustertest.Cluster, name string, o live.Options) 
 }
 
 func TestALiveTableIsATable(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	tabletest.Run(t, tabletest.Puts, func(t *testing.T, l layout.Layout) table.Store {
 		return connect(t, c, createFor(t, c, l), live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")})
 	})
 }
 
-// TestALiveTableTakesFiles loads HFiles, once with the catalog on HBase's file
-// system and once elsewhere.
+// TestALiveTableTakesFiles loads HFiles, with the catalog on HBase's file system and, in
+// a run that covers everything, elsewhere.
 func TestALiveTableTakesFiles(t *testing.T) {
 	c := clustertest.Get(t)
 	conf := confOf(t, c)
-	for _, x := range []struct {
+	catalogs := []struct {
 		name    string
 		catalog func(t *testing.T) string
 	}{
 		{"catalog on HDFS", func(t *testing.T) string { return c.HDFS(t) + "/catalog" }},
 		{"catalog on a local disk", func(t *testing.T) string { return filepath.Join(t.TempDir(), "catalog") }},
-	} {
+	}
+	for _, x := range catalogs[:testkit.Pick(1, len(catalogs))] {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			tabletest.Run(t, tabletest.Files, func(t *testing.T, l layout.Layout) table.Store {
 				return connect(t, c, createFor(t, c, l), live.Options{Conf: conf, Catalog: x.catalog(t)})
 			})
@@ -83,6 +87,7 @@ func confOf(t *testing.T, c *clustertest.Cluster) *hadoopconf.Conf {
 
 // TestACatalogIsFoundWhereItIs goes through what names one.
 func TestACatalogIsFoundWhereItIs(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	conf := confOf(t, c)
 	plain, marked := create(t, c), c.Create(t, "d", "table."+live.CatalogAttribute+"=/marked")
@@ -117,6 +122,7 @@ func TestACatalogIsFoundWhereItIs(t *testing.T) {
 
 // TestACatalogBelongsToOneTable opens another table with the catalog of one.
 func TestACatalogBelongsToOneTable(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	dir := filepath.Join(t.TempDir(), "catalog")
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: dir}

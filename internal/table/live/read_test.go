@@ -208,6 +208,7 @@ func (f *filled) asRows(t *testing.T, q table.Query, want layout.Want, users ...
 // TestTheLatestCostTheSame of a user with ten thousand behaviours and of one with a
 // hundred: cells that servers send, and calls.
 func TestTheLatestCostTheSame(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	users := map[string]int{"u1": 10_000, "u10": 100, "u11": 5, "u2": 100}
 	for _, name := range []string{"tall", "wide"} {
@@ -238,6 +239,7 @@ func TestTheLatestCostTheSame(t *testing.T) {
 // TestTheLatestOfMany asks for the latest of many users at once, with columns between
 // two times, in order and not.
 func TestTheLatestOfMany(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	users := map[string]int{}
 	for i := range 300 {
@@ -288,6 +290,7 @@ func TestTheLatestOfMany(t *testing.T) {
 // TestOtherTimesStayOnTheServers reads days, and hours of days, in each layout: no cell
 // of another time is sent.
 func TestOtherTimesStayOnTheServers(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	zone := zoneOf(t, readSchema)
 	for _, name := range layout.Names() {
@@ -319,6 +322,7 @@ func TestOtherTimesStayOnTheServers(t *testing.T) {
 // TestADayOfEverybody skips the rows of other days on the servers, where the layout says
 // how.
 func TestADayOfEverybody(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	users := map[string]int{}
 	for i := range 100 {
@@ -358,6 +362,7 @@ func TestADayOfEverybody(t *testing.T) {
 // TestRowsOfOtherValuesStayOnTheServers asks for rows by what their columns hold, alone and
 // with ranges, columns and times: no other row is sent.
 func TestRowsOfOtherValuesStayOnTheServers(t *testing.T) {
+	t.Parallel()
 	k := clustertest.Get(t)
 	whole := func(v int64) []byte { return behaviour.AppendInt64(nil, v) }
 	upTo := func(first, last int64) behaviour.Range {

@@ -72,6 +72,7 @@ func snapshots(t *testing.T, c *clustertest.Cluster, name string) []string {
 // TestASnapshotIsTakenAndDropped reads a table of which nothing is flushed, and ends
 // with a context that has ended before.
 func TestASnapshotIsTakenAndDropped(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name, s, l := loaded(t, c)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,6 +103,7 @@ func TestASnapshotIsTakenAndDropped(t *testing.T) {
 
 // TestANamedSnapshotStays reads one that somebody took, another table's, and none.
 func TestANamedSnapshotStays(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name, s, l := loaded(t, c)
 	c.Admin(t, "snapshot", "of_"+name, name)
@@ -136,6 +138,7 @@ func TestANamedSnapshotStays(t *testing.T) {
 // TestWhoMayNotTakeASnapshotIsTold tries it without the right, and without knowing
 // where HBase keeps its files.
 func TestWhoMayNotTakeASnapshotIsTold(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name := create(t, c)
 	c.Admin(t, "grant", "reader", "R", name)

@@ -46,6 +46,7 @@ func inHBase(t *testing.T, c *clustertest.Cluster, name string) []*hfile.Reader 
 // TestFilesAreAsTheFamilySays loads into families with other settings, and looks at
 // what HBase has then.
 func TestFilesAreAsTheFamilySays(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	conf := confOf(t, c)
 	for _, x := range []struct {
@@ -82,6 +83,7 @@ func TestFilesAreAsTheFamilySays(t *testing.T) {
 
 // TestZSTDWantsAProof writes no ZSTD before a file of HBase tells in which layout.
 func TestZSTDWantsAProof(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name := c.Create(t, "d", "COMPRESSION=ZSTD")
 	o := live.Options{Conf: confOf(t, c), Catalog: t.TempDir()}

@@ -13,6 +13,7 @@ import (
 // TestATTLThatIsNotTheJobs checks tables that keep behaviours for another time than the
 // job asks for, and for the same.
 func TestATTLThatIsNotTheJobs(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	short, endless := c.Create(t, "d", "TTL=864000"), c.Create(t, "d")
 	for _, x := range []struct {

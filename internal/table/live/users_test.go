@@ -50,6 +50,7 @@ func asked(t *testing.T, s *live.Store) (rolls, sure bool) {
 // TestRollsAreAskedWhereTheyKnowEverybody loads tables that differ in who may have rows
 // there, and for how long.
 func TestRollsAreAskedWhereTheyKnowEverybody(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	for _, x := range []struct {
 		what        string
@@ -78,6 +79,7 @@ func expiring() string {
 
 // TestWhoMayNotReadKnowsNothingOfOthers loads by a user who may only write.
 func TestWhoMayNotReadKnowsNothingOfOthers(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Get(t)
 	name := create(t, c)
 	c.Admin(t, "grant", "writer", "W", name)

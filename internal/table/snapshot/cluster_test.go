@@ -27,6 +27,7 @@ import (
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
+	"usertrail/internal/testkit"
 )
 
 var (
@@ -153,7 +154,7 @@ func (c *cluster) stage(t *testing.T, path string, r split.Region) {
 // take takes a snapshot of a table, which is dropped at t's end.
 func (c *cluster) take(t *testing.T, name string) string {
 	t.Helper()
-	snap := fmt.Sprintf("s%08x", c.dice.Uint32())
+	snap := fmt.Sprintf("%s_%08x", name, c.dice.Uint32()) // tests have the same dice
 	if err := c.client.Snapshot(t.Context(), name, snap); err != nil {
 		t.Fatal(err)
 	}
@@ -264,11 +265,13 @@ func (c *cluster) check(t *testing.T, what, name string) {
 // TestASnapshotHasWhatAScanHas takes a table through all that puts its cells into
 // files of many kinds. Its files are not compacted, so that halves and links stay.
 func TestASnapshotHasWhatAScanHas(t *testing.T) {
+	t.Parallel()
 	c := realCluster(t)
-	for _, options := range [][]string{
+	families := [][]string{
 		{"DATA_BLOCK_ENCODING=FAST_DIFF", "COMPRESSION=SNAPPY", "VERSIONS=3"},
 		{"DATA_BLOCK_ENCODING=ROW_INDEX_V1", "COMPRESSION=GZ", "KEEP_DELETED_CELLS=TRUE", "VERSIONS=2"},
-	} {
+	}
+	for _, options := range families[:testkit.Pick(1, len(families))] {
 		name := c.Create(t, "d", append(options, "table.COMPACTION_ENABLED=false", "split=10", "split=20")...)
 		orders := append(append(c.orders(1500), "flush"), append(c.orders(200), "flush")...)
 		c.write(t, name, append(orders, c.orders(100)...))
@@ -294,11 +297,11 @@ func TestASnapshotHasWhatAScanHas(t *testing.T) {
 
 // TestTTLsAreThoseOfTheFamily compares tables whose cells outlive them in part.
 func TestTTLsAreThoseOfTheFamily(t *testing.T) {
+	t.Parallel()
 	c := realCluster(t)
 	day := int64(86_400)
-	for _, options := range [][]string{
-		{fmt.Sprintf("TTL=%d", day)}, {fmt.Sprintf("TTL=%d", day), "MIN_VERSIONS=1", "VERSIONS=3"},
-	} {
+	families := [][]string{{fmt.Sprintf("TTL=%d", day), "MIN_VERSIONS=1", "VERSIONS=3"}, {fmt.Sprintf("TTL=%d", day)}}
+	for _, options := range families[:testkit.Pick(1, len(families))] {
 		name := c.Create(t, "d", options...)
 		var orders []string
 		now := time.Now().UnixMilli()
@@ -317,6 +320,7 @@ func TestTTLsAreThoseOfTheFamily(t *testing.T) {
 // TestASnapshotIsReadWhileItsFilesMove reads a table whose files are archived in
 // the meantime: by a compaction, as the regions close, and as the table is dropped.
 func TestASnapshotIsReadWhileItsFilesMove(t *testing.T) {
+	t.Parallel()
 	c := realCluster(t)
 	name := c.Create(t, "d", "split=2")
 	p, err := c.client.NewPutter(name, hbase.PutOptions{})
@@ -372,6 +376,7 @@ func TestASnapshotIsReadWhileItsFilesMove(t *testing.T) {
 
 // TestUsersAreThoseWithRows walks over users, of whom some are deleted.
 func TestUsersAreThoseWithRows(t *testing.T) {
+	t.Parallel()
 	c := realCluster(t)
 	name := c.Create(t, "d", "split=5")
 	var orders []string
@@ -419,6 +424,7 @@ func TestUsersAreThoseWithRows(t *testing.T) {
 // TestOthersMayNotReadTheFiles opens a snapshot as somebody to whom HBase's files
 // are closed.
 func TestOthersMayNotReadTheFiles(t *testing.T) {
+	t.Parallel()
 	c := realCluster(t)
 	name := c.Create(t, "d")
 	config := c.config(name, c.take(t, name))

@@ -37,10 +37,12 @@ const (
 )
 
 // Run runs the suite with loads that go in one way: tables of all layouts are read, and
-// one of reversed is taken through all else.
+// one of reversed is taken through all else. Tables are independent, so open is called
+// concurrently.
 func Run(t *testing.T, way Way, open Opener) {
 	for _, name := range layout.Names() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, err := layout.ByName(name)
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +68,10 @@ func Run(t *testing.T, way Way, open Opener) {
 		{"a table is for many goroutines", testConcurrent},
 		{"a store has one lock", testLock},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(way, open(t, layout.Reversed{}), layout.Reversed{})) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, newWorld(way, open(t, layout.Reversed{}), layout.Reversed{}))
+		})
 	}
 }
 

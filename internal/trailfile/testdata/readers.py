@@ -3,7 +3,8 @@ with the truth.
 
     readers.py DIRECTORY
 
-DIRECTORY/samples.json lists the files and what is in them, column by column.
+DIRECTORY/samples.json lists the samples and what is in them, column by column. All
+files of a sample hold the same.
 One line is printed for each difference, and at the end how much was compared.
 """
 
@@ -12,6 +13,7 @@ import datetime
 import json
 import math
 import sys
+from collections import Counter
 
 import duckdb
 import polars
@@ -48,7 +50,9 @@ class Column:
         self.values = said["values"]
         if self.type == "double":
             self.values = [None if v is None else float.fromhex(v) if v[-1] not in "Nf" else float(v) for v in self.values]
-        self.sorted = sorted(self.order(v) for v in self.values if v is not None)
+        self.comparable = key(self.values)
+        there = [v for v in self.values if v is not None]
+        self.sorted = sorted(map(self.order, there)) if self.type == "double" else sorted(there)
 
     def order(self, v):
         """Sorts values as DuckDB and polars do: a NaN comes last."""
@@ -82,6 +86,8 @@ class Column:
 
 def key(values):
     """Makes values comparable: a NaN equals a NaN, and zeros differ."""
+    if float not in set(map(type, values)):
+        return values
     return [repr(v) if isinstance(v, float) else v for v in values]
 
 
@@ -94,7 +100,7 @@ def by_pyarrow(path, columns, rows):
         check(table.schema.field(c.name).type, ARROW[c.type], "pyarrow: type of", c.name)
         check(table.schema.field(c.name).nullable, c.nullable, "pyarrow: nullable", c.name)
         got = table.column(c.name).cast(RAW.get(c.type, ARROW[c.type])).to_pylist()
-        check(key(got), key(c.values), "pyarrow: values of", c.name)
+        check(key(got), c.comparable, "pyarrow: values of", c.name)
     footer(file.metadata, columns, rows)
     for c in columns:
         for v in c.probes():
@@ -134,21 +140,44 @@ def chunk(meta, column, values, where):
 
 
 def by_duckdb(db, path, columns, rows):
-    ask = lambda sql, *args: db.execute(sql.replace("FILE", f"read_parquet('{path}')"), args).fetchall()
-    check(ask("SELECT count(*) FROM FILE")[0][0], rows, "duckdb: rows")
+    ask = Questions(db, path)
+    ask("SELECT count(*) FROM FILE", rows, "duckdb: rows")
     for c in columns:
         name = '"' + c.name + '"'
         got = {"timestamp": f"epoch_us({name})", "date": f"{name} - DATE '1970-01-01'"}.get(c.type, name)
-        check(key([v for v, in ask(f"SELECT {got} FROM FILE")]), key(c.values), "duckdb: values of", c.name)
+        check(key([v for v, in ask.now(f"SELECT {got} FROM FILE")]), c.comparable, "duckdb: values of", c.name)
         nulls = c.values.count(None)
-        check(ask(f"SELECT count({name}) FROM FILE")[0][0], rows - nulls, "duckdb: count of", c.name)
-        check(ask(f"SELECT count(*) FROM FILE WHERE {name} IS NULL")[0][0], nulls, "duckdb:", c.name, "is null")
+        ask(f"SELECT count({name}) FROM FILE", rows - nulls, "duckdb: count of", c.name)
+        ask(f"SELECT count(*) FROM FILE WHERE {name} IS NULL", nulls, "duckdb:", c.name, "is null")
         for v in c.probes():
             literal = {"timestamp": "make_timestamptz(?)", "date": "DATE '1970-01-01' + ?::INTEGER"}.get(c.type, "?")
             for op in "=<>":
-                found = ask(f"SELECT count(user_id) FROM FILE WHERE {name} {op} {literal}", v)[0][0]
-                check(found, c.count(op, v), "duckdb:", c.name, op, v)
-    bloom(ask, path, columns[0].values)
+                ask(f"SELECT count(user_id) FROM FILE WHERE {name} {op} {literal}", c.count(op, v), "duckdb:", c.name, op, v, parameter=v)
+    ask.all()
+    bloom(ask.now, path, columns[0].values)
+
+
+class Questions:
+    """Questions to DuckDB about one file. Those that have one number for an answer are
+    gathered: DuckDB plans and scans for each of them, but starts once for many."""
+
+    def __init__(self, db, path):
+        self.db, self.file = db, f"read_parquet('{path}')"
+        self.sql, self.parameters, self.wanted = [], [], []
+
+    def now(self, sql, *parameters):
+        return self.db.execute(sql.replace("FILE", self.file), parameters).fetchall()
+
+    def __call__(self, sql, want, *where, parameter=None):
+        self.sql.append(sql.replace("SELECT", f"SELECT {len(self.sql)},", 1))
+        self.parameters += [parameter] if "?" in sql else []
+        self.wanted.append((want, where))
+
+    def all(self):
+        """Asks what was gathered and checks the answers."""
+        answers = dict(self.now(" UNION ALL ".join(self.sql), *self.parameters))
+        for i, (want, where) in enumerate(self.wanted):
+            check(answers[i], want, *where)
 
 
 def bloom(ask, path, users):
@@ -158,31 +187,44 @@ def bloom(ask, path, users):
     for n, in groups:
         bounds.append((begin, begin + n))
         begin += n
-    for user in sorted(set(users))[::max(1, len(set(users)) // 5)]:
-        said = ask(f"SELECT row_group_id, bloom_filter_excludes FROM parquet_bloom_probe('{path}', 'user_id', ?)", user)
-        check(len(said), len(groups), "duckdb: row groups with a bloom filter")
-        for group, excluded in said:
+
+    def probe(asked):
+        """What the filter of each row group says about each user."""
+        sql = f"SELECT ?, row_group_id, bloom_filter_excludes FROM parquet_bloom_probe('{path}', 'user_id', ?)"
+        return ask(" UNION ALL ".join([sql] * len(asked)), *[user for u in asked for user in (u, u)])
+
+    there = sorted(set(users))[::max(1, len(set(users)) // 5)]
+    if there:
+        said = probe(there)
+        check(Counter(user for user, _, _ in said), {user: len(groups) for user in there}, "duckdb: row groups with a bloom filter")
+        for user, group, excluded in said:
             if user in users[slice(*bounds[group])]:
                 check(excluded, False, "duckdb: bloom filter of group", group, "excludes", user)
     if groups:
-        said = [x for i in range(50) for _, x in ask(f"SELECT row_group_id, bloom_filter_excludes FROM parquet_bloom_probe('{path}', 'user_id', ?)", f"nobody {i}")]
+        said = [excluded for _, _, excluded in probe([f"nobody {i}" for i in range(50)])]
+        check(len(said), 50 * len(groups), "duckdb: row groups with a bloom filter")
         check(sum(said) > len(said) * 0.8, True, f"duckdb: bloom filters exclude {sum(said)} of {len(said)} that are not there")
 
 
 def by_polars(path, columns, rows):
     frame = polars.read_parquet(path)
     check(frame.height, rows, "polars: rows")
+    filters, wanted = [], []
     for c in columns:
         got = frame[c.name]
         if c.type in RAW:
             got = got.cast(polars.Int64)
-        check(key(got.to_list()), key(c.values), "polars: values of", c.name)
-        lazy = polars.scan_parquet(path)
-        nulls = lazy.filter(polars.col(c.name).is_null()).collect().height
-        check(nulls, c.values.count(None), "polars:", c.name, "is null")
+        check(key(got.to_list()), c.comparable, "polars: values of", c.name)
+        filters.append(polars.col(c.name).is_null())
+        wanted.append((c.values.count(None), "polars:", c.name, "is null"))
         for v in c.probes():
-            found = lazy.filter(polars.col(c.name) == polars.lit(c.native(v))).collect().height
-            check(found, c.count("=", v), "polars:", c.name, "=", v)
+            filters.append(polars.col(c.name) == polars.lit(c.native(v)))
+            wanted.append((c.count("=", v), "polars:", c.name, "=", v))
+    # Each filter reads the file for itself, as if it were the only one.
+    each = polars.QueryOptFlags(comm_subplan_elim=False)
+    found = polars.collect_all([polars.scan_parquet(path).filter(f) for f in filters], optimizations=each)
+    for frame, (want, *where) in zip(found, wanted, strict=True):
+        check(frame.height, want, *where)
 
 
 DUCKDB = {
@@ -201,7 +243,7 @@ def by_table(table, columns, rows, reader):
     for c in columns:
         check(table.schema.field(c.name).type, ARROW[c.type], reader, "type of", c.name)
         got = table.column(c.name).cast(RAW.get(c.type, ARROW[c.type])).to_pylist()
-        check(key(got), key(c.values), reader, "values of", c.name)
+        check(key(got), c.comparable, reader, "values of", c.name)
 
 
 def by_frame(frame, columns, rows):
@@ -213,7 +255,7 @@ def by_frame(frame, columns, rows):
         check(got.dtype, POLARS[c.type], "polars: type of", c.name)
         if c.type in RAW:
             got = got.cast(polars.Int64)
-        check(key(got.to_list()), key(c.values), "polars: values of", c.name)
+        check(key(got.to_list()), c.comparable, "polars: values of", c.name)
 
 
 def by_query(db, source, columns, rows):
@@ -223,7 +265,7 @@ def by_query(db, source, columns, rows):
     read = db.execute(f"SELECT {wanted} FROM {source}").fetchall()
     check(len(read), rows, "duckdb: rows")
     for i, c in enumerate(columns):
-        check(key([row[i] for row in read]), key(c.values), "duckdb: values of", c.name)
+        check(key([row[i] for row in read]), c.comparable, "duckdb: values of", c.name)
 
 
 def duckdb_types(columns):
@@ -279,16 +321,19 @@ def main(directory):
     db.execute("SET TimeZone = 'UTC'")
     with open(directory + "/samples.json", encoding="utf-8") as f:
         samples = json.load(f)
+    files = 0
     for s in samples:
-        sample, path = s["name"], directory + "/" + s["file"]
         columns = [Column(c) for c in s["columns"]]
-        if path.endswith(".parquet"):
-            by_pyarrow(path, columns, s["rows"])
-            by_duckdb(db, path, columns, s["rows"])
-            by_polars(path, columns, s["rows"])
-        else:
-            {"csv": by_csv, "jsonl": by_jsonl, "arrow": by_arrow}[path.rpartition(".")[2]](db, path, columns, s["rows"])
-    print(f"{len(samples)} files, {compared} comparisons")
+        for file in s["files"]:
+            sample, path = f"{file}, {s['name']}", directory + "/" + file
+            files += 1
+            if path.endswith(".parquet"):
+                by_pyarrow(path, columns, s["rows"])
+                by_duckdb(db, path, columns, s["rows"])
+                by_polars(path, columns, s["rows"])
+            else:
+                {"csv": by_csv, "jsonl": by_jsonl, "arrow": by_arrow}[path.rpartition(".")[2]](db, path, columns, s["rows"])
+    print(f"{files} files, {compared} comparisons")
 
 
 main(sys.argv[1])
