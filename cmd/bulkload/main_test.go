@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"bulkload": main})
+	testscript.Main(m, map[string]func(){"bulkload": scripttest.Armed(main)})
 }
 
 // TestScripts runs testdata/script: what people and schedulers rely on.

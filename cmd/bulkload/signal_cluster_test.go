@@ -2,25 +2,34 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"usertrail/cmd/internal/scripttest"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/clustertest"
+	"usertrail/internal/testkit"
 )
 
-// TestASignalEndsALoadIntoHBaseCleanly sends one at random moments: while cells are put,
-// while HFiles go to HDFS, while they are handed over. The next run finishes.
+// TestASignalEndsALoadIntoHBaseCleanly sends one at steps of loads of one table, in complete
+// runs at each: while cells are put, while HFiles go to HDFS, while they are handed over, and
+// when the table has the load but the run is not at its end. The next run finishes.
 func TestASignalEndsALoadIntoHBaseCleanly(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := sampleDays(t, "20000")
 	env := []string{"HADOOP_CONF_DIR=" + c.ConfDir()}
-	for _, mode := range []string{"put", "hfile"} {
+	some := map[string][]string{
+		"put":   {breakpoint.Put, breakpoint.Ledger},
+		"hfile": {breakpoint.Segment, breakpoint.Handover, breakpoint.Handed},
+	}
+	all := map[string][]string{
+		"put":   {breakpoint.Begun, breakpoint.Read, breakpoint.Batch, breakpoint.Put, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded},
+		"hfile": {breakpoint.Begun, breakpoint.Batch, breakpoint.Segment, breakpoint.Handover, breakpoint.Handed, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded},
+	}
+	for mode, steps := range testkit.Pick(some, all) {
 		t.Run(mode, func(t *testing.T) {
 			table := c.Create(t, "d", "split=3", "split=6")
 			job := strings.Replace(sampleJob, "table: trails", fmt.Sprintf("table: {path: %q, catalog: %q}",
@@ -28,34 +37,26 @@ func TestASignalEndsALoadIntoHBaseCleanly(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, mode+".yaml"), []byte(job), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			load := func() *scripttest.Process {
-				return scripttest.Start(t, dir, env, "bulkload", "--job", mode+".yaml", "--mode", mode, "--from", "2014-09-01", "--to", "2014-09-04",
+			load := func(more []string) *scripttest.Process {
+				return scripttest.Start(t, dir, append(more, env...), "bulkload", "--job", mode+".yaml", "--mode", mode, "--from", "2014-09-01", "--to", "2014-09-04",
 					"--memory", "64MiB", "--wait", "3m", "--settle", "0", "--retry-for", "1m")
 			}
-			stopped := 0
-			for range 5 {
-				p := load()
-				p.Listens(t)
-				time.Sleep(rand.N(2 * time.Second))
-				p.Signal(syscall.SIGTERM)
+			for _, step := range steps {
+				p := load(scripttest.Holds(step, 1))
+				p.Stops(t)
+				p.GoOn(t, syscall.SIGTERM)
 				status, last := p.Wait(t)
-				if status == 1 {
-					stopped++
-					if text, _ := last["error"].(string); !strings.HasPrefix(text, "stopped by SIGTERM") {
-						t.Errorf("the last line has the error %q", text)
-					}
-				} else if status != 0 && status != 99 {
-					t.Fatalf("ended with status %d: %s", status, p.Stderr.String())
+				text, _ := last["error"].(string)
+				if status != 1 || !strings.HasPrefix(text, "stopped by SIGTERM") {
+					t.Errorf("at the step %s: ended with status %d, and the last line has the error %q: %s", step, status, text, p.Stderr.String())
 				}
 			}
-			t.Logf("%d of 5 were stopped in the middle", stopped)
-			if p := load(); true {
-				if status, _ := p.WaitFor(t, 5*time.Minute); status != 0 && status != 99 {
-					t.Fatalf("the last run ended with status %d: %s", status, p.Stderr.String())
-				}
+			p := load(nil)
+			if status, _ := p.Wait(t); status != 0 && status != 99 {
+				t.Fatalf("the last run ended with status %d: %s", status, p.Stderr.String())
 			}
 			verified := scripttest.Start(t, dir, env, "bulkload", "verify", "--job", mode+".yaml")
-			status, last := verified.WaitFor(t, 5*time.Minute)
+			status, last := verified.Wait(t)
 			if status != 0 || scripttest.Number(t, last, "records") == 0 {
 				t.Errorf("verify ended with status %d: %v\n%s", status, last, verified.Stdout.String())
 			}

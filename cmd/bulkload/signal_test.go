@@ -3,17 +3,18 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"usertrail/cmd/internal/scripttest"
+	"usertrail/internal/breakpoint"
+	"usertrail/internal/testkit"
 )
 
 const sampleJob = `
@@ -36,16 +37,16 @@ func sampleDays(t *testing.T, records string) string {
 		t.Fatal(err)
 	}
 	p := scripttest.Start(t, dir, nil, "bulkload", "sample", "logs", "--records", records, "--days", "4")
-	if status, _ := p.WaitFor(t, 2*time.Minute); status != 0 {
+	if status, _ := p.Wait(t); status != 0 {
 		t.Fatalf("sample: %s", p.Stderr.String())
 	}
 	return dir
 }
 
 // loads begins to load them, a batch a time as --memory makes them small.
-func loads(t *testing.T, dir, table string, more ...string) *scripttest.Process {
+func loads(t *testing.T, dir string, env []string, table string, more ...string) *scripttest.Process {
 	t.Helper()
-	return scripttest.Start(t, dir, nil, "bulkload", append([]string{"--from", "2014-09-01", "--to", "2014-09-04", "--table", table, "--memory", "64MiB"}, more...)...)
+	return scripttest.Start(t, dir, env, "bulkload", append([]string{"--from", "2014-09-01", "--to", "2014-09-04", "--table", table, "--memory", "64MiB"}, more...)...)
 }
 
 // contents are the digests of what is in a table, by name. What tells of runs is not.
@@ -74,74 +75,105 @@ func contents(t *testing.T, dir string) map[string]string {
 	return sums
 }
 
-// TestASignalEndsALoadCleanly sends one at random moments, until the load is done. Each
-// time the load says what it did, and the table comes out as if nobody had.
-func TestASignalEndsALoadCleanly(t *testing.T) {
-	dir := sampleDays(t, "60000")
-	began := time.Now()
-	whole := loads(t, dir, "whole")
-	if status, _ := whole.WaitFor(t, 2*time.Minute); status != 0 {
-		t.Fatalf("undisturbed: %s", whole.Stderr.String())
+// sampleFiles is how many files sampleDays makes: one of each day and behaviour.
+const sampleFiles = 16
+
+// A moment is the nth time that a load reaches a step.
+type moment struct {
+	step string
+	n    int
+}
+
+func (m moment) String() string { return fmt.Sprintf("%s %d", m.step, m.n) }
+
+// moments are in the order of a load of sampleDays.
+var moments = []moment{
+	{breakpoint.Begun, 1}, {breakpoint.Read, 1}, {breakpoint.Read, sampleFiles}, {breakpoint.Batch, 1}, {breakpoint.Segment, 1},
+	{breakpoint.Commit, 1}, {breakpoint.Ledger, 1}, {breakpoint.Loaded, 1},
+}
+
+// A fatal signal ends a run, which says its name.
+type fatal struct {
+	signal syscall.Signal
+	name   string
+}
+
+var fatals = []fatal{{syscall.SIGTERM, "SIGTERM"}, {syscall.SIGINT, "SIGINT"}, {syscall.SIGQUIT, "SIGQUIT"}}
+
+// stopsAt sends a load of a table a signal at a moment, and checks its end. After the
+// step loaded there is nothing left to stop.
+func stopsAt(t *testing.T, dir, table string, m moment, f fatal) {
+	t.Helper()
+	p := loads(t, dir, scripttest.Holds(m.step, m.n), table)
+	p.Stops(t)
+	p.GoOn(t, f.signal)
+	status, last := p.Wait(t)
+	text, _ := last["error"].(string)
+	if m.step == breakpoint.Loaded {
+		if status != 0 {
+			t.Errorf("%s at %s: ended with status %d: %s", f.name, m, status, p.Stderr.String())
+		}
+	} else if status != 1 || !strings.HasPrefix(text, "stopped by "+f.name) {
+		t.Errorf("%s at %s: ended with status %d, and the last line has the error %q: %s", f.name, m, status, text, p.Stderr.String())
 	}
-	took := time.Since(began)
-	want := contents(t, filepath.Join(dir, "whole"))
-	for _, sig := range []struct {
-		signal syscall.Signal
-		name   string
-	}{{syscall.SIGTERM, "SIGTERM"}, {syscall.SIGINT, "SIGINT"}, {syscall.SIGQUIT, "SIGQUIT"}} {
-		t.Run(sig.name, func(t *testing.T) {
-			stopped := 0
-			for range 4 {
-				p := loads(t, dir, sig.name)
-				p.Listens(t)
-				time.Sleep(rand.N(took))
-				told := strings.Count(p.Stderr.String(), " is at, ")
-				p.Signal(sig.signal)
-				status, last := p.Wait(t)
-				switch status {
-				case 0, 99: // it was faster
-				case 1:
-					stopped++
-					if text, _ := last["error"].(string); !strings.HasPrefix(text, "stopped by "+sig.name) {
-						t.Errorf("the last line has the error %q", text)
-					}
-				default:
-					t.Fatalf("ended with status %d: %s", status, p.Stderr.String())
-				}
-				if status == 1 && sig.signal == syscall.SIGQUIT && strings.Count(p.Stderr.String(), " is at, ") == told {
-					t.Errorf("it did not tell what it was at:\n%s", p.Stderr.String())
-				}
-			}
-			t.Logf("%d of 4 were stopped in the middle", stopped)
-			if status, _ := loads(t, dir, sig.name).WaitFor(t, 2*time.Minute); status != 0 && status != 99 {
-				t.Fatalf("the last run ended with status %d", status)
-			}
-			if got := contents(t, filepath.Join(dir, sig.name)); !maps.Equal(got, want) {
-				t.Errorf("the table holds %v, undisturbed %v", got, want)
-			}
-		})
+	if f.signal == syscall.SIGQUIT && strings.Count(p.Stderr.String(), " is at, ") != 1 {
+		t.Errorf("%s at %s: it did not tell once what it was at:\n%s", f.name, m, p.Stderr.String())
 	}
 }
 
-// TestALoadTellsWhatItIsAt asks it again and again, and it goes on.
+// finishes loads a table, and compares it with one whose load was not disturbed.
+func finishes(t *testing.T, dir, table string, want map[string]string) {
+	t.Helper()
+	p := loads(t, dir, nil, table)
+	if status, _ := p.Wait(t); status != 0 && status != 99 {
+		t.Fatalf("the last run ended with status %d: %s", status, p.Stderr.String())
+	}
+	if got := contents(t, filepath.Join(dir, table)); !maps.Equal(got, want) {
+		t.Errorf("the table holds %v, undisturbed %v", got, want)
+	}
+}
+
+// TestASignalEndsALoadCleanly sends one at each moment of a load. Each time the load says
+// what it did, and the table comes out as if nobody had.
+func TestASignalEndsALoadCleanly(t *testing.T) {
+	dir := sampleDays(t, "20000")
+	whole := loads(t, dir, nil, "whole")
+	if status, _ := whole.Wait(t); status != 0 {
+		t.Fatalf("undisturbed: %s", whole.Stderr.String())
+	}
+	want := contents(t, filepath.Join(dir, "whole"))
+	for i, f := range fatals {
+		t.Run(f.name, func(t *testing.T) {
+			for j, m := range moments { // all of one table
+				if testkit.All() || j%len(fatals) == i {
+					stopsAt(t, dir, f.name, m, f)
+				}
+			}
+			finishes(t, dir, f.name, want)
+		})
+	}
+	t.Run("each", func(t *testing.T) {
+		testkit.OnlyAll(t, "loads of one table, each stopped at another moment")
+		for i, m := range moments {
+			table := fmt.Sprint("stopped at ", m)
+			stopsAt(t, dir, table, m, fatals[i%len(fatals)])
+			finishes(t, dir, table, want)
+		}
+	})
+}
+
+// TestALoadTellsWhatItIsAt asks it in the middle of its work, and it goes on.
 func TestALoadTellsWhatItIsAt(t *testing.T) {
-	dir := sampleDays(t, "100000")
-	p := loads(t, dir, "trails", "--workers", "2")
-	p.Listens(t)
-	for p.Signal(syscall.SIGUSR1) {
-		time.Sleep(20 * time.Millisecond)
-	}
-	status, last := p.Wait(t)
-	if status != 0 || scripttest.Number(t, last, "read") != 100_000 {
-		t.Fatalf("ended with status %d: %v\n%s", status, last, p.Stderr.String())
-	}
-	said := p.Stderr.String()
-	for _, want := range []string{
-		"bulkload: process ", "bulkload: loading: ",
-		"  load     reading ", "  parsing  logs/2014-09-0", ", from line ", "  writing  region ",
+	dir := sampleDays(t, "20000")
+	for step, tells := range map[string][]string{
+		breakpoint.Read:    {"bulkload: process ", "bulkload: loading: ", "  load     reading ", "  parsing  logs/2014-09-0", ", from line "},
+		breakpoint.Segment: {"bulkload: process ", "bulkload: loading: ", "  writing  region "},
 	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("it never told %q:\n%s", want, said)
+		p := loads(t, dir, scripttest.Holds(step, 1), "trails at "+step, "--workers", "2")
+		p.TellsAt(t, step, tells)
+		status, last := p.Wait(t)
+		if status != 0 || scripttest.Number(t, last, "read") != 20_000 {
+			t.Fatalf("ended with status %d: %v\n%s", status, last, p.Stderr.String())
 		}
 	}
 }
@@ -149,38 +181,26 @@ func TestALoadTellsWhatItIsAt(t *testing.T) {
 // TestAKilledLoadHasDied kills one with a signal that cannot be heard: its lock is free,
 // the journal tells what it was, and the next load goes on.
 func TestAKilledLoadHasDied(t *testing.T) {
-	dir := sampleDays(t, "60000")
-	p := loads(t, dir, "trails")
-	p.Listens(t)
-	for until := time.Now().Add(time.Minute); !noted(t, dir); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the load is not in the journal after a minute")
+	dir := sampleDays(t, "20000")
+	for _, m := range testkit.Pick(moments[:1], moments[:len(moments)-1]) { // once it is loaded, no load goes on
+		table := fmt.Sprint("killed at ", m)
+		p := loads(t, dir, scripttest.At(m.step, m.n), table)
+		p.Stops(t)
+		p.Signal(syscall.SIGKILL)
+		if status, _ := p.Wait(t); status != -1 {
+			t.Fatalf("at %s: it ended with status %d before it was killed", m, status)
 		}
-	}
-	p.Signal(syscall.SIGKILL)
-	if status, _ := p.Wait(t); status != -1 {
-		t.Fatalf("it ended with status %d before it was killed", status)
-	}
-	list := func(state string) {
-		t.Helper()
-		runs := scripttest.Start(t, dir, nil, "bulkload", "runs", "--table", "trails", "--json", "--last", "1")
-		if status, _ := runs.Wait(t); status != 0 || !strings.Contains(runs.Stdout.String(), `"state":"`+state+`"`) {
-			t.Errorf("of the last run the journal does not tell that it has %s:\n%s", state, runs.Stdout.String())
+		list := func(state string) {
+			t.Helper()
+			runs := scripttest.Start(t, dir, nil, "bulkload", "runs", "--table", table, "--json", "--last", "1")
+			if status, _ := runs.Wait(t); status != 0 || !strings.Contains(runs.Stdout.String(), `"state":"`+state+`"`) {
+				t.Errorf("at %s: of the last run the journal does not tell that it has %s:\n%s", m, state, runs.Stdout.String())
+			}
 		}
+		list("died")
+		if status, last := loads(t, dir, nil, table).Wait(t); status != 0 || scripttest.Number(t, last, "files") == 0 {
+			t.Fatalf("at %s: the next load ended with status %d: %v", m, status, last)
+		}
+		list("ended")
 	}
-	list("died")
-	if status, last := loads(t, dir, "trails").WaitFor(t, 2*time.Minute); status != 0 || scripttest.Number(t, last, "files") == 0 {
-		t.Fatalf("the next load ended with status %d: %v", status, last)
-	}
-	list("ended")
-}
-
-// noted says whether a run stands in the journal of dir's table.
-func noted(t *testing.T, dir string) bool {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "trails", "runs", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(names) > 0
 }

@@ -9,8 +9,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"extract": main})
+	testscript.Main(m, map[string]func(){"extract": scripttest.Armed(main)})
 }
 
 // TestScripts runs testdata/script: what people and schedulers rely on.
-func TestScripts(t *testing.T) { scripttest.Run(t) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	scripttest.Run(t)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -8,25 +9,26 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"usertrail/cmd/internal/scripttest"
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/job"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 )
 
-// played makes a table of many users who played on one day.
-func played(t *testing.T) string {
+// played makes a table of users who played on one day, ten records each.
+func played(t *testing.T, records int) string {
 	t.Helper()
 	dir := t.TempDir()
 	var log strings.Builder
 	log.WriteString("user_id,time,programme\n")
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 400_000 {
-		u := r.IntN(60_000)
+	for range records {
+		u := r.IntN(records / 10)
 		log.WriteString(strings.Join([]string{number(u), "2014-09-01 0" + number(r.IntN(10))[4:] + ":00:00", number(r.IntN(1000))}, ",") + "\n")
 	}
 	for name, text := range map[string]string{
@@ -66,10 +68,10 @@ func number(n int) string {
 
 func digit(n int) byte { return byte('0' + n%10) }
 
-func extracts(t *testing.T, dir, out string) *scripttest.Process {
+func extracts(t *testing.T, dir string, env []string, out string, more ...string) *scripttest.Process {
 	t.Helper()
-	return scripttest.Start(t, dir, nil, "extract", "--table", "trails", "--users", "all", "--from", "2014-09-01", "--to", "2014-09-01", "--types", "play",
-		"--out", out, "--memory", "256MiB")
+	return scripttest.Start(t, dir, env, "extract", append([]string{"--table", "trails", "--users", "all", "--from", "2014-09-01", "--to", "2014-09-01", "--types", "play",
+		"--out", out, "--memory", "256MiB"}, more...)...)
 }
 
 // sizes are those of the files of an answer.
@@ -90,75 +92,122 @@ func sizes(t *testing.T, dir string) map[string]int64 {
 	return out
 }
 
-// TestASignalEndsAnExtractCleanly sends one at random moments: what was asked for is
-// not there before it is whole, and the same command goes on.
+// TestASignalEndsAnExtractCleanly sends one at each moment of an extract: what was asked
+// for is not there before it is whole, and the same command goes on.
 func TestASignalEndsAnExtractCleanly(t *testing.T) {
-	dir := played(t)
-	began := time.Now()
-	if status, last := extracts(t, dir, "whole").WaitFor(t, 2*time.Minute); status != 0 || scripttest.Number(t, last, "events") != 400_000 {
+	t.Parallel()
+	dir := played(t, 20_000)
+	stopped(t, dir, 20_000, testkit.All(), "--piece-size", "8000") // of which there are three
+}
+
+// TestASignalEndsAnExtractOfWholePartsCleanly is the same with parts of the usual size.
+func TestASignalEndsAnExtractOfWholePartsCleanly(t *testing.T) {
+	testkit.OnlyAll(t, "the same with small parts")
+	dir := played(t, 400_000)
+	stopped(t, dir, 400_000, false)
+}
+
+// A moment is the nth time that an extract reaches a step.
+type moment struct {
+	step string
+	n    int
+}
+
+func (m moment) String() string { return fmt.Sprintf("%s %d", m.step, m.n) }
+
+// A fatal signal ends a run, which says its name.
+type fatal struct {
+	signal syscall.Signal
+	name   string
+}
+
+// stopped extracts records of three parts or more, and sends extracts a signal at a
+// moment: extracts into one directory one after the other, which go on from the parts that
+// are there, and extracts that begin. all has each signal sent at each step.
+func stopped(t *testing.T, dir string, records int64, all bool, flags ...string) {
+	t.Helper()
+	if status, last := extracts(t, dir, nil, "whole", flags...).Wait(t); status != 0 || scripttest.Number(t, last, "events") != records {
 		t.Fatalf("undisturbed: %d, %v", status, last)
 	}
-	took := time.Since(began)
-	stopped := 0
-	for n := range 8 {
-		sig := []syscall.Signal{syscall.SIGTERM, syscall.SIGQUIT}[n%2]
-		p := extracts(t, dir, "out")
-		p.Listens(t)
-		time.Sleep(rand.N(took))
-		p.Signal(sig)
+	want := sizes(t, filepath.Join(dir, "whole"))
+	if len(want) < 5 { // with the manifest and _SUCCESS
+		t.Fatalf("the answer is %v, want three parts or more", want)
+	}
+	stop := func(out string, m moment, f fatal) {
+		t.Helper()
+		p := extracts(t, dir, scripttest.Holds(m.step, m.n), out, flags...)
+		p.Stops(t)
+		p.GoOn(t, f.signal)
 		status, last := p.Wait(t)
-		_, err := os.Stat(filepath.Join(dir, "out"))
+		text, _ := last["error"].(string)
+		_, err := os.Stat(filepath.Join(dir, out))
 		switch {
-		case status == 0 || status == 73:
-			if err != nil {
-				t.Fatalf("it was done, and %v", err)
+		case m.step == breakpoint.Published:
+			if status != 0 || err != nil {
+				t.Fatalf("%s when it was done: it ended with status %d, and %v: %s", f.name, status, err, p.Stderr.String())
 			}
-		case status == 1:
-			stopped++
-			if text, _ := last["error"].(string); !strings.HasPrefix(text, "stopped by SIG") {
-				t.Errorf("the last line has the error %q", text)
-			}
-			if err == nil {
-				t.Fatal("it was stopped, and its answer can be seen")
-			}
-		default:
-			t.Fatalf("ended with status %d: %s", status, p.Stderr.String())
+		case status != 1 || !strings.HasPrefix(text, "stopped by "+f.name):
+			t.Errorf("%s at %s: ended with status %d, and the last line has the error %q: %s", f.name, m, status, text, p.Stderr.String())
+		case err == nil:
+			t.Fatalf("%s at %s: it was stopped, and its answer can be seen", f.name, m)
 		}
 	}
-	t.Logf("%d of 8 were stopped in the middle", stopped)
-	if status, _ := extracts(t, dir, "out").WaitFor(t, 2*time.Minute); status != 0 && status != 73 {
-		t.Fatalf("the last run ended with status %d", status)
+	finish := func(out string) {
+		t.Helper()
+		if status, _ := extracts(t, dir, nil, out, flags...).Wait(t); status != 0 && status != 73 {
+			t.Fatalf("the last run ended with status %d", status)
+		}
+		if got := sizes(t, filepath.Join(dir, out)); !maps.Equal(got, want) {
+			t.Errorf("the answer is %v, undisturbed %v", got, want)
+		}
 	}
-	if got, want := sizes(t, filepath.Join(dir, "out")), sizes(t, filepath.Join(dir, "whole")); !maps.Equal(got, want) {
-		t.Errorf("the answer is %v, undisturbed %v", got, want)
+
+	fatals := []fatal{{syscall.SIGTERM, "SIGTERM"}, {syscall.SIGQUIT, "SIGQUIT"}, {syscall.SIGINT, "SIGINT"}}
+	some, rows := 2, 1 // of the moments, and of the directories
+	if all {
+		some, rows = 6, len(fatals)
+	}
+	for i := range rows {
+		out := fmt.Sprint("out", i)
+		for j, step := range []string{breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Published} {
+			stop(out, moment{step, 1}, fatals[(i+j)%len(fatals)])
+		}
+		finish(out)
+	}
+	for i, m := range []moment{
+		{breakpoint.Fetch, 2}, {breakpoint.Part, 2}, // of which a second time is certain only where nothing is done yet
+		{breakpoint.Fetch, 1}, {breakpoint.Part, 1}, {breakpoint.Publish, 1}, {breakpoint.Published, 1},
+	}[:some] {
+		out := fmt.Sprint("out ", m)
+		stop(out, m, fatals[i%len(fatals)])
+		finish(out)
 	}
 }
 
-// TestAnExtractTellsWhatItIsAt asks it again and again, and it goes on.
+// TestAnExtractTellsWhatItIsAt asks it in the middle of its work, and it goes on.
 func TestAnExtractTellsWhatItIsAt(t *testing.T) {
-	dir := played(t)
-	p := extracts(t, dir, "out")
-	p.Listens(t)
-	for p.Signal(syscall.SIGUSR1) {
-		time.Sleep(5 * time.Millisecond)
-	}
-	status, last := p.Wait(t)
-	if status != 0 || scripttest.Number(t, last, "events") != 400_000 {
-		t.Fatalf("ended with status %d: %v\n%s", status, last, p.Stderr.String())
-	}
-	said := p.Stderr.String()
-	for _, want := range []string{"extract: process ", "extract: reading trails: ", "  reading  a lot of ", "  writing  part-0000"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("it never told %q:\n%s", want, said)
+	t.Parallel()
+	dir := played(t, 20_000)
+	for step, tells := range map[string][]string{
+		breakpoint.Fetch: {"extract: process ", "extract: reading trails: ", "  reading  a lot of "},
+		breakpoint.Part:  {"extract: process ", "extract: reading trails: ", "  writing  part-0000"},
+	} {
+		p := extracts(t, dir, scripttest.Holds(step, 1), step)
+		p.TellsAt(t, step, tells)
+		status, last := p.Wait(t)
+		if status != 0 || scripttest.Number(t, last, "events") != 20_000 {
+			t.Fatalf("ended with status %d: %v\n%s", status, last, p.Stderr.String())
 		}
 	}
 }
 
 // TestAnExtractThatHangsEndsAllTheSame stops one that waits for its list of users, which
-// is nothing that a signal ends: once and it ends by itself in a while, twice at once.
+// is nothing that a signal ends: once and it ends by itself in a while, again and it ends
+// at once.
 func TestAnExtractThatHangsEndsAllTheSame(t *testing.T) {
-	dir := played(t)
-	for name, signals := range map[string][]syscall.Signal{"once": {syscall.SIGTERM}, "twice": {syscall.SIGINT, syscall.SIGINT}} {
+	t.Parallel() // it waits more than it works
+	dir := played(t, 100)
+	for name, s := range map[string]syscall.Signal{"once": syscall.SIGTERM, "again": syscall.SIGINT} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			stdin, never, err := os.Pipe()
@@ -169,8 +218,10 @@ func TestAnExtractThatHangsEndsAllTheSame(t *testing.T) {
 			defer never.Close()
 			p := scripttest.StartReading(t, stdin, dir, nil, "extract", "--table", "trails", "--users", "-",
 				"--from", "2014-09-01", "--to", "2014-09-01", "--types", "play", "--out", name)
-			p.Listens(t)
-			for _, s := range signals {
+			p.Reads(t, 0)
+			if s == syscall.SIGINT {
+				p.SignalUntilItEnds(t, s)
+			} else {
 				p.Signal(s)
 			}
 			status, last := p.Wait(t)

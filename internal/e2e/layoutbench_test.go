@@ -5,30 +5,34 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"usertrail/internal/testkit"
 )
 
 // TestLayoutsAreComparedByPythonAndDuckDB runs the comparison of layouts on few records, in
-// tables of files. It fails by itself where a layout has another answer than the others, or
+// tables of files: for users of a hundred behaviours, and of one if everything is tested. It fails by itself where a layout has another answer than the others, or
 // DuckDB has another over the logs.
 func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
+	t.Parallel()
 	dir, err := bin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir+string(filepath.Separator), "usertrail/scripts/bench/layoutbench")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := buildInto(dir, "usertrail/scripts/bench/layoutbench"); err != nil {
+		t.Fatal(err)
 	}
+	each := testkit.Pick([]string{"100"}, []string{"1", "100"})
 	data, out := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "figures.json")
 	run := exec.CommandContext(t.Context(), pythonProgram(t), "scripts/bench", "layouts",
-		"--records", "2000", "--each", "1 100", "--where", "files", "--asked", "10", "--dir", data, "--json", out)
+		"--records", "2000", "--each", strings.Join(each, " "), "--where", "files", "--asked", "10", "--dir", data, "--json", out)
 	run.Dir = repository(t)
 	run.Env = append(os.Environ(), "USERTRAIL_BIN="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	if said, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", run, err, said)
 	}
-	checkFigures(t, out, 2*7)
+	checkFigures(t, out, len(each)*7)
 	if _, err := os.Stat(data); !os.IsNotExist(err) {
 		t.Errorf("what was compared is still in %s: %v", data, err)
 	}

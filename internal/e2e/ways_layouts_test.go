@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/table/files"
+	"usertrail/internal/testkit"
 )
 
 var journeyErrands = []errand{
@@ -25,7 +26,8 @@ var journeyErrands = []errand{
 
 // TestEveryLayoutInHBase loads a table of each layout by puts and then by HFiles, and
 // another by an import: each is answered for as a table of files in the default layout is,
-// by gets, by scans and from a snapshot.
+// by gets, by scans and from a snapshot. A run that does not cover everything has one of
+// the layouts; the suite of live tables has all.
 func TestEveryLayoutInHBase(t *testing.T) {
 	w := emptyTown(t, span(t, "2017-03-10", "2017-03-13"))
 	w.user = func(i int) string { return strconv.Itoa(3 * i) }
@@ -33,7 +35,7 @@ func TestEveryLayoutInHBase(t *testing.T) {
 	w.load(w.files(), bulkload.HFile, false)
 	w.load(w.files(), bulkload.HFile, true)
 	want := w.answerTo(journeyErrands, w.files(), fetch.Auto, true)
-	for _, name := range layout.Names() {
+	for _, name := range testkit.Pick([]string{"hashed"}, layout.Names()) {
 		if name == layout.Default || name == "day" { // the toy, which is no layout of HBase's tables
 			continue
 		}

@@ -26,6 +26,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
+	"usertrail/internal/testkit"
 	"usertrail/internal/userlist"
 	"usertrail/internal/verify"
 )
@@ -289,7 +290,8 @@ func TestEveryWayAgrees(t *testing.T) {
 		w.same(way+", shown", w.shown(s, users), pages)
 		digests[w.c.Digest(t, filepath.Base(s.Address()))] = way
 		for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Snapshot} {
-			for _, rolls := range []bool{true, false} {
+			// Where not everything is covered, the rows alone tell who is there in the table of puts.
+			for _, rolls := range testkit.Pick([]bool{way != "puts"}, []bool{true, false}) {
 				w.same(fmt.Sprintf("%s, read by %s, by rolls: %t", way, plan, rolls), w.answer(s, plan, rolls), want)
 			}
 		}

@@ -3,21 +3,24 @@ package faults_test
 import (
 	"fmt"
 	"slices"
-	"syscall"
+	"strconv"
 	"testing"
 	"time"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/clustertest"
+	"usertrail/internal/testkit"
 )
 
 // A fault is something that happens to servers, or to the regions of each of two
 // tables, while one is loaded and the other is read.
 type fault struct {
-	name    string
-	flags   []string
-	late    bool // one more extract begins when it has struck
-	servers func(*testing.T, *clustertest.Cluster)
-	regions func(*testing.T, *house)
+	name   string
+	once   bool // strikes in both modes; the others strike in complete mode
+	flags  []string
+	late   bool                     // one more extract begins after it
+	strike func(*testing.T, *work)  // harms a server and continues all processes
+	change func(*testing.T, *house) // changes the regions of a table
 }
 
 // callTimeout is shorter than the freeze that it is to notice.
@@ -26,50 +29,57 @@ const callTimeout = 3 * time.Second
 // regionFaults strike before any server does: for a while after a recovery HBase neither
 // splits nor merges a region, nor for as long as it holds recovered edits.
 var regionFaults = []fault{
-	{name: "region split", regions: splitRegion},
-	{name: "region moved", regions: moveRegion},
-	{name: "regions merged", regions: mergeRegions},
+	{name: "region split", change: splitRegion},
+	{name: "region moved", change: moveRegion},
+	{name: "regions merged", change: mergeRegions},
 }
 
 var serverFaults = []fault{
-	{name: "RegionServer killed", servers: killRegionServer},
-	{name: "RegionServer with meta killed", servers: killMetaServer, late: true},
-	{name: "RegionServer frozen", servers: freezeRegionServer, flags: []string{"--call-timeout", callTimeout.String()}},
-	{name: "master restarted", servers: restart("master"), late: true},
-	{name: "ZooKeeper restarted", servers: restart("zk")},
-	{name: "DataNode killed", servers: killDataNode},
+	{name: "RegionServer killed", strike: killServer(other), once: true},
+	{name: "RegionServer with meta killed", strike: killServer(metaServer), late: true},
+	{name: "RegionServer frozen", strike: freezeRegionServer, flags: []string{"--call-timeout", callTimeout.String()}},
+	{name: "master restarted", strike: restart("master"), late: true},
+	{name: "ZooKeeper restarted", strike: restart("zk")},
+	{name: "DataNode killed", strike: killServer(dataNode)},
 }
 
 // TestFaults loads a table and extracts from another, all at once and with catalog
-// and answers on HDFS, and has each fault strike when all of them have got somewhere.
+// and answers on HDFS, and has each fault strike in the midst of all of them.
 func TestFaults(t *testing.T) {
 	var r *reference
-	strike := func(i int, f fault) {
-		t.Run(f.name, func(t *testing.T) {
-			c := clustertest.Alone(t)
-			w := begin(t, r, c.HDFS(t), questions()[i%2*2:][:2:2], f.flags)
-			w.suffer(t, f)
-			if f.late {
-				w.questions = append(w.questions, w.questions[0])
-				w.extracts = append(w.extracts, w.extract(t, len(w.extracts), f.flags...))
-			}
-			w.checkEnds(t)
-		})
-	}
 	clustertest.AloneFor(t, func(c *clustertest.Cluster) {
 		r = newReference(t, c)
 		for i, f := range regionFaults {
-			strike(i, f)
+			t.Run(f.name, func(t *testing.T) { testFault(t, r, f, pairs(uncut)[i%2]) })
 		}
 	})
-	for i, f := range serverFaults {
-		strike(i, f)
-	}
+	t.Run("HFiles", func(t *testing.T) { testHandovers(t, r) })
+	// Pieces of an extract end at the bounds of regions. No bound changes from here on.
 	t.Run("client killed", func(t *testing.T) {
 		clustertest.Alone(t)
 		killClients(t, r)
 	})
-	t.Run("HFiles", func(t *testing.T) { testHandovers(t, r) })
+	for i, f := range serverFaults {
+		t.Run(f.name, func(t *testing.T) { testFault(t, r, f, pairs(cut)[i%2]) })
+	}
+}
+
+func testFault(t *testing.T, r *reference, f fault, questions []question) {
+	if !f.once {
+		testkit.OnlyAll(t, "RegionServer killed, and by regions split, merged and moved while HFiles are handed over")
+	}
+	c := clustertest.Alone(t)
+	w := begin(t, r, c.HDFS(t), questions, at(breakpoint.Fetch, 1), f.flags)
+	if f.change != nil {
+		w.change(t, f.change)
+	} else {
+		f.strike(t, w)
+	}
+	if f.late {
+		w.questions = append(w.questions, w.questions[0])
+		w.extracts = append(w.extracts, w.extract(t, len(w.extracts), nowhere, f.flags...))
+	}
+	w.checkEnds(t)
 }
 
 // work is a load of a house and extracts from the reference, under way.
@@ -82,119 +92,76 @@ type work struct {
 	extracts  []*process
 }
 
-// begin starts the work and returns when each process has got somewhere. Each is
-// stopped there before the next begins, so that no machine is too fast or too slow for
-// the fault to strike in the midst of it; goOn lets it go on.
-func begin(t *testing.T, r *reference, files string, questions []question, flags []string) *work {
+// piecemeal makes a load by puts send about twenty requests, at most two at a time to each
+// of three servers. When the load has its first answer, it has sent at most seven of them.
+var piecemeal = []string{"--in-flight", "2", "--max-rate", "puts=48000/s"}
+
+// begin starts the work and returns when each process has stopped. The load stops when its
+// first cells are in the table, and the extracts stop at reading.
+func begin(t *testing.T, r *reference, files string, questions []question, reading stop, flags []string) *work {
 	t.Helper()
+	for _, q := range questions {
+		r.answer(t, q)
+	}
 	w := &work{house: newHouse(t, r.c, files), r: r, files: files, questions: questions}
-	flags = slices.Concat(flags, slowly)
 	level(t, w.house, r.house)
 	for i := range questions {
-		p := w.extract(t, i, flags...)
-		until(t, p, (*process).received, enough)
-		p.signal(t, syscall.SIGSTOP)
-		w.extracts = append(w.extracts, p)
+		w.extracts = append(w.extracts, w.extract(t, i, reading, flags...))
 	}
-	w.load = w.house.load(t, flags...)
-	w.untilPut(t)
-	if w.holds(t, last(t)) {
-		t.Fatal("the load was too far on before the fault could strike")
+	w.load = w.house.loadUntil(t, at(breakpoint.Put, 1), slices.Concat(flags, piecemeal)...)
+	for _, p := range w.all() {
+		p.awaitStop(t)
 	}
+	w.checkPartly(t)
 	return w
 }
 
-func goOn(t *testing.T, all ...*process) {
+// all returns all processes of the work.
+func (w *work) all() []*process { return append(slices.Clone(w.extracts), w.load) }
+
+// checkPartly checks that HBase has some cells of the load, and not all.
+func (w *work) checkPartly(t *testing.T) {
 	t.Helper()
-	for _, p := range all {
-		p.signal(t, syscall.SIGCONT)
+	words := w.c.Admin(t, "count", w.table)
+	cells, err := strconv.ParseInt(words[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d of %d cells are in the table when the load stops", cells, w.r.digest.Cells)
+	if cells == 0 || cells >= w.r.digest.Cells {
+		t.Errorf("%d of %d cells are in the table when the load stops", cells, w.r.digest.Cells)
 	}
 }
 
-// suffer has the fault strike in the midst of the work.
-func (w *work) suffer(t *testing.T, f fault) {
+// goOn continues all processes.
+func (w *work) goOn(t *testing.T) {
 	t.Helper()
-	all := append(slices.Clone(w.extracts), w.load)
-	if f.servers != nil {
-		goOn(t, all...)
-		f.servers(t, w.c)
-		checkUnderWay(t, all...)
-		return
-	}
-	checkUnderWay(t, all...)
-	goOnInTheMidst(t, func() { f.regions(t, w.r.house) }, w.extracts...)
-	goOnInTheMidst(t, func() { f.regions(t, w.house) }, w.load)
-}
-
-// goOnInTheMidst lets processes go on when a change to their table is under way, or
-// is done: it takes a second or so, and they may not need much more.
-func goOnInTheMidst(t *testing.T, change func(), all ...*process) {
-	t.Helper()
-	begun := time.AfterFunc(200*time.Millisecond, func() {
-		for _, p := range all {
-			_ = p.cmd.Process.Signal(syscall.SIGCONT)
-		}
-	})
-	change()
-	if begun.Stop() {
-		goOn(t, all...)
+	for _, p := range w.all() {
+		p.resume(t)
 	}
 }
 
-// checkUnderWay checks that processes still run.
-func checkUnderWay(t *testing.T, all ...*process) {
+// change changes the regions of both tables. The first extract continues before the
+// change. The other processes continue after it, with addresses of regions that are gone.
+func (w *work) change(t *testing.T, change func(*testing.T, *house)) {
 	t.Helper()
-	for _, p := range all {
-		if !p.running() {
-			t.Errorf("%s had ended, with status %d, when the fault had struck", p.name, p.wait(t).status)
-		}
+	w.extracts[0].resume(t)
+	change(t, w.r.house)
+	change(t, w.house)
+	for _, p := range w.all()[1:] {
+		p.resume(t)
 	}
 }
 
-// extract starts the extract of one of the questions, such that it takes its time.
-func (w *work) extract(t *testing.T, i int, flags ...string) *process {
+// extract starts the extract of one of the questions. It reads one batch of users at a
+// time.
+func (w *work) extract(t *testing.T, i int, s stop, flags ...string) *process {
 	t.Helper()
-	return w.r.extract(t, w.questions[i], w.out(i), append(flags, "--workers", "1")...)
+	return w.r.extractUntil(t, s, w.questions[i], w.out(i), append(flags, "--workers", "1")...)
 }
 
 // out is where the answer to a question comes.
 func (w *work) out(i int) string { return fmt.Sprint(w.files, "/", i) }
-
-// untilPut stops the load when it has put cells. The load waits while HBase is asked
-// whether it has, which may take a while.
-func (w *work) untilPut(t *testing.T) {
-	t.Helper()
-	row := first(t)
-	for n := int64(enough); ; n += enough {
-		until(t, w.load, (*process).sent, n)
-		w.load.signal(t, syscall.SIGSTOP)
-		if w.holds(t, row) {
-			return
-		}
-		w.load.signal(t, syscall.SIGCONT)
-	}
-}
-
-// enough is how many bytes a process has read or written when it has got somewhere.
-const enough = 1 << 20
-
-// until returns when a process has moved n bytes.
-func until(t *testing.T, p *process, moved func(*process) (int64, error), n int64) {
-	t.Helper()
-	for {
-		got, err := moved(p)
-		if !p.running() {
-			t.Fatalf("%s ended before it was seen to get somewhere: %+v", p.name, p.wait(t))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got >= n {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
 
 // checkEnds checks that all end as if nothing had happened.
 func (w *work) checkEnds(t *testing.T) {
@@ -209,14 +176,25 @@ func (w *work) checkEnds(t *testing.T) {
 	w.r.checkLoad(t, w.house)
 }
 
-// level puts the regions of each house on all RegionServers in turn.
+// level gives each RegionServer the same number of regions of each house.
 func level(t *testing.T, houses ...*house) {
 	t.Helper()
 	for _, h := range houses {
 		servers := h.c.RegionServers()
-		for i, r := range h.c.Regions(t, h.table) {
-			if to := servers[i%len(servers)].Name; r.Server != to {
-				h.c.Move(t, r, to)
+		regions := h.c.Regions(t, h.table)
+		share := (len(regions) + len(servers) - 1) / len(servers)
+		has := map[string]int{}
+		var homeless []clustertest.Region
+		for _, r := range regions {
+			if has[r.Server]++; r.Server == "" || has[r.Server] > share {
+				homeless = append(homeless, r)
+			}
+		}
+		for _, d := range servers {
+			for has[d.Name] < share && len(homeless) > 0 {
+				h.c.Move(t, homeless[0], d.Name)
+				homeless = homeless[1:]
+				has[d.Name]++
 			}
 		}
 	}
@@ -235,21 +213,42 @@ func other(t *testing.T, c *clustertest.Cluster) string {
 	return ""
 }
 
-func killRegionServer(t *testing.T, c *clustertest.Cluster) { c.Kill(t, other(t, c)) }
-func killMetaServer(t *testing.T, c *clustertest.Cluster)   { c.Kill(t, c.MetaServer(t)) }
-func killDataNode(t *testing.T, c *clustertest.Cluster)     { c.Kill(t, "dn2") }
+func metaServer(t *testing.T, c *clustertest.Cluster) string { return c.MetaServer(t) }
 
-func freezeRegionServer(t *testing.T, c *clustertest.Cluster) {
+func dataNode(*testing.T, *clustertest.Cluster) string { return "dn2" }
+
+// killServer kills a server and continues the processes. Their next calls to the server
+// fail.
+func killServer(which func(*testing.T, *clustertest.Cluster) string) func(*testing.T, *work) {
+	return func(t *testing.T, w *work) {
+		w.c.Kill(t, which(t, w.c))
+		w.goOn(t)
+	}
+}
+
+func freezeRegionServer(t *testing.T, w *work) {
+	freeze(t, w.c, func() { w.goOn(t) })
+}
+
+// freeze freezes a RegionServer for longer than a call waits for its answer, and calls goOn
+// meanwhile. The duration belongs to the fault, and no check depends on it. If the freeze
+// takes longer than ZooKeeper's session, the server ends itself, and the processes must
+// succeed as well.
+func freeze(t *testing.T, c *clustertest.Cluster, goOn func()) {
+	t.Helper()
 	name := other(t, c)
 	c.Freeze(t, name)
+	goOn()
 	time.Sleep(callTimeout + callTimeout/2)
 	c.Thaw(t, name)
 }
 
-func restart(name string) func(*testing.T, *clustertest.Cluster) {
-	return func(t *testing.T, c *clustertest.Cluster) {
-		c.Kill(t, name)
-		c.Start(t, name)
+// restart kills a server, continues the processes, and starts the server again.
+func restart(name string) func(*testing.T, *work) {
+	return func(t *testing.T, w *work) {
+		w.c.Kill(t, name)
+		w.goOn(t)
+		w.c.Start(t, name)
 	}
 }
 

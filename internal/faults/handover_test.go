@@ -3,58 +3,52 @@ package faults_test
 import (
 	"errors"
 	iofs "io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/clustertest"
+	"usertrail/internal/testkit"
 )
 
-// handovers are what happens between the writing of HFiles and the calls that hand
-// them to the regions.
+// handovers are faults that strike after the HFiles are written and before the calls that
+// hand them to the regions, or between two of these calls.
 var handovers = []struct {
 	name  string
+	once  bool // strikes in both modes; the others strike in complete mode
 	flags []string
-	late  bool // the load may have been done by then
+	at    stop
 	fault func(*testing.T, *handing)
 }{
-	{name: "regions split, merged and moved", fault: func(t *testing.T, w *handing) {
+	{name: "regions split, merged and moved", once: true, at: at(breakpoint.Handover, 1), fault: func(t *testing.T, w *handing) {
 		splitRegion(t, w.house)
 		mergeRegions(t, w.house)
 		moveRegion(t, w.house)
-		w.load.signal(t, syscall.SIGCONT)
+		w.load.resume(t)
 	}},
-	{name: "RegionServer killed", fault: func(t *testing.T, w *handing) {
-		w.load.signal(t, syscall.SIGCONT)
-		killRegionServer(t, w.c)
+	{name: "RegionServer killed", at: at(breakpoint.Handover, 1), fault: func(t *testing.T, w *handing) {
+		w.c.Kill(t, other(t, w.c))
+		w.load.resume(t)
 	}},
-	{name: "RegionServer frozen", flags: []string{"--call-timeout", callTimeout.String()}, fault: func(t *testing.T, w *handing) {
-		name := other(t, w.c)
-		w.c.Freeze(t, name)
-		w.load.signal(t, syscall.SIGCONT)
-		time.Sleep(callTimeout + callTimeout/2)
-		w.c.Thaw(t, name)
+	{name: "RegionServer killed between two regions", at: at(breakpoint.Handed, 1), fault: func(t *testing.T, w *handing) {
+		w.c.Kill(t, other(t, w.c))
+		w.load.resume(t)
 	}},
-	{name: "client killed", fault: func(t *testing.T, w *handing) {
-		w.load.kill()
-		if got := w.load.wait(t).status; got != -1 {
-			t.Errorf("the load ended with status %d before it was killed", got)
-		}
-		w.load = w.house.loadFiles(t)
+	{name: "RegionServer frozen", at: at(breakpoint.Handover, 1), flags: []string{"--call-timeout", callTimeout.String()}, fault: func(t *testing.T, w *handing) {
+		freeze(t, w.c, func() { w.load.resume(t) })
 	}},
-	{name: "client killed a little later", late: true, fault: func(t *testing.T, w *handing) {
-		w.load.signal(t, syscall.SIGCONT)
-		time.Sleep(150 * time.Millisecond)
-		w.load.kill()
-		w.load.wait(t)
-		w.load = w.house.loadFiles(t)
-	}},
+	{name: "client killed", at: at(breakpoint.Handover, 1), fault: killHanding},
+	{name: "client killed between two regions", at: at(breakpoint.Handed, 1), fault: killHanding},
 }
 
-// handing is a load of HFiles that is stopped when it begins to hand them over.
+// killHanding kills the load and starts the same load again.
+func killHanding(t *testing.T, w *handing) {
+	w.load.crash(t)
+	w.load = w.loadFiles(t, nowhere)
+}
+
+// handing is a load of HFiles that has stopped while it hands them over.
 type handing struct {
 	*house
 	load *process
@@ -65,25 +59,22 @@ type handing struct {
 func testHandovers(t *testing.T, r *reference) {
 	for _, x := range handovers {
 		t.Run(x.name, func(t *testing.T) {
+			if !x.once {
+				testkit.OnlyAll(t, handovers[0].name)
+			}
 			files := t.TempDir()
 			w := &handing{house: newHouse(t, clustertest.Alone(t), files)}
 			level(t, w.house)
-			w.load = w.house.loadFiles(t, x.flags...)
-			untilThere(t, filepath.Join(files, "catalog", "handover.json"), w.load)
-			w.load.signal(t, syscall.SIGSTOP)
+			w.load = w.loadFiles(t, x.at, x.flags...)
+			w.load.awaitStop(t)
 			x.fault(t, w)
-			const nothing = 99
-			if said := w.load.wait(t); !x.late || said.status != nothing {
-				if said.status != 0 {
-					t.Fatalf("the load ended with status %d: %s", said.status, said.stderr)
-				}
-				r.checkSaid(t, said)
-			}
+			r.checkSaid(t, w.load.done(t))
 			r.checkLoad(t, w.house)
 			w.checkSwept(t)
-			q, out := questions()[0], filepath.Join(files, "out")
-			r.checkAnswer(t, q, w.extract(t, q, out).done(t), out)
-			if got := w.loadFiles(t).wait(t); got.status != nothing {
+			q, out := pairs(uncut)[0][0], filepath.Join(files, "out")
+			r.answer(t, q)
+			r.checkAnswer(t, q, w.extractUntil(t, nowhere, q, out).done(t), out)
+			if got := w.loadFiles(t, nowhere).wait(t); got.status != nothing {
 				t.Errorf("the same load once more ended with status %d, want %d: %s", got.status, nothing, got.stderr)
 			}
 		})
@@ -91,23 +82,9 @@ func testHandovers(t *testing.T, r *reference) {
 }
 
 // loadFiles begins to load the sample by HFiles.
-func (h *house) loadFiles(t *testing.T, flags ...string) *process {
+func (h *house) loadFiles(t *testing.T, s stop, flags ...string) *process {
 	t.Helper()
-	return h.load(t, slices.Concat([]string{"--mode", "hfile"}, flags)...)
-}
-
-// untilThere returns when a process has made a file.
-func untilThere(t *testing.T, name string, p *process) {
-	t.Helper()
-	for {
-		if _, err := os.Stat(name); err == nil {
-			return
-		}
-		if !p.running() {
-			t.Fatalf("it ended before %s was there: %+v", name, p.wait(t))
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+	return h.loadUntil(t, s, slices.Concat([]string{"--mode", "hfile"}, flags)...)
 }
 
 // checkSwept checks that nothing of a load is left where files are staged, ours or

@@ -1,10 +1,7 @@
 package faults_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -20,7 +17,6 @@ import (
 	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/hadoopconf"
-	"usertrail/internal/rowkey"
 )
 
 const behaviours = `
@@ -63,25 +59,40 @@ func (h *house) address() string { return "hbase://" + h.c.ZooKeeper() + "/" + h
 // env tells the programs where HDFS is.
 func (h *house) env() []string { return []string{"HADOOP_CONF_DIR=" + h.c.ConfDir()} }
 
-// load begins to load the sample.
+// load begins to load the sample by puts.
 func (h *house) load(t *testing.T, flags ...string) *process {
 	t.Helper()
-	return start(t, h.dir, h.env(), "bulkload", append([]string{"--mode", "put", "--from", span.From.String(), "--to", span.To.String()}, flags...)...)
+	return h.loadUntil(t, nowhere, flags...)
 }
 
-// A question is what an extract is asked.
-type question struct{ plan, users string }
-
-// questions are all of them.
-func questions() []question {
-	list := filepath.Join(home, "users")
-	return []question{{"get", list}, {"scan", "all"}, {"scan", list}, {"get", "all"}}
-}
-
-// extract begins to answer a question into the folder out.
-func (h *house) extract(t *testing.T, q question, out string, flags ...string) *process {
+func (h *house) loadUntil(t *testing.T, s stop, flags ...string) *process {
 	t.Helper()
-	return start(t, h.dir, h.env(), "extract", append([]string{"--plan", q.plan, "--users", q.users, "--active", "any", "--types", "play,order,visit,login",
+	return start(t, h.dir, append(h.env(), s.env()...), "bulkload", append([]string{"--mode", "put", "--from", span.From.String(), "--to", span.To.String()}, flags...)...)
+}
+
+// A question is what an extract is asked. If it has pieces, a part of the answer ends
+// where a piece ends.
+type question struct{ plan, users, pieces string }
+
+// The values of question.pieces.
+const (
+	uncut = ""
+	cut   = "12000"
+)
+
+// pairs returns all questions, in pairs of a get and a scan.
+func pairs(pieces string) [][]question {
+	list := filepath.Join(home, "users")
+	return [][]question{{{"get", list, pieces}, {"scan", "all", pieces}}, {{"scan", list, pieces}, {"get", "all", pieces}}}
+}
+
+// extractUntil begins to answer a question into the folder out.
+func (h *house) extractUntil(t *testing.T, s stop, q question, out string, flags ...string) *process {
+	t.Helper()
+	if q.pieces != uncut {
+		flags = append(flags, "--piece-size", q.pieces)
+	}
+	return start(t, h.dir, append(h.env(), s.env()...), "extract", append([]string{"--plan", q.plan, "--users", q.users, "--active", "any", "--types", "play,order,visit,login",
 		"--from", span.From.String(), "--to", span.To.String(), "--out", out}, flags...)...)
 }
 
@@ -115,50 +126,11 @@ func (h *house) parts(t *testing.T, out string) map[string]string {
 	return sums
 }
 
-// holds says whether HBase's own client finds a row.
-func (h *house) holds(t *testing.T, row string) bool {
-	t.Helper()
-	return len(h.c.Admin(t, "get", h.table, row)) > 0
-}
-
-// first and last are rows of the file that is loaded first and of the one that is
-// loaded last.
-func first(t *testing.T) string { return rowIn(t, span.From.String()+"/login.csv.gz", 4) }
-func last(t *testing.T) string  { return rowIn(t, span.To.String()+"/visit.csv.gz", 3) }
-
-// rowIn is the row of the first record in a file of the sample.
-func rowIn(t *testing.T, name string, behaviourID uint16) string {
-	t.Helper()
-	f, err := os.Open(filepath.Join(home, "logs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(bufio.NewReader(f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := csv.NewReader(z)
-	r.FieldsPerRecord = -1
-	for {
-		record, err := r.Read()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		date := span.From
-		if strings.HasPrefix(name, span.To.String()) {
-			date = span.To
-		}
-		if len(record) > 1 && strings.HasPrefix(record[1], date.String()) {
-			return string(rowkey.Key{User: record[0], Date: date, Behaviour: behaviourID}.Append(nil))
-		}
-	}
-}
-
 // A reference is a table that was loaded, and questions that were answered, while
 // nothing broke.
 type reference struct {
 	*house
+	t       *testing.T // ends when the reference does
 	loaded  result
 	digest  clustertest.Digest
 	answers map[question]answer
@@ -172,8 +144,7 @@ type answer struct {
 
 func newReference(t *testing.T, c *clustertest.Cluster) *reference {
 	t.Helper()
-	files := t.TempDir()
-	r := &reference{house: newHouse(t, c, files), answers: map[question]answer{}}
+	r := &reference{house: newHouse(t, c, t.TempDir()), t: t, answers: map[question]answer{}}
 	began := time.Now()
 	r.loaded = r.load(t).done(t)
 	t.Logf("the load took %s", time.Since(began).Round(time.Millisecond))
@@ -181,19 +152,38 @@ func newReference(t *testing.T, c *clustertest.Cluster) *reference {
 	if r.digest.Cells != r.loaded.Cells || r.loaded.Cells == 0 {
 		t.Fatalf("HBase's scan finds %d cells, the load says %d", r.digest.Cells, r.loaded.Cells)
 	}
-	for i, q := range questions() {
-		began := time.Now()
-		out := fmt.Sprint(files, "/", i)
-		a := answer{said: r.extract(t, q, out).done(t), parts: r.parts(t, out)}
-		t.Logf("%v took %s: %d parts", q, time.Since(began).Round(time.Millisecond), len(a.parts))
-		r.answers[q] = a
-		for other, b := range r.answers {
-			if other.users == q.users && !maps.Equal(a.parts, b.parts) {
-				t.Fatalf("%v and %v have different answers: %v, %v", q, other, a.parts, b.parts)
-			}
+	return r
+}
+
+// answer asks a question that was not asked before, and keeps the answer. Answers about the
+// same users must have the same counts. Answers with the same pieces must have the same
+// files.
+func (r *reference) answer(t *testing.T, q question) {
+	t.Helper()
+	if _, ok := r.answers[q]; ok {
+		return
+	}
+	began := time.Now()
+	out := filepath.Join(r.t.TempDir(), "out")
+	a := answer{said: r.extractUntil(t, nowhere, q, out).done(t), parts: r.parts(t, out)}
+	t.Logf("%v took %s: %d parts", q, time.Since(began).Round(time.Millisecond), len(a.parts))
+	if q.pieces == cut && len(a.parts) < 3 {
+		t.Fatalf("%v has %d parts, want some more", q, len(a.parts))
+	}
+	for other, b := range r.answers {
+		if other.users != q.users {
+			continue
+		}
+		if !a.said.same(b.said) || other.pieces == q.pieces && !maps.Equal(a.parts, b.parts) {
+			t.Fatalf("%v and %v have different answers: %+v, %+v", q, other, a, b)
 		}
 	}
-	return r
+	r.answers[q] = a
+}
+
+// same reports whether two extracts say that the same came out.
+func (r result) same(o result) bool {
+	return r.Users == o.Users && r.Found == o.Found && r.Active == o.Active && r.Events == o.Events
 }
 
 // checkLoad checks what a load made of a table.
@@ -219,7 +209,7 @@ func (r *reference) checkSaid(t *testing.T, said result) {
 func (r *reference) checkAnswer(t *testing.T, q question, said result, out string) {
 	t.Helper()
 	want := r.answers[q]
-	if said.Users != want.said.Users || said.Found != want.said.Found || said.Active != want.said.Active || said.Events != want.said.Events || said.Files != want.said.Files {
+	if !said.same(want.said) || said.Files != want.said.Files {
 		t.Errorf("%v says %+v, undisturbed %+v", q, said, want.said)
 	}
 	if got := r.parts(t, out); !maps.Equal(got, want.parts) {

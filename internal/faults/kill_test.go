@@ -1,31 +1,28 @@
 package faults_test
 
 import (
-	"slices"
 	"testing"
+
+	"usertrail/internal/breakpoint"
 )
 
-// killClients kills the programs themselves, and types the same commands again. The
-// files are on a disk: on HDFS a lock falls only a minute after its holder's death.
+// nothing is the exit status of a load that finds no file to load.
+const nothing = 99
+
+// killClients kills the programs when each has done a part of its work, and runs the same
+// commands again. The files are on a disk, since HDFS keeps the lock of a dead process for
+// a minute.
 func killClients(t *testing.T, r *reference) {
-	w := begin(t, r, t.TempDir(), questions()[:2], nil)
-	all := append(slices.Clone(w.extracts), w.load)
-	goOn(t, all...)
-	for _, p := range all {
-		p.kill()
-		if got := p.wait(t).status; got != -1 {
-			t.Errorf("%s ended with status %d before it was killed", p.name, got)
-		}
+	w := begin(t, r, t.TempDir(), pairs(cut)[0], at(breakpoint.Part, 1), nil)
+	for _, p := range w.all() {
+		p.crash(t)
 	}
-	if w.holds(t, last(t)) {
-		t.Error("the load was done when it was killed")
-	}
+	w.checkPartly(t)
 	w.load = w.house.load(t)
 	for i := range w.questions {
-		w.extracts[i] = w.extract(t, i)
+		w.extracts[i] = w.extract(t, i, nowhere)
 	}
 	w.checkEnds(t)
-	const nothing = 99
 	if got := w.house.load(t).wait(t); got.status != nothing {
 		t.Errorf("the same load once more ended with status %d, want %d: %s", got.status, nothing, got.stderr)
 	}

@@ -1,6 +1,10 @@
-// Package faults_test breaks servers while bulkload and extract work with them, as
-// processes on a real cluster: what comes out must be what comes out when nothing
-// breaks. It holds tests alone.
+// Package faults_test breaks servers of a real cluster while bulkload and extract use
+// them. Tables and results must be the same as without the fault. The package holds tests
+// alone.
+//
+// The programs are built with -tags breakpoints. A process stops itself at a named step,
+// the fault strikes, and the process continues. A fault strikes at the same step on a fast
+// machine and on a slow one.
 package faults_test
 
 import (
@@ -36,12 +40,9 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// sample is what is loaded: two parts of an extract.
-var sample = samplelog.Config{Records: 200_000, Users: 10_000, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
-
-// slowly is for those who are to be under way when a fault strikes: the sample takes
-// them ten seconds and more, also on a machine that has nothing else to do.
-var slowly = []string{"--max-rate", "bytes=4MiB/s"}
+// sample is loaded by each test. Its users have 40 records each. An extract by gets asks
+// for few rows, and reads several batches of users.
+var sample = samplelog.Config{Records: 60_000, Users: 1_500, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
 
 // span are the days of the sample.
 var span = behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + behaviour.Date(sample.Days) - 1}
@@ -58,7 +59,7 @@ func prepare(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
 		// A build by a profile compiles everything anew.
-		out, err := exec.CommandContext(ctx, "go", "build", "-o", bin+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
+		out, err := exec.CommandContext(ctx, "go", "build", "-tags", "breakpoints", "-ldflags=-w", "-o", bin+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
 		if err != nil {
 			ready.err = fmt.Errorf("go build: %w\n%s", err, out)
 			return

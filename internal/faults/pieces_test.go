@@ -9,11 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"usertrail/internal/breakpoint"
 )
 
-// mostKilled is how many of the pieces are killed: each costs three processes.
-const mostKilled = 3
+// killedPieces are the steps at which the first pieces are killed.
+var killedPieces = []stop{at(breakpoint.Batch, 1), at(breakpoint.Segment, 1), at(breakpoint.Segment, 2)}
+
+// killedCommits are the steps at which the commits are killed, one after the other.
+var killedCommits = []stop{at(breakpoint.Commit, 1), at(breakpoint.Ledger, 1), at(breakpoint.Loaded, 1)}
 
 // TestKilledPiecesGiveTheTableOfOneLoad kills workers in the middle of their pieces, and
 // the commit, and types the same commands again.
@@ -27,7 +31,7 @@ func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	days := []string{"--from", span.From.String(), "--to", span.To.String()}
 	start(t, dir, nil, "bulkload", append(days, "--table", "one")...).done(t)
 
-	plan := exec.CommandContext(t.Context(), filepath.Join(bin, "bulkload"), append([]string{"plan", "--quiet", "--piece-size", "3MiB"}, days...)...)
+	plan := exec.CommandContext(t.Context(), filepath.Join(bin, "bulkload"), append([]string{"plan", "--quiet", "--piece-size", "512KiB"}, days...)...)
 	plan.Dir = dir
 	lines, err := plan.Output()
 	if err != nil {
@@ -37,46 +41,33 @@ func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	pieces := strings.Split(strings.TrimSpace(string(lines)), "\n")
-	if len(pieces) < 3 {
+	if len(pieces) <= len(killedPieces) {
 		t.Fatalf("%d pieces, want some more", len(pieces))
 	}
-	killed := 0
 	for i, line := range pieces {
 		args := []string{"run-piece", "--quiet", "--piece", line}
-		p := start(t, dir, nil, "bulkload", args...)
-		if i >= mostKilled {
-			p.done(t)
+		if i >= len(killedPieces) {
+			start(t, dir, nil, "bulkload", args...).done(t)
 			continue
 		}
-		for bytes := int64(0); p.running() && bytes < int64(i+1)<<20; time.Sleep(time.Millisecond) {
-			bytes, _ = p.received() // of one that has just ended nothing is known
-		}
-		p.kill()
-		if p.cmd.ProcessState.ExitCode() == -1 {
-			killed++
-		}
+		p := start(t, dir, killedPieces[i].env(), "bulkload", args...)
+		p.awaitStop(t)
+		p.crash(t)
 		both := []*process{start(t, dir, nil, "bulkload", args...), start(t, dir, nil, "bulkload", args...)}
 		for _, p := range both {
 			p.done(t)
 		}
 	}
-	if killed == 0 {
-		t.Error("every piece was done before it was killed")
+	commit := []string{"commit", "--quiet", "--pieces", "pieces"}
+	for _, s := range killedCommits {
+		p := start(t, dir, s.env(), "bulkload", commit...)
+		p.awaitStop(t)
+		p.crash(t)
 	}
-	commit := start(t, dir, nil, "bulkload", "commit", "--quiet", "--pieces", "pieces")
-	for commit.running() {
-		if _, err := os.Stat(filepath.Join(dir, "trails", "loads")); err == nil {
-			break
+	for range 2 { // the table had all pieces when the last commit was killed
+		if r := start(t, dir, nil, "bulkload", commit...).wait(t); r.status != nothing {
+			t.Errorf("the commit once more ended with status %d, want %d: %s", r.status, nothing, r.stderr)
 		}
-		time.Sleep(time.Millisecond)
-	}
-	commit.kill()
-	const nothing = 99
-	if r := start(t, dir, nil, "bulkload", "commit", "--quiet", "--pieces", "pieces").wait(t); r.status != 0 && r.status != nothing {
-		t.Fatalf("the commit again ended with status %d: %s", r.status, r.stderr)
-	}
-	if r := start(t, dir, nil, "bulkload", "commit", "--quiet", "--pieces", "pieces").wait(t); r.status != nothing {
-		t.Errorf("the commit once more ended with status %d, want %d", r.status, nothing)
 	}
 	start(t, dir, nil, "bulkload", "verify", "--table", "trails").done(t)
 	if got, want := trailsOf(t, dir, "trails"), trailsOf(t, dir, "one"); !maps.Equal(got, want) || len(want) == 0 {

@@ -7,16 +7,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"usertrail/internal/breakpoint"
+	"usertrail/internal/testkit"
 )
 
 // deadline is when a process counts as one that waits without a limit. It is more
-// than --retry-for.
+// than the default of --retry-for.
 const deadline = 7 * time.Minute
+
+// killedStatus is the status of a process that a signal ended.
+const killedStatus = -1
 
 // A process is a run of one of the programs.
 type process struct {
@@ -58,6 +63,25 @@ func start(t *testing.T, dir string, env []string, program string, args ...strin
 	return p
 }
 
+// A stop is the value of breakpoint.Variable: the step at which a process stops itself.
+type stop string
+
+// nowhere is the stop of a process that runs to its end.
+const nowhere stop = ""
+
+// at returns the stop at which step is reached for the nth time.
+func at(step string, n int) stop { return stop(fmt.Sprintf("%s:%d", step, n)) }
+
+func (s stop) env() []string { return []string{breakpoint.Variable + "=" + string(s)} }
+
+// awaitStop waits until the process has stopped at its step.
+func (p *process) awaitStop(t *testing.T) {
+	t.Helper()
+	if !testkit.AwaitStop(p.cmd.Process.Pid, p.ended) {
+		t.Fatalf("%s ended before it reached its step: %+v", p.name, p.wait(t))
+	}
+}
+
 // clean leaves out of an environment what tells the programs where things are.
 func clean(env []string) []string {
 	var out []string
@@ -69,19 +93,25 @@ func clean(env []string) []string {
 	return out
 }
 
-func (p *process) running() bool {
-	select {
-	case <-p.ended:
-		return false
-	default:
-		return true
-	}
-}
-
 func (p *process) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Fatalf("%s: %v", p.name, err)
+	}
+}
+
+// resume continues the process after its stop.
+func (p *process) resume(t *testing.T) {
+	t.Helper()
+	p.signal(t, syscall.SIGCONT)
+}
+
+// crash kills the process at its stop.
+func (p *process) crash(t *testing.T) {
+	t.Helper()
+	p.kill()
+	if got := p.wait(t).status; got != killedStatus {
+		t.Errorf("%s ended with status %d before it was killed", p.name, got)
 	}
 }
 
@@ -125,23 +155,4 @@ func (p *process) done(t *testing.T) result {
 		t.Errorf("%s read %d records and accounts for %d: %+v", p.name, r.Read, sum, r)
 	}
 	return r
-}
-
-// received and sent are how many bytes the process has read and written, of servers'
-// and of files.
-func (p *process) received() (int64, error) { return p.moved("rchar") }
-func (p *process) sent() (int64, error)     { return p.moved("wchar") }
-
-// moved is one of the counts of proc(5)'s /proc/PID/io.
-func (p *process) moved(name string) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", p.cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if n, ok := strings.CutPrefix(line, name+": "); ok {
-			return strconv.ParseInt(strings.TrimSpace(n), 10, 64)
-		}
-	}
-	return 0, fmt.Errorf("no %s in /proc/PID/io", name)
 }

@@ -14,10 +14,16 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/clustertest"
+	"usertrail/internal/testkit"
 )
 
-var soaked = flag.Int("soak", 0, "nights of TestNights; 0 is eight, and of a table of files alone")
+var soaked = flag.Int("soak", 0, "nights of TestNights; 0 is eight into a table of files, and in complete mode five into HBase")
+
+// fiveNights are the troubles of TestNightsOfHBase without -soak. The killed load writes
+// HFiles; TestFaults kills a load by puts.
+var fiveNights = []trouble{killed, late, full, deadServer, killedRead}
 
 // TestNightsOfFiles loads and extracts nights one after the other into a table of files,
 // each with a trouble of its own.
@@ -40,12 +46,16 @@ func TestNightsOfFiles(t *testing.T) {
 
 // TestNightsOfHBase is the same for a table of HBase, by HFiles and by puts in turn.
 func TestNightsOfHBase(t *testing.T) {
-	if *soaked == 0 {
-		t.Skip("make soak runs it")
+	// HDFS keeps the lock of a dead process for a minute, so few loads are killed.
+	n, kills, troubles := *soaked, 2, []trouble{calm, late, changed, empty, killed, full, deadServer, killedRead}
+	if n == 0 {
+		testkit.OnlyAll(t, "TestNightsOfFiles, and TestFaults for tables of HBase")
+		n, kills, troubles = len(fiveNights), 1, fiveNights
 	}
 	prepare(t)
 	c := clustertest.Alone(t)
-	s := newSoak(t, *soaked, []trouble{calm, late, changed, empty, killed, full, deadServer, killedRead})
+	s := newSoak(t, n, troubles)
+	s.kills = kills
 	catalog := c.HDFS(t)
 	table := c.Create(t, "d", "split=2", "split=4", "split=6", "split=8")
 	s.address = "hbase://" + c.ZooKeeper() + "/" + table
@@ -71,11 +81,11 @@ type soak struct {
 	cluster *clustertest.Cluster
 	fill    func(*testing.T) // leaves no room
 	empty   func(*testing.T)
+	kills   int // of loads in a night of killed loads; 0 kills one at each step
 
 	dice   *rand.Rand
-	counts counts // of all loads that could say so
-	killed bool   // one of them could not
-	took   time.Duration
+	counts counts                       // of all loads that could say so
+	killed bool                         // one of them could not
 	missed map[behaviour.Date]*delivery // what is late, by when it comes
 	there  map[behaviour.Date]int64     // good records that were delivered, by their date
 	differ []string
@@ -92,7 +102,7 @@ func newSoak(t *testing.T, nights int, troubles []trouble) *soak {
 	t.Helper()
 	s := &soak{
 		month: newMonth(t, nights, troubles), dir: t.TempDir(), dice: rand.New(rand.NewPCG(7, 7)), modes: []string{"auto"},
-		missed: map[behaviour.Date]*delivery{}, there: map[behaviour.Date]int64{}, took: time.Second,
+		missed: map[behaviour.Date]*delivery{}, there: map[behaviour.Date]int64{},
 	}
 	s.logs = filepath.Join(s.dir, "logs")
 	if err := os.Mkdir(s.logs, 0o755); err != nil {
@@ -141,7 +151,7 @@ func (s *soak) night(t *testing.T, i int, x *night) {
 	began := time.Now()
 	before := s.counts
 	s.bring(t, x)
-	statuses := s.load(t, x, s.modes[i%len(s.modes)])
+	statuses := s.load(t, x, mode(s.modes[i%len(s.modes)]))
 	events, asked := s.ask(t, x)
 	if want := s.there[x.date]; events != want {
 		s.differs("%s, %s: %d behaviours come out of the day, want %d", x.date, x.trouble, events, want)
@@ -175,52 +185,101 @@ func (s *soak) deliver(t *testing.T, d *delivery) {
 	}
 }
 
+// betweenTries is the pause after a load that found the table locked.
+const betweenTries = 3 * time.Second
+
+// A mode is a value of --mode.
+type mode string
+
+// steps returns the steps of a load in their order, until the table has the load.
+func (s *soak) steps(m mode) []string {
+	switch {
+	case m == "put":
+		return []string{breakpoint.Begun, breakpoint.Batch, breakpoint.Put, breakpoint.Commit, breakpoint.Ledger}
+	case s.cluster != nil:
+		return []string{breakpoint.Begun, breakpoint.Batch, breakpoint.Segment, breakpoint.Handover, breakpoint.Handed, breakpoint.Commit, breakpoint.Ledger}
+	}
+	return []string{breakpoint.Begun, breakpoint.Batch, breakpoint.Segment, breakpoint.Commit, breakpoint.Ledger}
+}
+
+// step draws one of the steps.
+func (s *soak) step(m mode) stop {
+	all := s.steps(m)
+	return at(all[s.dice.IntN(len(all))], 1)
+}
+
+// killedAt draws the steps at which the loads of a night are killed. They are in their
+// order: a load that goes on after a killed one reaches the later steps.
+func (s *soak) killedAt(m mode) []string {
+	all := append(s.steps(m), breakpoint.Loaded)
+	for s.kills > 0 && len(all) > s.kills {
+		i := s.dice.IntN(len(all))
+		all = slices.Delete(all, i, i+1)
+	}
+	return all
+}
+
 // loading begins the load of a night: of the night before, too, for what comes late.
-func (s *soak) loading(t *testing.T, x *night, mode string) *process {
-	args := []string{"--quiet", "--mode", mode, "--from", (x.date - 1).String(), "--to", x.date.String()}
-	return start(t, s.dir, s.env, "bulkload", args...)
+func (s *soak) loading(t *testing.T, x *night, m mode, until stop) *process {
+	args := []string{"--quiet", "--mode", string(m), "--from", (x.date - 1).String(), "--to", x.date.String()}
+	return start(t, s.dir, append(until.env(), s.env...), "bulkload", args...)
 }
 
 // loaded waits for a load, and types it again while another seems to hold the table or
 // there is something that passes.
-func (s *soak) loaded(t *testing.T, x *night, p *process, mode string) (statuses []int) {
-	for tries := 0; ; tries++ {
+func (s *soak) loaded(t *testing.T, x *night, p *process, m mode) (statuses []int) {
+	for end := time.Now().Add(deadline); ; {
 		r := p.wait(t)
 		statuses = append(statuses, r.status)
 		s.counts.add(r)
-		if r.status != 75 || tries == 40 {
+		if r.status != exitNotNow || time.Now().After(end) {
 			return statuses
 		}
-		time.Sleep(3 * time.Second)
-		p = s.loading(t, x, mode)
+		time.Sleep(betweenTries)
+		p = s.loading(t, x, m, nowhere)
+	}
+}
+
+// reached returns a load that has stopped at a step, and the statuses of those before it
+// for which a load that was killed still held the table.
+func (s *soak) reached(t *testing.T, x *night, m mode, step string) (p *process, refused []int) {
+	for end := time.Now().Add(deadline); ; {
+		p := s.loading(t, x, m, at(step, 1))
+		if testkit.AwaitStop(p.cmd.Process.Pid, p.ended) {
+			return p, refused
+		}
+		r := p.wait(t)
+		refused = append(refused, r.status)
+		if r.status != exitNotNow || time.Now().After(end) {
+			t.Fatalf("%s, %s: a load ended with status %d before it reached the step %s: %s", x.date, x.trouble, r.status, step, r.stderr)
+		}
+		time.Sleep(betweenTries)
 	}
 }
 
 // load loads a night with its trouble.
-func (s *soak) load(t *testing.T, x *night, mode string) (statuses []int) {
-	again := func() { statuses = append(statuses, s.loaded(t, x, s.loading(t, x, mode), mode)...) }
+func (s *soak) load(t *testing.T, x *night, m mode) (statuses []int) {
+	again := func() { statuses = append(statuses, s.loaded(t, x, s.loading(t, x, m, nowhere), m)...) }
 	last := func() int { return statuses[len(statuses)-1] }
 	switch x.trouble {
 	case killed:
-		for range 3 {
-			p := s.loading(t, x, mode)
-			time.Sleep(time.Duration(s.dice.Int64N(int64(s.took))))
-			p.kill()
-			r := p.wait(t)
-			statuses = append(statuses, r.status)
-			s.killed = s.killed || r.status < 0
-			s.counts.add(r)
+		for _, step := range s.killedAt(m) {
+			p, refused := s.reached(t, x, m, step)
+			p.crash(t)
+			statuses = append(append(statuses, refused...), killedStatus)
+			s.killed = true
 		}
 	case full:
 		s.fill(t)
-		r := s.loading(t, x, mode).wait(t)
+		r := s.loading(t, x, m, nowhere).wait(t)
 		s.empty(t)
 		statuses = append(statuses, r.status)
 		s.expect(x, "the load without room", r.status, 1, 75)
 		s.counts.add(r)
-		p := s.loading(t, x, mode) // and once more, until the room ends in the midst of it
-		time.Sleep(time.Duration(s.dice.Int64N(int64(s.took) / 3)))
+		p := s.loading(t, x, m, s.step(m)) // and once more, until the room ends in the midst of it
+		p.awaitStop(t)
 		s.fill(t)
+		p.resume(t)
 		r = p.wait(t)
 		s.empty(t)
 		statuses = append(statuses, r.status)
@@ -229,30 +288,27 @@ func (s *soak) load(t *testing.T, x *night, mode string) (statuses []int) {
 	case deadServer:
 		servers := s.cluster.RegionServers()
 		name := servers[s.dice.IntN(len(servers))].Name
-		p := s.loading(t, x, mode)
-		time.Sleep(time.Duration(s.dice.Int64N(int64(s.took))))
+		p := s.loading(t, x, m, s.step(m))
+		p.awaitStop(t)
 		s.cluster.Kill(t, name)
-		statuses = append(statuses, s.loaded(t, x, p, mode)...)
+		p.resume(t)
+		statuses = append(statuses, s.loaded(t, x, p, m)...)
 		s.cluster.Start(t, name)
 		s.expect(x, "the load", last(), 0)
 		return statuses
 	}
-	began := time.Now()
 	again()
 	switch x.trouble {
 	case empty:
-		s.expect(x, "the load", last(), 99)
+		s.expect(x, "the load", last(), nothing)
 	case killed, full: // perhaps all of it was in before that
-		s.expect(x, "the load", last(), 0, 99)
+		s.expect(x, "the load", last(), 0, nothing)
 	default:
 		s.expect(x, "the load", last(), 0)
 	}
-	if x.trouble == calm {
-		s.took = time.Since(began)
-	}
 	if x.trouble == changed {
 		s.append(t, x, "visit", s.logs)
-		r := s.loading(t, x, mode).wait(t)
+		r := s.loading(t, x, m, nowhere).wait(t)
 		statuses = append(statuses, r.status)
 		s.expect(x, "the load of a changed file", r.status, 1)
 		if !strings.Contains(r.Error, x.name("visit")) || !strings.Contains(r.Error, "changed after it was loaded") {
@@ -273,11 +329,11 @@ func (s *soak) ask(t *testing.T, x *night) (events int64, statuses []int) {
 	args := []string{"--quiet", "--users", "all", "--active", "any", "--types", "play,order,visit,login",
 		"--from", x.date.String(), "--to", x.date.String(), "--out", out}
 	if x.trouble == killedRead {
-		for range 3 {
-			p := start(t, s.dir, s.env, "extract", append(args, "--overwrite")...)
-			time.Sleep(time.Duration(s.dice.Int64N(int64(s.took))))
-			p.kill()
-			statuses = append(statuses, p.wait(t).status)
+		for _, step := range []string{breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Published} {
+			p := start(t, s.dir, append(at(step, 1).env(), s.env...), "extract", append(args, "--overwrite")...)
+			p.awaitStop(t)
+			p.crash(t)
+			statuses = append(statuses, killedStatus)
 		}
 		args = append(args, "--overwrite")
 	}
@@ -293,7 +349,7 @@ func (s *soak) comeLate(t *testing.T) {
 	}
 	x := &night{date: s.nights[len(s.nights)-1].date + 1, trouble: late}
 	s.bring(t, x)
-	s.expect(x, "the load after the last night", slices.Max(s.loaded(t, x, s.loading(t, x, "auto"), "auto")), 0)
+	s.expect(x, "the load after the last night", slices.Max(s.loaded(t, x, s.loading(t, x, "auto", nowhere), "auto")), 0)
 }
 
 // compare compares the table with that of the same files, loaded at once into a table

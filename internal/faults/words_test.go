@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"usertrail/internal/clustertest"
+	"usertrail/internal/testkit"
 )
 
 const (
@@ -17,9 +18,14 @@ const (
 	exitNotNow = 75
 )
 
-// patience is the --retry-for of commands that are refused, and much more than it
-// the time after which one has not kept to it.
-const patience = 5 * time.Second
+const (
+	// patience is the --retry-for of commands that are refused. It leaves a busy machine
+	// time for the first refusal.
+	patience = 10 * time.Second
+	// impatience is the time after which a command has ignored its --retry-for. It is less
+	// than the default of --retry-for.
+	impatience = 4 * time.Minute
+)
 
 // A complaint is a command as somebody types it, and what it must say.
 type complaint struct {
@@ -31,22 +37,22 @@ type complaint struct {
 	says    []string
 }
 
-// run types the command in a house's folder.
-func (x complaint) run(t *testing.T, h *house) result {
+// start types the command in a house's folder.
+func (x complaint) start(t *testing.T, h *house) *process {
 	t.Helper()
 	args := []string{"--retry-for", patience.String(), "--quiet", "--from", span.From.String(), "--to", span.From.String()}
 	if x.program == "extract" {
 		args = append(args, "--users", filepath.Join(home, "users"), "--types", "play", "--plan", "get", "--overwrite")
 	}
 	p := start(t, h.dir, x.env, x.program, append(args, x.flags...)...)
-	p.limit = 24 * patience
-	return p.wait(t)
+	p.limit = impatience
+	return p
 }
 
-// check types the command and checks what it says.
-func (x complaint) check(t *testing.T, h *house) {
+// check waits for the command's end and checks what it says.
+func (x complaint) check(t *testing.T, p *process) {
 	t.Helper()
-	r := x.run(t, h)
+	r := p.wait(t)
 	if r.status != x.status || r.Status == nil || *r.Status != x.status {
 		t.Errorf("%s ended with status %d, want %d: %s", x.program, r.status, x.status, r.stderr)
 	}
@@ -103,9 +109,6 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 	nobody := "hbase://" + host + ":1/t"
 	var all []complaint
-	all = append(all, both("nobody listens", []string{"--table", nobody, "--job", "usertrail.yaml"}, exitNotNow, nobody, "ZooKeeper", "refused", "is the address right")...)
-	all = append(all, both("not ZooKeeper", []string{"--table", "hbase://" + c.NameNode() + "/t", "--job", "usertrail.yaml"}, exitNotNow, c.NameNode(), "ZooKeeper", "is the address right")...)
-	all = append(all, both("another znode", []string{"--table", h.address() + "?parent=/nothere", "--job", "usertrail.yaml"}, exitNotNow, zk, "/nothere", "zookeeper.znode.parent")...)
 	all = append(all, both("no table", []string{"--job", "missing.yaml"}, exitUsage, h.table+"x", "no such table", "bulkload create-table")...)
 	all = append(all, both("disabled", []string{"--job", "off.yaml"}, exitUsage, "disabled", "enable '"+off+"'")...)
 	all = append(all, both("no family", []string{"--job", "family.yaml"}, exitUsage, h.table, `"e"; there is d`, "family: …")...)
@@ -117,8 +120,24 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		complaint{"may not write", "bulkload", as("bob"), whole, exitUsage, denied},
 		complaint{"may not see the family", "bulkload", as("bob"), nil, exitUsage, []string{h.table, "as user bob", "table: {family: …, catalog: …}"}},
 	)
-	for _, x := range all {
-		t.Run(x.name, func(t *testing.T) { x.check(t, h) })
+	all = append(all, both("nobody listens", []string{"--table", nobody, "--job", "usertrail.yaml"}, exitNotNow, nobody, "ZooKeeper", "refused", "is the address right")...)
+	all = append(all, both("not ZooKeeper", []string{"--table", "hbase://" + c.NameNode() + "/t", "--job", "usertrail.yaml"}, exitNotNow, c.NameNode(), "ZooKeeper", "is the address right")...)
+	all = append(all, both("another znode", []string{"--table", h.address() + "?parent=/nothere", "--job", "usertrail.yaml"}, exitNotNow, zk, "/nothere", "zookeeper.znode.parent")...)
+	// Commands that retry run at the same time, while the other commands are checked.
+	trying := make([]*process, len(all))
+	for i, x := range all {
+		if x.status == exitNotNow {
+			trying[i] = x.start(t, h)
+		}
+	}
+	for i, x := range all {
+		t.Run(x.name, func(t *testing.T) {
+			p := trying[i]
+			if p == nil {
+				p = x.start(t, h)
+			}
+			x.check(t, p)
+		})
 	}
 }
 
@@ -135,10 +154,10 @@ func TestWhoMayReadAndWriteNeedsNoMore(t *testing.T) {
 		{"", "extract", as("eve"), whole, exitDone, nil},
 	} {
 		// RegionServers hear of permissions from ZooKeeper, in their own time.
-		end := time.Now().Add(time.Minute)
-		r := x.run(t, h)
+		end := time.Now().Add(deadline)
+		r := x.start(t, h).wait(t)
 		for r.status == exitUsage && time.Now().Before(end) {
-			r = x.run(t, h)
+			r = x.start(t, h).wait(t)
 		}
 		if r.status != exitDone || r.Loaded+r.Events == 0 {
 			t.Errorf("%s by %s ended with status %d, want 0: %+v", x.program, x.env, r.status, r)
@@ -148,6 +167,7 @@ func TestWhoMayReadAndWriteNeedsNoMore(t *testing.T) {
 
 // TestWhoIsAwayIsSaid takes servers away and types commands that need them.
 func TestWhoIsAwayIsSaid(t *testing.T) {
+	testkit.OnlyAll(t, "TestWhatIsWrongIsSaid, for servers that nobody started")
 	for _, x := range []struct {
 		name string
 		harm func(*testing.T, *clustertest.Cluster)
@@ -166,8 +186,13 @@ func TestWhoIsAwayIsSaid(t *testing.T) {
 			c := clustertest.Alone(t)
 			h := newHouse(t, c, "files")
 			x.harm(t, c)
-			for _, w := range both("", nil, exitNotNow, append(x.says, h.address())...) {
-				w.check(t, h)
+			all := both("", nil, exitNotNow, append(x.says, h.address())...)
+			var trying []*process
+			for _, w := range all {
+				trying = append(trying, w.start(t, h))
+			}
+			for i, w := range all {
+				w.check(t, trying[i])
 			}
 		})
 	}

@@ -29,7 +29,7 @@ type browser struct {
 }
 
 // patience is how long a browser may take for all that a test asks of it.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // newBrowser starts a browser that finds no host by its name.
 func newBrowser(t *testing.T) *browser {
@@ -215,6 +215,7 @@ func (b *browser) keep(name, data string) string {
 // TestBrowserShowsThePage opens pages in a real browser, as wide as a desktop and as
 // a telephone, and prints them.
 func TestBrowserShowsThePage(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	for _, c := range []struct {
 		name     string

@@ -13,6 +13,7 @@ import (
 
 // TestNumbersAgreeWithDuckDB has DuckDB count the same parts, by SQL.
 func TestNumbersAgreeWithDuckDB(t *testing.T) {
+	t.Parallel()
 	python := findPython(t)
 	weeks := evenings()
 	weeks.parts = crowd(5, 300, 100, 4, 2, 2)
@@ -20,25 +21,37 @@ func TestNumbersAgreeWithDuckDB(t *testing.T) {
 	weeks.Question.Span = behaviour.Span{From: firstDay, To: firstDay + 99}
 	century := busyYear()
 	century.Question.Span = behaviour.Span{From: behaviour.DateOf(1970, 1, 1), To: behaviour.DateOf(2069, 12, 31)}
+	var names, dirs []string
 	for name, m := range map[string]*made{"days": evenings(), "weeks": weeks, "months": busyYear(), "a century": century} {
 		dir := m.write(t)
 		text, err := json.Marshal(makeReport(t, dir, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(dir, "report.json")
-		if err := os.WriteFile(file, text, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "report.json"), text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.CommandContext(t.Context(), python, "testdata/compare.py", dir, file).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %s testdata/compare.py: %v\n%s", name, python, err, out)
+		names, dirs = append(names, name), append(dirs, dir)
+	}
+	out, err := exec.CommandContext(t.Context(), python, append([]string{"testdata/compare.py"}, dirs...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %s testdata/compare.py: %v\n%s", names, python, err, out)
+	}
+	compared := 0 // extracts
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case compared == len(names):
+			t.Errorf("after the last extract: %s", line)
+		case strings.HasPrefix(line, "compared "):
+			t.Logf("%s: %s", names[compared], line)
+			compared++
+		default:
+			t.Errorf("%s: %s", names[compared], line)
 		}
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		for _, l := range lines[:len(lines)-1] {
-			t.Errorf("%s: %s", name, l)
-		}
-		t.Logf("%s: %s", name, lines[len(lines)-1])
+	}
+	if compared != len(names) {
+		t.Errorf("compared %d of %q", compared, names)
 	}
 }
 

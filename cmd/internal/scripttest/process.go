@@ -6,16 +6,21 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"usertrail/internal/breakpoint"
+	"usertrail/internal/testkit"
 )
 
-// deadline is when a process that was asked to end counts as one that never will.
-const deadline = 30 * time.Second
+// deadline is when a process counts as one that never ends. It is long, since no test
+// measures how fast a process ends.
+const deadline = 10 * time.Minute
 
 // A Process is a run of a program under test that goes on beside the test.
 type Process struct {
@@ -75,58 +80,131 @@ func StartReading(t *testing.T, stdin *os.File, dir string, env []string, progra
 	return p
 }
 
+// Armed is the main function of a program that stops at the step of package breakpoint
+// that its environment names.
+func Armed(program func()) func() {
+	return func() {
+		if err := breakpoint.Arm(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		program()
+	}
+}
+
+// At is the environment of a process that stops when it reaches a step for the nth time.
+func At(step string, n int) []string {
+	return []string{fmt.Sprintf("%s=%s:%d", breakpoint.Variable, step, n)}
+}
+
+// Holds is At, for a process of which only one goroutine waits after SIGCONT: see package
+// breakpoint.
+func Holds(step string, n int) []string {
+	return []string{fmt.Sprintf("%s=%s:%d:hold", breakpoint.Variable, step, n)}
+}
+
+// Stops waits until the process has stopped at its step. It fails t if the process ends
+// first.
+func (p *Process) Stops(t *testing.T) {
+	t.Helper()
+	if !testkit.AwaitStop(p.Pid(), p.ended) {
+		<-p.ended
+		t.Fatalf("%s ended with status %d before it reached its step\n%s", p.name, p.cmd.ProcessState.ExitCode(), p.Stderr.String())
+	}
+}
+
+// GoOn sends signals to a process that has stopped, and has it go on.
+func (p *Process) GoOn(t *testing.T, signals ...os.Signal) {
+	t.Helper()
+	for _, s := range append(signals, syscall.SIGCONT) {
+		if !p.Signal(s) {
+			t.Fatalf("%s has ended before it was sent %s\n%s", p.name, s, p.Stderr.String())
+		}
+	}
+}
+
 // Pid is the number of the process.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Listens waits until the process hears signals: it asks what the process is at until
-// it has an answer. A process that has ended already hears nothing.
-func (p *Process) Listens(t *testing.T) {
+// Reads waits until a thread of the process is in a read of a file descriptor, as Linux
+// tells in /proc/PID/task/TID/syscall: see proc(5).
+func (p *Process) Reads(t *testing.T, fd int) {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < deadline; time.Sleep(2 * time.Millisecond) {
+	call := fmt.Sprintf("%d %#x ", syscall.SYS_READ, fd)
+	p.until(t, fmt.Sprintf("read file descriptor %d", fd), func() bool {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", p.Pid())) // the pattern is right
+		return slices.ContainsFunc(tasks, func(name string) bool {
+			text, err := os.ReadFile(name)
+			return err == nil && strings.HasPrefix(string(text), call)
+		})
+	})
+}
+
+// Says waits until standard error has a text n times.
+func (p *Process) Says(t *testing.T, text string, n int) {
+	t.Helper()
+	p.until(t, fmt.Sprintf("said %q %d times", text, n), func() bool { return strings.Count(p.Stderr.String(), text) >= n })
+}
+
+// until waits until the process has done what is given. It fails t if the process ends
+// first.
+func (p *Process) until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for began := time.Now(); !done(); time.Sleep(2 * time.Millisecond) {
 		select {
 		case <-p.ended:
+			if !done() {
+				t.Fatalf("%s has ended, and has not %s:\n%s", p.name, what, p.Stderr.String())
+			}
 			return
 		default:
 		}
-		if strings.Contains(p.Stderr.String(), " is at, ") {
-			return
-		}
-		if p.handles(syscall.SIGUSR1) {
-			p.Signal(syscall.SIGUSR1)
+		if time.Since(began) > deadline {
+			t.Fatalf("%s has not %s after %s:\n%s", p.name, what, deadline, p.Stderr.String())
 		}
 	}
-	t.Fatalf("%s did not tell what it is at within %s", p.name, deadline)
 }
 
-// handles says whether a signal would not end the process, as Linux tells.
-func (p *Process) handles(s syscall.Signal) bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
-	if err != nil {
-		return false
+// SignalUntilItEnds sends a signal again and again. Two that follow each other closely may
+// reach the process as one.
+func (p *Process) SignalUntilItEnds(t *testing.T, s os.Signal) {
+	t.Helper()
+	for began := time.Now(); p.Signal(s); time.Sleep(2 * time.Millisecond) {
+		if time.Since(began) > deadline {
+			t.Fatalf("%s has not ended after %s", p.name, deadline)
+		}
 	}
-	_, mask, _ := strings.Cut(string(b), "SigCgt:")
-	mask, _, _ = strings.Cut(strings.TrimSpace(mask), "\n")
-	caught, err := strconv.ParseUint(mask, 16, 64)
-	return err == nil && caught&(1<<(s-1)) != 0
 }
 
 // Signal sends a signal to the process, and says whether it was still there.
 func (p *Process) Signal(s os.Signal) bool { return p.cmd.Process.Signal(s) == nil }
 
+// TellsAt asks a process that holds at a step several times what it is at, checks that it
+// says each of the texts, and releases the goroutine.
+func (p *Process) TellsAt(t *testing.T, step string, texts []string) {
+	t.Helper()
+	p.Stops(t)
+	p.GoOn(t, syscall.SIGUSR1)
+	for n := range 4 {
+		p.Says(t, " is at, ", n+1)
+		p.Signal(syscall.SIGUSR1)
+	}
+	for _, want := range texts {
+		if said := p.Stderr.String(); !strings.Contains(said, want) {
+			t.Errorf("at the step %s it does not say %q:\n%s", step, want, said)
+		}
+	}
+	p.Signal(syscall.SIGUSR2)
+}
+
 // Wait waits for the end and returns the status, -1 if a signal ended the process, and
 // the last line of standard output.
 func (p *Process) Wait(t *testing.T) (status int, last map[string]any) {
 	t.Helper()
-	return p.WaitFor(t, deadline)
-}
-
-// WaitFor is Wait with another deadline.
-func (p *Process) WaitFor(t *testing.T, limit time.Duration) (status int, last map[string]any) {
-	t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(limit):
-		t.Fatalf("%s has not ended after %s", p.name, limit)
+	case <-time.After(deadline):
+		t.Fatalf("%s has not ended after %s", p.name, deadline)
 	}
 	if o, ok := lastObject(p.Stdout.String()); ok {
 		last = o

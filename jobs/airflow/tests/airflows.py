@@ -40,12 +40,18 @@ def hurried(folder):
         (folder / file.name).write_text(text)
 
 
-def new_home(folder):
-    """Makes a folder the home of an Airflow: the DAGs, and a database."""
+def new_home(folder, *commands):
+    """Makes a folder the home of an Airflow: the DAGs, and a database. One process runs
+    these commands of Airflow after that. Returns what all of them printed."""
     hurried(folder / "dags")
-    status, said = airflow(environment(folder), "db", "migrate")
-    assert status == 0, said
-    return folder
+    every = [["db", "migrate"], *map(list, commands)]
+    done = run([sys.executable, Path(__file__).with_name("commands.py"), json.dumps(every)], environment(folder))
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def run(args, env):
+    return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG_SECONDS)
 
 
 def environment(home):
@@ -77,7 +83,7 @@ def environment(home):
 
 def airflow(env, *args):
     """Runs one command of Airflow to its end, and says what it said."""
-    done = subprocess.run([AIRFLOW, *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG_SECONDS)
+    done = run([AIRFLOW, *args], env)
     return done.returncode, done.stdout
 
 

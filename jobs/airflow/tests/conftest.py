@@ -1,5 +1,8 @@
 """Tests run the real bulkload and extract, from $USERTRAIL_BIN or the repository's bin,
-on logs that bulkload sample made up, in an Airflow whose home is thrown away."""
+on logs that bulkload sample made up, in an Airflow whose home is thrown away.
+
+The commands have to be built with -tags breakpoints, so that tests can stop them at a
+named step. With USERTRAIL_TESTS=all a scheduler runs the DAGs, too."""
 
 import atexit
 import os
@@ -14,6 +17,7 @@ from airflows import new_home
 
 REPOSITORY = Path(__file__).parents[3]
 BIN = Path(os.environ.setdefault("USERTRAIL_BIN", str(REPOSITORY / "bin"))).resolve()
+COMPLETE = os.environ.get("USERTRAIL_TESTS") == "all"
 HOME = Path(tempfile.mkdtemp(prefix="usertrail-airflow-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 
@@ -51,7 +55,9 @@ def samples(tmp_path_factory):
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
     """The home of an Airflow with a database, made once."""
-    return new_home(tmp_path_factory.mktemp("airflow"))
+    folder = tmp_path_factory.mktemp("airflow")
+    new_home(folder)
+    return folder
 
 
 @pytest.fixture
@@ -126,7 +132,8 @@ def gone(pid):
         return True
 
 
-WATCHDOG_SECONDS = 60
+# What nothing here takes, on a busy machine; what waits longer has failed.
+WATCHDOG_SECONDS = 600
 
 
 def until(true, what):

@@ -2,11 +2,16 @@
 
 import json
 import re
+import shutil
+import sqlite3
+from collections import Counter
+from contextlib import closing
 from datetime import datetime, timezone
+from types import SimpleNamespace
 
 import pytest
-from airflows import DAGS, airflow, environment
-from conftest import DATES, REPOSITORY
+from airflows import DAGS, new_home
+from conftest import DATES, REPOSITORY, World
 
 from usertrail_airflow.dates import day_before
 
@@ -53,11 +58,86 @@ def test_the_day_before_is_that_of_the_zone(zone, date):
     assert day_before(datetime(2014, 9, 2, 18, 30, tzinfo=timezone.utc), zone) == date
 
 
-def test_dags_test_of_a_backfill(home, world):
-    conf = {"from": DATES[0], "to": DATES[2], "job": str(world.job)}
-    status, said = airflow(environment(home), "dags", "test", "usertrail_backfill", "--conf", json.dumps(conf))
-    assert status == 0, said
-    assert re.search(r'"records":3000,"days":12,"differing_days":0', said), said
+class Ran:
+    """What the database of an Airflow holds about DAGs that have run."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def rows(self, sql, *parameters):
+        with closing(sqlite3.connect(self.file)) as db:
+            return db.execute(sql, parameters).fetchall()
+
+    def states(self, dag):
+        """The states of the tasks of a DAG, and how many task instances have each."""
+        return Counter(self.rows("select task_id, state from task_instance where dag_id = ?", dag))
+
+    def xcom(self, dag, task, key="return_value"):
+        ((value,),) = self.rows("select value from xcom where dag_id = ? and task_id = ? and key = ?", dag, task, key)
+        return json.loads(value)
+
+    def events(self, asset):
+        """The extras of the events of an asset."""
+        found = self.rows("select e.extra from asset_event e join asset a on a.id = e.asset_id where a.name = ? order by e.id", asset)
+        return [json.loads(extra) for (extra,) in found]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory, samples):
+    """Each DAG has run once by `airflow dags test`, on a table of its own."""
+    worlds = {}
+    for name in ("nightly", "backfill", "pieces"):
+        folder = tmp_path_factory.mktemp(name)
+        shutil.copytree(samples, folder / "logs")
+        worlds[name] = World(folder)
+    days = {"from": DATES[0], "to": DATES[-1]}
+
+    def run(name, **conf):
+        return ("dags", "test", f"usertrail_{name}", "--conf", json.dumps({"job": str(worlds[name].job), **conf}))
+
+    home = tmp_path_factory.mktemp("airflow")
+    said = new_home(
+        home,
+        run("nightly", date=DATES[0], out=str(worlds["nightly"].out)),
+        run("backfill", **days),
+        run("pieces", out=str(worlds["pieces"].out), load_piece="150KiB", extract_piece="1000", **days),
+    )
+    return SimpleNamespace(airflow=Ran(home / "airflow.db"), said=said, **worlds)
+
+
+def test_dags_test_of_a_night(ran):
+    dag = "usertrail_nightly"
+    tasks = ("logs", "load", "verify", "extract")
+    assert ran.airflow.states(dag) == Counter((task, "success") for task in tasks), ran.said
+    assert ran.airflow.xcom(dag, "logs")["files"] == 4
+    loaded = ran.airflow.xcom(dag, "load")
+    assert loaded["files"] == 4 and loaded["loaded"] == 1000
+    assert ran.airflow.xcom(dag, "verify")["differing_days"] == 0
+    out = ran.nightly.out / DATES[0]
+    assert ran.airflow.xcom(dag, "extract")["out"] == str(out) and (out / "_SUCCESS").exists()
+    assert ran.airflow.events("usertrail_trails")[0]["out"] == str(out)
+
+
+def test_dags_test_of_a_backfill(ran):
+    assert ran.airflow.states("usertrail_backfill") == {("load", "success"): 1, ("verify", "success"): 1}, ran.said
+    assert re.search(r'"records":3000,"days":12,"differing_days":0', ran.said), ran.said
+
+
+def test_dags_test_of_pieces(ran):
+    dag = "usertrail_pieces"
+    pieces = {name: ran.airflow.xcom(dag, f"{name}_plan", "plan")["pieces"] for name in ("load", "extract")}
+    assert min(pieces.values()) > 1
+    wanted = {("load_plan", "success"): 1, ("load", "success"): 1, ("extract_plan", "success"): 1, ("extract", "success"): 1}
+    wanted |= {(f"{name}_piece", "success"): n for name, n in pieces.items()}
+    assert ran.airflow.states(dag) == wanted, ran.said
+    assert ran.airflow.xcom(dag, "load")["loaded"] == ran.airflow.xcom(dag, "extract")["events"] == 3000
+
+
+def test_runs_of_dags_leave_events(ran):
+    """Each load and each extract is one event of its asset, with its counts. The DAGs ran in
+    this order: a night, a backfill, and pieces of all days."""
+    assert [e["loaded"] for e in ran.airflow.events("usertrail_table")] == [1000, 3000, 3000]
+    assert [e["events"] for e in ran.airflow.events("usertrail_trails")] == [1000, 3000]
 
 
 def test_the_document_is_true(tmp_path):

@@ -141,7 +141,7 @@ def test_lines_are_logged_as_they_come(program, context, heard, tmp_path):
     seen = tmp_path / "seen"
     fake = program(
         f"""echo 'level=WARN msg=slow' >&2
-        n=0; while [ ! -e {seen} ]; do sleep 0.05; n=$((n+1)); [ $n -lt 600 ] || exit 1; done
+        n=0; while [ ! -e {seen} ]; do sleep 0.05; n=$((n+1)); [ $n -lt 12000 ] || exit 1; done
         echo '{{"status":0}}'\n"""
     )
     heard.then = lambda record: seen.touch() if record.getMessage() == "level=WARN msg=slow" and record.levelno == logging.WARNING else None

@@ -12,10 +12,12 @@ SOURCE = Path(__file__).parents[1]
 
 FOUND = """
 import json
+import usertrail_airflow as u
+assert u.BulkloadOperator and u.LogsSensor
 from airflow.providers_manager import ProvidersManager
 m = ProvidersManager()
 hook = m.hooks["usertrail"]
-print(json.dumps({"version": m.providers["usertrail-airflow"].version, "hook": hook.hook_name, "class": hook.hook_class_name}))
+print(json.dumps({"version": m.providers["usertrail-airflow"].version, "hook": hook.hook_name, "class": hook.hook_class_name, "file": u.__file__}))
 """
 
 
@@ -36,12 +38,13 @@ def run(args, **env):
     return done.stdout
 
 
-def test_it_is_a_provider_of_airflow(site):
-    said = run([sys.executable, "-c", FOUND], PYTHONPATH=str(site))
-    assert json.loads(said.splitlines()[-1]) == {"version": "0.1.0", "hook": "usertrail", "class": "usertrail_airflow.hook.UsertrailHook"}
-
-
-def test_it_holds_what_is_imported(site):
+def test_it_holds_its_modules(site):
     modules = sorted(p.stem for p in (SOURCE / "src" / "usertrail_airflow").glob("*.py"))
     assert sorted(p.stem for p in (site / "usertrail_airflow").glob("*.py")) == modules
-    run([sys.executable, "-c", "import usertrail_airflow as u; assert u.BulkloadOperator and u.LogsSensor"], PYTHONPATH=str(site))
+
+
+def test_it_is_imported_and_a_provider_of_airflow(site):
+    said = run([sys.executable, "-c", FOUND], PYTHONPATH=str(site))
+    assert json.loads(said.splitlines()[-1]) == {
+        "version": "0.1.0", "hook": "usertrail", "class": "usertrail_airflow.hook.UsertrailHook", "file": str(site / "usertrail_airflow" / "__init__.py"),
+    }  # fmt: skip
