@@ -16,9 +16,20 @@ EACH    ?= 1 10 100 1000 10000
 # Of the soak.
 NIGHTS  ?= 30
 
-# Tests bring clusters up where the first of them asks for one: see internal/clustertest.
-CLUSTERS := $(addprefix $(CURDIR)/.cache/cluster-,test harm)
-WITH_CLUSTERS = trap 'for dir in $(CLUSTERS); do CLUSTER_DIR=$$dir scripts/cluster down; done' EXIT; trap 'exit 130' INT TERM;
+# Packages in which goroutines meet: make test runs their tests with the race detector.
+# make test-all runs all tests with it.
+#   hbase hbase/rpc               many goroutines share connections, windows and the cache of regions
+#   table/live table/files table/snapshot table/rolls    a table is for many goroutines
+#   bulkload extract fetch shuffle    workers share batches, sorters and queues
+#   hfile                         blocks are compressed by goroutines
+#   progress pace journal pipe    counters and limits that all workers share
+#   dfs dfs/local dfs/dfstest     a file is read by many goroutines
+RACE := $(addprefix ./internal/,hbase hbase/rpc table/live table/files table/snapshot table/rolls bulkload extract fetch shuffle \
+	hfile progress pace journal pipe dfs dfs/local dfs/dfstest)
+
+# Packages with tests that kill or freeze daemons: they run when no other test uses the
+# cluster, and with the race detector, too: in dfs/hdfs goroutines keep locks and files.
+HARMING := $(addprefix ./internal/,faults clustertest dfs/hdfs)
 
 # Tests that need programs that are not written in Go, to read our Parquet or to look at a page,
 # say so in their names.
@@ -28,7 +39,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden soak cluster cluster-down venv airflow race java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden soak cluster cluster-down venv airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -39,11 +50,18 @@ help: ## list the targets
 build: ## bin/bulkload and bin/extract, static
 	CGO_ENABLED=0 go build -tags arrow_json_stdlib -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
-test: race venv airflow java browser ## everything, with the race detector; installs what it needs and says so
-	@# Packages wait for one another where they want to harm a cluster, hence the time, and
-	@# three at once on two cores. That of faults takes longest, and begins first.
-	$(WITH_CLUSTERS) \
-	CGO_ENABLED=1 go test -race -p 3 -timeout 85m ./internal/faults ./...
+test: export RACE := $(RACE)
+test test-all cover: export HARMING := $(HARMING)
+
+test: ## everything once, in a quarter of an hour; installs what it needs and says so
+	@scripts/test once
+
+test-all: ## everything: all faults, all random worlds, all questions, with the race detector; in an hour
+	@scripts/test all
+
+cover: export RACE := $(RACE)
+cover: ## the statement coverage of internal/ by make test, or by make test-all with MODE=all
+	@COVER=$(CURDIR)/.cache/cover.out scripts/test $(or $(MODE),once)
 
 test-local: ## what needs nothing but Go: no C compiler, no Python, no browser, no servers
 	USERTRAIL_CLUSTER=none go test -timeout 10m -skip '$(FOREIGN)' ./...
@@ -76,15 +94,15 @@ fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 	@scripts/fuzz
 
 soak: java ## thirty nights in a row, with a trouble each, into a table of files and into HBase: NIGHTS=30
-	@$(WITH_CLUSTERS) \
+	@trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
 	go test -count=1 -v -timeout 3h -run TestNights ./internal/faults -soak $(NIGHTS)
 
 golden: ## write the drawings in testdata anew; look at the diff afterwards
 	go test $$(grep -rl --include='*_test.go' cockroachdb/datadriven internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,') -rewrite
 	git diff --stat
 
-cluster: ## HDFS, ZooKeeper and HBase on the loopback; prints where: CLUSTER_NET=127.7
-	@scripts/cluster up
+cluster: ## HDFS, ZooKeeper and HBase on the loopback, which tests use as long as it is up: CLUSTER_NET=127.7
+	@CLUSTER_LIGHT=yes scripts/cluster up
 
 cluster-down: ## end them and forget their data
 	@scripts/cluster down
@@ -95,10 +113,7 @@ venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/v
 airflow: ## the Airflow that jobs/airflow is tested in, in .cache/airflow
 	@scripts/venv .cache/airflow jobs/airflow/requirements.txt
 
-race: # a C compiler, without which there is no race detector
-	@scripts/need-cc
-
-java: # on which HBase, HDFS and Spark run
+java: # on which HBase and HDFS of the soak run
 	@scripts/need-java
 
 browser: # chromium, in which the page of extract report is looked at
