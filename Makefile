@@ -27,6 +27,9 @@ NIGHTS  ?= 30
 RACE := $(addprefix ./internal/,hbase hbase/rpc table/live table/files table/snapshot table/rolls bulkload extract fetch shuffle \
 	hfile progress pace journal pipe dfs dfs/local dfs/dfstest)
 
+# Packages most of whose tests use the cluster. make test runs them first.
+LIVE := $(addprefix ./,internal/hbase internal/table/live internal/table/snapshot cmd/bulkload cmd/extract jobs/streaming)
+
 # Packages with tests that kill or freeze daemons: they run when no other test uses the
 # cluster, and with the race detector, too: in dfs/hdfs goroutines keep locks and files.
 HARMING := $(addprefix ./internal/,faults clustertest dfs/hdfs)
@@ -50,7 +53,8 @@ help: ## list the targets
 build: ## bin/bulkload and bin/extract, static
 	CGO_ENABLED=0 go build -tags arrow_json_stdlib -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
-test: export RACE := $(RACE)
+test cover: export RACE := $(RACE)
+test cover: export LIVE := $(LIVE)
 test test-all cover: export HARMING := $(HARMING)
 
 test: ## everything once, in a quarter of an hour; installs what it needs and says so
@@ -59,7 +63,6 @@ test: ## everything once, in a quarter of an hour; installs what it needs and sa
 test-all: ## everything: all faults, all random worlds, all questions, with the race detector; in an hour
 	@scripts/test all
 
-cover: export RACE := $(RACE)
 cover: ## the statement coverage of internal/ by make test, or by make test-all with MODE=all
 	@COVER=$(CURDIR)/.cache/cover.out scripts/test $(or $(MODE),once)
 
