@@ -17,6 +17,7 @@ package clustertest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -59,6 +60,24 @@ type Cluster struct {
 var lent struct {
 	sync.Mutex
 	clusters map[string]*Cluster
+}
+
+// atOnce is how many parallel tests of a package wait for servers at the same time.
+const atOnce = 8
+
+// Main runs the tests of a package most of which use the cluster, and ends the process.
+// Such tests wait more than they work, so more of them run at once than there are
+// processors, unless the flag -parallel says how many.
+func Main(m *testing.M) {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
 }
 
 // Get gives t a cluster with all daemons up and healthy. Tests of other processes may

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/hbase"
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/layout"
+	"usertrail/internal/testkit"
 	"usertrail/internal/trail"
 )
 
@@ -127,6 +128,7 @@ func TestHashedKeepsItsVersions(t *testing.T) {
 
 // TestHashedIsCutAsHBaseCuts compares the split points with those of HBase's own class.
 func TestHashedIsCutAsHBaseCuts(t *testing.T) {
+	testkit.OnlyAll(t, "the points of HBase's class that internal/layout's TestHashedSplits has")
 	t.Parallel()
 	c := clustertest.Get(t)
 	var regions []string

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -28,6 +29,7 @@ import org.apache.hadoop.hbase.HRegionLocation;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
@@ -35,6 +37,7 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
@@ -63,7 +66,8 @@ public class Admin implements AutoCloseable {
   private static final long LIMIT_MS = 240_000;
 
   private static final String[] REQUESTS = {
-    "create TABLE FAMILY [split=KEY | table.NAME=VALUE | NAME=VALUE of the family]..",
+    "create TABLE FAMILY [split=KEY | table.NAME=VALUE | config.NAME=VALUE of the family | NAME=VALUE of the family]..",
+    "describe TABLE -> a word for each setting, NAME = VALUE, and region",
     "drop TABLE; does nothing where there is none",
     "disable TABLE", "enable TABLE", "tables", "namespace NAME", "drop-namespace NAME",
     "put TABLE ROW FAMILY QUALIFIER VALUE [TIMESTAMP]",
@@ -168,6 +172,8 @@ public class Admin implements AutoCloseable {
     switch (w[0]) {
       case "create":
         return create(w);
+      case "describe":
+        return describe(table(w[1]));
       case "drop":
         return drop(table(w[1]));
       case "disable":
@@ -270,12 +276,31 @@ public class Admin implements AutoCloseable {
         splits.add(bytes(part[1]));
       } else if (part[0].startsWith("table.")) {
         table.setValue(part[0].substring("table.".length()), text(part[1]));
+      } else if (part[0].startsWith("config.")) {
+        family.setConfiguration(part[0].substring("config.".length()), text(part[1]));
       } else {
         family.setValue(part[0], text(part[1]));
       }
     }
     TableDescriptor all = table.setColumnFamily(family.build()).build();
     return done(admin.createTableAsync(all, splits.isEmpty() ? null : splits.toArray(new byte[0][])));
+  }
+
+  private List<String> describe(TableName name) throws IOException {
+    TableDescriptor table = admin.getDescriptor(name);
+    List<String> all = new ArrayList<>();
+    table.getValues().forEach((k, v) -> all.add("table " + Bytes.toString(k.get()) + " = " + Bytes.toString(v.get())));
+    for (ColumnFamilyDescriptor f : table.getColumnFamilies()) {
+      String family = "family " + f.getNameAsString() + " ";
+      f.getValues().forEach((k, v) -> all.add(family + Bytes.toString(k.get()) + " = " + Bytes.toString(v.get())));
+      f.getConfiguration().forEach((k, v) -> all.add(family + "configuration " + k + " = " + v));
+    }
+    Collections.sort(all);
+    for (RegionInfo r : admin.getRegions(name)) {
+      all.add("region " + Bytes.toHex(r.getStartKey()));
+    }
+    all.replaceAll(word -> escape(Bytes.toBytes(word), true));
+    return all;
   }
 
   private List<String> drop(TableName name) throws Exception {
