@@ -177,7 +177,7 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 	if err != nil {
 		return l.result, err
 	}
-	defer lock.Unlock()
+	defer unlock(lock, &err)
 	if err := l.open(ctx, found); err != nil {
 		return l.result, err
 	}

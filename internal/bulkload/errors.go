@@ -3,6 +3,8 @@ package bulkload
 import (
 	"errors"
 	"fmt"
+
+	"usertrail/internal/dfs"
 )
 
 // shown is how many of many errors are said one by one.
@@ -15,6 +17,14 @@ func joined(errs []error) error {
 		return errors.Join(errs...)
 	}
 	return &many{errs}
+}
+
+// unlock releases a lock, and adds to err why it was not held any more: what a run did
+// without the lock, another may have undone.
+func unlock(lock dfs.Lock, err *error) {
+	if fail := lock.Unlock(); fail != nil {
+		*err = errors.Join(*err, fmt.Errorf("%w: run the same command again: what the table has already it leaves alone", fail))
+	}
 }
 
 type many struct{ errs []error }

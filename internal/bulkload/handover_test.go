@@ -244,7 +244,7 @@ func TestAFileOnItsWayIsTakenBack(t *testing.T) {
 			return hbasetest.Fault{}
 		}
 		moved.Do(func() {
-			staged, err := filepath.Glob(filepath.Join(p.dir, "catalog/staging/d/*.hfile"))
+			staged, err := filepath.Glob(filepath.Join(p.dir, "catalog/staging/*/d/*.hfile"))
 			if err != nil || len(staged) != 2 {
 				t.Errorf("staged are %q, %v; want 2 files", staged, err)
 			}

@@ -45,12 +45,12 @@ type ImportConfig struct {
 // Import takes the loads of one table into another, as HFiles that are cut at the
 // other's regions. The ledgers come along, so a delivered file is known to both,
 // and its records keep their column IDs; loads that are there already are left out.
-func Import(ctx context.Context, cfg ImportConfig) (Result, error) {
+func Import(ctx context.Context, cfg ImportConfig) (r Result, err error) {
 	lock, err := cfg.Store.Lock(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	defer lock.Unlock()
+	defer unlock(lock, &err)
 	i := &importer{cfg: cfg, load: &load{cfg: Config{FS: cfg.FS, Temp: cfg.Temp}, log: cfg.Log}}
 	if i.log == nil {
 		i.log = slog.New(slog.DiscardHandler)

@@ -68,7 +68,7 @@ type planner struct {
 	planned Planned
 }
 
-func (p *planner) plan(ctx context.Context) ([]Piece, error) {
+func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	found, err := p.find(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (p *planner) plan(ctx context.Context) ([]Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Unlock()
+	defer unlock(lock, &err)
 	if err := p.open(ctx, found); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (p *planner) plan(ctx context.Context) ([]Piece, error) {
 	if err := p.findSame(ctx, inputs); err != nil {
 		return nil, err
 	}
-	pieces, err := p.pieces(ctx, inputs)
+	pieces, err = p.pieces(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}

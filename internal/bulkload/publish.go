@@ -57,12 +57,12 @@ type publisher struct {
 	joined  []joinedBad // of files that were read in ranges
 }
 
-func (p *publisher) run(ctx context.Context) error {
+func (p *publisher) run(ctx context.Context) (err error) {
 	lock, err := p.cfg.Store.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	defer lock.Unlock()
+	defer unlock(lock, &err)
 	if err := p.openFor(ctx, &p.pieces[0]); err != nil {
 		return err
 	}

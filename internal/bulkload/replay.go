@@ -21,7 +21,7 @@ import (
 // Replay loads corrected records of a quarantine file. Each keeps the column ID
 // of the line it was, so it lies where it would have lain; one that was replayed
 // before is a duplicate. What is still bad goes to a quarantine file of its own.
-func Replay(ctx context.Context, cfg Config, name string) (Result, error) {
+func Replay(ctx context.Context, cfg Config, name string) (r Result, err error) {
 	l, err := newLoad(cfg)
 	if err != nil {
 		return Result{}, err
@@ -37,7 +37,7 @@ func Replay(ctx context.Context, cfg Config, name string) (Result, error) {
 	if err != nil {
 		return l.result, err
 	}
-	defer lock.Unlock()
+	defer unlock(lock, &err)
 	if err := l.openExisting(ctx); err != nil {
 		return l.result, err
 	}

@@ -95,8 +95,8 @@ func (w *pieceWorker) run(ctx context.Context) (*manifest.Report, error) {
 }
 
 // locked does the piece, unless it was done before its lock could be taken.
-func (w *pieceWorker) locked(ctx context.Context, lock dfs.Lock) (*manifest.Report, error) {
-	defer lock.Unlock()
+func (w *pieceWorker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Report, err error) {
+	defer unlock(lock, &err)
 	done, err := w.isDone(ctx)
 	if done != nil || err != nil || w.already {
 		return done, err
@@ -138,7 +138,7 @@ func (w *pieceWorker) committed(ctx context.Context) (bool, error) {
 }
 
 // work does the piece and reports it.
-func (w *pieceWorker) work(ctx context.Context) (*manifest.Report, error) {
+func (w *pieceWorker) work(ctx context.Context) (report *manifest.Report, err error) {
 	if err := w.openFor(ctx, w.piece); err != nil {
 		return nil, err
 	}
@@ -160,11 +160,11 @@ func (w *pieceWorker) work(ctx context.Context) (*manifest.Report, error) {
 	if w.putter != nil && w.seeks(inputs) {
 		// What is put of records that repeat cannot be taken back, so no other load may
 		// bring some meanwhile.
-		lock, err := w.lockTable(ctx)
-		if err != nil {
-			return nil, err
+		lock, fail := w.lockTable(ctx)
+		if fail != nil {
+			return nil, fail
 		}
-		defer lock.Unlock()
+		defer unlock(lock, &err)
 	}
 	return w.workOn(ctx, inputs)
 }

@@ -188,8 +188,8 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
 	breakpoint.Reach(breakpoint.Commit)
-	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, m.Loads[len(m.Loads)-1].Name), load); err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+	if err := c.writeLedger(ctx, m.Loads[len(m.Loads)-1].Name, load); err != nil {
+		return err
 	}
 	breakpoint.Reach(breakpoint.Ledger)
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
@@ -197,6 +197,20 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	}
 	c.set(m)
 	breakpoint.Reach(breakpoint.Loaded)
+	return nil
+}
+
+// writeLedger writes a ledger that nobody has written. Sweep leaves none that no manifest
+// names, so one that is there was written by a process that took the lock meanwhile.
+func (c *Catalog) writeLedger(ctx context.Context, name string, load *manifest.Load) error {
+	err := manifest.WriteNew(ctx, c.fs, dfs.Join(c.dir, name), load)
+	if errors.Is(err, iofs.ErrExist) {
+		// It is not wrapped: status 73 would be wrong.
+		return fmt.Errorf("commit load %d: %w: another run has written %s: run the same command again", load.Number, dfs.ErrLockLost, dfs.Join(c.dir, name))
+	}
+	if err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
 	return nil
 }
 
@@ -220,17 +234,14 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 // ledgers that the manifest does not name, and of folder's files all that neither
 // the manifest nor Left names, nor are retired and still kept.
 func (c *Catalog) Sweep(ctx context.Context, folder string) error {
-	if err := c.fs.Sweep(ctx, c.dir, Plans(c.dir), dfs.Join(c.dir, piecesName)); err != nil {
-		return fmt.Errorf("sweep %s: %w", c.dir, err)
+	if err := sweepPending(ctx, c.fs, c.dir); err != nil {
+		return err
 	}
 	if err := c.fs.Remove(ctx, dfs.Join(c.dir, TempName)); err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	m := c.Manifest()
-	var ledgers, files []string
-	for _, l := range m.Loads {
-		ledgers = append(ledgers, l.Name)
-	}
+	var files []string
 	for _, f := range m.Files {
 		files = append(files, f.Name, f.Roll)
 	}
@@ -247,7 +258,7 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	}
 	kept := retired.kept(time.Now(), m)
 	files = append(files, kept.names()...)
-	if err := c.sweepOthers(ctx, loadsName, ledgers); err != nil {
+	if err := c.SweepLedgers(ctx); err != nil {
 		return err
 	}
 	if err := c.sweepOthers(ctx, folder, files); err != nil {
@@ -257,6 +268,16 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 		return err
 	}
 	return c.setRetired(ctx, retired, kept)
+}
+
+// SweepLedgers removes the ledgers that the manifest does not name. It comes before a
+// load that a killed process left is finished: that process may have written the ledger.
+func (c *Catalog) SweepLedgers(ctx context.Context) error {
+	var known []string
+	for _, l := range c.Manifest().Loads {
+		known = append(known, l.Name)
+	}
+	return c.sweepOthers(ctx, loadsName, known)
 }
 
 // sweepOthers removes the files of a folder of the catalog that are not among the
@@ -286,6 +307,9 @@ func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string
 
 // Lock keeps other loads away from the catalog in dir, which is made if it is not
 // there; it fails with dfs.ErrLocked if one runs.
+//
+// It removes unfinished files, so that a process that has lost the lock cannot finish
+// any. Only then the manifest may be read: what it says holds until Unlock.
 func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	if err := fs.Mkdir(ctx, dir); err != nil {
 		return nil, fmt.Errorf("make table %s: %w", dir, err)
@@ -294,7 +318,19 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", dir, err)
 	}
+	if err := sweepPending(ctx, fs, dir); err != nil {
+		return nil, errors.Join(err, l.Unlock())
+	}
 	return l, nil
+}
+
+// sweepPending removes unfinished files, but for those of pieces, whose workers do not
+// hold the lock.
+func sweepPending(ctx context.Context, fs dfs.FS, dir string) error {
+	if err := fs.Sweep(ctx, dir, Plans(dir), dfs.Join(dir, piecesName)); err != nil {
+		return fmt.Errorf("sweep %s: %w", dir, err)
+	}
+	return nil
 }
 
 // Quarantine is the name of the file for bad records of a delivered file. The

@@ -120,9 +120,12 @@ func (w Workshop) Keep(ctx context.Context, folder string, done []*manifest.Conv
 // Found writes the ledgers of a new table, which m's loads name one by one, and then the
 // manifest, after which the table is there.
 func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manifest.Table) error {
+	if err := c.SweepLedgers(ctx); err != nil {
+		return err
+	}
 	for i, l := range ledgers {
-		if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, m.Loads[i].Name), l); err != nil {
-			return fmt.Errorf("write ledger: %w", err)
+		if err := c.writeLedger(ctx, m.Loads[i].Name, l); err != nil {
+			return err
 		}
 	}
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {

@@ -20,6 +20,10 @@ import (
 // ErrLocked is returned by Lock when another process holds the lock.
 var ErrLocked = errors.New("locked by another run")
 
+// ErrLockLost is wrapped where a process has lost a lock that it took: it was frozen, or
+// cut off from the servers, for so long that the lock went to another.
+var ErrLockLost = errors.New("the lock was lost")
+
 // ErrUnavailable is wrapped where the servers behind a file system cannot be
 // reached, or cannot serve now: later the same may succeed.
 var ErrUnavailable = errors.New("out of reach")
@@ -32,6 +36,9 @@ type FS interface {
 	// Create begins a file, and the directories above it. Nothing is visible
 	// under name until Commit, which replaces a file that was there before.
 	Create(ctx context.Context, name string) (Pending, error)
+	// CreateNew is Create of a file that must not be there: if one is, Commit fails with
+	// fs.ErrExist and changes nothing.
+	CreateNew(ctx context.Context, name string) (Pending, error)
 	// Scratch is Create for a file that only this process will read: its Commit
 	// need not wait for stable storage.
 	Scratch(ctx context.Context, name string) (Pending, error)
@@ -74,7 +81,8 @@ type Pending interface {
 	Abort()
 }
 
-// A Lock is held until Unlock.
+// A Lock is held until Unlock. The error of Unlock wraps ErrLockLost if another has the
+// lock: what was done last may have been done without it.
 type Lock interface {
 	Unlock() error
 }

@@ -70,6 +70,15 @@ func (m *Mux) Create(ctx context.Context, name string) (Pending, error) {
 	return fs.Create(ctx, name)
 }
 
+// CreateNew implements FS.
+func (m *Mux) CreateNew(ctx context.Context, name string) (Pending, error) {
+	fs, err := m.For(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.CreateNew(ctx, name)
+}
+
 // Scratch implements FS.
 func (m *Mux) Scratch(ctx context.Context, name string) (Pending, error) {
 	fs, err := m.For(name)

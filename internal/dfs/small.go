@@ -22,7 +22,17 @@ func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
 
 // WriteFile writes a small file, whole or not at all.
 func WriteFile(ctx context.Context, fs FS, name string, b []byte) error {
-	f, err := fs.Create(ctx, name)
+	return writeFile(ctx, fs.Create, name, b)
+}
+
+// WriteNew is WriteFile of a file that must not be there; it fails with fs.ErrExist if
+// one is.
+func WriteNew(ctx context.Context, fs FS, name string, b []byte) error {
+	return writeFile(ctx, fs.CreateNew, name, b)
+}
+
+func writeFile(ctx context.Context, create func(context.Context, string) (Pending, error), name string, b []byte) error {
+	f, err := create(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,16 @@ func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 
 // Write writes v as the JSON file called name, whole or not at all.
 func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
+	return write(ctx, fs, dfs.WriteFile, name, v)
+}
+
+// WriteNew is Write of a file that must not be there; it fails with fs.ErrExist if one
+// is.
+func WriteNew(ctx context.Context, fs dfs.FS, name string, v any) error {
+	return write(ctx, fs, dfs.WriteNew, name, v)
+}
+
+func write(ctx context.Context, fs dfs.FS, to func(context.Context, dfs.FS, string, []byte) error, name string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // people read conditions here
@@ -62,5 +72,5 @@ func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return dfs.WriteFile(ctx, fs, name, b.Bytes())
+	return to(ctx, fs, name, b.Bytes())
 }

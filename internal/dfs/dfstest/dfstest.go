@@ -50,6 +50,7 @@ func RunWithin(t *testing.T, limits Limits, open Opener) {
 	}{
 		{"a pending file is not visible until Commit", testVisibility},
 		{"Commit replaces a file as a whole", testReplace},
+		{"a new file never replaces another", testCreateNew},
 		{"Commit and Abort may be repeated", testIdempotence},
 		{"Abort leaves nothing", testAbort},
 		{"a scratch file is like any other", testScratch},

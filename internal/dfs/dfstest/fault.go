@@ -93,6 +93,11 @@ func (f *Fault) Create(ctx context.Context, name string) (dfs.Pending, error) {
 	return f.begin(ctx, name, f.fs.Create)
 }
 
+// CreateNew implements dfs.FS.
+func (f *Fault) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	return f.begin(ctx, name, f.fs.CreateNew)
+}
+
 // Scratch implements dfs.FS.
 func (f *Fault) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
 	return f.begin(ctx, name, f.fs.Scratch)

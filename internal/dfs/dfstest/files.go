@@ -86,6 +86,39 @@ func testReplace(t *testing.T, w world) {
 	w.expect(t, map[string]string{"manifest.json": versions[0]})
 }
 
+// testCreateNew makes a file that must not be there: first where nothing is, then where
+// one was made meanwhile, by both ways.
+func testCreateNew(t *testing.T, w world) {
+	name := w.at("loads", "000001.json")
+	begin := func(text string) dfs.Pending {
+		p, err := w.CreateNew(w.ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(p, text); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first, second, given := begin("first"), begin("second"), begin("given up")
+	given.Abort()
+	w.expect(t, map[string]string{})
+	if err := first.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := second.Commit(); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("Commit of the second: %v, want fs.ErrExist", err)
+		}
+	}
+	if err := begin("third").Commit(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Commit of the third: %v, want fs.ErrExist", err)
+	}
+	w.expect(t, map[string]string{"loads/000001.json": "first"})
+	write(t, w, name, "replaced")
+	w.expect(t, map[string]string{"loads/000001.json": "replaced"})
+}
+
 func testIdempotence(t *testing.T, w world) {
 	p := w.pending(t, w.at("kept"), "once")
 	for i := range 3 {

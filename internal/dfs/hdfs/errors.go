@@ -17,9 +17,6 @@ import (
 var (
 	// ErrQuota is returned where a directory's quota of names or space is used up.
 	ErrQuota = errors.New("quota exceeded")
-	// ErrLockLost is returned to whoever was frozen, or cut off from the
-	// NameNode, for so long that its lock went to another.
-	ErrLockLost = errors.New("the lock was lost")
 	// ErrSwept is returned by Commit when another process removed the pending file.
 	ErrSwept = errors.New("the unfinished file was removed by another process")
 )
@@ -67,7 +64,7 @@ func passing(err error) bool {
 	for _, final := range []error{
 		fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid, fs.ErrClosed, syscall.ENOTEMPTY, syscall.EISDIR,
 		errors.ErrUnsupported, dfs.ErrNotDir, dfs.ErrUnavailable, context.Canceled, context.DeadlineExceeded,
-		hdfs.ErrReplicating, ErrSwept, ErrLockLost, ErrReplaced,
+		hdfs.ErrReplicating, ErrSwept, dfs.ErrLockLost, ErrReplaced,
 	} {
 		if errors.Is(err, final) {
 			return false

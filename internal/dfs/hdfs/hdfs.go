@@ -30,7 +30,7 @@
 // A holder that was frozen for longer may wake up when another has the lock.
 // Therefore whatever changes something asks first whether the locks of this FS
 // are still held, if the last answer is older than proofAge, and fails with
-// ErrLockLost if one is not. A process that is frozen for more than a minute
+// dfs.ErrLockLost if one is not. A process that is frozen for more than a minute
 // just between that question and the change itself makes the change; a Commit
 // fails even then if the new holder has swept.
 //

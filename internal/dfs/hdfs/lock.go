@@ -146,7 +146,7 @@ func (l *lock) check(ctx context.Context) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && exception(err) != notFound:
 		return fmt.Errorf("is the lock %s still held: %w", l.name, plain(err))
 	case who != l.holder:
-		l.err = fmt.Errorf("%w: %s is held by %s", ErrLockLost, l.name, who)
+		l.err = fmt.Errorf("%w: %s is held by %s", dfs.ErrLockLost, l.name, who)
 		return l.err
 	}
 	l.proved = asked

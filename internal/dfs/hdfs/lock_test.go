@@ -95,7 +95,7 @@ func holdAndWrite(t *testing.T, dir string) {
 	}
 	fmt.Println("held")
 	io.Copy(io.Discard, os.Stdin)
-	say := func(what string, err error) { fmt.Println(what, errors.Is(err, hdfs.ErrLockLost)) }
+	say := func(what string, err error) { fmt.Println(what, errors.Is(err, dfs.ErrLockLost)) }
 	say("commit", p.Commit())
 	_, err = fsys.Create(t.Context(), dfs.Join(dir, "later"))
 	say("create", err)

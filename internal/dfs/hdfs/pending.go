@@ -48,6 +48,7 @@ type pending struct {
 	ctx     context.Context
 	name    string // where it goes
 	tmp     string // the path where it is until then
+	new     bool   // nothing may be where it goes
 	cleared bool   // whether the file at tmp may be gone by our own doing
 	result  error  // of Commit, once done
 	done    bool
@@ -55,6 +56,14 @@ type pending struct {
 
 // Create makes the empty file that keeps the place.
 func (s *system) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	w, err := s.createFile(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (s *system) createFile(ctx context.Context, name string) (*pending, error) {
 	p, err := s.change(ctx, "create", name)
 	if err != nil {
 		return nil, err
@@ -63,6 +72,16 @@ func (s *system) Create(ctx context.Context, name string) (dfs.Pending, error) {
 	if err != nil {
 		return nil, p.named("create", name, err)
 	}
+	return w, nil
+}
+
+// CreateNew is Create with another rename at the end.
+func (s *system) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	w, err := s.createFile(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	w.new = true
 	return w, nil
 }
 
@@ -213,6 +232,9 @@ func (w *pending) publish() error {
 	}
 	if err := w.s.locks.held(w.ctx); err != nil {
 		return err
+	}
+	if w.new {
+		return w.cluster.publish(w.ctx, w.tmp, w.path)
 	}
 	return w.rename(w.ctx, replacing, w.tmp, w.path)
 }

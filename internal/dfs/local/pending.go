@@ -26,6 +26,7 @@ type pending struct {
 	w    *bufio.Writer
 	err  error // what came of it, once done
 	done bool
+	new  bool // nothing may be where it goes
 	lost bool // by a crash of the machine, and nobody minds
 }
 
@@ -35,6 +36,15 @@ func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {
 		return nil, err
 	}
 	p.w = bufio.NewWriterSize(&writeback{f: p.f}, bufferSize)
+	return p, nil
+}
+
+func (local) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	p, err := create(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	p.w, p.new = bufio.NewWriterSize(&writeback{f: p.f}, bufferSize), true
 	return p, nil
 }
 
@@ -98,7 +108,11 @@ func (p *pending) publish() error {
 	if err := p.seal(); err != nil {
 		return errors.Join(err, os.Remove(p.tmp))
 	}
-	if err := os.Rename(p.tmp, p.name); err != nil {
+	rename := os.Rename
+	if p.new {
+		rename = renameNew
+	}
+	if err := rename(p.tmp, p.name); err != nil {
 		return errors.Join(err, os.Remove(p.tmp))
 	}
 	if p.lost {

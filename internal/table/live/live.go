@@ -13,7 +13,7 @@
 // ones are on their way stands in the catalog, so that whoever comes after a crash
 // hands over the rest:
 //
-//	hdfs://nn:8020/usertrail/ns/table/staging             HFiles that no region has yet
+//	hdfs://nn:8020/usertrail/ns/table/staging/RUN         HFiles that no region has yet
 //	hdfs://nn:8020/usertrail/ns/table/pieces/ID/staging   those of a plan's pieces
 //	hdfs://nn:8020/usertrail/ns/table/d                   rolls, which stay
 //
@@ -29,7 +29,9 @@ package live
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,6 +51,7 @@ type Table struct {
 	address Address
 	family  string
 	version string
+	run     string // tells its staged files from those of other processes
 	rolls   *rolls.Rolls
 
 	mu      sync.Mutex
@@ -57,7 +60,7 @@ type Table struct {
 }
 
 func newTable(s *Store, c *catalog.Catalog) *Table {
-	t := &Table{Catalog: c, store: s, client: s.client, address: s.address, family: s.family, rolls: rolls.New(s.fs, c.Dir())}
+	t := &Table{Catalog: c, store: s, client: s.client, address: s.address, family: s.family, run: strings.ToLower(rand.Text()[:8]), rolls: rolls.New(s.fs, c.Dir())}
 	if c.NextLoad() == 1 {
 		// Nothing is known of who loaded it, so nothing says that it is the same
 		// as at another time.

@@ -139,8 +139,9 @@ func (t *Table) place(name string) (string, error) {
 	return dfs.Join(in, below), err
 }
 
-// stagedIn is the staging directory of an HFile, and its name there. Those of a plan's
-// pieces have one of their own, that no other load sweeps.
+// stagedIn is the staging directory of an HFile, and its name there. Each process has one
+// of its own: one that has lost the table's lock must not hand over what the next stages.
+// Those of a plan's pieces have one together, that no other load sweeps.
 func (t *Table) stagedIn(name string) (dir, below string, err error) {
 	in, err := t.store.stagingIn()
 	if err != nil {
@@ -149,7 +150,7 @@ func (t *Table) stagedIn(name string) (dir, below string, err error) {
 	if plan, rest, ok := catalog.OfPlan(name); ok {
 		return stagingOf(in, plan), t.family + "/" + rest, nil
 	}
-	return in, name, nil
+	return dfs.Join(in, t.run), name, nil
 }
 
 // stagingOf is the staging directory of a plan, beside that of loads.

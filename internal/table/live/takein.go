@@ -95,6 +95,9 @@ func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.SweepLedgers(ctx); err != nil {
+		return nil, err
+	}
 	var finished []*manifest.Load
 	switch {
 	case h == nil:
