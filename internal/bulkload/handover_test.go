@@ -2,6 +2,7 @@ package bulkload_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/hbase/hbasetest"
 	"usertrail/internal/hfile"
+	"usertrail/internal/manifest"
 	"usertrail/internal/table/live"
 )
 
@@ -379,4 +381,49 @@ func (d disk) Move(from, to string) error {
 		return err
 	}
 	return os.Rename(from, to)
+}
+
+// TestOnlyStagingIsRemoved edits the handover of a killed load: the folder where its
+// files are said to be staged would be removed.
+func TestOnlyStagingIsRemoved(t *testing.T) {
+	want := undisturbed(t)
+	p := newPort(t)
+	p.killed()
+	name := filepath.Join(p.dir, "catalog/handover.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := new(manifest.Handover)
+	if err := json.Unmarshal(text, h); err != nil {
+		t.Fatal(err)
+	}
+	staging := h.Staging
+	precious := filepath.Join(p.dir, "precious/staging/file")
+	if err := os.MkdirAll(filepath.Dir(precious), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, elsewhere := range []string{
+		filepath.Dir(precious), p.dir, filepath.Join(p.dir, "catalog"), filepath.Join(p.dir, "catalog/d"),
+		filepath.Join(p.dir, "catalog/staging") + "/../../precious", "", "/", filepath.Join(p.dir, "catalog/pieces/staging"),
+	} {
+		h.Staging = elsewhere
+		if err := manifest.Write(t.Context(), local.New(), name, h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.run(local.New()); !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "handover.json") {
+			t.Errorf("staged in %q: %v, want ErrDamaged that names the file", elsewhere, err)
+		}
+	}
+	if err := os.Remove(precious); err != nil {
+		t.Error(err)
+	}
+	h.Staging = staging
+	if err := manifest.Write(t.Context(), local.New(), name, h); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(want)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,5 +140,39 @@ func TestBegunIsWhatNoLedgerHolds(t *testing.T) {
 func TestQuarantineFilesLieInOneDirectory(t *testing.T) {
 	if got, want := catalog.Quarantine("trails", "2014-09-01/play.csv"), "trails/quarantine/2014-09-01__play.csv.jsonl"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestAPlanIsInItsFolder has a plan that says that it is another one: the folder of that
+// name would be removed with it.
+func TestAPlanIsInItsFolder(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "trails")
+	precious := filepath.Join(root, "precious", "file")
+	if err := os.MkdirAll(filepath.Dir(precious), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := newCatalog(t, dir)
+	folder := catalog.Folder{FS: local.New(), Plans: catalog.Plans(dir), ID: "5d0c"}
+	if err := folder.Begin(t.Context(), &manifest.Plan{Pieces: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := c.Plans(t.Context()); err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v; want one plan", all, err)
+	}
+	for _, id := range []string{"../../precious", "..", "", "/", "other"} {
+		name := filepath.Join(dir, "plans", "5d0c", "plan.json")
+		if err := os.WriteFile(name, fmt.Appendf(nil, `{"version":1,"plan":%q}`, id), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := c.Plans(t.Context()); !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "5d0c") {
+			t.Errorf("plan %q: %v, %v; want ErrDamaged that names the folder", id, all, err)
+		}
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
 	}
 }

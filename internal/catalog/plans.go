@@ -118,11 +118,14 @@ func (c *Catalog) Plans(ctx context.Context) ([]*manifest.Plan, error) {
 		return nil, err
 	}
 	for _, dir := range all {
-		p, err := Folder{c.fs, Plans(c.dir), dfs.Base(dir)}.Plan(ctx)
+		id := dfs.Base(dir)
+		p, err := Folder{c.fs, Plans(c.dir), id}.Plan(ctx)
 		switch {
 		case errors.Is(err, iofs.ErrNotExist):
 		case err != nil:
 			return nil, err
+		case p.ID != id: // EndPlan removes the folder of the plan's name
+			return nil, fmt.Errorf("%s: %w: it says that it is plan %q; remove that folder if no one commits the plan", dir, manifest.ErrDamaged, p.ID)
 		default:
 			out = append(out, p)
 		}

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"bytes"
 	"errors"
 	iofs "io/fs"
 	"maps"
@@ -10,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/catalog"
 	"usertrail/internal/convert"
 	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 	"usertrail/internal/testworld"
 )
@@ -165,4 +168,32 @@ func TestDamageIsNotCarriedOver(t *testing.T) {
 	}
 	h.convert(t, "reversed", "tall", "out")
 	h.verified(t, "once all is mended", "out")
+}
+
+// TestNothingElseIsRemoved converts a table whose manifest names a folder beside the new
+// table as its family.
+func TestNothingElseIsRemoved(t *testing.T) {
+	h := small(t)
+	precious := filepath.Join(h.dir, "precious", "file")
+	if err := os.Mkdir(filepath.Dir(precious), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(h.dir, "reversed", catalog.ManifestName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, bytes.Replace(text, []byte(`"family": "d"`), []byte(`"family": "../precious"`), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = convert.Run(t.Context(), h.conversion("reversed", "tall", "made"))
+	if !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "family") {
+		t.Errorf("%v, want ErrDamaged that tells of the family", err)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
 }

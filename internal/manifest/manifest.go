@@ -38,7 +38,8 @@ const Version = 1
 // ErrDamaged is returned for a manifest that cannot be one of ours.
 var ErrDamaged = errors.New("damaged manifest")
 
-// Read reads the JSON file called name into v and refuses other versions.
+// Read reads the JSON file called name into v. It refuses other versions, and names in
+// the file that are not below the folder which the file describes.
 func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {
 	b, err := dfs.ReadFile(ctx, fs, name)
 	if err != nil {
@@ -49,6 +50,11 @@ func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	}
 	if v.version() != Version {
 		return fmt.Errorf("%s: %w: it has version %d, this program knows %d", name, ErrDamaged, v.version(), Version)
+	}
+	if c, ok := v.(interface{ check() error }); ok {
+		if err := c.check(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return nil
 }

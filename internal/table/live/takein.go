@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"path"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/hfile"
 	"usertrail/internal/manifest"
@@ -95,6 +98,11 @@ func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h != nil {
+		if err := t.checkStaging(h); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.SweepLedgers(ctx); err != nil {
 		return nil, err
 	}
@@ -116,6 +124,29 @@ func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 		return nil, err
 	}
 	return finished, t.Sweep(ctx, t.family)
+}
+
+// checkStaging refuses a staging directory that cannot be one of the table: it is going
+// to be removed. Names of file systems are not compared, since one has many.
+func (t *Table) checkStaging(h *manifest.Handover) error {
+	in, err := t.store.stagingIn()
+	if err != nil {
+		in = dfs.Join(t.Dir(), stagingName) // what is staged elsewhere is not known to be ours
+	}
+	rest, ok := strings.CutPrefix(pathOf(h.Staging), dfs.Dir(pathOf(in))+"/")
+	ofPlan, _ := path.Match(catalog.PieceFolder("*")+"/"+stagingName, rest)
+	switch {
+	case ok && iofs.ValidPath(rest) && (ofPlan || strings.HasPrefix(rest+"/", stagingName+"/")):
+		return nil
+	case err != nil:
+		return fmt.Errorf("a load was staged in %s: %w", h.Staging, err)
+	}
+	return fmt.Errorf("handover.json of %s: %w: its files are staged in %q, and those of this table in %s", t.Dir(), manifest.ErrDamaged, h.Staging, in)
+}
+
+// pathOf is a name without its file system, with a slash in front.
+func pathOf(name string) string {
+	return "/" + strings.Trim(strings.TrimPrefix(name, dfs.Root(name)), "/")
 }
 
 // forget gives a load up that was being handed over. Some of its rows may be in the

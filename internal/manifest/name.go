@@ -1,0 +1,110 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+)
+
+// Names in these files are of files below the folder that the file describes. A file may
+// have been edited, or come from another: what is read, replaced or removed under its
+// names must be ours.
+
+// below reports a name that is not of something below a folder: an absolute one, or one
+// with an empty part or "..".
+func below(what, name string) error {
+	if !iofs.ValidPath(name) || name == "." {
+		return fmt.Errorf("%w: %s is %q, which is no name below its folder", ErrDamaged, what, name)
+	}
+	return nil
+}
+
+// plain reports a name that is not of something in a folder itself.
+func plain(what, name string) error {
+	if err := below(what, name); err != nil || !strings.Contains(name, "/") {
+		return err
+	}
+	return fmt.Errorf("%w: %s is %q, which is no plain name", ErrDamaged, what, name)
+}
+
+// checkFiles reports the first file with a name that cannot be ours.
+func checkFiles(files []File) error {
+	for i := range files {
+		f := &files[i]
+		if f.Name != "" {
+			if err := below("the name of a file", f.Name); err != nil {
+				return err
+			}
+		}
+		if err := below("the roll of a file", f.Roll); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) check() error {
+	if err := plain("its family", t.Family); err != nil {
+		return err
+	}
+	for _, l := range t.Loads {
+		if err := below(fmt.Sprintf("the ledger of load %d", l.Number), l.Name); err != nil {
+			return err
+		}
+	}
+	return checkFiles(t.Files)
+}
+
+func (b *Begun) check() error {
+	for i := range b.Rolls {
+		if err := checkFiles([]File{b.Rolls[i].File}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Handover) check() error {
+	if h.Load == nil || h.Table == nil || len(h.Table.Loads) == 0 {
+		return fmt.Errorf("%w: its load or its table is missing", ErrDamaged)
+	}
+	for i := range h.Files {
+		if err := below("the name of a staged file", h.Files[i].Name); err != nil {
+			return err
+		}
+	}
+	return h.Table.check()
+}
+
+func (r *Retired) check() error {
+	for _, f := range r.Files {
+		if err := below("the name of a retired file", f.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plan) check() error { return plain("its plan", p.ID) }
+
+func (r *Report) check() error {
+	err := errors.Join(plain("its plan", r.Plan), checkFiles(r.Files))
+	for i := range r.Inputs {
+		if bad := r.Inputs[i].Bad; bad != "" && err == nil {
+			err = below("a file of bad records", bad)
+		}
+	}
+	return err
+}
+
+func (c *Converted) check() error { return checkFiles(c.Files) }
+
+func (e *Extract) check() error {
+	for i := range e.Parts {
+		if err := below("the name of a part", e.Parts[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
