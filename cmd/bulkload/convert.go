@@ -69,6 +69,11 @@ func (o *converting) convert(ctx context.Context) (r convert.Result, err error) 
 	}
 	defer cfg.From.Close()
 	defer cfg.Out.Close()
+	remove, err := o.private(&cfg.Temp, o.out, cfg.Log)
+	if err != nil {
+		return r, err
+	}
+	defer remove()
 	r, err = convert.Run(ctx, cfg)
 	what := fmt.Sprintf("conversion of %s to %s in %s", cfg.From.Address(), o.to, cfg.Out.Address())
 	o.env.Outcome(what, err)
@@ -101,7 +106,9 @@ func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 		return cfg, err
 	}
 	cfg.Out, err = command.Store(ctx, cfg.FS, o.out, nil, o.flags.Waits)
-	cfg.Temp = o.tempFor(o.out)
+	if err == nil {
+		cfg.Temp, err = o.tempFor(o.out)
+	}
 	return cfg, err
 }
 

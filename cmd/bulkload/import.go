@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -65,8 +66,14 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	if dfs.Scheme(store.Address()) != live.Scheme {
 		return r, fmt.Errorf("%w: --table %s is not in HBase; a table of files is copied as a directory", command.ErrUsage, store.Address())
 	}
+	log, temp := o.flags.Log(o.env), os.TempDir()
+	remove, err := o.private(&temp, store.Address(), log)
+	if err != nil {
+		return r, err
+	}
+	defer remove()
 	r, err = bulkload.Import(ctx, bulkload.ImportConfig{
-		From: from, Store: store, FS: fs, Temp: tempDir(""), Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Log: o.flags.Log(o.env),
+		From: from, Store: store, FS: fs, Temp: temp, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Log: log,
 	})
 	o.env.Outcome("import of "+o.from+" into "+store.Address(), err)
 	printResult(o.env.Stdout, bulkload.Config{Store: store}, r)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
@@ -92,6 +94,11 @@ func (o *options) load(ctx context.Context) error {
 		}
 		return o.env.Report(dryResult{Preview: p}, err)
 	}
+	remove, err := o.private(&cfg.Temp, cfg.Store.Address(), cfg.Log)
+	if err != nil {
+		return o.env.Report(bulkload.Result{}, err)
+	}
+	defer remove()
 	r, err := o.whenReady(ctx, cfg)
 	o.env.Outcome("load of "+span.String()+" into "+cfg.Store.Address(), err)
 	printDays(o.env.Stdout, r.Calendar)
@@ -132,8 +139,8 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 	default:
 		return cfg, fmt.Errorf("%w: --mode %q is none of hfile, put, auto", command.ErrUsage, o.mode)
 	}
-	cfg.Temp = o.tempFor(address)
-	return cfg, nil
+	cfg.Temp, err = o.tempFor(address)
+	return cfg, err
 }
 
 // begin loads the job, and says which table is meant.
@@ -150,17 +157,36 @@ func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address strin
 }
 
 // tempFor is the directory for sorted runs: the flag's, or that of a table which
-// lies on a local disk itself.
-func (o *options) tempFor(address string) string {
-	if o.temp == "" && dfs.Scheme(address) == "" {
-		return dfs.Join(address, catalog.TempName)
+// lies on a local disk itself, or the system's.
+func (o *options) tempFor(address string) (string, error) {
+	switch {
+	case dfs.Scheme(o.temp) != "":
+		return "", fmt.Errorf("%w: --temp %s is not a local directory", command.ErrUsage, o.temp)
+	case o.inTable(address):
+		return dfs.Join(address, catalog.TempName), nil
 	}
-	return tempDir(o.temp)
+	return cmp.Or(o.temp, os.TempDir()), nil
 }
 
-// tempDir is a folder of this process below dir, or below the system's for such.
-func tempDir(dir string) string {
-	return dfs.Join(cmp.Or(dir, os.TempDir()), fmt.Sprintf("usertrail-%d", os.Getpid()))
+// inTable says whether sorted runs go into the table itself, whose lock guards them.
+func (o *options) inTable(address string) bool { return o.temp == "" && dfs.Scheme(address) == "" }
+
+// private makes temp a new directory below it that nobody else can read, unless it is in
+// the table at address. remove removes it.
+func (o *options) private(temp *string, address string, log *slog.Logger) (remove func(), err error) {
+	if o.inTable(address) {
+		return func() {}, nil
+	}
+	p, err := local.MakePrivate(*temp)
+	if err != nil {
+		return nil, fmt.Errorf("%w: name another place by --temp or $TMPDIR", err)
+	}
+	*temp = p.Name()
+	return func() {
+		if err := p.Remove(); err != nil {
+			log.Warn("sorted runs are left", "dir", p.Name(), "err", err)
+		}
+	}, nil
 }
 
 func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {

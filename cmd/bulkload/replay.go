@@ -39,6 +39,11 @@ func (o *options) replay(ctx context.Context, file string) error {
 	}
 	defer cfg.Store.Close()
 	cfg.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	remove, err := o.private(&cfg.Temp, cfg.Store.Address(), cfg.Log)
+	if err != nil {
+		return o.env.Report(bulkload.Result{}, err)
+	}
+	defer remove()
 	r, err := bulkload.Replay(ctx, cfg, file)
 	o.env.Outcome("replay of "+file+" into "+cfg.Store.Address(), err)
 	printResult(o.env.Stdout, cfg, r)

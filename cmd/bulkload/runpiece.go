@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/progress"
 	"usertrail/internal/table"
+	"usertrail/internal/table/live"
 )
 
 func newRunPiece(env *command.Env) *cobra.Command {
@@ -82,6 +83,10 @@ func (o *options) runPieces(ctx context.Context, line string) error {
 	return o.env.Report(sum, err)
 }
 
+// noTable is the address for tempFor where sorted runs do not go into the table: the
+// worker of a piece does not hold its lock.
+const noTable = live.Scheme + "://"
+
 func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult) error {
 	pieces, err := o.given(line)
 	if err != nil {
@@ -91,8 +96,14 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return err
 	}
-	cfg.Temp = tempDir(o.temp)
-	defer cfg.FS.Remove(context.WithoutCancel(ctx), cfg.Temp)
+	if cfg.Temp, err = o.tempFor(noTable); err != nil {
+		return err
+	}
+	remove, err := o.private(&cfg.Temp, noTable, cfg.Log)
+	if err != nil {
+		return err
+	}
+	defer remove()
 	for i := range pieces {
 		r, err := o.runPiece(ctx, cfg, &pieces[i])
 		sum.add(r)

@@ -1,0 +1,113 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// A Private is a new directory that nobody but its user can read, for what one process
+// spills. Its lock, a file in it, tells whether the process lives.
+type Private struct {
+	name string
+	lock *flock.Flock
+}
+
+const (
+	privatePrefix = "usertrail-spill-"
+	privateLock   = "lock"
+	// privateTries is how often a directory is made again that another process has
+	// removed before it was locked.
+	privateTries = 100
+)
+
+// MakePrivate makes a directory in dir, which is made if it is not there. It removes those
+// that processes of the same user made there and did not live to remove. Processes of
+// several containers or machines may share dir.
+func MakePrivate(dir string) (*Private, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("make a directory to spill into: %w", err)
+	}
+	sweepPrivate(dir)
+	for range privateTries {
+		p, err := makePrivate(dir)
+		if p != nil || err != nil {
+			return p, err
+		}
+	}
+	return nil, fmt.Errorf("make a directory to spill into: %s: each was removed by another process at once", dir)
+}
+
+// makePrivate returns nil if another process removed the directory before it was locked.
+func makePrivate(dir string) (*Private, error) {
+	name, err := os.MkdirTemp(dir, privatePrefix) // 0700
+	if err != nil {
+		return nil, fmt.Errorf("make a directory to spill into: %w", err)
+	}
+	p := &Private{name: name, lock: flock.New(filepath.Join(name, privateLock), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))}
+	taken, err := p.lock.TryLock()
+	switch {
+	case taken && p.there():
+		return p, nil
+	case taken || err == nil || errors.Is(err, fs.ErrNotExist):
+		return nil, errors.Join(p.lock.Unlock(), os.RemoveAll(name))
+	}
+	return nil, errors.Join(fmt.Errorf("lock a directory to spill into: %w", err), os.RemoveAll(name))
+}
+
+// there says whether the lock's file is the one that is locked.
+func (p *Private) there() bool {
+	have, err := p.lock.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(p.lock.Path())
+	return err == nil && os.SameFile(have, named)
+}
+
+// Name is the directory's name.
+func (p *Private) Name() string { return p.name }
+
+// Remove removes the directory with all that is in it.
+func (p *Private) Remove() error {
+	return errors.Join(os.RemoveAll(p.name), p.lock.Unlock())
+}
+
+// sweepPrivate removes what dead processes left in dir. What it may not or cannot remove
+// stays.
+func sweepPrivate(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), privatePrefix) {
+			removeDead(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// removeDead removes a directory whose lock nobody holds. One without a lock's file is
+// empty, or none of ours: its process is about to lock it, or died before it could.
+func removeDead(name string) {
+	fi, err := os.Lstat(name)
+	if err != nil || !ownedByMe(fi) {
+		return
+	}
+	l := flock.New(filepath.Join(name, privateLock), flock.SetFlag(os.O_RDWR))
+	free, err := l.TryLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		os.Remove(name) // fails unless it is empty
+		return
+	}
+	if err != nil || !free {
+		return
+	}
+	os.RemoveAll(name)
+	l.Unlock()
+}
