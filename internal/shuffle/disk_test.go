@@ -153,3 +153,33 @@ func (p *diskPending) Abort() {
 	}
 	p.done = true
 }
+
+// TestRunsAreWhereTheyAreTold spills and merges runs in a directory on HDFS.
+func TestRunsAreWhereTheyAreTold(t *testing.T) {
+	const dir = "hdfs://nn:8020/trails/tmp"
+	d := newDisk(0)
+	s, err := New(Config{FS: d, Dir: dir, Memory: MinMemory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20_000 {
+		if err := s.Shard(0).Add(t.Context(), 0, fmt.Appendf(nil, "row-%05d", i), 0, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d.count("run-") == 0 || d.count("merge-") == 0 {
+		t.Errorf("there are %d runs, and %d merged ones; want some of both", d.count("run-"), d.count("merge-"))
+	}
+	for name := range d.files {
+		if !strings.HasPrefix(name, dir+"/") {
+			t.Errorf("a run is %s, want it in %s", name, dir)
+		}
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.checkClean(t)
+}

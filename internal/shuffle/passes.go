@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
+
+	"usertrail/internal/dfs"
 )
 
 // minFanIn and maxFanIn bound how many runs are read at once. Fewer than
@@ -37,7 +38,7 @@ func (s *Sorter) mergeRuns(ctx context.Context) error {
 
 // mergeOnce merges runs into one and removes them.
 func (s *Sorter) mergeOnce(ctx context.Context, runs []*run) (*run, error) {
-	name := path.Join(s.cfg.Dir, fmt.Sprintf("merge-%05d", s.begun))
+	name := dfs.Join(s.cfg.Dir, fmt.Sprintf("merge-%05d", s.begun))
 	s.begun++
 	s.merged = append(s.merged, name)
 	merged, err := s.writeMerged(ctx, name, runs)

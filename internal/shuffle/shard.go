@@ -3,7 +3,6 @@ package shuffle
 import (
 	"context"
 	"fmt"
-	"path"
 
 	"usertrail/internal/dfs"
 )
@@ -156,7 +155,7 @@ func (s *Shard) cursor(part int) cursor {
 // spill sorts what the shard holds, writes it as one run and forgets it.
 func (s *Shard) spill(ctx context.Context) error {
 	s.group()
-	name := path.Join(s.dir, fmt.Sprintf("run-%03d-%05d", s.id, s.begun))
+	name := dfs.Join(s.dir, fmt.Sprintf("run-%03d-%05d", s.id, s.begun))
 	s.begun++
 	s.spilled = append(s.spilled, name)
 	r, err := s.writeRun(ctx, name)
