@@ -244,6 +244,9 @@ func (p *publisher) current() error {
 	for i := range p.pieces {
 		for n := range p.pieces[i].Inputs {
 			in := &p.pieces[i].Inputs[n]
+			if err := p.sameJob(in.Rel); err != nil {
+				return err
+			}
 			loaded := 0
 			for _, old := range p.ledgers.byPath[in.Rel] {
 				if old.Offsets == nil {

@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
@@ -436,5 +437,99 @@ func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 		if want := []string{"a,11", "b,1", "c,11"}; !slices.Equal(got, want) {
 			t.Errorf("by %s the users are %q, want %q", what, got, want)
 		}
+	}
+}
+
+// noRemoval is files of which begun.json is not removed, as by a process that was killed
+// before.
+type noRemoval struct{ dfs.FS }
+
+func (f noRemoval) Remove(ctx context.Context, name string) error {
+	if dfs.Base(name) == "begun.json" {
+		return dfstest.ErrInjected
+	}
+	return f.FS.Remove(ctx, name)
+}
+
+// TestWhatWasBegunEndsWithItsLoad kills a load of puts between its commit and its end. The
+// next load, of whatever, ends it, and the rolls are asked again.
+func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
+	p := newPort(t)
+	store := p.connect(noRemoval{local.New()})
+	defer store.Close()
+	cfg := p.config("2014-09-01", "2014-09-01")
+	cfg.Store, cfg.Mode = store, bulkload.Put
+	if _, err := bulkload.Run(t.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("a load that cannot end: %v", err)
+	}
+	begun := filepath.Join(p.dir, "catalog/begun.json")
+	if _, err := os.Stat(begun); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(begun); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("begun.json: %v, want none", err)
+	}
+	if !p.byRolls() {
+		t.Error("the rolls are not asked")
+	}
+	p.namesAll("after a load that was killed at its end, and another")
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-02", 1); !errors.Is(err, bulkload.ErrNothing) {
+		t.Errorf("both again: %v, want ErrNothing", err)
+	}
+}
+
+// TestAnotherJobDoesNotGoOn kills a load of puts, and corrects the job. Cells of both jobs
+// would be in the table, so whatever loads the file by the new one is refused.
+func TestAnotherJobDoesNotGoOn(t *testing.T) {
+	p := newPort(t)
+	p.jobIs(twoKinds)
+	pieces, err := p.cut(local.New(), bulkload.Put, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := twoKinds
+	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
+	ctx, kill := context.WithCancel(t.Context())
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "Multi" {
+			kill()
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.puts(ctx, "2014-09-01", "2014-09-01", 1); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+	before := p.cells()
+
+	p.jobIs(right)
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a load that was killed") {
+			t.Errorf("%s: %v, want ErrRequest that names the file", what, err)
+		}
+	}
+	_, err = p.puts(t.Context(), "2014-09-01", "2014-09-01", 1)
+	refused("load", err)
+	_, err = p.run(local.New())
+	refused("load by HFiles", err)
+	_, err = p.cut(local.New(), bulkload.Put, 1<<30)
+	refused("plan", err)
+	_, err = p.doPiece(t.Context(), local.New(), &pieces[0])
+	refused("run-piece", err)
+	if got := p.cells(); !slices.Equal(got, before) {
+		t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
+	}
+
+	// The other day's file goes in, and by the job as it was this one too.
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Error(err)
+	}
+	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
+	if r, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || r.Loaded != 3 {
+		t.Errorf("by the job as it was: %+v, %v; want 3 records loaded", r.Counts, err)
 	}
 }

@@ -157,6 +157,14 @@ func (w *pieceWorker) work(ctx context.Context) (report *manifest.Report, err er
 	if err := w.settleMode(ctx, w.result.Bytes); err != nil {
 		return nil, err
 	}
+	if err := w.takeUp(ctx); err != nil {
+		return nil, err
+	}
+	for _, in := range inputs {
+		if err := w.sameJob(in.Rel); err != nil {
+			return nil, err
+		}
+	}
 	if w.putter != nil && w.seeks(inputs) {
 		// What is put of records that repeat cannot be taken back, so no other load may
 		// bring some meanwhile.

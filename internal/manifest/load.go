@@ -53,7 +53,17 @@ type Input struct {
 	SameAs string `json:"same_as,omitempty"` // the file of the same bytes that was loaded
 	// Offsets are those of replayed records: of the file, only they were loaded.
 	Offsets []int64 `json:"offsets,omitzero"`
+	// Job is the digest of the job by which a file of Begun was being put. A ledger has
+	// its own, and a file of an older program none.
+	Job string `json:"job,omitempty"`
 	Counts
+}
+
+// Holds says whether l has all that was to be loaded of a delivered file.
+func (l *Load) Holds(of *Input) bool {
+	return slices.ContainsFunc(l.Inputs, func(in Input) bool {
+		return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil && in.Part.Covers(of.Part)
+	})
 }
 
 // A Part is a span of dates and some behaviours of a file that holds more.
@@ -119,7 +129,7 @@ func (c Counts) Check() error {
 type Begun struct {
 	Version int `json:"version"`
 	// Inputs are delivered files whose records were being put. Of each, the path,
-	// behaviour, number, size, time of change and digest are known.
+	// behaviour, number, size, time of change, digest and job are known.
 	Inputs []Input  `json:"inputs"`
 	Rolls  []Rolled `json:"rolls,omitempty"`
 	Alone  bool     `json:"alone,omitempty"` // that of Table, as it was before the first record

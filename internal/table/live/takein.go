@@ -120,10 +120,33 @@ func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 			finished = append(finished, h.Load)
 		}
 	}
+	if err == nil {
+		err = t.finishHeld(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return finished, t.Sweep(ctx, t.family)
+}
+
+// finishHeld forgets what was begun and is in a ledger: its load was killed after the
+// commit.
+func (t *Table) finishHeld(ctx context.Context) error {
+	left, err := t.Left(ctx)
+	if err != nil || len(left.Inputs)+len(left.Rolls) == 0 {
+		return err
+	}
+	ledgers, err := t.Ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	held := slices.DeleteFunc(slices.Clone(left.Inputs), func(begun manifest.Input) bool {
+		return !slices.ContainsFunc(ledgers, func(l *manifest.Load) bool { return l.Holds(&begun) })
+	})
+	if err := t.Finish(ctx, held); err != nil {
+		return err
+	}
+	return t.lookAgain(ctx)
 }
 
 // checkStaging refuses a staging directory that cannot be one of the table: it is going
