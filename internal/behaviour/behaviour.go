@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Limits of a schema. A set of kinds is one 64-bit word, and a behaviour ID
@@ -113,8 +114,35 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 		}
 		old.Fields = fields
 	}
+	if err := s.sameCase(next); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(out.Kinds, func(a, b Kind) int { return int(a.ID) - int(b.ID) })
 	return out, out.Validate()
+}
+
+// Fold returns the name that a column has for readers which ignore case, as DuckDB and
+// Spark do. Names with one Fold cannot be in one result.
+func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+
+// sameCase reports a field of next that differs only in case from one of s. What s has is
+// not compared with itself: tables of older programs may have such fields.
+func (s *Schema) sameCase(next *Schema) error {
+	have := map[string]string{} // a field by its Fold
+	exact := map[string]bool{}
+	for _, k := range s.Kinds {
+		for _, f := range k.Fields {
+			have[Fold(f.Name)], exact[f.Name] = f.Name, true
+		}
+	}
+	for _, k := range next.Kinds {
+		for _, f := range k.Fields {
+			if was, ok := have[Fold(f.Name)]; ok && !exact[f.Name] {
+				return fmt.Errorf("behaviour %s: field %s: the table has %s, which differs only in case: call the field %s, or give it another name", k.Name, f.Name, was, was)
+			}
+		}
+	}
+	return nil
 }
 
 // mergeFields keeps the table's fields in their order, so that the first one,
@@ -135,7 +163,8 @@ func mergeFields(old, next []Field) ([]Field, error) {
 
 var name = regexp.MustCompile(`^[\p{L}][\p{L}\p{N}_]*$`)
 
-// Reserved are the columns that every trail has; no field may be called so.
+// Reserved are the columns that every trail has; no field may be called so. A job's fields
+// may not differ from them only in case either.
 var Reserved = []string{"user_id", "date", "time", "behaviour", "id"}
 
 // Validate reports the first thing that keeps s from being a schema.

@@ -181,3 +181,30 @@ func TestMergeRefusesToChange(t *testing.T) {
 		}
 	}
 }
+
+// TestATableKeepsTheCaseOfItsFields: what an older program has made stays as it is, and no
+// field joins it that differs only in case.
+func TestATableKeepsTheCaseOfItsFields(t *testing.T) {
+	kind := func(id uint16, name string, fields ...string) behaviour.Kind {
+		k := behaviour.Kind{ID: id, Name: name}
+		for _, f := range fields {
+			k.Fields = append(k.Fields, behaviour.Field{Name: f, Type: behaviour.String})
+		}
+		return k
+	}
+	table := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{kind(1, "play", "ID", "Price", "price"), kind(2, "order", "Größe")}}
+	if err := table.Validate(); err != nil {
+		t.Errorf("a table of an older program: %v", err)
+	}
+	for _, next := range []behaviour.Kind{kind(1, "play", "ID", "price", "more"), kind(2, "order", "Price"), kind(3, "visit", "Größe", "new")} {
+		if _, err := table.Merge(&behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{next}}); err != nil {
+			t.Errorf("%v: %v", next, err)
+		}
+	}
+	for _, next := range []behaviour.Kind{kind(1, "play", "PRICE"), kind(2, "order", "größe"), kind(3, "visit", "Id")} {
+		_, err := table.Merge(&behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{next}})
+		if err == nil || !strings.Contains(err.Error(), "differs only in case") || !strings.Contains(err.Error(), next.Fields[0].Name) {
+			t.Errorf("%v: %v, want an error that names the field", next, err)
+		}
+	}
+}

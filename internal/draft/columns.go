@@ -257,7 +257,7 @@ func fieldNameOf(name string) string {
 	if !letter.MatchString(string([]rune(f)[:1])) {
 		f = "f_" + f
 	}
-	if slices.Contains(behaviour.Reserved, f) {
+	if slices.ContainsFunc(behaviour.Reserved, func(r string) bool { return behaviour.Fold(r) == behaviour.Fold(f) }) {
 		f += "_"
 	}
 	return f

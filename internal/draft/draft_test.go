@@ -2,6 +2,7 @@ package draft_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -112,4 +113,46 @@ func sparse(lines []string) string {
 		lines = append(slices.Clone(lines[:4]), fmt.Sprintf("(%d lines)", len(lines)))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// TestADraftTellsColumnsApart drafts a job of columns that differ from ours, or from those
+// of another behaviour, only in case.
+func TestADraftTellsColumnsApart(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"2014-09-01/play.csv":  "UserID,Time,ID,Date,Price\na,2014-09-01 10:00:00,7,monday,1.5\nb,2014-09-01 11:00:00,8,monday,2.5\n",
+		"2014-09-01/order.csv": "UserID,Time,price,PRICE\na,2014-09-01 10:00:00,1.5,x\nb,2014-09-01 11:00:00,2.5,y\n",
+	} {
+		name = filepath.Join(dir, "logs", name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := makeDraft(t, dir)
+	if d.Problem != nil || d.Bad != 0 {
+		t.Fatalf("%v, %+v\n%s", d.Problem, d.Summary, d.Text)
+	}
+	j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, k := range j.Schema.Kinds {
+		for _, f := range k.Fields {
+			names[f.Name] = true
+		}
+	}
+	folds := map[string]bool{}
+	for name := range names {
+		folds[strings.ToLower(name)] = true
+	}
+	if len(folds) != len(names) || !names["ID_"] || !names["Date_"] || names["ID"] || names["Date"] {
+		t.Errorf("the fields are %v\n%s", names, d.Text)
+	}
+	if n := strings.Count(strings.Join(records(t, j), "\n"), "bad: "); n > 0 {
+		t.Errorf("%d records are bad", n)
+	}
 }

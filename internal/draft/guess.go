@@ -80,6 +80,7 @@ func guess(cfg Config, f found, a *arrangement, samples []*sample) *guessed {
 	} else {
 		g.byPath(cfg, named)
 	}
+	g.agreeCase()
 	g.agreeTypes()
 	g.guessZone(cfg)
 	g.guessSlack()
@@ -349,10 +350,10 @@ func kindNames(texts []string) []string {
 // unlike is name, with a number where it is seen already.
 func unlike(name string, seen map[string]bool) string {
 	out := name
-	for n := 2; seen[out]; n++ {
+	for n := 2; seen[behaviour.Fold(out)]; n++ {
 		out = fmt.Sprintf("%s_%d", name, n)
 	}
-	seen[out] = true
+	seen[behaviour.Fold(out)] = true
 	return out
 }
 
@@ -401,6 +402,22 @@ func (k *kind) read(g *guessed, s *sheet, kindAt int) {
 	}
 	if g.format.syntax == record.JSONL {
 		g.nulls = nil
+	}
+}
+
+// agreeCase gives fields of several behaviours that differ only in case one name: that of
+// the first.
+func (g *guessed) agreeCase() {
+	names := map[string]string{}
+	for i := range g.kinds {
+		for j := range g.kinds[i].fields {
+			f := &g.kinds[i].fields[j]
+			fold := behaviour.Fold(f.name)
+			if _, ok := names[fold]; !ok {
+				names[fold] = f.name
+			}
+			f.name = names[fold]
+		}
 	}
 }
 

@@ -42,7 +42,10 @@ func (b *builder) readBehaviours(root object) {
 		all.wrong("%d behaviours: at most %d in one table", len(entries), behaviour.MaxKinds)
 	}
 	user, time := root.get("user"), root.get("time")
-	seen := kindsSeen{ids: map[uint16]string{}, paths: map[string]string{}, types: map[string]fieldSeen{}}
+	seen := kindsSeen{ids: map[uint16]string{}, paths: map[string]string{}, types: map[string]fieldSeen{}, folds: map[string]string{}}
+	for _, name := range behaviour.Reserved {
+		seen.folds[behaviour.Fold(name)] = name
+	}
 	for _, e := range entries {
 		if !name.MatchString(e.name) {
 			e.wrong("a behaviour's name is a letter, then letters, digits and _")
@@ -59,6 +62,7 @@ type kindsSeen struct {
 	ids   map[uint16]string    // behaviour by ID
 	paths map[string]string    // behaviour by text in a path
 	types map[string]fieldSeen // type by name of field
+	folds map[string]string    // name of a field, or one of behaviour.Reserved, by its Fold
 }
 
 type fieldSeen struct {
@@ -138,6 +142,9 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 		e.wrong("every trail has a column %s of its own: give the field another name and say column: %s", e.name, e.name)
 		return f, record.Column{}, false
 	}
+	if !seen.tellApart(e) {
+		return f, record.Column{}, false
+	}
 	typ, c := e.value, record.Column{Name: e.name}
 	var format value
 	if e.isObject() {
@@ -157,6 +164,24 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 		seen.types[f.Name] = fieldSeen{of, f.Type}
 	}
 	return f, c, true
+}
+
+// tellApart refuses a field whose name differs only in case from another column of a
+// result: DuckDB would read the wrong one, and Spark none.
+func (seen *kindsSeen) tellApart(e entry) bool {
+	fold := behaviour.Fold(e.name)
+	was, ok := seen.folds[fold]
+	switch {
+	case !ok:
+		seen.folds[fold] = e.name
+	case slices.Contains(behaviour.Reserved, was):
+		e.wrong("every trail has a column %s of its own, which differs only in case, and DuckDB and Spark ignore case: give the field another name and say column: %s", was, e.name)
+		return false
+	case was != e.name:
+		e.wrong("it differs from the field %s only in case, and DuckDB and Spark ignore case: call it %s, or give it another name, and say column: %s", was, was, e.name)
+		return false
+	}
+	return true
 }
 
 func readType(v value, s string) behaviour.Type {
