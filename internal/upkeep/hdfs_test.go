@@ -1,15 +1,25 @@
 package upkeep_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/clustertest"
 	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/hdfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/hadoopconf"
+	"usertrail/internal/job"
+	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
 	"usertrail/internal/upkeep"
 )
@@ -47,4 +57,82 @@ func TestUpkeepOfATableOnHDFS(t *testing.T) {
 		t.Error("who had it open before both has another answer")
 	}
 	h.sameAnswers(t, "after the drop", "trails", "control", h.half())
+}
+
+// TestAHashedTableOnHDFS compacts a table whose rolls are sorted in files, since its users
+// come in another order than its rows.
+func TestAHashedTableOnHDFS(t *testing.T) {
+	c := clustertest.Get(t)
+	h := newHouse(t, testworld.World(8, 10))
+	h.place = c.HDFS(t)
+	h.fs = dfs.NewMux(map[string]dfs.FS{
+		"":          local.New(),
+		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
+	})
+	compactHashed(t, h)
+}
+
+// TestAHashedTableSortsItsRolls is TestAHashedTableOnHDFS without HDFS.
+func TestAHashedTableSortsItsRolls(t *testing.T) {
+	testkit.OnlyAll(t, "TestRunsAreWhereTheyAreTold of package shuffle")
+	compactHashed(t, newHouse(t, testworld.World(8, 10)))
+}
+
+// compactHashed loads two days of many users, and compacts them.
+func compactHashed(t *testing.T, h *house) {
+	t.Helper()
+	t.Chdir(h.dir)
+	const text = `
+logs: {path: "logs/{date}/{behaviour}.csv"}
+layout: hashed
+user: user
+behaviours: {play: {id: 1, fields: {seconds: int64}}}
+`
+	var err error
+	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	h.job.Table.Regions = 1
+	for day := 1; day <= 2; day++ {
+		var b bytes.Buffer
+		b.WriteString("user,time,seconds\n")
+		for user := range 120_000 {
+			fmt.Fprintf(&b, "user-%07d,2014-09-%02d 10:00:00,1\n", user, day)
+		}
+		if err := os.Mkdir(filepath.Join(h.dir, "logs", fmt.Sprintf("2014-09-%02d", day)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(h.dir, "logs", fmt.Sprintf("2014-09-%02d", day), "play.csv"), b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cfg := bulkload.Config{FS: h.fs, Job: h.job, Store: h.store("hashed"), Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "sorted")}
+		cfg.Span.From, cfg.Span.To = behaviour.DateOf(2014, 9, day), behaviour.DateOf(2014, 9, day)
+		if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spy := &spilled{FS: h.fs}
+	cfg := h.upkeep("hashed")
+	cfg.FS = spy
+	if done, err := upkeep.Compact(t.Context(), cfg); err != nil || done.After != 1 {
+		t.Fatalf("%+v, %v; want one file", done, err)
+	}
+	if spy.runs.Load() == 0 {
+		t.Error("no run was spilled")
+	}
+	h.verified(t, "after it was compacted", "hashed")
+	if _, err := os.Stat("hdfs:"); err == nil {
+		t.Error("runs were spilled into the local folder hdfs:")
+	}
+}
+
+// spilled is files that count the sorted runs among them.
+type spilled struct {
+	dfs.FS
+	runs atomic.Int64
+}
+
+func (s *spilled) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
+	s.runs.Add(1)
+	return s.FS.Scratch(ctx, name)
 }
