@@ -64,6 +64,9 @@ func Import(ctx context.Context, cfg ImportConfig) (r Result, err error) {
 	if err := i.target.Extend(cfg.From.Info().Schema); err != nil {
 		return i.result, fmt.Errorf("%w: the schema of %s does not fit: %w", ErrRequest, cfg.From.Info().Address, err)
 	}
+	if err := i.sameOrder(); err != nil {
+		return i.result, err
+	}
 	todo, err := i.choose(ctx)
 	if err != nil {
 		return i.result, err
@@ -120,6 +123,20 @@ func (i *importer) checkFamily(ctx context.Context, needs layout.Traits) error {
 	}
 	checks := c.Check(ctx, precheck.Load{HFiles: true, Locked: true, Traits: needs})
 	return precheck.Failure(slices.DeleteFunc(checks, func(c precheck.Check) bool { return c.Name != precheck.FamilyFit }))
+}
+
+// sameOrder refuses a source that has the fields of a behaviour in another order than the
+// target.
+func (i *importer) sameOrder() error {
+	from, to := i.cfg.From.Info(), i.target.Info()
+	k, n := misplaced(from.Schema, to.Schema)
+	if k < 0 {
+		return nil
+	}
+	kind := from.Schema.Kinds[k]
+	there, _ := to.Schema.KindByID(kind.ID)
+	return fmt.Errorf("%w: behaviour %s: field %d is %s in %s, and %s in %s: cells say by its place which field a value is of: load %s from the logs instead",
+		ErrRequest, kind.Name, n+1, kind.Fields[n].Name, from.Address, to.Schema.Kinds[there].Fields[n].Name, to.Address, to.Address)
 }
 
 // choose returns the ledgers of the loads that are not in the target.

@@ -182,6 +182,11 @@ func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error
 			}
 		}
 	}
+	if r.Schema != nil {
+		if k, f := misplaced(r.Schema, p.schema); k >= 0 {
+			return fmt.Sprintf("field %s of %s has another place in the table, by a load that came meanwhile", r.Schema.Kinds[k].Fields[f].Name, r.Schema.Kinds[k].Name), nil
+		}
+	}
 	if n := p.overtaken(r); n != 0 && p.pieces[0].Mode == HFile {
 		return fmt.Sprintf("load %d brought records that its own may repeat", n), nil
 	}

@@ -27,3 +27,22 @@ func kindMap(from, to *behaviour.Schema) []mapped {
 	}
 	return out
 }
+
+// misplaced finds a field of from that has another place in to, or none; kind is -1 if there
+// is no such field. Cells that were made by from cannot be
+// read by to then: in some layouts a value's place says of which field it is, and in others
+// a kind's first field marks a record.
+func misplaced(from, to *behaviour.Schema) (kind, field int) {
+	for i, k := range from.Kinds {
+		var there []behaviour.Field
+		if j, ok := to.KindByID(k.ID); ok {
+			there = to.Kinds[j].Fields
+		}
+		for f := range k.Fields {
+			if f >= len(there) || there[f].Name != k.Fields[f].Name {
+				return i, f
+			}
+		}
+	}
+	return -1, 0
+}

@@ -269,6 +269,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 	}
 	r := &manifest.Report{
 		Piece: b.piece.Piece, Days: done.days.list(b.schema), Regions: done.days.cut(b.points), Files: done.files, Inputs: []manifest.Outcome{},
+		Schema: b.schema,
 	}
 	var good []manifest.Input
 	for _, in := range b.inputs {

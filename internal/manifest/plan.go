@@ -1,5 +1,7 @@
 package manifest
 
+import "usertrail/internal/behaviour"
+
 // A Plan is a load that was cut into pieces, as long as they are not committed. Which
 // pieces there are stands in their lines alone.
 type Plan struct {
@@ -31,6 +33,9 @@ type Report struct {
 	// Seen is how many loads the table had when it was searched for records that
 	// repeat; 0 where it was not.
 	Seen int `json:"seen,omitempty"`
+	// Schema is the one that the cells were made by; nil of a report that was written before
+	// reports told it.
+	Schema *behaviour.Schema `json:"schema,omitempty"`
 }
 
 func (r *Report) version() int { return r.Version }

@@ -43,6 +43,7 @@ type scratch struct {
 	spans []span
 	whole []byte // the record
 	arena []byte
+	vals  [][]byte // of rec; not rec's own, which a Sink may have replaced
 	rec   behaviour.Record
 }
 
@@ -362,12 +363,12 @@ func (p *Parser) when(k *plan) (Reason, error) {
 }
 
 func (p *Parser) fields(k *plan) (Reason, error) {
-	p.rec.Values = p.rec.Values[:0]
+	p.vals = p.vals[:0]
 	for i := range k.fields {
 		f := &k.fields[i]
 		text := p.take(&f.source)
 		if text == nil {
-			p.rec.Values = append(p.rec.Values, nil)
+			p.vals = append(p.vals, nil)
 			continue
 		}
 		v, ok := p.value(f, text)
@@ -375,8 +376,9 @@ func (p *Parser) fields(k *plan) (Reason, error) {
 			t := p.format.Schema.Kinds[k.kind].Fields[i].Type
 			return WrongType, fmt.Errorf("field %s: %q is no %s", f.name, short(text), t)
 		}
-		p.rec.Values = append(p.rec.Values, v)
+		p.vals = append(p.vals, v)
 	}
+	p.rec.Values = p.vals
 	return "", nil
 }
 

@@ -361,3 +361,40 @@ func TestZoneOfDates(t *testing.T) {
 		`keep 51: play "u1" 2014-09-01T16:00:00 2014-09-02 title="A" seconds="1"`,
 		`keep 78: play "u1" 2014-09-02T00:00:00 2014-09-02 title="A" seconds="1"`)
 }
+
+// A remapping is a sink that gives each record other values: its own slice, the last
+// value first.
+type remapping struct {
+	values [][]byte
+	got    []string
+}
+
+func (s *remapping) Keep(r *behaviour.Record) error {
+	s.values = s.values[:0]
+	for i := range r.Values {
+		s.values = append(s.values, r.Values[len(r.Values)-1-i])
+	}
+	r.Values = s.values
+	s.got = append(s.got, string(bytes.Join(r.Values, []byte(" "))))
+	return nil
+}
+
+func (s *remapping) Skip() error          { return nil }
+func (s *remapping) Reject(*Reject) error { return nil }
+
+// TestSinksMayKeepValuesOfTheirOwn: what Keep makes of one record has no part in the next.
+func TestSinksMayKeepValuesOfTheirOwn(t *testing.T) {
+	p, err := NewParser(plays(), playFile("a"), []string{"user", "time", "title", "seconds"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := new(remapping)
+	text := "u1,2014-09-01 10:00:00,AA,77\nu1,2014-09-01 10:00:00,BB,88\nu1,2014-09-01 10:00:00,CC,99\n"
+	if err := p.Parse(Chunk{Data: []byte(text), Line: 1}, s); err != nil {
+		t.Fatal(err)
+	}
+	number := func(n int64) string { return string(behaviour.AppendInt64(nil, n)) }
+	if want := []string{number(77) + " AA", number(88) + " BB", number(99) + " CC"}; !slices.Equal(s.got, want) {
+		t.Errorf("the values are %q, want %q", s.got, want)
+	}
+}

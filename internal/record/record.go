@@ -89,7 +89,8 @@ type Chunk struct {
 // Parse, which returns it as it is.
 type Sink interface {
 	// Keep takes a good record, of which Record.ID is the offset in the file's
-	// text. The record and its bytes are valid until Keep returns.
+	// text. The record and its bytes are valid until Keep returns. Keep may change the
+	// record, and give it other Values.
 	Keep(*behaviour.Record) error
 	// Skip counts a record of a behaviour that the job does not name.
 	Skip() error
