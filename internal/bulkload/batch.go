@@ -101,8 +101,8 @@ func pointsOf(regions []split.Region) split.Points {
 }
 
 // judge decides, file by file, what is to be loaded now that all is known of it:
-// nothing of a file that broke off, has too many bad records, or has the bytes
-// of another that is in.
+// nothing of a file that broke off, has too many bad records, or has nothing but what
+// copies of it brought.
 func (b *batch) judge(ctx context.Context) error {
 	for _, in := range b.inputs {
 		if in.replay != nil {
@@ -126,8 +126,12 @@ func (b *batch) judge(ctx context.Context) error {
 		if !b.judged(in) || !in.whole() {
 			continue
 		}
-		holds := content{in.sha, b.behaviour(in)}
-		if b.ledgers.same(holds, in) {
+		if b.piece != nil {
+			b.hasCopies(in, in.planned.of(in.sha))
+		} else {
+			b.findCopies(in)
+		}
+		if in.sameAs != "" {
 			c.Duplicate, c.Loaded = c.Loaded, 0
 		}
 	}
@@ -296,9 +300,10 @@ func (l *load) count(ledger *manifest.Load) {
 func (b *batch) ledger(in *input) manifest.Input {
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: b.behaviour(in), Number: in.number, Size: in.Size, Modified: in.Modified,
-		SHA256: in.sha, Part: in.part, SameAs: in.sameAs, Counts: in.counts,
+		SHA256: in.sha, Part: in.part, Dates: b.dates(in), SameAs: in.sameAs, Counts: in.counts,
 	}
 	if in.replay != nil {
+		out.Dates = nil
 		slices.Sort(in.offsets)
 		out.Offsets = append([]int64{}, in.offsets...)
 	}

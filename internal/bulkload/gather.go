@@ -88,7 +88,7 @@ func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSin
 			continue
 		}
 		r.ID = int64(it.Seq())
-		if it.Repeats() {
+		if it.Repeats() || g.copied(g.inputs[in], r.Date, r.Kind) {
 			g.repeated[in]++
 			continue
 		}

@@ -54,8 +54,9 @@ type PieceInput struct {
 	Number    uint32           `json:"number"`
 	Part      *manifest.Part   `json:"part,omitempty"`
 	Covered   []*manifest.Part `json:"covered,omitempty"`
-	SameAs    string           `json:"same_as,omitempty"` // the file that has its bytes
-	SHA256    string           `json:"sha256,omitempty"`  // where it is the same as another
+	SameAs    string           `json:"same_as,omitempty"` // the first of its copies, if they have all that is asked for
+	Copies    []Copy           `json:"copies,omitempty"`  // that are in the table, or come before it in the plan
+	SHA256    string           `json:"sha256,omitempty"`  // where it has copies
 	Range     *manifest.Range  `json:"range,omitempty"`   // that alone is read
 	Cuts      []int64          `json:"cuts,omitempty"`    // where the ranges of the file begin: only digests are made
 }
@@ -172,7 +173,7 @@ func (l *load) inputsOf(p *Piece) ([]*input, error) {
 				return nil, fmt.Errorf("%w: the job of the piece has no behaviour %q", ErrRequest, f.Behaviour)
 			}
 		}
-		in := &input{number: f.Number, part: f.Part, covered: slices.Clone(f.Covered), only: f.Range, cuts: f.Cuts}
+		in := &input{number: f.Number, part: f.Part, covered: slices.Clone(f.Covered), only: f.Range, cuts: f.Cuts, planned: f.plannedCopies()}
 		in.Path, in.Rel, in.Date, in.Kind, in.Size, in.Modified = f.Path, f.Rel, f.Date, kind, f.Size, f.Modified
 		out = append(out, in)
 	}
@@ -185,8 +186,8 @@ func (l *load) pieceInput(in *input) PieceInput {
 		Path: in.Path, Rel: in.Rel, Date: in.Date, Behaviour: l.behaviour(in), Size: in.Size, Modified: in.Modified,
 		Number: in.number, Part: in.part, Covered: in.covered, SameAs: in.sameAs, Range: in.only, Cuts: in.cuts,
 	}
-	if in.sameAs != "" {
-		f.SHA256 = in.sha
+	if len(in.copies) > 0 {
+		f.Copies, f.SHA256 = in.copies, in.sha
 	}
 	return f
 }

@@ -132,8 +132,8 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 	return folder.Begin(ctx, plan)
 }
 
-// findSame marks the files whose bytes another has, in the table or among them. Only
-// those of equal size are looked into.
+// findSame finds the copies of each file, in the table or among the files. Only those of
+// equal size are looked into.
 func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 	type like struct {
 		size      int64
@@ -157,7 +157,7 @@ func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 		if in.sha, err = p.digest(ctx, in.Path); err != nil {
 			return err
 		}
-		p.ledgers.same(content{in.sha, p.behaviour(in)}, in)
+		p.findCopies(in)
 	}
 	return nil
 }
@@ -320,14 +320,4 @@ func (k *ledgers) hold(p *manifest.Plan) bool {
 	return !slices.ContainsFunc(p.Inputs, func(f manifest.PlannedFile) bool {
 		return !slices.ContainsFunc(k.byPath[f.Path], func(in *manifest.Input) bool { return in.Offsets == nil && in.Part.Covers(f.Part) })
 	})
-}
-
-// same marks a file whose content another has, or remembers that it has it.
-func (k *ledgers) same(holds content, in *input) bool {
-	if same := k.bySHA[holds]; same != "" && same != in.Rel {
-		in.sameAs = same
-		return true
-	}
-	k.bySHA[holds] = in.Rel
-	return false
 }

@@ -39,9 +39,11 @@ type input struct {
 	covered []*manifest.Part // what of it is in the table already
 	only    *manifest.Range  // what of it is read; nil is all
 	cuts    []int64          // where its ranges begin, if only digests are to be made
+	planned plannedCopies    // of a piece
 
 	// Of a replay:
 	replay  []badRecord    // the corrected records
+	names   []string       // paths, below the logs' root, of it and its copies
 	done    map[int64]bool // offsets of those replayed, here or before
 	offsets []int64        // of those that are good now
 
@@ -108,23 +110,16 @@ func (l *load) learn(ctx context.Context) error {
 type ledgers struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
-	bySHA   map[content]string         // path of the file that was loaded with it
+	copies  map[content][]Copy         // the files that were loaded with it, the oldest first
 	numbers map[uint32]string          // path
 	plans   map[string]int             // numbers of the loads that were made of pieces
 	begun   map[string]*manifest.Input // by path: those that no load holds, with cells in the table
 	planned map[string]uint32          // by path: numbers of files that no load holds and a plan does
 }
 
-// content is what a delivered file holds. Two behaviours' files of the same bytes
-// are not the same: who was new on a day may be just who played.
-type content struct {
-	sha       string
-	behaviour string // of its path
-}
-
 func newLedgers(loads []*manifest.Load) *ledgers {
 	k := &ledgers{
-		byPath: map[string][]*manifest.Input{}, bySHA: map[content]string{}, numbers: map[uint32]string{}, plans: map[string]int{},
+		byPath: map[string][]*manifest.Input{}, copies: map[content][]Copy{}, numbers: map[uint32]string{}, plans: map[string]int{},
 		begun: map[string]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	k.loads = loads
@@ -143,7 +138,7 @@ func (k *ledgers) add(in *manifest.Input) {
 	k.byPath[in.Path] = append(k.byPath[in.Path], in)
 	k.numbers[in.Number] = in.Path
 	if in.SameAs == "" && in.Offsets == nil {
-		k.bySHA[content{in.SHA256, in.Behaviour}] = in.Path
+		k.remember(content{in.SHA256, in.Behaviour}, copyOf(in))
 	}
 }
 

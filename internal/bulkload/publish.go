@@ -274,6 +274,7 @@ func (p *publisher) current() error {
 func (p *publisher) judgeAll() error {
 	type file struct {
 		day behaviour.Date
+		in  *PieceInput
 		*manifest.Outcome
 	}
 	var all []file
@@ -287,7 +288,7 @@ func (p *publisher) judgeAll() error {
 			case in.Cuts != nil:
 				o = p.join(in, o, parts[in.Rel])
 			}
-			all = append(all, file{in.day(), o})
+			all = append(all, file{in.day(), in, o})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b file) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.Path, b.Path)) })
@@ -297,15 +298,16 @@ func (p *publisher) judgeAll() error {
 			continue
 		}
 		holds := content{f.SHA256, f.Behaviour}
-		same := p.ledgers.bySHA[holds]
-		switch {
-		case f.SameAs == "" && same != "" && same != f.Path:
-			return fmt.Errorf("%w: %s has the bytes of %s, which it had not when it was planned: plan again", ErrStale, f.Path, same)
-		case f.SameAs != "" && same == "":
-			p.fail(f.Path, fmt.Errorf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, f.SameAs))
+		planned, now := f.in.plannedCopies().of(f.SHA256), p.ledgers.others(holds, f.Path)
+		if i := slices.IndexFunc(planned, func(c Copy) bool { return !slices.ContainsFunc(now, c.equal) }); i >= 0 {
+			p.fail(f.Path, fmt.Errorf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, planned[i].Path))
 			continue
-		case f.SameAs == "":
-			p.ledgers.bySHA[holds] = f.Path
+		}
+		if i := slices.IndexFunc(now, func(c Copy) bool { return !slices.ContainsFunc(planned, c.equal) }); i >= 0 {
+			return fmt.Errorf("%w: %s has the bytes of %s, which it had not when it was planned: plan again", ErrStale, f.Path, now[i].Path)
+		}
+		if f.SameAs == "" {
+			p.ledgers.remember(holds, copyOf(&f.Input))
 		}
 		p.good = append(p.good, f.Input)
 		p.result.Bytes += f.Size

@@ -155,6 +155,7 @@ type rowPutter struct {
 	days *days
 	sum  tally.Counter
 	had  int64 // records put of the chunk
+	dup  int64 // records of the chunk that a copy of the file brought
 }
 
 func (b *batch) newRowPutter(ctx context.Context, w table.Writer) *rowPutter {
@@ -168,12 +169,13 @@ func (p *rowPutter) put(t task) error {
 	if err := p.open(t); err != nil {
 		return err
 	}
-	p.had = 0
+	p.had, p.dup = 0, 0
 	if err := p.parser.parser.Parse(t.chunk, p); err != nil {
 		return fmt.Errorf("put records of %s: %w", t.in.Path, err)
 	}
 	t.in.mu.Lock()
 	t.in.counts.Loaded += p.had
+	t.in.counts.Duplicate += p.dup
 	t.in.mu.Unlock()
 	return nil
 }
@@ -186,6 +188,10 @@ func (p *rowPutter) Keep(r *behaviour.Record) error {
 	r.ID = column.ID(p.in.number, r.ID)
 	p.remapped(r)
 	if p.sorts(p.in, r.Kind) {
+		return nil
+	}
+	if p.copied(p.in, r.Date, r.Kind) {
+		p.dup++
 		return nil
 	}
 	p.row = p.layout.AppendRow(p.row[:0], p.schema, r)

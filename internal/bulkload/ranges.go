@@ -65,7 +65,7 @@ func (p *planner) whyWhole(in *input, tied func(*input) string) string {
 		return "its cells are put, none before all of it was judged"
 	case tied(in) != "":
 		return "keys of its records must not repeat"
-	case in.sameAs != "":
+	case len(in.copies) > 0:
 		return "it has the bytes of another"
 	}
 	return p.job.Format.WhyWhole(in.Path)

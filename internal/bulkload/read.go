@@ -36,7 +36,8 @@ type state struct {
 	sha    string          // of the range, where that alone is read
 	ranges []string        // digests of all ranges, where these are asked for
 	lines  int64           // that end in the range
-	sameAs string
+	copies []Copy          // of the file, in the table already
+	sameAs string          // the first of them, if they have all that is asked for
 	bad    *quarantine
 }
 

@@ -119,6 +119,9 @@ func (l *load) replayed(bad []badRecord) ([]*input, error) {
 			byPath[path] = in
 			out = append(out, in)
 		}
+		if !slices.Contains(in.names, r.Path) {
+			in.names = append(in.names, r.Path)
+		}
 		in.replay = append(in.replay, r)
 		l.result.Bytes += int64(len(r.Raw))
 	}
@@ -128,13 +131,23 @@ func (l *load) replayed(bad []badRecord) ([]*input, error) {
 	return out, nil
 }
 
-// original is the path of the file whose bytes the one called path has: what is
-// bad in both is to be loaded once.
+// original is the path of the first file that has the bytes of the one called path: what
+// is bad in both is to be loaded once.
 func (l *load) original(path string) string {
-	if known := l.ledgers.byPath[path]; len(known) > 0 && known[0].SameAs != "" {
-		return known[0].SameAs
+	if copies := l.copiesOf(path); len(copies) > 0 {
+		return copies[0].Path
 	}
 	return path
+}
+
+// copiesOf are the files with the bytes of the one called path that loads brought records
+// of, the oldest first.
+func (l *load) copiesOf(path string) []Copy {
+	known := l.ledgers.byPath[path]
+	if len(known) == 0 {
+		return nil
+	}
+	return l.ledgers.copies[content{known[0].SHA256, known[0].Behaviour}]
 }
 
 // replayInput is the delivered file called path, as the ledgers know it.
@@ -151,13 +164,45 @@ func (l *load) replayInput(path string) (*input, error) {
 	}
 	in := &input{number: old.Number, done: map[int64]bool{}}
 	in.Path, in.Rel, in.Date, in.Kind, in.Size, in.Modified = full, path, date, kind, old.Size, old.Modified
-	in.sha = old.SHA256
-	for _, k := range known {
-		for _, o := range k.Offsets {
-			in.done[o] = true
+	in.sha, in.names = old.SHA256, []string{path}
+	for _, c := range l.copiesOf(path) {
+		if !slices.Contains(in.names, c.Path) {
+			in.names = append(in.names, c.Path)
+		}
+	}
+	for _, name := range in.names {
+		for _, k := range l.ledgers.byPath[name] {
+			for _, o := range k.Offsets {
+				in.done[o] = true
+			}
 		}
 	}
 	return in, nil
+}
+
+// delivered is where in's bytes, or those of a copy, still are as they were loaded.
+func (l *load) delivered(ctx context.Context, in *input) (string, error) {
+	why := fmt.Errorf("%w: %s is gone", job.ErrNoInput, in.Path)
+	for _, name := range in.names {
+		f := job.Input{Path: l.job.Pattern.Root + "/" + name}
+		info, err := l.cfg.FS.Stat(ctx, f.Path)
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		f.Size, f.Modified = info.Size, info.Modified
+		err = l.sameFile(ctx, f, l.ledgers.byPath[name][0])
+		if err == nil {
+			return f.Path, nil
+		}
+		if !errors.Is(err, ErrChanged) {
+			return "", err
+		}
+		why = err
+	}
+	return "", why
 }
 
 // replayFile hands the corrected records out, each as a chunk of its own.
@@ -214,12 +259,18 @@ func (b *batch) header(ctx context.Context, in *input) ([]string, error) {
 	if !b.job.Format.Header || len(b.job.Format.Names) > 0 {
 		return b.job.Format.Names, nil
 	}
-	f, err := b.cfg.FS.Open(ctx, in.Path)
+	path, err := b.delivered(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("replay records of %s: the names of its columns: %w: deliver the corrected records as a file of another name", in.Rel, err)
+	}
+	f, err := b.cfg.FS.Open(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("the names of the columns: %w", err)
 	}
 	defer f.Close()
-	r, err := record.Open(f, in.File(), &b.job.Format)
+	file := in.File()
+	file.Path = path // its ending says how it is compressed
+	r, err := record.Open(f, file, &b.job.Format)
 	if err != nil {
 		return nil, err
 	}

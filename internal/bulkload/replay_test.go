@@ -1,10 +1,14 @@
 package bulkload_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/job"
 )
 
 const withBad = `user,time,title,seconds
@@ -99,4 +103,27 @@ func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
 	y.replay(bulkload.ErrRequest, "2014-09-01/play.csv")
 	y.correct("2014-09-01/play.csv", `{"path"`, `"path"`)
 	y.replay(bulkload.ErrRequest, "2014-09-01/play.csv")
+}
+
+// TestReplayNeedsTheFileThatWasLoaded: the names of the columns come from the delivered
+// file, so it must be what was loaded.
+func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := newYard(t, twoKinds)
+	y.write(name, withBad)
+	y.load(nil, "2014-09-01", "2014-09-01")
+	y.correct(name, "many", "8")
+	y.correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	before := y.trails(true)
+	y.write(name, strings.Replace(withBad, "time,title", "title,time", 1)+"c,2014-09-01 12:00:00,five,5\n")
+	y.replay(bulkload.ErrChanged, name)
+	if err := os.Remove(filepath.Join(y.dir, "logs", name)); err != nil {
+		t.Fatal(err)
+	}
+	y.replay(job.ErrNoInput, name)
+	if got := y.trails(true); !slices.Equal(got, before) {
+		t.Errorf("the table holds %q, want what it held", got)
+	}
+	y.write(name, withBad)
+	y.wantCounts(y.replay(nil, name), 2, 2, 0, 0, 0)
 }

@@ -146,7 +146,7 @@ func (w *pieceWorker) work(ctx context.Context) (report *manifest.Report, err er
 	if err := w.extend(); err != nil {
 		return nil, err
 	}
-	w.ledgers = w.foreseen()
+	w.ledgers = newLedgers(nil)
 	inputs, err := w.inputsOf(w.piece)
 	if err != nil {
 		return nil, err
@@ -223,17 +223,6 @@ func (l *load) openFor(ctx context.Context, p *Piece) error {
 	}
 	l.target = t
 	return err
-}
-
-// foreseen is what the plan found out of files that have the bytes of others.
-func (w *pieceWorker) foreseen() *ledgers {
-	k := newLedgers(nil)
-	for i := range w.piece.Inputs {
-		if in := &w.piece.Inputs[i]; in.SameAs != "" {
-			k.bySHA[content{in.SHA256, in.Behaviour}] = in.SameAs
-		}
-	}
-	return k
 }
 
 // seeks says whether some of the records may repeat others, which are looked for in the

@@ -102,7 +102,7 @@ func (u *userwise) judge() error {
 		if err != nil {
 			return err
 		}
-		if u.inputs[in].dropped() {
+		if u.inputs[in].dropped() || u.copied(u.inputs[in], r.Date, r.Kind) {
 			continue
 		}
 		r.ID = int64(h.seq)

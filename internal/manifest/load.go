@@ -49,8 +49,10 @@ type Input struct {
 	Modified  time.Time `json:"modified"`
 	SHA256    string    `json:"sha256"` // of its bytes as delivered
 	// What of the file the load was asked for; nil is all of it.
-	Part   *Part  `json:"part,omitempty"`
-	SameAs string `json:"same_as,omitempty"` // the file of the same bytes that was loaded
+	Part *Part `json:"part,omitempty"`
+	// Dates are those that its records may have, by the date in its path; nil is any.
+	Dates  *behaviour.Span `json:"dates,omitempty"`
+	SameAs string          `json:"same_as,omitempty"` // the file of the same bytes that was loaded
 	// Offsets are those of replayed records: of the file, only they were loaded.
 	Offsets []int64 `json:"offsets,omitzero"`
 	// Job is the digest of the job by which a file of Begun was being put. A ledger has
