@@ -114,7 +114,7 @@ func (b *batch) judge(ctx context.Context) error {
 			in.err = b.tooBad(in.Path, in.Rel, c)
 		}
 		if errors.Is(in.err, ErrTooBad) {
-			if err := in.bad.commit(); err != nil {
+			if err := in.bad.commit(in.sha); err != nil {
 				return err
 			}
 		}
@@ -234,6 +234,9 @@ func (b *batch) commit(ctx context.Context, done worked) error {
 	if err := b.commitBad(); err != nil {
 		return err
 	}
+	if err := b.removeOld(ctx, b.clean()); err != nil {
+		return err
+	}
 	if err := b.target.TakeIn(ctx, ledger, done.files); err != nil {
 		return err
 	}
@@ -277,10 +280,30 @@ func (b *batch) commitBad() error {
 	g.SetLimit(16)
 	for _, in := range b.inputs {
 		if in.err == nil {
-			g.Go(in.bad.commit)
+			g.Go(func() error { return in.bad.commit(in.digest()) })
 		}
 	}
 	return g.Wait()
+}
+
+// digest is that of the delivered file, empty where only a range of it was read.
+func (in *input) digest() string {
+	if !in.whole() {
+		return ""
+	}
+	return in.sha
+}
+
+// clean are the paths of the files without a bad record, of which no load brought records
+// before.
+func (b *batch) clean() []string {
+	var out []string
+	for _, in := range b.inputs {
+		if in.err == nil && in.replay == nil && in.covered == nil && in.counts.Quarantined == 0 {
+			out = append(out, in.Rel)
+		}
+	}
+	return out
 }
 
 // count adds a committed load to the result.

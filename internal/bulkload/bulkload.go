@@ -132,8 +132,10 @@ type load struct {
 	unique    []job.Unique      // by the table's kinds
 	ledgers   *ledgers
 	plans     []*manifest.Plan // that are not committed
-	result    Result
-	failed    []error
+	// unledgered says of a replay that one which was killed may have left records.
+	unledgered bool
+	result     Result
+	failed     []error
 }
 
 func newLoad(cfg Config) (*load, error) {

@@ -27,6 +27,7 @@ type gathered struct {
 	at       *progress.Worker
 
 	unique *unique
+	there  *present
 	enc    layout.Encoder
 	teller layout.Teller // nil where a row is of one day and behaviour
 	row    []byte
@@ -52,7 +53,7 @@ type rowSink interface {
 func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 	g := &gathered{
 		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
-		unique: newUnique(ctx, b), enc: b.layout.Encoder(b.schema, b.target.Info().Family),
+		unique: newUnique(ctx, b), there: newPresent(ctx, b), enc: b.layout.Encoder(b.schema, b.target.Info().Family),
 	}
 	if !b.layout.Traits().Told {
 		g.teller = b.layout.Teller(b.schema)
@@ -88,7 +89,11 @@ func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSin
 			continue
 		}
 		r.ID = int64(it.Seq())
-		if it.Repeats() || g.copied(g.inputs[in], r.Date, r.Kind) {
+		repeats, err := g.repeats(it, g.inputs[in], &r)
+		if err != nil {
+			return err
+		}
+		if repeats {
 			g.repeated[in]++
 			continue
 		}
@@ -101,6 +106,14 @@ func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSin
 		return err
 	}
 	return g.endRow(to)
+}
+
+// repeats says whether the record at hand is a duplicate.
+func (g *gathered) repeats(it sorted, in *input, r *behaviour.Record) (bool, error) {
+	if it.Repeats() || g.copied(in, r.Date, r.Kind) {
+		return true, nil
+	}
+	return g.there.repeats(in, it.Row(), r)
 }
 
 // add counts a record of the row.

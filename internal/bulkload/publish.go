@@ -55,6 +55,7 @@ type publisher struct {
 	good    []manifest.Input   // in order, as the ledger will have them
 	older   int64
 	joined  []joinedBad // of files that were read in ranges
+	clean   []string    // paths of good files without a bad record, of which no load brought records before
 }
 
 func (p *publisher) run(ctx context.Context) (err error) {
@@ -310,6 +311,9 @@ func (p *publisher) judgeAll() error {
 			p.ledgers.remember(holds, copyOf(&f.Input))
 		}
 		p.good = append(p.good, f.Input)
+		if f.Quarantined == 0 && len(f.in.Covered) == 0 {
+			p.clean = append(p.clean, f.Path)
+		}
 		p.result.Bytes += f.Size
 		p.older += f.Older
 	}
@@ -350,6 +354,9 @@ func (p *publisher) publish(ctx context.Context) error {
 	}
 	if len(p.good) == 0 {
 		return nil
+	}
+	if err := p.removeOld(ctx, p.clean); err != nil {
+		return err
 	}
 	ledger, files, err := p.ledger()
 	if err != nil {

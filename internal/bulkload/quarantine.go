@@ -1,10 +1,14 @@
 package bulkload
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	iofs "io/fs"
 	"sync"
 	"unicode/utf8"
 
@@ -22,6 +26,9 @@ type badRecord struct {
 	Detail string        `json:"detail"`
 	Raw    string        `json:"raw"`
 	Base64 string        `json:"raw_base64,omitempty"` // in place of Raw where that is not UTF-8
+	// SHA256 is the digest of the delivered file's bytes: a file of the same name may have
+	// others later. Lines that were written before they told it have none.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // replayEnding is added to a delivered file's name for those of its records that
@@ -47,12 +54,14 @@ func (b *badRecord) bytes() ([]byte, error) {
 }
 
 // A quarantine takes one delivered file's bad records in the order in which they
-// stand there, though its chunks are parsed in any order. The file is made when
-// the first comes.
+// stand there, though its chunks are parsed in any order. They wait in a scratch file, which
+// is made when the first comes, until the digest of the delivered file is known. Its name is
+// that of an unfinished file, so that the next load sweeps what a killed one leaves.
 type quarantine struct {
-	ctx  context.Context
-	fs   dfs.FS
-	name string
+	ctx     context.Context
+	fs      dfs.FS
+	name    string
+	scratch string
 
 	mu      sync.Mutex
 	next    int // chunk
@@ -62,7 +71,10 @@ type quarantine struct {
 }
 
 func (b *batch) newQuarantine(ctx context.Context, in *input) *quarantine {
-	return &quarantine{ctx: ctx, fs: b.cfg.FS, name: b.badName(in), waiting: map[int][]badRecord{}}
+	name := b.badName(in)
+	return &quarantine{
+		ctx: ctx, fs: b.cfg.FS, name: name, scratch: dfs.Join(dfs.Dir(name), dfs.PendingName(dfs.Base(name))), waiting: map[int][]badRecord{},
+	}
 }
 
 // add takes the bad records of a chunk, none among them.
@@ -87,7 +99,7 @@ func (q *quarantine) add(chunk int, bad []badRecord) error {
 
 func (q *quarantine) write(b *badRecord) error {
 	if q.file == nil {
-		f, err := q.fs.Create(q.ctx, q.name)
+		f, err := q.fs.Scratch(q.ctx, q.scratch)
 		if err != nil {
 			return err
 		}
@@ -102,19 +114,103 @@ func (q *quarantine) write(b *badRecord) error {
 	return err
 }
 
-// commit makes the bad records visible, if there are any.
-func (q *quarantine) commit() error {
+// commit makes the bad records visible, if there are any. sha is the digest of their file,
+// empty if it is not known yet.
+func (q *quarantine) commit(sha string) error {
 	if q == nil || q.file == nil {
 		return nil
 	}
-	if err := q.file.Commit(); err != nil {
+	if err := q.publish(sha); err != nil {
 		return fmt.Errorf("quarantine %s: %w", q.name, err)
 	}
 	return nil
 }
 
+// publish copies the lines from the scratch file, and adds the digest to each.
+func (q *quarantine) publish(sha string) error {
+	if err := q.file.Commit(); err != nil {
+		return err
+	}
+	from, err := q.fs.Open(q.ctx, q.scratch)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := q.fs.Create(q.ctx, q.name)
+	if err != nil {
+		return err
+	}
+	defer to.Abort()
+	w := bufio.NewWriter(to)
+	for r := bufio.NewReader(from); ; {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if sha != "" {
+			line = fmt.Appendf(line[:len(line)-len("}\n")], ",\"sha256\":%q}\n", sha)
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return to.Commit()
+}
+
+// abort removes what waits.
 func (q *quarantine) abort() {
 	if q != nil && q.file != nil {
 		q.file.Abort()
+		_ = q.fs.Remove(context.WithoutCancel(q.ctx), q.scratch) // what stays is swept
 	}
+}
+
+// removeOld removes the quarantine files of earlier deliveries under the names of files that
+// are clean now. paths are those of files of which no load has brought records.
+func (l *load) removeOld(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	list, err := l.cfg.FS.List(ctx, dfs.Dir(l.cfg.Store.Quarantine("x")))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("quarantine: %w", err)
+	}
+	there := map[string]bool{}
+	for _, f := range list {
+		there[dfs.Base(f.Name)] = true
+	}
+	for _, path := range paths {
+		name := l.cfg.Store.Quarantine(path)
+		if !there[dfs.Base(name)] {
+			continue
+		}
+		if err := l.removeOf(ctx, name, path); err != nil {
+			return fmt.Errorf("quarantine %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// removeOf removes the quarantine file called name if its records are of the delivered file
+// called path. Two paths had one name in older versions.
+func (l *load) removeOf(ctx context.Context, name, path string) error {
+	f, err := l.cfg.FS.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	var first badRecord
+	err = json.NewDecoder(f).Decode(&first)
+	if err := errors.Join(err, f.Close()); err != nil || first.Path != path {
+		return nil //nolint:nilerr // a file that is not ours stays
+	}
+	return l.cfg.FS.Remove(ctx, name)
 }

@@ -219,7 +219,7 @@ func (p *publisher) parts() map[string][]part {
 // left in the reports.
 func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part) *manifest.Outcome {
 	out := *digests
-	bad := joinedBad{path: in.Rel}
+	bad := joinedBad{path: in.Rel, sha: digests.SHA256}
 	var lines int64
 	var found []string
 	for _, part := range parts {
@@ -264,6 +264,7 @@ func leaveOut(r *manifest.Report) {
 // joinedBad are the files of the bad records of one delivered file's ranges, in order.
 type joinedBad struct {
 	path  string
+	sha   string // digest of the delivered file
 	files []badFile
 }
 
@@ -283,6 +284,7 @@ type badLine struct {
 	Detail json.RawMessage `json:"detail"`
 	Raw    json.RawMessage `json:"raw"`
 	Base64 json.RawMessage `json:"raw_base64,omitempty"`
+	SHA256 string          `json:"sha256,omitempty"`
 }
 
 // publishJoined writes the bad records of a file that was read in ranges.
@@ -302,7 +304,7 @@ func (p *publisher) writeJoined(ctx context.Context, j *joinedBad) error {
 	defer f.Abort()
 	w := bufio.NewWriter(f)
 	for _, from := range j.files {
-		if err := p.addJoined(ctx, w, from); err != nil {
+		if err := p.addJoined(ctx, w, from, j.sha); err != nil {
 			return err
 		}
 	}
@@ -312,7 +314,7 @@ func (p *publisher) writeJoined(ctx context.Context, j *joinedBad) error {
 	return f.Commit()
 }
 
-func (p *publisher) addJoined(ctx context.Context, w io.Writer, from badFile) error {
+func (p *publisher) addJoined(ctx context.Context, w io.Writer, from badFile, sha string) error {
 	name := dfs.Join(p.folder.Plans, from.name)
 	f, err := p.cfg.FS.Open(ctx, name)
 	if err != nil {
@@ -327,6 +329,7 @@ func (p *publisher) addJoined(ctx context.Context, w io.Writer, from badFile) er
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		b.Line += from.lines
+		b.SHA256 = sha
 		line, err := json.Marshal(&b)
 		if err != nil {
 			return err

@@ -45,6 +45,14 @@ func Replay(ctx context.Context, cfg Config, name string) (r Result, err error) 
 	if err != nil {
 		return l.result, err
 	}
+	for _, in := range inputs {
+		if err := l.prove(ctx, in); err != nil {
+			return l.result, err
+		}
+	}
+	if l.unledgered, err = l.hasUnledgered(ctx); err != nil {
+		return l.result, err
+	}
 	if err := l.settleMode(ctx, l.result.Bytes); err != nil {
 		return l.result, err
 	}

@@ -111,19 +111,8 @@ func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []by
 
 // lookUp takes the keys of the user's records of a day that are in the table.
 func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
-	want := layout.Want{Kinds: []int{day.kind}, Span: behaviour.Span{From: day.date, To: day.date}}
-	where, err := fetch.NewWhere(u.layout, u.schema, want, fetch.Auto)
+	b, err := u.eventsOf(u.ctx, u.user, day)
 	if err != nil {
-		return err
-	}
-	d := u.layout.Decoder(u.schema, want)
-	var b trail.Batch
-	b.Reset()
-	d.Into(&b, func(key []byte) (uint32, bool) { return 0, bytes.Equal(key, u.user) })
-	if err := u.target.Read(u.ctx, where.Query(slices.Values([][]byte{u.user})), d.Add); err != nil {
-		return err
-	}
-	if err := d.Flush(); err != nil {
 		return err
 	}
 	a := &u.load.unique[day.kind]
@@ -132,4 +121,21 @@ func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
 		seen[string(u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }))] = e.ID
 	}
 	return nil
+}
+
+// eventsOf are the events of a day that the user with a key has in the table.
+func (b *batch) eventsOf(ctx context.Context, user []byte, day dayKey) (*trail.Batch, error) {
+	want := layout.Want{Kinds: []int{day.kind}, Span: behaviour.Span{From: day.date, To: day.date}}
+	where, err := fetch.NewWhere(b.layout, b.schema, want, fetch.Auto)
+	if err != nil {
+		return nil, err
+	}
+	d := b.layout.Decoder(b.schema, want)
+	out := new(trail.Batch)
+	out.Reset()
+	d.Into(out, func(key []byte) (uint32, bool) { return 0, bytes.Equal(key, user) })
+	if err := b.target.Read(ctx, where.Query(slices.Values([][]byte{user})), d.Add); err != nil {
+		return nil, err
+	}
+	return out, d.Flush()
 }

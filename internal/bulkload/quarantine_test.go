@@ -1,0 +1,210 @@
+package bulkload_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/hbase/hbasetest"
+	"usertrail/internal/job"
+	"usertrail/internal/manifest"
+)
+
+// refusedNight is 20 good plays and three of which the times are none; corrected has times
+// there, and so other offsets.
+func refusedNight() (bad, corrected string) {
+	bad = "user,time,title,seconds\n"
+	corrected = bad
+	for n := range 23 {
+		when := fmt.Sprintf("2014-09-01 10:00:%02d", n)
+		line := fmt.Sprintf("u%d,%%s,one,%d\n", n, n)
+		corrected += fmt.Sprintf(line, when)
+		if n%8 == 7 || n == 0 {
+			when = "never"
+		}
+		bad += fmt.Sprintf(line, when)
+	}
+	return bad, corrected
+}
+
+// strict is a job that allows one bad record of ten.
+var strict = strings.Replace(twoKinds, "50%", "10%", 1)
+
+// digests are what lines of a quarantine file tell of bytes.
+var digests = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}"`)
+
+// forgetDigests makes a quarantine file one of before lines told digests.
+func (y *yard) forgetDigests(name string) {
+	y.t.Helper()
+	text := y.quarantined(name)
+	if !digests.MatchString(text) {
+		y.t.Fatalf("no line tells a digest:\n%s", text)
+	}
+	y.keepBad(name, digests.ReplaceAllString(text, ""))
+}
+
+func (y *yard) keepBad(name, text string) {
+	y.t.Helper()
+	if err := os.WriteFile(y.store.Quarantine(name), []byte(text), 0o644); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// TestARefusedFileComesOnce refuses a file, loads it when it is corrected, and replays the
+// quarantine file of the first delivery, which somebody has kept.
+func TestARefusedFileComesOnce(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	bad, corrected := refusedNight()
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		t.Run(way, func(t *testing.T) {
+			y := newYard(t, strict)
+			y.jobIs(strict)
+			size := map[string]int64{"pieces": 1 << 20, "ranges": 300}[way]
+			load := func(want error) bulkload.Result {
+				t.Helper()
+				if size == 0 {
+					return y.load(want, "2014-09-01", "2014-09-01")
+				}
+				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01")
+				if (len(pieces) > 1) != (way == "ranges") {
+					t.Fatalf("%d pieces", len(pieces))
+				}
+				y.doAll(pieces)
+				return y.commit(want, pieces)
+			}
+			y.write(name, bad)
+			load(bulkload.ErrTooBad)
+			kept := y.quarantined(name)
+			if n := len(digests.FindAllString(kept, -1)); n != 3 {
+				t.Errorf("%d lines tell a digest, want 3:\n%s", n, kept)
+			}
+			y.write(name, corrected)
+			y.wantCounts(load(nil), 23, 23, 0, 0, 0)
+			y.replay(job.ErrNoInput, name) // it is removed
+			want := y.trails(true)
+			y.keepBad(name, kept)
+			y.correct(name, "never", "2014-09-01 10:00:00")
+			y.replay(bulkload.ErrRequest, name)
+			y.forgetDigests(name)
+			y.replay(bulkload.ErrRequest, name)
+			if got := y.trails(true); !slices.Equal(got, want) || len(got) != 23 {
+				t.Errorf("the table holds %d records, want the %d that it held", len(got), len(want))
+			}
+		})
+	}
+}
+
+// TestOldQuarantineFilesAreReplayed: lines without a digest must be bad in the delivered file.
+func TestOldQuarantineFilesAreReplayed(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := newYard(t, twoKinds)
+	y.write(name, withBad)
+	y.load(nil, "2014-09-01", "2014-09-01")
+	y.forgetDigests(name)
+	y.correct(name, "many", "8")
+	y.correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	kept := y.quarantined(name)
+	delivered := filepath.Join(y.dir, "logs", name)
+	if err := os.Rename(delivered, delivered+".away"); err != nil {
+		t.Fatal(err)
+	}
+	y.replay(bulkload.ErrRequest, name)
+	if err := os.Rename(delivered+".away", delivered); err != nil {
+		t.Fatal(err)
+	}
+	y.correct(name, `"line":3`, `"line":2`)
+	y.replay(bulkload.ErrRequest, name)
+	y.keepBad(name, kept)
+	y.wantCounts(y.replay(nil, name), 2, 2, 0, 0, 0)
+}
+
+// TestQuarantineStaysWhereItIsNeeded: a line that a load found bad is in the table only if it
+// is replayed, whatever a later load of another part of the file finds.
+func TestQuarantineStaysWhereItIsNeeded(t *testing.T) {
+	const seconds = "logs: {path: \"logs/*.csv\", max_bad: 70%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}\n"
+	y := newYard(t, seconds)
+	y.write("a.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,two,many\nc,2014-09-02 10:00:00,three,many\n")
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 3, 1, 2, 0, 0)
+	y.is(strings.Replace(seconds, ", seconds: int64", "", 1))
+	y.wantCounts(y.load(nil, "2014-09-02", "2014-09-02"), 3, 1, 0, 0, 2)
+	// By this job both lines are good. The second load brought the one of its day.
+	y.wantCounts(y.replay(nil, "a.csv"), 2, 1, 0, 1, 0)
+	y.wantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
+		"b 2014-09-01 2014-09-01T11:00:00Z play title=two",
+		"c 2014-09-02 2014-09-02T10:00:00Z play title=three",
+	)
+	loads := y.ledgers()
+	if got := loads[len(loads)-1].Inputs[0].Offsets; len(got) != 1 {
+		t.Errorf("the replay brought the offsets %v, want one", got)
+	}
+}
+
+// replays replays a quarantine file into HBase by puts.
+func (p *port) replays(ctx context.Context, name string) (bulkload.Result, error) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	cfg := p.config("2014-09-01", "2014-09-01")
+	cfg.Store, cfg.Mode = store, bulkload.Put
+	return bulkload.Replay(ctx, cfg, store.Quarantine(name))
+}
+
+// TestAKilledReplayIsRepeated kills a replay when its cells are put, before there is a ledger.
+// The same replay then says that it loaded them: no ledger tells of them before.
+func TestAKilledReplayIsRepeated(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	p := newPort(t)
+	p.write(name, withBad)
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	store := p.connect(local.New())
+	file := store.Quarantine(name)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	corrected := strings.ReplaceAll(strings.ReplaceAll(string(text), "many", "8"), `"raw":",2014`, `"raw":"d,2014`)
+	if err := os.WriteFile(file, []byte(corrected), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := len(p.cells())
+	ctx, kill := context.WithCancel(t.Context())
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "Multi" {
+			defer kill()
+			return hbasetest.Fault{Drop: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.replays(ctx, name); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed replay: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+	for i, want := range []manifest.Counts{{Read: 2, Loaded: 2}, {Read: 2, Duplicate: 2}} {
+		if r, err := p.replays(t.Context(), name); err != nil || r.Counts != want {
+			t.Fatalf("replay %d: %+v, %v; want %+v", i+1, r.Counts, err, want)
+		}
+	}
+	var told int64
+	for _, l := range p.ledgers() {
+		for _, d := range l.Days {
+			told += d.Tally.Cells
+		}
+	}
+	if got := len(p.cells()); int64(got) != told || got <= before {
+		t.Errorf("the table has %d cells, %d before the replay, and its ledgers tell of %d", got, before, told)
+	}
+}
