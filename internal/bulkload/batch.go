@@ -44,6 +44,9 @@ func (l *load) newBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter,
 	if err != nil {
 		return nil, err
 	}
+	if err := s.SetParts(l.part(len(regions))); err != nil { // they may be others than those of the batch before
+		return nil, err
+	}
 	for i, in := range inputs {
 		in.index = i
 	}

@@ -72,6 +72,7 @@ type Config struct {
 	Workers  int    // 1
 	Memory   int64  // bytes; 1 GiB
 	Temp     string // directory, on FS, for sorted runs
+	Batch    int64  // bytes of delivered files that are about loaded and committed together; as suits the table
 	Progress progress.Config
 	Log      *slog.Logger // nothing is said
 }
@@ -255,7 +256,7 @@ func (l *load) nothing() error {
 func (l *load) loadAll(ctx context.Context, inputs []*input) error {
 	p := progress.Start(l.cfg.Progress)
 	defer p.Done()
-	s, err := l.sorter(ctx)
+	s, err := l.sorter()
 	if err != nil {
 		return err
 	}

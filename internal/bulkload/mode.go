@@ -112,7 +112,10 @@ func (l *load) passes() int64 {
 
 // batchBytes is about how much a batch holds.
 func (l *load) batchBytes() int64 {
-	if l.handsOver {
+	switch {
+	case l.cfg.Batch > 0:
+		return l.cfg.Batch
+	case l.handsOver:
 		return handedBytes
 	}
 	return batchBytes

@@ -81,15 +81,10 @@ type task struct {
 	buffer []byte
 }
 
-// sorter makes what sorts every batch of the load.
-func (l *load) sorter(ctx context.Context) (*shuffle.Sorter, error) {
-	regions, err := l.target.Regions(ctx)
-	if err != nil {
-		return nil, err
-	}
+// sorter makes what sorts every batch of the load. newBatch says how many parts one has.
+func (l *load) sorter() (*shuffle.Sorter, error) {
 	return shuffle.New(shuffle.Config{
-		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.Memory / 5 * 3,
-		Parts: l.part(len(regions)), Shards: l.cfg.Workers, Readers: l.cfg.writers(),
+		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.Memory / 5 * 3, Shards: l.cfg.Workers, Readers: l.cfg.writers(),
 	})
 }
 

@@ -184,7 +184,7 @@ func (w *pieceWorker) workOn(ctx context.Context, inputs []*input) (*manifest.Re
 	}
 	p := progress.Start(w.cfg.Progress)
 	defer p.Done()
-	s, err := w.sorter(ctx)
+	s, err := w.sorter()
 	if err != nil {
 		return nil, err
 	}

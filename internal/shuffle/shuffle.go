@@ -131,6 +131,24 @@ func (c *Config) validate() error {
 	return errors.Join(errs...)
 }
 
+// SetParts says how many parts the next records have. It comes before the first Add, or
+// between a Reset and the next Add.
+func (s *Sorter) SetParts(n int) error {
+	if n < 1 || n > MaxParts {
+		return fmt.Errorf("shuffle: %d parts: not in 1..%d", n, MaxParts)
+	}
+	for _, sh := range s.shards {
+		if s.finished || len(sh.entries)+len(sh.runs) > 0 {
+			return errors.New("shuffle: SetParts after Add")
+		}
+	}
+	s.cfg.Parts = n
+	for _, sh := range s.shards {
+		sh.parts = n
+	}
+	return nil
+}
+
 // Shard returns the shard with a number from 0 to Config.Shards-1.
 func (s *Sorter) Shard(i int) *Shard { return s.shards[i] }
 

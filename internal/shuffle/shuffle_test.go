@@ -178,7 +178,10 @@ func TestRandomWorlds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // the second batch in the memory of the first
+		for range 3 { // a batch in the memory of the one before, and of other parts
+			if err := s.SetParts(cfg.Parts); err != nil {
+				t.Fatal(err)
+			}
 			got, err := sortAll(t.Context(), s, records)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
@@ -187,7 +190,8 @@ func TestRandomWorlds(t *testing.T) {
 			if err := s.Reset(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			records = records[:len(records)/2]
+			cfg.Parts = 1 + rnd.IntN(40)
+			records = samples(rnd, 1+rnd.IntN(1500), cfg.Parts)
 		}
 		cfg.FS.(*disk).checkClean(t)
 	}
@@ -426,9 +430,15 @@ func TestMisuseIsRefused(t *testing.T) {
 			t.Errorf("closed iterator: %v, or goes on", err)
 		}
 	}
+	wrong("other parts before reset", s.SetParts(3))
 	if err := s.Reset(ctx); err != nil {
 		t.Error(err)
 	}
+	wrong("no parts", s.SetParts(0))
+	if err := s.Shard(0).Add(ctx, 1, nil, 0, nil); err != nil {
+		t.Error(err)
+	}
+	wrong("other parts after a record", s.SetParts(3))
 }
 
 // TestPartCanBeReadAgain closes an iterator early and begins anew.
