@@ -197,6 +197,9 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 		return l.result, err
 	}
 	if len(inputs) == 0 {
+		if len(l.failed) > 0 {
+			return l.result, joined(l.failed)
+		}
 		return l.result, l.nothing()
 	}
 	if err := l.preCheck(ctx, inputs); err != nil {

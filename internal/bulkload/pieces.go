@@ -73,6 +73,9 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(p.failed) > 0 {
+		return nil, joined(p.failed)
+	}
 	lock, err := p.Store.Lock(ctx)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ type input struct {
 	// Of a replay:
 	replay  []badRecord    // the corrected records
 	names   []string       // paths, below the logs' root, of it and its copies
-	done    map[int64]bool // offsets of those replayed, here or before
+	done    map[int64]bool // offsets of those that were replayed before
 	offsets []int64        // of those that are good now
 
 	state
@@ -57,7 +57,28 @@ func (l *load) find(ctx context.Context) (job.Found, error) {
 		return found, err
 	}
 	l.result.Missing = len(found.Missing)
+	for _, err := range badNames(l.job, found) {
+		l.failed = append(l.failed, err)
+		l.result.Failed = append(l.result.Failed, Failed{err.path, err.Error()})
+	}
 	return found, l.job.CheckRequired(found.Missing)
+}
+
+// A badName is the error of a file whose name is not UTF-8.
+type badName struct{ path string } // quoted
+
+func (e badName) Error() string {
+	return fmt.Sprintf("%v: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", ErrRequest, e.path)
+}
+
+func (e badName) Unwrap() error { return ErrRequest }
+
+func badNames(j *job.Job, found job.Found) []badName {
+	var out []badName
+	for _, rel := range found.NotUTF8 {
+		out = append(out, badName{fmt.Sprintf("%q", j.Pattern.Root+"/"+rel)})
+	}
+	return out
 }
 
 // open opens the table, or plans one where there is none.

@@ -87,7 +87,13 @@ func (p *preCheck) input(ctx context.Context) job.Found {
 		return found
 	}
 	detail := fmt.Sprintf("%d files for %s, %d days and behaviours without one", len(found.Inputs), p.cfg.Span, len(found.Missing))
-	if len(found.Inputs) == 0 {
+	var refused []error
+	for _, err := range badNames(p.job, found) {
+		refused = append(refused, err)
+	}
+	if len(refused) > 0 {
+		p.Fail(precheck.InputThere, joined(refused), "the load would leave these files out")
+	} else if len(found.Inputs) == 0 {
 		p.Warn(precheck.InputThere, "is it the right span?", "%s, below %s", detail, p.job.Pattern.Root)
 	} else {
 		p.OK(precheck.InputThere, "%s", detail)

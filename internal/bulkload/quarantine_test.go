@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/hbase/hbasetest"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
+	"usertrail/internal/precheck"
 )
 
 // refusedNight is 20 good plays and three of which the times are none; corrected has times
@@ -206,5 +207,85 @@ func TestAKilledReplayIsRepeated(t *testing.T) {
 	}
 	if got := len(p.cells()); int64(got) != told || got <= before {
 		t.Errorf("the table has %d cells, %d before the replay, and its ledgers tell of %d", got, before, told)
+	}
+}
+
+// TestQuarantineFilesOfAllPaths: each path has a quarantine file of its own, however long it is.
+func TestQuarantineFilesOfAllPaths(t *testing.T) {
+	y := newYard(t, "logs: {path: [\"logs/*.csv\", \"logs/*/*.csv\"], max_bad: 50%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string}}}\n")
+	names := []string{"a/b.csv", "a__b.csv", "a_/b.csv", "a/_b.csv", strings.Repeat("f", 200) + "/" + strings.Repeat("g", 200) + ".csv", strings.Repeat("ü", 120) + ".csv"}
+	var want []string
+	for i, name := range names {
+		if i == 3 {
+			continue // wildcards leave names out that begin so
+		}
+		y.write(name, fmt.Sprintf("user,time,title\ngood%d,2014-09-01 10:00:00,x\nbad%d,never,x\n", i, i))
+		want = append(want, fmt.Sprintf("good%d 2014-09-01 2014-09-01T10:00:00Z play title=x", i), fmt.Sprintf("bad%d 2014-09-01 2014-09-01T11:00:00Z play title=x", i))
+	}
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 10, 5, 5, 0, 0)
+	for i, name := range names {
+		if i == 3 {
+			continue
+		}
+		y.correct(name, "never", "2014-09-01 11:00:00")
+		y.wantCounts(y.replay(nil, name), 1, 1, 0, 0, 0)
+	}
+	y.wantTrails(want...)
+}
+
+// TestReplayFindsTheCorrection: a line that is still bad may stand next to its correction.
+func TestReplayFindsTheCorrection(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	for _, order := range [][]string{{"many", "8"}, {"8", "many"}, {"many", "8", "8", "many"}} {
+		y := newYard(t, twoKinds)
+		y.write(name, withBad)
+		y.load(nil, "2014-09-01", "2014-09-01")
+		line, rest, _ := strings.Cut(y.quarantined(name), "\n")
+		text := strings.ReplaceAll(rest, `"raw":",2014`, `"raw":"d,2014`)
+		for _, seconds := range order {
+			text += strings.ReplaceAll(line, "many", seconds) + "\n"
+		}
+		n := int64(len(order))
+		y.keepBad(name, text)
+		y.wantCounts(y.replay(nil, name), n+1, 2, 0, n-1, 0)
+		if q := y.quarantined(name + ".replay"); q != "" {
+			t.Errorf("%v: still bad is said to be %s", order, q)
+		}
+		y.wantTrails(
+			"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
+			"b 2014-09-01 2014-09-01T11:00:00Z play title=two seconds=8",
+			"c 2014-09-01 2014-09-01T12:00:00Z play title=four seconds=4",
+			"d 2014-09-01 2014-09-01T11:30:00Z play title=of\ntwo lines seconds=3",
+		)
+	}
+	y := newYard(t, twoKinds)
+	y.write(name, withBad)
+	y.load(nil, "2014-09-01", "2014-09-01")
+	before := y.trails(true)
+	line, _, _ := strings.Cut(y.quarantined(name), "\n")
+	y.keepBad(name, strings.ReplaceAll(line, "many", "8")+"\n"+strings.ReplaceAll(line, "many", "9")+"\n")
+	y.replay(bulkload.ErrRequest, name)
+	if got := y.trails(true); !slices.Equal(got, before) {
+		t.Errorf("the table holds %q, want what it held", got)
+	}
+}
+
+// TestNamesMustBeUTF8: a file that the table cannot remember is left out, each time; the
+// others are loaded.
+func TestNamesMustBeUTF8(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.\xb5\xe7.csv", plays)
+	r := y.load(bulkload.ErrRequest, "2014-09-01", "2014-09-01")
+	if len(r.Failed) != 1 || r.Files != 0 || !strings.Contains(r.Failed[0].Error, `\xb5\xe7.csv`) || !strings.Contains(r.Failed[0].Error, "rename") {
+		t.Errorf("%+v; want one failed file whose error names it and what to do", r)
+	}
+	y.write("2014-09-01/play.csv", plays+"c,2014-09-01 12:00:00,three,3\n")
+	y.wantCounts(y.load(bulkload.ErrRequest, "2014-09-01", "2014-09-01"), 3, 3, 0, 0, 0)
+	y.wantCounts(y.load(bulkload.ErrRequest, "2014-09-01", "2014-09-01"), 0, 0, 0, 0, 0)
+	y.plan(bulkload.ErrRequest, 1<<20, "2014-09-01", "2014-09-01")
+	checks, err := bulkload.PreCheck(t.Context(), y.config("2014-09-01", "2014-09-01"))
+	if err != nil || !errors.Is(precheck.Failure(checks), bulkload.ErrRequest) {
+		t.Errorf("the pre-check says %+v, %v", checks, err)
 	}
 }

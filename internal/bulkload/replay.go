@@ -2,6 +2,7 @@ package bulkload
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -220,27 +221,80 @@ func (b *batch) replayFile(ctx context.Context, in *input, tasks chan<- task) er
 		in.fail(err)
 		return nil
 	}
-	n := 0
-	for i := range in.replay {
-		r := &in.replay[i]
-		raw, err := r.bytes()
-		if err != nil {
-			in.fail(fmt.Errorf("%s, offset %d: raw_base64: %w", in.Rel, r.Offset, err))
+	for n, rest := 0, in.replay; len(rest) > 0; n++ {
+		same := 1
+		for same < len(rest) && rest[same].Offset == rest[0].Offset {
+			same++
+		}
+		t := task{in: in, number: n, header: header}
+		if err := b.oneRecord(&t, rest[:same]); err != nil {
+			in.fail(err)
 			return nil
 		}
-		b.progress.Add(int64(len(r.Raw)))
-		if in.done[r.Offset] {
-			in.mu.Lock()
-			in.counts.Add(manifest.Counts{Read: 1, Duplicate: 1})
-			in.mu.Unlock()
-			continue
-		}
-		in.done[r.Offset] = true
-		c := record.Chunk{Data: append(raw, '\n'), Offset: r.Offset, Line: r.Line}
-		if err := pipe.Send(ctx, tasks, task{in: in, number: n, chunk: c, header: header}); err != nil {
+		if err := pipe.Send(ctx, tasks, t); err != nil {
 			return err
 		}
-		n++
+		rest = rest[same:]
+	}
+	return nil
+}
+
+// oneRecord gives a task the texts of one record. None of a record that was replayed before is
+// read: all are duplicates.
+func (b *batch) oneRecord(t *task, lines []badRecord) error {
+	if t.in.done[lines[0].Offset] {
+		n := int64(len(lines))
+		t.in.mu.Lock()
+		t.in.counts.Add(manifest.Counts{Read: n, Duplicate: n})
+		t.in.mu.Unlock()
+		return nil
+	}
+	for i := range lines {
+		r := &lines[i]
+		raw, err := r.bytes()
+		if err != nil {
+			return fmt.Errorf("%s, offset %d: raw_base64: %w", t.in.Rel, r.Offset, err)
+		}
+		b.progress.Add(int64(len(r.Raw)))
+		c := record.Chunk{Data: append(raw, '\n'), Offset: r.Offset, Line: r.Line}
+		if i == 0 {
+			t.chunk = c
+		} else {
+			t.again = append(t.again, c)
+		}
+	}
+	return nil
+}
+
+// texts reads the texts of one record, of which the first good one is the record. Lines that
+// are still bad, or say the same once more, are duplicates then.
+func (p *parser) texts(t task) error {
+	defer func() { p.settled = false }()
+	var sum manifest.Counts
+	var rejects []badRecord
+	var good []byte
+	for _, c := range append([]record.Chunk{t.chunk}, t.again...) {
+		if len(c.Data) == 0 {
+			continue // the record was replayed before
+		}
+		p.counts, p.rejects = manifest.Counts{}, nil
+		if err := p.parser.Parse(c, p); err != nil {
+			return err
+		}
+		p.checkOne(t)
+		sum.Add(p.counts)
+		rejects = append(rejects, p.rejects...)
+		switch {
+		case p.counts.Quarantined > 0:
+		case !p.settled:
+			p.settled, good = true, c.Data
+		case !bytes.Equal(c.Data, good):
+			t.in.fail(fmt.Errorf("%w: %s, line %d: two corrected texts of it differ: keep one", ErrRequest, t.in.Rel, c.Line))
+		}
+	}
+	p.counts, p.rejects = sum, rejects
+	if p.settled {
+		p.counts.Duplicate, p.counts.Quarantined, p.rejects = sum.Duplicate+sum.Quarantined, 0, nil
 	}
 	return nil
 }

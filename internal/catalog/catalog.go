@@ -25,7 +25,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -331,10 +330,4 @@ func sweepPending(ctx context.Context, fs dfs.FS, dir string) error {
 		return fmt.Errorf("sweep %s: %w", dir, err)
 	}
 	return nil
-}
-
-// Quarantine is the name of the file for bad records of a delivered file. The
-// slashes of its path become two underscores, so that all lie in one directory.
-func Quarantine(dir, path string) string {
-	return dfs.Join(dir, quarantineName, strings.ReplaceAll(path, "/", "__")+".jsonl")
 }

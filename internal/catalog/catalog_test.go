@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/catalog"
+	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/manifest"
 	"usertrail/internal/table"
@@ -174,5 +176,32 @@ func TestAPlanIsInItsFolder(t *testing.T) {
 	}
 	if _, err := os.Stat(precious); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestQuarantineNamesDiffer makes the names of all short paths of some signs, and of long ones.
+func TestQuarantineNamesDiffer(t *testing.T) {
+	paths := []string{""}
+	for n := 0; n < len(paths) && len(paths[n]) < 6; n++ {
+		for _, sign := range []string{"a", "_", "/", "%", "~", "5F"} {
+			paths = append(paths, paths[n]+sign)
+		}
+	}
+	long := strings.Repeat("folder/", 60)
+	paths = append(paths, long+"a", long+"b", long+"a_", strings.Repeat("ü", 150)+"a", strings.Repeat("ü", 150)+"b")
+	have := map[string]string{}
+	for _, path := range paths {
+		name := catalog.Quarantine("trails", path)
+		base := dfs.Base(name)
+		if dfs.Dir(name) != "trails/quarantine" || len(base) > 220 || !utf8.ValidString(base) {
+			t.Fatalf("%q has the quarantine file %q", path, name)
+		}
+		if other, ok := have[name]; ok && other != path {
+			t.Fatalf("%q and %q have the quarantine file %q", path, other, name)
+		}
+		have[name] = path
+	}
+	if got := catalog.Quarantine("trails", "2014-09-01/play_list.csv"); got != "trails/quarantine/2014-09-01__play_list.csv.jsonl" {
+		t.Errorf("a name without need of it was changed to %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
@@ -41,6 +42,9 @@ type Missing struct {
 type Found struct {
 	Inputs  []Input   // in order of Rel, each file once
 	Missing []Missing // in order of date and kind
+	// NotUTF8 are paths, below the root, of files that cannot be loaded: a table knows a
+	// delivered file by its name, as text.
+	NotUTF8 []string
 }
 
 // Find lists the files of the days and kinds asked for; no kinds are all. Of
@@ -144,6 +148,10 @@ func (f *finder) add(info dfs.Info, name, rel string, at place) {
 		return
 	}
 	f.seen[name] = true
+	if !utf8.ValidString(rel) {
+		f.found.NotUTF8 = append(f.found.NotUTF8, rel)
+		return
+	}
 	in := f.glob.input(at)
 	in.Path, in.Rel, in.Size, in.Modified = name, rel, info.Size, info.Modified
 	f.found.Inputs = append(f.found.Inputs, in)
