@@ -33,6 +33,27 @@ func (c *Copy) has(d behaviour.Date, behaviour string) bool {
 	return (c.Dates == nil || c.Dates.Has(d)) && c.Part.Has(d, behaviour)
 }
 
+// overlaps says whether a record may belong to both.
+func (c *Copy) overlaps(o *Copy) bool {
+	a, b := c.span(), o.span()
+	if !a.Overlaps(b) {
+		return false
+	}
+	return c.Part == nil || o.Part == nil || slices.ContainsFunc(c.Part.Behaviours, func(kind string) bool { return slices.Contains(o.Part.Behaviours, kind) })
+}
+
+// span holds the dates of all records that c has.
+func (c *Copy) span() behaviour.Span {
+	s := everyDate
+	if c.Dates != nil {
+		s = *c.Dates
+	}
+	if c.Part != nil && c.Part.Span != nil {
+		s.From, s.To = max(s.From, c.Part.Span.From), min(s.To, c.Part.Span.To)
+	}
+	return s
+}
+
 func (c *Copy) equal(o Copy) bool {
 	return c.Path == o.Path && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
 }
@@ -49,6 +70,20 @@ func (k *ledgers) remember(holds content, c Copy) {
 // others are the copies of the file called path, the oldest first.
 func (k *ledgers) others(holds content, path string) []Copy {
 	return slices.DeleteFunc(slices.Clone(k.copies[holds]), func(c Copy) bool { return c.Path == path })
+}
+
+// copied finds a copy of a file that brought some of the same records as the file.
+func (k *ledgers) copied(in *manifest.Input) (Copy, bool) {
+	if in.SameAs != "" || in.Offsets != nil {
+		return Copy{}, false
+	}
+	own := copyOf(in)
+	for _, c := range k.others(content{in.SHA256, in.Behaviour}, in.Path) {
+		if c.overlaps(&own) {
+			return c, true
+		}
+	}
+	return Copy{}, false
 }
 
 // findCopies says of a file, whose digest is known, which copies it has. If they have all
@@ -95,14 +130,7 @@ func covers(copies []Copy, kind string, dates behaviour.Span) bool {
 		if c.Part != nil && !slices.Contains(c.Part.Behaviours, kind) {
 			continue
 		}
-		s := everyDate
-		if c.Dates != nil {
-			s = *c.Dates
-		}
-		if c.Part != nil && c.Part.Span != nil {
-			s.From, s.To = max(s.From, c.Part.Span.From), min(s.To, c.Part.Span.To)
-		}
-		spans = append(spans, s)
+		spans = append(spans, c.span())
 	}
 	slices.SortFunc(spans, func(a, b behaviour.Span) int { return cmp.Compare(a.From, b.From) })
 	next := dates.From

@@ -145,6 +145,7 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	k := newLedgers(there)
 	known, paths := map[string]bool{}, map[uint32]string{}
 	for _, l := range there {
 		for n := range l.Inputs {
@@ -167,6 +168,9 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 			}
 			if known[identity(in)] {
 				have++
+			} else if c, ok := k.copied(in); ok {
+				return nil, fmt.Errorf("%w: %s of %s has the bytes of %s, of which %s has records: load what is missing there from the logs",
+					ErrRequest, in.Path, i.cfg.From.Info().Address, c.Path, i.cfg.Store.Address())
 			}
 		}
 		switch have {

@@ -132,6 +132,13 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "from the logs"},
+		"its bytes are there under another name": {func(p *port) {
+			p.fill()
+			p.rename("2014-09-01/play.csv", "2014-09-01/play.txt")
+			if _, err := p.run(local.New()); err != nil {
+				t.Fatal(err)
+			}
+		}, "has the bytes of 2014-09-01/play.txt"},
 		"another schema": {func(p *port) {
 			p.is(strings.Replace(twoKinds, "price: double", "price: string", 1))
 			p.fill()
