@@ -54,7 +54,7 @@ Regions of the new table are cut where the layout says, or else by the users, wh
 	o.flags.AddRun(c)
 	f := c.Flags()
 	f.StringVar(&o.to, "to", "", "layout of the new table")
-	f.StringVar(&o.out, "out", "", "directory of the new table, local or hdfs://, in which nothing is")
+	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, in which nothing is")
 	f.IntVar(&o.regions, "regions", 0, "into how many regions the new table is cut (default as many as the table has)")
 	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local --out, else $TMPDIR)")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when the files of each load are done")

@@ -53,7 +53,7 @@ never overwritten. With --out - the draft is standard output, and the last line 
 	}
 	env.Reports(c, noDraft)
 	f := c.Flags()
-	f.StringVar(&out, "out", command.DefaultJob, "job file to write, local or hdfs://; - prints it")
+	f.StringVarP(&out, "out", "o", command.DefaultJob, "job file to write, local or hdfs://; - prints it")
 	f.StringVar(&cfg.Table, "table", "", "table that the job names (default trails, beside the job file)")
 	f.StringVar(&cfg.Zone, "zone", "", "time zone of times that name none, and of the table's dates (default a guess)")
 	f.IntVar(&cfg.Files, "files", draft.DefaultFiles, "how many files of each behaviour to look into")

@@ -73,6 +73,7 @@ type options struct {
 	rolls      string
 	overwrite  bool
 	explains   bool // what it would take, instead of answering
+	plans      bool // cuts into pieces, instead of answering
 }
 
 // add puts the flags on a command line.
@@ -160,6 +161,9 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	}
 	a.store, a.job = store, j
 	a.ends = append(a.ends, func() { store.Close() })
+	if err := o.checkOut(ctx, c, store); err != nil {
+		return nil, err
+	}
 	if a.loader, err = open(ctx, store, j); err != nil {
 		return nil, err
 	}
@@ -183,6 +187,24 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 		c.Table = table.Unrolled(c.Table)
 	}
 	return a, nil
+}
+
+// checkOut refuses an --out that cannot be made, before anything is read.
+func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.Store) error {
+	c.Homes = []string{command.CatalogOf(store)}
+	if o.explains {
+		return nil
+	}
+	if o.users != "all" && o.users != "-" {
+		var err error
+		if c.Lists, err = userlist.Files(ctx, c.FS, o.users); err != nil {
+			return o.listError(err)
+		}
+	}
+	if o.plans {
+		return extract.CheckOutForPlan(ctx, c)
+	}
+	return extract.CheckOut(ctx, c)
 }
 
 // config is what the flags say by themselves.
@@ -209,8 +231,7 @@ func (o *options) config() (c extract.Config, err error) {
 	if o.rolls != "use" && o.rolls != "off" {
 		return c, fmt.Errorf("%w: --rolls %q is neither use nor off", command.ErrUsage, o.rolls)
 	}
-	o.output.of(o.env, &c)
-	return c, nil
+	return c, o.output.of(o.env, &c)
 }
 
 func isLive(s table.Store) bool {
@@ -259,11 +280,16 @@ func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, lim
 		return userlist.Read(o.env.Stdin, "standard input", l, limit)
 	}
 	u, err := userlist.Open(ctx, fs, o.users, l, limit)
+	return u, o.listError(err)
+}
+
+// listError says of an error that it is of --users.
+func (o *options) listError(err error) error {
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		return nil, fmt.Errorf("%w: --users: %w", job.ErrNoInput, err)
+		return fmt.Errorf("%w: --users: %w", job.ErrNoInput, err)
 	case err != nil && !errors.Is(err, userlist.ErrList):
-		return nil, fmt.Errorf("--users: %w", err)
+		return fmt.Errorf("--users: %w", err)
 	}
-	return u, err
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"github.com/dustin/go-humanize"
@@ -23,10 +22,12 @@ type output struct {
 	out, format, shape, partition string
 
 	pieceSize pieceSize
+	flags     *pflag.FlagSet
 }
 
 func (o *output) add(f *pflag.FlagSet) {
-	f.StringVar(&o.out, "out", "", "directory to make (default trails-FROM-TO), or - for csv or jsonl on standard output; the line of JSON is then the last of standard error")
+	o.flags = f
+	f.StringVarP(&o.out, "out", "o", "", "directory to make (default trails-FROM-TO), or - for csv or jsonl on standard output; the line of JSON is then the last of standard error")
 	f.StringVar(&o.format, "format", string(extract.Parquet), "of the parts: parquet, csv, jsonl or arrow (Arrow IPC)")
 	f.StringVar(&o.partition, "partition-by", "", "lay the parts into directories as Hive does, date=2014-09-01: by date or by behaviour")
 	f.Var(&o.pieceSize, "piece-size", "end a part wherever extract plan --piece-size N would end a piece (default: there are no pieces)")
@@ -34,7 +35,10 @@ func (o *output) add(f *pflag.FlagSet) {
 }
 
 // of puts what the flags say into a config.
-func (o *output) of(env *command.Env, c *extract.Config) {
+func (o *output) of(env *command.Env, c *extract.Config) error {
+	if o.out == "" && o.flags.Changed("out") {
+		return fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", command.ErrUsage)
+	}
 	c.Output = extract.Output{Format: extract.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition}
 	c.PieceSize = int64(o.pieceSize)
 	c.Out = cmp.Or(o.out, fmt.Sprintf("trails-%s-%s", c.Span.From, c.Span.To))
@@ -43,6 +47,7 @@ func (o *output) of(env *command.Env, c *extract.Config) {
 		signal.Ignore(syscall.SIGPIPE)
 		c.Stream = env.Stdout
 	}
+	return nil
 }
 
 // summary says for a person what became of a question.
@@ -71,7 +76,18 @@ func (o *output) notes(r extract.Result) []string {
 // asked before the flags are parsed, since one that is wrong must not spoil the
 // answer of another program in the same pipe either.
 func streams(args []string) bool {
-	at := slices.Index(args, "--out")
-	return len(args) > 0 && args[0] == "plan" || at >= 0 && at+1 < len(args) && args[at+1] == standardOutput ||
-		slices.Contains(args, "--out="+standardOutput)
+	if len(args) > 0 && args[0] == "plan" {
+		return true
+	}
+	for i, arg := range args {
+		switch arg {
+		case "--out", "-o":
+			if i+1 < len(args) && args[i+1] == standardOutput {
+				return true
+			}
+		case "--out=-", "-o=-", "-o-":
+			return true
+		}
+	}
+	return false
 }

@@ -22,7 +22,7 @@ import (
 
 // newPlan is the command that cuts a question into pieces.
 func newPlan(env *command.Env) *cobra.Command {
-	o := &options{env: env}
+	o := &options{env: env, plans: true}
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "Cut an extract into pieces",

@@ -26,6 +26,7 @@ type reportOptions struct {
 	out       string
 	asJSON    bool
 	overwrite bool
+	set       func(flag string) bool
 }
 
 func newReport(env *command.Env) *cobra.Command {
@@ -47,6 +48,7 @@ unless --out names one.`,
 	}
 	f := c.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "page to write (default "+defaultPage+", and none with --json)")
+	o.set = func(flag string) bool { return f.Changed(flag) }
 	f.BoolVar(&o.asJSON, "json", false, "the numbers as the last line of standard output")
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
 	f.IntVar(&o.flags.Workers, "workers", runtime.GOMAXPROCS(0), "how many parts are read at once")
@@ -82,6 +84,9 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	}
 	if o.out == "-" {
 		return nil, fmt.Errorf("%w: --out -: a page is a file; the numbers go to standard output, with --json", command.ErrUsage)
+	}
+	if o.out == "" && o.set("out") {
+		return nil, fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", command.ErrUsage)
 	}
 	if o.out == "" && !o.asJSON {
 		o.out = defaultPage

@@ -46,6 +46,8 @@ func (l *lease) Unlock() error {
 	return nil
 }
 
+func (l *lease) Drop() error { return l.Unlock() }
+
 // hooked is files that tell when the manifest has been read, and when it is about to be
 // replaced.
 type hooked struct {

@@ -38,7 +38,7 @@ import (
 
 // Names in a catalog's directory.
 const (
-	ManifestName   = "manifest.json"
+	ManifestName   = manifest.TableName
 	TempName       = "tmp" // sorted runs of the load that is running
 	lockName       = "lock"
 	quarantineName = "quarantine"

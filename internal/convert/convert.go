@@ -161,12 +161,10 @@ func (r *run) open(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.From.Address()), t.Close())
 	}
 	r.from, r.m, r.old = from, from.Manifest(), from.Info().Layout
-	switch {
-	case r.old.Name() == r.new.Name():
+	if err = r.apart(ctx); err == nil && r.old.Name() == r.new.Name() {
 		err = fmt.Errorf("%w: %s has the layout %s already", ErrRequest, r.cfg.From.Address(), r.new.Name())
-	case inside(r.cfg.From.Address(), r.cfg.Out.Address()) || inside(r.cfg.Out.Address(), r.cfg.From.Address()):
-		err = fmt.Errorf("%w: of %s and %s one lies in the other: a load of the one would sweep the other", ErrRequest, r.cfg.From.Address(), r.cfg.Out.Address())
-	default:
+	}
+	if err == nil {
 		r.ledgers, err = from.Ledgers(ctx)
 		r.origins = manifest.OriginsOf(r.ledgers)
 	}

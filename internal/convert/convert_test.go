@@ -43,6 +43,11 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.halfway(t, "reversed", "tall", "half")
+	for name, target := range map[string]string{"link": "reversed", "deep": "reversed/loads"} {
+		if err := os.Symlink(target, filepath.Join(h.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	before := h.lasting(t, "")
 	for name, c := range map[string]struct {
 		from, to, out string
@@ -53,6 +58,10 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		"its own place":        {"reversed", "wide", "reversed", convert.ErrRequest, "lies in the other"},
 		"below it":             {"reversed", "wide", "reversed/new", convert.ErrRequest, "lies in the other"},
 		"above it":             {"reversed", "wide", "", convert.ErrRequest, "lies in the other"},
+		"its place by a link":  {"reversed", "wide", "link", convert.ErrRequest, "lies in the other"},
+		"below it by a link":   {"reversed", "wide", "logs/../link/new", convert.ErrRequest, "lies in the other"},
+		"up from a link":       {"reversed", "wide", "deep/../new", convert.ErrRequest, "behind a link"},
+		"below another table":  {"reversed", "wide", "made/new", convert.ErrRequest, "is inside the table"},
 		"files of others":      {"reversed", "wide", "logs", iofs.ErrExist, "and no table"},
 		"another's half":       {"reversed", "wide", "half", iofs.ErrExist, "unfinished conversion of"},
 		"the same layout":      {"reversed", "reversed", "out", convert.ErrRequest, "has the layout reversed already"},

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 	"usertrail/internal/precheck"
 	"usertrail/internal/progress"
@@ -174,7 +175,11 @@ func (r *run) room(ctx context.Context, todo []*group) error {
 			runs = max(runs, n)
 		}
 	}
-	if inside(r.cfg.Temp, r.cfg.Out.Address()) {
+	inside, err := dfs.Holds(ctx, r.cfg.FS, r.cfg.Out.Address(), r.cfg.Temp)
+	if err != nil {
+		return err
+	}
+	if inside {
 		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Out.Address(), files+runs, "make room")
 	}
 	if err := precheck.Demand(ctx, r.cfg.FS, r.cfg.Out.Address(), files, "make room"); err != nil {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"path"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -89,9 +87,34 @@ func (r *run) empty(ctx context.Context) error {
 	return nil
 }
 
-// inside says whether a directory lies in another, or is it.
-func inside(dir, other string) bool {
-	return strings.HasPrefix(path.Clean(dir)+"/", path.Clean(other)+"/")
+// apart refuses an output that is, holds or is in a table: a load of the one would sweep
+// the other.
+func (r *run) apart(ctx context.Context) error {
+	from, out := r.cfg.From.Address(), r.cfg.Out.Address()
+	twofold, err := dfs.Twofold(ctx, r.cfg.FS, out)
+	if err != nil {
+		return err
+	}
+	if twofold {
+		return fmt.Errorf("%w: %s: what .. means behind a link is not clear: name the directory without it", ErrRequest, out)
+	}
+	for _, pair := range [][2]string{{from, out}, {out, from}} {
+		holds, err := dfs.Holds(ctx, r.cfg.FS, pair[0], pair[1])
+		if err != nil {
+			return err
+		}
+		if holds {
+			return fmt.Errorf("%w: of %s and %s one lies in the other: a load of the one would sweep the other", ErrRequest, from, out)
+		}
+	}
+	around, err := manifest.Around(ctx, r.cfg.FS, out)
+	if err != nil {
+		return err
+	}
+	if around != "" {
+		return fmt.Errorf("%w: %s is inside the table %s, whose next load would sweep it", ErrRequest, out, around)
+	}
+	return nil
 }
 
 // prepare makes the plan, or goes on with the one that is there.

@@ -81,10 +81,13 @@ type Pending interface {
 	Abort()
 }
 
-// A Lock is held until Unlock. The error of Unlock wraps ErrLockLost if another has the
+// A Lock is held until Unlock or Drop. Their errors wrap ErrLockLost if another has the
 // lock: what was done last may have been done without it.
 type Lock interface {
 	Unlock() error
+	// Drop is Unlock, and leaves no file of the lock. Until another process takes the
+	// lock, it is as if nobody ever had.
+	Drop() error
 }
 
 // Info describes a file or directory.

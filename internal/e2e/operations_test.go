@@ -91,6 +91,7 @@ var provocations = map[string]string{
 	"no such table":                               asking,
 	"--users":                                     night + "; rm users.txt; " + asking,
 	"choose another, or say --overwrite":          night + "; " + asking + " --out active; " + asking + " --out active",
+	"--overwrite does not replace it":             night + "; " + asking + " --out logs --overwrite",
 	"name another file with --out":                "bulkload init logs",
 	"locked by another run":                       night + "; exec 9>>trails/lock; flock 9; " + night + " --types play",
 	"too little room":                             "true",

@@ -30,7 +30,7 @@ func Commit(ctx context.Context, fs dfs.FS, pieces []Piece) (Result, error) {
 	if err != nil {
 		return Result{Out: first.Out}, err
 	}
-	defer l.Unlock()
+	defer l.Drop()
 	r, err := p.commit(ctx, first)
 	r.Out = first.Out
 	return r, err
@@ -65,7 +65,7 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if !ours {
 		return Result{}, fmt.Errorf("--out %s has no plan %s: plan again", first.Out, first.Plan)
 	}
-	if err := checkOut(ctx, &Config{FS: p.fs, Out: first.Out, Overwrite: first.Overwrite}); err != nil {
+	if err := CheckOut(ctx, &Config{FS: p.fs, Out: first.Out, Overwrite: first.Overwrite, Homes: first.homes()}); err != nil {
 		return Result{}, err
 	}
 	reports, err := p.reports(ctx, have)
@@ -89,7 +89,14 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 // tidy removes what is left once OUT has its name: an answer that was replaced, and at
 // last the plan.
 func (p *place) tidy(ctx context.Context) error {
-	return errors.Join(p.fs.Remove(ctx, beside(p.out, ".old")), p.fs.Remove(ctx, p.dir))
+	old := beside(p.out, oldEnding)
+	err := replaceable(ctx, p.fs, old)
+	if err == nil {
+		err = p.fs.Remove(ctx, old)
+	} else if errors.Is(err, iofs.ErrExist) {
+		err = nil // it is not of an extract
+	}
+	return errors.Join(err, p.fs.Remove(ctx, p.dir))
 }
 
 // reports are those of all pieces. It fails with piece.ErrMissing while there are less.

@@ -42,9 +42,7 @@ package extract
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 
 	"golang.org/x/sync/errgroup"
 
@@ -87,7 +85,9 @@ type Config struct {
 	Plan      fetch.Plan
 	Out       string
 	Overwrite bool
-	PieceSize int64 // about how many behaviours of users who may be active; 0 is one piece
+	Homes     []string // the table's directory or catalog: Out must be apart from them
+	Lists     []string // files that Users was read from: an Out that is replaced must not hold them
+	PieceSize int64    // about how many behaviours of users who may be active; 0 is one piece
 
 	Workers  int   // lots read, and parts written, at once; 1
 	Memory   int64 // bytes of the process; 1 GiB
@@ -130,7 +130,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := checkOut(ctx, &c); err != nil {
+	if err := CheckOut(ctx, &c); err != nil {
 		return Result{}, err
 	}
 	cuts, err := q.pieces(ctx, &c)
@@ -161,22 +161,6 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 // result is what became of the question that m answers.
 func result(m *manifest.Extract, out string, calls int64) Result {
 	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), out, calls, table.Held{}, nil}
-}
-
-func checkOut(ctx context.Context, c *Config) error {
-	if c.Stream != nil {
-		return nil
-	}
-	_, err := c.FS.Stat(ctx, c.Out)
-	switch {
-	case errors.Is(err, iofs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("look for --out: %w", err)
-	case c.Overwrite:
-		return nil
-	}
-	return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", c.Out, iofs.ErrExist)
 }
 
 // answer writes all parts of some pieces that are not written yet, and says what

@@ -35,6 +35,9 @@ const (
 	noneName   = "_none"
 	answerName = "_answer"
 	lockEnding = ".lock"
+	oldEnding  = ".old" // of a result that is being replaced
+
+	piecePrefix = "_piece-"
 )
 
 func placeOf(fs dfs.FS, out string) *place {
@@ -53,7 +56,7 @@ func (p *place) lock(ctx context.Context) (dfs.Lock, error) {
 
 func (p *place) name(base string) string { return dfs.Join(p.dir, base) }
 
-func pieceName(n int) string { return fmt.Sprintf("_piece-%05d", n) }
+func pieceName(n int) string { return fmt.Sprintf("%s%05d", piecePrefix, n) }
 
 func reportName(n int) string { return pieceName(n) + ".json" }
 
@@ -136,13 +139,20 @@ func (p *place) planned(ctx context.Context) (*planned, error) {
 
 // answered is the answer that OUT is, nil if OUT is not there, or is none.
 func (p *place) answered(ctx context.Context) (*manifest.Extract, error) {
+	return answerIn(ctx, p.fs, p.out)
+}
+
+// answerIn is the answer that dir is, nil if dir is not there, or is none.
+func answerIn(ctx context.Context, fs dfs.FS, dir string) (*manifest.Extract, error) {
 	var m manifest.Extract
-	err := manifest.Read(ctx, p.fs, dfs.Join(p.out, ManifestName), &m)
+	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), &m)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged) || errors.Is(err, dfs.ErrNotDir):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for --out: %w", err)
+	case m.Table == "" || len(m.Question.Types) == 0:
+		return nil, nil // of another program
 	}
 	return &m, nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"path"
 
 	"usertrail/internal/behaviour"
@@ -65,6 +64,9 @@ type planned struct {
 	None   []manifest.TrailPart `json:"none"` // of an answer of nobody
 }
 
+// homes are the directories of the table that p reads.
+func (p *Piece) homes() []string { return []string{cmp.Or(p.Catalog, p.Table)} }
+
 // A PlanResult is what a plan is.
 type PlanResult struct {
 	Plan   string `json:"plan"`
@@ -90,7 +92,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 		return nil, r, err
 	}
 	p := placeOf(c.FS, c.Out)
-	if err := p.free(ctx, &c); err != nil {
+	if err := CheckOutForPlan(ctx, &c); err != nil {
 		return nil, r, err
 	}
 	voice := progress.Start(c.Progress)
@@ -107,7 +109,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 		err := p.tidyOf(ctx, cut.plan)
 		return nil, r, errors.Join(fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out), err)
 	}
-	if err := checkOut(ctx, &c); err != nil {
+	if err := CheckOut(ctx, &c); err != nil {
 		return nil, r, err
 	}
 	list := userlist.Cut(q.users, cut.ranges)
@@ -138,30 +140,13 @@ func piecesOf(first Piece, ranges []split.Region, list []*userlist.Members) []Pi
 	return all
 }
 
-// free reports an OUT that is there and was not made by pieces, before anything else
-// is looked for. Whether another is of this plan is known once that is made.
-func (p *place) free(ctx context.Context, c *Config) error {
-	err := checkOut(ctx, c)
-	if !errors.Is(err, iofs.ErrExist) {
-		return err
-	}
-	m, failed := p.answered(ctx)
-	if failed != nil {
-		return failed
-	}
-	if m == nil || m.Plan == "" {
-		return err
-	}
-	return nil
-}
-
 // prepare makes the place that of a plan, unless it is. The plan itself is written last.
 func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) error {
 	l, err := p.lock(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.Unlock()
+	defer l.Drop()
 	have, err := p.planned(ctx)
 	if err != nil || have != nil && have.Plan == cut.plan {
 		return err
@@ -195,7 +180,7 @@ func (p *place) tidyOf(ctx context.Context, plan string) error {
 	if err != nil {
 		return err
 	}
-	defer l.Unlock()
+	defer l.Drop()
 	return p.tidy(ctx)
 }
 

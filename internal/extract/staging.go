@@ -28,8 +28,8 @@ const (
 
 // A staging is where an answer grows: a hidden directory beside OUT.
 //
-//	.OUT.lock                       held while an extract runs; it stays, since
-//	                                one that waits for it may have it open
+//	.OUT.lock                       held while an extract runs; it stays where
+//	                                the process was killed
 //	.OUT.partial/_question.json     what is being answered
 //	.OUT.partial/part-00000.parquet
 //	.OUT.partial/_done-00000.json   the part is whole, and this is in it
@@ -287,14 +287,25 @@ func (s *staging) rename(ctx context.Context, overwrite bool) error {
 }
 
 // replace moves an older answer aside, and removes it when the new one is there.
-// If the new one does not come, the older one goes back.
+// If the new one does not come, the older one goes back. So does what is no answer: OUT
+// may have become something else since it was looked at.
 func (s *staging) replace(ctx context.Context) error {
-	old := beside(s.to, ".old")
+	p := placeOf(s.fs, s.to)
+	if err := p.checkOld(ctx); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	old := beside(s.to, oldEnding)
 	if err := s.fs.Remove(ctx, old); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	err := s.fs.Publish(ctx, s.to, old)
-	if err == nil || errors.Is(err, iofs.ErrNotExist) {
+	switch {
+	case err == nil:
+		err = replaceable(ctx, s.fs, old)
+	case errors.Is(err, iofs.ErrNotExist):
+		err = nil
+	}
+	if err == nil {
 		err = s.fs.Publish(ctx, s.dir, s.to)
 	}
 	if err != nil {
@@ -316,7 +327,7 @@ func (s *staging) putBack(ctx context.Context, old string) error {
 // close lets go of the lock.
 func (s *staging) close() {
 	if s.held != nil {
-		s.held.Unlock()
+		s.held.Drop()
 		s.held = nil
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"usertrail/internal/tally"
 )
 
+// TableName is the name of a Table in the directory of its table.
+const TableName = "manifest.json"
+
 // A Table is what its loads put into a table. A live table's splits are the server's,
 // Address says which one it is, and of its files only the rolls are there.
 type Table struct {

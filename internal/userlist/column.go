@@ -56,6 +56,16 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 	return list.users.sorted(), nil
 }
 
+// Files returns the files that Open reads for name. Those that a pattern matches have to
+// be there.
+func Files(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
+	file, column := cutColumn(name)
+	if column == "" && columnsOf(file) != parquetColumns {
+		return []string{file}, nil
+	}
+	return match(ctx, fs, file)
+}
+
 // The kinds of files that have columns.
 const (
 	noColumns = iota

@@ -72,6 +72,8 @@ func RunWithin(t *testing.T, limits Limits, open Opener) {
 		{"Remove removes all below", testRemove},
 		{"Sweep removes what was not finished", testSweep},
 		{"a lock is held by one", testLock},
+		{"a lock that is dropped leaves nothing", testLockDropped},
+		{"a place has one name", testReal},
 		{"a lock is for other processes too, and falls with its holder", testLockKilled},
 		{"what is not there is fs.ErrNotExist", testNotExist},
 		{"an error names the file", testErrorNames},

@@ -27,8 +27,8 @@ const (
 )
 
 // A Fault is an FS in which one operation fails. Operations are the methods of
-// FS; Read, ReadAt and Close of a file; Write and Commit of a pending one; and
-// Unlock. They are counted over all goroutines. What must be let go is let go
+// FS and Real; Read, ReadAt and Close of a file; Write and Commit of a pending one; Unlock
+// and Drop. They are counted over all goroutines. What must be let go is let go
 // even where it fails: a file is closed, a lock is no longer held.
 type Fault struct {
 	fs    dfs.FS
@@ -130,6 +130,14 @@ func (f *Fault) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	return f.fs.List(ctx, dir)
 }
 
+// Real implements dfs.Resolver.
+func (f *Fault) Real(ctx context.Context, name string) (string, error) {
+	if err := f.fail("resolve", name); err != nil {
+		return "", err
+	}
+	return dfs.Real(ctx, f.fs, name)
+}
+
 // Mkdir implements dfs.FS.
 func (f *Fault) Mkdir(ctx context.Context, dir string) error {
 	return f.change("mkdir", dir, func() error { return f.fs.Mkdir(ctx, dir) })
@@ -170,6 +178,13 @@ type faultLock struct {
 
 func (l *faultLock) Unlock() error {
 	return errors.Join(l.f.fail("unlock", l.name), l.l.Unlock())
+}
+
+func (l *faultLock) Drop() error {
+	if err := l.f.fail("drop", l.name); err != nil {
+		return errors.Join(err, l.l.Unlock())
+	}
+	return l.l.Drop()
 }
 
 type faultFile struct {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,6 +83,54 @@ func testLock(t *testing.T, w world) {
 	}
 	if err := locks[0].Unlock(); err != nil {
 		t.Error(err)
+	}
+}
+
+// testLockDropped has many take one lock and drop it: no two hold it at once, and in the
+// end nothing is left of it.
+func testLockDropped(t *testing.T, w world) {
+	name := w.at("lock")
+	var holders, taken atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				l, err := w.Lock(w.ctx, name)
+				if errors.Is(err, dfs.ErrLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				taken.Add(1)
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d hold the lock", n)
+				}
+				if second, err := w.Lock(w.ctx, name); !errors.Is(err, dfs.ErrLocked) {
+					t.Errorf("a second Lock gave %v, %v; want dfs.ErrLocked", second, err)
+				}
+				holders.Add(-1)
+				for range 2 { // the second time it does nothing
+					if err := l.Drop(); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := l.Unlock(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if taken.Load() == 0 {
+		t.Error("nobody took the lock")
+	}
+	if got := Snapshot(t, w.FS, w.root); len(got) > 0 {
+		t.Errorf("%q is left", got)
+	}
+	if held, who, err := survey(t, w).Held(w.ctx, name); held || err != nil {
+		t.Errorf("it is held: %t by %q, %v", held, who, err)
 	}
 }
 

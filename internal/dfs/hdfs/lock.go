@@ -41,6 +41,7 @@ type lock struct {
 	mu     sync.Mutex
 	proved time.Time // by the wall clock, which goes on while the machine is frozen
 	err    error     // why it is held no longer
+	gone   bool      // its file is being removed: nothing is to be proved
 }
 
 // Lock takes the lock called name and makes the directories above it. If it got
@@ -134,7 +135,7 @@ func (l *lock) whose(ctx context.Context) (string, error) {
 func (l *lock) check(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err != nil {
+	if l.err != nil || l.gone {
 		return l.err
 	}
 	if age := now().Sub(l.proved); age >= 0 && age < proofAge {
@@ -165,6 +166,22 @@ func (l *lock) Unlock() error {
 		return err
 	}
 	return l.named("unlock", l.name, l.release(context.Background()))
+}
+
+// Drop removes the file while its lease is held, which ends the lease; a second time it
+// does nothing.
+func (l *lock) Drop() error {
+	if !l.s.locks.remove(l) {
+		return nil
+	}
+	ctx := context.Background()
+	if err := l.check(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.gone = true
+	l.mu.Unlock()
+	return l.named("unlock", l.name, l.cluster.remove(ctx, l.path))
 }
 
 // release closes the file. The file stays: a lease belongs to a file, not to a

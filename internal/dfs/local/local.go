@@ -14,8 +14,9 @@
 //
 // # A lock
 //
-// It is flock on a file that stays. The file says who holds the lock, for the
-// message to whoever comes second; the kernel lets go of it when the holder dies.
+// It is flock on a file that stays after Unlock, and goes with Drop. The file says who
+// holds the lock, for the message to whoever comes second; the kernel lets go of it when
+// the holder dies.
 //
 // Names are paths as the operating system takes them. Errors are *fs.PathError,
 // with the name that was asked for and not the temporary one. A cancelled

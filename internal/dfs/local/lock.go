@@ -2,7 +2,9 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,12 +32,11 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	if err := mkdirAll(filepath.Dir(name)); err != nil {
 		return nil, named("lock", name, err)
 	}
-	l := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
-	taken, err := tryLock(l)
+	l, err := take(name)
 	if err != nil {
 		return nil, named("lock", name, err)
 	}
-	if !taken {
+	if l == nil {
 		return nil, fmt.Errorf("lock %s: %w%s", name, dfs.ErrLocked, holder(name))
 	}
 	if err := os.WriteFile(name, []byte(self()), 0o666); err != nil {
@@ -43,6 +44,42 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 		return nil, named("lock", name, err)
 	}
 	return &lock{name: name, l: l}, nil
+}
+
+// take locks the file called name, which it makes; nil if another has it locked. A file
+// that its holder dropped between its opening and its locking is another's no longer, and
+// is left.
+func take(name string) (*flock.Flock, error) {
+	for {
+		l := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
+		taken, err := tryLock(l)
+		if err != nil || !taken {
+			return nil, errors.Join(err, l.Close())
+		}
+		there, err := current(l)
+		if err != nil {
+			return nil, errors.Join(err, l.Unlock())
+		}
+		if there {
+			return l, nil
+		}
+		if err := l.Unlock(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// current reports whether the locked file still has its name.
+func current(l *flock.Flock) (bool, error) {
+	ours, err := l.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(l.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(ours, there), err
 }
 
 // tryLock tries for as long as Held may share the lock.
@@ -56,11 +93,22 @@ func tryLock(l *flock.Flock) (bool, error) {
 	}
 }
 
-// Unlock lets go of the lock; a second time it does nothing. The file stays:
-// were it removed, another process that had it open already would lock a file
-// that no one else can find.
+// Unlock lets go of the lock; a second time it does nothing. The file stays.
 func (l *lock) Unlock() error {
 	return named("unlock", l.name, l.l.Unlock())
+}
+
+// Drop removes the file while it is locked. Another process that has it open already
+// finds out in take that no one else can find it.
+func (l *lock) Drop() error {
+	if !l.l.Locked() {
+		return nil
+	}
+	there, err := current(l.l)
+	if there {
+		err = os.Remove(l.name)
+	}
+	return named("unlock", l.name, errors.Join(err, l.l.Unlock()))
 }
 
 // self is what a lock file says of its holder.

@@ -39,7 +39,7 @@ with DAG(
         "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
         "types": Param("play,order,visit,login", type="string", description="the behaviours to take out"),
         "active": Param("any", type="string", description="which users: all, any or min:N of the behaviours"),
-        "out": Param(os.environ.get("USERTRAIL_OUT", "trails"), type="string", description="the folder of the nights' trails"),
+        "out": Param(os.environ.get("USERTRAIL_OUT", "extracts"), type="string", description="the folder of the nights' trails"),
     },
     user_defined_macros={"night": night},
     default_args={"retries": 6, "retry_delay": RETRY, "job": "{{ params.job }}", "from_date": "{{ night(dag_run, params) }}"},

@@ -33,7 +33,7 @@ with DAG(
         "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
         "load_piece": Param("1GiB", type="string", description="how large a piece of the load is"),
         "types": Param("play,order,visit,login", type="string", description="the behaviours to take out"),
-        "out": Param(os.environ.get("USERTRAIL_OUT", "trails"), type="string", description="the folder of the trails"),
+        "out": Param(os.environ.get("USERTRAIL_OUT", "extracts"), type="string", description="the folder of the trails"),
         "extract_piece": Param("4M", type="string", description="how many behaviours a piece of the extract has"),
     },
     default_args={

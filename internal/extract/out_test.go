@@ -1,0 +1,359 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/extract"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/testworld"
+)
+
+// A site is a folder with a table of files and a place for results, out.
+type site struct {
+	*house
+	w   *testworld.W
+	u   turn
+	q   testworld.Question
+	out string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	w, h := tiny(t)
+	s := &site{house: h, w: w, u: turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, pieceSize: 1 << 40}, out: filepath.Join(h.dir, "home", "out")}
+	s.load(t, s.u, w.Span)
+	s.q = testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	s.write(t, "home/precious.txt", "precious")
+	return s
+}
+
+// write writes a file below the folder.
+func (s *site) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := dfs.WriteFile(t.Context(), s.fs, filepath.Join(s.dir, name), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// link makes a link below the folder.
+func (s *site) link(t *testing.T, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, filepath.Join(s.dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// result makes a result below the folder.
+func (s *site) result(t *testing.T, name string, o extract.Output) {
+	t.Helper()
+	u := s.u
+	u.output, u.pieceSize = o, 0
+	if _, err := s.ask(t.Context(), s.q, u, filepath.Join(s.dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree is all that is below the folder, hidden files and links too.
+func (s *site) tree(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(s.dir, func(name string, e os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			out[name] = "a folder"
+		case e.Type()&iofs.ModeSymlink != 0:
+			out[name], err = os.Readlink(name)
+		default:
+			var b []byte
+			b, err = os.ReadFile(name)
+			out[name] = string(b)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// untouched is a table that must not be read.
+type untouched struct {
+	table.Table
+	t *testing.T
+}
+
+func (u untouched) Regions(context.Context) ([]split.Region, error) {
+	u.t.Error("the table was read")
+	return nil, errBroken
+}
+
+// refused has Run and Plan make a result in out, which must fail for a reason before
+// anything is read, and must leave everything as it was.
+func (s *site) refused(t *testing.T, out string, reason error) {
+	t.Helper()
+	before := s.tree(t)
+	for what, do := range map[string]func(extract.Config) error{
+		"extract": func(c extract.Config) error { _, err := extract.Run(t.Context(), c); return err },
+		"plan": func(c extract.Config) error {
+			_, _, err := extract.Plan(t.Context(), c, c.Table.Info().Address, extract.Access{})
+			return err
+		},
+	} {
+		c, err := s.asks(t.Context(), s.q, s.u, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Table.Close()
+		c.Table, c.Homes = untouched{c.Table, t}, []string{s.store(s.u.name).Dir}
+		if err := do(c); !errors.Is(err, reason) {
+			t.Errorf("%s --out %s: %v, want %v", what, out, err, reason)
+		} else {
+			t.Logf("%s says: %v", what, err)
+		}
+	}
+	if after := s.tree(t); !maps.Equal(after, before) {
+		t.Errorf("--out %s: %s", out, differ(after, before))
+	}
+}
+
+// TestOverwriteReplacesOnlyResults has extract and plan replace all sorts of things.
+func TestOverwriteReplacesOnlyResults(t *testing.T) {
+	for name, make := range map[string]func(t *testing.T, s *site){
+		"a folder of documents": func(t *testing.T, s *site) { s.write(t, "home/out/letter.txt", "dear") },
+		"a folder of folders":   func(t *testing.T, s *site) { s.write(t, "home/out/a/b/c", "c") },
+		"a file":                func(t *testing.T, s *site) { s.write(t, "home/out", "text") },
+		"another table":         func(t *testing.T, s *site) { s.load(t, turn{name: "home/out", workers: 1, memory: 1 << 20}, s.w.Span) },
+		"a link to a result": func(t *testing.T, s *site) {
+			s.result(t, "home/other", extract.Output{})
+			s.link(t, "other", "home/out")
+		},
+		"a link to nothing": func(t *testing.T, s *site) { s.link(t, "nothing", "home/out") },
+		"a result with a file of others": func(t *testing.T, s *site) {
+			s.result(t, "home/out", extract.Output{})
+			s.write(t, "home/out/notes.txt", "mine")
+		},
+		"a result with a folder of others": func(t *testing.T, s *site) {
+			s.result(t, "home/out", extract.Output{})
+			s.write(t, "home/out/part-00000/letter.txt", "dear")
+		},
+		"a result with a file of others in a partition": func(t *testing.T, s *site) {
+			s.result(t, "home/out", extract.Output{Partition: "behaviour"})
+			s.write(t, "home/out/behaviour="+s.w.Names()[0]+"/notes.txt", "mine")
+		},
+		"a result with a partition of others": func(t *testing.T, s *site) {
+			s.result(t, "home/out", extract.Output{Partition: "behaviour"})
+			s.write(t, "home/out/behaviour=other/part-00000.parquet", "PAR1")
+		},
+		"a result without its manifest": func(t *testing.T, s *site) {
+			s.result(t, "home/out", extract.Output{})
+			if err := os.Remove(filepath.Join(s.out, extract.ManifestName)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a damaged manifest": func(t *testing.T, s *site) { s.write(t, "home/out/_manifest.json", `{"version":1,`) },
+		"another program's manifest": func(t *testing.T, s *site) {
+			s.write(t, "home/out/_manifest.json", `{"version":1,"parts":[{"name":"letter.txt"}]}`)
+			s.write(t, "home/out/letter.txt", "dear")
+		},
+		"a folder with the name of an older result": func(t *testing.T, s *site) { s.write(t, "home/.out.old/letter.txt", "dear") },
+		"a folder with the name of a place":         func(t *testing.T, s *site) { s.write(t, "home/.out.partial/letter.txt", "dear") },
+		"a file with the name of a place":           func(t *testing.T, s *site) { s.write(t, "home/.out.partial", "dear") },
+		"a link with the name of a place": func(t *testing.T, s *site) {
+			s.write(t, "home/other/part-1", "mine")
+			s.link(t, "other", "home/.out.partial")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			make(t, s)
+			s.refused(t, s.out, iofs.ErrExist)
+		})
+	}
+}
+
+// TestOverwriteReplacesResults replaces what may be replaced: nothing of it is left.
+func TestOverwriteReplacesResults(t *testing.T) {
+	for name, make := range map[string]func(t *testing.T, s *site){
+		"nothing":              func(t *testing.T, s *site) {},
+		"an empty folder":      func(t *testing.T, s *site) { mkdir(t, s.out) },
+		"a result":             func(t *testing.T, s *site) { s.result(t, "home/out", extract.Output{Format: extract.CSV}) },
+		"a partitioned result": func(t *testing.T, s *site) { s.result(t, "home/out", extract.Output{Partition: "date"}) },
+		"an older result": func(t *testing.T, s *site) {
+			s.result(t, "home/out", extract.Output{})
+			if err := os.Rename(s.out, filepath.Join(s.dir, "home", ".out.old")); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			clean := filepath.Join(s.dir, "clean")
+			if _, err := s.ask(t.Context(), s.q, s.u, clean); err != nil {
+				t.Fatal(err)
+			}
+			make(t, s)
+			if _, err := s.ask(t.Context(), s.q, s.u, s.out); err != nil {
+				t.Fatal(err)
+			}
+			if diff := differ(dfstest.Snapshot(t, s.fs, s.out), dfstest.Snapshot(t, s.fs, clean)); diff != "" {
+				t.Error(diff)
+			}
+			if left := leftovers(t, filepath.Dir(s.out)); len(left) != 1 {
+				t.Errorf("there is also %q, want the precious file", left)
+			}
+		})
+	}
+}
+
+func mkdir(t *testing.T, name string) {
+	t.Helper()
+	if err := os.MkdirAll(name, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOutIsApartFromTheTable names the table's directory, its parent and places inside
+// it, in all sorts of ways.
+func TestOutIsApartFromTheTable(t *testing.T) {
+	s := newSite(t)
+	mkdir(t, filepath.Join(s.dir, "home", "deep"))
+	s.link(t, "../trails", "home/link")
+	s.link(t, s.dir, "home/parent")
+	s.link(t, "deep/../../trails/new", "home/to-be")
+	s.load(t, turn{name: "home/other", workers: 1, memory: 1 << 20}, s.w.Span)
+	t.Chdir(filepath.Join(s.dir, "home"))
+	for _, out := range []string{
+		s.dir + "/trails", s.dir + "/trails/", s.dir + "//home/deep/../../trails", "../trails", "link", "parent/trails", "deep/../link",
+		s.dir, "..//../" + filepath.Base(s.dir), "parent", "/",
+		s.dir + "/trails/x", "../trails/d/x", "link/x/y", "parent/trails/x", "to-be", "to-be/x",
+		"other/x", "other/d/x/y", "link/../home/new", ".", "..", "deep/.", "deep/..", "",
+	} {
+		s.refused(t, out, extract.ErrQuestion)
+	}
+	if _, err := s.ask(t.Context(), s.q, s.u, "deep/../../home/fine"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOverwriteKeepsWhatIsRead replaces a result that the list of users is read from, and
+// one that the command is started in.
+func TestOverwriteKeepsWhatIsRead(t *testing.T) {
+	s := newSite(t)
+	s.result(t, "home/out", extract.Output{Partition: "behaviour"})
+	list := filepath.Join(s.out, "behaviour="+s.w.Names()[0], "part-00000.parquet")
+	before := s.tree(t)
+	c, err := s.asks(t.Context(), s.q, s.u, s.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Table.Close()
+	c.Lists = []string{list}
+	if _, err := extract.Run(t.Context(), c); !errors.Is(err, extract.ErrQuestion) {
+		t.Errorf("%v, want ErrQuestion", err)
+	}
+	t.Chdir(filepath.Dir(list))
+	s.refused(t, s.out, extract.ErrQuestion)
+	if diff := differ(s.tree(t), before); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// swapping is files in which OUT becomes something else right before it is moved aside.
+type swapping struct {
+	dfs.FS
+	t    *testing.T
+	out  string
+	swap func()
+}
+
+// Publish implements dfs.FS.
+func (f *swapping) Publish(ctx context.Context, from, to string) error {
+	if swap := f.swap; from == f.out && swap != nil {
+		f.swap = nil
+		swap()
+	}
+	return f.FS.Publish(ctx, from, to)
+}
+
+// TestOutThatBecomesSomethingElseStays puts a folder of documents in OUT's place while a
+// result is made, by one process and by pieces.
+func TestOutThatBecomesSomethingElseStays(t *testing.T) {
+	for name, make := range map[string]func(*site, dfs.FS) error{
+		"extract": func(s *site, fs dfs.FS) error {
+			h := *s.house
+			h.fs = fs
+			_, err := h.ask(t.Context(), s.q, s.u, s.out)
+			return err
+		},
+		"pieces": func(s *site, fs dfs.FS) error { return s.byPieces(t.Context(), fs, s.q, s.u, s.out) },
+	} {
+		for _, before := range []bool{false, true} { // there was a result
+			s := newSite(t)
+			if before {
+				s.result(t, "home/out", extract.Output{})
+			}
+			mkdir(t, s.out)
+			swap := func() {
+				if err := os.RemoveAll(s.out); err != nil {
+					t.Fatal(err)
+				}
+				s.write(t, "home/out/letter.txt", "dear")
+			}
+			if err := make(s, &swapping{s.fs, t, s.out, swap}); !errors.Is(err, iofs.ErrExist) {
+				t.Errorf("%s: %v, want fs.ErrExist", name, err)
+			}
+			if got := dfstest.Snapshot(t, s.fs, s.out); len(got) != 1 || got["letter.txt"] != "dear" {
+				t.Errorf("%s: OUT holds %q, want the letter", name, got)
+			}
+			if left, err := filepath.Glob(filepath.Join(s.dir, "home", ".*.old")); err != nil || len(left) > 0 {
+				t.Errorf("%s: %q are left, %v", name, left, err)
+			}
+		}
+	}
+}
+
+// TestCommitLooksAgain commits a plan whose OUT has become something else.
+func TestCommitLooksAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		become func(t *testing.T, s *site)
+		want   error
+	}{
+		"documents": {func(t *testing.T, s *site) { s.write(t, "home/out/letter.txt", "dear") }, iofs.ErrExist},
+		"a place in the table": {func(t *testing.T, s *site) {
+			if err := os.Rename(filepath.Join(s.dir, "home"), filepath.Join(s.dir, "trails", "home")); err != nil {
+				t.Fatal(err)
+			}
+			s.link(t, "trails/home", "home")
+		}, extract.ErrQuestion},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			pieces, err := s.plan(t.Context(), s.q, s.u, s.out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.do(t.Context(), s.u, pieces); err != nil {
+				t.Fatal(err)
+			}
+			c.become(t, s)
+			before := s.tree(t)
+			if _, err := extract.Commit(t.Context(), s.fs, pieces); !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if diff := differ(s.tree(t), before); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
