@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/visible"
 )
 
 // In a marked path, placeholders stand between opened and closed, and wild is where
@@ -303,7 +304,7 @@ func dayless(path string) string {
 func wordsOf(names []string) string {
 	const most = 6
 	if len(names) > most {
-		return fmt.Sprintf("%s and %d others", strings.Join(names[:most], ", "), len(names)-most)
+		return fmt.Sprintf("%s and %d others", visible.List(names[:most]), len(names)-most)
 	}
-	return strings.Join(names, ", ")
+	return visible.List(names)
 }

@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/record"
+	"usertrail/internal/visible"
 )
 
 // tryOut writes the draft, and reads the sample by it.
@@ -167,7 +168,7 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) {
 		for line := range strings.Lines(fmt.Sprintf(format, args...)) {
-			b.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
+			b.WriteString("# " + visible.Text(strings.TrimRight(line, "\n")) + "\n")
 		}
 	}
 	say("Drafted by bulkload init from %s in %s; looked into: %d.", english.Plural(d.Files, "file", ""), cfg.Logs, d.Looked)

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/record"
+	"usertrail/internal/visible"
 )
 
 // A writer writes a draft down, and remembers what it was unsure of.
@@ -26,7 +27,7 @@ type writer struct {
 // it.
 func (w *writer) line(key, unsure, text string) {
 	w.WriteString(text)
-	if unsure != "" {
+	if unsure = visible.Text(unsure); unsure != "" {
 		w.WriteString(" # unsure: " + unsure)
 		w.unsure = append(w.unsure, key+": "+unsure)
 	}

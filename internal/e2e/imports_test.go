@@ -69,7 +69,7 @@ var floors = [][]string{
 	{"internal/record", "internal/hfile", "internal/trailfile", "internal/trailfile/textfile", "internal/trailfile/arrowfile", "internal/roll", "internal/condition", "internal/estimate", "internal/samplelog", "internal/dfs", "internal/hadoopconf", "internal/lineage", "internal/metrics", "internal/hbase/rpc", "internal/hbase/hbasetest", "internal/pace"},
 	{"internal/hbase/wire"},
 	{"internal/behaviour", "internal/column", "internal/rowkey", "internal/cell", "internal/split", "internal/tally", "internal/trail", "internal/activity", "internal/testworld"}, // values
-	{"internal/testkit", "internal/invariants", "internal/breakpoint", "internal/clustertest", "internal/piece", "internal/pipe"},
+	{"internal/testkit", "internal/invariants", "internal/breakpoint", "internal/clustertest", "internal/piece", "internal/pipe", "internal/visible"},
 }
 
 func TestArrowsPointDown(t *testing.T) {

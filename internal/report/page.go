@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"usertrail/internal/visible"
 )
 
 var (
@@ -31,6 +33,7 @@ var words = template.FuncMap{
 	"lengths":  lengthsText,
 	"active":   activeText,
 	"per":      per,
+	"visible":  visible.Text,
 	"next":     func(i int) int { return i + 1 },
 	"previous": func(i int) int { return i - 1 },
 }

@@ -151,6 +151,25 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
+// TestPageShowsControls lets everything that comes from outside turn the direction of
+// writing, and move the cursor.
+func TestPageShowsControls(t *testing.T) {
+	const evil = "\u202e\u2066\u200f\x1b[2J"
+	m := family()
+	m.Table, m.Question.Where, m.Question.Sequence, m.Question.Active = evil+"table", evil+"where", evil+"sequence", evil+"active"
+	m.Question.Types[0], m.Sequence[0].Behaviour, m.Sequence[1].Within = evil+"kind", evil+"step", evil+"within"
+	m.parts[0][0].user = evil + "user"
+	text := page(t, makeReport(t, m.write(t), 1))
+	if strings.ContainsAny(text, evil[:len(evil)-3]) {
+		t.Error("the page holds controls")
+	}
+	for _, what := range []string{"table", "where", "sequence", "active", "kind", "step", "within", "user"} {
+		if !strings.Contains(text, `\u202e\u2066\u200f\x1b[2J`+what) {
+			t.Errorf("the page does not show the %s", what)
+		}
+	}
+}
+
 // TestPageSaysTheNumbers compares tables of the page with the report, number by number.
 func TestPageSaysTheNumbers(t *testing.T) {
 	r := makeReport(t, evenings().write(t), 1)

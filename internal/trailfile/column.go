@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"usertrail/internal/visible"
 )
 
 // ErrColumn is wrapped where a file does not have a column that is asked for, or
@@ -48,10 +49,10 @@ func (f *File) IDs(column string, emit func(id []byte) error) (err error) {
 func (f *File) idColumn(name string) (*parquet.Column, error) {
 	c := f.f.Root().Column(name)
 	if c == nil {
-		return nil, fmt.Errorf("%w: %q; there is %s", ErrColumn, name, strings.Join(f.ColumnNames(), ", "))
+		return nil, fmt.Errorf("%w: %q; there is %s", ErrColumn, name, visible.List(f.ColumnNames()))
 	}
 	if !c.Leaf() || c.Repeated() || !holdsIDs(c.Type()) {
-		return nil, fmt.Errorf("%w of strings or integers: %s is %s", ErrColumn, name, c.Type())
+		return nil, fmt.Errorf("%w of strings or integers: %s is %s", ErrColumn, visible.Text(name), c.Type())
 	}
 	return c, nil
 }

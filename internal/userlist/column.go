@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/layout"
 	"usertrail/internal/record"
 	"usertrail/internal/trailfile"
+	"usertrail/internal/visible"
 )
 
 // Open reads the users in a file, which may take limit bytes of memory:
@@ -151,7 +152,7 @@ func (u *reader) addParquet(f dfs.File, column string) error {
 		return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 	}
 	if column == "" {
-		return fmt.Errorf("%w %s: say which column has the user IDs, %s:COLUMN; there is %s", ErrList, u.name, u.name, strings.Join(t.ColumnNames(), ", "))
+		return fmt.Errorf("%w %s: say which column has the user IDs, %s:COLUMN; there is %s", ErrList, u.name, u.name, visible.List(t.ColumnNames()))
 	}
 	row := 0
 	var bad error
@@ -182,7 +183,7 @@ func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
 	}
 	at := slices.Index(header, column)
 	if at < 0 {
-		return fmt.Errorf("%w %s: %w: %q; there is %s", ErrList, u.name, trailfile.ErrColumn, column, strings.Join(header, ", "))
+		return fmt.Errorf("%w %s: %w: %q; there is %s", ErrList, u.name, trailfile.ErrColumn, column, visible.List(header))
 	}
 	var id []byte
 	for {

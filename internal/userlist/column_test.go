@@ -93,7 +93,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
 		"latin.csv": "who\n\xe9\n", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
-		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5),
+		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -104,6 +104,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"people.parquet:score": "no such column of strings or integers: score is DOUBLE",
 		"people.parquet:nil":   `no such column: "nil"; there is name, nick, number, small, score, Tags`,
 		"half.parquet:name":    "half.parquet",
+		"odd.csv:who":          `no such column: "who"; there is "na\x1b[2Jme", "a\u202eb", "c\nd", e f`,
 		"empty.csv:who":        "no header",
 		"long.csv:who":         "line 2 is longer than 255 bytes",
 		"latin.csv:who":        "line 2 is not UTF-8",
