@@ -156,3 +156,27 @@ func TestADraftTellsColumnsApart(t *testing.T) {
 		t.Errorf("%d records are bad", n)
 	}
 }
+
+// TestLinksThatLeadBackAreNotFollowed drafts a job of logs with links to themselves, to
+// folders above them, to each other and to nothing.
+func TestLinksThatLeadBackAreNotFollowed(t *testing.T) {
+	dir := t.TempDir()
+	worlds()[0].write(t, dir)
+	want := makeDraft(t, dir)
+	for name, target := range map[string]string{
+		"logs/back": ".", "logs/up": "..", "logs/here": "here", "logs/left": "right", "logs/right": "left", "logs/nothing": "nowhere",
+		"logs/cross": "../others", "others/cross": "../logs",
+	} {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := makeDraft(t, dir)
+	if got.Files != want.Files || got.Passed != want.Passed || got.Good != want.Good || !slices.Equal(got.Behaviours, want.Behaviours) {
+		t.Errorf("%+v\n%s\nwant %+v\n%s", got.Summary, got.Text, want.Summary, want.Text)
+	}
+}

@@ -19,6 +19,9 @@ const (
 	maxDepth = 12
 )
 
+// longestLink is how many bytes a link's target has at most.
+const longestLink = 4096
+
 // A file is one that may hold logs.
 type file struct {
 	rel  string // below the folder of the logs, slashes between its parts
@@ -65,6 +68,7 @@ func survey(ctx context.Context, files dfs.FS, logs string) (found, error) {
 type walker struct {
 	files dfs.FS
 	found found
+	above []string // the folders that are being walked, by their one names
 }
 
 func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
@@ -72,6 +76,15 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 	if list == "" {
 		list = "/"
 	}
+	real, err := dfs.Real(ctx, w.files, list)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(w.above, real) {
+		return nil // a link leads back
+	}
+	w.above = append(w.above, real)
+	defer func() { w.above = w.above[:len(w.above)-1] }()
 	infos, err := w.files.List(ctx, list)
 	if err != nil {
 		return err
@@ -85,6 +98,8 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 			folders = append(folders, info)
 		case slices.Contains(notLogs, ending) || strings.HasPrefix(base, "README"):
 			w.found.strange[ending]++
+		case w.broken(ctx, info):
+			w.found.strange["broken links"]++
 		case len(w.found.files) >= maxFiles:
 			w.found.left++
 		default:
@@ -102,6 +117,15 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 		}
 	}
 	return nil
+}
+
+// broken reports a link that leads nowhere, or in a circle: List describes the link itself.
+func (w *walker) broken(ctx context.Context, info dfs.Info) bool {
+	if info.Size > longestLink || dfs.Scheme(info.Name) != "" {
+		return false
+	}
+	_, err := w.files.Stat(ctx, info.Name)
+	return err != nil
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)
