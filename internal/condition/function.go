@@ -12,8 +12,9 @@ import (
 	"github.com/expr-lang/expr/builtin"
 )
 
-// errOverflow is what arithmetic of whole numbers ends with that leaves 64 bits.
-var errOverflow = errors.New("the result does not fit 64 bits")
+// ErrOverflow is wrapped where arithmetic of whole numbers leaves 64 bits. The condition is
+// to blame for it, not the values.
+var ErrOverflow = errors.New("the result does not fit 64 bits")
 
 // functions are those that a text may call, besides date and duration, which are
 // read with the text.
@@ -49,7 +50,7 @@ func arithmetic(name string, f func(a, b int) (int, bool)) *builtin.Function {
 	call := func(args ...any) (any, error) {
 		v, ok := f(args[0].(int), args[1].(int))
 		if !ok {
-			return nil, errOverflow
+			return nil, ErrOverflow
 		}
 		return v, nil
 	}
@@ -62,7 +63,7 @@ func abs(v any) (any, error) {
 		return math.Abs(v), nil
 	case int:
 		if v == math.MinInt {
-			return nil, errOverflow
+			return nil, ErrOverflow
 		}
 		return max(v, -v), nil
 	}

@@ -144,7 +144,8 @@ func advice(n *ast.BinaryNode) string {
 }
 
 // strict refuses what the library would let through and may go wrong when it is
-// evaluated: sums of durations wrap around.
+// evaluated: sums of durations wrap around, and a list of several types has values that
+// nothing equals.
 func (x *expression) strict(n ast.Node) error {
 	s := &strictness{text: x.text}
 	ast.Walk(&n, s)
@@ -158,11 +159,41 @@ type strictness struct {
 
 // Visit implements ast.Visitor.
 func (s *strictness) Visit(n *ast.Node) {
+	if s.err != nil {
+		return
+	}
+	if list, ok := (*n).(*ast.ArrayNode); ok {
+		s.list(list)
+		return
+	}
 	b, ok := (*n).(*ast.BinaryNode)
-	if !ok || s.err != nil || !slices.Contains([]string{"+", "-", "*"}, b.Operator) || b.Type() != typeOf[time.Duration]() {
+	if !ok {
+		return
+	}
+	if list, ok := b.Right.(*ast.ArrayNode); ok && len(list.Nodes) > 0 && !alike(b.Left, list.Nodes[0]) {
+		s.err = wrong(s.text, position(b), "%s does not go between %s and a list of %s", b.Operator, typeName(b.Left.Type()), typeName(list.Nodes[0].Type()))
+		return
+	}
+	if !slices.Contains([]string{"+", "-", "*"}, b.Operator) || b.Type() != typeOf[time.Duration]() {
 		return
 	}
 	if b.Left.Type() != typeOf[time.Time]() {
 		s.err = wrong(s.text, position(b), "durations are compared, and added to times; write what %s would give", b.Operator)
 	}
+}
+
+// list refuses values of several types in one list.
+func (s *strictness) list(n *ast.ArrayNode) {
+	for _, v := range n.Nodes {
+		if !alike(n.Nodes[0], v) {
+			s.err = wrong(s.text, position(v), "a list has values of one type: %s does not go with %s", typeName(v.Type()), typeName(n.Nodes[0].Type()))
+			return
+		}
+	}
+}
+
+// alike reports whether values of two nodes can be equal: numbers of both types can.
+func alike(a, b ast.Node) bool {
+	number := func(n ast.Node) bool { return n.Type() == typeOf[int]() || n.Type() == typeOf[float64]() }
+	return a.Type() == b.Type() || number(a) && number(b)
 }

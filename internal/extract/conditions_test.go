@@ -2,6 +2,7 @@ package extract_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -17,6 +18,22 @@ import (
 	"usertrail/internal/testworld"
 	"usertrail/internal/userlist"
 )
+
+// TestOverflowIsTheQuestions asks for arithmetic that leaves 64 bits of what is there.
+func TestOverflowIsTheQuestions(t *testing.T) {
+	h, q := crowd(t, 40, 1)
+	q.Kinds = []string{"play"}
+	u := turn{name: "trails", workers: 1}
+	for _, c := range []testworld.Conditions{
+		{Where: testworld.Where{Text: "play.seconds * 9223372036854775807 > 0"}},
+		{Having: testworld.Having{Text: "count(play) + 9223372036854775807 > 0"}},
+	} {
+		q.Conditions = c
+		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), "does not fit 64 bits") {
+			t.Errorf("%+v: %v, want ErrQuestion", c, err)
+		}
+	}
+}
 
 // TestConditionsAreTheOracles asks worlds many questions with conditions made up, in
 // any combination: of the table, of its rows alone, and with rolls that name too much.

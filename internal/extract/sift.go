@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"errors"
 	"fmt"
 
 	"usertrail/internal/activity"
@@ -126,7 +127,7 @@ func (s *sifter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, e
 		keep := s.q.hours.has(events[i].Time)
 		if keep && s.where != nil {
 			if keep, err = s.where.Keeps(b, &events[i]); err != nil {
-				return 0, fmt.Errorf("--where: %w", err)
+				return 0, unfit("--where", err)
 			}
 		}
 		if keep {
@@ -135,6 +136,15 @@ func (s *sifter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, e
 		s.kept = append(s.kept, keep)
 	}
 	return did, nil
+}
+
+// unfit says of an evaluation's error which flag's condition it is of. Another try will not
+// help where the condition itself leaves 64 bits.
+func unfit(flag string, err error) error {
+	if errors.Is(err, condition.ErrOverflow) {
+		return fmt.Errorf("%w: %s: %w", ErrQuestion, flag, err)
+	}
+	return fmt.Errorf("%s: %w", flag, err)
 }
 
 // stays judges by --having and --sequence.
@@ -148,7 +158,7 @@ func (s *sifter) stays(b *trail.Batch, events []trail.Event, j *judged) (bool, e
 		}
 		ok, err := s.having.Keeps()
 		if err != nil {
-			return false, fmt.Errorf("--having: %w", err)
+			return false, unfit("--having", err)
 		}
 		if !ok {
 			return false, nil
