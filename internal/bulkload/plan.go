@@ -222,7 +222,10 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 		in.number = n
 		out = append(out, in)
 	}
-	return out, joined(changed)
+	if err := joined(changed); err != nil {
+		return out, err
+	}
+	return out, checkClosed(ctx, l.cfg.FS, out)
 }
 
 // behaviour is the one that in's path names, empty where a column does.

@@ -1,0 +1,47 @@
+package bulkload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/job"
+)
+
+// ErrGrowing is wrapped where a delivered file is still being written. Loaded now, it would
+// be a file that has changed ever after.
+var ErrGrowing = errors.New("it is still being written")
+
+// askedAtOnce is how many files the NameNode is asked about at once.
+const askedAtOnce = 8
+
+// checkClosed reports the first delivered file on HDFS that a writer has open. Elsewhere
+// nothing tells.
+func checkClosed(ctx context.Context, fs dfs.FS, inputs []*input) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(askedAtOnce)
+	for _, in := range inputs {
+		if dfs.Scheme(in.Path) != "" {
+			g.Go(func() error { return closed(ctx, fs, in.Input) })
+		}
+	}
+	return g.Wait()
+}
+
+func closed(ctx context.Context, fs dfs.FS, in job.Input) error {
+	s, err := dfs.Survey(fs, in.Path)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	open, _, err := s.Held(ctx, in.Path)
+	if err == nil && open {
+		err = fmt.Errorf("%s: %w: load it when its writer has closed it", in.Path, ErrGrowing)
+	}
+	return err
+}
