@@ -104,6 +104,8 @@ type Result struct {
 	Files  int    `json:"files"`
 	Out    string `json:"out"`
 
+	Already bool `json:"already,omitempty"` // with an error that Out is there: it is the result of this query
+
 	Calls int64 `json:"calls,omitempty"` // of servers, or reads of the table's files
 	table.Held
 
@@ -131,7 +133,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 		return Result{}, err
 	}
 	if err := CheckOut(ctx, &c); err != nil {
-		return Result{}, err
+		return q.already(ctx, &c), err
 	}
 	cuts, err := q.pieces(ctx, &c)
 	if err != nil {
@@ -149,6 +151,9 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	}
 	m := q.sketch()
 	m.Plan = cuts.plan
+	if !pinned(&c) {
+		m.TableVersion = ""
+	}
 	fill(m, &counts, out.all())
 	m.Cost = q.facts(c.known()).cost(&counts)
 	if err := out.publish(ctx, m, c.Overwrite); err != nil {
@@ -160,7 +165,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 
 // result is what became of the question that m answers.
 func result(m *manifest.Extract, out string, calls int64) Result {
-	return Result{m.Users, m.Found, m.Active, m.Kept, m.Events, len(m.Parts), out, calls, table.Held{}, nil}
+	return Result{Users: m.Users, Found: m.Found, Active: m.Active, Kept: m.Kept, Events: m.Events, Files: len(m.Parts), Out: out, Calls: calls}
 }
 
 // answer writes all parts of some pieces that are not written yet, and says what

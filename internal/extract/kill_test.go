@@ -410,6 +410,31 @@ func TestGoingOnKeepsFinishedParts(t *testing.T) {
 	}
 }
 
+// TestRollsOffIsAnotherQuestion fails an extract with its rolls as it writes its last
+// part. One without rolls begins anew.
+func TestRollsOffIsAnotherQuestion(t *testing.T) {
+	h, q := severalParts(t)
+	for _, unrolled := range []bool{false, true} {
+		u := turn{name: "trails", workers: 1, memory: 64 << 20, unrolled: unrolled}
+		out := filepath.Join(testkit.Scratch(t), "out")
+		broken := *h
+		broken.fs = refusing{h.fs, "part-00002.parquet"}
+		if _, err := broken.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
+			t.Fatalf("%v, want ErrInjected", err)
+		}
+		spy := &created{FS: h.fs}
+		watched := *h
+		watched.fs = spy
+		u.unrolled = !unrolled
+		if _, err := watched.ask(t.Context(), q, u, out); err != nil {
+			t.Fatal(err)
+		}
+		if len(spy.parts) != 3 {
+			t.Errorf("going on wrote %q, want all parts", spy.parts)
+		}
+	}
+}
+
 // goesOn asks for an answer whose last part is called last.
 func goesOn(t *testing.T, h *house, q testworld.Question, u turn, last string) {
 	t.Helper()

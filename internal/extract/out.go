@@ -1,7 +1,9 @@
 package extract
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -10,6 +12,7 @@ import (
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/table"
 )
 
 // CheckOut reports why c.Out cannot be made. It reads no row and no list, and changes
@@ -55,6 +58,43 @@ func CheckOutForPlan(ctx context.Context, c *Config) error {
 		return err
 	}
 	return nil
+}
+
+// CheckOutForRun is CheckOut for Run. An Out that is a result is left to Run, which finds
+// out whether it is that of the same query.
+func CheckOutForRun(ctx context.Context, c *Config) error {
+	err := CheckOut(ctx, c)
+	if c.Overwrite || !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	m, failed := placeOf(c.FS, c.Out).answered(ctx)
+	if m == nil && failed == nil {
+		return err
+	}
+	return failed
+}
+
+// already returns what c.Out holds if it is the result of this query to the table as it
+// is, and nothing else. Of a table of which nothing tells that it has changed that is not
+// known.
+func (q *question) already(ctx context.Context, c *Config) Result {
+	if c.Stream != nil || c.Overwrite || c.PieceSize > 0 || !pinned(c) || q.info.Version == "" {
+		return Result{}
+	}
+	m, err := placeOf(c.FS, c.Out).answered(ctx)
+	if err != nil || m == nil || m.Plan != "" || m.Table != q.info.Address || m.TableVersion != q.info.Version || m.Unrolled != table.IsUnrolled(q.table) {
+		return Result{}
+	}
+	was, err := json.Marshal(m.Question)
+	if err != nil {
+		return Result{}
+	}
+	if asked, err := json.Marshal(q.manifest()); err != nil || !bytes.Equal(was, asked) {
+		return Result{}
+	}
+	r := result(m, c.Out, 0)
+	r.Already = true
+	return r
 }
 
 // checkPlace reports a place where no result may be.

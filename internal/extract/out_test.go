@@ -269,6 +269,46 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	}
 }
 
+// TestTheResultOfTheSameQueryIsKnown asks a question twice, then others, and then the
+// first of a table that has changed.
+func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
+	w := testworld.World(1, 30)
+	h := inhabit(t, w)
+	first := w.Span
+	first.To--
+	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, first)
+	u := turn{name: "trails", workers: 1, output: extract.Output{Format: extract.CSV}}
+	q := testworld.Question{Users: w.Users, Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q.Conditions.Without = w.Names()[:1]
+	out := filepath.Join(h.dir, "out")
+	want, err := h.ask(t.Context(), q, u, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := func(what string, q testworld.Question, u turn, already bool) {
+		t.Helper()
+		r, err := h.ask(t.Context(), q, u, out)
+		if !errors.Is(err, iofs.ErrExist) || r.Already != already {
+			t.Errorf("%s: %+v, %v, want that it is there, already %t", what, r, err, already)
+		}
+		if r.Already = false; already && (r.Users != want.Users || r.Found != want.Found || r.Events != want.Events || r.Files != want.Files || r.Out != out) {
+			t.Errorf("%s: %+v, want %+v", what, r, want)
+		}
+	}
+	again("the same", q, u, true)
+	other := q
+	other.Users = q.Users[1:]
+	again("other users", other, u, false)
+	other = q
+	other.Conditions.Without = nil
+	again("without a condition", other, u, false)
+	unrolled := u
+	unrolled.unrolled = true
+	again("without rolls", q, unrolled, false)
+	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, w.Span)
+	again("a later table", q, u, false)
+}
+
 // swapping is files in which OUT becomes something else right before it is moved aside.
 type swapping struct {
 	dfs.FS

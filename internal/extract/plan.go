@@ -163,6 +163,9 @@ func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) e
 	}
 	plan := planned{asked: q.asks(), Of: len(cut.ranges), Answer: q.sketch(), Facts: q.before(c.known()), None: none}
 	plan.Plan, plan.Answer.Plan = cut.plan, cut.plan
+	if !pinned(c) {
+		plan.Answer.TableVersion = ""
+	}
 	b, err := json.Marshal(plan)
 	if err != nil {
 		return err

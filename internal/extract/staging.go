@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/table"
 	"usertrail/internal/userlist"
 )
 
@@ -68,11 +69,14 @@ type asked struct {
 	Table   string `json:"table"`
 	Version string `json:"table_version"`
 	Plan    string `json:"plan,omitempty"` // by which it is cut into pieces
+	// Unrolled is asked without the rolls. What was put into HBase behind their back is
+	// in one answer, and not in the other.
+	Unrolled bool `json:"unrolled,omitempty"`
 }
 
 // asks is what q asks of its table.
 func (q *question) asks() asked {
-	return asked{Question: q.manifest(), Table: q.info.Address, Version: q.info.Version}
+	return asked{Question: q.manifest(), Table: q.info.Address, Version: q.info.Version, Unrolled: table.IsUnrolled(q.table)}
 }
 
 // openStaging takes the lock, and what an earlier run of the same question has
@@ -224,6 +228,7 @@ func (f *finished) all() []partRecord {
 func (q *question) sketch() *manifest.Extract {
 	return &manifest.Extract{
 		Version: manifest.Version, Table: q.info.Address, Zone: q.info.Schema.Zone, Question: q.manifest(),
+		TableVersion: q.info.Version, Unrolled: table.IsUnrolled(q.table),
 		Columns: q.allColumns(), Fields: q.columns(), Users: int64(q.users.Len()), Sequence: q.funnel(),
 	}
 }

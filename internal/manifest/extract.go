@@ -4,21 +4,25 @@ import "usertrail/internal/behaviour"
 
 // An Extract is one answer: what was asked of which table, and its parts.
 type Extract struct {
-	Version  int               `json:"version"`
-	Table    string            `json:"table"`
-	Zone     string            `json:"zone,omitempty"` // IANA name; a behaviour's date is its local date here
-	Plan     string            `json:"plan,omitempty"` // that cut it into pieces, whose ends are ends of parts
-	Question Question          `json:"question"`
-	Columns  []behaviour.Field `json:"columns,omitempty"` // all of them; the one that partitions the answer is not in its files
-	Fields   []behaviour.Field `json:"fields"`            // those that are fields of behaviours
-	Users    int64             `json:"users"`             // asked
-	Found    int64             `json:"found"`
-	Active   int64             `json:"active"`
-	Kept     int64             `json:"kept"` // users whose trails these are
-	Sequence []Step            `json:"sequence,omitempty"`
-	Events   int64             `json:"events"`
-	Cost     *Cost             `json:"cost,omitempty"`
-	Parts    []TrailPart       `json:"parts"`
+	Version int    `json:"version"`
+	Table   string `json:"table"`
+	Zone    string `json:"zone,omitempty"` // IANA name; a behaviour's date is its local date here
+	// TableVersion is the table's when it was asked; empty where nothing tells that it
+	// has changed. Unrolled is asked without the rolls.
+	TableVersion string            `json:"table_version,omitempty"`
+	Unrolled     bool              `json:"unrolled,omitempty"`
+	Plan         string            `json:"plan,omitempty"` // that cut it into pieces, whose ends are ends of parts
+	Question     Question          `json:"question"`
+	Columns      []behaviour.Field `json:"columns,omitempty"` // all of them; the one that partitions the answer is not in its files
+	Fields       []behaviour.Field `json:"fields"`            // those that are fields of behaviours
+	Users        int64             `json:"users"`             // asked
+	Found        int64             `json:"found"`
+	Active       int64             `json:"active"`
+	Kept         int64             `json:"kept"` // users whose trails these are
+	Sequence     []Step            `json:"sequence,omitempty"`
+	Events       int64             `json:"events"`
+	Cost         *Cost             `json:"cost,omitempty"`
+	Parts        []TrailPart       `json:"parts"`
 }
 
 func (e *Extract) version() int { return e.Version }

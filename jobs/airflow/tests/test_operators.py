@@ -92,6 +92,20 @@ def test_output_that_is_there_fails_for_good(world, context):
     assert again["events"] == first["events"]
 
 
+def test_what_an_earlier_try_has_extracted_is_done(world, context):
+    world.load()
+    flags = world.flags(types=["play", "order"], out=str(world.out), active="any")
+    first = ExtractOperator(task_id="extract", **flags).execute(context())
+    second = ExtractOperator(task_id="extract", **flags).execute(context(try_number=2))
+    counts = ("users", "found", "active", "kept", "events", "files", "out")
+    assert second["already"] and {n: second[n] for n in counts} == {n: first[n] for n in counts}
+    with pytest.raises(AirflowFailException, match="status 73"):
+        ExtractOperator(task_id="extract", **{**flags, "types": "play"}).execute(context(try_number=2))
+    world.load(DATES[1])
+    with pytest.raises(AirflowFailException, match="status 73"):
+        ExtractOperator(task_id="extract", **flags).execute(context(try_number=2))
+
+
 def test_a_held_lock_is_tried_again(world, context):
     world.load()
     with open(world.table / "lock") as lock:

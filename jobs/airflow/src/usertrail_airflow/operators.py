@@ -222,7 +222,14 @@ class OfExtract(OfDates):
 
 
 class ExtractOperator(OfExtract):
-    """Takes the trails of users out of a table."""
+    """Takes the trails of users out of a table.
+
+    A folder that an earlier try of the same task has written is done, as long as the table is
+    the same: it is no output of others that is there.
+    """
+
+    def was_done_before(self, context: Any, ended: Ended) -> bool:
+        return ended.status == status.THERE and bool(ended.result.get("already")) and context["ti"].try_number > 1
 
 
 class VerifyOperator(OfDates):
