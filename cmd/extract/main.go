@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/command"
+	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
 	"usertrail/internal/fetch"
@@ -74,12 +75,17 @@ type options struct {
 	overwrite  bool
 	explains   bool // what it would take, instead of answering
 	plans      bool // cuts into pieces, instead of answering
+
+	from, to *behaviour.Date // as the flags say
 }
 
 // add puts the flags on a command line.
 func (o *options) add(c *cobra.Command) {
 	o.flags.Add(c)
 	f := c.Flags()
+	f.Lookup("from").Usage += " (default the first that loads brought)"
+	f.Lookup("to").Usage += " (default the last that loads brought)"
+	f.Lookup("types").Usage += ", or all"
 	f.StringVar(&o.users, "users", "", "file with one user ID a line, FILE.parquet:COLUMN or FILE.csv:COLUMN, - for standard input, or all")
 	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
 	o.output.add(f)
@@ -161,13 +167,24 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	}
 	a.store, a.job = store, j
 	a.ends = append(a.ends, func() { store.Close() })
-	if err := o.checkOut(ctx, c, store); err != nil {
-		return nil, err
+	dated := o.from != nil && o.to != nil
+	if dated {
+		if err := o.checkOut(ctx, c, store); err != nil {
+			return nil, err
+		}
 	}
 	if a.loader, err = open(ctx, store, j); err != nil {
 		return nil, err
 	}
 	a.ends = append(a.ends, func() { a.loader.Close() })
+	if !dated {
+		if c.Span, err = o.span(ctx, a.loader); err != nil {
+			return nil, err
+		}
+		if err := o.checkOut(ctx, c, store); err != nil {
+			return nil, err
+		}
+	}
 	c.Table = a.loader
 	info := a.loader.Info()
 	if c.Conditions, err = o.conditions.of(c.Span, info.Schema.Zone); err != nil {
@@ -189,8 +206,32 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	return a, nil
 }
 
+// span completes the dates by those of the table. Of one that others write to, too, or that
+// no load tells of, it is not known which they are.
+func (o *options) span(ctx context.Context, t table.Loader) (behaviour.Span, error) {
+	s, ok, err := table.SpanOf(ctx, t)
+	if err != nil {
+		return s, fmt.Errorf("look for the table's dates: %w", err)
+	}
+	if m := table.Known(t); !ok || m != nil && m.Address != "" && !m.Alone {
+		return s, fmt.Errorf("%w: --from and --to are missing, and loads do not tell which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", command.ErrUsage)
+	}
+	if o.from != nil {
+		s.From = *o.from
+	}
+	if o.to != nil {
+		s.To = *o.to
+	}
+	if s.From > s.To {
+		return s, fmt.Errorf("%w: the table has no days of these: --from %s comes after --to %s", command.ErrUsage, s.From, s.To)
+	}
+	fmt.Fprintf(o.env.Stderr, "extract: the dates are those of the table: --from %s --to %s\n", s.From, s.To)
+	return s, nil
+}
+
 // checkOut refuses an --out that cannot be made, before anything is read.
 func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.Store) error {
+	o.output.of(o.env, c)
 	c.Homes = []string{command.CatalogOf(store)}
 	if o.explains {
 		return nil
@@ -204,7 +245,7 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 	if o.plans {
 		return extract.CheckOutForPlan(ctx, c)
 	}
-	return extract.CheckOut(ctx, c)
+	return extract.CheckOutForRun(ctx, c)
 }
 
 // config is what the flags say by themselves.
@@ -216,8 +257,11 @@ func (o *options) config() (c extract.Config, err error) {
 	if c.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {
 		return c, err
 	}
-	if c.Span, err = o.flags.Span(); err != nil {
+	if o.from, o.to, err = o.flags.Dates(); err != nil {
 		return c, err
+	}
+	if o.from != nil && o.to != nil {
+		c.Span = behaviour.Span{From: *o.from, To: *o.to}
 	}
 	if o.users == "" {
 		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", command.ErrUsage)
@@ -231,7 +275,7 @@ func (o *options) config() (c extract.Config, err error) {
 	if o.rolls != "use" && o.rolls != "off" {
 		return c, fmt.Errorf("%w: --rolls %q is neither use nor off", command.ErrUsage, o.rolls)
 	}
-	return c, o.output.of(o.env, &c)
+	return c, o.output.check()
 }
 
 func isLive(s table.Store) bool {

@@ -34,11 +34,16 @@ func (o *output) add(f *pflag.FlagSet) {
 	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "long, one row for each behaviour, or wide, one for each user: count, first, last and days of each of --types")
 }
 
-// of puts what the flags say into a config.
-func (o *output) of(env *command.Env, c *extract.Config) error {
+// check reports what cannot be.
+func (o *output) check() error {
 	if o.out == "" && o.flags.Changed("out") {
 		return fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", command.ErrUsage)
 	}
+	return nil
+}
+
+// of puts what the flags say into a config whose dates are known.
+func (o *output) of(env *command.Env, c *extract.Config) {
 	c.Output = extract.Output{Format: extract.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition}
 	c.PieceSize = int64(o.pieceSize)
 	c.Out = cmp.Or(o.out, fmt.Sprintf("trails-%s-%s", c.Span.From, c.Span.To))
@@ -47,7 +52,6 @@ func (o *output) of(env *command.Env, c *extract.Config) error {
 		signal.Ignore(syscall.SIGPIPE)
 		c.Stream = env.Stdout
 	}
-	return nil
 }
 
 // summary says for a person what became of a question.

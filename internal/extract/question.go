@@ -22,6 +22,9 @@ import (
 // mend: an unknown behaviour, a wrong rule, a condition that does not parse.
 var ErrQuestion = errors.New("wrong question")
 
+// EveryType is all behaviours of a table, as a Config's Types.
+const EveryType = "all"
+
 // Conditions say which users stay besides those who are active, and what of their
 // trails comes out. The zero value keeps everything. For one user they are settled
 // in this order:
@@ -97,9 +100,9 @@ func newQuestion(c *Config) (*question, error) {
 		return nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuestion, c.Span.From, c.Span.To)
 	}
 	if len(c.Types) == 0 {
-		return nil, fmt.Errorf("%w: --types names no behaviour; the table has %s", ErrQuestion, strings.Join(q.info.Schema.Names(), ", "))
+		return nil, fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrQuestion, strings.Join(q.info.Schema.Names(), ", "))
 	}
-	if q.kinds, err = q.info.Schema.Select(c.Types); err != nil {
+	if q.kinds, err = q.info.Schema.Select(q.types(c.Types)); err != nil {
 		return nil, fmt.Errorf("%w: --types: the table has %w", ErrQuestion, err)
 	}
 	if q.rule, err = activity.Parse(q.active, activity.Of(q.kinds...)); err != nil {
@@ -127,6 +130,14 @@ func newQuestion(c *Config) (*question, error) {
 	q.existence, q.screen = newExistence(q), newScreen(q)
 	q.census.read = activity.Of(q.want.Kinds...)
 	return q, nil
+}
+
+// types are the behaviours that --types means. All is every one, unless one is called so.
+func (q *question) types(names []string) []string {
+	if _, ok := q.info.Schema.Kind(EveryType); len(names) != 1 || names[0] != EveryType || ok {
+		return names
+	}
+	return q.info.Schema.Names()
 }
 
 // parse checks the conditions against the table's schema.

@@ -8,7 +8,6 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
 	"usertrail/internal/table"
 )
 
@@ -16,7 +15,7 @@ import (
 func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 	var s behaviour.Span
 	if c.From == nil || c.To == nil {
-		all, ok, err := tableSpan(ctx, c.Table)
+		all, ok, err := table.SpanOf(ctx, c.Table)
 		if err != nil {
 			return s, err
 		}
@@ -39,33 +38,6 @@ func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 	return s, nil
 }
 
-// A cataloged table has a manifest that says more than the seam does.
-type cataloged interface{ Manifest() *manifest.Table }
-
-// tableSpan is from the first to the last day of which loads brought something; not
-// ok where there was none. The manifest of a table of files knows, for others the
-// ledgers are read.
-func tableSpan(ctx context.Context, t table.Loader) (s behaviour.Span, ok bool, err error) {
-	s = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
-	add := func(o behaviour.Span) { s.From, s.To = min(s.From, o.From), max(s.To, o.To) }
-	if c, is := t.(cataloged); is && c.Manifest().Address == "" {
-		for _, f := range c.Manifest().Files {
-			add(f.Span)
-		}
-		return s, s.From <= s.To, nil
-	}
-	ledgers, err := t.Ledgers(ctx)
-	if err != nil {
-		return s, false, err
-	}
-	for _, l := range ledgers {
-		for _, d := range l.Days {
-			add(behaviour.Span{From: d.Date, To: d.Date})
-		}
-	}
-	return s, s.From <= s.To, nil
-}
-
 // Instead says in words what there is where a showed nothing: of the user, or else
 // of the table.
 func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
@@ -83,7 +55,7 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		return fmt.Sprintf("user %q did nothing of %s in %s; there is %s", a.User, strings.Join(a.names(), ", "), a.looked(), strings.Join(there, ", ")), nil
 	}
 	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User)
-	s, ok, err := tableSpan(ctx, t)
+	s, ok, err := table.SpanOf(ctx, t)
 	if err != nil || !ok {
 		return said, err
 	}

@@ -311,6 +311,27 @@ func (f *Flags) Behaviours() []string {
 	return names
 }
 
+// Dates reads --from and --to, of which each may be missing.
+func (f *Flags) Dates() (from, to *behaviour.Date, err error) {
+	for _, d := range []struct {
+		flag, text string
+		date       **behaviour.Date
+	}{{"--from", f.From, &from}, {"--to", f.To, &to}} {
+		if d.text == "" {
+			continue
+		}
+		date, err := behaviour.ParseDate(d.text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: %s: %w", ErrUsage, d.flag, err)
+		}
+		*d.date = &date
+	}
+	if from != nil && to != nil && *from > *to {
+		return nil, nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrUsage, *from, *to)
+	}
+	return from, to, nil
+}
+
 // Span reads --from and --to; both must be given.
 func (f *Flags) Span() (behaviour.Span, error) {
 	var s behaviour.Span

@@ -1,0 +1,31 @@
+package table
+
+import (
+	"context"
+
+	"usertrail/internal/behaviour"
+)
+
+// SpanOf is from the first to the last day of which loads brought something; not
+// ok where there was none. The manifest of a table of files knows, for others the
+// ledgers are read.
+func SpanOf(ctx context.Context, t Loader) (s behaviour.Span, ok bool, err error) {
+	s = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
+	add := func(o behaviour.Span) { s.From, s.To = min(s.From, o.From), max(s.To, o.To) }
+	if m := Known(t); m != nil && m.Address == "" {
+		for _, f := range m.Files {
+			add(f.Span)
+		}
+		return s, s.From <= s.To, nil
+	}
+	ledgers, err := t.Ledgers(ctx)
+	if err != nil {
+		return s, false, err
+	}
+	for _, l := range ledgers {
+		for _, d := range l.Days {
+			add(behaviour.Span{From: d.Date, To: d.Date})
+		}
+	}
+	return s, s.From <= s.To, nil
+}
