@@ -65,12 +65,12 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 		return r, err
 	}
 	r.Plan, r.Pieces = pieces[0].Plan, pieces[0].Of
-	r.Result, err = extract.Commit(ctx, fs, pieces)
-	for _, note := range (&output{partition: pieces[0].Question.PartitionBy}).notes(r.Result) {
-		if err == nil {
-			r.Notes = append(r.Notes, note)
-			fmt.Fprintln(o.env.Stderr, "extract:", note)
-		}
+	if r.Result, err = extract.Commit(ctx, fs, pieces); err != nil {
+		return r, err
 	}
-	return r, err
+	r.Notes = append(r.Notes, (&output{partition: pieces[0].Question.PartitionBy}).notes(r.Result)...)
+	for _, note := range r.Notes {
+		fmt.Fprintln(o.env.Stderr, "extract:", note)
+	}
+	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"strings"
 
@@ -76,6 +77,11 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
 	}
+	lost, err := p.lost(ctx, reports)
+	if err != nil {
+		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+	}
+	m.NotFound = lost.Users
 	s := &staging{fs: p.fs, dir: p.name(answerName), to: p.out}
 	if err := s.finish(ctx, m); err != nil {
 		return Result{}, err
@@ -83,7 +89,43 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if err := s.rename(ctx, first.Overwrite); err != nil {
 		return Result{}, err
 	}
-	return result(m, first.Out, calls), p.tidy(ctx)
+	r := result(m, first.Out, calls)
+	r.Notes = lost.notes(m.Users, first.Out)
+	return r, p.tidy(ctx)
+}
+
+// lost brings the names of the users together whom the pieces did not find.
+func (p *place) lost(ctx context.Context, reports []*report) (all missed, err error) {
+	for _, r := range reports {
+		all.add(&r.Lost)
+	}
+	if all.Users == 0 {
+		return all, nil
+	}
+	out, err := p.fs.Create(ctx, dfs.Join(p.name(answerName), NotFoundName))
+	if err != nil {
+		return all, err
+	}
+	defer out.Abort()
+	for n, r := range reports {
+		if r.Lost.Users == 0 {
+			continue
+		}
+		if err := p.appendTo(ctx, out, dfs.Join(p.name(pieceName(n)), NotFoundName)); err != nil {
+			return all, err
+		}
+	}
+	return all, out.Commit()
+}
+
+func (p *place) appendTo(ctx context.Context, out io.Writer, name string) error {
+	in, err := p.fs.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	_, err = io.Copy(out, in)
+	return err
 }
 
 // tidy removes what is left once OUT has its name: an answer that was replaced, and at

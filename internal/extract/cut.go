@@ -60,6 +60,7 @@ type part struct {
 	events int64
 	last   []byte // key up to which users are in it, or were read and do not come out
 	counts counts // of all users that were read, up to that one
+	found  string // by their rows, since the part before, as finds packs them
 }
 
 // A slice is one user's trail: events From to To, not included, of a batch.
@@ -88,6 +89,8 @@ type knife struct {
 	piece    int    // of the lot that was taken last
 	read     []byte // key of the last user of that lot
 	counts   counts // of all users that were read
+	search   *cursor
+	finds    finds
 	progress *progress.Progress
 }
 
@@ -103,6 +106,11 @@ func (k *knife) take(s *sifted) error {
 	for i := range s.users {
 		u := &s.users[i]
 		k.counts.count(u)
+		if u.found {
+			if i := k.search.mark(u.key); i >= 0 {
+				k.finds.add(i)
+			}
+		}
 		if u.to == u.from {
 			continue
 		}
@@ -142,6 +150,7 @@ func (k *knife) end(through []byte) error {
 	p.counts = k.counts
 	p.counts.Steps = slices.Clone(k.counts.Steps)
 	p.last = append(p.last, through...)
+	p.found = k.finds.take()
 	return pipe.Send(k.ctx, k.jobs, p)
 }
 

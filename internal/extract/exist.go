@@ -122,7 +122,7 @@ func rule(keys *fetch.Keys, all []*candidate) (stay *fetch.Keys, left []judged) 
 			all = all[1:]
 			if !c.open {
 				if c.did != 0 {
-					left = append(left, judged{user: stay.Len(), found: true})
+					left = append(left, judged{user: stay.Len(), found: true, key: keys.At(i)})
 				}
 				continue
 			}

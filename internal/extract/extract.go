@@ -96,13 +96,15 @@ type Config struct {
 
 // A Result is what an extract did.
 type Result struct {
-	Users  int64  `json:"users"`  // asked; of all, those found
-	Found  int64  `json:"found"`  // with at least one of the asked behaviours in the span
-	Active int64  `json:"active"` // who did as --active and --without ask
-	Kept   int64  `json:"kept"`   // whose trails came out
-	Events int64  `json:"events"`
-	Files  int    `json:"files"`
-	Out    string `json:"out"`
+	Users int64 `json:"users"` // asked; of all, those found
+	Found int64 `json:"found"` // with at least one of the asked behaviours in the span
+	// NotFound are the others on a list of users.
+	NotFound int64  `json:"not_found,omitempty"`
+	Active   int64  `json:"active"` // who did as --active and --without ask
+	Kept     int64  `json:"kept"`   // whose trails came out
+	Events   int64  `json:"events"`
+	Files    int    `json:"files"`
+	Out      string `json:"out"`
 
 	Already bool `json:"already,omitempty"` // with an error that Out is there: it is the result of this query
 
@@ -110,6 +112,7 @@ type Result struct {
 	table.Held
 
 	Notes []string `json:"notes,omitempty"` // what Notes says
+	lost  missed
 }
 
 func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
@@ -154,18 +157,25 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	if !pinned(&c) {
 		m.TableVersion = ""
 	}
+	lost, err := out.lost(ctx, q)
+	if err != nil {
+		return Result{}, err
+	}
 	fill(m, &counts, out.all())
+	m.NotFound = lost.Users
 	m.Cost = q.facts(c.known()).cost(&counts)
 	if err := out.publish(ctx, m, c.Overwrite); err != nil {
 		return Result{}, err
 	}
 	spent, _ := table.SpentBy(c.Table)
-	return result(m, c.Out, spent.Since(before).Calls), nil
+	r = result(m, c.Out, spent.Since(before).Calls)
+	r.lost = lost
+	return r, nil
 }
 
 // result is what became of the question that m answers.
 func result(m *manifest.Extract, out string, calls int64) Result {
-	return Result{Users: m.Users, Found: m.Found, Active: m.Active, Kept: m.Kept, Events: m.Events, Files: len(m.Parts), Out: out, Calls: calls}
+	return Result{Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Events: m.Events, Files: len(m.Parts), Out: out, Calls: calls}
 }
 
 // answer writes all parts of some pieces that are not written yet, and says what
@@ -178,7 +188,12 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []sp
 	var settled counts
 	last := out.last()
 	q.after = last.Last
-	k := &knife{q: q, number: out.count(), counts: last.Counts}
+	k := &knife{q: q, number: out.count(), counts: last.Counts, search: q.search.region(split.Region{})}
+	for _, r := range out.all() {
+		if err := k.finds.restore(q.search, r.Found); err != nil {
+			return counts{}, fmt.Errorf("%s: %w", doneName(r.Number), err)
+		}
+	}
 	p := progress.Start(c.Progress)
 	defer p.Done()
 	p.Step("reading trails", "behaviours", 0)

@@ -227,7 +227,7 @@ func leftovers(t *testing.T, dir string) []string {
 		}
 		base := filepath.Base(name)
 		ours := strings.HasPrefix(name, filepath.Join(dir, "out")+"/") &&
-			(strings.HasPrefix(base, "part-") || base == extract.ManifestName || base == extract.SuccessName)
+			(strings.HasPrefix(base, "part-") || base == extract.ManifestName || base == extract.SuccessName || base == extract.NotFoundName)
 		if !ours && base != ".out.lock" {
 			out = append(out, strings.TrimPrefix(name, dir))
 		}

@@ -240,6 +240,10 @@ func (h *house) answer(t testing.TB, q testworld.Question, u turn) testworld.Ans
 func (h *house) read(t testing.TB, r extract.Result, out string) testworld.Answer {
 	t.Helper()
 	rows := readTrails(t, h.fs, out)
+	lost, err := dfs.ReadFile(t.Context(), h.fs, filepath.Join(out, extract.NotFoundName))
+	if n := int64(bytes.Count(lost, []byte("\n"))); n != r.NotFound || n != r.Users-r.Found || (err == nil) != (n > 0) {
+		t.Errorf("%s: of %d users %d were found, it says %d were not, and names %d, %v", out, r.Users, r.Found, r.NotFound, n, err)
+	}
 	if r.Events != int64(len(rows)) {
 		t.Errorf("%s: says it wrote %d behaviours, there are %d", out, r.Events, len(rows))
 	}

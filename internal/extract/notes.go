@@ -30,6 +30,11 @@ func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, e
 	if err != nil {
 		return nil, fmt.Errorf("ask what the table keeps: %w", err)
 	}
+	where := r.Out
+	if c.Stream != nil {
+		where = ""
+	}
+	notes = append(notes, r.lost.notes(r.Users, where)...)
 	named := q.rule.Asked | q.without | activity.Of(q.want.Kinds...)
 	if r.Kept > 0 && q.rule.Least == named.Len() {
 		return notes, nil // each behaviour was seen

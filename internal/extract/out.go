@@ -244,7 +244,7 @@ func replaceable(ctx context.Context, fs dfs.FS, dir string) error {
 // foreignIn returns the name of a file below dir that is not of the result m; "" if there
 // is none. list is what dir holds.
 func foreignIn(ctx context.Context, fs dfs.FS, dir string, list []dfs.Info, m *manifest.Extract) (string, error) {
-	files, dirs := map[string]bool{ManifestName: true, SuccessName: true}, map[string]bool{}
+	files, dirs := map[string]bool{ManifestName: true, SuccessName: true, NotFoundName: true}, map[string]bool{}
 	for _, p := range m.Parts {
 		files[p.Name] = true
 		if at := strings.LastIndexByte(p.Name, '/'); at > 0 {
@@ -299,7 +299,7 @@ func (p *place) checkStaging(ctx context.Context) error {
 // base.
 func stages(base string, dir bool) bool {
 	switch base {
-	case questionName, ManifestName, SuccessName, usersName, noneName, answerName:
+	case questionName, ManifestName, SuccessName, NotFoundName, usersName, noneName, answerName:
 		return true
 	}
 	for _, prefix := range []string{"part-", donePrefix, piecePrefix} {

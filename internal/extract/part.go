@@ -59,7 +59,7 @@ func (w *partWriter) write(ctx context.Context, out outlet, p *part) error {
 	if err := w.sortUsers(p); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	r := partRecord{Number: p.number, Users: int64(len(p.users)), Events: p.events, Last: p.last, Counts: p.counts}
+	r := partRecord{Number: p.number, Users: int64(len(p.users)), Events: p.events, Last: p.last, Counts: p.counts, Found: p.found}
 	for _, l := range w.leaves(p) {
 		f, err := w.writeLeaf(ctx, out, dfs.Join(l.dir, name), &l)
 		if err != nil {

@@ -83,6 +83,7 @@ type question struct {
 	whole     cost       // of users of whom everything was read
 	size      sizes
 	census    census // of those who may stay
+	search    *search
 }
 
 func newQuestion(c *Config) (*question, error) {
@@ -127,7 +128,7 @@ func newQuestion(c *Config) (*question, error) {
 	if q.reach, err = reachOf(q.info.Layout, q.info.Schema, q.window.of(q.want)); err != nil {
 		return nil, err
 	}
-	q.existence, q.screen = newExistence(q), newScreen(q)
+	q.existence, q.screen, q.search = newExistence(q), newScreen(q), newSearch(q.users)
 	q.census.read = activity.Of(q.want.Kinds...)
 	return q, nil
 }

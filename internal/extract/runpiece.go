@@ -70,6 +70,7 @@ type report struct {
 	People estimate.People `json:"people"` // who may stay
 	Daily  bool            `json:"daily"`  // the rolls knew it
 	Parts  []partRecord    `json:"parts"`
+	Lost   missed          `json:"not_found"` // named in the piece's directory
 	Calls  int64           `json:"calls"`
 }
 
@@ -241,10 +242,14 @@ func (w *Worker) answer(ctx context.Context, at *place, p *Piece, c *Config) (*r
 	if err != nil {
 		return nil, err
 	}
+	lost, err := s.lost(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	spent, _ := table.SpentBy(c.Table)
 	r := &report{
 		Plan: p.Plan, Piece: p.Piece, Counts: got, People: q.census.people, Daily: q.census.daily,
-		Parts: s.all(), Calls: spent.Since(before).Calls,
+		Parts: s.all(), Lost: lost, Calls: spent.Since(before).Calls,
 	}
 	b, err := json.Marshal(r)
 	if err != nil {

@@ -130,8 +130,11 @@ func settleRegion(ctx context.Context, q *question, s stretch, out *settled) err
 	}
 	defer users.Close()
 	c := cutter{ctx: ctx, out: out.lots, piece: s.piece, size: &q.size}
-	stay := q.census.region(users)
+	stay, search := q.census.region(users), q.search.region(r)
 	take := func(u table.User) error {
+		if u.Sure && q.rule.Judge(u.Did) != activity.Absent {
+			search.mark(u.Key)
+		}
 		if !q.mayStay(u, &out.counts) {
 			return nil
 		}

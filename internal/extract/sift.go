@@ -12,9 +12,10 @@ import (
 
 // A judged user is one that rows were found of.
 type judged struct {
-	user     int  // index of the key among those of the lot
-	from, to int  // the events that come out, if any
-	found    bool // and not known to be there before its rows were read
+	user     int    // index of the key among those of the lot
+	from, to int    // the events that come out, if any
+	found    bool   // and not known to be there before its rows were read
+	key      []byte // of one who was found
 	active   bool
 	reached  int     // steps of the sequence
 	steps    []int64 // when each step happened, once all are reached; µs
@@ -67,7 +68,9 @@ func (s *sifter) sift(t *fetch.Trails, known bool) ([]judged, error) {
 			return nil, fmt.Errorf("judge user %q: %w", id, err)
 		}
 		j.user = user
-		j.found = j.found && !t.Keys.Sure(j.user)
+		if j.found = j.found && !t.Keys.Sure(j.user); j.found {
+			j.key = t.Keys.At(j.user)
+		}
 		out = append(out, j)
 		from = to
 	}

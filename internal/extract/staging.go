@@ -59,8 +59,9 @@ type partRecord struct {
 	Number int                  `json:"number"`
 	Users  int64                `json:"users"`
 	Events int64                `json:"events"`
-	Last   manifest.Key         `json:"last"`   // key up to which users are in it, or were read and do not come out
-	Counts counts               `json:"counts"` // of all users that were read, up to that one
+	Last   manifest.Key         `json:"last"`            // key up to which users are in it, or were read and do not come out
+	Counts counts               `json:"counts"`          // of all users that were read, up to that one
+	Found  string               `json:"found,omitempty"` // by their rows, since the part before
 }
 
 // asked is everything that decides an answer's bytes.
@@ -248,6 +249,11 @@ func fill(m *manifest.Extract, c *counts, parts []partRecord) {
 		m.Events += p.Events
 		m.Parts = append(m.Parts, p.Files...)
 	}
+}
+
+// lost writes the users of a list who were not found.
+func (s *staging) lost(ctx context.Context, q *question) (missed, error) {
+	return q.search.write(ctx, s.fs, dfs.Join(s.dir, NotFoundName), q.info.Layout)
 }
 
 // publish ends the answer and gives it its name.

@@ -30,6 +30,9 @@ type outlet interface {
 	all() []partRecord
 	// whole says whether this is all of an answer, and not a piece.
 	whole() bool
+	// lost counts the users of a list who were not found, and writes their names if it
+	// can.
+	lost(ctx context.Context, q *question) (missed, error)
 	// publish ends the answer.
 	publish(ctx context.Context, m *manifest.Extract, overwrite bool) error
 	// close lets go of what is held.
@@ -82,6 +85,14 @@ func (s *stream) done(_ context.Context, r partRecord) error {
 	r.Files = nil
 	s.add(r)
 	return nil
+}
+
+func (s *stream) lost(_ context.Context, q *question) (m missed, err error) {
+	err = q.search.each(q.info.Layout, func(id []byte) error {
+		m.count(id)
+		return nil
+	})
+	return m, err
 }
 
 func (s *stream) publish(context.Context, *manifest.Extract, bool) error { return nil }

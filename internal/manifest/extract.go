@@ -17,6 +17,7 @@ type Extract struct {
 	Fields       []behaviour.Field `json:"fields"`            // those that are fields of behaviours
 	Users        int64             `json:"users"`             // asked
 	Found        int64             `json:"found"`
+	NotFound     int64             `json:"not_found,omitempty"` // of a list; the result names them
 	Active       int64             `json:"active"`
 	Kept         int64             `json:"kept"` // users whose trails these are
 	Sequence     []Step            `json:"sequence,omitempty"`
