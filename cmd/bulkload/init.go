@@ -66,6 +66,9 @@ func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string
 	if err := checkInit(cfg); err != nil {
 		return env.Report(r, err)
 	}
+	if out == "" {
+		return env.Report(r, fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", command.ErrUsage))
+	}
 	cfg.Name = out
 	if out == "-" {
 		cfg.Name = command.DefaultJob

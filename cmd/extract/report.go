@@ -110,19 +110,31 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	return r, writePage(ctx, fs, o.out, r)
 }
 
-// checkOut refuses a page that is there already, before anything is read.
+// checkOut refuses a page that is there already, before anything is read, and with
+// --overwrite a file that is no page.
 func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
-	if o.out == "" || o.overwrite {
+	if o.out == "" {
 		return nil
 	}
-	_, err := fs.Stat(ctx, o.out)
+	f, err := fs.Open(ctx, o.out)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}
-	return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", o.out, command.ErrThere)
+	defer f.Close()
+	if !o.overwrite {
+		return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", o.out, command.ErrThere)
+	}
+	ours, err := report.IsPage(f)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if !ours {
+		return fmt.Errorf("--out %s: %w, and --overwrite does not replace it: it is no page of extract report: choose another", o.out, command.ErrThere)
+	}
+	return nil
 }
 
 // writePage writes a page, whole or not at all.
