@@ -27,7 +27,7 @@ func plays(n int) (*behaviour.Schema, *trail.Batch) {
 		for _, v := range values {
 			ref := trail.Ref{}
 			if v != nil && rng.IntN(20) > 0 {
-				ref = b.Put(v)
+				ref = put(b, v)
 			}
 			b.Refs = append(b.Refs, ref)
 		}

@@ -14,7 +14,7 @@ func shop() (*behaviour.Schema, *trail.Batch) {
 		{ID: 2, Name: "order", Fields: []behaviour.Field{{Name: "price", Type: behaviour.Double}}},
 	}}
 	b := new(trail.Batch)
-	b.Refs = []trail.Ref{b.Put(behaviour.AppendInt64(nil, 700)), {}, b.Put(behaviour.AppendDouble(nil, 9.5))}
+	b.Refs = []trail.Ref{put(b, behaviour.AppendInt64(nil, 700)), {}, put(b, behaviour.AppendDouble(nil, 9.5))}
 	b.Events = []trail.Event{{Time: 1409529600e6, Kind: 0, Refs: 0}, {Time: 1409533200e6, Kind: 0, Refs: 1}, {Time: 1409536800e6, Kind: 1, Refs: 2}}
 	return s, b
 }

@@ -733,7 +733,7 @@ func TestABrokenValueIsAnError(t *testing.T) {
 	s := schema()
 	b := new(trail.Batch)
 	b.Reset()
-	b.Refs = []trail.Ref{{}, b.Put([]byte("abc")), {}}
+	b.Refs = []trail.Ref{{}, put(b, []byte("abc")), {}}
 	b.Events = []trail.Event{{Kind: 1}}
 	for _, text := range []string{"play.seconds > 1", "play.seconds + 1 > 1", "play.seconds in [1, 2] && hour < 24"} {
 		w, err := condition.ParseWhere(text, s)

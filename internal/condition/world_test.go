@@ -98,6 +98,15 @@ func made(rng *rand.Rand, t behaviour.Type, zone *time.Location) any {
 	return at
 }
 
+// put puts a value into a batch, which has room for it.
+func put(b *trail.Batch, v []byte) trail.Ref {
+	ref, err := b.Put(v)
+	if err != nil {
+		panic(err)
+	}
+	return ref
+}
+
 // batch lays a trail out as an extract has it.
 func batch(s *behaviour.Schema, zone *time.Location, trl []happening) *trail.Batch {
 	b := new(trail.Batch)
@@ -107,7 +116,7 @@ func batch(s *behaviour.Schema, zone *time.Location, trl []happening) *trail.Bat
 		for j, v := range h.values {
 			var ref trail.Ref
 			if v != nil {
-				ref = b.Put(encoded(s.Kinds[h.kind].Fields[j].Type, v, zone))
+				ref = put(b, encoded(s.Kinds[h.kind].Fields[j].Type, v, zone))
 			}
 			b.Refs = append(b.Refs, ref)
 		}

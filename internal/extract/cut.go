@@ -119,7 +119,7 @@ func (k *knife) take(s *sifted) error {
 		}
 	}
 	k.read = append(k.read[:0], s.last...)
-	k.q.size.add(len(s.users), s.events)
+	k.q.size.add(s)
 	k.progress.Add(int64(s.events))
 	return nil
 }

@@ -3,6 +3,8 @@ package extract
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
 	"usertrail/internal/progress"
+	"usertrail/internal/trail"
 )
 
 // A screen reads of users only what their judgement needs, so that what comes out is
@@ -74,6 +77,7 @@ type sifted struct {
 	trails *fetch.Trails
 	users  []judged // from and to are events of trails
 	events int      // that were read
+	bytes  int      // of their values
 	last   []byte   // key of the lot's last user
 	piece  int      // that the lot belongs to
 }
@@ -101,7 +105,7 @@ func newReader(q *question, plan fetch.Plan) (*reader, error) {
 }
 
 func (q *question) askers(plan fetch.Plan, w *window) (a askers, err error) {
-	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan}
+	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan, Most: lotBytes}
 	if a.all, err = fetch.NewAsker(q.table, cfg); err != nil || q.screen == nil {
 		return a, err
 	}
@@ -131,9 +135,31 @@ func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
 	return reading{r.near, sure, true}
 }
 
-// read is a fetch.Work: who cannot be active goes first, then who does not stay by
-// what judges need; of the others everything is read.
-func (r *reader) read(ctx context.Context, p *fetch.Lot) (*sifted, error) {
+// read is a fetch.Work. Users whose values are too much for one batch are read in two
+// halves.
+func (r *reader) read(ctx context.Context, p *fetch.Lot, emit func(*sifted) error) error {
+	s, err := r.readLot(ctx, p)
+	switch n := p.Keys.Len(); {
+	case err == nil:
+		return emit(s)
+	case !errors.Is(err, trail.ErrFull):
+		return err
+	case n == 1:
+		id, _ := r.q.info.Layout.AppendUser(nil, p.Keys.At(0))
+		return fmt.Errorf("%w: user %q has too much to be held together: ask for fewer dates, or for fewer --fields: %w", ErrQuestion, id, err)
+	default:
+		for _, half := range []*fetch.Keys{p.Keys.Part(0, n/2), p.Keys.Part(n/2, n)} {
+			if err := r.read(ctx, &fetch.Lot{Keys: half, Piece: p.Piece, Records: p.Records / 2}, emit); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// readLot reads and judges the users of a lot: who cannot be active goes first, then who
+// does not stay by what judges need; of the others everything is read.
+func (r *reader) readLot(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 	if p.Keys.Len() > 0 {
 		r.at.At("a lot of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
 		defer r.at.At("waiting for a lot")
@@ -152,7 +178,9 @@ func (r *reader) read(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.q.shrink(s)
+	if err := r.q.shrink(s); err != nil {
+		return nil, err
+	}
 	r.q.whole.add(stay.Len(), began)
 	s.users = rejoin(rejoin(s.users, left), absent)
 	s.last, s.piece = p.Keys.At(p.Keys.Len()-1), p.Piece
@@ -194,7 +222,7 @@ func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fe
 	if how.near && how.known && !r.q.asked.WhereFirst {
 		users = absent(users, keys.Len())
 	}
-	return &sifted{trails: t, users: users, events: len(t.Batch.Events)}, err
+	return &sifted{trails: t, users: users, events: len(t.Batch.Events), bytes: len(t.Batch.Data)}, err
 }
 
 // rejoin puts users who did not stay back to their places: before the one of users

@@ -24,6 +24,10 @@ const (
 	lotUsers   = 4 << 10
 )
 
+// lotBytes is how many bytes the values of a lot may have. A user alone may have more.
+// Tests have fewer.
+var lotBytes = 16 << 20
+
 // A stretch is a region, or as much of it as belongs to a piece.
 type stretch struct {
 	split.Region
@@ -228,7 +232,7 @@ func (c *cutter) add(u table.User) error {
 	c.keys.Add(u.Key, u.Sure)
 	c.records += cmp.Or(u.Records, c.size.user())
 	c.guessed = c.guessed || u.Records == 0
-	if c.records >= lotRecords || c.keys.Len() >= lotUsers {
+	if c.records >= min(lotRecords, c.size.within(lotBytes)) || c.keys.Len() >= lotUsers {
 		return c.flush()
 	}
 	return nil
@@ -246,17 +250,29 @@ func (c *cutter) flush() error {
 	return pipe.Send(c.ctx, c.out, p)
 }
 
-// sizes learns how many records a user has, where the table does not say.
+// sizes learns how many records a user has, where the table does not say, and how large
+// their values are.
 type sizes struct {
-	users, records atomic.Int64
+	users, records, bytes atomic.Int64
 }
 
 // firstGuess is a user's records before any were read.
 const firstGuess = 32
 
-func (s *sizes) add(users, records int) {
-	s.records.Add(int64(records))
-	s.users.Add(int64(users))
+func (s *sizes) add(l *sifted) {
+	s.bytes.Add(int64(l.bytes))
+	s.records.Add(int64(l.events))
+	s.users.Add(int64(len(l.users)))
+}
+
+// within is how many records there are to three quarters of so many bytes, at least 1:
+// where lots differ, few of them are too large.
+func (s *sizes) within(bytes int) int64 {
+	records, had := s.records.Load(), s.bytes.Load()
+	if records == 0 || had == 0 {
+		return lotRecords
+	}
+	return max(1, int64(float64(bytes)*3/4*float64(records)/float64(had)))
 }
 
 // user is about how many records a user has, at least 1.

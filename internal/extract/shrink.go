@@ -9,7 +9,7 @@ import (
 // shrink lets go of what was read of users and does not come out, where that is more
 // than what does. A part holds its users' trails until it is written: of --latest 1 that
 // may be many thousands of users, of whose trails one behaviour each is wanted.
-func (q *question) shrink(s *sifted) {
+func (q *question) shrink(s *sifted) error {
 	b := s.trails.Batch
 	events, refs, data := 0, 0, 1
 	for i := range s.users {
@@ -22,31 +22,39 @@ func (q *question) shrink(s *sifted) {
 		}
 	}
 	if 2*size(events, refs, data) > size(len(b.Events), len(b.Refs), len(b.Data)) {
-		return
+		return nil
 	}
 	few := &trail.Batch{Events: make([]trail.Event, 0, events), Refs: make([]trail.Ref, 0, refs), Data: make([]byte, 1, data)}
 	for i := range s.users {
 		u := &s.users[i]
 		from := len(few.Events)
 		for j := u.from; j < u.to; j++ {
-			q.copyEvent(few, b, &b.Events[j])
+			if err := q.copyEvent(few, b, &b.Events[j]); err != nil {
+				return err
+			}
 		}
 		u.from, u.to = from, len(few.Events)
 	}
 	s.trails.Swap(few)
+	return nil
 }
 
 // copyEvent copies an event with its values.
-func (q *question) copyEvent(to, from *trail.Batch, e *trail.Event) {
+func (q *question) copyEvent(to, from *trail.Batch, e *trail.Event) (err error) {
 	c := *e
-	c.Refs = uint32(len(to.Refs))
-	for _, ref := range q.refs(from, e) {
+	refs := q.refs(from, e)
+	if c.Refs, err = to.Nulls(len(refs)); err != nil {
+		return err
+	}
+	for i, ref := range refs {
 		if v := from.Value(ref); v != nil {
-			ref = to.Put(v)
+			if to.Refs[int(c.Refs)+i], err = to.Put(v); err != nil {
+				return err
+			}
 		}
-		to.Refs = append(to.Refs, ref)
 	}
 	to.Events = append(to.Events, c)
+	return nil
 }
 
 // refs are those of an event's values.

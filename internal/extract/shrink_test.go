@@ -21,12 +21,18 @@ func TestWhatDoesNotComeOutIsNotHeld(t *testing.T) {
 	for i := range 200 {
 		e := trail.Event{Time: int64(i), User: uint32(i / 100), Kind: uint8(i % 2), Refs: uint32(len(b.Refs))}
 		if e.Kind == 1 {
-			b.Refs = append(b.Refs, b.Put([]byte{byte(i)}), trail.Ref{})
+			ref, err := b.Put([]byte{byte(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Refs = append(b.Refs, ref, trail.Ref{})
 		}
 		b.Events = append(b.Events, e)
 	}
 	s := &sifted{trails: &fetch.Trails{Batch: b}, users: []judged{{from: 2, to: 4}, {from: 7, to: 7}, {from: 199, to: 200}}, events: 200}
-	q.shrink(s)
+	if err := q.shrink(s); err != nil {
+		t.Fatal(err)
+	}
 	var times []int64
 	for _, u := range s.users {
 		for _, e := range s.trails.Batch.Events[u.from:u.to] {
@@ -41,7 +47,7 @@ func TestWhatDoesNotComeOutIsNotHeld(t *testing.T) {
 		t.Errorf("left are the behaviours at %d, in %d bytes", times, s.trails.Batch.Size())
 	}
 	whole := s.trails.Batch
-	if q.shrink(s); s.trails.Batch != whole {
+	if err := q.shrink(s); err != nil || s.trails.Batch != whole {
 		t.Error("what comes out whole was copied")
 	}
 }

@@ -25,6 +25,7 @@ type Config struct {
 	Layout layout.Layout
 	Want   layout.Want
 	Plan   Plan
+	Most   int // bytes of values that several users are read with; 0 is trail.MaxData
 }
 
 // Trails are the trails of a lot's users: Batch.Events in order, each with the
@@ -65,6 +66,7 @@ type Asker struct {
 	table   Reader
 	where   *Where
 	decoder layout.Decoder
+	most    int
 }
 
 // NewAsker returns what asks t.
@@ -73,13 +75,17 @@ func NewAsker(t Reader, cfg Config) (*Asker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	return &Asker{table: t, where: where, decoder: cfg.Layout.Decoder(cfg.Schema, cfg.Want)}, nil
+	return &Asker{table: t, where: where, decoder: cfg.Layout.Decoder(cfg.Schema, cfg.Want), most: cfg.Most}, nil
 }
 
-// Trails brings the trails of some users together.
+// Trails brings the trails of some users together. It fails with trail.ErrFull where
+// their values are more than a batch may hold; of one user it may hold trail.MaxData.
 func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 	b := batches.Get().(*trail.Batch)
 	b.Reset()
+	if b.Most = a.most; keys.Len() == 1 {
+		b.Most = trail.MaxData
+	}
 	t := &Trails{Keys: keys, Batch: b}
 	t.holders.Store(1)
 	if keys.Len() == 0 {
@@ -92,6 +98,7 @@ func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 		err = a.decoder.Flush()
 	}
 	if err != nil {
+		t.Release()
 		return nil, fmt.Errorf("fetch: %d users from %q: %w", keys.Len(), keys.At(0), err)
 	}
 	b.Sort(keys.Len())

@@ -7,7 +7,8 @@
 // gets, one for each day and behaviour, or as one range. Plan says which.
 //
 // Memory: at most 2 × Workers lots are in flight, each with the users and
-// events that its maker put into it.
+// events that its maker put into it. Of a lot that is answered piece by piece
+// two answers are held.
 package fetch
 
 import (
@@ -27,8 +28,9 @@ type Lot struct {
 	Records int64
 }
 
-// A Work answers one lot after the other. It is for one goroutine.
-type Work[T any] func(ctx context.Context, p *Lot) (T, error)
+// A Work answers one lot after the other, each by one call of emit or more. It is for
+// one goroutine.
+type Work[T any] func(ctx context.Context, p *Lot, emit func(T) error) error
 
 // Each has workers work on lots, and gives what they make of them to emit, one
 // after the other in the order of the lots. begin is called once for each worker.
@@ -46,11 +48,11 @@ func Each[T any](ctx context.Context, lots iter.Seq2[*Lot, error], workers int, 
 				return err
 			}
 			for o := range todo {
-				answer, err := work(ctx, o.lot)
+				err := work(ctx, o.lot, func(t T) error { return pipe.Send(ctx, o.answers, t) })
 				if err != nil {
 					return err
 				}
-				o.answer <- answer
+				close(o.answers)
 			}
 			return nil
 		})
@@ -59,10 +61,11 @@ func Each[T any](ctx context.Context, lots iter.Seq2[*Lot, error], workers int, 
 	return g.Wait()
 }
 
-// An order is a lot and the place where its answer will be put.
+// An order is a lot and the place where its answers will be put, which is closed behind
+// the last.
 type order[T any] struct {
-	lot    *Lot
-	answer chan T
+	lot     *Lot
+	answers chan T
 }
 
 // hand gives every lot to whichever worker is free, and its place in the queue
@@ -87,12 +90,16 @@ func hand[T any](ctx context.Context, lots iter.Seq2[*Lot, error], todo, queue c
 
 func collect[T any](ctx context.Context, queue <-chan order[T], emit func(T) error) error {
 	for o := range queue {
-		select {
-		case t := <-o.answer:
+		for {
+			t, ok := pipe.Receive(ctx, o.answers)
+			if !ok {
+				break
+			}
 			if err := emit(t); err != nil {
 				return err
 			}
-		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}

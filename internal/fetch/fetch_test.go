@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
 	"usertrail/internal/table"
+	"usertrail/internal/trail"
 )
 
 var errMoved = errors.New("the region has moved")
@@ -53,9 +55,20 @@ func each(ctx context.Context, r fetch.Reader, lots iter.Seq2[*fetch.Lot, error]
 		if err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context, p *fetch.Lot) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, nil
+		return work(asker), nil
 	}
 	return fetch.Each(ctx, lots, a.workers, begin, emit)
+}
+
+// work answers each lot with its users' trails.
+func work(a *fetch.Asker) fetch.Work[*fetch.Trails] {
+	return func(ctx context.Context, p *fetch.Lot, emit func(*fetch.Trails) error) error {
+		t, err := a.Trails(ctx, p.Keys)
+		if err != nil {
+			return err
+		}
+		return emit(t)
+	}
 }
 
 // user is the i-th user's ID.
@@ -343,6 +356,72 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 	}
 }
 
+// TestALotHasManyAnswers answers every lot by three numbers: they come in order, and two
+// are waiting at most.
+func TestALotHasManyAnswers(t *testing.T) {
+	var got []string
+	begin := func() (fetch.Work[string], error) {
+		return func(_ context.Context, p *fetch.Lot, emit func(string) error) error {
+			for i := range 3 {
+				if err := emit(fmt.Sprintf("%s%d", p.Keys.At(0), i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, nil
+	}
+	err := fetch.Each(t.Context(), lots(20), 3, begin, func(s string) error {
+		got = append(got, s)
+		return nil
+	})
+	var want []string
+	for p := range lots(20) {
+		for i := range 3 {
+			want = append(want, fmt.Sprintf("%s%d", p.Keys.At(0), i))
+		}
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v: %q, want %q", err, got, want)
+	}
+}
+
+// TestManyUsersAreTooMuchForOneBatch asks for users whose values do not fit together, and
+// for each of them alone.
+func TestManyUsersAreTooMuchForOneBatch(t *testing.T) {
+	cfg := config(1).Config
+	cfg.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login", Fields: []behaviour.Field{{Name: "note"}}}}}
+	cfg.Most = 15
+	notes := scanner(func(_ context.Context, q table.Query, emit func(*cell.Cell) error) error {
+		for r := range q.Ranges {
+			row := append(slices.Clone(r.Start), ",00001"...)
+			c := cell.Cell{Row: row, Family: []byte("d"), Qualifier: []byte("note,\x00\x00\x00\x00\x00\x00\x00\x07"), Value: []byte("ten bytes."), Time: 1000, Type: cell.Put}
+			if err := emit(&c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	asker, err := fetch.NewAsker(notes, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := lot(0, 2).Keys
+	if _, err := asker.Trails(t.Context(), both); !errors.Is(err, trail.ErrFull) {
+		t.Errorf("%v, want ErrFull", err)
+	}
+	for i := range 2 {
+		one := both.Part(i, i+1)
+		tr, err := asker.Trails(t.Context(), one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one.At(0), both.At(i)) || one.Sure(0) != both.Sure(i) || string(tr.Batch.Value(tr.Batch.Refs[0])) != "ten bytes." {
+			t.Errorf("user %d has the key %q and the note %q", i, one.At(0), tr.Batch.Data)
+		}
+		tr.Release()
+	}
+}
+
 // ExampleEach asks a table, here one that knows a login of everybody, for two
 // users' trails.
 func ExampleEach() {
@@ -358,7 +437,7 @@ func ExampleEach() {
 	soon := func([]byte) time.Duration { return 0 }
 	begin := func() (fetch.Work[*fetch.Trails], error) {
 		asker, err := fetch.NewAsker(logins(soon), cfg)
-		return func(ctx context.Context, p *fetch.Lot) (*fetch.Trails, error) { return asker.Trails(ctx, p.Keys) }, err
+		return work(asker), err
 	}
 	err := fetch.Each(context.Background(), lots, 2, begin, func(t *fetch.Trails) error {
 		defer t.Release()

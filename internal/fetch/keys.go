@@ -35,6 +35,15 @@ func (k *Keys) At(i int) []byte {
 	return k.data[start:k.ends[i]:k.ends[i]]
 }
 
+// Part returns the keys from index from up to index to, not included.
+func (k *Keys) Part(from, to int) *Keys {
+	part := new(Keys)
+	for i := from; i < to; i++ {
+		part.Add(k.At(i), k.sure[i])
+	}
+	return part
+}
+
 // All yields the keys. One is valid as long as k is.
 func (k *Keys) All() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -287,7 +288,10 @@ func (d *gameTimeDecoder) Add(c *cell.Cell) error {
 		return fmt.Errorf("layout: row %q: qualifier %q: the value does not begin with the microseconds of a millisecond", c.Row, c.Qualifier)
 	}
 	refs, err := unpack(d.batch, c.Value[n:], d.has[kind])
-	if err != nil {
+	switch {
+	case errors.Is(err, trail.ErrFull):
+		return fmt.Errorf("layout: row %q: %w", c.Row, err)
+	case err != nil:
 		return fmt.Errorf("layout: row %q: qualifier %q: the value is %w with the %d fields of %s", c.Row, c.Qualifier, err, len(d.has[kind]), name)
 	}
 	d.batch.Events = append(d.batch.Events, trail.Event{

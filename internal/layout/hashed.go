@@ -6,6 +6,7 @@ import (
 	"crypto/md5"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -415,7 +416,7 @@ type hashedDecoder struct {
 
 	remarks *remarkReader
 	refs    []trail.Ref // of the event whose remark is read
-	put     func(slot int, value []byte)
+	put     func(slot int, value []byte) error
 }
 
 // A version tells a row's records apart, and is the order of cells in a column.
@@ -479,12 +480,14 @@ func (d *hashedDecoder) Add(c *cell.Cell) error {
 	if !d.want.Span.Has(date) {
 		return nil
 	}
-	ev := d.event(v, date)
+	ev, err := d.event(v, date)
+	if err != nil {
+		return err
+	}
 	if d.slot == marker {
 		return d.remark(ev, c)
 	}
-	d.batch.Refs[int(ev.Refs)+d.slot] = d.batch.Put(c.Value)
-	return nil
+	return put(d.batch, &d.batch.Refs[int(ev.Refs)+d.slot], c)
 }
 
 // begin starts a row, or decides to pass over it.
@@ -529,21 +532,22 @@ func (d *hashedDecoder) column(prefix []byte) bool {
 }
 
 // event returns the row's event of a version; it is made when first met.
-func (d *hashedDecoder) event(v version, date behaviour.Date) *trail.Event {
+func (d *hashedDecoder) event(v version, date behaviour.Date) (*trail.Event, error) {
 	for d.at < d.sorted && d.met[d.at].compare(v) < 0 {
 		d.at++
 	}
 	if d.at < d.sorted && d.met[d.at].version == v {
-		return &d.batch.Events[d.met[d.at].event]
+		return &d.batch.Events[d.met[d.at].event], nil
 	}
 	ev := d.ev
-	ev.Date, ev.ID, ev.Time, ev.Refs = int32(date), v.id, v.millis*1000, uint32(len(d.batch.Refs))
-	for range d.kind.fields {
-		d.batch.Refs = append(d.batch.Refs, trail.Ref{})
+	ev.Date, ev.ID, ev.Time = int32(date), v.id, v.millis*1000
+	var err error
+	if ev.Refs, err = d.batch.Nulls(d.kind.fields); err != nil {
+		return nil, fmt.Errorf("layout: row %q: %w", d.row, err)
 	}
 	d.met = append(d.met, hashedRecord{v, uint32(len(d.batch.Events))})
 	d.batch.Events = append(d.batch.Events, ev)
-	return &d.batch.Events[len(d.batch.Events)-1]
+	return &d.batch.Events[len(d.batch.Events)-1], nil
 }
 
 // remark takes what is in an event's remark.
@@ -558,14 +562,20 @@ func (d *hashedDecoder) remark(ev *trail.Event, c *cell.Cell) error {
 	}
 	d.refs = d.batch.Refs[ev.Refs:]
 	micros, err := d.remarks.read(c.Value, d.kind.members, d.put)
-	if err != nil {
+	switch {
+	case errors.Is(err, trail.ErrFull):
+		return fmt.Errorf("layout: row %q: %w", c.Row, err)
+	case err != nil:
 		return d.damaged(c, err)
 	}
 	ev.Time = c.Time*1000 + micros
 	return nil
 }
 
-func (d *hashedDecoder) putMember(slot int, value []byte) { d.refs[slot] = d.batch.Put(value) }
+func (d *hashedDecoder) putMember(slot int, value []byte) (err error) {
+	d.refs[slot], err = d.batch.Put(value)
+	return err
+}
 
 func (d *hashedDecoder) damaged(c *cell.Cell, err error) error {
 	return fmt.Errorf("layout: row %q: qualifier %q: remark of %s: %w", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name, err)

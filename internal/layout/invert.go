@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -156,7 +157,10 @@ func (d *invertedDecoder) Add(c *cell.Cell) error {
 		return err
 	}
 	refs, err := unpack(d.batch, c.Value, d.has[kind])
-	if err != nil {
+	switch {
+	case errors.Is(err, trail.ErrFull):
+		return fmt.Errorf("layout: row %q: %w", c.Row, err)
+	case err != nil:
 		return fmt.Errorf("layout: row %q, qualifier %q: the value is %w of behaviour %d with its %d fields", c.Row, c.Qualifier, err, id, len(d.has[kind]))
 	}
 	d.batch.Events = append(d.batch.Events, trail.Event{

@@ -274,10 +274,19 @@ type Decoder interface {
 	// Into says where events go and which users they are of: user returns the
 	// batch's name of the user with a key, or false to pass over the row.
 	Into(b *trail.Batch, user func(key []byte) (uint32, bool))
-	// Add takes one cell. It keeps no reference to c's bytes.
+	// Add takes one cell. It keeps no reference to c's bytes. It fails with
+	// trail.ErrFull where the batch cannot take the cell.
 	Add(c *cell.Cell) error
 	// Flush ends the last row.
 	Flush() error
+}
+
+// put puts the value of a cell into b.
+func put(b *trail.Batch, ref *trail.Ref, c *cell.Cell) (err error) {
+	if *ref, err = b.Put(c.Value); err != nil {
+		return fmt.Errorf("layout: row %q: %w", c.Row, err)
+	}
+	return nil
 }
 
 // Default is the layout of a job that names none.

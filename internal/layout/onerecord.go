@@ -279,7 +279,7 @@ func (d *oneRecordDecoder) Add(c *cell.Cell) error {
 	case slot == marker:
 		return d.setMicros(c)
 	case d.want.Has(d.of.kind, slot):
-		d.batch.Refs[int(d.ev.Refs)+slot] = d.batch.Put(c.Value)
+		return put(d.batch, &d.batch.Refs[int(d.ev.Refs)+slot], c)
 	}
 	return nil
 }
@@ -316,12 +316,13 @@ func (d *oneRecordDecoder) time(c *cell.Cell) error {
 	if c.Time < d.of.first || c.Time > d.of.last {
 		return fmt.Errorf("layout: row %q: qualifier %q has the timestamp %d, which is not of the row's time", c.Row, c.Qualifier, c.Time)
 	}
-	d.ev = trail.Event{
-		Time: c.Time * 1000, ID: d.of.id, User: d.id, Refs: uint32(len(d.batch.Refs)),
-		Date: int32(d.of.date), Kind: uint8(d.of.kind),
+	first, err := d.batch.Nulls(len(d.p.slots) - 1)
+	if err != nil {
+		return fmt.Errorf("layout: row %q: %w", c.Row, err)
 	}
-	for range len(d.p.slots) - 1 {
-		d.batch.Refs = append(d.batch.Refs, trail.Ref{})
+	d.ev = trail.Event{
+		Time: c.Time * 1000, ID: d.of.id, User: d.id, Refs: first,
+		Date: int32(d.of.date), Kind: uint8(d.of.kind),
 	}
 	d.batch.Events = append(d.batch.Events, d.ev)
 	return nil

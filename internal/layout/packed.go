@@ -38,32 +38,45 @@ func appendPacked(dst []byte, values [][]byte) []byte {
 // of their Refs. has says of each field of the record's kind whether it is asked for;
 // one that is not, or that the record does not have, is null.
 func unpack(b *trail.Batch, packed []byte, has []bool) (uint32, error) {
-	first := len(b.Refs)
-	b.Refs = slices.Grow(b.Refs, len(has))[:first+len(has)]
-	refs := b.Refs[first:]
-	clear(refs)
+	first, err := b.Nulls(len(has))
+	if err != nil {
+		return 0, err
+	}
+	if err := putPacked(b, b.Refs[first:], packed, has); err != nil {
+		b.Refs = b.Refs[:first]
+		return 0, err
+	}
+	return first, nil
+}
+
+// putPacked puts the fields of a packed record into b, and says in refs where.
+func putPacked(b *trail.Batch, refs []trail.Ref, packed []byte, has []bool) error {
 	// To put the record whole takes a quarter less time than to put its fields one by one.
 	whole := !slices.Contains(has, false)
-	var end uint32
+	var all trail.Ref
 	if whole {
-		end = b.Put(packed).End
+		var err error
+		if all, err = b.Put(packed); err != nil {
+			return err
+		}
 	}
 	for i := 0; len(packed) > 0; i++ {
 		v, rest, err := nextPacked(packed)
 		if err != nil || i == len(has) || v == nil && len(rest) == 0 {
-			b.Refs = b.Refs[:first]
-			return 0, errPacked
+			return errPacked
 		}
 		packed = rest
 		switch {
 		case v == nil || !has[i]:
 		case whole:
-			refs[i] = trail.Ref{End: end - uint32(len(rest)), Len: uint32(len(v))}
+			refs[i] = trail.Ref{End: all.End - uint32(len(rest)), Len: uint32(len(v))}
 		default:
-			refs[i] = b.Put(v)
+			if refs[i], err = b.Put(v); err != nil {
+				return err
+			}
 		}
 	}
-	return uint32(first), nil
+	return nil
 }
 
 // nextPacked takes the first field, nil if it is null, off a packed record.

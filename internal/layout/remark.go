@@ -180,7 +180,7 @@ type remarkReader struct {
 	visit  func(name []byte, v *fastjson.Value)
 
 	members []member // that are asked for
-	take    func(slot int, value []byte)
+	take    func(slot int, value []byte) error
 	micros  int64
 	err     error
 	text    []byte
@@ -196,7 +196,7 @@ func newRemarkReader() *remarkReader {
 // read gives the values of members, as their cells would hold them, to take, and
 // returns the microseconds. It passes over other members: a later load may have
 // added their fields. A value is valid until take returns.
-func (r *remarkReader) read(json []byte, members []member, take func(slot int, value []byte)) (micros int64, err error) {
+func (r *remarkReader) read(json []byte, members []member, take func(slot int, value []byte) error) (micros int64, err error) {
 	v, err := r.parser.ParseBytes(json)
 	if err != nil {
 		return 0, err
@@ -238,7 +238,7 @@ func (r *remarkReader) member(name []byte, v *fastjson.Value) {
 			r.err = fmt.Errorf("%s: %.100s for %s", m.name, v.String(), m.typ)
 			return
 		}
-		r.take(m.slot, r.value)
+		r.err = r.take(m.slot, r.value)
 		return
 	}
 }

@@ -320,15 +320,17 @@ func (d *reversedDecoder) Add(c *cell.Cell) error {
 	if d.slot > 0 && !d.asked {
 		return nil // the first field or the marker tells of the record
 	}
-	ev := d.event(id, c.Time)
+	ev, err := d.event(id, c.Time)
+	if err != nil {
+		return err
+	}
 	if d.slot == marker {
 		return d.setMicros(ev, c)
 	}
 	if !d.asked {
 		return nil
 	}
-	d.batch.Refs[int(ev.Refs)+d.slot] = d.batch.Put(c.Value)
-	return nil
+	return put(d.batch, &d.batch.Refs[int(ev.Refs)+d.slot], c)
 }
 
 // begin starts a row, or decides to pass over it.
@@ -405,21 +407,22 @@ func (d *reversedDecoder) merge() {
 }
 
 // event returns the row's event with an ID; it is made when first met.
-func (d *reversedDecoder) event(id, millis int64) *trail.Event {
+func (d *reversedDecoder) event(id, millis int64) (*trail.Event, error) {
 	for d.at < len(d.known) && d.known[d.at].id < id {
 		d.at++
 	}
 	if d.at < len(d.known) && d.known[d.at].id == id {
-		return &d.batch.Events[d.known[d.at].event]
+		return &d.batch.Events[d.known[d.at].event], nil
 	}
 	ev := d.ev
-	ev.ID, ev.Time, ev.Refs = id, millis*1000, uint32(len(d.batch.Refs))
-	for range len(d.o.slots) - 1 {
-		d.batch.Refs = append(d.batch.Refs, trail.Ref{})
+	ev.ID, ev.Time = id, millis*1000
+	var err error
+	if ev.Refs, err = d.batch.Nulls(len(d.o.slots) - 1); err != nil {
+		return nil, fmt.Errorf("layout: row %q: %w", d.row, err)
 	}
 	d.fresh = append(d.fresh, record{id, uint32(len(d.batch.Events))})
 	d.batch.Events = append(d.batch.Events, ev)
-	return &d.batch.Events[len(d.batch.Events)-1]
+	return &d.batch.Events[len(d.batch.Events)-1], nil
 }
 
 func (d *reversedDecoder) setMicros(ev *trail.Event, c *cell.Cell) error {

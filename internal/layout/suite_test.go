@@ -697,6 +697,39 @@ func matches(t *testing.T, f layout.Fuzzy, row []byte) bool {
 	return true
 }
 
+// TestAFullBatchIsAnError decodes records into batches that cannot take all of their values.
+func TestAFullBatchIsAnError(t *testing.T) {
+	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
+		w := drawWorld(t, r, l, 40)
+		cells := encoded(t, l, w.schema, w.recs)
+		decode := func(most int) (*trail.Batch, error) {
+			b := &trail.Batch{Most: most}
+			d := l.Decoder(w.schema, layout.Everything(w.schema, always))
+			d.Into(b, func([]byte) (uint32, bool) { return 0, true })
+			for _, c := range cells {
+				if err := d.Add(c); err != nil {
+					return b, err
+				}
+			}
+			return b, d.Flush()
+		}
+		whole, err := decode(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(whole.Data)
+		if n <= 1 {
+			return
+		}
+		if _, err := decode(n); err != nil {
+			t.Errorf("%d bytes do not fit in as many: %v", n, err)
+		}
+		if _, err := decode(1 + r.IntN(n-1)); !errors.Is(err, trail.ErrFull) {
+			t.Errorf("%d bytes fit in less: %v, want ErrFull", n, err)
+		}
+	})
+}
+
 func TestSplitPointsAscend(t *testing.T) {
 	for _, name := range names() {
 		splits := named(t, name).Traits().Splits

@@ -9,8 +9,15 @@ package trail
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 )
+
+// ErrFull is wrapped where a batch cannot take a value or an event more. A batch
+// of fewer users can.
+var ErrFull = errors.New("too much for one batch of users")
 
 // An Event is one behaviour of one user of a Batch.
 type Event struct {
@@ -28,12 +35,17 @@ type Ref struct {
 	Len uint32
 }
 
-// A Batch holds the events of many users, at most 4 GiB of their values. An
-// event has as many Refs, one after the other, as its kind has fields.
+// MaxData is how many bytes of values a Batch can hold: a Ref has 32 bits.
+const MaxData = math.MaxUint32
+
+// A Batch holds the events of many users. An event has as many Refs, one after
+// the other, as its kind has fields.
 type Batch struct {
 	Events []Event
 	Refs   []Ref
 	Data   []byte
+
+	Most int // bytes of Data, at most MaxData; 0 is MaxData
 }
 
 // Reset empties b and keeps its memory.
@@ -42,13 +54,36 @@ func (b *Batch) Reset() {
 	b.Data = append(b.Data[:0], 0)
 }
 
-// Put copies a value into b.
-func (b *Batch) Put(v []byte) Ref {
+// Put copies a value into b. It fails with ErrFull where b would hold more than
+// Most bytes.
+func (b *Batch) Put(v []byte) (Ref, error) {
 	if len(b.Data) == 0 {
 		b.Data = append(b.Data, 0)
 	}
+	if most := b.most(); len(v) > most-len(b.Data) {
+		return Ref{}, fmt.Errorf("%w: a value of %d bytes after %d bytes of others, and %d are the limit", ErrFull, len(v), len(b.Data)-1, most)
+	}
 	b.Data = append(b.Data, v...)
-	return Ref{End: uint32(len(b.Data)), Len: uint32(len(v))}
+	return Ref{End: uint32(len(b.Data)), Len: uint32(len(v))}, nil
+}
+
+func (b *Batch) most() int {
+	if b.Most > 0 {
+		return min(b.Most, MaxData)
+	}
+	return MaxData
+}
+
+// Nulls adds Refs of an event whose kind has so many fields, all null, and returns
+// the index of the first. It fails with ErrFull where an Event cannot hold that index.
+func (b *Batch) Nulls(fields int) (uint32, error) {
+	first := len(b.Refs)
+	if first > math.MaxUint32 {
+		return 0, fmt.Errorf("%w: %d values", ErrFull, first)
+	}
+	b.Refs = slices.Grow(b.Refs, fields)[:first+fields]
+	clear(b.Refs[first:])
+	return uint32(first), nil
 }
 
 // Value returns the bytes of r, valid until Reset, or nil if r is null.

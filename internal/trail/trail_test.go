@@ -3,6 +3,7 @@ package trail_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -20,7 +21,11 @@ func draw(r *rand.Rand, n, users int) *trail.Batch {
 			Time: r.Int64N(5) - 2, Kind: uint8(r.IntN(3)), ID: r.Int64N(4), User: uint32(r.IntN(users)),
 			Refs: uint32(len(b.Refs)), Date: int32(r.IntN(3)),
 		}
-		b.Refs = append(b.Refs, b.Put(fmt.Append(nil, len(b.Events))))
+		ref, err := b.Put(fmt.Append(nil, len(b.Events)))
+		if err != nil {
+			panic(err)
+		}
+		b.Refs = append(b.Refs, ref)
 		b.Events = append(b.Events, e)
 	}
 	return b
@@ -97,7 +102,11 @@ func TestValuesComeBack(t *testing.T) {
 	values := [][]byte{[]byte("one"), {}, []byte("three"), bytes.Repeat([]byte("x"), 1000)}
 	var refs []trail.Ref
 	for _, v := range values {
-		refs = append(refs, b.Put(v))
+		ref, err := b.Put(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs = append(refs, ref)
 	}
 	for i, v := range values {
 		got := b.Value(refs[i])
@@ -116,8 +125,32 @@ func TestValuesComeBack(t *testing.T) {
 		t.Errorf("it says it holds %d bytes", b.Size())
 	}
 	b.Reset()
-	if ref := b.Put(nil); ref.End == 0 || b.Value(ref) == nil {
+	if ref, err := b.Put(nil); err != nil || ref.End == 0 || b.Value(ref) == nil {
 		t.Error("an empty value after Reset is null")
+	}
+}
+
+// TestAFullBatchSaysSo puts values into a batch of a few bytes: what it took stays as it
+// is, and what it cannot take is an error instead of another value.
+func TestAFullBatchSaysSo(t *testing.T) {
+	b := trail.Batch{Most: 10}
+	first, err := b.Put([]byte("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Put([]byte("third")); !errors.Is(err, trail.ErrFull) {
+		t.Errorf("five bytes after five, of ten with one of its own: %v, want ErrFull", err)
+	}
+	last, err := b.Put([]byte("last"))
+	if err != nil {
+		t.Errorf("four bytes after five: %v", err)
+	}
+	if got := string(b.Value(first)) + string(b.Value(last)); got != "firstlast" {
+		t.Errorf("the values are %q", got)
+	}
+	b.Reset()
+	if _, err := b.Put([]byte("as before")); err != nil {
+		t.Errorf("after Reset: %v", err)
 	}
 }
 

@@ -212,16 +212,21 @@ func (d *dayDecoder) Add(c *cell.Cell) error {
 	if err := json.Unmarshal(c.Value, &v); err != nil {
 		return fmt.Errorf("layout: row %q, qualifier %q: %w", c.Row, c.Qualifier, err)
 	}
+	first, err := d.batch.Nulls(len(d.schema.Kinds[told.Kind].Fields))
+	if err != nil {
+		return err
+	}
+	for i := range d.batch.Refs[first:] {
+		if i >= len(v.Fields) || v.Fields[i] == nil || !d.want.Has(told.Kind, i) {
+			continue
+		}
+		if d.batch.Refs[int(first)+i], err = d.batch.Put(v.Fields[i]); err != nil {
+			return err
+		}
+	}
 	d.batch.Events = append(d.batch.Events, trail.Event{
-		Time: c.Time*1000 + v.Micros, ID: told.ID, User: user, Refs: uint32(len(d.batch.Refs)),
+		Time: c.Time*1000 + v.Micros, ID: told.ID, User: user, Refs: first,
 		Date: int32(told.Date), Kind: uint8(told.Kind),
 	})
-	for i := range d.schema.Kinds[told.Kind].Fields {
-		var ref trail.Ref
-		if i < len(v.Fields) && v.Fields[i] != nil && d.want.Has(told.Kind, i) {
-			ref = d.batch.Put(v.Fields[i])
-		}
-		d.batch.Refs = append(d.batch.Refs, ref)
-	}
 	return nil
 }
