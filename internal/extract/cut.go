@@ -60,7 +60,8 @@ type part struct {
 	events int64
 	last   []byte // key up to which users are in it, or were read and do not come out
 	counts counts // of all users that were read, up to that one
-	found  string // by their rows, since the part before, as finds packs them
+	found  []byte // by their rows, since the part before, as finds packs them
+	ends   bool   // its piece ends with it, or the answer
 }
 
 // A slice is one user's trail: events From to To, not included, of a batch.
@@ -139,14 +140,15 @@ func (k *knife) add(s slice) error {
 	if p.events < int64(partEvents) {
 		return nil
 	}
-	return k.end(s.key())
+	return k.end(s.key(), false)
 }
 
-// end ends the part. All users up to the one with the key through are counted, and
-// none after it.
-func (k *knife) end(through []byte) error {
+// end ends the part, and says whether its piece ends too. All users up to the one with
+// the key through are counted, and none after it.
+func (k *knife) end(through []byte, ends bool) error {
 	p := k.part
 	k.part = nil
+	p.ends = ends
 	p.counts = k.counts
 	p.counts.Steps = slices.Clone(k.counts.Steps)
 	p.last = append(p.last, through...)
@@ -155,18 +157,23 @@ func (k *knife) end(through []byte) error {
 }
 
 // rest ends the part that is begun, if one is: what was read since, of users who do
-// not come out, is counted with it.
+// not come out, is counted with it. A partitioner is told of the end of a piece by a part
+// without users, if need be: it may hold what was cut before.
 func (k *knife) rest() error {
 	if k.part == nil {
-		return nil
+		if k.q.output.Partition == "" {
+			return nil
+		}
+		k.part = &part{number: k.number}
 	}
-	return k.end(k.read)
+	return k.end(k.read, true)
 }
 
 // finish ends the last part. A whole answer without a user is one part without rows,
-// so that whoever reads it finds the columns.
+// so that whoever reads it finds the columns; where it is laid into directories there is
+// none.
 func (k *knife) finish(whole bool) error {
-	if k.part == nil && k.number == 0 && whole {
+	if k.part == nil && k.number == 0 && whole && k.q.output.Partition == "" {
 		return pipe.Send(k.ctx, k.jobs, &part{})
 	}
 	return k.rest()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -16,6 +17,7 @@ import (
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/trailfile"
 )
 
 // mostRolled is how many users of rolls are walked over, all rolls counted by
@@ -36,6 +38,7 @@ type Explanation struct {
 	Pushed []string        `json:"pushed"` // what is left out where the table lies
 	Plans  []estimate.Plan `json:"plans"`
 	Chosen int             `json:"chosen"` // index in Plans
+	Files  int64           `json:"files"`  // that the answer has, about
 	Why    []string        `json:"why"`
 	Logs   estimate.Logs   `json:"logs"`
 	Notes  []string        `json:"notes,omitempty"`
@@ -96,6 +99,11 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 	x.Logs = q.logs(ledgers)
 	if said := x.Logs.Compare(&x.Plans[x.Chosen]); said != "" {
 		x.Why = append(x.Why, said)
+	}
+	x.Files = q.filesOf(x.Plans[x.Chosen].Behaviours, ledgers)
+	if q.output.Partition != "" {
+		x.Why = append(x.Why, fmt.Sprintf("--partition-by %s lays the result into about %s files in %s directories.",
+			q.output.Partition, humanize.Comma(x.Files), humanize.Comma(q.values(ledgers))))
 	}
 	x.Notes, err = q.remarks(ctx, &c, t, &x, known)
 	return x, err
@@ -183,6 +191,43 @@ func (q *question) surveyRegion(ctx context.Context, r split.Region, everybody, 
 	found.end()
 	stay.end()
 	return err
+}
+
+// filesOf is about how many files an answer of so many behaviours has.
+func (q *question) filesOf(behaviours int64, ledgers []*manifest.Load) int64 {
+	if q.output.Partition == "" {
+		return max(1, ceil(behaviours, int64(partEvents)))
+	}
+	values := q.values(ledgers)
+	return values * ceil(behaviours, int64(partEvents)*max(1, min(values, mostTogether)))
+}
+
+func ceil(n, by int64) int64 { return (n + by - 1) / by }
+
+// values is how many values the column has that partitions the answer: days and
+// behaviours that loads brought, or all that are asked for where no ledger tells.
+func (q *question) values(ledgers []*manifest.Load) int64 {
+	byDate := q.output.Partition == trailfile.DateColumn
+	have := map[int32]bool{}
+	for _, l := range ledgers {
+		for _, d := range l.Days {
+			k, ok := q.info.Schema.Kind(d.Behaviour)
+			switch {
+			case !ok || d.Records == 0 || !slices.Contains(q.kinds, k) || !q.span.Has(d.Date):
+			case byDate:
+				have[int32(d.Date)] = true
+			default:
+				have[int32(k)] = true
+			}
+		}
+	}
+	switch {
+	case len(ledgers) > 0:
+		return int64(len(have))
+	case byDate:
+		return int64(q.span.Days())
+	}
+	return int64(len(q.kinds))
 }
 
 // compressed are the endings of delivered files that are.

@@ -8,7 +8,8 @@
 //	          not come out is taken away
 //	cut       their trails are cut into parts of about partEvents behaviours, a
 //	          user whole in one part
-//	write     many parts are sorted by user ID and written at once, as Output says
+//	write     many parts are sorted by user ID and written at once, as Output says;
+//	          a partitioner sorts those that go into directories
 //	publish   the directory appears by one rename
 //
 // # Same question, same bytes
@@ -36,12 +37,14 @@
 // 2 × Workers lots of about 16,000 records are in flight, and Workers + 1 parts
 // of about partEvents; a user with more behaviours than that is held whole. That
 // is workerMemory for each worker, so Config.Memory bounds how many there are. The
-// list of users is held to the end; what it takes is not there for workers.
+// list of users is held to the end; what it takes is not there for workers. An answer in
+// directories is sorted in sortMemory more.
 package extract
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -120,6 +123,9 @@ func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
 // workers is how many there may be at once. The list has to leave room for one.
 func (c *Config) workers() (int, error) {
 	room := c.memory() - restMemory - c.Users.Bytes()
+	if c.Output.Partition != "" {
+		room -= sortMemory
+	}
 	if room < workerMemory {
 		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", userlist.ErrList, c.Users.Len())
 	}
@@ -215,25 +221,47 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []sp
 		}
 		return k.finish(out.whole())
 	})
-	for range out.writers(q.workers) {
-		g.Go(func() error {
-			w := newPartWriter(q)
-			at := p.Worker("writing")
-			defer at.End()
-			at.At("waiting for a part")
-			for job := range jobs {
-				at.At("%s: %d users, %d behaviours", q.output.partName(job.number), len(job.users), job.events)
-				if err := w.write(gctx, out, job); err != nil {
-					return err
-				}
-				at.At("waiting for a part")
-			}
-			return nil
-		})
+	if staging, ok := out.(*staging); ok && q.output.Partition != "" {
+		g.Go(func() error { return partitionParts(gctx, q, staging, jobs, p) })
+	} else {
+		for range out.writers(q.workers) {
+			g.Go(func() error { return writeParts(gctx, q, out, jobs, p) })
+		}
 	}
 	if err := g.Wait(); err != nil {
 		return counts{}, err
 	}
 	settled.add(&k.counts)
 	return settled, nil
+}
+
+// writeParts writes parts that come, one after the other.
+func writeParts(ctx context.Context, q *question, out outlet, jobs <-chan *part, p *progress.Progress) error {
+	w := newPartWriter(q)
+	return eachPart(q, jobs, p, func(cut *part) error { return w.write(ctx, out, cut) })
+}
+
+// partitionParts lays parts that come into directories.
+func partitionParts(ctx context.Context, q *question, out *staging, jobs <-chan *part, p *progress.Progress) (err error) {
+	w, err := newPartitioner(ctx, q, out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close(ctx)) }()
+	return eachPart(q, jobs, p, func(cut *part) error { return w.take(ctx, cut) })
+}
+
+// eachPart gives the parts that come to take, and says so.
+func eachPart(q *question, jobs <-chan *part, p *progress.Progress, take func(*part) error) error {
+	at := p.Worker("writing")
+	defer at.End()
+	at.At("waiting for a part")
+	for cut := range jobs {
+		at.At("%s: %d users, %d behaviours", q.output.partName(cut.number), len(cut.users), cut.events)
+		if err := take(cut); err != nil {
+			return err
+		}
+		at.At("waiting for a part")
+	}
+	return nil
 }

@@ -45,7 +45,8 @@ const partEvents = 16 << 10
 
 func TestMain(m *testing.M) {
 	extract.CutAt(partEvents)
-	extract.ReadAt(16 << 10)
+	extract.ReadAt(256 << 10)
+	extract.SortIn(256 << 10)
 	if text := os.Getenv(childEnv); text != "" {
 		if err := runErrand(context.Background(), text); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -3,7 +3,6 @@ package extract
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
@@ -75,26 +74,25 @@ func (f *finds) add(i int) {
 }
 
 // take returns what was added since it was last taken.
-func (f *finds) take() string {
-	out := base64.RawStdEncoding.EncodeToString(f.packed)
+func (f *finds) take() []byte {
+	out := bytes.Clone(f.packed)
 	f.packed = f.packed[:0]
 	return out
 }
 
 // restore marks what take returned, for the record of one part after the other, and goes
 // on behind it.
-func (f *finds) restore(s *search, text string) error {
-	b, err := base64.RawStdEncoding.DecodeString(text)
-	for err == nil && len(b) > 0 {
+func (f *finds) restore(s *search, packed []byte) error {
+	for b := packed; len(b) > 0; {
 		n, size := binary.Uvarint(b)
 		if size <= 0 || n >= uint64(s.users.Len()-f.next) {
-			return fmt.Errorf("%q is of another list of users", text)
+			return fmt.Errorf("%x is of another list of users", packed)
 		}
 		b = b[size:]
 		s.mark(f.next + int(n))
 		f.next += int(n) + 1
 	}
-	return err
+	return nil
 }
 
 // missed counts users of a list who were not found.

@@ -24,7 +24,7 @@ func TestFindsGoOn(t *testing.T) {
 	}
 	for range 100 {
 		var f finds
-		var parts []string
+		var parts [][]byte
 		var found []int
 		for i := range users.Len() {
 			if dice.IntN(3) == 0 {
@@ -52,9 +52,9 @@ func TestFindsGoOn(t *testing.T) {
 			t.Errorf("it goes on at %d, want %d", again.next, f.next)
 		}
 	}
-	for _, text := range []string{"!", "/w", "////////////fw"} {
-		if err := new(finds).restore(newSearch(users), text); err == nil {
-			t.Errorf("%q is taken", text)
+	for _, packed := range []string{"\xff", strings.Repeat("\xff", 9) + "\x7f"} {
+		if err := new(finds).restore(newSearch(users), []byte(packed)); err == nil {
+			t.Errorf("%x is taken", packed)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/breakpoint"
-	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 	"usertrail/internal/trailfile"
 )
@@ -48,7 +47,7 @@ func newPartWriter(q *question) *partWriter {
 	return w
 }
 
-// write writes the files of p to out, each whole or not at all, and lets go of p.
+// write writes the file of p to out, whole or not at all, and lets go of p.
 func (w *partWriter) write(ctx context.Context, out outlet, p *part) error {
 	defer func() {
 		for _, t := range p.trails {
@@ -59,14 +58,12 @@ func (w *partWriter) write(ctx context.Context, out outlet, p *part) error {
 	if err := w.sortUsers(p); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	r := partRecord{Number: p.number, Users: int64(len(p.users)), Events: p.events, Last: p.last, Counts: p.counts, Found: p.found}
-	for _, l := range w.leaves(p) {
-		f, err := w.writeLeaf(ctx, out, dfs.Join(l.dir, name), &l)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", dfs.Join(l.dir, name), err)
-		}
-		r.Files = append(r.Files, f)
+	f, err := w.writeFile(ctx, out, name, w.rows)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
 	}
+	f.Users, f.Events = int64(len(p.users)), p.events
+	r := partRecord{Files: []manifest.TrailPart{f}, Number: p.number, Users: f.Users, Events: f.Events, Last: p.last, Counts: p.counts, Found: p.found}
 	if err := out.done(ctx, r); err != nil {
 		return err
 	}
@@ -74,8 +71,8 @@ func (w *partWriter) write(ctx context.Context, out outlet, p *part) error {
 	return nil
 }
 
-// writeLeaf writes one file.
-func (w *partWriter) writeLeaf(ctx context.Context, out outlet, name string, l *leaf) (manifest.TrailPart, error) {
+// writeFile writes one file, of the rows that rows adds to the batch.
+func (w *partWriter) writeFile(ctx context.Context, out outlet, name string, rows func() error) (manifest.TrailPart, error) {
 	f, err := out.create(ctx, name)
 	if err != nil {
 		return manifest.TrailPart{}, err
@@ -86,16 +83,17 @@ func (w *partWriter) writeLeaf(ctx context.Context, out outlet, name string, l *
 		return manifest.TrailPart{}, err
 	}
 	w.batch.Reset()
-	if err := w.rows(l); err != nil {
+	if err := rows(); err != nil {
+		return manifest.TrailPart{}, err
+	}
+	if err := w.flush(0); err != nil {
 		return manifest.TrailPart{}, err
 	}
 	meta, err := w.file.Close()
 	if err != nil {
 		return manifest.TrailPart{}, err
 	}
-	return manifest.TrailPart{
-		Name: name, Users: l.users, Events: l.events, Size: meta.Bytes, Sum: fmt.Sprintf("%016x", h.Sum64()),
-	}, f.Commit()
+	return manifest.TrailPart{Name: name, Size: meta.Bytes, Sum: fmt.Sprintf("%016x", h.Sum64())}, f.Commit()
 }
 
 // sortUsers puts a part's users in order of user ID.
@@ -124,27 +122,8 @@ func (w *partWriter) open(out io.Writer) (err error) {
 	return err
 }
 
-// rows writes the rows of a leaf.
-func (w *partWriter) rows(l *leaf) error {
-	for _, p := range l.picks {
-		u := &w.users[p.user]
-		if err := w.long.row(&w.batch, u, &u.events()[p.event]); err != nil {
-			return err
-		}
-		if err := w.flush(batchRows); err != nil {
-			return err
-		}
-	}
-	if l.picks == nil {
-		if err := w.allRows(); err != nil {
-			return err
-		}
-	}
-	return w.flush(0)
-}
-
-// allRows writes all rows of a part.
-func (w *partWriter) allRows() error {
+// rows writes the rows of a part's users.
+func (w *partWriter) rows() error {
 	for i := range w.users {
 		u := &w.users[i]
 		if w.wide != nil {

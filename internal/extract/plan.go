@@ -188,8 +188,11 @@ func (p *place) tidyOf(ctx context.Context, plan string) error {
 }
 
 // writeNone writes the part of an answer of nobody: whoever reads it finds the columns.
-// Only the question can write it, so it lies ready.
+// Only the question can write it, so it lies ready. In directories there is no such part.
 func (p *place) writeNone(ctx context.Context, q *question) ([]manifest.TrailPart, error) {
+	if q.output.Partition != "" {
+		return nil, nil
+	}
 	none := &staging{fs: p.fs, dir: p.name(noneName)}
 	if err := newPartWriter(q).write(ctx, none, new(part)); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ type partRecord struct {
 	Events int64                `json:"events"`
 	Last   manifest.Key         `json:"last"`            // key up to which users are in it, or were read and do not come out
 	Counts counts               `json:"counts"`          // of all users that were read, up to that one
-	Found  string               `json:"found,omitempty"` // by their rows, since the part before
+	Found  []byte               `json:"found,omitempty"` // by their rows, since the part before
 }
 
 // asked is everything that decides an answer's bytes.

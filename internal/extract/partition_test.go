@@ -1,0 +1,112 @@
+package extract_test
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
+	"usertrail/internal/extract"
+	"usertrail/internal/testkit"
+	"usertrail/internal/testworld"
+)
+
+// longTrails is a table of users who log in often on each of some days, and a question
+// for all of it. Their logins are so many parts.
+func longTrails(t *testing.T, days, parts int) (*house, testworld.Question) {
+	t.Helper()
+	const users = 500
+	h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+table: trails
+behaviours:
+  login: {id: 1, fields: {from: string}}
+  play: {id: 2, fields: {seconds: int64}}
+`)
+	span := behaviour.Span{From: behaviour.DateOf(2014, 9, 1)}
+	span.To = span.From + behaviour.Date(days-1)
+	for d := span.From; d <= span.To; d++ {
+		logins, plays := "user_id,time,from\n", "user_id,time,seconds\n"
+		for i := range parts * partEvents / users / days {
+			for u := range users {
+				logins += fmt.Sprintf("%05d,%s 00:%02d:%02d,%d\n", u, d, i/60, i%60, u%7)
+			}
+		}
+		for u := range users / 10 {
+			plays += fmt.Sprintf("%05d,%s 01:00:00,%d\n", u, d, u)
+		}
+		h.deliver(t, testworld.File{Name: d.String() + "/login.csv", Text: []byte(logins)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
+	}
+	h.load(t, turn{name: "trails", workers: 2, memory: 256 << 20, regions: 3}, span)
+	return h, testworld.Question{Span: span, Kinds: []string{"login", "play"}, Active: "any"}
+}
+
+// TestAPartitionGrowsAcrossParts lays an answer of five parts into directories: each day
+// has one file, and each behaviour as many as the larger one needs.
+func TestAPartitionGrowsAcrossParts(t *testing.T) {
+	h, q := longTrails(t, 6, 5)
+	for partition, most := range map[string]int{"date": 6, "behaviour": 2 * 3} {
+		var want map[string]string
+		for _, u := range []turn{
+			{name: "trails", workers: 1, output: extract.Output{Format: extract.CSV, Partition: partition}},
+			{name: "trails", workers: 3, output: extract.Output{Format: extract.CSV, Partition: partition}},
+		} {
+			out := filepath.Join(testkit.Scratch(t), "out")
+			r, err := h.ask(t.Context(), q, u, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := parts(t, h.fs, out)
+			if want == nil {
+				want = got
+				checkLeaves(t, h, q, out)
+			}
+			if r.Files > most || r.Files != len(got) {
+				t.Errorf("by %s: %d files, the result says %d; want at most %d: %q", partition, len(got), r.Files, most, slices.Sorted(maps.Keys(got)))
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("by %s: %d workers write other bytes", partition, u.workers)
+			}
+		}
+		c := h.question(t, q, h.opened(t, turn{name: "trails"}))
+		c.Output.Partition = partition
+		x, err := extract.Explain(t.Context(), c, h.opened(t, turn{name: "trails"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(x.Why, " "); x.Files != int64(most) || !strings.Contains(said, fmt.Sprintf("--partition-by %s lays the result into about %d files", partition, most)) {
+			t.Errorf("explain says %d files, want %d: %s", x.Files, most, said)
+		}
+	}
+}
+
+// checkLeaves checks that an answer in directories has the rows that it has in one, and
+// that users are in order in each file.
+func checkLeaves(t *testing.T, h *house, q testworld.Question, out string) {
+	t.Helper()
+	whole := filepath.Join(testkit.Scratch(t), "whole")
+	if _, err := h.ask(t.Context(), q, turn{name: "trails", workers: 2, output: extract.Output{Format: extract.CSV}}, whole); err != nil {
+		t.Fatal(err)
+	}
+	kinds := []string{"login", "play"}
+	same(t, out, testworld.Answer{Rows: readOutput(t, h.fs, out, kinds)}, testworld.Answer{Rows: readOutput(t, h.fs, whole, kinds)})
+	m := readManifest(t, h.fs, out)
+	for _, p := range m.Parts {
+		lines := readLines(t, h.fs, dfs.Join(out, p.Name), m)
+		if !slices.IsSortedFunc(lines, func(a, b map[string]string) int {
+			return strings.Compare(a["user_id"]+a["time"], b["user_id"]+b["time"])
+		}) {
+			t.Errorf("%s: rows are not in order of user and time", p.Name)
+		}
+		users := map[string]bool{}
+		for _, l := range lines {
+			users[l["user_id"]] = true
+		}
+		if int64(len(users)) != p.Users {
+			t.Errorf("%s has %d users, the manifest says %d", p.Name, len(users), p.Users)
+		}
+	}
+}
