@@ -218,6 +218,13 @@ func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.F
 // workers, since each waits in turn until its file is on stable storage.
 func (c *Config) writers() int { return c.Workers + 1 }
 
+// userMemory is what a writer may take for the records of one user that are compared with
+// each other, in bytes.
+func (c *Config) userMemory() int64 { return c.Memory / 8 }
+
+// rowMemory is what a writer may take for the records of one row, in bytes.
+func (c *Config) rowMemory() int64 { return c.Memory / 16 / int64(c.writers()) }
+
 // commit checks the law and makes the batch part of the table.
 func (b *batch) commit(ctx context.Context, done worked) error {
 	ledger := &manifest.Load{

@@ -2,12 +2,16 @@ package bulkload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
+	"usertrail/internal/muster"
 	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
 	"usertrail/internal/tally"
@@ -28,14 +32,17 @@ type gathered struct {
 
 	unique *unique
 	there  *present
-	enc    layout.Encoder
+	rows   *muster.Rows
 	teller layout.Teller // nil where a row is of one day and behaviour
 	row    []byte
-	packed []byte // the row's records, which enc refers to
 	did    []run  // of the row
+	most   int    // of did, before those of one day and behaviour are added up
 	whose  dayKey // of the cells that came last
 	before tally.Tally
 }
+
+// mostRuns is how many runs of a row are held, unless it has as many days and behaviours.
+const mostRuns = 4 << 10
 
 // A run is records side by side of one day and behaviour.
 type run struct {
@@ -53,8 +60,11 @@ type rowSink interface {
 func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 	g := &gathered{
 		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
-		unique: newUnique(ctx, b), there: newPresent(ctx, b), enc: b.layout.Encoder(b.schema, b.target.Info().Family),
+		unique: newUnique(ctx, b), there: newPresent(ctx, b), most: mostRuns,
 	}
+	g.rows = muster.NewRows(ctx, b.layout.Encoder(b.schema, b.target.Info().Family), shuffle.Config{
+		FS: b.cfg.FS, Dir: dfs.Join(b.cfg.Temp, fmt.Sprintf("rows-%05d", region)), Memory: b.cfg.rowMemory(),
+	})
 	if !b.layout.Traits().Told {
 		g.teller = b.layout.Teller(b.schema)
 	}
@@ -77,35 +87,41 @@ func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSin
 				return err
 			}
 			g.row = append(g.row[:0], it.Row()...)
-			g.packed = g.packed[:0]
 		}
-		at := len(g.packed)
-		g.packed = append(g.packed, it.Payload()...)
-		in, err := unpack(g.packed[at:], &r)
-		if err != nil {
+		if err := g.take(it, &r); err != nil {
 			return err
 		}
-		if g.inputs[in].dropped() {
-			continue
-		}
-		r.ID = int64(it.Seq())
-		repeats, err := g.repeats(it, g.inputs[in], &r)
-		if err != nil {
-			return err
-		}
-		if repeats {
-			g.repeated[in]++
-			continue
-		}
-		g.loaded[in]++
-		g.records++
-		g.add(dayKey{r.Date, r.Kind})
-		g.enc.Add(&r)
 	}
 	if err := it.Err(); err != nil {
 		return err
 	}
 	return g.endRow(to)
+}
+
+// take adds the record at hand to the row, unless it is not to be loaded.
+func (g *gathered) take(it sorted, r *behaviour.Record) error {
+	in, err := unpack(g.rows.Keep(it.Payload()), r)
+	if err != nil {
+		return err
+	}
+	if g.inputs[in].dropped() {
+		g.rows.Forget()
+		return nil
+	}
+	r.ID = int64(it.Seq())
+	repeats, err := g.repeats(it, g.inputs[in], r)
+	if err != nil {
+		return err
+	}
+	if repeats {
+		g.repeated[in]++
+		g.rows.Forget()
+		return nil
+	}
+	g.loaded[in]++
+	g.records++
+	g.add(dayKey{r.Date, r.Kind})
+	return g.rows.Add(g.row, r)
 }
 
 // repeats says whether the record at hand is a duplicate.
@@ -122,7 +138,27 @@ func (g *gathered) add(day dayKey) {
 		g.did[n-1].records++
 		return
 	}
+	if len(g.did) == g.most {
+		g.did = addUp(g.did)
+		g.most = max(mostRuns, 2*len(g.did))
+	}
 	g.did = append(g.did, run{day, 1})
+}
+
+// addUp makes one run of all those of a day and behaviour.
+func addUp(runs []run) []run {
+	slices.SortFunc(runs, func(a, b run) int {
+		return cmp.Or(cmp.Compare(a.day.date, b.day.date), cmp.Compare(a.day.kind, b.day.kind))
+	})
+	out := runs[:0]
+	for _, r := range runs {
+		if n := len(out); n > 0 && out[n-1].day == r.day {
+			out[n-1].records += r.records
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // endRow gives the cells of the row whose records are together.
@@ -131,7 +167,7 @@ func (g *gathered) endRow(to rowSink) error {
 		return nil
 	}
 	g.whose = g.did[0].day
-	err := g.enc.Cells(g.row, func(c *cell.Cell) error {
+	err := g.rows.End(g.row, func(c *cell.Cell) error {
 		if g.teller != nil {
 			if err := g.tell(c); err != nil {
 				return err
@@ -172,6 +208,9 @@ func (g *gathered) endCells() {
 	g.days.at(g.whose).Tally.Add(added)
 	g.days.addRegion(g.region, added)
 }
+
+// close removes what rows have spilled.
+func (g *gathered) close() { _ = g.rows.Close() } // the runs are swept with what else was begun
 
 // settle adds what came to what has come of the batch.
 func (g *gathered) settle(all *days) {

@@ -128,6 +128,7 @@ func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all 
 		g := b.newGathered(ctx, region)
 		g.at = at
 		err = g.gather(ctx, it, sortedPuts{ctx, w})
+		g.close()
 		it.Close()
 		if err != nil {
 			return fmt.Errorf("put region %d: %w", region, err)

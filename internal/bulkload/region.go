@@ -29,6 +29,7 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 	}
 	defer it.Close()
 	f := &regionFile{gathered: b.newGathered(ctx, region)}
+	defer f.close()
 	f.at = b.progress.Worker("writing")
 	defer f.at.End()
 	w := b.newRegionWriter(ctx, b.stager, b.number(), b.fileName(region), b.span())

@@ -3,6 +3,7 @@ package bulkload
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"usertrail/internal/behaviour"
@@ -75,10 +76,27 @@ func (u *userwise) Next() bool {
 func (u *userwise) take() {
 	n := u.group(u.it.Row())
 	for u.more && (len(u.held) == 0 || u.group(u.it.Row()) == n && bytes.HasPrefix(u.it.Row(), u.arena[:n])) {
+		if u.size() > u.cfg.userMemory() {
+			u.err = u.tooMany()
+			return
+		}
 		u.held = append(u.held, held{row: u.keep(u.it.Row()), packed: u.keep(u.it.Payload()), seq: u.it.Seq()})
 		u.more = u.it.Next()
 	}
 	u.err = u.it.Err()
+}
+
+// size is about how many bytes are held of the user, with the keys of the records.
+func (u *userwise) size() int64 { return int64(2*len(u.arena) + 128*len(u.held)) }
+
+// tooMany is the error of a user whose records cannot be compared with each other.
+func (u *userwise) tooMany() error {
+	id, err := u.layout.AppendUser(nil, u.layout.UserKey(u.it.Row()))
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: user %q: more than %d records are to be compared by the key fields of unique, which takes more than the memory there is: raise --memory, or load fewer days at once",
+		ErrRequest, id, len(u.held))
 }
 
 func (u *userwise) keep(b []byte) [2]int {

@@ -16,9 +16,16 @@ const (
 	maxFanIn = 128
 )
 
-// fanIn is how many runs one iterator reads at once with its buffers.
+// fanIn is how many runs one iterator reads at once with its buffers. A buffer grows to
+// the largest record, so where records are large fewer runs are read.
 func (s *Sorter) fanIn() int {
-	return int(min(maxFanIn, max(minFanIn, s.buffer/minReadBuffer)))
+	each, least := int64(minReadBuffer), int64(minFanIn)
+	for _, sh := range s.shards {
+		if n := int64(sh.largest); n > each {
+			each, least = n, 2
+		}
+	}
+	return int(min(maxFanIn, max(least, s.buffer/each)))
 }
 
 // mergeRuns merges runs into larger ones until one iterator can read them all.

@@ -20,6 +20,7 @@ type Shard struct {
 	arena   arena
 	entries []entry
 	scratch []entry // room to sort the entries; made when needed, let go when they grow
+	largest int     // record that was added, in bytes
 	bounds  []int   // after group: part p is entries[bounds[p]:bounds[p+1]]
 
 	runs    []*run
@@ -45,6 +46,7 @@ func (s *Shard) Add(ctx context.Context, part int, row []byte, seq uint64, paylo
 		return err
 	}
 	n := headerLen + len(row) + len(payload)
+	s.largest = max(s.largest, n)
 	b, pos, ok := s.room(n)
 	if !ok {
 		if s.err = s.spill(ctx); s.err != nil {

@@ -23,10 +23,11 @@
 // Seven eighths of Config.Memory belong to the shards in equal shares, one
 // eighth to reading and writing runs. A shard's slabs, and 32 bytes for each
 // entry it has room for (16 for the entry, 16 for sorting it), stay within its
-// share; Readers iterators and their buffers stay within the eighth. Held
-// besides are only: a record larger than a share, until it is spilled; for each
-// run being read, one record that is larger than the run's buffer; and for each
-// part 12 bytes a run and 16 a shard.
+// share; Readers iterators and their buffers stay within the eighth, also where
+// records are larger than a run's buffer: fewer runs are read at once then, but
+// at least two. Held besides are only: a record larger than a share, until it is
+// spilled; two records larger than a reader's memory; and for each part 12 bytes
+// a run and 16 a shard.
 //
 // # Concurrency and ownership
 //
@@ -249,7 +250,7 @@ func (s *Sorter) Reset(ctx context.Context) error {
 	err := s.removeRuns(ctx)
 	for _, sh := range s.shards {
 		sh.clear()
-		sh.err = nil
+		sh.err, sh.largest = nil, 0
 	}
 	s.idle = nil // the next batch may have another number of runs
 	s.finished = false

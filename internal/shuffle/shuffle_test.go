@@ -227,6 +227,33 @@ func TestManyRunsAreMergedInPasses(t *testing.T) {
 	d.checkClean(t)
 }
 
+// TestLargeRecordsAreMergedFewAtOnce spills runs of records that are larger than the buffer
+// of a run: their buffers together stay within the memory.
+func TestLargeRecordsAreMergedFewAtOnce(t *testing.T) {
+	const size = 100 << 10
+	d := newDisk(0)
+	s, err := New(Config{FS: d, Dir: "tmp", Memory: 4 << 20}) // of which a reader has 512 KiB
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []sample
+	for i := range 400 {
+		all = append(all, sample{0, fmt.Sprintf("%06d", i*7919%1000), uint64(i), strings.Repeat(fmt.Sprint(i%10), size)})
+	}
+	got, err := sortAll(t.Context(), s, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOrder(t, got, all)
+	if most := 512<<10/size + 1; d.mostOpen > most {
+		t.Errorf("%d files of records of %d bytes were open at once, want at most %d", d.mostOpen, size, most)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	d.checkClean(t)
+}
+
 func TestRecordLargerThanTheMemoryPasses(t *testing.T) {
 	d := newDisk(0)
 	s, err := New(Config{FS: d, Dir: "spill", Memory: 64 << 10, Parts: 2})
