@@ -58,6 +58,7 @@ type part struct {
 	trails []*fetch.Trails // held until the part is written
 	users  []slice
 	events int64
+	bytes  int    // of their values
 	last   []byte // key up to which users are in it, or were read and do not come out
 	counts counts // of all users that were read, up to that one
 	found  []byte // by their rows, since the part before, as finds packs them
@@ -78,7 +79,7 @@ func (s slice) key() []byte {
 }
 
 // A knife cuts the stream of trails into parts. A part ends with the user with
-// whom it reaches partEvents, so parts depend on nothing but the trails.
+// whom it reaches partEvents or partBytes, so parts depend on nothing but the trails.
 //
 // Of a question that is cut into pieces a part also ends with its piece.
 type knife struct {
@@ -115,7 +116,7 @@ func (k *knife) take(s *sifted) error {
 		if u.to == u.from {
 			continue
 		}
-		if err := k.add(slice{s.trails, u.from, u.to, u.steps}); err != nil {
+		if err := k.add(slice{s.trails, u.from, u.to, u.steps}, u.bytes); err != nil {
 			return err
 		}
 	}
@@ -125,7 +126,7 @@ func (k *knife) take(s *sifted) error {
 	return nil
 }
 
-func (k *knife) add(s slice) error {
+func (k *knife) add(s slice, bytes int) error {
 	if k.part == nil {
 		k.part = &part{number: k.number}
 		k.number++
@@ -137,7 +138,8 @@ func (k *knife) add(s slice) error {
 	}
 	p.users = append(p.users, s)
 	p.events += int64(s.to - s.from)
-	if p.events < int64(partEvents) {
+	p.bytes += bytes
+	if p.events < int64(partEvents) && p.bytes < partBytes {
 		return nil
 	}
 	return k.end(s.key(), false)

@@ -1,7 +1,7 @@
 package extract
 
-// CutAt makes parts of about so many behaviours, for the rest of the process.
-func CutAt(events int) { partEvents = events }
+// CutAt makes parts of about so many behaviours or bytes, for the rest of the process.
+func CutAt(events, bytes int) { partEvents, partBytes = events, bytes }
 
 // ReadAt reads lots of at most so many bytes of values, and SortIn lays answers into
 // directories in so much memory, for the rest of the process.

@@ -6,8 +6,8 @@
 //	fetch     many lots are read at once, and come back in order
 //	sift      each user is judged by the behaviours in its trail, and what does
 //	          not come out is taken away
-//	cut       their trails are cut into parts of about partEvents behaviours, a
-//	          user whole in one part
+//	cut       their trails are cut into parts of about partEvents behaviours or
+//	          partBytes of values, a user whole in one part
 //	write     many parts are sorted by user ID and written at once, as Output says;
 //	          a partitioner sorts those that go into directories
 //	publish   the directory appears by one rename
@@ -34,8 +34,9 @@
 //
 // # Memory
 //
-// 2 × Workers lots of about 16,000 records are in flight, and Workers + 1 parts
-// of about partEvents; a user with more behaviours than that is held whole. That
+// 2 × Workers lots of about 16,000 records and at most lotBytes are in flight, and
+// Workers + 1 parts of about partEvents or partBytes. A user with more than that is held
+// whole, up to a quarter of the memory. A user with more ends the extract by an error. That
 // is workerMemory for each worker, so Config.Memory bounds how many there are. The
 // list of users is held to the end; what it takes is not there for workers. An answer in
 // directories is sorted in sortMemory more.
@@ -59,9 +60,13 @@ import (
 	"usertrail/internal/userlist"
 )
 
-// partEvents is about how many behaviours a part holds. Tests have fewer, so that a
-// small answer has several parts.
-var partEvents = 128 << 10
+// partEvents is about how many behaviours a part holds, and partBytes about how many
+// bytes of values, if these come first. Tests have fewer, so that a small answer has
+// several parts.
+var (
+	partEvents = 128 << 10
+	partBytes  = 16 << 20
+)
 
 const (
 	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
@@ -131,6 +136,10 @@ func (c *Config) workers() (int, error) {
 	}
 	return max(1, min(c.Workers, int(room/workerMemory))), nil
 }
+
+// userBytes is how many bytes the trail of one user may take, which is held whole: with
+// what else is held while it is read and written it stays within memory.
+func (c *Config) userBytes() int { return int((c.memory() - restMemory) / 4) }
 
 // Run answers a question. The directory Out is there, whole, when it returns
 // without an error, and unchanged when it returns one. An error that wraps

@@ -110,7 +110,7 @@ func (o *Output) newFile(w io.Writer, s trailfile.Schema) (fileWriter, error) {
 		return arrowfile.NewWriter(w, s)
 	}
 	// A part is one row group, unless one of its users is very busy.
-	return trailfile.NewWriter(w, s, trailfile.Options{GroupRows: partEvents * 3 / 2})
+	return trailfile.NewWriter(w, s, trailfile.Options{GroupRows: partEvents * 3 / 2, GroupBytes: 2 * partBytes})
 }
 
 // shape settles which columns come out.

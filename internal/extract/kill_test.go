@@ -40,12 +40,18 @@ type errand struct {
 	Pieces          []extract.Piece
 }
 
-// partEvents is about how many behaviours a part holds here.
-const partEvents = 16 << 10
+// partEvents is about how many behaviours a part holds here, or partBytes of values.
+const (
+	partEvents = 16 << 10
+	partBytes  = 2 << 20
+)
+
+// lotBytes is how many bytes the values of a lot may have here.
+const lotBytes = 256 << 10
 
 func TestMain(m *testing.M) {
-	extract.CutAt(partEvents)
-	extract.ReadAt(256 << 10)
+	extract.CutAt(partEvents, partBytes)
+	extract.ReadAt(lotBytes)
 	extract.SortIn(256 << 10)
 	if text := os.Getenv(childEnv); text != "" {
 		if err := runErrand(context.Background(), text); err != nil {

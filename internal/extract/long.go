@@ -14,6 +14,7 @@ type longMaker struct {
 	q      *question
 	slots  [][]int // by kind: which column each of its fields is; -1 for one that does not come out
 	behave []uint8 // by kind: its index among the asked
+	bytes  int     // of fields of the rows since the last flush
 
 	// Which column is which; -1 is one that is not there.
 	date, time, behaviour, id, steps, fields int
@@ -69,6 +70,7 @@ func (m *longMaker) row(b *trailfile.Batch, u *named, e *trail.Event) error {
 			continue
 		}
 		if v := from.Value(from.Refs[int(e.Refs)+i]); v != nil {
+			m.bytes += len(v)
 			if err := appendValue(&c[slot], v, b.Rows); err != nil {
 				k := m.q.info.Schema.Kinds[e.Kind]
 				return fmt.Errorf("user %q, %s, id %d, field %s: %w", u.id, k.Name, e.ID, k.Fields[i].Name, err)

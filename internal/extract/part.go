@@ -14,9 +14,13 @@ import (
 	"usertrail/internal/trailfile"
 )
 
-// batchRows is how many rows are gathered into columns at a time: few enough to
-// stay in the processor's cache until they are encoded.
-const batchRows = 4 << 10
+// batchRows is how many rows are gathered into columns at a time, and batchBytes how
+// many bytes of fields, if these come first: few enough to stay in the processor's cache
+// until they are encoded.
+const (
+	batchRows  = 4 << 10
+	batchBytes = 1 << 20
+)
 
 // A partWriter writes parts, one after the other.
 type partWriter struct {
@@ -145,10 +149,14 @@ func (w *partWriter) rows() error {
 	return nil
 }
 
-// flush hands the rows gathered to the file once there are as many as least.
+// flush hands the rows gathered to the file once there are as many as least, or
+// batchBytes of them.
 func (w *partWriter) flush(least int) error {
-	if w.batch.Rows < least {
+	if w.batch.Rows < least && (w.long == nil || w.long.bytes < batchBytes) {
 		return nil
+	}
+	if w.long != nil {
+		w.long.bytes = 0
 	}
 	err := w.file.Write(&w.batch)
 	w.batch.Reset()

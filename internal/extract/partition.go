@@ -37,8 +37,8 @@ var sortMemory int64 = 16 << 20
 
 // A partitioner writes the parts of an answer that is laid into directories. A part
 // has a leaf, which is a file, for each value of the column that partitions. It takes up
-// what the knife cuts until its leaves have about partEvents behaviours each, so that
-// there are few. Shuffle sorts it:
+// what the knife cuts until its leaves have about partEvents behaviours or partBytes of
+// values each, so that there are few. Shuffle sorts it:
 //
 //	part value modulo sortParts | row value, user ID | seq place in the user's trail |
 //	payload column ID, times of steps, behaviour.AppendPacked
@@ -59,6 +59,7 @@ type partitioner struct {
 	number int
 	users  int64
 	events int64
+	bytes  int64                         // of their values
 	found  []byte                        // of users, as finds packs them
 	leaves map[int32]*manifest.TrailPart // by value
 	had    map[int32]bool                // values of the user at hand
@@ -115,8 +116,9 @@ func (p *partitioner) take(ctx context.Context, cut *part) error {
 	if err != nil {
 		return err
 	}
-	most := min(int64(len(p.leaves)), mostTogether) * int64(partEvents)
-	if p.events == 0 || p.events < most && !cut.ends {
+	leaves := min(int64(len(p.leaves)), mostTogether)
+	large := p.events >= leaves*int64(partEvents) || p.bytes >= leaves*int64(partBytes)
+	if p.events == 0 || !large && !cut.ends {
 		return nil
 	}
 	return p.write(ctx, cut)
@@ -152,6 +154,7 @@ func (p *partitioner) add(ctx context.Context, cut *part) error {
 	p.found = append(p.found, cut.found...)
 	p.users += int64(len(cut.users))
 	p.events += cut.events
+	p.bytes += int64(cut.bytes)
 	return nil
 }
 
@@ -199,7 +202,7 @@ func (p *partitioner) write(ctx context.Context, cut *part) error {
 		return err
 	}
 	breakpoint.Reach(breakpoint.Part)
-	p.number, p.users, p.events = p.number+1, 0, 0
+	p.number, p.users, p.events, p.bytes = p.number+1, 0, 0, 0
 	p.found = p.found[:0]
 	clear(p.leaves)
 	return p.sorter.Reset(ctx)

@@ -55,28 +55,29 @@ type Conditions struct {
 
 // question is a Config that has been checked against its table.
 type question struct {
-	table   table.Table
-	info    table.Info
-	users   *userlist.List
-	span    behaviour.Span
-	kinds   []int // that come out, in order of behaviour ID
-	rule    activity.Rule
-	active  string
-	asked   Conditions
-	where   *condition.Where
-	having  *condition.Having
-	steps   *condition.Sequence
-	without activity.Set
-	hours   hours
-	fields  [][]bool // by kind: which fields come out
-	output  Output
-	schema  trailfile.Schema // of what comes out
-	want    layout.Want
-	window  window
-	grain   grain
-	reach   reach
-	workers int
-	after   []byte // key of the last user that an earlier run finished
+	table     table.Table
+	info      table.Info
+	users     *userlist.List
+	span      behaviour.Span
+	kinds     []int // that come out, in order of behaviour ID
+	rule      activity.Rule
+	active    string
+	asked     Conditions
+	where     *condition.Where
+	having    *condition.Having
+	steps     *condition.Sequence
+	without   activity.Set
+	hours     hours
+	fields    [][]bool // by kind: which fields come out
+	output    Output
+	schema    trailfile.Schema // of what comes out
+	want      layout.Want
+	window    window
+	grain     grain
+	reach     reach
+	workers   int
+	userBytes int    // that the trail of one user may take
+	after     []byte // key of the last user that an earlier run finished
 
 	existence *existence // nil where nobody is ruled out by it
 	screen    *screen    // nil where nobody is screened
@@ -93,6 +94,7 @@ func newQuestion(c *Config) (*question, error) {
 	}
 	q := &question{
 		table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, asked: c.Conditions, workers: workers,
+		userBytes: c.userBytes(),
 	}
 	if q.active == "" {
 		q.active = "all"

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
 	"usertrail/internal/progress"
@@ -77,7 +79,7 @@ type sifted struct {
 	trails *fetch.Trails
 	users  []judged // from and to are events of trails
 	events int      // that were read
-	bytes  int      // of their values
+	bytes  int      // that these take
 	last   []byte   // key of the lot's last user
 	piece  int      // that the lot belongs to
 }
@@ -105,7 +107,7 @@ func newReader(q *question, plan fetch.Plan) (*reader, error) {
 }
 
 func (q *question) askers(plan fetch.Plan, w *window) (a askers, err error) {
-	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan, Most: lotBytes}
+	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan, Most: lotBytes, MostOfOne: q.userBytes}
 	if a.all, err = fetch.NewAsker(q.table, cfg); err != nil || q.screen == nil {
 		return a, err
 	}
@@ -135,7 +137,7 @@ func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
 	return reading{r.near, sure, true}
 }
 
-// read is a fetch.Work. Users whose values are too much for one batch are read in two
+// read is a fetch.Work. Users whose trails are too much for one lot are read in two
 // halves.
 func (r *reader) read(ctx context.Context, p *fetch.Lot, emit func(*sifted) error) error {
 	s, err := r.readLot(ctx, p)
@@ -146,7 +148,8 @@ func (r *reader) read(ctx context.Context, p *fetch.Lot, emit func(*sifted) erro
 		return err
 	case n == 1:
 		id, _ := r.q.info.Layout.AppendUser(nil, p.Keys.At(0))
-		return fmt.Errorf("%w: user %q has too much to be held together: ask for fewer dates, or for fewer --fields: %w", ErrQuestion, id, err)
+		return fmt.Errorf("%w: the trail of user %q takes more than %s, and one user's trail is held whole: raise --memory, or ask for fewer dates or --fields: %w",
+			ErrQuestion, id, humanize.IBytes(uint64(min(r.q.userBytes, trail.MaxData))), err)
 	default:
 		for _, half := range []*fetch.Keys{p.Keys.Part(0, n/2), p.Keys.Part(n/2, n)} {
 			if err := r.read(ctx, &fetch.Lot{Keys: half, Piece: p.Piece, Records: p.Records / 2}, emit); err != nil {
@@ -222,7 +225,7 @@ func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fe
 	if how.near && how.known && !r.q.asked.WhereFirst {
 		users = absent(users, keys.Len())
 	}
-	return &sifted{trails: t, users: users, events: len(t.Batch.Events), bytes: len(t.Batch.Data)}, err
+	return &sifted{trails: t, users: users, events: len(t.Batch.Events), bytes: t.Batch.Used()}, err
 }
 
 // rejoin puts users who did not stay back to their places: before the one of users

@@ -24,9 +24,9 @@ const (
 	lotUsers   = 4 << 10
 )
 
-// lotBytes is how many bytes the values of a lot may have. A user alone may have more.
+// lotBytes is how many bytes the trails of a lot may have. One user may have more.
 // Tests have fewer.
-var lotBytes = 16 << 20
+var lotBytes = 8 << 20
 
 // A stretch is a region, or as much of it as belongs to a piece.
 type stretch struct {

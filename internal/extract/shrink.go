@@ -6,20 +6,22 @@ import (
 	"usertrail/internal/trail"
 )
 
-// shrink lets go of what was read of users and does not come out, where that is more
-// than what does. A part holds its users' trails until it is written: of --latest 1 that
+// shrink counts the bytes of what comes out of users, and lets go of what was read of
+// them and does not come out, where that is more. A part holds its users' trails until it is written: of --latest 1 that
 // may be many thousands of users, of whose trails one behaviour each is wanted.
 func (q *question) shrink(s *sifted) error {
 	b := s.trails.Batch
 	events, refs, data := 0, 0, 1
 	for i := range s.users {
-		for j := s.users[i].from; j < s.users[i].to; j++ {
+		u := &s.users[i]
+		for j := u.from; j < u.to; j++ {
 			events++
 			for _, ref := range q.refs(b, &b.Events[j]) {
 				refs++
-				data += int(ref.Len)
+				u.bytes += int(ref.Len)
 			}
 		}
+		data += u.bytes
 	}
 	if 2*size(events, refs, data) > size(len(b.Events), len(b.Refs), len(b.Data)) {
 		return nil

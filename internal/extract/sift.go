@@ -14,6 +14,7 @@ import (
 type judged struct {
 	user     int    // index of the key among those of the lot
 	from, to int    // the events that come out, if any
+	bytes    int    // of their values
 	found    bool   // and not known to be there before its rows were read
 	key      []byte // of one who was found
 	active   bool

@@ -25,7 +25,10 @@ type Config struct {
 	Layout layout.Layout
 	Want   layout.Want
 	Plan   Plan
-	Most   int // bytes of values that several users are read with; 0 is trail.MaxData
+
+	// Most and MostOfOne are how many bytes the trails of several users may have that are
+	// read together, and of one; 0 is as many as a batch holds.
+	Most, MostOfOne int
 }
 
 // Trails are the trails of a lot's users: Batch.Events in order, each with the
@@ -46,16 +49,26 @@ func (t *Trails) Hold() { t.holders.Add(1) }
 func (t *Trails) Release() {
 	if t.holders.Add(-1) == 0 {
 		if !t.swapped {
-			batches.Put(t.Batch)
+			keep(t.Batch)
 		}
 		t.Batch = nil
+	}
+}
+
+// mostKept is how large a batch may be whose memory is used again, in bytes. That of one
+// very busy user is not.
+const mostKept = 32 << 20
+
+func keep(b *trail.Batch) {
+	if b.Size() <= mostKept {
+		batches.Put(b)
 	}
 }
 
 // Swap gives t, which has one owner, the batch b, which is not used again later. The
 // memory of the one it had is.
 func (t *Trails) Swap(b *trail.Batch) {
-	batches.Put(t.Batch)
+	keep(t.Batch)
 	t.Batch, t.swapped = b, true
 }
 
@@ -67,6 +80,7 @@ type Asker struct {
 	where   *Where
 	decoder layout.Decoder
 	most    int
+	ofOne   int
 }
 
 // NewAsker returns what asks t.
@@ -75,16 +89,16 @@ func NewAsker(t Reader, cfg Config) (*Asker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	return &Asker{table: t, where: where, decoder: cfg.Layout.Decoder(cfg.Schema, cfg.Want), most: cfg.Most}, nil
+	return &Asker{table: t, where: where, decoder: cfg.Layout.Decoder(cfg.Schema, cfg.Want), most: cfg.Most, ofOne: cfg.MostOfOne}, nil
 }
 
-// Trails brings the trails of some users together. It fails with trail.ErrFull where
-// their values are more than a batch may hold; of one user it may hold trail.MaxData.
+// Trails brings the trails of some users together. It fails with trail.ErrFull where they
+// are more than may be read together.
 func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 	b := batches.Get().(*trail.Batch)
 	b.Reset()
 	if b.Most = a.most; keys.Len() == 1 {
-		b.Most = trail.MaxData
+		b.Most = a.ofOne
 	}
 	t := &Trails{Keys: keys, Batch: b}
 	t.holders.Store(1)

@@ -390,7 +390,7 @@ func TestALotHasManyAnswers(t *testing.T) {
 func TestManyUsersAreTooMuchForOneBatch(t *testing.T) {
 	cfg := config(1).Config
 	cfg.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login", Fields: []behaviour.Field{{Name: "note"}}}}}
-	cfg.Most = 15
+	cfg.Most = 80
 	notes := scanner(func(_ context.Context, q table.Query, emit func(*cell.Cell) error) error {
 		for r := range q.Ranges {
 			row := append(slices.Clone(r.Start), ",00001"...)

@@ -45,7 +45,7 @@ type Batch struct {
 	Refs   []Ref
 	Data   []byte
 
-	Most int // bytes of Data, at most MaxData; 0 is MaxData
+	Most int // bytes of all three; 0 is no limit but MaxData
 }
 
 // Reset empties b and keeps its memory.
@@ -54,32 +54,39 @@ func (b *Batch) Reset() {
 	b.Data = append(b.Data[:0], 0)
 }
 
-// Put copies a value into b. It fails with ErrFull where b would hold more than
-// Most bytes.
+// Put copies a value into b. It fails with ErrFull where b would hold more bytes
+// than it may.
 func (b *Batch) Put(v []byte) (Ref, error) {
 	if len(b.Data) == 0 {
 		b.Data = append(b.Data, 0)
 	}
-	if most := b.most(); len(v) > most-len(b.Data) {
-		return Ref{}, fmt.Errorf("%w: a value of %d bytes after %d bytes of others, and %d are the limit", ErrFull, len(v), len(b.Data)-1, most)
+	if len(v) > MaxData-len(b.Data) || b.exceeds(len(v)) {
+		return Ref{}, fmt.Errorf("%w: a value of %d bytes after %d events of %d bytes", ErrFull, len(v), len(b.Events), b.Used())
 	}
 	b.Data = append(b.Data, v...)
 	return Ref{End: uint32(len(b.Data)), Len: uint32(len(v))}, nil
 }
 
-func (b *Batch) most() int {
-	if b.Most > 0 {
-		return min(b.Most, MaxData)
-	}
-	return MaxData
+func (b *Batch) exceeds(more int) bool { return b.Most > 0 && b.Used()+more > b.Most }
+
+// Sizes of what a batch is made of, in bytes.
+const (
+	eventBytes = 32
+	refBytes   = 8
+)
+
+// Used is how many bytes of b are in use.
+func (b *Batch) Used() int {
+	return eventBytes*len(b.Events) + refBytes*len(b.Refs) + len(b.Data)
 }
 
 // Nulls adds Refs of an event whose kind has so many fields, all null, and returns
-// the index of the first. It fails with ErrFull where an Event cannot hold that index.
+// the index of the first. It fails with ErrFull where an Event cannot hold that index,
+// and where b would hold more bytes than it may.
 func (b *Batch) Nulls(fields int) (uint32, error) {
 	first := len(b.Refs)
-	if first > math.MaxUint32 {
-		return 0, fmt.Errorf("%w: %d values", ErrFull, first)
+	if first > math.MaxUint32 || b.exceeds(eventBytes+refBytes*fields) {
+		return 0, fmt.Errorf("%w: one more event after %d of %d bytes", ErrFull, len(b.Events), b.Used())
 	}
 	b.Refs = slices.Grow(b.Refs, fields)[:first+fields]
 	clear(b.Refs[first:])
@@ -96,7 +103,7 @@ func (b *Batch) Value(r Ref) []byte {
 
 // Size is the memory that b holds, in bytes.
 func (b *Batch) Size() int64 {
-	return int64(cap(b.Events))*32 + int64(cap(b.Refs))*8 + int64(cap(b.Data))
+	return int64(cap(b.Events))*eventBytes + int64(cap(b.Refs))*refBytes + int64(cap(b.Data))
 }
 
 // Compare is the order of a trail. Kinds of a schema stand in order of behaviour
