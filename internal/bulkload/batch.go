@@ -70,6 +70,7 @@ func (b *batch) work(ctx context.Context) (worked, error) {
 	if err := b.read(ctx); err != nil {
 		return done, err
 	}
+	b.buffers = nil // writing needs the memory
 	if err := b.judge(ctx); err != nil {
 		return done, err
 	}
@@ -217,6 +218,19 @@ func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.F
 // writers is how many regions are written at once: one more than there are
 // workers, since each waits in turn until its file is on stable storage.
 func (c *Config) writers() int { return c.Workers + 1 }
+
+// restMemory is the memory that sorting does not use: the program, chunks of files, and
+// blocks of HFiles; in bytes.
+const restMemory = 36 << 20
+
+// sortMemory is what belongs to shuffle, in bytes.
+func (c *Config) sortMemory() int64 {
+	most := c.Memory / 5 * 3
+	if c.Memory >= MinMemory {
+		return min(most, c.Memory-restMemory)
+	}
+	return most
+}
 
 // userMemory is what a writer may take for the records of one user that are compared with
 // each other, in bytes.

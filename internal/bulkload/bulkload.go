@@ -25,11 +25,12 @@
 //
 // # Memory
 //
-// Three fifths of Config.Memory belong to shuffle. Besides, each worker holds
-// two chunks of a file, and the block and index of the HFile it writes. All writers
-// together hold records of rows in a sixteenth; the cells of a larger row are sorted
-// in runs next to those of shuffle. Where a job compares records by key fields, the
-// records of one user are held in an eighth; a user with more ends the load by an error.
+// Shuffle has three fifths of Config.Memory, or less if the program would not fit next
+// to it. Each worker also holds two chunks of a file, and the block and index of the
+// HFile that it writes. All writers together hold records of rows in a sixteenth; the
+// cells of a larger row are sorted in runs next to those of shuffle. Where a job compares
+// records by key fields, the records of one user are held in an eighth; a user with more
+// ends the load by an error.
 package bulkload
 
 import (

@@ -273,7 +273,7 @@ func (p *preCheck) temp(ctx context.Context, inputs []*input) {
 		}
 		largest = max(largest, bytes)
 	}
-	switch memory := p.cfg.Memory / 5 * 3; {
+	switch memory := p.cfg.sortMemory(); {
 	case p.cfg.Temp == "":
 		p.Skip(precheck.DiskForTemp, "no place for it is named")
 	case largest < memory/2:

@@ -85,7 +85,7 @@ type task struct {
 // sorter makes what sorts every batch of the load. newBatch says how many parts one has.
 func (l *load) sorter() (*shuffle.Sorter, error) {
 	return shuffle.New(shuffle.Config{
-		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.Memory / 5 * 3, Shards: l.cfg.Workers, Readers: l.cfg.writers(),
+		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.sortMemory(), Shards: l.cfg.Workers, Readers: l.cfg.writers(),
 	})
 }
 
