@@ -3,8 +3,11 @@ package show
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -20,6 +23,10 @@ const (
 	// slack is how many more than wanted may come of several days before fewer days
 	// are read.
 	slack = 1000
+	// readBytes is how many bytes behaviours of several days or instants may take that are
+	// read together, and mostBytes those of one.
+	readBytes = 32 << 20
+	mostBytes = 1 << 30
 )
 
 // errMany ends the reading of days that hold far more than is wanted.
@@ -110,7 +117,8 @@ func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error
 }
 
 // read fills b with the behaviours that events asks for in what rows asks for, in order.
-// It fails with errMany where they are more than most.
+// It fails with errMany where they are more than most, or larger than readBytes. If most
+// is math.MaxInt, they cannot be fewer.
 func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, events layout.Want, most int) error {
 	decoder := a.layout.Decoder(a.Schema, events)
 	q, err := a.query(rows)
@@ -118,6 +126,9 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 		return err
 	}
 	b.Reset()
+	if b.Most = mostBytes; most < math.MaxInt {
+		b.Most = readBytes
+	}
 	decoder.Into(b, func([]byte) (uint32, bool) { return 0, true })
 	err = t.Read(ctx, q, func(c *cell.Cell) error {
 		if len(b.Events) > most {
@@ -125,10 +136,16 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 		}
 		return decoder.Add(c)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = decoder.Flush()
 	}
-	if err := decoder.Flush(); err != nil {
+	switch {
+	case errors.Is(err, trail.ErrFull) && most < math.MaxInt:
+		return errMany
+	case errors.Is(err, trail.ErrFull):
+		return fmt.Errorf("%w: behaviours of user %q that are read together take more than %s: ask for fewer --fields, or for an extract: %w",
+			ErrQuestion, a.User, humanize.IBytes(mostBytes), err)
+	case err != nil:
 		return err
 	}
 	b.Sort(1)
