@@ -331,7 +331,7 @@ func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Spa
 	info := i.target.Info()
 	w := &importedRegion{
 		importer: i, out: i.newRegionWriter(ctx, i.stager, i.stager.NextLoad(), i.stager.FileName(i.stager.NextLoad(), region), span), span: noDates,
-		decoder: info.Layout.Decoder(info.Schema, layout.Everything(info.Schema, span)),
+		decoder: info.Layout.Decoder(info.Schema, layout.Everyone(info.Schema, span)),
 	}
 	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
 	return w
