@@ -175,3 +175,22 @@ func fuzzValue(typ behaviour.Type, b byte) []byte {
 	}
 	return v
 }
+
+// TestANegativeColumnIDIsOfNoRecord: what is told of such a column and what is decoded of
+// it agree.
+func TestANegativeColumnIDIsOfNoRecord(t *testing.T) {
+	s := fuzzSchema()
+	row := []byte("1,20140901,00001")
+	c := &cell.Cell{Row: row, Qualifier: []byte("a,\xf7\xff\xff\x06\xda;7\xf4"), Value: []byte{1}, Type: cell.Put}
+	l := layout.Reversed{}
+	if told, ok := l.Teller(s).Tell(c); !ok || told.ID != layout.NoID {
+		t.Errorf("it is told to be of %+v, %t; want no ID", told, ok)
+	}
+	var b trail.Batch
+	b.Reset()
+	d := l.Decoder(s, layout.Want{Kinds: []int{0, 1, 2}, Span: always})
+	d.Into(&b, func([]byte) (uint32, bool) { return 0, true })
+	if err := d.Add(c); err == nil || len(b.Events) > 0 {
+		t.Errorf("it is decoded to %+v, %v; want an error", b.Events, err)
+	}
+}

@@ -305,7 +305,7 @@ func (d *reversedDecoder) Add(c *cell.Cell) error {
 		return nil
 	}
 	n := len(c.Qualifier) - 8
-	if n < 2 {
+	if n < 2 || c.Qualifier[n] > 0x7f {
 		return d.stray(c)
 	}
 	prefix, id := c.Qualifier[:n], int64(binary.BigEndian.Uint64(c.Qualifier[n:]))

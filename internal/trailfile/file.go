@@ -15,7 +15,9 @@ import (
 // A File is a trail file, or any flat Parquet file, opened to be looked at. It
 // is for one goroutine.
 type File struct {
-	f *parquet.File
+	f    *parquet.File
+	r    io.ReaderAt
+	size int64
 }
 
 // Open reads the footer of the size bytes in r, which must stay readable as
@@ -29,7 +31,7 @@ func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("trailfile: open: %w", err)
 	}
-	return &File{f: pf}, nil
+	return &File{f: pf, r: r, size: size}, nil
 }
 
 // checkFooter returns an error if the footer is longer than the file. The library
@@ -139,6 +141,9 @@ func (c *ColumnInfo) add(m *format.ColumnMetaData) {
 // empty string.
 func (f *File) Head(n int) (rows [][]string, err error) {
 	defer caught(&err, "read rows")
+	if err := f.checkPages(int64(n)); err != nil {
+		return nil, fmt.Errorf("trailfile: %w", err)
+	}
 	r := parquet.NewReader(f.f)
 	defer r.Close()
 	fields := f.f.Schema().Fields()

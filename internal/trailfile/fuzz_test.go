@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/testkit"
 	"usertrail/internal/trailfile"
 )
 
@@ -175,4 +177,46 @@ func TestAFooterLongerThanItsFileIsRefused(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+}
+
+// TestNoDamageAsksForMuchMemory damages each byte of a file (each eleventh, unless the run
+// covers everything) of the formats that say how long things are: memory is asked for by
+// what is there.
+func TestNoDamageAsksForMuchMemory(t *testing.T) {
+	s := everyType()
+	c := sample{schema: s, opts: trailfile.Options{GroupRows: 20}, rows: people(1, s, 50, 0.3)}
+	const most = 64 << 20
+	for _, f := range formats[:2] {
+		t.Run(f.name, func(t *testing.T) {
+			data, _ := f.write(t, c, 50)
+			for at := 0; at < len(data); at += testkit.Pick(11, 1) {
+				for _, flip := range []byte{0x7f, 0x80, 0x01}[:testkit.Pick(1, 3)] {
+					data[at] ^= flip
+					if n := allocated(func() { look(f, data) }); n > most {
+						t.Errorf("byte %d of %d flipped by %#x: %d bytes are allocated", at, len(data), flip, n)
+					}
+					data[at] ^= flip
+				}
+			}
+		})
+	}
+}
+
+// look opens a file and reads of it what inspect reads.
+func look(f kind, data []byte) {
+	r, err := f.reader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return
+	}
+	_, _ = r.Info()
+	_, _ = r.Head(100)
+}
+
+// allocated is how many bytes do allocates.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

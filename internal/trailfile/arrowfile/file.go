@@ -18,18 +18,23 @@ const Magic = "ARROW1"
 
 // A File is an Arrow IPC file, opened to be looked at. It is for one goroutine.
 type File struct {
-	f *ipc.FileReader
+	f      *ipc.FileReader
+	footer *footer
 }
 
 // Open reads the footer of the size bytes in r, which must stay readable as long as
 // the File is used.
 func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	defer caught(&err, "open")
+	end, err := readFooter(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("trailfile: open: %w", err)
+	}
 	in, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return nil, fmt.Errorf("trailfile: open: %w", err)
 	}
-	return &File{f: in}, nil
+	return &File{f: in, footer: end}, nil
 }
 
 // caught turns a panic of the library, which it has for some damaged files, into an
@@ -86,6 +91,9 @@ func (f *File) Head(n int) (rows [][]string, err error) {
 // each calls do with the record batches, until it says that it has had enough.
 func (f *File) each(do func(r arrow.RecordBatch) bool) error {
 	for i := range f.f.NumRecords() {
+		if err := f.footer.batch(i); err != nil {
+			return fmt.Errorf("trailfile: record batch %d: %w", i, err)
+		}
 		r, err := f.f.RecordBatchAt(i)
 		if err != nil {
 			return fmt.Errorf("trailfile: record batch %d: %w", i, err)
