@@ -159,3 +159,45 @@ func TestWhatALayoutCannotHoldIsNotPut(t *testing.T) {
 		t.Errorf("the table has %d cells", d.Cells)
 	}
 }
+
+// TestATableMadeAgainIsForgotten drops a table with its rows and makes it again. Commands
+// refuse the old catalog until it is set aside.
+func TestATableMadeAgainIsForgotten(t *testing.T) {
+	c := clustertest.Get(t)
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	name := c.Table(t)
+	j := writeJob(t, t.TempDir(), fmt.Sprintf("{path: \"hbase://%s/%s\", catalog: %q, compression: gz}", c.ZooKeeper(), name, c.HDFS(t)+"/catalog"))
+	night := []string{"--job", j, "--from", "2014-09-01", "--to", "2014-09-01"}
+	create := append([]string{"create-table", "--regions", "4"}, night...)
+	for _, mode := range []string{"put", "hfile"} {
+		load := append(night, "--mode", mode, "--quiet")
+		bulkloads(t, 0, create...)
+		bulkloads(t, 0, load...)
+		bulkloads(t, 99, load...)
+		if r := bulkloads(t, 64, "forget", "--job", j); !strings.Contains(fmt.Sprint(r["error"]), "truncate") {
+			t.Errorf("with rows: %v", r)
+		}
+		c.Admin(t, "drop", name)
+		bulkloads(t, 0, create...)
+		for _, args := range [][]string{load, append([]string{"pre-check"}, night...)} {
+			if r := bulkloads(t, 64, args...); !strings.Contains(fmt.Sprint(r["error"]), "bulkload forget") {
+				t.Errorf("%s of a table made again: %v", args[0], r)
+			}
+		}
+		if r := bulkloads(t, 1, "verify", "--job", j, "--quiet"); r["differing_days"] != 1.0 {
+			t.Errorf("verified: %v", r)
+		}
+		if r := bulkloads(t, 0, "forget", "--job", j); !strings.Contains(fmt.Sprint(r["forgotten"]), "/forgotten/00000") {
+			t.Errorf("forgotten: %v", r)
+		}
+		bulkloads(t, 99, "forget", "--job", j)
+		if r := bulkloads(t, 0, load...); r["loaded"] != 200.0 {
+			t.Errorf("loaded again: %v", r)
+		}
+		bulkloads(t, 0, "verify", "--job", j, "--quiet")
+		c.Admin(t, "drop", name)
+		bulkloads(t, 0, create...)
+		bulkloads(t, 0, "forget", "--job", j)
+		c.Admin(t, "drop", name)
+	}
+}

@@ -55,7 +55,7 @@ func written(c *cobra.Command) bool {
 		return false
 	}
 	switch c.Name() {
-	case "bulkload", "replay", "import", "commit", "drop", "compact":
+	case "bulkload", "replay", "import", "commit", "drop", "compact", "forget":
 		return true
 	}
 	return false

@@ -173,6 +173,9 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 			return nil, err
 		}
 	}
+	if s, ok := store.(*live.Store); ok && o.snapshot != "" {
+		s.Unproved() // the snapshot may be of a table that is no more
+	}
 	if a.loader, err = open(ctx, store, j); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,8 @@ type port struct {
 	root  string
 	// unknown is how many of HBase's staging directories nobody was told of.
 	unknown int
-	others  bool // put rows into the table, too
+	others  bool   // put rows into the table, too
+	id      string // of the cluster; empty is not known
 }
 
 const trailsTable = "trails"
@@ -54,6 +55,9 @@ func newPort(t *testing.T) *port {
 // Meta and Master implement hbase.Registry.
 func (p *port) Meta(context.Context) (string, error)   { return p.hbase.MetaAddr(), nil }
 func (p *port) Master(context.Context) (string, error) { return p.hbase.MasterAddr(), nil }
+
+// ClusterID is the ID that the client asks the registry for.
+func (p *port) ClusterID(context.Context) (string, error) { return p.id, nil }
 
 func (p *port) connect(fs dfs.FS) *live.Store {
 	p.t.Helper()

@@ -8,6 +8,7 @@
 //	DIR/d/…                  rolls, and of a table of files the HFiles
 //	DIR/handover.json        a load whose files are being handed to HBase
 //	DIR/retired.json         files that were replaced, and until when they stay
+//	DIR/forgotten/000001     a catalog whose table is gone, set aside
 //	DIR/quarantine/…         bad records, a file for each delivered file
 //	DIR/lock                 held while a load runs
 //	DIR/plans/ID/…           a load in pieces: the plan, and what came of each piece
@@ -146,6 +147,14 @@ func (c *Catalog) SetAlone(alone bool) {
 	c.set(&m)
 }
 
+// SetCluster remembers the ID of the HBase cluster that has the table. The manifest says
+// so after the next load.
+func (c *Catalog) SetCluster(id string) {
+	m := *c.Manifest()
+	m.Cluster = id
+	c.set(&m)
+}
+
 // Version is another whenever a load has been committed, or days were dropped. That
 // files were merged changes nothing that can be read.
 func (c *Catalog) Version() string {
@@ -219,14 +228,23 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	var out []*manifest.Load
 	m := c.Manifest()
 	for _, ref := range m.Loads {
-		l := new(manifest.Load)
-		if err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ref.Name), l); err != nil {
-			return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
+		l, err := c.Ledger(ctx, &ref)
+		if err != nil {
+			return nil, err
 		}
 		l.Days = m.Kept(l.Days)
 		out = append(out, l)
 	}
 	return out, nil
+}
+
+// Ledger is that of one load, as it was written.
+func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error) {
+	l := new(manifest.Load)
+	if err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ref.Name), l); err != nil {
+		return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
+	}
+	return l, nil
 }
 
 // Sweep removes what a killed load left behind: unfinished files, sorted runs,

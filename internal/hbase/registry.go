@@ -24,6 +24,31 @@ type Registry interface {
 	Master(ctx context.Context) (string, error)
 }
 
+// An identifier is a Registry that knows the cluster's ID, which no other cluster has.
+// An empty ID is not known.
+type identifier interface {
+	ClusterID(ctx context.Context) (string, error)
+}
+
+// ClusterID is the ID that the cluster gave itself when it began. It is empty where the
+// registry does not know it.
+func (c *Client) ClusterID(ctx context.Context) (string, error) {
+	r, ok := c.registry.(identifier)
+	if !ok {
+		return "", nil
+	}
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	id, err := r.ClusterID(ctx)
+	if err != nil {
+		return "", fmt.Errorf("hbase: ID of the cluster: %w", err)
+	}
+	return id, nil
+}
+
 // zooKeeper is the registry in ZooKeeper. It is asked seldom, so that it connects
 // for each question and holds no session in between.
 type zooKeeper struct {
@@ -63,6 +88,17 @@ func (z *zooKeeper) Master(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("znode %s: %w", name, err)
 	}
 	return server.Addr(), nil
+}
+
+func (z *zooKeeper) ClusterID(ctx context.Context) (string, error) {
+	b, err := z.data(ctx, path.Join(z.znode, "hbaseid"))
+	if errors.Is(err, zk.ErrNoNode) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return wire.DecodeClusterZnode(b)
 }
 
 // data reads a znode. The library's calls wait without a limit, so they run beside
@@ -197,6 +233,15 @@ func (m *masters) Master(ctx context.Context) (string, error) {
 		return err
 	})
 	return addr, err
+}
+
+func (m *masters) ClusterID(ctx context.Context) (string, error) {
+	var id string
+	err := m.ask(ctx, "GetClusterId", func(param []byte) (err error) {
+		id, err = wire.DecodeClusterID(param)
+		return err
+	})
+	return id, err
 }
 
 // ask puts a question to one master after the other, until one has an answer.

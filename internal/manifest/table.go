@@ -16,6 +16,7 @@ const TableName = "manifest.json"
 type Table struct {
 	Version     int               `json:"version"`
 	Address     string            `json:"address,omitempty"`
+	Cluster     string            `json:"cluster,omitempty"` // ID of a live table's HBase cluster; empty is not known
 	Layout      string            `json:"layout"`
 	Family      string            `json:"family"`
 	Compression string            `json:"compression,omitempty"`

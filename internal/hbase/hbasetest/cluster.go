@@ -202,6 +202,23 @@ func (c *Cluster) Cells(name string) []*cell.Cell {
 	return slices.Clone(c.tables[name].cells)
 }
 
+// Delete removes the cells of a table that are gone, behind the protocol's back.
+func (c *Cluster) Delete(name string, gone func(*cell.Cell) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tables[name]
+	t.cells = slices.DeleteFunc(t.cells, gone)
+}
+
+// Alter sets an attribute of a table's only family.
+func (c *Cluster) Alter(name, key, value string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tables[name]
+	schema := wire.TableSchema{Name: t.name, Families: []wire.FamilySchema{{Name: t.families[0], Attributes: map[string]string{"VERSIONS": "1", key: value}}}}
+	t.schema = schema.Append(nil)
+}
+
 // put adds x or replaces the cell of the same key.
 func (t *table) put(x *cell.Cell) {
 	i, found := slices.BinarySearchFunc(t.cells, x, cell.Compare)

@@ -275,6 +275,29 @@ func DecodeMasterZnode(data []byte) (ServerName, error) {
 	return s, d.done("Master")
 }
 
+// DecodeClusterZnode decodes the data of hbaseid: the ID that a cluster gave itself when
+// it began.
+func DecodeClusterZnode(data []byte) (string, error) {
+	b, err := stripZnode(data)
+	if err != nil {
+		return "", fmt.Errorf("znode hbaseid: %w", err)
+	}
+	return DecodeClusterID(b)
+}
+
+// DecodeClusterID decodes the answer to GetClusterId of a ClientMetaService; the request
+// has no fields.
+func DecodeClusterID(param []byte) (string, error) {
+	var id string
+	d := decoder{rest: param}
+	for d.next() {
+		if d.num == 1 {
+			d.string(&id)
+		}
+	}
+	return id, d.done("ClusterId")
+}
+
 // A TableState is what table:state of meta says.
 type TableState uint8
 

@@ -45,6 +45,8 @@ type Store struct {
 	// that is known to run.
 	patience time.Duration
 
+	unproved bool // Open does not ask for rows
+
 	untold error // why HBase does not describe the table; nil where it does
 	unsaid bool  // neither does the job
 }
@@ -158,7 +160,12 @@ func (s *Store) Catalog() string { return s.dir }
 // Lock implements table.Store.
 func (s *Store) Lock(ctx context.Context) (dfs.Lock, error) { return catalog.Lock(ctx, s.fs, s.dir) }
 
-// Open implements table.Store. A catalog of another table is refused.
+// Unproved lets Open believe the catalog without asking HBase for rows: the caller compares
+// the two itself, or reads the rows elsewhere.
+func (s *Store) Unproved() { s.unproved = true }
+
+// Open implements table.Store. A catalog of another table is refused, and one whose newest
+// loads left nothing in the table.
 func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	// What a load leaves is read before the manifest: one that ends in between is in
 	// one of them at least.
@@ -177,9 +184,36 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	if m.Family != s.family || !s.address.same(m.Address) {
 		return nil, fmt.Errorf("table %s: %w: the catalog %s is that of %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
 	}
+	if err := s.sameCluster(ctx, c); err != nil {
+		return nil, err
+	}
 	t := newTable(s, c)
 	t.perhaps = p
+	if s.unproved {
+		return t, nil
+	}
+	if err := t.checkRows(ctx); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	return t, nil
+}
+
+// sameCluster refuses a catalog whose table is in another cluster: two clusters can have
+// one default file system and tables of one name.
+func (s *Store) sameCluster(ctx context.Context, c *catalog.Catalog) error {
+	id, err := s.client.ClusterID(ctx)
+	if err != nil {
+		return s.address.explain(err)
+	}
+	switch has := c.Manifest().Cluster; {
+	case id == "" || id == has:
+	case has == "":
+		c.SetCluster(id)
+	default:
+		return fmt.Errorf("table %s: %w: the catalog %s is that of a table in another HBase cluster, whose ID is %s; this one's is %s. Name another catalog: table: {path: …, catalog: DIR} in the job; or, if this cluster took the other's place, set the catalog aside by `bulkload forget`",
+			s.address, table.ErrUnfit, s.dir, has, id)
+	}
+	return nil
 }
 
 // same says whether an address, as a catalog has it, is of the same table. The
@@ -189,14 +223,18 @@ func (a Address) same(address string) bool {
 }
 
 // New implements table.Store. The regions are HBase's, and so is the codec.
-func (s *Store) New(_ context.Context, p table.Plan) (table.Loader, error) {
+func (s *Store) New(ctx context.Context, p table.Plan) (table.Loader, error) {
 	if s.unsaid {
 		// A second catalog would number files that the first has numbered.
 		return nil, fmt.Errorf("table %s: %w: HBase tells its family and its catalog only to who may alter it: say both in the job, table: {family: …, catalog: …}: %w",
 			s.address, table.ErrUnfit, s.untold)
 	}
+	id, err := s.client.ClusterID(ctx)
+	if err != nil {
+		return nil, s.address.explain(err)
+	}
 	c, err := catalog.New(s.fs, s.dir, &manifest.Table{
-		Address: s.address.String(), Layout: p.Layout, Family: s.family, Schema: p.Schema, Splits: []manifest.Key{},
+		Address: s.address.String(), Cluster: id, Layout: p.Layout, Family: s.family, Schema: p.Schema, Splits: []manifest.Key{},
 	})
 	if err != nil {
 		return nil, err

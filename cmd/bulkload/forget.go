@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+)
+
+func newForget(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	var keepRows bool
+	c := &cobra.Command{
+		Use:   "forget",
+		Short: "Set the catalog of a table in HBase aside",
+		Long: `Forget sets the catalog of a table in HBase aside, whose rows are gone: the table was dropped and
+made again, truncated, or restored from an older snapshot. The ledgers, rolls and bad records move to
+the folder "forgotten" of the catalog. The next load is the first: it loads every file that it is asked
+for. A table that has rows is refused, because a second load of their files would double them: truncate
+it first.
+
+Forget changes nothing in HBase. It holds the table's lock, so no load runs meanwhile. Rolls and ledgers
+that were moved can be moved back by hand.
+
+Status 99 says that there is no catalog.`,
+		Example: `  bulkload forget --table hbase://zk1,zk2:2181/stb:trails
+  bulkload forget --job usertrail.yaml`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := o.forget(c.Context(), keepRows)
+			return env.Report(r, err)
+		},
+	}
+	env.Reports(c, forgetResult{})
+	o.flags.AddTable(c)
+	c.Flags().BoolVar(&keepRows, "keep-rows", false, "the table has rows, and no load put them there")
+	return c
+}
+
+// A forgetResult is the last line of forget.
+type forgetResult struct {
+	Forgotten string `json:"forgotten"` // folder
+}
+
+func (o *options) forget(ctx context.Context, keepRows bool) (r forgetResult, err error) {
+	store, _, err := o.flags.Store(ctx, command.Files())
+	if err != nil {
+		return r, err
+	}
+	defer store.Close()
+	s, ok := store.(*live.Store)
+	if !ok {
+		return r, fmt.Errorf("%w: %s is a table of files, which has its catalog in itself: remove the directory", command.ErrUsage, store.Address())
+	}
+	r.Forgotten, err = s.Forget(ctx, keepRows)
+	if errors.Is(err, table.ErrNoTable) {
+		return r, fmt.Errorf("%w: %v", bulkload.ErrNothing, err) // not ErrNoTable, whose status is another
+	}
+	if err == nil {
+		fmt.Fprintf(o.env.Stdout, "forgotten   the loads of %s: they are in %s\n", s.Address(), r.Forgotten)
+	}
+	return r, err
+}

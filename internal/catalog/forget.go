@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/table"
+)
+
+// forgottenName is the folder of what Forget set aside.
+const forgottenName = "forgotten"
+
+// Forget moves all of the catalog in dir but the lock and the journal into a folder of its
+// own, which it returns: DIR/forgotten/000001. There is no table in dir then. The manifest
+// goes last, so that a second call ends what a killed one began. It wraps
+// table.ErrNoTable if there is nothing to move. The caller holds the lock.
+func Forget(ctx context.Context, fs dfs.FS, dir string) (string, error) {
+	list, err := fs.List(ctx, dir)
+	if err != nil && !absent(err) {
+		return "", fmt.Errorf("forget %s: %w", dir, err)
+	}
+	list = slices.DeleteFunc(list, func(f dfs.Info) bool {
+		return slices.Contains([]string{lockName, runsName, forgottenName}, dfs.Base(f.Name))
+	})
+	if len(list) == 0 {
+		return "", fmt.Errorf("%w: %s holds nothing to forget", table.ErrNoTable, dir)
+	}
+	if err := fs.Sweep(ctx, dir, dfs.Join(dir, forgottenName)); err != nil {
+		return "", fmt.Errorf("forget %s: %w", dir, err)
+	}
+	aside, err := asideFor(ctx, fs, dir)
+	if err != nil {
+		return "", fmt.Errorf("forget %s: %w", dir, err)
+	}
+	slices.SortStableFunc(list, func(a, b dfs.Info) int { return manifestLast(a) - manifestLast(b) })
+	for _, f := range list {
+		if err := fs.Publish(ctx, f.Name, dfs.Join(aside, dfs.Base(f.Name))); err != nil {
+			return "", fmt.Errorf("forget %s: %w", dir, err)
+		}
+	}
+	return aside, nil
+}
+
+func manifestLast(f dfs.Info) int {
+	if dfs.Base(f.Name) == ManifestName {
+		return 1
+	}
+	return 0
+}
+
+// asideFor makes the folder for what is set aside: the last if the manifest is not in it
+// yet, which a killed call began, else the next.
+func asideFor(ctx context.Context, fs dfs.FS, dir string) (string, error) {
+	all, err := listDirs(ctx, fs, dfs.Join(dir, forgottenName))
+	if err != nil {
+		return "", err
+	}
+	number := len(all) + 1
+	if number > 1 {
+		_, err := fs.Stat(ctx, dfs.Join(forgottenIn(dir, number-1), ManifestName))
+		if absent(err) {
+			number--
+		} else if err != nil {
+			return "", err
+		}
+	}
+	aside := forgottenIn(dir, number)
+	return aside, fs.Mkdir(ctx, aside)
+}
+
+func forgottenIn(dir string, number int) string {
+	return dfs.Join(dir, forgottenName, fmt.Sprintf("%06d", number))
+}

@@ -1,0 +1,54 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/catalog"
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/table"
+)
+
+// Forget sets the table's catalog aside, and returns the folder in which it is then: the
+// next load is the first. It fails with ErrUnfit if the table has rows, unless none of them
+// came by loads: a load numbers delivered files anew, and its records would come beside the
+// old ones. It wraps table.ErrNoTable if there is no catalog.
+func (s *Store) Forget(ctx context.Context, othersRows bool) (aside string, err error) {
+	lock, err := s.Lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if !othersRows {
+		if err := s.empty(ctx); err != nil {
+			return "", err
+		}
+	}
+	return catalog.Forget(ctx, s.fs, s.dir)
+}
+
+// empty returns an error that wraps ErrUnfit if any family of the table has a row.
+func (s *Store) empty(ctx context.Context) error {
+	// Who may not read may be shown an empty table.
+	may, err := s.client.Allowed(ctx, s.address.Table, s.family, wire.PermitRead)
+	if err == nil && !may {
+		err = fmt.Errorf("%w: reading", hbase.ErrPermission)
+	}
+	if err != nil {
+		return s.address.explain(err)
+	}
+	scan := hbase.Scan{Filter: wire.AllOf(wire.FirstKeyOnly(), wire.KeyOnly(false)), ResultBytes: 1, Limit: 1}
+	var row []byte
+	err = s.client.Scan(ctx, s.address.Table, scan, func(c *cell.Cell) error {
+		row = append(row[:0], c.Row...)
+		return errSomebody
+	})
+	if errors.Is(err, errSomebody) {
+		return fmt.Errorf("table %s: %w: it has rows, %q for one: truncate it first, in HBase's shell: truncate_preserve '%s'; or say --keep-rows if no load put them there",
+			s.address, table.ErrUnfit, row, s.address.Table)
+	}
+	return s.address.explain(err)
+}

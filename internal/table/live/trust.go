@@ -1,0 +1,279 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/table/rolls"
+)
+
+// A catalog says what loads put into a table, and HBase can lose the table without it:
+// the table is dropped and made again, truncated, or restored from a snapshot that is
+// older than the last loads. So Open asks HBase for rows of the newest load. One cell
+// that the load brought is enough: other clients may delete users, and families may.
+//
+// Loads are asked for until one answers for the table:
+//
+//   - a cell of the load is there: the table is as the catalog says;
+//   - none is, of enoughUsers users or more: it is not;
+//   - none is, of fewer users: they may have been deleted, and the load before is asked
+//     for too.
+//
+// Days whose cells may have expired are not asked for, and neither are loads without a
+// roll. Where nothing can be asked for, the catalog is believed.
+
+const (
+	// askUsers is for how many users of a load rows are asked, and askFiles in how many
+	// of its rolls these are looked for.
+	askUsers = 16
+	askFiles = 8
+
+	// enoughUsers is of how many users at least no row must be there for a load to be
+	// gone.
+	enoughUsers = 2
+
+	// askLoads bounds how many loads are asked for.
+	askLoads = 8
+
+	// askRanges, askRows and askCells bound what is read of one user: ranges, rows of
+	// each, and cells of each row.
+	askRanges, askRows, askCells = 64, 64, 256
+)
+
+// errFound ends a read at the first cell that the load brought.
+var errFound = errors.New("found")
+
+// checkRows returns an error that wraps ErrUnfit if the table has nothing of what the
+// newest loads brought.
+func (t *Table) checkRows(ctx context.Context) error {
+	m := t.Manifest()
+	asked := 0
+	var last *manifest.LoadRef
+	for i, n := len(m.Loads)-1, 0; i >= 0 && n < askLoads; i-- {
+		ref := &m.Loads[i]
+		files := t.filesToAsk(ref)
+		if ref.Records == 0 || len(files) == 0 {
+			continue
+		}
+		n++
+		p, err := t.newProbe(ctx, ref)
+		if err != nil {
+			return err
+		}
+		there, err := p.ask(ctx, files)
+		if errors.Is(err, hbase.ErrPermission) {
+			return nil // who may not read can write all the same
+		}
+		if there || err != nil {
+			return t.address.explain(err)
+		}
+		if asked += p.users; last == nil {
+			last = ref
+		}
+		if p.users >= enoughUsers {
+			break
+		}
+	}
+	if asked == 0 {
+		return nil
+	}
+	return t.mayRead(ctx, t.lost(last, asked))
+}
+
+// mayRead returns err if the user may read: HBase can show others an empty table.
+func (t *Table) mayRead(ctx context.Context, err error) error {
+	may, fail := t.client.Allowed(ctx, t.address.Table, t.family, wire.PermitRead)
+	switch {
+	case fail != nil:
+		return t.address.explain(fail)
+	case !may:
+		return nil
+	}
+	return err
+}
+
+func (t *Table) lost(load *manifest.LoadRef, users int) error {
+	return fmt.Errorf("table %s: %w: it has none of the rows that load %d put there, by the catalog %s (looked for %d users): "+
+		"it was dropped and made again, truncated, or restored from an older snapshot. Restore it; or truncate it, let `bulkload forget` set the catalog aside, and load again",
+		t.address, table.ErrUnfit, load.Number, t.Dir(), users)
+}
+
+// filesToAsk are some files of a load, from all over the table, each with the part of its
+// span whose cells cannot have expired.
+func (t *Table) filesToAsk(load *manifest.LoadRef) []manifest.File {
+	var all []manifest.File
+	for _, f := range t.Manifest().Files {
+		if f.Load != load.Number || f.Roll == "" {
+			continue
+		}
+		if f.Span.From = max(f.Span.From, t.store.keeps(time.Now())); f.Span.From <= f.Span.To {
+			all = append(all, f)
+		}
+	}
+	if len(all) <= askFiles {
+		return all
+	}
+	some := make([]manifest.File, askFiles)
+	for i := range some {
+		some[i] = all[i*len(all)/askFiles]
+	}
+	return some
+}
+
+// keeps is the first date of which no cell has expired, in any time zone.
+func (s *Store) keeps(now time.Time) behaviour.Date {
+	if s.schema == nil {
+		return behaviour.MinDate
+	}
+	ttl, err := ttlOf(s.schema)
+	switch {
+	case err != nil:
+		return behaviour.MaxDate
+	case ttl == 0:
+		return behaviour.MinDate
+	}
+	const margin = 2 * 24 * time.Hour
+	return behaviour.DateAt(now.Add(margin-ttl).UnixMicro(), time.UTC)
+}
+
+// A probe looks for cells that a load brought.
+type probe struct {
+	*Table
+	load    *manifest.LoadRef
+	origins manifest.Origins // of the load alone
+	teller  layout.Teller
+	users   int // asked for
+	others  []layout.Told
+	unsure  bool // cells were there that may be the load's
+}
+
+func (t *Table) newProbe(ctx context.Context, load *manifest.LoadRef) (*probe, error) {
+	l, err := t.Ledger(ctx, load)
+	if err != nil {
+		return nil, err
+	}
+	return &probe{Table: t, load: load, origins: manifest.OriginsOf([]*manifest.Load{l}), teller: t.Layout().Teller(t.Manifest().Schema)}, nil
+}
+
+// ask says whether something of the load is there, or may be. It asks for the first row
+// of each file, and then for users that the rolls name.
+func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
+	for i := range files {
+		if f := &files[i]; f.Name != "" {
+			if err := p.row(ctx, f.First); err != nil {
+				return found(err)
+			}
+		}
+	}
+	for i := range files {
+		if err := p.usersOf(ctx, &files[i], (askUsers+len(files)-1)/len(files)); err != nil {
+			return found(err)
+		}
+	}
+	if p.unsure || len(p.others) == 0 {
+		return p.unsure, nil
+	}
+	// Rows are there that have cells of other loads alone, or of nobody's.
+	ledgers, err := p.Ledgers(ctx)
+	if err != nil {
+		return false, err
+	}
+	all := manifest.OriginsOf(ledgers)
+	for _, told := range p.others {
+		if _, known := all.Load(told.ID, told.Date, p.kind(told)); !known {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func found(err error) (bool, error) {
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (p *probe) kind(told layout.Told) string { return p.Manifest().Schema.Kinds[told.Kind].Name }
+
+// row asks for one row.
+func (p *probe) row(ctx context.Context, row []byte) error {
+	return p.scan(ctx, row, append(append([]byte(nil), row...), 0), 1)
+}
+
+// usersOf asks for rows of the first users of a file's roll.
+func (p *probe) usersOf(ctx context.Context, f *manifest.File, n int) error {
+	m := p.Manifest()
+	reads, err := p.Layout().Reads(m.Schema, layout.Everyone(m.Schema, f.Span))
+	if err != nil {
+		return err
+	}
+	users, err := p.rolls.Users(ctx, rolls.Question{Layout: p.Layout(), Schema: m.Schema, Region: split.Region{}, Span: f.Span, Files: []manifest.File{*f}})
+	if err != nil {
+		return err
+	}
+	defer users.Close()
+	for ; n > 0 && users.Next(); n-- {
+		p.users++
+		if err := p.user(ctx, reads, users.User().Key); err != nil {
+			return err
+		}
+	}
+	return users.Err()
+}
+
+// user asks for rows of one user.
+func (p *probe) user(ctx context.Context, reads *layout.Reads, key []byte) (err error) {
+	ranges := 0
+	reads.Ranges(key, func(start, stop []byte) bool {
+		if ranges++; ranges > askRanges {
+			p.unsure = true
+			return false
+		}
+		err = p.scan(ctx, append([]byte(nil), start...), append([]byte(nil), stop...), askRows)
+		return err == nil
+	})
+	return err
+}
+
+// scan looks at the keys of cells of a few rows. It returns errFound at the first that
+// the load brought.
+func (p *probe) scan(ctx context.Context, start, stop []byte, rows int) error {
+	s := hbase.Scan{
+		Start: start, Stop: stop, Columns: p.columns(), Filter: wire.KeyOnly(false), Limit: rows, StoreLimit: askCells,
+		MaxVersions: uint32(p.Layout().Traits().Versions), ReadType: wire.ReadPread, CacheBlocks: true,
+	}
+	cells := 0
+	err := p.client.Scan(ctx, p.address.Table, s, func(c *cell.Cell) error {
+		cells++
+		return p.look(c)
+	})
+	if cells >= askCells || rows > 1 && cells >= rows {
+		p.unsure = p.unsure || err == nil // there may be more behind the limits
+	}
+	return err
+}
+
+// look looks at one cell.
+func (p *probe) look(c *cell.Cell) error {
+	told, ok := p.teller.Tell(c)
+	if !ok || told.ID == layout.NoID {
+		p.unsure = true
+		return nil
+	}
+	if _, mine := p.origins.Load(told.ID, told.Date, p.kind(told)); mine {
+		return errFound
+	}
+	p.others = append(p.others, told)
+	return nil
+}
