@@ -81,7 +81,12 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "write how the run ended to this file, for Prometheus's textfile collector")
 	var lineageTo string
 	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "tell OpenLineage of the run: a file, or an http:// address (default $OPENLINEAGE_URL)")
+	var patience time.Duration
+	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "wait so long for a lock that another run holds, before status 75")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := env.patient(c, patience); err != nil {
+			return err
+		}
 		if err := env.metered(c, metricsFile); err != nil {
 			return err
 		}

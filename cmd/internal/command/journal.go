@@ -81,7 +81,7 @@ type lockTold struct{ *dfs.Mux }
 
 // Lock implements dfs.FS.
 func (f lockTold) Lock(ctx context.Context, name string) (dfs.Lock, error) {
-	l, err := f.Mux.Lock(ctx, name)
+	l, err := waitFor(ctx, func() (dfs.Lock, error) { return f.Mux.Lock(ctx, name) })
 	if err == nil {
 		journal.FromContext(ctx).Begin(ctx, f, name)
 		breakpoint.Reach(breakpoint.Begun)

@@ -33,7 +33,7 @@ type cluster struct {
 	umask     uint32
 
 	mu      sync.Mutex
-	clients [3]*hdfs.Client // by mode, nil until first used
+	clients [4]*hdfs.Client // by mode, nil until first used
 }
 
 // A mode is what a client's requests are like.
@@ -43,10 +43,11 @@ const (
 	replacing mode = iota // a rename replaces its target
 	keeping               // a rename fails if its target is there
 	asking                // a truncation is the question whether the file is closed
+	taking                // a truncation takes the file's lease away, and closes it
 )
 
 // amends are what a mode changes of what is sent.
-var amends = [...]func([]byte) []byte{replacing: nil, keeping: keepTarget, asking: askClosed}
+var amends = [...]func([]byte) []byte{replacing: nil, keeping: keepTarget, asking: askClosed, taking: recoverLease}
 
 // client returns the connected client of a mode.
 func (c *cluster) client(m mode) (*hdfs.Client, error) {

@@ -51,6 +51,9 @@ const (
 	methodName    = protowire.Number(1) // in RequestHeaderProto
 	overwriteDest = protowire.Number(3) // in Rename2RequestProto
 	closedSource  = protowire.Number(1) // in IsFileClosedRequestProto, and in TruncateRequestProto
+	recoverSource = protowire.Number(1) // in RecoverLeaseRequestProto
+	recoverClient = protowire.Number(2)
+	truncateFor   = protowire.Number(3) // the client, in TruncateRequestProto
 )
 
 // A request is what is sent to call a method (rpc.Server):
@@ -113,11 +116,35 @@ func askClosed(packet []byte) []byte {
 	if !ok {
 		return packet
 	}
-	header := append([]byte(nil), r[1]...)
-	header = protowire.AppendTag(header, methodName, protowire.BytesType)
-	r[1] = protowire.AppendString(header, "isFileClosed")
+	r.call("isFileClosed")
 	r[2] = protowire.AppendString(protowire.AppendTag(nil, closedSource, protowire.BytesType), name)
 	return r.packet()
+}
+
+// recoverLease makes a truncate request one that takes the lease of the file from the
+// client that has it, and closes the file. It is answered by a bool: whether the file is
+// closed.
+func recoverLease(packet []byte) []byte {
+	r, ok := parseRequest(packet, "truncate")
+	if !ok {
+		return packet
+	}
+	name, ok1 := stringField(r[2], closedSource)
+	client, ok2 := stringField(r[2], truncateFor)
+	if !ok1 || !ok2 {
+		return packet
+	}
+	r.call("recoverLease")
+	r[2] = protowire.AppendString(protowire.AppendTag(nil, recoverSource, protowire.BytesType), name)
+	r[2] = protowire.AppendString(protowire.AppendTag(r[2], recoverClient, protowire.BytesType), client)
+	return r.packet()
+}
+
+// call makes r the call of another method.
+func (r *request) call(method string) {
+	header := append([]byte(nil), r[1]...)
+	header = protowire.AppendTag(header, methodName, protowire.BytesType)
+	r[1] = protowire.AppendString(header, method)
 }
 
 // stringField returns the first field of that number.

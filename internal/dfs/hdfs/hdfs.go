@@ -25,7 +25,9 @@
 // to one client, which renews it each second. An extended attribute says who
 // holds it. A holder that was killed loses the lease 60 s after its last renewal
 // (HdfsConstants.LEASE_SOFTLIMIT_PERIOD, in no configuration); until then Lock
-// says ErrLocked.
+// says ErrLocked. A process on the holder's machine does not wait: it sees that the
+// holder is dead, and has HDFS take the lease away. Another attribute tells which
+// process of which boot of which machine the holder is.
 //
 // A holder that was frozen for longer may wake up when another has the lock.
 // Therefore whatever changes something asks first whether the locks of this FS

@@ -17,8 +17,16 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// holderAttribute holds who has a lock.
-const holderAttribute = "user.usertrail.holder"
+// holderAttribute holds who has a lock, and processAttribute which process that is, for
+// others on its machine.
+const (
+	holderAttribute  = "user.usertrail.holder"
+	processAttribute = "user.usertrail.process"
+)
+
+// leaseLimit is how long HDFS leaves a lease to a client that no longer renews it
+// (HdfsConstants.LEASE_SOFTLIMIT_PERIOD, in no configuration).
+const leaseLimit = 60 * time.Second
 
 // proofAge is how long an answer that a lock is held is believed. It has to be
 // well below the 60 s after which another client may take a lease over.
@@ -45,8 +53,8 @@ type lock struct {
 }
 
 // Lock takes the lock called name and makes the directories above it. If it got
-// the lock and the answer was lost, it says ErrLocked; the lock is free a minute
-// after this process has ended.
+// the lock and the answer was lost, it says ErrLocked; the lock is free at most a
+// minute after this process has ended.
 func (s *system) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	p, err := s.change(ctx, "lock", name)
 	if err != nil {
@@ -71,8 +79,7 @@ func (s *system) lock(ctx context.Context, p place, name string) (*lock, error) 
 		return nil, err
 	}
 	l.proved = now()
-	err := l.call(ctx, replacing, func(client *hdfs.Client) error { return client.SetXAttr(l.path, holderAttribute, l.holder) })
-	if err != nil {
+	if err := l.sign(ctx); err != nil {
 		l.release(ctx)
 		return nil, err
 	}
@@ -80,19 +87,54 @@ func (s *system) lock(ctx context.Context, p place, name string) (*lock, error) 
 	return l, nil
 }
 
-// lease takes the lease of the lock file, which it makes if it is not there.
+// sign writes down who holds the lock. The lease is asked for last: who found a dead holder
+// in the attributes meanwhile may have taken it away.
+func (l *lock) sign(ctx context.Context) error {
+	if err := l.set(ctx, holderAttribute, l.holder); err != nil {
+		return err
+	}
+	o, err := l.owner(ctx)
+	if err != nil {
+		return err
+	}
+	if !o.self {
+		return l.taken(ctx, o.client)
+	}
+	if p := processOf(o.client); p != nil {
+		if err := l.set(ctx, processAttribute, p.String()); err != nil {
+			return err
+		}
+	}
+	if o, err = l.owner(ctx); err == nil && !o.self {
+		err = l.taken(ctx, o.client)
+	}
+	return err
+}
+
+func (l *lock) set(ctx context.Context, name, value string) error {
+	return l.call(ctx, replacing, func(client *hdfs.Client) error { return client.SetXAttr(l.path, name, value) })
+}
+
+// lease takes the lease of the lock file, which it makes if it is not there. A holder
+// that ran on this machine and has died loses it at once.
 func (l *lock) lease(ctx context.Context) error {
-	for range 3 { // it may come and go meanwhile
+	tried := false
+	for range 4 { // the file may come and go meanwhile
 		err := l.call(ctx, replacing, l.open)
 		switch {
 		case exception(err) == alreadyCreated || exception(err) == recovering:
-			return l.taken(ctx)
+			o := ownerOf(err)
+			if tried || !l.inherit(ctx, o) {
+				return l.taken(ctx, o.client)
+			}
+			tried = true
+			continue
 		case errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist):
 			continue
 		}
 		return err
 	}
-	return l.taken(ctx)
+	return l.taken(ctx, "")
 }
 
 // open appends to the file, or makes it.
@@ -112,23 +154,33 @@ func (l *lock) open(client *hdfs.Client) error {
 	return err
 }
 
-// taken is ErrLocked, with who holds the lock.
-func (l *lock) taken(ctx context.Context) error {
-	who, err := l.whose(ctx)
+// taken is ErrLocked, with who holds the lock, and for how long that can still last.
+// client has the lease, as far as that is known.
+func (l *lock) taken(ctx context.Context, client string) error {
+	attrs, err := l.attributes(ctx)
+	who := attrs[holderAttribute]
 	if err != nil || who == "" {
-		return dfs.ErrLocked
+		who = "its holder is not known"
 	}
-	return fmt.Errorf("%w: %s; if that has died, HDFS lets go a minute later", dfs.ErrLocked, who)
+	if p, ok := parseProcess(attrs[processAttribute]); ok && p.client == client && p.fate() == running {
+		return fmt.Errorf("%w: %s, which is running", dfs.ErrLocked, who)
+	}
+	return fmt.Errorf("%w: %s; if that process has died, HDFS frees the lock within %s, by %s", dfs.ErrLocked, who, leaseLimit, time.Now().Add(leaseLimit).Format(time.TimeOnly))
 }
 
 // whose is what the attribute says.
 func (l *lock) whose(ctx context.Context) (string, error) {
+	attrs, err := l.attributes(ctx)
+	return attrs[holderAttribute], err
+}
+
+func (l *lock) attributes(ctx context.Context) (map[string]string, error) {
 	var attrs map[string]string
 	err := l.call(ctx, replacing, func(client *hdfs.Client) (err error) {
 		attrs, err = client.ListXAttrs(l.path)
 		return err
 	})
-	return attrs[holderAttribute], err
+	return attrs, err
 }
 
 // check makes sure that the lock is still held.

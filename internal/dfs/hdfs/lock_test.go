@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -117,6 +118,78 @@ func lockWithin(t *testing.T, fsys dfs.FS, name string) dfs.Lock {
 		}
 		if !strings.Contains(err.Error(), "process ") {
 			t.Fatalf("%v does not say who holds it", err)
+		}
+	}
+}
+
+// TestTheLockOfADeadProcessIsFree kills a holder. Who asks next on the same machine gets
+// the lock, and so it is after the next holder was killed.
+func TestTheLockOfADeadProcessIsFree(t *testing.T) {
+	c := clustertest.Get(t)
+	dir := c.HDFS(t)
+	name := dfs.Join(dir, "lock")
+	for range 2 {
+		holder, in, _ := startFrozen(t, c, dir)
+		defer in.Close()
+		if _, err := as(c, "").Lock(t.Context(), name); !errors.Is(err, dfs.ErrLocked) || !strings.Contains(err.Error(), "which is running") {
+			t.Errorf("next to the holder: %v, want that it is running", err)
+		}
+		if err := holder.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = holder.Wait()
+		s, err := dfs.Survey(as(c, ""), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held, who, err := s.Held(t.Context(), name); held || err != nil {
+			t.Errorf("after the holder was killed it is held by %q, %v", who, err)
+		}
+		fsys := as(c, "")
+		l, err := fsys.Lock(t.Context(), name)
+		if err != nil {
+			t.Fatalf("after the holder was killed: %v", err)
+		}
+		if _, err := as(c, "").Lock(t.Context(), name); !errors.Is(err, dfs.ErrLocked) {
+			t.Errorf("while the next has it: %v, want ErrLocked", err)
+		}
+		write(t, fsys, dfs.Join(dir, "file"), []byte("kept"))
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestOneOfManyInherits kills a holder while many wait for its lock.
+func TestOneOfManyInherits(t *testing.T) {
+	c := clustertest.Get(t)
+	dir := c.HDFS(t)
+	holder, in, _ := startFrozen(t, c, dir)
+	defer in.Close()
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = holder.Wait()
+	var wg sync.WaitGroup
+	got := make(chan dfs.Lock, 8)
+	for range cap(got) {
+		wg.Go(func() {
+			l, err := as(c, "").Lock(t.Context(), dfs.Join(dir, "lock"))
+			if err == nil {
+				got <- l
+			} else if !errors.Is(err, dfs.ErrLocked) {
+				t.Errorf("one of many: %v, want ErrLocked", err)
+			}
+		})
+	}
+	wg.Wait()
+	close(got)
+	if len(got) > 1 {
+		t.Errorf("%d hold the lock", len(got))
+	}
+	for l := range got {
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -117,11 +117,14 @@ func (s *system) Held(ctx context.Context, name string) (held bool, who string, 
 	case closed:
 		return false, "", nil
 	}
-	who, err = (&lock{place: p}).whose(ctx)
+	attrs, err := (&lock{place: p}).attributes(ctx)
 	if err != nil {
 		return true, "", nil // it was held a moment ago, which is what was asked
 	}
-	return true, who, nil
+	if p, ok := parseProcess(attrs[processAttribute]); ok && p.fate() == dead {
+		return false, "", nil // the next who asks for it gets it
+	}
+	return true, attrs[holderAttribute], nil
 }
 
 // nearest is the place of dir, or of the nearest directory above it that is there.

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/pipe"
+)
+
+// lockEvery is how often a lock is tried that is waited for.
+const lockEvery = time.Second
+
+type lockWaitKey struct{}
+
+// A lockWait is how long a command waits for each lock.
+type lockWait struct {
+	most time.Duration
+	say  func(text string)
+}
+
+// patient lets the command wait for locks.
+func (e *Env) patient(c *cobra.Command, most time.Duration) error {
+	if most < 0 {
+		return fmt.Errorf("%w: --wait-lock must not be negative", ErrUsage)
+	}
+	if most == 0 {
+		return nil
+	}
+	w := &lockWait{most: most, say: func(text string) {
+		if quiet := c.Flags().Lookup("quiet"); quiet == nil || quiet.Value.String() != "true" {
+			fmt.Fprintf(e.Stderr, "%s: %s\n", e.name, text)
+		}
+	}}
+	c.SetContext(context.WithValue(c.Context(), lockWaitKey{}, w))
+	return nil
+}
+
+// waitFor tries to take a lock until it is free, or --wait-lock is over.
+func waitFor(ctx context.Context, take func() (dfs.Lock, error)) (dfs.Lock, error) {
+	l, err := take()
+	w, ok := ctx.Value(lockWaitKey{}).(*lockWait)
+	if !ok || !errors.Is(err, dfs.ErrLocked) {
+		return l, err
+	}
+	w.say(fmt.Sprintf("waiting, for %s at the most: %v", w.most, err))
+	for until := time.Now().Add(w.most); errors.Is(err, dfs.ErrLocked); {
+		left := time.Until(until)
+		if left <= 0 {
+			break
+		}
+		if ended := pipe.Sleep(ctx, min(lockEvery, left)); ended != nil {
+			return nil, ended
+		}
+		l, err = take()
+	}
+	return l, err
+}

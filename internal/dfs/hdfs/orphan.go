@@ -1,0 +1,107 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"math"
+	"regexp"
+
+	"github.com/colinmarc/hdfs/v2"
+)
+
+// A lock whose holder has died is free a minute later, and at once for a process of the
+// same machine, which sees that the holder is dead. It takes the lease away (recoverLease).
+//
+// It must not take the lease of another holder, who came in between. So the attribute that
+// tells of the process names the client that had the lease then, and HDFS names the client
+// that has it now: both must be one. And who takes the lease away has removed the attribute
+// first, which only one process can, and has asked again then. What remains is the minute
+// that ends, for a client elsewhere, between that question and the next request: that
+// client asks for its lease after it has signed, and gives way.
+
+// An owner is the client that has the lease of a file; the zero owner is not known.
+type owner struct {
+	client string
+	self   bool // it is ours
+}
+
+// What the NameNode says to who opens a file that a client has open.
+var (
+	ownedBy     = regexp.MustCompile(`(?s)this file lease is currently owned by (\S+) on `)
+	ownedBySelf = regexp.MustCompile(`(?s)because (\S+) is already the current lease holder`)
+)
+
+// ownerOf reads the owner in the exception that an open file is refused with.
+func ownerOf(err error) owner {
+	var remote hdfs.Error
+	if !errors.As(err, &remote) {
+		return owner{}
+	}
+	if m := ownedBySelf.FindStringSubmatch(remote.Message()); m != nil {
+		return owner{client: m[1], self: true}
+	}
+	if m := ownedBy.FindStringSubmatch(remote.Message()); m != nil {
+		return owner{client: m[1]}
+	}
+	return owner{}
+}
+
+// owner asks who has the lease of a lock that we hold. NameNodes that say it in other words
+// are taken to say that we do.
+func (l *lock) owner(ctx context.Context) (owner, error) {
+	var again *hdfs.FileWriter
+	err := l.call(ctx, replacing, func(client *hdfs.Client) (err error) {
+		again, err = client.Append(l.path)
+		return err
+	})
+	switch {
+	case err == nil: // it was taken away, and is ours again
+		l.w = again
+		return l.owner(ctx)
+	case exception(err) != alreadyCreated && exception(err) != recovering:
+		return owner{}, err
+	}
+	o := ownerOf(err)
+	o.self = o.self || o.client == ""
+	return o, nil
+}
+
+// inherit frees the lock if the process that has the lease ran on this machine and is dead.
+// It says whether another try may get the lock.
+func (l *lock) inherit(ctx context.Context, o owner) bool {
+	if o.client == "" || o.self {
+		return false
+	}
+	attrs, err := l.attributes(ctx)
+	if err != nil {
+		return false
+	}
+	p, ok := parseProcess(attrs[processAttribute])
+	if !ok || p.client != o.client || p.fate() != dead {
+		return false
+	}
+	if err := l.once(replacing, func(client *hdfs.Client) error { return client.RemoveXAttr(l.path, processAttribute) }); err != nil {
+		return false // another process has
+	}
+	var w *hdfs.FileWriter
+	err = l.call(ctx, replacing, func(client *hdfs.Client) (err error) {
+		w, err = client.Append(l.path)
+		return err
+	})
+	switch {
+	case err == nil: // the minute is over
+		return l.call(ctx, replacing, func(*hdfs.Client) error { return w.Close() }) == nil
+	case ownerOf(err) != o:
+		return false
+	}
+	return l.takeAway(ctx) == nil
+}
+
+// takeAway takes the lease from who has it. A lock has no bytes, so that HDFS need not wait
+// for DataNodes.
+func (l *lock) takeAway(ctx context.Context) error {
+	return l.call(ctx, taking, func(client *hdfs.Client) error {
+		_, err := client.Truncate(l.path, math.MaxInt64)
+		return err
+	})
+}

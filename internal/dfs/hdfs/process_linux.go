@@ -1,0 +1,67 @@
+package hdfs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// here is which boot of which machine this process runs in, and in which namespace of
+// process numbers.
+func here() (boot, space string, ok bool) {
+	b, err1 := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, err2 := os.Readlink("/proc/self/ns/pid")
+	boot = strings.TrimSpace(string(b))
+	return boot, space, err1 == nil && err2 == nil && boot != ""
+}
+
+// Fields of /proc/PID/stat behind the name of the program, which is in brackets.
+const (
+	statState = 0
+	statBegan = 19 // ticks after the boot
+)
+
+// stat reads the state of a process and when it began.
+func stat(id int) (state, began string, err error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+	if err != nil {
+		return "", "", err
+	}
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(fields) <= statBegan {
+		return "", "", fmt.Errorf("/proc/%d/stat: %d fields", id, len(fields))
+	}
+	return fields[statState], fields[statBegan], nil
+}
+
+func began(id int) (string, error) {
+	_, began, err := stat(id)
+	return began, err
+}
+
+// fateOf says what became of the process of a number that began at a time. What /proc may
+// hide from this user, a signal tells.
+func fateOf(id int, began string) fate {
+	if errors.Is(syscall.Kill(id, 0), syscall.ESRCH) {
+		return dead
+	}
+	state, now, err := stat(id)
+	switch {
+	case err != nil:
+		return unknown
+	case now != began: // the number is another process's
+		return dead
+	case state == "Z" && alone(id), state == "X":
+		return dead
+	}
+	return running
+}
+
+// alone says whether a process has no threads but the first.
+func alone(id int) bool {
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", id))
+	return err == nil && len(threads) == 1
+}
