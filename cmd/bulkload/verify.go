@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/command"
-	"usertrail/internal/table/live"
 	"usertrail/internal/tally"
 	"usertrail/internal/verify"
 )
@@ -77,9 +76,6 @@ func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
 		return verify.Result{}, "", err
 	}
 	defer store.Close()
-	if s, ok := store.(*live.Store); ok {
-		s.Unproved()
-	}
 	cfg.Store = store
 	r, err := verify.Run(ctx, cfg)
 	if errors.Is(err, verify.ErrRequest) {

@@ -9,13 +9,13 @@ import (
 	"usertrail/internal/table"
 )
 
-// forgottenName is the folder of what Forget set aside.
+// forgottenName is the folder into which Forget moves catalogs.
 const forgottenName = "forgotten"
 
 // Forget moves all of the catalog in dir but the lock and the journal into a folder of its
-// own, which it returns: DIR/forgotten/000001. There is no table in dir then. The manifest
-// goes last, so that a second call ends what a killed one began. It wraps
-// table.ErrNoTable if there is nothing to move. The caller holds the lock.
+// own, which it returns: DIR/forgotten/000001. The manifest goes last, so that a second call
+// completes a killed one. Forget wraps table.ErrNoTable if there is nothing to move. The
+// caller holds the lock.
 func Forget(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	list, err := fs.List(ctx, dir)
 	if err != nil && !absent(err) {
@@ -30,7 +30,7 @@ func Forget(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	if err := fs.Sweep(ctx, dir, dfs.Join(dir, forgottenName)); err != nil {
 		return "", fmt.Errorf("forget %s: %w", dir, err)
 	}
-	aside, err := asideFor(ctx, fs, dir)
+	aside, err := asideFor(ctx, fs, dir, list)
 	if err != nil {
 		return "", fmt.Errorf("forget %s: %w", dir, err)
 	}
@@ -50,20 +50,25 @@ func manifestLast(f dfs.Info) int {
 	return 0
 }
 
-// asideFor makes the folder for what is set aside: the last if the manifest is not in it
-// yet, which a killed call began, else the next.
-func asideFor(ctx context.Context, fs dfs.FS, dir string) (string, error) {
+// asideFor makes the folder for the files in list. It returns the last folder if a killed
+// call left it incomplete, else the next. A folder is complete if it has the manifest, or a
+// file of a name in list.
+func asideFor(ctx context.Context, fs dfs.FS, dir string, list []dfs.Info) (string, error) {
 	all, err := listDirs(ctx, fs, dfs.Join(dir, forgottenName))
 	if err != nil {
 		return "", err
 	}
 	number := len(all) + 1
 	if number > 1 {
-		_, err := fs.Stat(ctx, dfs.Join(forgottenIn(dir, number-1), ManifestName))
-		if absent(err) {
-			number--
-		} else if err != nil {
+		there, err := fs.List(ctx, forgottenIn(dir, number-1))
+		if err != nil {
 			return "", err
+		}
+		complete := slices.ContainsFunc(there, func(f dfs.Info) bool {
+			return manifestLast(f) > 0 || slices.ContainsFunc(list, func(g dfs.Info) bool { return dfs.Base(f.Name) == dfs.Base(g.Name) })
+		})
+		if !complete {
+			number--
 		}
 	}
 	aside := forgottenIn(dir, number)

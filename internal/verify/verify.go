@@ -140,9 +140,15 @@ type run struct {
 	result   Result
 }
 
+// An unproved store opens a table whose rows may be gone: all that is missing is told.
+type unproved interface{ Unproved() }
+
 // Run compares. The result tells all that is wrong, up to an error that is not
 // ErrDiffers; that one only says how much there is.
 func Run(ctx context.Context, cfg Config) (Result, error) {
+	if s, ok := cfg.Store.(unproved); ok {
+		s.Unproved()
+	}
 	t, err := cfg.Store.Open(ctx)
 	if err != nil {
 		return Result{}, err

@@ -12,12 +12,16 @@ import (
 // A lock whose holder has died is free a minute later, and at once for a process of the
 // same machine, which sees that the holder is dead. It takes the lease away (recoverLease).
 //
-// It must not take the lease of another holder, who came in between. So the attribute that
-// tells of the process names the client that had the lease then, and HDFS names the client
-// that has it now: both must be one. And who takes the lease away has removed the attribute
-// first, which only one process can, and has asked again then. What remains is the minute
-// that ends, for a client elsewhere, between that question and the next request: that
-// client asks for its lease after it has signed, and gives way.
+// It must not take the lease of a later holder. Three steps prevent that:
+//
+//   - The process attribute names the client of the dead holder. HDFS names the client
+//     that has the lease. Both names must be equal.
+//   - The process removes the attribute, which succeeds for one process only.
+//   - It compares the names once more.
+//
+// One case is left: the minute ends just then, and a client on another machine gets the
+// lease before the last request. That client checks its lease after it has signed. It
+// returns ErrLocked if the lease is gone.
 
 // An owner is the client that has the lease of a file; the zero owner is not known.
 type owner struct {
@@ -25,7 +29,7 @@ type owner struct {
 	self   bool // it is ours
 }
 
-// What the NameNode says to who opens a file that a client has open.
+// The NameNode refuses to open a file that is open already, with one of these texts.
 var (
 	ownedBy     = regexp.MustCompile(`(?s)this file lease is currently owned by (\S+) on `)
 	ownedBySelf = regexp.MustCompile(`(?s)because (\S+) is already the current lease holder`)

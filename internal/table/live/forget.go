@@ -13,9 +13,9 @@ import (
 )
 
 // Forget sets the table's catalog aside, and returns the folder in which it is then: the
-// next load is the first. It fails with ErrUnfit if the table has rows, unless none of them
-// came by loads: a load numbers delivered files anew, and its records would come beside the
-// old ones. It wraps table.ErrNoTable if there is no catalog.
+// next load is the first. It fails with ErrUnfit if the table has rows: a second load of
+// their files would double them. With othersRows the caller knows that no load put the rows
+// there. Forget wraps table.ErrNoTable if there is no catalog.
 func (s *Store) Forget(ctx context.Context, othersRows bool) (aside string, err error) {
 	lock, err := s.Lock(ctx)
 	if err != nil {

@@ -17,20 +17,17 @@ import (
 	"usertrail/internal/table/rolls"
 )
 
-// A catalog says what loads put into a table, and HBase can lose the table without it:
-// the table is dropped and made again, truncated, or restored from a snapshot that is
-// older than the last loads. So Open asks HBase for rows of the newest load. One cell
-// that the load brought is enough: other clients may delete users, and families may.
+// A catalog lists what loads put into a table. HBase can lose these rows: the table is
+// dropped and made again, truncated, or restored from a snapshot that is older than the
+// newest loads. Open therefore looks for cells of the newest load in HBase:
 //
-// Loads are asked for until one answers for the table:
+//   - If one cell of the load is there, the table is as the catalog says.
+//   - If none is there, of enoughUsers users or more, it is not.
+//   - If none is there, of fewer users, these users may have been deleted. Open looks for
+//     the load before it too.
 //
-//   - a cell of the load is there: the table is as the catalog says;
-//   - none is, of enoughUsers users or more: it is not;
-//   - none is, of fewer users: they may have been deleted, and the load before is asked
-//     for too.
-//
-// Days whose cells may have expired are not asked for, and neither are loads without a
-// roll. Where nothing can be asked for, the catalog is believed.
+// Open skips days whose cells may have expired, and loads without a roll. If nothing is
+// left to look for, Open believes the catalog.
 
 const (
 	// askUsers is for how many users of a load rows are asked, and askFiles in how many
@@ -45,16 +42,15 @@ const (
 	// askLoads bounds how many loads are asked for.
 	askLoads = 8
 
-	// askRanges, askRows and askCells bound what is read of one user: ranges, rows of
-	// each, and cells of each row.
+	// askRanges, askRows and askCells bound the reads for one user: the ranges, the rows
+	// of a range, and the cells of a row.
 	askRanges, askRows, askCells = 64, 64, 256
 )
 
 // errFound ends a read at the first cell that the load brought.
 var errFound = errors.New("found")
 
-// checkRows returns an error that wraps ErrUnfit if the table has nothing of what the
-// newest loads brought.
+// checkRows returns an error that wraps ErrUnfit if HBase has no cell of the newest load.
 func (t *Table) checkRows(ctx context.Context) error {
 	m := t.Manifest()
 	asked := 0
@@ -130,7 +126,7 @@ func (t *Table) filesToAsk(load *manifest.LoadRef) []manifest.File {
 	return some
 }
 
-// keeps is the first date of which no cell has expired, in any time zone.
+// keeps returns the first date whose cells cannot have expired, in any time zone.
 func (s *Store) keeps(now time.Time) behaviour.Date {
 	if s.schema == nil {
 		return behaviour.MinDate
@@ -165,8 +161,8 @@ func (t *Table) newProbe(ctx context.Context, load *manifest.LoadRef) (*probe, e
 	return &probe{Table: t, load: load, origins: manifest.OriginsOf([]*manifest.Load{l}), teller: t.Layout().Teller(t.Manifest().Schema)}, nil
 }
 
-// ask says whether something of the load is there, or may be. It asks for the first row
-// of each file, and then for users that the rolls name.
+// ask reports whether a cell of the load is there, or may be there. It looks for the first
+// row of each file, and then for users in the rolls.
 func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 	for i := range files {
 		if f := &files[i]; f.Name != "" {
@@ -183,7 +179,7 @@ func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 	if p.unsure || len(p.others) == 0 {
 		return p.unsure, nil
 	}
-	// Rows are there that have cells of other loads alone, or of nobody's.
+	// The rows have cells of other loads only, or of other clients.
 	ledgers, err := p.Ledgers(ctx)
 	if err != nil {
 		return false, err

@@ -9,10 +9,9 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// The library allocates what a file claims before it reads: as many fields, keys and
-// buffers as a vector says it has, and as many bytes as a compressed buffer says it
-// gives. The checks here come first. They hold each length against the bytes that are
-// there.
+// The library trusts the lengths in a file. It allocates memory for every item of a list
+// and for every byte of a decompressed buffer before it reads them. The checks here run
+// first and compare each length with the bytes in the file.
 
 // errLength is returned for a length that cannot be true.
 var errLength = errors.New("damaged file")
@@ -25,7 +24,7 @@ const (
 	slack    = 128 << 10 // bytes that the end of a frame may give beyond that
 )
 
-// maxDepth bounds how deep fields lie in fields; the library reads 64 at most.
+// maxDepth bounds the nesting of fields. The library reads 64 levels at most.
 const maxDepth = 64
 
 // Slots of tables in Arrow's File.fbs, Schema.fbs and Message.fbs.
@@ -48,7 +47,7 @@ const (
 	compressionCodec = 0
 )
 
-// Bytes of what a vector has one after the other.
+// Sizes of the items of lists, in bytes.
 const (
 	blockSize  = 24 // offset, length of the metadata, padding, length of the body
 	nodeSize   = 16
@@ -67,8 +66,8 @@ type footer struct {
 }
 
 // readFooter checks the lengths in the footer of the size bytes in r, and those of the
-// dictionaries, which the library reads when it opens a file. What is wrong with a file
-// that is too short to have a footer, or has no magic, is for the library to say.
+// dictionaries, which the library reads when it opens a file. The library itself reports a
+// file without a footer or without the magic.
 func readFooter(r io.ReaderAt, size int64) (*footer, error) {
 	f := &footer{r: r, size: size}
 	var end [4 + len(Magic)]byte
