@@ -42,7 +42,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden soak cluster cluster-down venv airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden metamorphic soak cluster cluster-down venv airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -95,6 +95,10 @@ check: ## gofmt, vet, staticcheck, shellcheck where it is, a tidy go.mod
 
 fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 	@scripts/fuzz
+
+metamorphic: ## random sequences of commands against a plain model: SEED=1 COUNT=1 STEPS=120; without SEED those of make test
+	USERTRAIL_CLUSTER=none go test -count=1 -v -timeout 3h -run TestSequences ./internal/metamorphic -metamorphic.keep $(or $(KEEP),$(CURDIR)/.cache) \
+		$(if $(SEED),-metamorphic.seed $(SEED)) $(if $(COUNT),-metamorphic.count $(COUNT)) $(if $(STEPS),-metamorphic.steps $(STEPS)) $(if $(SHOW),-metamorphic.show $(SHOW))
 
 soak: java ## thirty nights in a row, with a trouble each, into a table of files and into HBase: NIGHTS=30
 	@trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \

@@ -33,6 +33,7 @@ const Variable = "USERTRAIL_BREAKPOINT"
 // The steps of a load, in their order.
 const (
 	Begun    = "begun"    // the run is in the journal, and nothing has been read
+	Opened   = "opened"   // the manifest has been read, and what killed loads left has not been swept
 	Read     = "read"     // some lines of a delivered file have been parsed
 	Batch    = "batch"    // the files of a batch have been read and sorted
 	Put      = "put"      // a request of puts has been answered
@@ -52,10 +53,13 @@ const (
 	Published = "published" // OUT is there
 )
 
-// The step of a file that is written to HDFS.
-const Upload = "upload" // a mebibyte of it, or its rest, has been sent
+// The steps of a file that is written to HDFS.
+const (
+	Upload = "upload" // a mebibyte of it, or its rest, has been sent
+	Rename = "rename" // all locks were held a moment ago, and the file has not got its name; in builds for tests
+)
 
-var steps = []string{Begun, Read, Batch, Put, Segment, Handover, Handed, Commit, Ledger, Loaded, Fetch, Part, Publish, Published, Upload}
+var steps = []string{Begun, Opened, Read, Batch, Put, Segment, Handover, Handed, Commit, Ledger, Loaded, Fetch, Part, Publish, Published, Upload, Rename}
 
 // armed is the step at which the process stops, nil for none.
 var armed *breakpoint
@@ -72,9 +76,11 @@ type breakpoint struct {
 // hold is the third part of a value.
 const hold = "hold"
 
-// Arm makes the process obey $USERTRAIL_BREAKPOINT. It is called before the process
-// starts goroutines. An error names a value that is no step.
+// Arm makes the process obey $USERTRAIL_BREAKPOINT, and forget an earlier value. It is
+// called before the process starts goroutines, or between two runs of a process that serves
+// tests. An error names a value that is no step.
 func Arm() error {
+	armed = nil
 	value := os.Getenv(Variable)
 	if value == "" {
 		return nil

@@ -41,6 +41,7 @@ import (
 	"log/slog"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/breakpoint"
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
@@ -188,6 +189,7 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 	if err := l.open(ctx, found); err != nil {
 		return l.result, err
 	}
+	breakpoint.Reach(breakpoint.Opened)
 	if err := l.recover(ctx); err != nil {
 		return l.result, err
 	}

@@ -58,7 +58,7 @@ func TestPictureOfImports(t *testing.T) {
 // floors are the house, from the roof down. A package imports from its own floor
 // or those below.
 var floors = [][]string{
-	{"internal/faults"}, // tests of the programs
+	{"internal/faults", "internal/metamorphic"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
 	{"cmd/internal/command", "cmd/internal/scripttest"},
 	{"internal/advise", "internal/bulkload", "internal/convert", "internal/draft", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/upkeep", "internal/verify"}, // the programs

@@ -60,9 +60,19 @@ type listener struct {
 
 type listenerKey struct{}
 
+// A program runs a command line and returns the exit status.
+type program = func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
+
+// alternate is what a process does in place of one command line, and reports whether it has.
+// It is nil except in builds for tests.
+var alternate func(program) bool
+
 // Main runs a program as a process, which hears signals, and ends it with the
 // program's status.
-func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
+func Main(run program) {
+	if alternate != nil && alternate(run) {
+		return
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l := &listener{signals: make(chan os.Signal, 16), cancel: cancel}
 	signal.Notify(l.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)

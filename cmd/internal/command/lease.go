@@ -1,0 +1,213 @@
+//go:build breakpoints
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"usertrail/internal/breakpoint"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/hdfs"
+)
+
+// leaseVariable is the environment variable that names the directory in which hdfs:// names
+// lie, in place of HDFS.
+const leaseVariable = "USERTRAIL_HDFS"
+
+func init() {
+	remote = func(local dfs.FS) dfs.FS {
+		if root := os.Getenv(leaseVariable); root != "" {
+			return &leases{FS: local, root: root}
+		}
+		return hdfs.New(hdfs.Config{})
+	}
+}
+
+// leases are files in a local directory that have names as on HDFS, and locks as there: a
+// lock is a lease, which a process loses when somebody empties the lock's file. What changes
+// something asks first whether all leases are still held, as package hdfs does, and a process
+// can be stopped between that question and the rename of a file.
+type leases struct {
+	dfs.FS
+	root string
+
+	mu   sync.Mutex
+	held []*lease
+}
+
+// A lease is a lock: its file holds the process and a number that no other has.
+type lease struct {
+	fs         *leases
+	name, text string
+}
+
+// at is where a name is on the disk.
+func (l *leases) at(name string) string {
+	_, rest, _ := strings.Cut(name, "://")
+	_, rest, _ = strings.Cut(rest, "/")
+	return filepath.Join(l.root, rest)
+}
+
+// back is the name of what is on the disk, if it was asked for by the name from.
+func (l *leases) back(from, path string) string {
+	return from + strings.TrimPrefix(path, l.at(from))
+}
+
+// check makes sure that all leases are held.
+func (l *leases) check() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.held {
+		if err := h.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *lease) check() error {
+	b, err := os.ReadFile(h.fs.at(h.name))
+	if err == nil && string(b) != h.text {
+		err = fmt.Errorf("the lock was lost: %s is held by %q", h.name, b)
+	}
+	return err
+}
+
+// Lock implements dfs.FS.
+func (l *leases) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	if err := l.FS.Mkdir(ctx, filepath.Dir(l.at(name))); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(l.at(name))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err == nil && syscall.Kill(pid, 0) == nil {
+		return nil, fmt.Errorf("lock %s: %w: process %d", name, dfs.ErrLocked, pid)
+	}
+	h := &lease{fs: l, name: name, text: fmt.Sprintf("%d %p\n", os.Getpid(), &b)}
+	if err := os.WriteFile(l.at(name), []byte(h.text), 0o666); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = append(l.held, h)
+	return h, nil
+}
+
+// Unlock implements dfs.Lock.
+func (h *lease) Unlock() error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	for i, o := range h.fs.held {
+		if o == h {
+			h.fs.held = append(h.fs.held[:i], h.fs.held[i+1:]...)
+			if err := h.check(); err != nil {
+				return err
+			}
+			return os.WriteFile(h.fs.at(h.name), nil, 0o666)
+		}
+	}
+	return nil
+}
+
+// Open implements dfs.FS.
+func (l *leases) Open(ctx context.Context, name string) (dfs.File, error) {
+	return l.FS.Open(ctx, l.at(name))
+}
+
+// Create implements dfs.FS.
+func (l *leases) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	return l.create(ctx, name, l.FS.Create)
+}
+
+// Scratch implements dfs.FS.
+func (l *leases) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
+	return l.create(ctx, name, l.FS.Scratch)
+}
+
+func (l *leases) create(ctx context.Context, name string, create func(context.Context, string) (dfs.Pending, error)) (dfs.Pending, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	p, err := create(ctx, l.at(name))
+	if err != nil {
+		return nil, err
+	}
+	return &leasedFile{p, l}, nil
+}
+
+// A leasedFile is a file being written.
+type leasedFile struct {
+	dfs.Pending
+	fs *leases
+}
+
+// Commit implements dfs.Pending.
+func (f *leasedFile) Commit() error {
+	if err := f.fs.check(); err != nil {
+		f.Abort()
+		return err
+	}
+	breakpoint.Reach(breakpoint.Rename)
+	return f.Pending.Commit()
+}
+
+// Stat implements dfs.FS.
+func (l *leases) Stat(ctx context.Context, name string) (dfs.Info, error) {
+	i, err := l.FS.Stat(ctx, l.at(name))
+	i.Name = name
+	return i, err
+}
+
+// List implements dfs.FS.
+func (l *leases) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	list, err := l.FS.List(ctx, l.at(dir))
+	for i := range list {
+		list[i].Name = l.back(dir, list[i].Name)
+	}
+	return list, err
+}
+
+// Mkdir implements dfs.FS.
+func (l *leases) Mkdir(ctx context.Context, dir string) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	return l.FS.Mkdir(ctx, l.at(dir))
+}
+
+// Publish implements dfs.FS.
+func (l *leases) Publish(ctx context.Context, from, to string) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	return l.FS.Publish(ctx, l.at(from), l.at(to))
+}
+
+// Remove implements dfs.FS.
+func (l *leases) Remove(ctx context.Context, name string) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	return l.FS.Remove(ctx, l.at(name))
+}
+
+// Sweep implements dfs.FS.
+func (l *leases) Sweep(ctx context.Context, dir string, but ...string) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	var kept []string
+	for _, name := range but {
+		kept = append(kept, l.at(name))
+	}
+	return l.FS.Sweep(ctx, l.at(dir), kept...)
+}

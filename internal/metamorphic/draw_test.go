@@ -1,0 +1,422 @@
+package metamorphic_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// A drawer draws the steps of a sequence. It looks at the model, so that most steps find
+// something to do.
+type drawer struct {
+	r     *rand.Rand
+	m     *model
+	users []string
+	files int // delivered so far
+}
+
+// draw begins a sequence.
+func draw(seed uint64) (*Sequence, *rand.Rand) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	store := []string{inFiles, inFiles, inHDFS}[seed%3]
+	return &Sequence{Seed: seed, Logs: one(r, daily, dated, export), Format: one(r, "csv", "csv", "jsonl"), Store: store}, r
+}
+
+func one[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+// some returns n different ones, in any order.
+func some[T any](r *rand.Rand, of []T, n int) []T {
+	out := slices.Clone(of)
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out[:min(n, len(out))]
+}
+
+// layouts are all key designs. Users of fixed are numbers.
+var layouts = []string{"reversed", "reversed", "tall", "wide", "game", "game-time", "hashed", "fixed"}
+
+var days = []string{"2014-08-31", "2014-09-01", "2014-09-02", "2014-09-03", "2014-09-04"}
+
+// People are numbers, or IDs that begin or end as others do, and hold what separates them.
+var (
+	numbers = []string{"1", "10", "100", "21", "99999", "7"}
+	nasty   = []string{"u", "u1", "u10", "1u", "u1,", `u\c`, "张三", "😀张", `"q"`, "a b", "e\u0301", strings.Repeat("a", 250)}
+)
+
+func newDrawer(r *rand.Rand, m *model) *drawer {
+	d := &drawer{r: r, m: m, users: numbers}
+	if r.IntN(3) > 0 {
+		d.users = some(r, nasty, 6)
+	}
+	return d
+}
+
+// job draws the first job.
+func (d *drawer) job() Step {
+	j := Job{MaxBad: one(d.r, "50%", "100%", "10%", "1"), Zone: one(d.r, "UTC", "Asia/Shanghai"), Layout: one(d.r, layouts...), User: userColumn}
+	if d.users[0] != numbers[0] && j.Layout == "fixed" {
+		j.Layout = "reversed"
+	}
+	for _, k := range some(d.r, allKinds, 2+d.r.IntN(3)) {
+		j.Kinds = append(j.Kinds, Kind{Name: k, Fields: some(d.r, allFields, d.r.IntN(5))})
+	}
+	return Step{Do: "job", Job: &j}
+}
+
+// step draws the next step.
+func (d *drawer) step() Step {
+	if d.m.job.Kinds == nil {
+		return d.job()
+	}
+	for _, path := range slices.Sorted(maps.Keys(d.m.files)) {
+		if d.m.changed(path) && d.r.IntN(4) == 0 { // else no load does anything more
+			d.files++
+			return Step{Do: "rename", File: path, To: d.named(path)}
+		}
+	}
+	n := d.r.IntN(100)
+	for _, c := range []struct {
+		weight int
+		draw   func() Step
+	}{
+		{20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {19, d.load}, {5, d.steal}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {2, d.drop}, {2, d.convert},
+	} {
+		if n -= c.weight; n < 0 {
+			return c.draw()
+		}
+	}
+	return d.extract()
+}
+
+func (d *drawer) deliver() Step {
+	d.files++
+	day, kind := one(d.r, days...), one(d.r, d.m.job.names()...)
+	name := fmt.Sprintf("%s/%s.%d.%s", day, kind, d.files, d.m.Format)
+	switch d.m.Logs {
+	case dated:
+		name = fmt.Sprintf("%s/events.%d.%s", day, d.files, d.m.Format)
+	case export:
+		name = fmt.Sprintf("export.%d.%s", d.files, d.m.Format)
+	}
+	if d.r.IntN(3) == 0 {
+		name += ".gz"
+	}
+	var records []Record
+	for range d.r.IntN(7) {
+		records = append(records, d.record(day, kind))
+	}
+	columns := append(slices.Clone(allFields), userColumn, secondColumn, timeColumn, kindColumn)
+	return Step{Do: "deliver", File: name, Columns: some(d.r, columns, len(columns)), Records: records}
+}
+
+// values are those of each type.
+var values = map[string][]string{
+	"string": {"x", "a,b", `say "no"`, "two\nlines", "新闻", " blank ", "NULL"},
+	"int64":  {"0", "-1", "3600", "9223372036854775807"},
+	"double": {"3.25", "-0.5", "0.1", "1e+300"},
+	"bool":   {"true", "false"},
+}
+
+func (d *drawer) record(date, kind string) Record {
+	if d.m.Logs != daily {
+		kind = one(d.r, allKinds...)
+	}
+	if d.m.Logs == export {
+		date = one(d.r, days...)
+	}
+	at := day(date).UnixMicro() + 8*hour + d.r.Int64N(4)*hour // the same day in all zones
+	switch d.r.IntN(12) {
+	case 0:
+		at += one[int64](d.r, -24, 24) * hour
+	case 1:
+		at += one[int64](d.r, -200, 200) * hour
+	case 2, 3, 4:
+		at += one[int64](d.r, 1, 999, 1000, 1_000_000)
+	}
+	out := Record{User: one(d.r, d.users...), Micros: at, Kind: kind, Values: map[string]string{}}
+	for _, f := range allFields {
+		if d.r.IntN(4) > 0 {
+			out.Values[f] = one(d.r, values[universe[f]]...)
+		}
+	}
+	if d.r.IntN(6) == 0 {
+		out.Bad = one(d.r, badUser, badTime, badType)
+	}
+	return out
+}
+
+// hour is in microseconds.
+const hour int64 = 3_600_000_000
+
+// file draws a delivered file.
+func (d *drawer) file() string {
+	names := slices.Sorted(maps.Keys(d.m.files))
+	if len(names) == 0 {
+		return "none.csv"
+	}
+	return one(d.r, names...)
+}
+
+// redeliver has a file come again: under its name, under another, corrected, or cut short.
+func (d *drawer) redeliver() Step {
+	name := d.file()
+	if d.m.files[name] == nil {
+		return d.deliver()
+	}
+	d.files++
+	other := d.named(name)
+	switch n := d.r.IntN(8); {
+	case n < 1 || n < 5 && d.m.Logs != daily && knows(movedParts):
+		return Step{Do: "copy", File: name, To: name}
+	case n < 2:
+		return Step{Do: "copy", File: name, To: other}
+	case n < 5:
+		return Step{Do: "rename", File: name, To: other}
+	case n < 6 && !d.m.loaded(name):
+		return Step{Do: "truncate", File: name, Cut: 9 + d.r.IntN(12)}
+	}
+	if knows(staleRecords) || d.m.loaded(name) && d.r.IntN(8) > 0 {
+		return d.deliver()
+	}
+	return d.whole(name)
+}
+
+// named is the name of a file with the number of the latest.
+func (d *drawer) named(name string) string {
+	dir, base := "", name
+	if i := strings.LastIndex(name, "/"); i >= 0 {
+		dir, base = name[:i+1], name[i+1:]
+	}
+	parts := strings.Split(base, ".")
+	parts[1] = fmt.Sprint(d.files)
+	return dir + strings.Join(parts, ".")
+}
+
+// whole delivers a file again without what is wrong with it.
+func (d *drawer) whole(name string) Step {
+	f := d.m.files[name]
+	var records []Record
+	for _, r := range f.records {
+		records = append(records, corrected(r, name))
+	}
+	return Step{Do: "deliver", File: name, Columns: f.columns, Records: records}
+}
+
+// grow draws a later job.
+func (d *drawer) grow() Step {
+	j := d.m.job
+	j.Kinds = nil
+	for _, k := range d.m.job.Kinds {
+		j.Kinds = append(j.Kinds, Kind{k.Name, slices.Clone(k.Fields)})
+	}
+	k := &j.Kinds[d.r.IntN(len(j.Kinds))]
+	switch n := d.r.IntN(12); {
+	case n < 5 && knows(foreignFields):
+		for _, f := range some(d.r, allFields, 1) {
+			if !k.takes(f) && d.m.table(secondTable) == nil {
+				k.Fields = append(k.Fields, f)
+			}
+		}
+	case n < 4:
+		k.Fields = some(d.r, allFields, 1+d.r.IntN(len(allFields)))
+	case n < 5:
+		k.Fields = some(d.r, k.Fields, len(k.Fields))
+	case n < 7:
+		for _, name := range some(d.r, allKinds, len(allKinds)) {
+			if j.kind(name) == nil {
+				j.Kinds = append(j.Kinds, Kind{name, some(d.r, allFields, d.r.IntN(4))})
+				break
+			}
+		}
+	case n < 8 && !knows(foreignFields):
+		j.Kinds = some(d.r, j.Kinds, max(1, len(j.Kinds)-1))
+	case n < 9:
+		j.User = one(d.r, userColumn, secondColumn)
+	case n < 11:
+		j.MaxBad = one(d.r, "50%", "100%", "10%", "0", "1")
+	default:
+		j.Zone, j.Layout = one(d.r, "UTC", "Asia/Shanghai"), one(d.r, layouts...)
+	}
+	if t := d.m.table(firstTable); t != nil && d.r.IntN(20) > 0 {
+		j.Zone, j.Layout = t.zone, t.layout
+	}
+	if d.users[0] != numbers[0] && j.Layout == "fixed" {
+		j.Layout = "reversed"
+	}
+	return Step{Do: "job", Job: &j}
+}
+
+// table draws a table, mostly the first.
+func (d *drawer) table() string {
+	if d.m.table(secondTable) != nil && d.r.IntN(3) == 0 {
+		return secondTable
+	}
+	return firstTable
+}
+
+// span draws dates.
+func (d *drawer) span(s *Step) {
+	s.From, s.Until = days[0], days[len(days)-1]
+	if d.r.IntN(3) == 0 {
+		i := d.r.IntN(len(days))
+		s.From, s.Until = days[i], days[i+d.r.IntN(len(days)-i)]
+	}
+}
+
+func (d *drawer) load() Step {
+	s := Step{Do: "load", Table: d.table()}
+	d.span(&s)
+	if d.r.IntN(3) == 0 {
+		s.Types = some(d.r, d.m.job.names(), 1+d.r.IntN(2))
+	}
+	if d.r.IntN(4) == 0 {
+		s.Flags = []string{"--workers", one(d.r, "1", "4")}
+	}
+	d.interrupt(&s, loadSteps)
+	return s
+}
+
+// interrupt has a command stop at a step now and then, to be killed or continued.
+func (d *drawer) interrupt(s *Step, steps []string) {
+	n := d.r.IntN(12)
+	if n > 1 {
+		return
+	}
+	s.Stop = fmt.Sprintf("%s:%d", one(d.r, steps...), 1+d.r.IntN(2))
+	if n == 1 {
+		s.During = []Step{{Do: one(d.r, "compact", "load", "drop"), Table: s.Table, From: days[0], Until: days[4]}}
+		if s.During[0].Do == "drop" {
+			s.During[0].From = days[1]
+		}
+	}
+}
+
+// steal draws two loads of which the second takes the lock of the first over.
+func (d *drawer) steal() Step {
+	s := d.load()
+	if d.m.Store != inHDFS || knows(lostLock) {
+		return s
+	}
+	if d.m.load(&s).next == nil {
+		return d.deliver() // there is nothing to load
+	}
+	s.Flags, s.Layout, s.During = nil, "", nil
+	second := s
+	s.Do, s.Stop = "steal", fmt.Sprintf("%s:%d", one(d.r, "rename", "rename", "rename", "commit", "ledger"), 1+d.r.IntN(6))
+	d.span(&second)
+	second.Stop, second.During = "opened:1", nil
+	s.During = []Step{second}
+	return s
+}
+
+func (d *drawer) pieces() Step {
+	s := d.load()
+	s.Do, s.Flags, s.During = "pieces", []string{"--piece-size", one(d.r, "1B", "400B", "1GiB")}, nil
+	for range d.r.IntN(4) {
+		s.Order = append(s.Order, d.r.IntN(8))
+	}
+	return s
+}
+
+// bad draws a delivered file that has a quarantine file, or of which there is a copy.
+func (d *drawer) bad(table string) (path string, saved bool) {
+	if names := slices.Sorted(maps.Keys(d.m.saved)); len(names) > 0 && d.r.IntN(2) == 0 {
+		return one(d.r, names...), true
+	}
+	if t := d.m.tables[table]; t != nil {
+		names := slices.Sorted(maps.Keys(t.bad))
+		names = slices.DeleteFunc(names, func(path string) bool { return strings.HasSuffix(path, again) })
+		if len(names) > 0 {
+			return one(d.r, names...), false
+		}
+	}
+	return "", false
+}
+
+// mend corrects lines of a quarantine file, keeps a copy of one, or corrects the delivered
+// file.
+func (d *drawer) mend() Step {
+	table := d.table()
+	path, saved := d.bad(table)
+	switch n := d.r.IntN(6); {
+	case path == "":
+		return d.deliver()
+	case n < 2 && !saved && !knows(staleRecords):
+		return Step{Do: "save", Table: table, File: path}
+	case n < 4 && !knows(staleRecords) && d.m.files[path] != nil && (!d.m.loaded(path) || d.r.IntN(20) == 0):
+		return d.whole(path)
+	}
+	return Step{Do: "correct", Table: table, File: path, Saved: saved, Lines: []int{d.r.IntN(4), d.r.IntN(4)}}
+}
+
+func (d *drawer) replay() Step {
+	table := d.table()
+	path, saved := d.bad(table)
+	if path == "" {
+		return d.load()
+	}
+	s := Step{Do: "replay", Table: table, File: path, Saved: saved}
+	d.interrupt(&s, loadSteps)
+	return s
+}
+
+func (d *drawer) compact() Step {
+	s := Step{Do: "compact", Table: d.table(), Flags: []string{"--keep-for", one(d.r, "0s", "24h")}}
+	if d.r.IntN(8) == 0 {
+		s.Stop = one(d.r, "begun:1", "segment:1", "segment:2")
+	}
+	return s
+}
+
+func (d *drawer) drop() Step {
+	s := Step{Do: "drop", Table: d.table(), From: one(d.r, days[:3]...), Flags: []string{"--keep-for", one(d.r, "0s", "24h")}}
+	if d.r.IntN(4) == 0 {
+		s.Stop = one(d.r, "begun:1", "segment:1")
+	}
+	return s
+}
+
+func (d *drawer) convert() Step {
+	s := Step{Do: "convert", Layout: one(d.r, layouts...), To: secondTable}
+	if d.r.IntN(6) == 0 {
+		s.To = firstTable + "/new"
+	}
+	return s
+}
+
+// outs are where results may go, and where they may not.
+var outs = []string{"out0", "out0", "out1", "out1", "out2", emptyDir, "out0/more", firstTable, firstTable + "/d", firstTable + "/answer", secondTable, ".", "docs", "docs/2014-09-01", "lists", "logs", "saved", "photo.jpg", "usertrail.yaml"}
+
+func (d *drawer) extract() Step {
+	s := Step{
+		Do: "extract", Table: d.table(), Types: some(d.r, allKinds, 1+d.r.IntN(3)), Active: one(d.r, "all", "any", "any", "min:1"),
+		Format: one(d.r, "parquet", "parquet", "csv", "jsonl", "arrow"), Out: one(d.r, outs...), Overwrite: d.r.IntN(2) == 0,
+	}
+	if t := d.m.table(s.Table); t != nil && d.r.IntN(8) > 0 {
+		s.Types = some(d.r, t.names(), 1+d.r.IntN(3))
+	}
+	if knows(foreignOut) || d.m.Store != inFiles {
+		s.Out = one(d.r, outs[:6]...)
+	}
+	d.span(&s)
+	if d.r.IntN(2) == 0 {
+		s.Users = append(some(d.r, d.users, 1+d.r.IntN(4)), "nobody")
+		if d.users[0] == numbers[0] {
+			s.Users[len(s.Users)-1] = "424242"
+		}
+		s.Users = append(s.Users, s.Users[0])
+	}
+	switch d.r.IntN(10) {
+	case 0:
+		s.Flags = []string{"--partition-by", one(d.r, "date", "behaviour")}
+	case 1:
+		s.Flags = []string{"--rolls", "off"}
+	case 2:
+		s.Flags = []string{"--plan", one(d.r, "get", "scan")}
+	case 3:
+		s.Flags = []string{"--piece-size", "2"}
+	}
+	d.interrupt(&s, extractSteps)
+	return s
+}

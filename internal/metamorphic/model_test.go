@@ -1,0 +1,569 @@
+package metamorphic_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A model is what must be true: the files that were delivered, and what each table holds. It
+// is plain slices and loops, and shares no code with the programs.
+type model struct {
+	*Sequence
+	job    Job
+	files  map[string]*delivered
+	tables map[string]*table
+	saved  map[string][]badLine // copies of quarantine files, by the delivered file's path
+	outs   map[string]bool      // results of extracts that are there
+}
+
+// delivered is a file below logs.
+type delivered struct {
+	columns []string
+	records []Record
+	bytes   string // on disk
+	cut     bool   // its end is missing
+}
+
+// A table is what is in a table.
+type table struct {
+	there        bool // else there are bad lines at most
+	layout, zone string
+	kinds        []Kind
+	dropped      string // the first date that was not dropped
+	entries      []entry
+	events       []event
+	bad          map[string][]badLine // quarantine files, by the delivered file's path
+}
+
+// An entry is a part of a delivered file that was loaded, or records of it that were replayed.
+type entry struct {
+	path  string
+	bytes string
+	part  *part
+	same  string       // the file with the same bytes that was loaded before
+	lines map[int]bool // that were replayed; nil for a load
+	bad   map[int]bool // of a load
+}
+
+// A part is what a load takes of a file; nil is all of it.
+type part struct {
+	from, until string // empty is every date
+	kinds       []string
+}
+
+// An event is a record in a table.
+type event struct {
+	user, date string
+	micros     int64
+	kind       string
+	values     map[string]string
+}
+
+// A badLine is a line of a quarantine file.
+type badLine struct {
+	path  string
+	index int    // of its record in the delivered file
+	raw   string // as it is now
+	rec   Record // what raw means
+	bytes string // of the delivered file
+}
+
+// counts are those of a command's last line.
+type counts struct{ read, loaded, bad, left int }
+
+// An outcome is what a command must do.
+type outcome struct {
+	statuses []int
+	refusals []int    // other statuses with which it may end; it has done nothing then
+	counts   *counts  // nil is unknown
+	next     *table   // nil: the table stays as it is
+	unsure   []string // quarantine files that may be there or not
+}
+
+func newModel(q *Sequence) *model {
+	return &model{Sequence: q, files: map[string]*delivered{}, tables: map[string]*table{}, saved: map[string][]badLine{}, outs: map[string]bool{}}
+}
+
+// table returns a table, nil if it is not there.
+func (m *model) table(name string) *table {
+	if t := m.tables[name]; t != nil && t.there {
+		return t
+	}
+	return nil
+}
+
+// ground returns a copy of a table, or of what is there in its place.
+func (m *model) ground(name string) *table {
+	if t := m.tables[name]; t != nil {
+		return t.clone()
+	}
+	return &table{bad: map[string][]badLine{}}
+}
+
+// clone returns a copy that may be changed. Slices and maps inside entries, events and lines
+// are never changed.
+func (t *table) clone() *table {
+	c := *t
+	c.kinds, c.entries, c.events = slices.Clone(t.kinds), slices.Clone(t.entries), slices.Clone(t.events)
+	c.bad = maps.Clone(t.bad)
+	return &c
+}
+
+func (p *part) has(date, kind string) bool {
+	return p == nil || (p.from == "" || p.from <= date && date <= p.until) && slices.Contains(p.kinds, kind)
+}
+
+// covers reports whether all of o belongs to p.
+func (p *part) covers(o *part) bool {
+	switch {
+	case p == nil:
+		return true
+	case o == nil, p.from != "" && (o.from == "" || o.from < p.from || o.until > p.until):
+		return false
+	}
+	for _, k := range o.kinds {
+		if !slices.Contains(p.kinds, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// bad reports whether a record of a file is one that can only be quarantined, by a job.
+func (j *Job) bad(r *Record, path string) bool {
+	switch r.Bad {
+	case badUser, badTime:
+		return true
+	case badType:
+		if k := j.kind(r.Kind); k != nil && k.takes("n1") {
+			return true
+		}
+	}
+	d := dateOf(path)
+	return d != "" && apart(r.date(j.Zone), d) > 1
+}
+
+// tooBad reports whether a file has more bad records than the job allows.
+func (j *Job) tooBad(read, bad int) bool {
+	if share, ok := strings.CutSuffix(j.MaxBad, "%"); ok {
+		return bad*100 > read*atoi(share)
+	}
+	return bad > atoi(j.MaxBad)
+}
+
+func atoi(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err) // made up here
+	}
+	return n
+}
+
+// event is what a good record becomes by a job.
+func (j *Job) event(r *Record) event {
+	e := event{user: r.user(j), date: r.date(j.Zone), micros: r.Micros, kind: r.Kind, values: map[string]string{}}
+	for _, f := range j.kind(r.Kind).Fields {
+		if v := r.Values[f]; v != "" {
+			e.values[f] = v
+		}
+	}
+	return e
+}
+
+// String writes an event as extracted does.
+func (e *event) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q %s %d %s", e.user, e.date, e.micros, e.kind)
+	for _, f := range slices.Sorted(maps.Keys(e.values)) {
+		fmt.Fprintf(&b, " %s=%q", f, e.values[f])
+	}
+	return b.String()
+}
+
+// merge adds to kinds what is new in a job.
+func (t *table) merge(j *Job) {
+	for _, k := range j.Kinds {
+		i := slices.IndexFunc(t.kinds, func(o Kind) bool { return o.Name == k.Name })
+		if i < 0 {
+			t.kinds = append(t.kinds, k)
+			continue
+		}
+		all := slices.Clone(t.kinds[i].Fields)
+		for _, f := range k.Fields {
+			if !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+		t.kinds[i].Fields = all
+	}
+}
+
+// names are the table's behaviours.
+func (t *table) names() []string {
+	var out []string
+	for _, k := range t.kinds {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+// found are the files that a load of dates and types finds, in the order in which it takes
+// them.
+func (m *model) found(s *Step) []string {
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(m.files)) {
+		if d := dateOf(path); d != "" && (d < s.From || d > s.Until) {
+			continue
+		}
+		if m.Logs == daily && !slices.Contains(m.types(s), kindOf(path)) {
+			continue
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+// types are the behaviours that a load asks for.
+func (m *model) types(s *Step) []string {
+	if len(s.Types) > 0 {
+		return s.Types
+	}
+	return m.job.names()
+}
+
+// partOf is what a load takes of a file.
+func (m *model) partOf(s *Step, path string) *part {
+	if m.Logs == daily {
+		return nil
+	}
+	p := &part{kinds: m.types(s)}
+	if m.Logs == export {
+		p.from, p.until = s.From, s.Until
+	}
+	return p
+}
+
+// unfit is why a job does not fit a table: status 64, or nothing.
+func (m *model) unfit(t *table, layout string) []int {
+	if t != nil && (t.zone != m.job.Zone || t.layout != layout) {
+		return []int{64}
+	}
+	return nil
+}
+
+// load says what a load does.
+func (m *model) load(s *Step) outcome {
+	layout := m.layoutFor(s)
+	if bad := m.unfit(m.table(s.Table), layout); bad != nil {
+		return outcome{statuses: bad}
+	}
+	next := m.ground(s.Table)
+	next.layout, next.zone = layout, m.job.Zone
+	todo, changed := m.choose(next, s)
+	if changed {
+		return outcome{statuses: []int{1}}
+	}
+	if len(todo) == 0 {
+		return outcome{statuses: []int{99}}
+	}
+	return m.take(next, s, todo)
+}
+
+// layoutFor is the layout that the job file of a step names.
+func (m *model) layoutFor(s *Step) string {
+	if s.Layout != "" {
+		return s.Layout
+	}
+	if t := m.table(s.Table); t != nil && s.Table != firstTable {
+		return t.layout
+	}
+	return m.job.Layout
+}
+
+// choose returns the files that are to be read, or reports that one is not what was loaded
+// under its name.
+func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
+	for _, path := range m.found(s) {
+		want, whole := m.partOf(s, path), false
+		for _, e := range t.entries {
+			if e.path != path || e.lines != nil {
+				continue
+			}
+			changed = changed || e.bytes != m.files[path].bytes
+			whole = whole || e.part.covers(want)
+		}
+		if !whole {
+			todo = append(todo, path)
+		}
+	}
+	return todo, changed
+}
+
+// take loads files.
+func (m *model) take(next *table, s *Step, todo []string) outcome {
+	var failed []int
+	var sum counts
+	loaded := false
+	for _, path := range todo {
+		f := m.files[path]
+		if f.cut {
+			failed = append(failed, 1)
+			continue
+		}
+		c, lines := m.count(path)
+		if m.job.tooBad(c.read, c.bad) {
+			failed = append(failed, 65)
+			next.bad[path] = lines
+			continue
+		}
+		loaded = true
+		sum.add(m.takeFile(next, s, path, lines))
+	}
+	out := outcome{statuses: []int{0}, counts: &sum, next: next}
+	if len(failed) > 0 {
+		out.statuses = []int{slices.Max(failed)}
+	}
+	if loaded {
+		next.there = true
+		next.merge(&m.job)
+	}
+	return out
+}
+
+func (c *counts) add(o counts) {
+	c.read += o.read
+	c.loaded += o.loaded
+	c.bad += o.bad
+	c.left += o.left
+}
+
+// count counts a file's records and returns the lines for its quarantine.
+func (m *model) count(path string) (counts, []badLine) {
+	f := m.files[path]
+	c := counts{read: len(f.records)}
+	var lines []badLine
+	for i := range f.records {
+		r := &f.records[i]
+		if m.unknown(r) || !m.job.bad(r, path) {
+			continue
+		}
+		c.bad++
+		lines = append(lines, badLine{path, i, m.line(f.columns, r), *r, f.bytes})
+	}
+	return c, lines
+}
+
+// unknown reports whether a column of a record names a behaviour that the job does not have.
+func (m *model) unknown(r *Record) bool { return m.Logs != daily && m.job.kind(r.Kind) == nil }
+
+// takeFile adds a file's records to a table.
+func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
+	f := m.files[path]
+	c := counts{read: len(f.records), bad: len(bad)}
+	want := m.partOf(s, path)
+	var covered []*part
+	e := entry{path: path, bytes: f.bytes, part: want, bad: map[int]bool{}}
+	for _, o := range t.entries {
+		if o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
+			covered = append(covered, o.part)
+			if o.path != path && e.same == "" {
+				e.same = o.path
+			}
+		}
+	}
+	for _, b := range bad {
+		e.bad[b.index] = true
+	}
+	for i := range f.records {
+		r := &f.records[i]
+		if e.bad[i] {
+			continue
+		}
+		if m.unknown(r) || !m.wanted(t, r, want, covered) {
+			c.left++
+			continue
+		}
+		c.loaded++
+		t.events = append(t.events, m.job.event(r))
+	}
+	t.entries = append(t.entries, e)
+	delete(t.bad, path)
+	if len(bad) > 0 {
+		t.bad[path] = bad
+	}
+	return c
+}
+
+func (m *model) wanted(t *table, r *Record, want *part, covered []*part) bool {
+	d := r.date(m.job.Zone)
+	if d < t.dropped || !want.has(d, r.Kind) {
+		return false
+	}
+	return !slices.ContainsFunc(covered, func(p *part) bool { return p.has(d, r.Kind) })
+}
+
+// replay says what a replay does of a quarantine file, or of its copy.
+func (m *model) replay(s *Step) outcome {
+	t := m.table(s.Table)
+	lines := m.quarantined(s)
+	switch {
+	case lines == nil, t == nil:
+		return outcome{statuses: []int{64, 66}}
+	case m.unfit(t, m.layoutFor(s)) != nil:
+		return outcome{statuses: []int{64}}
+	}
+	i := slices.IndexFunc(t.entries, func(e entry) bool { return e.path == lines[0].path })
+	if i < 0 {
+		return outcome{statuses: []int{64}}
+	}
+	unsure := []string{lines[0].path + again}
+	if t.entries[i].bytes != lines[0].bytes {
+		// The table has another version of the file: none of these records is new.
+		return outcome{statuses: []int{0, 1, 64, 65}, unsure: unsure}
+	}
+	path := lines[0].path
+	if same := t.entries[i].same; same != "" {
+		path = same
+	}
+	out := m.replayLines(t.clone(), path, lines)
+	if f := m.files[path]; m.Format == "csv" && (f == nil || f.bytes != lines[0].bytes) {
+		out.refusals = []int{1, 66} // the header tells the columns
+	}
+	return out
+}
+
+func (m *model) quarantined(s *Step) []badLine {
+	if s.Saved {
+		return m.saved[s.File]
+	}
+	if t := m.tables[s.Table]; t != nil {
+		return t.bad[s.File]
+	}
+	return nil
+}
+
+func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
+	c := counts{read: len(lines)}
+	e := entry{path: path, lines: map[int]bool{}}
+	var still []badLine
+	for _, b := range lines {
+		switch r := &b.rec; {
+		case t.replayed(path, b.index) || e.lines[b.index]:
+			c.left++
+		case m.unknown(r):
+			c.left++
+		case m.job.bad(r, path):
+			c.bad++
+			b.path = path
+			still = append(still, b)
+		case r.date(m.job.Zone) < t.dropped:
+			c.left++
+		default:
+			c.loaded++
+			e.lines[b.index] = true
+			t.events = append(t.events, m.job.event(r))
+		}
+	}
+	t.entries = append(t.entries, e)
+	t.merge(&m.job)
+	out := outcome{statuses: []int{0}, counts: &c, next: t, unsure: []string{path + again}}
+	if len(still) > 0 {
+		t.bad[path+again] = still
+		out.statuses = []int{65}
+	}
+	return out
+}
+
+// replayed reports whether a record was replayed before.
+func (t *table) replayed(path string, index int) bool {
+	return slices.ContainsFunc(t.entries, func(e entry) bool { return e.path == path && e.lines[index] })
+}
+
+// loaded reports whether something of a file is in a table.
+func (m *model) loaded(path string) bool {
+	for _, t := range m.tables {
+		if t.there && slices.ContainsFunc(t.entries, func(e entry) bool { return e.path == path }) {
+			return true
+		}
+	}
+	return false
+}
+
+// changed reports whether a file is not what was loaded under its name.
+func (m *model) changed(path string) bool {
+	for _, t := range m.tables {
+		if slices.ContainsFunc(t.entries, func(e entry) bool { return e.path == path && e.lines == nil && e.bytes != m.files[path].bytes }) {
+			return true
+		}
+	}
+	return false
+}
+
+// drop says what a drop does.
+func (m *model) drop(s *Step) outcome {
+	t := m.table(s.Table)
+	switch {
+	case t == nil:
+		return outcome{statuses: []int{66}}
+	case s.From <= t.dropped:
+		return outcome{statuses: []int{99}}
+	}
+	next := t.clone()
+	next.dropped = s.From
+	next.events = slices.DeleteFunc(next.events, func(e event) bool { return e.date < s.From })
+	return outcome{statuses: []int{0, 99}, next: next}
+}
+
+// A result is what an extract must find.
+type result struct {
+	users, found, active int
+	events               []event
+}
+
+// extract says what an extract finds.
+func (t *table) extract(s *Step) result {
+	asked := slices.Clone(s.Users)
+	if len(asked) == 0 {
+		for _, e := range t.events {
+			asked = append(asked, e.user)
+		}
+	}
+	slices.Sort(asked)
+	asked = slices.Compact(asked)
+	r := result{users: len(asked)}
+	for _, user := range asked {
+		kinds := map[string]bool{}
+		var own []event
+		for _, e := range t.events {
+			if e.user == user && s.From <= e.date && e.date <= s.Until && slices.Contains(s.Types, e.kind) {
+				own = append(own, e)
+				kinds[e.kind] = true
+			}
+		}
+		if len(own) > 0 {
+			r.found++
+		}
+		if len(own) > 0 && len(kinds) >= needed(s) {
+			r.active++
+			r.events = append(r.events, own...)
+		}
+	}
+	if len(s.Users) == 0 {
+		r.users = r.found
+	}
+	return r
+}
+
+// needed is how many different behaviours make a user active.
+func needed(s *Step) int {
+	switch s.Active {
+	case "all":
+		return len(s.Types)
+	case "any":
+		return 1
+	}
+	return atoi(strings.TrimPrefix(s.Active, "min:"))
+}

@@ -1,0 +1,213 @@
+package metamorphic_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"usertrail/internal/breakpoint"
+	"usertrail/internal/testkit"
+)
+
+// Programs are the two commands. They are built with -tags breakpoints and run as processes
+// that serve: see cmd/internal/command. A process takes one command line after the other, so
+// it costs no start, and it can be stopped and killed as any other.
+type programs struct {
+	bin     string
+	scratch string // for the directories of runs
+
+	mu   sync.Mutex
+	idle map[string][]*server
+	all  []*server
+}
+
+// built are the commands of this run of the tests.
+var built struct {
+	sync.Once
+	dir string // to be removed
+	bin string
+	err error
+}
+
+func newPrograms(t testing.TB) *programs {
+	t.Helper()
+	built.Do(func() {
+		if *commands != "" {
+			built.bin = *commands
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		if built.dir, built.err = os.MkdirTemp("", "metamorphic"); built.err != nil {
+			return
+		}
+		built.bin = built.dir
+		out, err := exec.CommandContext(ctx, "go", "build", "-tags", "breakpoints", "-ldflags=-w", "-o", built.dir+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	p := &programs{bin: built.bin, scratch: testkit.Scratch(t), idle: map[string][]*server{}}
+	t.Cleanup(p.end)
+	return p
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir) // it is in a directory for temporary files
+	}
+	os.Exit(status)
+}
+
+// A call and an answer are the lines that a process reads and writes.
+type call struct {
+	Dir   string            `json:"dir"`
+	Args  []string          `json:"args"`
+	Env   map[string]string `json:"env"`
+	Stdin string            `json:"stdin,omitempty"`
+}
+
+type answer struct {
+	Status int    `json:"status"`
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
+}
+
+// killed is the status of a command that was killed.
+const killed = -1
+
+// A server is a process that runs command lines.
+type server struct {
+	program string
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	out     *json.Decoder
+	stderr  bytes.Buffer
+}
+
+// take returns a process that runs nothing.
+func (p *programs) take(program string) (*server, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if list := p.idle[program]; len(list) > 0 {
+		p.idle[program] = list[:len(list)-1]
+		return list[len(list)-1], nil
+	}
+	s := &server{program: program, cmd: exec.Command(filepath.Join(p.bin, program))}
+	s.cmd.Env = append(clean(os.Environ()), "USERTRAIL_SERVE=yes", "GOMAXPROCS=2")
+	s.cmd.Stderr = &s.stderr
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	s.out = json.NewDecoder(out)
+	p.all = append(p.all, s)
+	return s, s.cmd.Start()
+}
+
+// clean leaves out of an environment what tells the programs where things are.
+func clean(env []string) []string {
+	var out []string
+	for _, v := range env {
+		if !strings.HasPrefix(v, "USERTRAIL_") && !strings.HasPrefix(v, "HADOOP_") {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (p *programs) giveBack(s *server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle[s.program] = append(p.idle[s.program], s)
+}
+
+// end ends all processes.
+func (p *programs) end() {
+	for _, s := range p.all {
+		s.kill()
+	}
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()         // its status is that of a killed process
+}
+
+// A running is a command that has not ended.
+type running struct {
+	p     *programs
+	s     *server
+	ended chan struct{}
+	got   answer
+	err   error
+}
+
+// start begins to run a command line.
+func (p *programs) start(program string, c call) (*running, error) {
+	s, err := p.take(program)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{p: p, s: s, ended: make(chan struct{})}
+	if err := json.NewEncoder(s.stdin).Encode(c); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", program, err, s.stderr.String())
+	}
+	go func() {
+		defer close(r.ended)
+		r.err = s.out.Decode(&r.got)
+	}()
+	return r, nil
+}
+
+// stops waits until the command stops at its step, and reports false if it ends before.
+func (r *running) stops() bool { return testkit.AwaitStop(r.s.cmd.Process.Pid, r.ended) }
+
+// wait returns what became of the command.
+func (r *running) wait() (answer, error) {
+	select {
+	case <-r.ended:
+	case <-time.After(10 * time.Minute):
+		_ = r.s.cmd.Process.Signal(syscall.SIGQUIT)
+		return answer{}, fmt.Errorf("%s has not ended after ten minutes\n%s", r.s.program, r.s.stderr.String())
+	}
+	if r.err != nil {
+		r.s.kill()
+		return answer{}, fmt.Errorf("%s ended in the middle: %w\n%s", r.s.program, r.err, r.s.stderr.String())
+	}
+	r.p.giveBack(r.s)
+	return r.got, nil
+}
+
+// kill kills the command where it stands.
+func (r *running) kill() {
+	r.s.kill()
+	<-r.ended
+}
+
+// goOn continues a command that stands still.
+func (r *running) goOn() error { return r.s.cmd.Process.Signal(syscall.SIGCONT) }
+
+// steps are those at which commands are stopped.
+var (
+	loadSteps    = []string{breakpoint.Begun, breakpoint.Read, breakpoint.Batch, breakpoint.Segment, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded}
+	extractSteps = []string{breakpoint.Begun, breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Published}
+)

@@ -1,0 +1,330 @@
+package metamorphic_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // a machine may not know the zones
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// A Sequence is a world and what happens in it, step by step. It is kept as JSON.
+type Sequence struct {
+	Note   string `json:"note,omitempty"`   // what the sequence shows
+	Defect string `json:"defect,omitempty"` // the name of the defect that it shows
+	Seed   uint64 `json:"seed"`             // that it was drawn from
+	Logs   string `json:"logs"`             // how the paths of delivered files look: see the constants
+	Format string `json:"format"`           // of delivered files: csv or jsonl
+	Store  string `json:"store"`            // where tables are: see the constants
+	Steps  []Step `json:"steps"`
+}
+
+// How the paths of delivered files look.
+const (
+	daily  = "daily"  // they tell date and behaviour
+	dated  = "dated"  // they tell the date; a column tells the behaviour
+	export = "export" // a column tells the behaviour, and the time the date
+)
+
+// Where tables are.
+const (
+	inFiles = "files" // in local directories
+	inHDFS  = "hdfs"  // in directories of a file system whose locks are leases
+	inHBase = "hbase" // in HBase, loaded by puts
+)
+
+// A Step is one thing that happens. Which fields matter depends on Do.
+type Step struct {
+	Do string `json:"do"`
+
+	File    string   `json:"file,omitempty"` // below logs
+	To      string   `json:"to,omitempty"`   // a file below logs; the second table
+	Columns []string `json:"columns,omitempty"`
+	Records []Record `json:"records,omitempty"`
+	Cut     int      `json:"cut,omitempty"`   // bytes
+	Lines   []int    `json:"lines,omitempty"` // of a quarantine file, from 0
+	Saved   bool     `json:"saved,omitempty"` // the copy of a quarantine file is meant
+
+	Job *Job `json:"job,omitempty"`
+
+	Table  string   `json:"table,omitempty"`
+	From   string   `json:"from,omitempty"`
+	Until  string   `json:"until,omitempty"`
+	Types  []string `json:"types,omitempty"`
+	Layout string   `json:"layout,omitempty"`
+	Flags  []string `json:"flags,omitempty"`
+	Order  []int    `json:"order,omitempty"` // of pieces, each by its number modulo how many there are
+
+	Users     []string `json:"users,omitempty"` // none are all
+	Active    string   `json:"active,omitempty"`
+	Format    string   `json:"format,omitempty"`
+	Out       string   `json:"out,omitempty"`
+	Overwrite bool     `json:"overwrite,omitempty"`
+
+	// The command stops at a step of package breakpoint. Then it is killed; or if During is
+	// there, that happens, and the command continues.
+	Stop   string `json:"stop,omitempty"`
+	During []Step `json:"during,omitempty"`
+	Stolen bool   `json:"stolen,omitempty"` // while it stands still its lock is lost, as a lease is
+}
+
+// A Record is one line of a delivered file as it was meant. Every file has all columns of
+// universe; a job takes some of them.
+type Record struct {
+	User   string            `json:"user"`
+	Micros int64             `json:"micros"`
+	Kind   string            `json:"kind"`
+	Values map[string]string `json:"values,omitempty"` // columns that are not null
+	Bad    string            `json:"bad,omitempty"`    // see the constants
+}
+
+// Why a record is bad.
+const (
+	badUser = "user" // it has none
+	badTime = "time" // it is no time
+	badType = "type" // its n1 is no number, which matters to a job that takes n1
+)
+
+// A Job is what the job file says, apart from the paths.
+type Job struct {
+	Kinds  []Kind `json:"kinds"`
+	MaxBad string `json:"max_bad"`
+	Zone   string `json:"zone"`
+	Layout string `json:"layout"` // of the first table
+	User   string `json:"user"`   // column of the user
+}
+
+// A Kind is a behaviour of a job.
+type Kind struct {
+	Name   string   `json:"name"`
+	Fields []string `json:"fields"` // of universe
+}
+
+// universe are the columns that a field may take, with their types. A field is called as its
+// column.
+var universe = map[string]string{"s1": "string", "s2": "string", "n1": "int64", "n2": "int64", "d1": "double", "b1": "bool"}
+
+// kindIDs are all behaviours. Some names begin other names.
+var kindIDs = map[string]int{"play": 1, "playlist": 7, "order": 300, "login": 65535}
+
+var (
+	allKinds  = slices.Sorted(maps.Keys(kindIDs))
+	allFields = slices.Sorted(maps.Keys(universe))
+)
+
+// Columns of every file beside those of universe. second is a column of users, too: a job may
+// have taken the wrong one.
+const (
+	userColumn   = "who"
+	secondColumn = "device"
+	timeColumn   = "at"
+	kindColumn   = "event"
+)
+
+// takes reports whether the behaviour has a field.
+func (k *Kind) takes(field string) bool { return slices.Contains(k.Fields, field) }
+
+// kind returns the behaviour of a name, nil if the job does not have it.
+func (j *Job) kind(name string) *Kind {
+	for i := range j.Kinds {
+		if j.Kinds[i].Name == name {
+			return &j.Kinds[i]
+		}
+	}
+	return nil
+}
+
+// names are those of the job's behaviours.
+func (j *Job) names() []string {
+	var out []string
+	for _, k := range j.Kinds {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+// yaml is the job file.
+func (j *Job) yaml(q *Sequence, table, layout string) string {
+	var b strings.Builder
+	paths := map[string]string{daily: "{date}/{behaviour}.*", dated: "{date}/events.*", export: "export.*"}
+	fmt.Fprintf(&b, "logs:\n  path: logs/%s\n  format: %s\n  zone: %s\n  max_bad: %s\n", paths[q.Logs], q.Format, j.Zone, j.MaxBad)
+	if q.Logs != daily {
+		fmt.Fprintf(&b, "  behaviour: %s\n", kindColumn)
+	}
+	fmt.Fprintf(&b, "table: %s\nlayout: %s\nuser: %s\ntime: %s\nbehaviours:\n", table, layout, j.User, timeColumn)
+	for _, k := range j.Kinds {
+		fmt.Fprintf(&b, "  %s:\n    id: %d\n", k.Name, kindIDs[k.Name])
+		if len(k.Fields) > 0 {
+			b.WriteString("    fields:\n")
+		}
+		for _, f := range k.Fields {
+			fmt.Fprintf(&b, "      %s: %s\n", f, universe[f])
+		}
+	}
+	return b.String()
+}
+
+// text is a delivered file before it is compressed.
+func (q *Sequence) text(columns []string, records []Record) string {
+	var b strings.Builder
+	if q.Format == "csv" {
+		b.WriteString(strings.Join(columns, ",") + "\n")
+	}
+	for i := range records {
+		b.WriteString(q.line(columns, &records[i]) + "\n")
+	}
+	return b.String()
+}
+
+// line is a record as it is delivered, without the end of its line.
+func (q *Sequence) line(columns []string, r *Record) string {
+	if q.Format == "csv" {
+		var out []string
+		for _, c := range columns {
+			out = append(out, quoted(r.column(c)))
+		}
+		return strings.Join(out, ",")
+	}
+	var out []string
+	for _, c := range columns {
+		if text := r.column(c); text != "" {
+			out = append(out, string(marshal(c))+":"+jsonValue(c, text))
+		}
+	}
+	return "{" + strings.Join(out, ",") + "}"
+}
+
+func jsonValue(column, text string) string {
+	if t := universe[column]; t != "" && t != "string" && text != notNumber {
+		return text
+	}
+	return string(marshal(text))
+}
+
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // strings and plain structs
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+func quoted(text string) string {
+	if strings.ContainsAny(text, ",\"\r\n") || strings.HasPrefix(text, " ") || strings.HasSuffix(text, " ") {
+		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return text
+}
+
+// written is the zone in which times are written.
+const written = "Asia/Kathmandu"
+
+// What stands where a record is bad.
+const (
+	notTime   = "never"
+	notNumber = "many"
+)
+
+// column is what a record has in a column; empty is null.
+func (r *Record) column(name string) string {
+	switch {
+	case name == userColumn && r.Bad == badUser || name == secondColumn && r.Bad == badUser:
+		return ""
+	case name == userColumn:
+		return r.User
+	case name == secondColumn:
+		return second(r.User)
+	case name == timeColumn && r.Bad == badTime:
+		return notTime
+	case name == timeColumn:
+		return r.when(written).Format("2006-01-02 15:04:05.999999Z07:00") // the same in every job's zone
+	case name == kindColumn:
+		return r.Kind
+	case name == "n1" && r.Bad == badType:
+		return notNumber
+	}
+	return r.Values[name]
+}
+
+// second is what the second column of users has.
+func second(user string) string {
+	if user[0] >= '0' && user[0] <= '9' && len(user) < 6 {
+		return "7" + user
+	}
+	return "d" + user
+}
+
+// user is the user of a record by a job.
+func (r *Record) user(j *Job) string {
+	if j.User == secondColumn {
+		return second(r.User)
+	}
+	return r.User
+}
+
+func (r *Record) when(zone string) time.Time {
+	loc, err := time.LoadLocation(zone)
+	if err != nil {
+		panic(err) // the zones are linked in
+	}
+	return time.UnixMicro(r.Micros).In(loc)
+}
+
+// date is the day that a record counts for.
+func (r *Record) date(zone string) string { return r.when(zone).Format(time.DateOnly) }
+
+// compressed is a delivered file as it is on disk.
+func compressed(name, text string) []byte {
+	if !strings.HasSuffix(name, ".gz") {
+		return []byte(text)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// dateOf returns the date in a path, empty for none.
+func dateOf(path string) string {
+	date, _, found := strings.Cut(path, "/")
+	if !found {
+		return ""
+	}
+	return date
+}
+
+// kindOf returns the behaviour in a path, empty for none.
+func kindOf(path string) string {
+	_, name, _ := strings.Cut(path, "/")
+	name, _, _ = strings.Cut(name, ".")
+	if _, ok := kindIDs[name]; !ok {
+		return ""
+	}
+	return name
+}
+
+// apart is how many days there are between two dates.
+func apart(a, b string) int {
+	d := day(a).Sub(day(b)) / (24 * time.Hour)
+	return max(int(d), -int(d))
+}
+
+func day(date string) time.Time {
+	t, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		panic(err) // made up here
+	}
+	return t
+}

@@ -1,0 +1,129 @@
+package metamorphic_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// play does all steps of a sequence in a new directory. It returns the number of the step
+// that fails, why, and the script so far.
+func play(t testing.TB, p *programs, q *Sequence) (step int, why error, text string) {
+	x := newRun(t, p, q)
+	defer x.end(t)
+	for i := range q.Steps {
+		x.script.line("\n# %s", q.Steps[i].Do)
+		if why = x.step(&q.Steps[i]); why != nil {
+			x.script.line("# wrong: %s", strings.ReplaceAll(why.Error(), "\n", "\n# "))
+			return i + 1, why, prologue + x.script.String()
+		}
+	}
+	return 0, nil, prologue + x.script.String()
+}
+
+// attempts bounds how often a sequence is tried while it is shrunk.
+const attempts = 300
+
+// A shrinker makes a sequence that fails small.
+type shrinker struct {
+	t    testing.TB
+	p    *programs
+	best *Sequence
+	why  error
+	text string
+	kind string // of failure: a smaller sequence fails in the same way
+	left int
+}
+
+// shrink returns a part of a sequence that fails in the same way, why, and its script.
+func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, error, string) {
+	s := &shrinker{t: t, p: p, best: q, why: why, kind: failureKind(why), left: attempts}
+	if !s.try(*q) {
+		return q, fmt.Errorf("%w\n(another run of the same steps did not fail so)", why), ""
+	}
+	for before := -1; before != s.size() && s.left > 0; {
+		before = s.size()
+		s.dropSteps()
+		s.dropRecords()
+		s.simplify()
+	}
+	return s.best, s.why, s.text
+}
+
+// failureKind is what a failure says, without what is different in smaller sequences.
+func failureKind(why error) string {
+	line, _, _ := strings.Cut(why.Error(), "\n")
+	return strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r >= '0' && r <= '9' || r == ' ' }), " ")
+}
+
+func (s *shrinker) size() int {
+	n := 0
+	for i := range s.best.Steps {
+		n += 1 + len(s.best.Steps[i].Records)
+	}
+	return n
+}
+
+// try plays a sequence, and takes it if it fails in the same way.
+func (s *shrinker) try(q Sequence) bool {
+	if s.left--; s.left < 0 {
+		return false
+	}
+	n, why, text := play(s.t, s.p, &q)
+	if why == nil || failureKind(why) != s.kind {
+		return false
+	}
+	q.Steps = q.Steps[:n]
+	s.best, s.why, s.text = &q, why, text
+	return true
+}
+
+// with returns the best sequence with other steps.
+func (s *shrinker) with(steps []Step) Sequence {
+	q := *s.best
+	q.Steps = steps
+	return q
+}
+
+// dropSteps leaves out steps, many at once first.
+func (s *shrinker) dropSteps() {
+	for n := len(s.best.Steps) / 2; n > 0; n /= 2 {
+		for i := len(s.best.Steps) - n; i >= 0; i -= n {
+			s.try(s.with(slices.Concat(s.best.Steps[:i], s.best.Steps[min(i+n, len(s.best.Steps)):])))
+			i = min(i, len(s.best.Steps))
+		}
+	}
+}
+
+// dropRecords leaves out records of delivered files.
+func (s *shrinker) dropRecords() {
+	for i := 0; i < len(s.best.Steps); i++ {
+		for r := len(s.best.Steps[i].Records) - 1; r >= 0 && i < len(s.best.Steps) && r < len(s.best.Steps[i].Records); r-- {
+			steps := slices.Clone(s.best.Steps)
+			steps[i].Records = slices.Delete(slices.Clone(steps[i].Records), r, r+1)
+			s.try(s.with(steps))
+		}
+	}
+}
+
+// simplify takes flags, stops, types and users away.
+func (s *shrinker) simplify() {
+	for i := 0; i < len(s.best.Steps); i++ {
+		for _, simpler := range []func(*Step) bool{
+			func(st *Step) bool { had := st.Flags != nil && st.Do != "pieces"; st.Flags = nil; return had },
+			func(st *Step) bool { had := st.Stop != ""; st.Stop, st.During = "", nil; return had },
+			func(st *Step) bool { had := st.Types != nil && st.Do == "load"; st.Types = nil; return had },
+			func(st *Step) bool { had := st.Users != nil; st.Users = nil; return had },
+			func(st *Step) bool { had := len(st.Lines) > 1; st.Lines = st.Lines[:min(1, len(st.Lines))]; return had },
+		} {
+			if i >= len(s.best.Steps) {
+				return
+			}
+			steps := slices.Clone(s.best.Steps)
+			if simpler(&steps[i]) {
+				s.try(s.with(steps))
+			}
+		}
+	}
+}

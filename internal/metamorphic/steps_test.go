@@ -1,0 +1,583 @@
+package metamorphic_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"usertrail/internal/breakpoint"
+)
+
+// address is what a table is called on a command line.
+func (x *run) address(name string) string {
+	if x.Store == inHDFS {
+		return "hdfs://lab/" + name
+	}
+	return name
+}
+
+// quiet are the flags of every load. Memory is as little as there may be.
+var quiet = []string{"--quiet", "--memory", "64MiB"}
+
+func (x *run) load(s *Step) error {
+	if err := x.jobFile(s); err != nil {
+		return err
+	}
+	o := x.model.load(s)
+	if x.held[s.Table] {
+		o = outcome{statuses: []int{75}}
+	}
+	defer x.holding(s.Table, o, s, breakpoint.Loaded)()
+	got, err := x.command(s, "bulkload", "", slices.Concat(dates(s), quiet, s.Flags)...)
+	if err != nil {
+		return err
+	}
+	return x.apply(s, o, got, breakpoint.Loaded)
+}
+
+// steal stops a load at a step at which it holds the table's lock, and gives the lock to a
+// second load. When that has opened the table, the first continues, and then the second.
+// Whatever each of them reports as done must be in the table.
+func (x *run) steal(s *Step) error {
+	if x.Store != inHDFS || len(s.During) != 1 || x.held[s.Table] {
+		return nil // the sequence was shrunk
+	}
+	if err := x.jobFile(s); err != nil {
+		return err
+	}
+	late := &s.During[0]
+	first, err := x.start(s, "bulkload", "", slices.Concat(dates(s), quiet))
+	if err != nil {
+		return err
+	}
+	if first.stops() {
+		x.script.line("first=$pid; : > %s # the lease is over", word(s.Table+"/lock"))
+		if err := os.WriteFile(x.path(s.Table+"/lock"), nil, 0o644); err != nil {
+			return err
+		}
+	}
+	second, err := x.start(late, "bulkload", "", slices.Concat(dates(late), quiet))
+	if err != nil {
+		return err
+	}
+	second.stops()
+	var did []said
+	for _, r := range []*running{first, second} {
+		x.script.line("kill -CONT $first; wait $first; thaw")
+		var end said
+		if err := r.goOn(); err != nil {
+			return err
+		}
+		if end.answer, err = r.wait(); err != nil {
+			return err
+		}
+		if err := x.heard(&end, "bulkload", []string{""}); err != nil {
+			return err
+		}
+		did = append(did, end)
+	}
+	x.maimed = true // what has lost its lock cannot clear up
+	return x.settle(s, late, did[0], did[1])
+}
+
+// settle finds out what two loads have made of a table, of which one may have lost its lock.
+func (x *run) settle(a, b *Step, didA, didB said) error {
+	before := x.tables[a.Table]
+	var first error
+	for _, order := range [][]*Step{{a, b}, {b, a}, {a}, {b}, {}} {
+		x.tables[a.Table] = before
+		if !x.explains(order, a, didA) || !x.explains(order, b, didB) {
+			continue
+		}
+		for _, s := range order {
+			if o := x.model.load(s); o.next != nil {
+				x.tables[a.Table] = o.next
+			}
+		}
+		err := x.compareTable(a.Table)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return fmt.Errorf("a load has lost its lock; the two ended with %d and %d: %w", didA.Status, didB.Status, first)
+}
+
+// explains reports whether a load may have ended as it did if those in order are in the table.
+func (x *run) explains(order []*Step, s *Step, did said) bool {
+	return slices.Contains(order, s) || did.Status != 0 && did.Status != 65 || did.number("loaded") == 0
+}
+
+// holding notes down that a table's lock is held, for what happens while a command stands
+// still. If the command stops after its work is done, what happens then sees the outcome.
+func (x *run) holding(name string, o outcome, s *Step, loaded string) func() {
+	if s.During == nil {
+		return func() {}
+	}
+	x.held[name] = true
+	x.stood = func() {
+		if o.next != nil && strings.HasPrefix(s.Stop, loaded+":") {
+			x.tables[name] = o.next
+		}
+	}
+	return func() {
+		delete(x.held, name)
+		x.stood = nil
+	}
+}
+
+func dates(s *Step) []string {
+	out := []string{"--from", s.From, "--to", s.Until}
+	if len(s.Types) > 0 {
+		out = append(out, "--types", strings.Join(s.Types, ","))
+	}
+	return out
+}
+
+// pieces does a load in pieces: the plan, the pieces in some order, some of them twice, and
+// the commit.
+func (x *run) pieces(s *Step) error {
+	if err := x.jobFile(s); err != nil {
+		return err
+	}
+	o := x.model.load(s)
+	plan := slices.Clone(o.statuses)
+	if o.next != nil {
+		plan = []int{0}
+	}
+	now := *s
+	now.Stop = ""
+	x.shown = words("bulkload", slices.Concat([]string{"plan"}, dates(s), quiet[:1], s.Flags)) + " > pieces"
+	got, err := x.command(&now, "bulkload", "", slices.Concat([]string{"plan"}, dates(s), quiet[:1], s.Flags)...)
+	if err != nil {
+		return err
+	}
+	if err := got.want(plan); err != nil || o.next == nil {
+		return wrapped("plan", err)
+	}
+	lines := slices.Collect(strings.Lines(got.Stdout))
+	for _, n := range append(slices.Clone(s.Order), upTo(len(lines))...) {
+		x.shown = fmt.Sprintf("sed -n %dp pieces | %s", n%len(lines)+1, words("bulkload", append([]string{"run-piece"}, quiet...)))
+		done, err := x.command(&now, "bulkload", lines[n%len(lines)], append([]string{"run-piece"}, quiet...)...)
+		if err != nil {
+			return err
+		}
+		if err := done.want([]int{0}); err != nil {
+			return fmt.Errorf("run-piece: %w", err)
+		}
+	}
+	x.shown = words("bulkload", []string{"commit", "--quiet", "--pieces", "pieces"})
+	if got, err = x.command(s, "bulkload", got.Stdout, "commit", "--quiet"); err != nil {
+		return err
+	}
+	return x.apply(s, o, got, breakpoint.Loaded)
+}
+
+func wrapped(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+func upTo(n int) []int {
+	var out []int
+	for i := range n {
+		out = append(out, i)
+	}
+	return out
+}
+
+// A quarantineLine is a line of a quarantine file.
+type quarantineLine struct {
+	Path string `json:"path"`
+	Raw  string `json:"raw"`
+}
+
+// again is what the names of the quarantine files of replays end in.
+const again = ".replay"
+
+// quarantineFiles are the names of a table's quarantine files, by the delivered file's path.
+// What a replay left has again behind the path.
+func (x *run) quarantineFiles(name string) (map[string]string, error) {
+	out := map[string]string{}
+	list, err := os.ReadDir(x.path(name + "/quarantine"))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		file := name + "/quarantine/" + f.Name()
+		b, err := os.ReadFile(x.path(file))
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(f.Name(), ".") && x.maimed {
+			continue // it is not there yet
+		}
+		lines, err := readLines[quarantineLine](b)
+		if err != nil {
+			return nil, err
+		}
+		if len(lines) == 0 {
+			return nil, fmt.Errorf("%s is empty", file)
+		}
+		path := lines[0].Path
+		if strings.Contains(f.Name(), again+".") {
+			path += again
+		}
+		if out[path] != "" {
+			return nil, fmt.Errorf("%s and %s are both of %s", out[path], file, path)
+		}
+		out[path] = file
+	}
+	return out, nil
+}
+
+// quarantines are the bad records of a table's quarantine files.
+func (x *run) quarantines(name string) (map[string][]string, error) {
+	files, err := x.quarantineFiles(name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for path, file := range files {
+		b, err := os.ReadFile(x.path(file))
+		if err != nil {
+			return nil, err
+		}
+		lines, err := readLines[quarantineLine](b)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lines {
+			out[path] = append(out[path], l.Raw)
+		}
+	}
+	return out, nil
+}
+
+// believe takes over what is in a quarantine file of which the model does not know.
+func (x *run) believe(name, path string) error {
+	got, err := x.quarantines(name)
+	if err != nil {
+		return err
+	}
+	t := x.ground(name)
+	delete(t.bad, path)
+	for _, raw := range got[path] {
+		t.bad[path] = append(t.bad[path], badLine{path: path, index: -1, raw: raw})
+	}
+	x.tables[name] = t
+	return nil
+}
+
+// seen takes over which quarantine files a command had written when it was killed.
+func (x *run) seen(name string, before map[string][]badLine, next *table) error {
+	if next == nil {
+		return nil
+	}
+	got, err := x.quarantines(name)
+	if err != nil {
+		return err
+	}
+	t := x.ground(name)
+	for path, lines := range next.bad {
+		if slices.Equal(got[path], raws(lines)) {
+			t.bad[path] = lines
+		}
+	}
+	for path := range before {
+		if next.bad[path] == nil && got[path] == nil {
+			delete(t.bad, path)
+		}
+	}
+	x.tables[name] = t
+	return nil
+}
+
+func raws(lines []badLine) []string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, l.raw)
+	}
+	return out
+}
+
+// savedName is where the copy of a quarantine file is.
+func savedName(path string) string { return "saved/" + strings.ReplaceAll(path, "/", "-") + "l" }
+
+// save copies a quarantine file, as one does who wants to correct it later.
+func (x *run) save(s *Step) error {
+	files, err := x.quarantineFiles(s.Table)
+	if err != nil || files[s.File] == "" || x.tables[s.Table] == nil || x.tables[s.Table].bad[s.File] == nil {
+		return err
+	}
+	b, err := os.ReadFile(x.path(files[s.File]))
+	if err != nil {
+		return err
+	}
+	x.saved[s.File] = x.tables[s.Table].bad[s.File]
+	to := savedName(s.File)
+	x.tree[to] = digest(b)
+	x.script.line("mkdir -p saved && cp %s %s", word(files[s.File]), word(to))
+	if err := os.MkdirAll(x.path("saved"), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(x.path(to), b, 0o644)
+}
+
+// correct corrects lines of a quarantine file, or of its copy.
+func (x *run) correct(s *Step) error {
+	lines := slices.Clone(x.quarantined(s))
+	if len(lines) == 0 || x.files[s.File] == nil {
+		return nil
+	}
+	name := savedName(s.File)
+	if !s.Saved {
+		files, err := x.quarantineFiles(s.Table)
+		if err != nil {
+			return err
+		}
+		name = files[s.File]
+	}
+	b, err := os.ReadFile(x.path(name))
+	if err != nil {
+		return err
+	}
+	objects, err := readLines[map[string]json.RawMessage](b)
+	if err != nil || len(objects) != len(lines) {
+		return fmt.Errorf("%s has %d lines, want %d: %w", name, len(objects), len(lines), err)
+	}
+	for _, n := range s.Lines {
+		l := &lines[n%len(lines)]
+		l.rec = corrected(l.rec, s.File)
+		l.raw = x.line(x.files[s.File].columns, &l.rec)
+		objects[n%len(lines)]["raw"] = marshal(l.raw)
+	}
+	var text strings.Builder
+	for _, o := range objects {
+		text.Write(append(marshal(o), '\n'))
+	}
+	if s.Saved {
+		x.saved[s.File] = lines
+		return x.write(name, []byte(text.String()))
+	}
+	t := x.ground(s.Table)
+	t.bad[s.File] = lines
+	x.tables[s.Table] = t
+	x.script.write(name, []byte(text.String()))
+	return os.WriteFile(x.path(name), []byte(text.String()), 0o644)
+}
+
+// corrected is a bad record of a file as it was meant.
+func corrected(r Record, path string) Record {
+	r.Bad = ""
+	if d := dateOf(path); d != "" && apart(r.date(written), d) > 0 {
+		r.Micros = day(d).UnixMicro() + 43_200_000_000
+	}
+	return r
+}
+
+func (x *run) replayFile(s *Step) error {
+	if err := x.jobFile(s); err != nil {
+		return err
+	}
+	name := savedName(s.File)
+	if !s.Saved {
+		files, err := x.quarantineFiles(s.Table)
+		if err != nil {
+			return err
+		}
+		if name = files[s.File]; name == "" {
+			name = "nowhere.jsonl"
+		}
+	}
+	o := x.model.replay(s)
+	if x.held[s.Table] && o.next != nil {
+		o = outcome{statuses: []int{75}}
+	}
+	defer x.holding(s.Table, o, s, breakpoint.Loaded)()
+	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"replay", name}, quiet)...)
+	if err != nil {
+		return err
+	}
+	return x.apply(s, o, got, breakpoint.Loaded)
+}
+
+func (x *run) compact(s *Step) error {
+	statuses := []int{0, 99}
+	if x.table(s.Table) == nil {
+		statuses = []int{66}
+	}
+	if x.held[s.Table] {
+		statuses = []int{75}
+	}
+	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"compact", "--table", x.address(s.Table)}, quiet, s.Flags)...)
+	if err != nil {
+		return err
+	}
+	return x.apply(s, outcome{statuses: statuses}, got, "")
+}
+
+func (x *run) dropDays(s *Step) error {
+	o := x.model.drop(s)
+	if x.held[s.Table] {
+		o = outcome{statuses: []int{75}}
+	}
+	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"drop", "--table", x.address(s.Table), "--before", s.From}, quiet, s.Flags)...)
+	if err != nil {
+		return err
+	}
+	return x.apply(s, o, got, "")
+}
+
+// convert makes the second table of the first.
+func (x *run) convert(s *Step) error {
+	t, to := x.table(firstTable), x.ground(secondTable)
+	o := outcome{statuses: []int{0}}
+	switch {
+	case t == nil:
+		o.statuses = []int{66}
+	case to.there:
+		o.statuses = []int{64, 73}
+	case s.To != secondTable || t.layout == s.Layout:
+		o.statuses = []int{64}
+	case strings.HasPrefix(s.Layout, "fixed") && slices.ContainsFunc(t.events, func(e event) bool { return strings.Trim(e.user, "0123456789") != "" || len(e.user) > 6 }):
+		o.statuses = []int{64}
+	default:
+		o.next = t.clone()
+		o.next.layout = s.Layout
+		x.ids[secondTable] = maps.Clone(x.ids[firstTable])
+	}
+	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"convert", "--table", x.address(firstTable), "--to", s.Layout, "--out", x.address(s.To)}, quiet, s.Flags)...)
+	if err != nil {
+		return err
+	}
+	second := *s
+	second.Table = secondTable
+	return x.apply(&second, o, got, "")
+}
+
+// extract asks for some trails.
+func (x *run) extract(s *Step) error {
+	args := slices.Concat([]string{"--table", x.address(s.Table), "--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags)
+	users := "all"
+	if len(s.Users) > 0 {
+		users = "lists/asked.txt"
+		if err := x.write(users, []byte(strings.Join(s.Users, "\n")+"\n")); err != nil {
+			return err
+		}
+	}
+	args = append(args, "--users", users)
+	if s.Overwrite {
+		args = append(args, "--overwrite")
+	}
+	var want result
+	refusals := x.refused(s)
+	if t := x.table(s.Table); t != nil {
+		want = t.extract(s)
+	}
+	got, err := x.command(s, "extract", "", args...)
+	switch {
+	case err != nil:
+		return err
+	case got.Status == killed:
+		x.outs[s.Out] = x.outs[s.Out] || strings.HasPrefix(s.Stop, breakpoint.Published+":")
+		return nil
+	case got.Status == 64 && slices.Equal(s.Flags, []string{"--plan", "get"}): // not every layout can
+		return nil
+	case len(refusals) > 0:
+		return wrapped("extract --out "+s.Out, got.want(refusals))
+	case s.Out == emptyDir && !s.Overwrite && got.Status == 73:
+		return nil
+	}
+	if err := got.want([]int{0}); err != nil {
+		return fmt.Errorf("extract --out %s: %w", s.Out, err)
+	}
+	x.outs[s.Out] = true
+	return x.compareResult(s, got, want)
+}
+
+// emptyDir is a directory in which nothing is.
+const emptyDir = "empty"
+
+// refused are the statuses with which an extract may end that is not to be done, none if it
+// is to be done.
+func (x *run) refused(s *Step) []int {
+	var out []int
+	t := x.table(s.Table)
+	if t == nil {
+		return []int{64, 66, 73}
+	}
+	for _, k := range s.Types {
+		if !slices.Contains(t.names(), k) {
+			out = append(out, 64)
+		}
+	}
+	for _, name := range []string{firstTable, secondTable} {
+		if s.Table == name && (inside(s.Out, name) || inside(name, s.Out)) {
+			return append(out, 64)
+		}
+		if x.tables[name] != nil && (inside(s.Out, name) || inside(name, s.Out)) {
+			out = append(out, 64, 73)
+		}
+	}
+	for name := range x.tree {
+		if inside(name, s.Out) || inside(s.Out, name) {
+			out = append(out, 64, 73)
+		}
+	}
+	for name := range x.outs {
+		if x.outs[name] && name != s.Out && inside(name, s.Out) {
+			out = append(out, 73)
+		}
+	}
+	if x.outs[s.Out] && !s.Overwrite {
+		out = append(out, 73)
+	}
+	return out
+}
+
+// inside reports whether a is b, or is below it.
+func inside(a, b string) bool { return b == "." || a == b || strings.HasPrefix(a, b+"/") }
+
+// compareResult compares what an extract said and wrote with what it must find.
+func (x *run) compareResult(s *Step, got said, want result) error {
+	for field, n := range map[string]int{"users": want.users, "found": want.found, "active": want.active, "events": len(want.events)} {
+		if got.number(field) != n {
+			return fmt.Errorf("extract: %s is %d, want %d", field, got.number(field), n)
+		}
+	}
+	if s.Format == "arrow" || slices.Contains(s.Flags, "--partition-by") {
+		return nil
+	}
+	rows, err := rowsIn(x.path(s.Out), s.Format)
+	if err != nil {
+		return err
+	}
+	if err := sameEvents(rows, want.events); err != nil {
+		return fmt.Errorf("extract --out %s: %w", s.Out, err)
+	}
+	return inTrails(rows)
+}
+
+// compareOuts checks that results are whole.
+func (x *run) compareOuts() error {
+	for name, there := range x.outs {
+		if _, err := os.Stat(filepath.Join(x.path(name), "_SUCCESS")); there && err != nil {
+			return fmt.Errorf("the result %s is not whole: %w", name, err)
+		}
+	}
+	return nil
+}
