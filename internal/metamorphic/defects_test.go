@@ -26,6 +26,7 @@ var knownDefects = []defect{
 	{staleRecords, "the quarantine file of a version that was refused stays, and its records are loaded again"},
 	{movedParts, "all records of a file count as duplicates although only some of them were loaded under its earlier name"},
 	{lostLock, "of two loads, of which the first lost its lock, both report success and one is lost"},
+	{otherJobsPuts, "what a killed load by puts has put stays if another job loads the files again"},
 }
 
 // knows reports whether a defect is known, so that what shows it is left out.

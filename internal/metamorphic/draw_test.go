@@ -20,7 +20,7 @@ type drawer struct {
 // draw begins a sequence.
 func draw(seed uint64) (*Sequence, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 3))
-	store := []string{inFiles, inFiles, inHDFS}[seed%3]
+	store := []string{inFiles, inFiles, inHDFS, inFiles, inHBase}[seed%5]
 	return &Sequence{Seed: seed, Logs: one(r, daily, dated, export), Format: one(r, "csv", "csv", "jsonl"), Store: store}, r
 }
 
@@ -55,7 +55,7 @@ func newDrawer(r *rand.Rand, m *model) *drawer {
 // job draws the first job.
 func (d *drawer) job() Step {
 	j := Job{MaxBad: one(d.r, "50%", "100%", "10%", "1"), Zone: one(d.r, "UTC", "Asia/Shanghai"), Layout: one(d.r, layouts...), User: userColumn}
-	if d.users[0] != numbers[0] && j.Layout == "fixed" {
+	if d.users[0] != numbers[0] && j.Layout == "fixed" || d.m.Store == inHBase {
 		j.Layout = "reversed"
 	}
 	for _, k := range some(d.r, allKinds, 2+d.r.IntN(3)) {
@@ -75,18 +75,56 @@ func (d *drawer) step() Step {
 			return Step{Do: "rename", File: path, To: d.named(path)}
 		}
 	}
-	n := d.r.IntN(100)
+	n, hbase := d.r.IntN(100), 0
+	if d.m.Store == inHBase {
+		hbase = 100
+	}
 	for _, c := range []struct {
 		weight int
 		draw   func() Step
 	}{
-		{20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {19, d.load}, {5, d.steal}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {2, d.drop}, {2, d.convert},
+		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {2, d.drop}, {2, d.convert},
 	} {
 		if n -= c.weight; n < 0 {
 			return c.draw()
 		}
 	}
 	return d.extract()
+}
+
+// puts draws a step of a table in HBase.
+func (d *drawer) puts() Step {
+	n := d.r.IntN(20)
+	if d.m.half != nil { // the next load finishes what was begun
+		n = one(d.r, 5, 7, 8, 8)
+	}
+	switch {
+	case n < 5:
+		return d.deliver()
+	case n < 8:
+		s := d.grow()
+		if n == 7 {
+			s.Job.User, s.Job.Kinds = one(d.r, userColumn, secondColumn), d.m.job.Kinds
+		}
+		s.Job.MaxBad = "100%"
+		return s
+	case n < 17:
+		s := Step{Do: "load", Table: firstTable}
+		d.span(&s)
+		if d.m.half != nil {
+			s.From, s.Until = days[0], days[len(days)-1]
+		}
+		if d.m.load(&s).next == nil && d.m.half == nil {
+			return d.deliver()
+		}
+		if d.r.IntN(3) == 0 && !knows(otherJobsPuts) {
+			s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))
+		}
+		return s
+	}
+	s := d.extract()
+	s.Stop, s.During, s.Flags, s.Table = "", nil, nil, firstTable
+	return s
 }
 
 func (d *drawer) deliver() Step {
@@ -241,7 +279,7 @@ func (d *drawer) grow() Step {
 	if t := d.m.table(firstTable); t != nil && d.r.IntN(20) > 0 {
 		j.Zone, j.Layout = t.zone, t.layout
 	}
-	if d.users[0] != numbers[0] && j.Layout == "fixed" {
+	if d.users[0] != numbers[0] && j.Layout == "fixed" || d.m.Store == inHBase {
 		j.Layout = "reversed"
 	}
 	return Step{Do: "job", Job: &j}
@@ -303,7 +341,10 @@ func (d *drawer) steal() Step {
 	}
 	s.Flags, s.Layout, s.During = nil, "", nil
 	second := s
-	s.Do, s.Stop = "steal", fmt.Sprintf("%s:%d", one(d.r, "rename", "rename", "rename", "commit", "ledger"), 1+d.r.IntN(6))
+	s.Do, s.Stop = "steal", fmt.Sprintf("%s:%d", one(d.r, "rename", "rename", "rename", "rename", "ledger"), 1+d.r.IntN(6))
+	if strings.HasPrefix(s.Stop, "ledger") {
+		s.Stop = "ledger:1"
+	}
 	d.span(&second)
 	second.Stop, second.During = "opened:1", nil
 	s.During = []Step{second}

@@ -17,6 +17,9 @@ type model struct {
 	tables map[string]*table
 	saved  map[string][]badLine // copies of quarantine files, by the delivered file's path
 	outs   map[string]bool      // results of extracts that are there
+
+	half    *table // what the table would be if the load by puts that was killed had put everything
+	halfJob Job    // of that load
 }
 
 // delivered is a file below logs.
@@ -389,10 +392,13 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 		c.loaded++
 		t.events = append(t.events, m.job.event(r))
 	}
+	known := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.bytes == f.bytes })
 	t.entries = append(t.entries, e)
-	delete(t.bad, path)
-	if len(bad) > 0 {
+	switch {
+	case len(bad) > 0:
 		t.bad[path] = bad
+	case !known: // else an earlier load found bad records in the same bytes
+		delete(t.bad, path)
 	}
 	return c
 }

@@ -25,10 +25,22 @@ import (
 type programs struct {
 	bin     string
 	scratch string // for the directories of runs
+	t       testing.TB
 
 	mu   sync.Mutex
 	idle map[string][]*server
 	all  []*server
+	lab  *lab
+}
+
+// hbase is an HBase in memory, which the first sequence that needs it starts.
+func (p *programs) hbase() *lab {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lab == nil {
+		p.lab = newLab(p.t)
+	}
+	return p.lab
 }
 
 // built are the commands of this run of the tests.
@@ -60,7 +72,7 @@ func newPrograms(t testing.TB) *programs {
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	p := &programs{bin: built.bin, scratch: testkit.Scratch(t), idle: map[string][]*server{}}
+	p := &programs{bin: built.bin, scratch: testkit.Scratch(t), t: t, idle: map[string][]*server{}}
 	t.Cleanup(p.end)
 	return p
 }
@@ -208,6 +220,7 @@ func (r *running) goOn() error { return r.s.cmd.Process.Signal(syscall.SIGCONT) 
 
 // steps are those at which commands are stopped.
 var (
+	putSteps     = []string{breakpoint.Read, breakpoint.Batch, breakpoint.Put, breakpoint.Put, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded}
 	loadSteps    = []string{breakpoint.Begun, breakpoint.Read, breakpoint.Batch, breakpoint.Segment, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded}
 	extractSteps = []string{breakpoint.Begun, breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Published}
 )

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -22,6 +23,15 @@ func (x *run) address(name string) string {
 	return name
 }
 
+// tableFlags say on a command line which table is meant. Where the catalog of one in HBase is
+// the job file tells.
+func (x *run) tableFlags(name string) []string {
+	if x.Store == inHBase {
+		return []string{"--job", "usertrail.yaml"}
+	}
+	return []string{"--table", x.address(name)}
+}
+
 // quiet are the flags of every load. Memory is as little as there may be.
 var quiet = []string{"--quiet", "--memory", "64MiB"}
 
@@ -34,11 +44,46 @@ func (x *run) load(s *Step) error {
 		o = outcome{statuses: []int{75}}
 	}
 	defer x.holding(s.Table, o, s, breakpoint.Loaded)()
-	got, err := x.command(s, "bulkload", "", slices.Concat(dates(s), quiet, s.Flags)...)
+	flags := s.Flags
+	if x.Store == inHBase {
+		flags = append([]string{"--mode", "put"}, flags...)
+		x.begun(s, &o)
+	}
+	got, err := x.command(s, "bulkload", "", slices.Concat(dates(s), quiet, flags)...)
 	if err != nil {
 		return err
 	}
+	if x.Store == inHBase {
+		x.putting(s, o, got)
+	}
 	return x.apply(s, o, got, breakpoint.Loaded)
+}
+
+// begun says what a load by puts must do after another one was killed, which may have put
+// some cells: finish what the same job began, and refuse what another job began.
+func (x *run) begun(s *Step, o *outcome) {
+	if x.half != nil && o.next != nil && !reflect.DeepEqual(x.halfJob, x.job) {
+		o.refusals = append(o.refusals, 1, 64)
+	}
+}
+
+// putting notes down what a load by puts may have left: until one is done that was not
+// killed, some of its events may come out.
+func (x *run) putting(s *Step, o outcome, got said) {
+	switch {
+	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":") && x.half == nil:
+		x.half, x.halfJob = o.next.clone(), x.job
+	case got.Status == killed, slices.Contains(o.refusals, got.Status):
+	case o.next != nil && slices.Contains([]int{0, 65}, got.Status) && x.half != nil && o.next.holds(x.half):
+		x.half = nil
+	}
+}
+
+// holds reports whether all files that o has entries of have some in t.
+func (t *table) holds(o *table) bool {
+	return !slices.ContainsFunc(o.entries, func(e entry) bool {
+		return !slices.ContainsFunc(t.entries, func(have entry) bool { return have.path == e.path && have.part.covers(e.part) })
+	})
 }
 
 // steal stops a load at a step at which it holds the table's lock, and gives the lock to a
@@ -421,7 +466,7 @@ func (x *run) compact(s *Step) error {
 		statuses = []int{66}
 	}
 	if x.held[s.Table] {
-		statuses = []int{75}
+		statuses = []int{66, 75}
 	}
 	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"compact", "--table", x.address(s.Table)}, quiet, s.Flags)...)
 	if err != nil {
@@ -433,7 +478,7 @@ func (x *run) compact(s *Step) error {
 func (x *run) dropDays(s *Step) error {
 	o := x.model.drop(s)
 	if x.held[s.Table] {
-		o = outcome{statuses: []int{75}}
+		o = outcome{statuses: []int{66, 75}}
 	}
 	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"drop", "--table", x.address(s.Table), "--before", s.From}, quiet, s.Flags)...)
 	if err != nil {
@@ -449,7 +494,7 @@ func (x *run) convert(s *Step) error {
 	switch {
 	case t == nil:
 		o.statuses = []int{66}
-	case to.there:
+	case to.there, x.outs[s.To]:
 		o.statuses = []int{64, 73}
 	case s.To != secondTable || t.layout == s.Layout:
 		o.statuses = []int{64}
@@ -471,7 +516,10 @@ func (x *run) convert(s *Step) error {
 
 // extract asks for some trails.
 func (x *run) extract(s *Step) error {
-	args := slices.Concat([]string{"--table", x.address(s.Table), "--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags)
+	if x.Store == inHBase && (x.table(s.Table) == nil || x.half != nil) {
+		return nil // what comes out is not certain
+	}
+	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags)
 	users := "all"
 	if len(s.Users) > 0 {
 		users = "lists/asked.txt"

@@ -102,6 +102,14 @@ func (l *leases) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	return h, nil
 }
 
+// Drop is Unlock, and removes the file of the lock.
+func (h *lease) Drop() error {
+	if err := h.Unlock(); err != nil {
+		return err
+	}
+	return os.Remove(h.fs.at(h.name))
+}
+
 // Unlock implements dfs.Lock.
 func (h *lease) Unlock() error {
 	h.fs.mu.Lock()
