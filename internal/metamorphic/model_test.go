@@ -420,6 +420,8 @@ func (m *model) replay(s *Step) outcome {
 		return outcome{statuses: []int{64, 66}}
 	case m.unfit(t, m.layoutFor(s)) != nil:
 		return outcome{statuses: []int{64}}
+	case m.Logs == daily && m.job.kind(kindOf(lines[0].path)) == nil: // it is none of the job's files
+		return outcome{statuses: []int{64}}
 	}
 	i := slices.IndexFunc(t.entries, func(e entry) bool { return e.path == lines[0].path })
 	if i < 0 {

@@ -96,7 +96,9 @@ func (x *run) steal(s *Step) error {
 	if err := x.jobFile(s); err != nil {
 		return err
 	}
-	late := &s.During[0]
+	second := s.During[0]
+	second.During = []Step{} // it is continued
+	late := &second
 	first, err := x.start(s, "bulkload", "", slices.Concat(dates(s), quiet))
 	if err != nil {
 		return err
@@ -107,13 +109,13 @@ func (x *run) steal(s *Step) error {
 			return err
 		}
 	}
-	second, err := x.start(late, "bulkload", "", slices.Concat(dates(late), quiet))
+	other, err := x.start(late, "bulkload", "", slices.Concat(dates(late), quiet))
 	if err != nil {
 		return err
 	}
-	second.stops()
+	other.stops()
 	var did []said
-	for _, r := range []*running{first, second} {
+	for _, r := range []*running{first, other} {
 		x.script.line("kill -CONT $first; wait $first; thaw")
 		var end said
 		if err := r.goOn(); err != nil {
@@ -134,10 +136,18 @@ func (x *run) steal(s *Step) error {
 // settle finds out what two loads have made of a table, of which one may have lost its lock.
 func (x *run) settle(a, b *Step, didA, didB said) error {
 	before := x.tables[a.Table]
+	orders := [][]*Step{{a, b}, {b, a}, {a}, {b}, {}}
+	likely := func(order []*Step) int {
+		if slices.Contains(order, a) == done(didA) && slices.Contains(order, b) == done(didB) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(orders, func(o, p []*Step) int { return likely(o) - likely(p) })
 	var first error
-	for _, order := range [][]*Step{{a, b}, {b, a}, {a}, {b}, {}} {
+	for _, order := range orders {
 		x.tables[a.Table] = before
-		if !x.explains(order, a, didA) || !x.explains(order, b, didB) {
+		if !explains(order, a, didA) || !explains(order, b, didB) {
 			continue
 		}
 		for _, s := range order {
@@ -157,9 +167,12 @@ func (x *run) settle(a, b *Step, didA, didB said) error {
 }
 
 // explains reports whether a load may have ended as it did if those in order are in the table.
-func (x *run) explains(order []*Step, s *Step, did said) bool {
-	return slices.Contains(order, s) || did.Status != 0 && did.Status != 65 || did.number("loaded") == 0
+func explains(order []*Step, s *Step, did said) bool {
+	return slices.Contains(order, s) || !done(did) || did.number("loaded") == 0
 }
+
+// done reports whether a load says that it has loaded what is good.
+func done(did said) bool { return did.Status == 0 || did.Status == 65 }
 
 // holding notes down that a table's lock is held, for what happens while a command stands
 // still. If the command stops after its work is done, what happens then sees the outcome.
