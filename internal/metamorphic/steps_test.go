@@ -155,6 +155,11 @@ func (x *run) settle(a, b *Step, didA, didB said) error {
 				x.tables[a.Table] = o.next
 			}
 		}
+		for _, s := range []*Step{a, b} { // either may have written of bad records before it failed
+			if err := x.seen(a.Table, nil, x.model.load(s).next); err != nil {
+				return err
+			}
+		}
 		err := x.compareTable(a.Table)
 		if err == nil {
 			return nil
