@@ -20,14 +20,7 @@ const (
 )
 
 // knownDefects are not mended yet. Remove an entry when it is mended.
-var knownDefects = []defect{
-	{foreignFields, "values are written under other fields from a file's second record on"},
-	{foreignOut, "--overwrite removes directories that are no results, and the table; --out inside the table is taken"},
-	{staleRecords, "the quarantine file of a version that was refused stays, and its records are loaded again"},
-	{movedParts, "all records of a file count as duplicates although only some of them were loaded under its earlier name"},
-	{lostLock, "of two loads, of which the first lost its lock, both report success and one is lost"},
-	{otherJobsPuts, "what a killed load by puts has put stays if another job loads the files again"},
-}
+var knownDefects []defect
 
 // knows reports whether a defect is known, so that what shows it is left out.
 func knows(name string) bool {

@@ -136,6 +136,11 @@ func (l *leases) Create(ctx context.Context, name string) (dfs.Pending, error) {
 	return l.create(ctx, name, l.FS.Create)
 }
 
+// CreateNew implements dfs.FS.
+func (l *leases) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	return l.create(ctx, name, l.FS.CreateNew)
+}
+
 // Scratch implements dfs.FS.
 func (l *leases) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
 	return l.create(ctx, name, l.FS.Scratch)
