@@ -61,7 +61,8 @@ var costs = regexp.MustCompile(`(?s) "cost": \{.*?\n \},\n`)
 func (l *lab) answer(t *testing.T, flags ...string) map[string]string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	if status, said := l.extract(t, append(flags, "--out", out)...); status != 0 || said != "" {
+	status, said := l.extract(t, append(flags, "--out", out)...)
+	if missed := strings.Count(said, "\n") == 1 && strings.HasSuffix(said, "_not-found.txt names them\n"); status != 0 || said != "" && !missed {
 		t.Fatalf("extract %q: status %d, %s", flags, status, said)
 	}
 	all, err := filepath.Glob(filepath.Join(out, "*"))

@@ -135,7 +135,7 @@ func (x *run) steal(s *Step) error {
 
 // settle finds out what two loads have made of a table, of which one may have lost its lock.
 func (x *run) settle(a, b *Step, didA, didB said) error {
-	before := x.tables[a.Table]
+	before, quarantined := x.tables[a.Table], x.ground(a.Table).bad
 	orders := [][]*Step{{a, b}, {b, a}, {a}, {b}, {}}
 	likely := func(order []*Step) int {
 		if slices.Contains(order, a) == done(didA) && slices.Contains(order, b) == done(didB) {
@@ -155,8 +155,8 @@ func (x *run) settle(a, b *Step, didA, didB said) error {
 				x.tables[a.Table] = o.next
 			}
 		}
-		for _, s := range []*Step{a, b} { // either may have written of bad records before it failed
-			if err := x.seen(a.Table, nil, x.model.load(s).next); err != nil {
+		for _, s := range []*Step{a, b} { // either may have written quarantine files, or removed old ones, before it failed
+			if err := x.seen(a.Table, quarantined, x.model.load(s).next); err != nil {
 				return err
 			}
 		}

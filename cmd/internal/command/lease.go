@@ -74,7 +74,7 @@ func (l *leases) check() error {
 func (h *lease) check() error {
 	b, err := os.ReadFile(h.fs.at(h.name))
 	if err == nil && string(b) != h.text {
-		err = fmt.Errorf("the lock was lost: %s is held by %q", h.name, b)
+		err = fmt.Errorf("%w: %s is held by %q", dfs.ErrLockLost, h.name, b)
 	}
 	return err
 }

@@ -68,7 +68,7 @@ func Status(err error) int {
 		return OK
 	case is(extract.ErrGone):
 		return Gone
-	case is(context.Canceled):
+	case is(context.Canceled, dfs.ErrLockLost): // what else went wrong may have been undone
 		return Failed
 	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
 		return Usage
