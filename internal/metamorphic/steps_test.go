@@ -518,6 +518,7 @@ func (x *run) convert(s *Step) error {
 		o.statuses = []int{64}
 	case strings.HasPrefix(s.Layout, "fixed") && slices.ContainsFunc(t.events, func(e event) bool { return strings.Trim(e.user, "0123456789") != "" || len(e.user) > 6 }):
 		o.statuses = []int{64}
+		x.tables[secondTable] = to // its lock and the record of the run
 	default:
 		o.next = t.clone()
 		o.next.layout = s.Layout
