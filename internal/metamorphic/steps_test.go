@@ -610,7 +610,7 @@ func (x *run) refused(s *Step) []int {
 			out = append(out, 73)
 		}
 	}
-	if x.outs[s.Out] && !s.Overwrite {
+	if (x.outs[s.Out] || s.Out == emptyDir && len(out) > 0) && !s.Overwrite {
 		out = append(out, 73)
 	}
 	return out
