@@ -420,6 +420,9 @@ func (d *drawer) drop() Step {
 
 func (d *drawer) convert() Step {
 	s := Step{Do: "convert", Layout: one(d.r, layouts...), To: secondTable}
+	if t := d.m.table(firstTable); s.Layout == "fixed" && d.users[0] != numbers[0] && t != nil && t.numbered() {
+		s.Layout = "reversed" // later loads could not go on
+	}
 	if d.r.IntN(6) == 0 {
 		s.To = firstTable + "/new"
 	}

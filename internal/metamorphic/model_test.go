@@ -453,6 +453,23 @@ func (m *model) quarantined(s *Step) []badLine {
 	return nil
 }
 
+// brought reports whether an earlier load brought one of the records that a replay is
+// about: the file was read again for other behaviours, by a job that finds the record bad.
+func (m *model) brought(s *Step) bool {
+	t := m.table(s.Table)
+	return t != nil && slices.ContainsFunc(m.quarantined(s), func(b badLine) bool {
+		return slices.ContainsFunc(t.entries, func(e entry) bool {
+			return e.path == b.path && e.lines == nil && !e.bad[b.index] && e.part.has(b.rec.date(m.job.Zone), b.rec.Kind)
+		})
+	})
+}
+
+// numbered reports whether all users are numbers of at most 6 digits, as the layout fixed
+// needs.
+func (t *table) numbered() bool {
+	return !slices.ContainsFunc(t.events, func(e event) bool { return strings.Trim(e.user, "0123456789") != "" || len(e.user) > 6 })
+}
+
 func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	c := counts{read: len(lines)}
 	e := entry{path: path, lines: map[int]bool{}}

@@ -466,6 +466,9 @@ func (x *run) replayFile(s *Step) error {
 			name = "nowhere.jsonl"
 		}
 	}
+	if knows(broughtBefore) && x.model.brought(s) {
+		return nil
+	}
 	o := x.model.replay(s)
 	if x.held[s.Table] && o.next != nil {
 		o = outcome{statuses: []int{75}}
@@ -516,7 +519,7 @@ func (x *run) convert(s *Step) error {
 		o.statuses = []int{64, 73}
 	case s.To != secondTable || t.layout == s.Layout:
 		o.statuses = []int{64}
-	case strings.HasPrefix(s.Layout, "fixed") && slices.ContainsFunc(t.events, func(e event) bool { return strings.Trim(e.user, "0123456789") != "" || len(e.user) > 6 }):
+	case s.Layout == "fixed" && !t.numbered():
 		o.statuses = []int{64}
 		x.tables[secondTable] = to // its lock and the record of the run
 	default:
