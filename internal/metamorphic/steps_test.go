@@ -71,8 +71,11 @@ func (x *run) begun(s *Step, o *outcome) {
 // killed, some of its events may come out.
 func (x *run) putting(s *Step, o outcome, got said) {
 	switch {
-	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":") && x.half == nil:
-		x.half, x.halfJob = o.next.clone(), x.job
+	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":") && (x.half == nil || o.next.holds(x.half)):
+		if x.half == nil {
+			x.halfJob = x.job
+		}
+		x.half = o.next.clone()
 	case got.Status == killed, slices.Contains(o.refusals, got.Status):
 	case o.next != nil && slices.Contains([]int{0, 65}, got.Status) && x.half != nil && o.next.holds(x.half):
 		x.half = nil
