@@ -67,7 +67,7 @@ func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string
 		return env.Report(r, err)
 	}
 	if out == "" {
-		return env.Report(r, fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", command.ErrUsage))
+		return env.Report(r, command.ErrEmptyOut)
 	}
 	cfg.Name = out
 	if out == "-" {

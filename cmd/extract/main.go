@@ -173,10 +173,7 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 			return nil, err
 		}
 	}
-	if s, ok := store.(*live.Store); ok && o.snapshot != "" {
-		s.Unproved() // the snapshot may be of a table that is no more
-	}
-	if a.loader, err = open(ctx, store, j); err != nil {
+	if a.loader, err = openAt(ctx, store, j, o.snapshot); err != nil {
 		return nil, err
 	}
 	a.ends = append(a.ends, func() { a.loader.Close() })
@@ -305,6 +302,15 @@ func (o *options) endSnapshot(t table.Table) {
 	if err := t.Close(); err != nil {
 		o.flags.Log(o.env).Warn("the snapshot stays until an extract of tomorrow drops it", "error", err)
 	}
+}
+
+// openAt is open for a question to a snapshot, if one is named. The snapshot may be of a
+// table that is no more.
+func openAt(ctx context.Context, s table.Store, j *job.Job, snapshot string) (table.Loader, error) {
+	if l, ok := s.(*live.Store); ok && snapshot != "" {
+		l.Unproved()
+	}
+	return open(ctx, s, j)
 }
 
 // open opens a table. Of a live one that we never loaded the job tells the schema.

@@ -37,7 +37,7 @@ func (o *output) add(f *pflag.FlagSet) {
 // check reports what cannot be.
 func (o *output) check() error {
 	if o.out == "" && o.flags.Changed("out") {
-		return fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", command.ErrUsage)
+		return command.ErrEmptyOut
 	}
 	return nil
 }

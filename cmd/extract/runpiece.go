@@ -147,10 +147,7 @@ func (o *options) openFor(ctx context.Context, w *extract.Worker, p *extract.Pie
 	if p.Schema == nil {
 		told = nil // the table tells it
 	}
-	if s, ok := store.(*live.Store); ok && p.Snapshot != "" {
-		s.Unproved() // the snapshot may be of a table that is no more
-	}
-	loader, err := open(ctx, store, told)
+	loader, err := openAt(ctx, store, told, p.Snapshot)
 	if err != nil {
 		return nil, nil, err
 	}

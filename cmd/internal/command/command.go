@@ -318,18 +318,11 @@ func (f *Flags) Behaviours() []string {
 
 // Dates reads --from and --to, of which each may be missing.
 func (f *Flags) Dates() (from, to *behaviour.Date, err error) {
-	for _, d := range []struct {
-		flag, text string
-		date       **behaviour.Date
-	}{{"--from", f.From, &from}, {"--to", f.To, &to}} {
-		if d.text == "" {
-			continue
-		}
-		date, err := behaviour.ParseDate(d.text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%w: %s: %w", ErrUsage, d.flag, err)
-		}
-		*d.date = &date
+	if from, err = dateOf("--from", f.From); err != nil {
+		return nil, nil, err
+	}
+	if to, err = dateOf("--to", f.To); err != nil {
+		return nil, nil, err
 	}
 	if from != nil && to != nil && *from > *to {
 		return nil, nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrUsage, *from, *to)
@@ -337,26 +330,37 @@ func (f *Flags) Dates() (from, to *behaviour.Date, err error) {
 	return from, to, nil
 }
 
+// dateOf returns the date of a flag, nil if the flag is not given.
+func dateOf(flag, text string) (*behaviour.Date, error) {
+	if text == "" {
+		return nil, nil
+	}
+	date, err := behaviour.ParseDate(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrUsage, flag, err)
+	}
+	return &date, nil
+}
+
 // Span reads --from and --to; both must be given.
 func (f *Flags) Span() (behaviour.Span, error) {
-	var s behaviour.Span
+	from, to, err := f.Dates()
+	if err != nil {
+		return behaviour.Span{}, err
+	}
 	for _, d := range []struct {
-		flag, text string
-		date       *behaviour.Date
-	}{{"--from", f.From, &s.From}, {"--to", f.To, &s.To}} {
-		if d.text == "" {
-			return s, fmt.Errorf("%w: %s is missing: write %s YYYY-MM-DD", ErrUsage, d.flag, d.flag)
-		}
-		var err error
-		if *d.date, err = behaviour.ParseDate(d.text); err != nil {
-			return s, fmt.Errorf("%w: %s: %w", ErrUsage, d.flag, err)
+		flag string
+		date *behaviour.Date
+	}{{"--from", from}, {"--to", to}} {
+		if d.date == nil {
+			return behaviour.Span{}, fmt.Errorf("%w: %s is missing: write %s YYYY-MM-DD", ErrUsage, d.flag, d.flag)
 		}
 	}
-	if s.From > s.To {
-		return s, fmt.Errorf("%w: --from %s comes after --to %s", ErrUsage, s.From, s.To)
-	}
-	return s, nil
+	return behaviour.Span{From: *from, To: *to}, nil
 }
+
+// ErrEmptyOut is of an --out that was given and is empty.
+var ErrEmptyOut = fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", ErrUsage)
 
 // uncounted is what a process holds besides what the runtime's limit counts: the
 // program itself, above all.
