@@ -92,9 +92,12 @@ func (l *load) findCopies(in *input) {
 	holds := content{in.sha, l.behaviour(in)}
 	l.hasCopies(in, l.ledgers.others(holds, in.Rel))
 	if in.sameAs == "" {
-		l.ledgers.remember(holds, Copy{in.Rel, in.part, l.dates(in)})
+		l.ledgers.remember(holds, l.asCopy(in))
 	}
 }
+
+// asCopy is a file of this load as others see it, which have its bytes.
+func (l *load) asCopy(in *input) Copy { return Copy{in.Rel, in.part, l.dates(in)} }
 
 // hasCopies is findCopies where the copies are known.
 func (l *load) hasCopies(in *input, copies []Copy) {
@@ -106,16 +109,11 @@ func (l *load) hasCopies(in *input, copies []Copy) {
 
 // coveredBy says whether the copies together have all that is asked for of a file.
 func (l *load) coveredBy(copies []Copy, in *input) bool {
-	kinds, dates := []string{l.behaviour(in)}, everyDate
-	if d := l.dates(in); d != nil {
-		dates = *d
-	}
+	own, kinds := l.asCopy(in), []string{l.behaviour(in)}
 	if in.part != nil {
 		kinds = in.part.Behaviours
-		if s := in.part.Span; s != nil {
-			dates.From, dates.To = max(dates.From, s.From), min(dates.To, s.To)
-		}
 	}
+	dates := own.span()
 	return !slices.ContainsFunc(kinds, func(kind string) bool { return !covers(copies, kind, dates) })
 }
 

@@ -29,9 +29,9 @@ func kindMap(from, to *behaviour.Schema) []mapped {
 }
 
 // misplaced finds a field of from that has another place in to, or none; kind is -1 if there
-// is no such field. Cells that were made by from cannot be
-// read by to then: in some layouts a value's place says of which field it is, and in others
-// a kind's first field marks a record.
+// is no such field. Cells that were made by from cannot be read by to if there is one: in
+// some layouts a value's place says of which field it is, and in others a kind's first field
+// marks a record.
 func misplaced(from, to *behaviour.Schema) (kind, field int) {
 	for i, k := range from.Kinds {
 		var there []behaviour.Field
