@@ -98,14 +98,12 @@ func (r *run) apart(ctx context.Context) error {
 	if twofold {
 		return fmt.Errorf("%w: %s: what .. means behind a link is not clear: name the directory without it", ErrRequest, out)
 	}
-	for _, pair := range [][2]string{{from, out}, {out, from}} {
-		holds, err := dfs.Holds(ctx, r.cfg.FS, pair[0], pair[1])
-		if err != nil {
-			return err
-		}
-		if holds {
-			return fmt.Errorf("%w: of %s and %s one lies in the other: a load of the one would sweep the other", ErrRequest, from, out)
-		}
+	how, err := dfs.Overlap(ctx, r.cfg.FS, out, from)
+	if err != nil {
+		return err
+	}
+	if how != "" {
+		return fmt.Errorf("%w: of %s and %s one lies in the other: a load of the one would sweep the other", ErrRequest, from, out)
 	}
 	around, err := manifest.Around(ctx, r.cfg.FS, out)
 	if err != nil {

@@ -53,13 +53,33 @@ func Twofold(ctx context.Context, fs FS, name string) (bool, error) {
 // Holds reports whether the place called name is dir or is below it, whatever names lead
 // to the two. Nothing need be there.
 func Holds(ctx context.Context, fs FS, dir, name string) (bool, error) {
-	outer, err := Real(ctx, fs, dir)
+	how, err := Overlap(ctx, fs, dir, name)
+	return how == "is" || how == "holds", err
+}
+
+// Overlap reports how the place called name lies to the place called other: it "is" other,
+// "is inside" it, or "holds" it; "" if the two are apart. Nothing need be there.
+func Overlap(ctx context.Context, fs FS, name, other string) (how string, err error) {
+	a, err := Real(ctx, fs, name)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	inner, err := Real(ctx, fs, name)
+	b, err := Real(ctx, fs, other)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	return strings.HasPrefix(inner+"/", strings.TrimRight(outer, "/")+"/"), nil
+	switch inside, holds := below(a, b), below(b, a); {
+	case inside && holds:
+		return "is", nil
+	case inside:
+		return "is inside", nil
+	case holds:
+		return "holds", nil
+	}
+	return "", nil
+}
+
+// below reports whether a real name is dir or is below it.
+func below(name, dir string) bool {
+	return strings.HasPrefix(name+"/", strings.TrimRight(dir, "/")+"/")
 }

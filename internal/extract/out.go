@@ -46,32 +46,32 @@ func CheckOut(ctx context.Context, c *Config) error {
 // CheckOutForPlan is CheckOut for Plan. An Out that pieces made is left to Plan, which
 // finds out whether it is the result of the same plan.
 func CheckOutForPlan(ctx context.Context, c *Config) error {
-	err := CheckOut(ctx, c)
-	if !errors.Is(err, iofs.ErrExist) {
-		return err
-	}
-	m, failed := placeOf(c.FS, c.Out).answered(ctx)
-	if failed != nil {
-		return failed
-	}
-	if m == nil || m.Plan == "" {
-		return err
-	}
-	return nil
+	return checkOutBut(ctx, c, func(m *manifest.Extract) bool { return m.Plan != "" })
 }
 
 // CheckOutForRun is CheckOut for Run. An Out that is a result is left to Run, which finds
 // out whether it is that of the same query.
 func CheckOutForRun(ctx context.Context, c *Config) error {
+	if c.Overwrite {
+		return CheckOut(ctx, c)
+	}
+	return checkOutBut(ctx, c, func(*manifest.Extract) bool { return true })
+}
+
+// checkOutBut is CheckOut, but lets an Out pass that is a result for which passes is true.
+func checkOutBut(ctx context.Context, c *Config, passes func(*manifest.Extract) bool) error {
 	err := CheckOut(ctx, c)
-	if c.Overwrite || !errors.Is(err, iofs.ErrExist) {
+	if !errors.Is(err, iofs.ErrExist) {
 		return err
 	}
 	m, failed := placeOf(c.FS, c.Out).answered(ctx)
-	if m == nil && failed == nil {
+	switch {
+	case failed != nil:
+		return failed
+	case m == nil || !passes(m):
 		return err
 	}
-	return failed
+	return nil
 }
 
 // already returns what c.Out holds if it is the result of this query to the table as it
@@ -144,23 +144,11 @@ func (c *Config) checkPlace(ctx context.Context) error {
 
 // apart reports an Out that is, holds or is in a table's directory.
 func (c *Config) apart(ctx context.Context, home string) error {
-	inside, err := dfs.Holds(ctx, c.FS, home, c.Out)
+	how, err := dfs.Overlap(ctx, c.FS, c.Out, home)
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}
-	holds, err := dfs.Holds(ctx, c.FS, c.Out, home)
-	if err != nil {
-		return fmt.Errorf("look for --out: %w", err)
-	}
-	how := ""
-	switch {
-	case inside && holds:
-		how = "is"
-	case inside:
-		how = "is inside"
-	case holds:
-		how = "holds"
-	default:
+	if how == "" {
 		return nil
 	}
 	return fmt.Errorf("%w: --out %s %s the directory of the table, %s: name another", ErrQuestion, c.Out, how, home)
