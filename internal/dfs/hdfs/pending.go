@@ -56,14 +56,15 @@ type pending struct {
 
 // Create makes the empty file that keeps the place.
 func (s *system) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	w, err := s.createFile(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return s.createFile(ctx, name, false)
 }
 
-func (s *system) createFile(ctx context.Context, name string) (*pending, error) {
+// CreateNew is Create with another rename at the end.
+func (s *system) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	return s.createFile(ctx, name, true)
+}
+
+func (s *system) createFile(ctx context.Context, name string, isNew bool) (dfs.Pending, error) {
 	p, err := s.change(ctx, "create", name)
 	if err != nil {
 		return nil, err
@@ -72,16 +73,7 @@ func (s *system) createFile(ctx context.Context, name string) (*pending, error) 
 	if err != nil {
 		return nil, p.named("create", name, err)
 	}
-	return w, nil
-}
-
-// CreateNew is Create with another rename at the end.
-func (s *system) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
-	w, err := s.createFile(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	w.new = true
+	w.new = isNew
 	return w, nil
 }
 

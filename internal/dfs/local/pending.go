@@ -31,20 +31,20 @@ type pending struct {
 }
 
 func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	p, err := create(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	p.w = bufio.NewWriterSize(&writeback{f: p.f}, bufferSize)
-	return p, nil
+	return createKept(ctx, name, false)
 }
 
 func (local) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	return createKept(ctx, name, true)
+}
+
+// createKept creates a file that outlives a crash of the machine.
+func createKept(ctx context.Context, name string, isNew bool) (dfs.Pending, error) {
 	p, err := create(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	p.w, p.new = bufio.NewWriterSize(&writeback{f: p.f}, bufferSize), true
+	p.w, p.new = bufio.NewWriterSize(&writeback{f: p.f}, bufferSize), isNew
 	return p, nil
 }
 

@@ -51,23 +51,17 @@ func makePrivate(dir string) (*Private, error) {
 	}
 	p := &Private{name: name, lock: flock.New(filepath.Join(name, privateLock), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))}
 	taken, err := p.lock.TryLock()
+	there := false
+	if taken {
+		there, _ = current(p.lock) // one that cannot be looked at is as good as removed
+	}
 	switch {
-	case taken && p.there():
+	case there:
 		return p, nil
 	case taken || err == nil || errors.Is(err, fs.ErrNotExist):
 		return nil, errors.Join(p.lock.Unlock(), os.RemoveAll(name))
 	}
 	return nil, errors.Join(fmt.Errorf("lock a directory to spill into: %w", err), os.RemoveAll(name))
-}
-
-// there says whether the lock's file is the one that is locked.
-func (p *Private) there() bool {
-	have, err := p.lock.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(p.lock.Path())
-	return err == nil && os.SameFile(have, named)
 }
 
 // Name is the directory's name.
