@@ -11,15 +11,14 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/samplelog"
+	"usertrail/internal/testkit"
 )
 
 // home is where this run of the tests has its files, and bin the programs.
@@ -56,15 +55,10 @@ var ready struct {
 func prepare(t *testing.T) {
 	t.Helper()
 	ready.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-		defer cancel()
-		// A build by a profile compiles everything anew.
-		out, err := exec.CommandContext(ctx, "go", "build", "-tags", "breakpoints", "-ldflags=-w", "-o", bin+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
-		if err != nil {
-			ready.err = fmt.Errorf("go build: %w\n%s", err, out)
+		if ready.err = testkit.Build(bin); ready.err != nil {
 			return
 		}
-		if _, err := samplelog.Write(ctx, local.New(), filepath.Join(home, "logs"), sample); err != nil {
+		if _, err := samplelog.Write(context.Background(), local.New(), filepath.Join(home, "logs"), sample); err != nil {
 			ready.err = err
 			return
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -50,7 +49,7 @@ func start(t *testing.T, dir string, env []string, program string, args ...strin
 	t.Helper()
 	p := &process{name: program + " " + strings.Join(args, " "), limit: deadline, ended: make(chan struct{})}
 	p.cmd = exec.Command(filepath.Join(bin, program), args...)
-	p.cmd.Dir, p.cmd.Env = dir, append(clean(os.Environ()), env...)
+	p.cmd.Dir, p.cmd.Env = dir, append(testkit.CleanEnv(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -80,17 +79,6 @@ func (p *process) awaitStop(t *testing.T) {
 	if !testkit.AwaitStop(p.cmd.Process.Pid, p.ended) {
 		t.Fatalf("%s ended before it reached its step: %+v", p.name, p.wait(t))
 	}
-}
-
-// clean leaves out of an environment what tells the programs where things are.
-func clean(env []string) []string {
-	var out []string
-	for _, v := range env {
-		if !strings.HasPrefix(v, "USERTRAIL_") && !strings.HasPrefix(v, "HADOOP_") {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 func (p *process) signal(t *testing.T, s syscall.Signal) {

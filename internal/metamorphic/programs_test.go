@@ -2,14 +2,12 @@ package metamorphic_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -58,16 +56,10 @@ func newPrograms(t testing.TB) *programs {
 			built.bin = *commands
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-		defer cancel()
 		if built.dir, built.err = os.MkdirTemp("", "metamorphic"); built.err != nil {
 			return
 		}
-		built.bin = built.dir
-		out, err := exec.CommandContext(ctx, "go", "build", "-tags", "breakpoints", "-ldflags=-w", "-o", built.dir+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract").CombinedOutput()
-		if err != nil {
-			built.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
+		built.bin, built.err = built.dir, testkit.Build(built.dir)
 	})
 	if built.err != nil {
 		t.Fatal(built.err)
@@ -120,7 +112,7 @@ func (p *programs) take(program string) (*server, error) {
 		return list[len(list)-1], nil
 	}
 	s := &server{program: program, cmd: exec.Command(filepath.Join(p.bin, program))}
-	s.cmd.Env = append(clean(os.Environ()), "USERTRAIL_SERVE=yes", "GOMAXPROCS=2")
+	s.cmd.Env = append(testkit.CleanEnv(), "USERTRAIL_SERVE=yes", "GOMAXPROCS=2")
 	s.cmd.Stderr = &s.stderr
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := s.cmd.StdoutPipe()
@@ -133,17 +125,6 @@ func (p *programs) take(program string) (*server, error) {
 	s.out = json.NewDecoder(out)
 	p.all = append(p.all, s)
 	return s, s.cmd.Start()
-}
-
-// clean leaves out of an environment what tells the programs where things are.
-func clean(env []string) []string {
-	var out []string
-	for _, v := range env {
-		if !strings.HasPrefix(v, "USERTRAIL_") && !strings.HasPrefix(v, "HADOOP_") {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 func (p *programs) giveBack(s *server) {

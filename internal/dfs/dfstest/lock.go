@@ -1,12 +1,10 @@
 package dfstest
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"usertrail/internal/dfs"
+	"usertrail/internal/testkit"
 )
 
 // holdVar is how the process that holds a lock is told which.
@@ -136,8 +135,8 @@ func testLockDropped(t *testing.T, w world) {
 
 func testLockKilled(t *testing.T, w world) {
 	name := w.at("lock")
-	holder, stdin := startHolder(t, name)
-	defer stdin.Close()
+	holder := startHolder(t, name)
+	defer holder.Stdin.Close()
 	if l, err := w.Lock(w.ctx, name); !errors.Is(err, dfs.ErrLocked) {
 		t.Errorf("beside another process: %v, %v; want dfs.ErrLocked", l, err)
 	} else {
@@ -170,32 +169,18 @@ func (w world) lockWithin(name string, d time.Duration) (dfs.Lock, error) {
 
 // startHolder starts this test binary once more, to take a lock and hold it. It
 // ends when it is killed or its standard input is closed.
-func startHolder(t *testing.T, name string) (*exec.Cmd, io.Closer) {
+func startHolder(t *testing.T, name string) *testkit.Twin {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run="+topLevel(t), "-test.count=1")
-	cmd.Env = append(os.Environ(), holdVar+"="+name, "TMPDIR="+t.TempDir())
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill() })
+	twin := testkit.StartTwin(t, topLevel(t), holdVar+"="+name, "TMPDIR="+t.TempDir())
 	var said []string
-	for s := bufio.NewScanner(out); s.Scan(); {
-		if s.Text() == held {
-			return cmd, stdin
+	for twin.Out.Scan() {
+		if twin.Out.Text() == held {
+			return twin
 		}
-		said = append(said, s.Text())
+		said = append(said, twin.Out.Text())
 	}
 	t.Fatalf("the other process did not take the lock, but said:\n%s", strings.Join(said, "\n"))
-	return nil, nil
+	return nil
 }
 
 // topLevel is a pattern for the test that called Run and nothing else: all parts

@@ -1,12 +1,10 @@
 package hdfs_test
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,7 +31,7 @@ func TestFrozenHolder(t *testing.T) {
 	testkit.OnlyAll(t, "TestConforms, in which the holder of a lock is killed")
 	c := clustertest.Get(t)
 	dir := c.HDFS(t)
-	holder, in, out := startFrozen(t, c, dir)
+	holder := startFrozen(t, c, dir)
 	if err := holder.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +40,10 @@ func TestFrozenHolder(t *testing.T) {
 	if err := holder.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	in.Close()
+	holder.Stdin.Close()
 	for _, what := range []string{"commit", "create", "remove", "publish", "unlock"} {
-		if !out.Scan() || out.Text() != what+" true" {
-			t.Errorf("of %s it says %q, want that the lock is lost", what, out.Text())
+		if !holder.Out.Scan() || holder.Out.Text() != what+" true" {
+			t.Errorf("of %s it says %q, want that the lock is lost", what, holder.Out.Text())
 		}
 	}
 	infos, err := as(c, "").List(t.Context(), dir)
@@ -54,31 +52,17 @@ func TestFrozenHolder(t *testing.T) {
 	}
 }
 
-func startFrozen(t *testing.T, c *clustertest.Cluster, dir string) (*exec.Cmd, io.Closer, *bufio.Scanner) {
+func startFrozen(t *testing.T, c *clustertest.Cluster, dir string) *testkit.Twin {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestFrozenHolder$", "-test.count=1")
-	cmd.Env = append(os.Environ(), freezeVar+"="+dir, "HADOOP_CONF_DIR="+c.ConfDir())
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	twin := testkit.StartTwin(t, "^TestFrozenHolder$", freezeVar+"="+dir, "HADOOP_CONF_DIR="+c.ConfDir())
 	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
+		twin.Process.Kill()
+		twin.Wait()
 	})
-	out := bufio.NewScanner(stdout)
-	if !out.Scan() || out.Text() != "held" {
-		t.Fatalf("the holder says %q", out.Text())
+	if !twin.Out.Scan() || twin.Out.Text() != "held" {
+		t.Fatalf("the holder says %q", twin.Out.Text())
 	}
-	return cmd, in, out
+	return twin
 }
 
 // holdAndWrite is the holder. When its standard input ends it goes on, and says
@@ -129,8 +113,8 @@ func TestTheLockOfADeadProcessIsFree(t *testing.T) {
 	dir := c.HDFS(t)
 	name := dfs.Join(dir, "lock")
 	for range 2 {
-		holder, in, _ := startFrozen(t, c, dir)
-		defer in.Close()
+		holder := startFrozen(t, c, dir)
+		defer holder.Stdin.Close()
 		if _, err := as(c, "").Lock(t.Context(), name); !errors.Is(err, dfs.ErrLocked) || !strings.Contains(err.Error(), "which is running") {
 			t.Errorf("next to the holder: %v, want that it is running", err)
 		}
@@ -164,8 +148,8 @@ func TestTheLockOfADeadProcessIsFree(t *testing.T) {
 func TestOneOfManyInherits(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := c.HDFS(t)
-	holder, in, _ := startFrozen(t, c, dir)
-	defer in.Close()
+	holder := startFrozen(t, c, dir)
+	defer holder.Stdin.Close()
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,14 @@
 package local_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"usertrail/internal/dfs/local"
+	"usertrail/internal/testkit"
 )
 
 // spillVar tells the process that a test starts where it spills.
@@ -62,11 +61,11 @@ func TestPrivateDirectoriesOfTheDeadAreRemoved(t *testing.T) {
 	}
 	living := private(t, dir)
 	defer living.Remove()
-	cmd, dead := spiller(t, dir)
-	if err := cmd.Process.Kill(); err != nil {
+	twin, dead := spiller(t, dir)
+	if err := twin.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Wait()
+	twin.Wait()
 	if _, err := os.Stat(dead); err != nil {
 		t.Fatalf("after the kill: %v", err)
 	}
@@ -123,27 +122,13 @@ func private(t *testing.T, dir string) *local.Private {
 }
 
 // spiller starts a process that has a directory, and returns the directory's name.
-func spiller(t *testing.T, dir string) (*exec.Cmd, string) {
+func spiller(t *testing.T, dir string) (*testkit.Twin, string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
-	cmd.Env = append(os.Environ(), spillVar+"="+dir)
-	cmd.Stderr = os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill() })
-	s := bufio.NewScanner(out)
-	if !s.Scan() {
+	twin := testkit.StartTwin(t, "^"+t.Name()+"$", spillVar+"="+dir)
+	if !twin.Out.Scan() {
 		t.Fatal("the other process has no directory")
 	}
-	return cmd, s.Text()
+	return twin, twin.Out.Text()
 }
 
 func entries(t *testing.T, dir string) []string {
