@@ -87,7 +87,7 @@ func sequence(t *testing.T, p *programs, seed uint64, steps int) {
 func failed(t *testing.T, p *programs, q *Sequence, why error) {
 	t.Helper()
 	t.Logf("seed %d fails at step %d: %v", q.Seed, len(q.Steps), why)
-	small, why, text := shrink(t, p, q, why)
+	small, text, why := shrink(t, p, q, why)
 	b, err := json.MarshalIndent(small, "", " ")
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestKeptSequences(t *testing.T) {
 			if knows(q.Defect) {
 				t.Skip("it shows a defect that is known: " + q.Defect)
 			}
-			if n, err, text := play(t, p, q); err != nil {
+			if n, text, err := play(t, p, q); err != nil {
 				t.Errorf("step %d: %v\n\n%s", n, err, text)
 			}
 		})

@@ -8,18 +8,18 @@ import (
 )
 
 // play does all steps of a sequence in a new directory. It returns the number of the step
-// that fails, why, and the script so far.
-func play(t testing.TB, p *programs, q *Sequence) (step int, why error, text string) {
+// that fails, the script so far, and why.
+func play(t testing.TB, p *programs, q *Sequence) (step int, text string, why error) {
 	x := newRun(t, p, q)
 	defer x.end(t)
 	for i := range q.Steps {
 		x.script.line("\n# %s", q.Steps[i].Do)
 		if why = x.step(&q.Steps[i]); why != nil {
 			x.script.line("# wrong: %s", strings.ReplaceAll(why.Error(), "\n", "\n# "))
-			return i + 1, why, prologue + x.script.String()
+			return i + 1, prologue + x.script.String(), why
 		}
 	}
-	return 0, nil, prologue + x.script.String()
+	return 0, prologue + x.script.String(), nil
 }
 
 // attempts bounds how often a sequence is tried while it is shrunk.
@@ -36,11 +36,11 @@ type shrinker struct {
 	left int
 }
 
-// shrink returns a part of a sequence that fails in the same way, why, and its script.
-func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, error, string) {
+// shrink returns a part of a sequence that fails in the same way, its script, and why.
+func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, string, error) {
 	s := &shrinker{t: t, p: p, best: q, why: why, kind: failureKind(why), left: attempts}
 	if !s.try(*q) {
-		return q, fmt.Errorf("%w\n(another run of the same steps did not fail so)", why), ""
+		return q, "", fmt.Errorf("%w\n(another run of the same steps did not fail so)", why)
 	}
 	for before := -1; before != s.size() && s.left > 0; {
 		before = s.size()
@@ -48,7 +48,7 @@ func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, error
 		s.dropRecords()
 		s.simplify()
 	}
-	return s.best, s.why, s.text
+	return s.best, s.text, s.why
 }
 
 // failureKind is what a failure says, without what is different in smaller sequences.
@@ -70,7 +70,7 @@ func (s *shrinker) try(q Sequence) bool {
 	if s.left--; s.left < 0 {
 		return false
 	}
-	n, why, text := play(s.t, s.p, &q)
+	n, text, why := play(s.t, s.p, &q)
 	if why == nil || failureKind(why) != s.kind {
 		return false
 	}

@@ -403,19 +403,25 @@ func (x *run) save(s *Step) error {
 	return os.WriteFile(x.path(to), b, 0o644)
 }
 
+// badFile is the name of the quarantine file that a step is about, or of its copy; "" if
+// there is none.
+func (x *run) badFile(s *Step) (string, error) {
+	if s.Saved {
+		return savedName(s.File), nil
+	}
+	files, err := x.quarantineFiles(s.Table)
+	return files[s.File], err
+}
+
 // correct corrects lines of a quarantine file, or of its copy.
 func (x *run) correct(s *Step) error {
 	lines := slices.Clone(x.quarantined(s))
 	if len(lines) == 0 || x.files[s.File] == nil {
 		return nil
 	}
-	name := savedName(s.File)
-	if !s.Saved {
-		files, err := x.quarantineFiles(s.Table)
-		if err != nil {
-			return err
-		}
-		name = files[s.File]
+	name, err := x.badFile(s)
+	if err != nil {
+		return err
 	}
 	b, err := os.ReadFile(x.path(name))
 	if err != nil {
@@ -459,15 +465,12 @@ func (x *run) replayFile(s *Step) error {
 	if err := x.jobFile(s); err != nil {
 		return err
 	}
-	name := savedName(s.File)
-	if !s.Saved {
-		files, err := x.quarantineFiles(s.Table)
-		if err != nil {
-			return err
-		}
-		if name = files[s.File]; name == "" {
-			name = "nowhere.jsonl"
-		}
+	name, err := x.badFile(s)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = "nowhere.jsonl"
 	}
 	if knows(broughtBefore) && x.model.brought(s) {
 		return nil

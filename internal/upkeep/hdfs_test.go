@@ -24,9 +24,9 @@ import (
 	"usertrail/internal/upkeep"
 )
 
-// TestUpkeepOfATableOnHDFS compacts a table and drops days from it while somebody has
-// it open, who then asks.
-func TestUpkeepOfATableOnHDFS(t *testing.T) {
+// houseOnHDFS is a house whose tables are on the HDFS of a cluster.
+func houseOnHDFS(t *testing.T) *house {
+	t.Helper()
 	c := clustertest.Get(t)
 	h := newHouse(t, testworld.World(8, 10))
 	h.place = c.HDFS(t)
@@ -34,6 +34,13 @@ func TestUpkeepOfATableOnHDFS(t *testing.T) {
 		"":          local.New(),
 		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
 	})
+	return h
+}
+
+// TestUpkeepOfATableOnHDFS compacts a table and drops days from it while somebody has
+// it open, who then asks.
+func TestUpkeepOfATableOnHDFS(t *testing.T) {
+	h := houseOnHDFS(t)
 	h.nights(t, rand.New(rand.NewPCG(8, 8)), 4, []string{"trails", "control"}, func(int) {})
 	q := h.w.Questions(1, 1)[0]
 	want, err := h.ask(t.Context(), t, h.open(t, "control"), q)
@@ -62,13 +69,7 @@ func TestUpkeepOfATableOnHDFS(t *testing.T) {
 // TestAHashedTableOnHDFS compacts a table whose rolls are sorted in files, since its users
 // come in another order than its rows.
 func TestAHashedTableOnHDFS(t *testing.T) {
-	c := clustertest.Get(t)
-	h := newHouse(t, testworld.World(8, 10))
-	h.place = c.HDFS(t)
-	h.fs = dfs.NewMux(map[string]dfs.FS{
-		"":          local.New(),
-		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
-	})
+	h := houseOnHDFS(t)
 	compactHashed(t, h)
 }
 
