@@ -12,7 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
@@ -45,7 +45,7 @@ func newPort(t *testing.T) *port {
 	t.Helper()
 	p := &port{yard: newYard(t, twoKinds)}
 	p.root = filepath.Join(p.dir, "hbase")
-	p.hbase = hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: disk(p.root)})
+	p.hbase = hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: disk(p.root), InMemory: true})
 	p.hbase.CreateTable(trailsTable, []string{"d"}, []byte("b"))
 	p.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,two,2\nc,2014-09-01 11:00:00,two,3\n")
 	p.write("2014-09-02/order.csv", "user,time,price\na,2014-09-02 12:00:00,1.5\nc,2014-09-02 12:00:00,2\n")
@@ -62,8 +62,7 @@ func (p *port) ClusterID(context.Context) (string, error) { return p.id, nil }
 func (p *port) connect(fs dfs.FS) *live.Store {
 	p.t.Helper()
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(p.dir, "catalog"), Root: p.root, Others: p.others}
-	o.Client.Registry, o.Client.User = p, "trail"
-	o.Client.CallTimeout, o.Client.BulkTimeout, o.Client.OpTimeout = 300*time.Millisecond, 300*time.Millisecond, 5*time.Second
+	o.Client.Registry, o.Client.User, o.Client.Dial = p, "trail", p.hbase.Dial
 	store, err := live.Connect(p.t.Context(), fs, "hbase://nobody/"+trailsTable, o)
 	if err != nil {
 		p.t.Fatal(err)
@@ -169,6 +168,16 @@ func TestAHandoverSurvivesEveryFailure(t *testing.T) {
 	})
 }
 
+// bubble runs a test as a part of t. The deadlines of calls pass in it when all else waits,
+// so that a call is late only where it is lost.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, test)
+	})
+}
+
 // TestAHandoverSurvivesLostCalls loses each call of a bulk load, or its answer, and
 // loads again.
 func TestAHandoverSurvivesLostCalls(t *testing.T) {
@@ -183,8 +192,7 @@ func TestAHandoverSurvivesLostCalls(t *testing.T) {
 	for what, fault := range lost {
 		for _, method := range []string{"PrepareBulkLoad", "BulkLoadHFile", "CleanupBulkLoad"} {
 			for n := 1; n <= 2; n++ {
-				t.Run(fmt.Sprintf("%s of %s %d", what, method, n), func(t *testing.T) {
-					t.Parallel()
+				bubble(t, fmt.Sprintf("%s of %s %d", what, method, n), func(t *testing.T) {
 					p := newPort(t)
 					p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 						if c.Method == method && c.N == n {
@@ -243,6 +251,10 @@ func TestAHandoverFollowsRegions(t *testing.T) {
 // server that died had moved it.
 func TestAFileOnItsWayIsTakenBack(t *testing.T) {
 	want := undisturbed(t)
+	synctest.Test(t, func(t *testing.T) { takesBack(t, want) })
+}
+
+func takesBack(t *testing.T, want []string) {
 	p := newPort(t)
 	var moved sync.Once
 	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
