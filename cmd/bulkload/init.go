@@ -67,7 +67,7 @@ func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string
 		return env.Report(r, err)
 	}
 	if out == "" {
-		return env.Report(r, command.ErrEmptyOut)
+		return env.Report(r, command.EmptyOut())
 	}
 	cfg.Name = out
 	if out == "-" {

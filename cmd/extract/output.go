@@ -37,7 +37,7 @@ func (o *output) add(f *pflag.FlagSet) {
 // check reports what cannot be.
 func (o *output) check() error {
 	if o.out == "" && o.flags.Changed("out") {
-		return command.ErrEmptyOut
+		return command.EmptyOut()
 	}
 	return nil
 }

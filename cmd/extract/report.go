@@ -86,7 +86,7 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 		return nil, fmt.Errorf("%w: --out -: a page is a file; the numbers go to standard output, with --json", command.ErrUsage)
 	}
 	if o.out == "" && o.set("out") {
-		return nil, command.ErrEmptyOut
+		return nil, command.EmptyOut()
 	}
 	if o.out == "" && !o.asJSON {
 		o.out = defaultPage

@@ -359,8 +359,10 @@ func (f *Flags) Span() (behaviour.Span, error) {
 	return behaviour.Span{From: *from, To: *to}, nil
 }
 
-// ErrEmptyOut is of an --out that was given and is empty.
-var ErrEmptyOut = fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", ErrUsage)
+// EmptyOut returns the error of an --out that was given and is empty.
+func EmptyOut() error {
+	return fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", ErrUsage)
+}
 
 // uncounted is what a process holds besides what the runtime's limit counts: the
 // program itself, above all.
