@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/breakpoint"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
 	"usertrail/internal/split"
@@ -219,25 +220,15 @@ func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.F
 // workers, since each waits in turn until its file is on stable storage.
 func (c *Config) writers() int { return c.Workers + 1 }
 
-// restMemory is the memory that sorting does not use: the program, chunks of files, and
-// blocks of HFiles; in bytes.
-const restMemory = 36 << 20
-
 // sortMemory is what belongs to shuffle, in bytes.
-func (c *Config) sortMemory() int64 {
-	most := c.Memory / 5 * 3
-	if c.Memory >= MinMemory {
-		return min(most, c.Memory-restMemory)
-	}
-	return most
-}
+func (c *Config) sortMemory() int64 { return muster.SortMemory(c.Memory) }
 
 // userMemory is what a writer may take for the records of one user that are compared with
 // each other, in bytes.
 func (c *Config) userMemory() int64 { return c.Memory / 8 }
 
 // rowMemory is what a writer may take for the records of one row, in bytes.
-func (c *Config) rowMemory() int64 { return c.Memory / 16 / int64(c.writers()) }
+func (c *Config) rowMemory() int64 { return muster.RowMemory(c.Memory, c.writers()) }
 
 // commit checks the law and makes the batch part of the table.
 func (b *batch) commit(ctx context.Context, done worked) error {

@@ -46,6 +46,7 @@ import (
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/progress"
 	"usertrail/internal/table"
 )
@@ -63,7 +64,7 @@ var (
 )
 
 // MinMemory is the least Config.Memory, in bytes, that a process keeps to.
-const MinMemory = 64 << 20
+const MinMemory = muster.MinMemory
 
 // Config is one load. Zero fields take the defaults written beside them.
 type Config struct {

@@ -2,10 +2,8 @@ package bulkload
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -35,32 +33,22 @@ type gathered struct {
 	rows   *muster.Rows
 	teller layout.Teller // nil where a row is of one day and behaviour
 	row    []byte
-	did    []run  // of the row
-	most   int    // of did, before those of one day and behaviour are added up
-	whose  dayKey // of the cells that came last
+	did    muster.Counts // of the row
+	whose  dayKey        // of the cells that came last
 	before tally.Tally
-}
-
-// mostRuns is how many runs of a row are held, unless it has as many days and behaviours.
-const mostRuns = 4 << 10
-
-// A run is records side by side of one day and behaviour.
-type run struct {
-	day     dayKey
-	records int64
 }
 
 // A rowSink takes the cells of rows, in order.
 type rowSink interface {
 	cell(c *cell.Cell) error
 	// endRow says that a row's cells have come, and of which records.
-	endRow(row []byte, did []run) error
+	endRow(row []byte, did *muster.Counts) error
 }
 
 func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 	g := &gathered{
 		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
-		unique: newUnique(ctx, b), there: newPresent(ctx, b), most: mostRuns,
+		unique: newUnique(ctx, b), there: newPresent(ctx, b),
 	}
 	g.rows = muster.NewRows(ctx, b.layout.Encoder(b.schema, b.target.Info().Family), shuffle.Config{
 		FS: b.cfg.FS, Dir: dfs.Join(b.cfg.Temp, fmt.Sprintf("rows-%05d", region)), Memory: b.cfg.rowMemory(),
@@ -120,7 +108,7 @@ func (g *gathered) take(it sorted, r *behaviour.Record) error {
 	}
 	g.loaded[in]++
 	g.records++
-	g.add(dayKey{r.Date, r.Kind})
+	g.did.Add(r.Date, r.Kind)
 	return g.rows.Add(g.row, r)
 }
 
@@ -132,41 +120,13 @@ func (g *gathered) repeats(it sorted, in *input, r *behaviour.Record) (bool, err
 	return g.there.repeats(in, it.Row(), r)
 }
 
-// add counts a record of the row.
-func (g *gathered) add(day dayKey) {
-	if n := len(g.did); n > 0 && g.did[n-1].day == day {
-		g.did[n-1].records++
-		return
-	}
-	if len(g.did) == g.most {
-		g.did = addUp(g.did)
-		g.most = max(mostRuns, 2*len(g.did))
-	}
-	g.did = append(g.did, run{day, 1})
-}
-
-// addUp makes one run of all those of a day and behaviour.
-func addUp(runs []run) []run {
-	slices.SortFunc(runs, func(a, b run) int {
-		return cmp.Or(cmp.Compare(a.day.date, b.day.date), cmp.Compare(a.day.kind, b.day.kind))
-	})
-	out := runs[:0]
-	for _, r := range runs {
-		if n := len(out); n > 0 && out[n-1].day == r.day {
-			out[n-1].records += r.records
-		} else {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
 // endRow gives the cells of the row whose records are together.
 func (g *gathered) endRow(to rowSink) error {
-	if len(g.did) == 0 {
+	did := g.did.List()
+	if len(did) == 0 {
 		return nil
 	}
-	g.whose = g.did[0].day
+	g.whose = dayKey{did[0].Date, did[0].Kind}
 	err := g.rows.End(g.row, func(c *cell.Cell) error {
 		if g.teller != nil {
 			if err := g.tell(c); err != nil {
@@ -180,11 +140,11 @@ func (g *gathered) endRow(to rowSink) error {
 		return err
 	}
 	g.endCells()
-	for _, r := range g.did {
-		g.days.at(r.day).Records += r.records
+	for _, c := range did {
+		g.days.at(dayKey{c.Date, c.Kind}).Records += c.Records
 	}
-	err = to.endRow(g.row, g.did)
-	g.did = g.did[:0]
+	err = to.endRow(g.row, &g.did)
+	g.did.Reset()
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"usertrail/internal/column"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/record"
 	"usertrail/internal/table"
 	"usertrail/internal/tally"
@@ -144,8 +145,8 @@ type sortedPuts struct {
 	out table.Writer
 }
 
-func (s sortedPuts) cell(c *cell.Cell) error    { return s.out.Put(s.ctx, c) }
-func (s sortedPuts) endRow([]byte, []run) error { return nil }
+func (s sortedPuts) cell(c *cell.Cell) error             { return s.out.Put(s.ctx, c) }
+func (s sortedPuts) endRow([]byte, *muster.Counts) error { return nil }
 
 // A rowPutter is one worker of the second pass: it turns chunks into cells. What
 // is bad was counted and written down in the first.

@@ -76,19 +76,7 @@ func (w *regionWriter) cell(c *cell.Cell) (err error) {
 }
 
 // endRow implements rowSink.
-func (w *regionWriter) endRow(row []byte, did []run) error {
-	for _, r := range did {
-		if err := w.rolled(row, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rolled adds records of a row to the roll.
-func (w *regionWriter) rolled(row []byte, r run) error {
-	return w.pair.Roll(row, r.day.date, r.day.kind, r.records)
-}
+func (w *regionWriter) endRow(row []byte, did *muster.Counts) error { return w.pair.RollAll(row, did) }
 
 func idsOf(s *behaviour.Schema) []uint16 {
 	ids := make([]uint16, len(s.Kinds))

@@ -19,7 +19,8 @@ const (
 	RollEnding  = ".roll"
 )
 
-// SpillMemory is what a roll is sorted in whose users come in another order, in bytes.
+// SpillMemory is the most that a roll is sorted in whose users come in another order, in
+// bytes.
 const SpillMemory = 8 << 20
 
 // A Pair is an HFile and its roll, both being written. It is used by one goroutine.
@@ -38,7 +39,7 @@ type PairConfig struct {
 	Layout layout.Layout
 	Schema *behaviour.Schema
 	Span   behaviour.Span // holds all dates of the records
-	Spill  shuffle.Config // FS and Dir; where the roll is sorted if it must be
+	Spill  shuffle.Config // where the roll is sorted if it must be, in at most SpillMemory
 }
 
 // NewPair begins both files.
@@ -66,7 +67,10 @@ func (p *Pair) begin(to stage.Target, cfg PairConfig) (err error) {
 		p.roll = Ordered(p.rolls, ids, cfg.Span)
 		return nil
 	}
-	cfg.Spill.Memory = SpillMemory
+	if cfg.Spill.Memory == 0 {
+		cfg.Spill.Memory = SpillMemory
+	}
+	cfg.Spill.Memory = max(min(cfg.Spill.Memory, SpillMemory), shuffle.MinMemory)
 	p.roll, err = Unordered(p.ctx, p.rolls, ids, cfg.Span, cfg.Spill)
 	return err
 }
@@ -77,6 +81,16 @@ func (p *Pair) Add(c *cell.Cell) error { return p.out.Add(c) }
 // Roll adds records of a row to the roll.
 func (p *Pair) Roll(row []byte, date behaviour.Date, kind int, records int64) error {
 	return p.roll.Add(p.layout.UserKey(row), date, kind, records)
+}
+
+// RollAll adds all records of a row to the roll.
+func (p *Pair) RollAll(row []byte, all *Counts) error {
+	for _, c := range all.List() {
+		if err := p.Roll(row, c.Date, c.Kind, c.Records); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Finish completes both files, reads the HFile back, which must hold the cells of count,
