@@ -19,8 +19,10 @@
 //
 // # Memory
 //
-// Three fifths of Config.Memory belong to shuffle. Besides, a worker holds the block and
-// the index of the HFile that it reads or writes, and the records of one row.
+// Shuffle has three fifths of Config.Memory, or less if the program would not fit next to
+// that. A worker holds the block and the index of the HFile that it reads or writes, and
+// the records of one row as long as they take a fraction of Config.Memory: larger rows are
+// sorted on disk.
 package convert
 
 import (
@@ -34,6 +36,7 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/progress"
 	"usertrail/internal/table"
 )
@@ -47,7 +50,7 @@ var (
 )
 
 // MinMemory is the least Config.Memory, in bytes, that a process keeps to.
-const MinMemory = 64 << 20
+const MinMemory = muster.MinMemory
 
 // Config is one conversion. Zero fields take the defaults written beside them.
 type Config struct {
@@ -135,6 +138,7 @@ func newRun(ctx context.Context, cfg Config) (*run, error) {
 	if cfg.Memory <= 0 {
 		cfg.Memory = 1 << 30
 	}
+	cfg.Workers = muster.Workers(cfg.Memory, cfg.Workers)
 	r := &run{cfg: cfg, log: cfg.Log, shop: catalog.Workshop{FS: cfg.FS, Dir: cfg.Out.Address()}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)

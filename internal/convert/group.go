@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/precheck"
 	"usertrail/internal/progress"
 	"usertrail/internal/shuffle"
@@ -82,7 +83,22 @@ func (r *run) convert(ctx context.Context) (err error) {
 }
 
 // memory is what shuffle may take, in bytes.
-func (r *run) memory() int64 { return r.cfg.Memory / 5 * 3 }
+func (r *run) memory() int64 { return muster.SortMemory(r.cfg.Memory) }
+
+// rowSpill says where a row of a file is sorted that is too large to be held.
+func (r *run) rowSpill(file string) shuffle.Config {
+	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, "rows-"+dfs.Base(file)), Memory: muster.RowMemory(r.cfg.Memory, r.cfg.Workers)}
+}
+
+// rollSpill says where the roll of a file is sorted.
+func (r *run) rollSpill(file string) shuffle.Config {
+	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, file+muster.RollEnding), Memory: muster.RowMemory(r.cfg.Memory, r.cfg.Workers)}
+}
+
+// readAhead is how much of a file is read at once.
+func (r *run) readAhead() int {
+	return int(min(max(muster.RowMemory(r.cfg.Memory, r.cfg.Workers), leastAhead), mostAhead))
+}
 
 // group makes the files of one group, and writes down that it has.
 func (r *run) group(ctx context.Context, g *group, s *shuffle.Sorter) error {

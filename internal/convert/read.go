@@ -6,19 +6,27 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/hfile"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/shuffle"
 	"usertrail/internal/split"
 	"usertrail/internal/tally"
-	"usertrail/internal/trail"
 )
 
-// readAhead is how much of a file is read at once.
-const readAhead = 1 << 20
+const (
+	// leastAhead and mostAhead bound how much of a file is read at once, in bytes.
+	leastAhead = 64 << 10
+	mostAhead  = 1 << 20
+	// everyRecord is how large a record may be whatever the memory is: as large as the
+	// line of a log by default.
+	everyRecord = 1 << 20
+)
 
 var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
@@ -32,12 +40,10 @@ type reader struct {
 	points split.Points
 
 	row     []byte
-	decoder layout.Decoder
-	events  trail.Batch
+	rows    *muster.Records
 	count   tally.Counter
 	records int64
 
-	rec                  behaviour.Record
 	user, newRow, packed []byte
 }
 
@@ -47,8 +53,8 @@ func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Sha
 	defer at.End()
 	at.At("%s", f.Name)
 	x := &reader{run: r, ctx: ctx, shard: shard, points: points}
-	x.decoder = r.old.Decoder(r.m.Schema, layout.Everything(r.m.Schema, everyDate))
-	x.decoder.Into(&x.events, func([]byte) (uint32, bool) { return 0, true })
+	x.rows = muster.NewRecords(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, everyDate), r.rowSpill(f.Name))
+	defer x.rows.Close() // what is left of the runs is swept with what else was begun
 	if err := x.cells(f); err != nil {
 		return fmt.Errorf("convert %s: %w", f.Name, err)
 	}
@@ -70,7 +76,7 @@ func (x *reader) cells(f *manifest.File) (err error) {
 		return err
 	}
 	half := x.progress.Share(f.Size/2, f.Tally.Cells)
-	it := h.Iterator(hfile.IterOptions{ReadAhead: readAhead})
+	it := h.Iterator(hfile.IterOptions{ReadAhead: x.readAhead()})
 	for ok := it.First(); ok; ok = it.Next() {
 		if x.count.Cells&0xfff == 0 {
 			if x.ctx.Err() != nil {
@@ -97,7 +103,24 @@ func (x *reader) add(c *cell.Cell) error {
 		x.row = append(x.row[:0], c.Row...)
 	}
 	x.count.Add(c)
-	return x.decoder.Add(c)
+	if err := x.small(len(c.Value)); err != nil {
+		return err
+	}
+	return x.rows.Add(c)
+}
+
+// small refuses a record that has so many bytes, or more, and would not fit.
+func (x *reader) small(bytes int) error {
+	most := max(muster.RowMemory(x.cfg.Memory, x.cfg.Workers), everyRecord)
+	if int64(bytes) <= most {
+		return nil
+	}
+	user, err := x.old.AppendUser(nil, x.old.UserKey(x.row))
+	if err != nil {
+		return fmt.Errorf("row %.64q: %w", x.row, err)
+	}
+	return fmt.Errorf("%w: user %q: a record takes %s, and a worker has %s for one: raise --memory, or lower --workers",
+		ErrRequest, user, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(most)))
 }
 
 // endRow gives the records of the row whose cells have come to the sorter.
@@ -105,35 +128,23 @@ func (x *reader) endRow() (err error) {
 	if len(x.row) == 0 {
 		return nil
 	}
-	if err := x.decoder.Flush(); err != nil {
-		return err
-	}
 	if x.user, err = x.old.AppendUser(x.user[:0], x.old.UserKey(x.row)); err != nil {
 		return fmt.Errorf("row %.64q: %w", x.row, err)
 	}
-	x.rec.User = x.user
-	for i := range x.events.Events {
-		if err := x.record(&x.events.Events[i]); err != nil {
-			return err
-		}
-	}
-	x.records += int64(len(x.events.Events))
-	x.events.Reset()
-	return nil
+	return x.rows.End(x.record)
 }
 
 // record gives one record to the sorter.
-func (x *reader) record(e *trail.Event) error {
-	r := &x.rec
-	r.Kind, r.Time, r.Date, r.ID = int(e.Kind), e.Time, behaviour.Date(e.Date), e.ID
-	r.Values = r.Values[:0]
-	for i := range x.m.Schema.Kinds[r.Kind].Fields {
-		r.Values = append(r.Values, x.events.Value(x.events.Refs[int(e.Refs)+i]))
-	}
+func (x *reader) record(r *behaviour.Record) error {
+	r.User = x.user
 	if err := x.fits(r); err != nil {
 		return err
 	}
+	x.records++
 	x.newRow = x.new.AppendRow(x.newRow[:0], x.m.Schema, r)
 	x.packed = behaviour.AppendPacked(x.packed[:0], r)
+	if err := x.small(len(x.packed)); err != nil {
+		return err
+	}
 	return x.shard.Add(x.ctx, x.points.Of(x.newRow), x.newRow, uint64(r.ID), x.packed)
 }

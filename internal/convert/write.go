@@ -8,7 +8,6 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/muster"
@@ -24,26 +23,18 @@ type writer struct {
 	name string // of the files, without an ending
 	file manifest.File
 
-	pair   *muster.Pair // nil before the first record
-	enc    layout.Encoder
+	pair   *muster.Pair // nil before the first cell
+	rows   *muster.Rows
 	teller layout.Teller
 	count  tally.Counter
 	days   *days
 
-	row    []byte
-	packed []byte // the row's records, which enc refers to
-	did    []did  // of the row
-	rec    behaviour.Record
+	row []byte
+	did muster.Counts // of the row
+	rec behaviour.Record
 
 	whose  dayKey // of the cells that came last
 	before tally.Tally
-}
-
-// did is records side by side of one date and behaviour.
-type did struct {
-	date    behaviour.Date
-	kind    int
-	records int64
 }
 
 // writeRegion writes the files of a region, if it has records.
@@ -56,7 +47,7 @@ func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.
 	info := r.to.Info()
 	w := &writer{
 		run: r, ctx: ctx, g: g, name: r.to.FileName(g.load, region), days: newDays(r.m.Schema),
-		enc: r.new.Encoder(r.m.Schema, info.Family), teller: r.new.Teller(r.m.Schema),
+		rows: muster.NewRows(ctx, r.new.Encoder(r.m.Schema, info.Family), r.rowSpill(r.to.FileName(g.load, region))), teller: r.new.Teller(r.m.Schema),
 	}
 	defer w.abort()
 	at := r.progress.Worker("writing")
@@ -87,7 +78,6 @@ func (w *writer) gather(it *shuffle.Iterator) error {
 			}
 			half.UpTo(n)
 			w.row = append(w.row[:0], it.Row()...)
-			w.packed = w.packed[:0]
 		}
 		if err := w.add(it); err != nil {
 			return err
@@ -103,9 +93,7 @@ func (w *writer) gather(it *shuffle.Iterator) error {
 
 // add takes the record at hand.
 func (w *writer) add(it *shuffle.Iterator) error {
-	at := len(w.packed)
-	w.packed = append(w.packed, it.Payload()...)
-	if err := w.rec.Unpack(w.packed[at:]); err != nil {
+	if err := w.rec.Unpack(w.rows.Keep(it.Payload())); err != nil {
 		return err
 	}
 	r := &w.rec
@@ -116,13 +104,8 @@ func (w *writer) add(it *shuffle.Iterator) error {
 	}
 	w.days.at(dayKey{load, r.Date, r.Kind}).Records++
 	w.file.Records++
-	if n := len(w.did); n > 0 && w.did[n-1].date == r.Date && w.did[n-1].kind == r.Kind {
-		w.did[n-1].records++
-	} else {
-		w.did = append(w.did, did{r.Date, r.Kind, 1})
-	}
-	w.enc.Add(r)
-	return nil
+	w.did.Add(r.Date, r.Kind)
+	return w.rows.Add(w.row, r)
 }
 
 // loadOf is the load that brought a record.
@@ -139,7 +122,7 @@ func (w *writer) loadOf(id int64, date behaviour.Date, kind int) (int, error) {
 
 // endRow writes the cells of the row whose records are together.
 func (w *writer) endRow() error {
-	if len(w.did) == 0 {
+	if len(w.did.List()) == 0 {
 		return nil
 	}
 	if w.pair == nil {
@@ -147,23 +130,21 @@ func (w *writer) endRow() error {
 			return err
 		}
 	}
-	if err := w.enc.Cells(w.row, w.cell); err != nil {
+	if err := w.rows.End(w.row, w.cell); err != nil {
 		return err
 	}
 	w.endCells()
-	for _, d := range w.did {
-		if err := w.pair.Roll(w.row, d.date, d.kind, d.records); err != nil {
-			return err
-		}
+	if err := w.pair.RollAll(w.row, &w.did); err != nil {
+		return err
 	}
-	w.did = w.did[:0]
+	w.did.Reset()
 	return nil
 }
 
 func (w *writer) begin() (err error) {
 	w.pair, err = muster.NewPair(w.ctx, w.to, muster.PairConfig{
 		Name: w.name, Layout: w.new, Schema: w.m.Schema, Span: w.g.span,
-		Spill: shuffle.Config{FS: w.cfg.FS, Dir: dfs.Join(w.cfg.Temp, w.name+muster.RollEnding)},
+		Spill: w.rollSpill(w.name),
 	})
 	return err
 }
@@ -211,7 +192,10 @@ func (w *writer) finish() error {
 	return nil
 }
 
+// abort throws away what is not finished, and what rows have spilled. What it cannot
+// remove is swept with what else was begun.
 func (w *writer) abort() {
+	_ = w.rows.Close()
 	if w.pair != nil {
 		w.pair.Abort()
 	}
