@@ -25,6 +25,7 @@ type Iterator struct {
 	cur   cursor
 	plain []byte // the block, decompressed
 	block int64  // offset of the block in cur, -1 for none
+	most  int    // bytes of the largest block so far
 	valid bool   // cur stands on a cell
 	same  bool   // that cell's row is the row of the cell before it
 	row   []byte // scratch: last row of a block
@@ -73,6 +74,10 @@ func (r *Reader) Iterator(opt IterOptions) *Iterator {
 // Cell is the current cell, after a call that returned true. It and its bytes
 // are valid until the next call that moves the Iterator.
 func (it *Iterator) Cell() *cell.Cell { return &it.cur.cell }
+
+// Largest is how many bytes the largest block so far takes, as it is stored and
+// decompressed, together.
+func (it *Iterator) Largest() int { return it.most }
 
 // SameRow says that the current cell was reached by Next from a cell of the same
 // row. False says nothing: the rows may yet be equal.
@@ -179,6 +184,7 @@ func (it *Iterator) load(sequential bool) bool {
 	if it.fetch.dec.codec != Plain {
 		it.plain = payload[:0]
 	}
+	it.most = max(it.most, size+h.uncompressed)
 	if err := it.cur.open(h.kind, payload); err != nil {
 		return it.fail(corrupt(offset, "%w", err))
 	}

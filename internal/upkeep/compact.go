@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -132,16 +133,17 @@ func (r *run) round(ctx context.Context, round *Round, out *Compacted) error {
 
 // all does jobs, Workers of them at once.
 func (r *run) all(ctx context.Context, jobs []job) ([]rewritten, error) {
-	done := make([]rewritten, len(jobs))
+	done := make([][]rewritten, len(jobs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(r.cfg.Workers)
 	for i, j := range jobs {
 		g.Go(func() (err error) {
-			done[i], err = r.rewrite(ctx, j)
+			done[i], err = r.rewriteAll(ctx, j)
 			return err
 		})
 	}
-	return done, g.Wait()
+	err := g.Wait()
+	return slices.Concat(done...), err
 }
 
 // name is that of the n-th file that m has anew, without its ending. Loads' names begin

@@ -15,7 +15,6 @@ import (
 	"usertrail/internal/muster"
 	"usertrail/internal/shuffle"
 	"usertrail/internal/tally"
-	"usertrail/internal/trail"
 )
 
 // A job is one file that is made of others, of the rows from a date on.
@@ -50,10 +49,37 @@ type rewriter struct {
 	records, all  int64 // written, and with those left out
 	span          behaviour.Span
 
-	row     []byte
-	teller  layout.Teller
-	decoder layout.Decoder
-	events  trail.Batch
+	row    []byte
+	teller layout.Teller
+	rows   *muster.Records // without values
+	did    muster.Counts   // of the row
+}
+
+// rewriteAll makes one file of others; or several, each of some of them, where the records
+// are so large that there is no memory to read all of them at once.
+func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
+	done, err := r.rewrite(ctx, j)
+	if tooMany := (*crowd)(nil); !errors.As(err, &tooMany) {
+		return []rewritten{done}, err
+	}
+	if len(j.files) <= 2 {
+		return nil, fmt.Errorf("%w: the records of %s are too large: %w: raise --memory, or lower --workers", ErrRequest, j.files[len(j.files)-1].Name, err)
+	}
+	var out []rewritten
+	half := (len(j.files) + 1) / 2
+	for i, files := range [][]manifest.File{j.files[:half], j.files[half:]} {
+		if len(files) < 2 {
+			continue // the next round has it
+		}
+		part := j
+		part.files, part.name = files, fmt.Sprintf("%s-%d", j.name, i)
+		done, err := r.rewriteAll(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, done...)
+	}
+	return out, nil
 }
 
 // rewrite makes one file of others and reads it back. Before it is believed, what was
@@ -62,11 +88,12 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	info := r.table.Info()
 	w := &rewriter{ctx: ctx, to: r.table, job: j, schema: info.Schema, layout: info.Layout}
 	defer w.abort()
-	w.spill = shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, j.name)}
+	w.spill = r.spill(j.name, "roll")
 	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	w.teller = info.Layout.Teller(info.Schema)
-	w.decoder = info.Layout.Decoder(info.Schema, layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}))
-	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
+	everyone := layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	w.rows = muster.NewRecords(ctx, info.Layout, info.Schema, everyone, r.spill(j.name, "rows"))
+	defer w.rows.Close() // what is left of the runs is swept
 
 	at := r.progress.Worker("merging")
 	defer at.End()
@@ -88,6 +115,13 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	at.At("%s: completing it and reading it back", j.name)
 	out.file, err = w.finish(&want)
 	return out, err
+}
+
+// spill says where something of a file is sorted that is too large to be held.
+func (r *run) spill(name, what string) shuffle.Config {
+	return shuffle.Config{
+		FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, name, what), Memory: muster.RowMemory(r.cfg.Memory, r.cfg.Workers),
+	}
 }
 
 // read gives all cells of the inputs to w, and tells the progress how much of them has
@@ -141,7 +175,7 @@ func (w *rewriter) add(c *cell.Cell) error {
 	if !ok {
 		return fmt.Errorf("%w: the row %.64q, column %.64q is of none of its behaviours", ErrDamaged, c.Row, c.Qualifier)
 	}
-	if err := w.decoder.Add(c); err != nil {
+	if err := w.rows.Add(c); err != nil {
 		return err
 	}
 	if told.Date < w.job.from {
@@ -172,23 +206,28 @@ func (w *rewriter) endRow() error {
 	if len(w.row) == 0 {
 		return nil
 	}
-	if err := w.decoder.Flush(); err != nil {
+	if err := w.rows.End(w.record); err != nil {
 		return err
 	}
-	w.all += int64(len(w.events.Events))
-	for i := range w.events.Events {
-		e := &w.events.Events[i]
-		date := behaviour.Date(e.Date)
-		if date < w.job.from {
-			continue
-		}
-		w.records++
-		w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
-		if err := w.pair.Roll(w.row, date, int(e.Kind), 1); err != nil {
-			return err
-		}
+	if len(w.did.List()) == 0 {
+		return nil
 	}
-	w.events.Reset()
+	if err := w.pair.RollAll(w.row, &w.did); err != nil {
+		return err
+	}
+	w.did.Reset()
+	return nil
+}
+
+// record counts a record.
+func (w *rewriter) record(r *behaviour.Record) error {
+	w.all++
+	if r.Date < w.job.from {
+		return nil
+	}
+	w.records++
+	w.span.From, w.span.To = min(w.span.From, r.Date), max(w.span.To, r.Date)
+	w.did.Add(r.Date, r.Kind)
 	return nil
 }
 

@@ -15,9 +15,11 @@
 //
 // # Memory
 //
-// Three fifths of Config.Memory are the inputs': each worker merges as many files at once
-// as have room there to read ahead, and others in later passes. Besides, a worker holds
-// the block and the index of the HFile that it writes, and the records of one row.
+// The inputs have three fifths of Config.Memory, or less if the program would not fit next
+// to that. Each worker merges as many files at once as have room there for their blocks,
+// and others in later passes. A worker holds the block and the index of the HFile that it
+// writes, and of the records of one row what the roll needs, as long as that takes a
+// fraction of Config.Memory: of larger rows it is sorted on disk.
 package upkeep
 
 import (
@@ -29,6 +31,7 @@ import (
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
+	"usertrail/internal/muster"
 	"usertrail/internal/precheck"
 	"usertrail/internal/progress"
 	"usertrail/internal/table"
@@ -36,6 +39,9 @@ import (
 )
 
 var (
+	// ErrRequest is wrapped where another try will not help: what is asked does not fit
+	// into the memory.
+	ErrRequest = errors.New("cannot be done so")
 	// ErrNothing is wrapped where there was nothing to do.
 	ErrNothing = errors.New("nothing to do")
 	// ErrDamaged is wrapped where a table does not hold what its ledgers say.
@@ -44,7 +50,7 @@ var (
 
 const (
 	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
-	MinMemory = 64 << 20
+	MinMemory = muster.MinMemory
 	// DefaultKeepFor is longer than an extract takes.
 	DefaultKeepFor = 24 * time.Hour
 )
@@ -86,6 +92,7 @@ func newRun(cfg Config) *run {
 	if cfg.Memory <= 0 {
 		cfg.Memory = 1 << 30
 	}
+	cfg.Workers = muster.Workers(cfg.Memory, cfg.Workers)
 	if cfg.FileSize <= 0 {
 		cfg.FileSize = 16 << 30
 	}
