@@ -30,6 +30,11 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 	if err != nil {
 		return err
 	}
+	if l.replayMemory > 0 {
+		if err := s.Close(ctx); err != nil { // the ledger of a replay needs the memory
+			return err
+		}
+	}
 	at := p.Worker("load")
 	defer at.End()
 	at.At("committing load %d: the table takes %d files in", l.target.NextLoad(), len(done.files))
@@ -343,7 +348,10 @@ func (b *batch) ledger(in *input) manifest.Input {
 	if in.replay != nil {
 		out.Dates = nil
 		slices.Sort(in.offsets)
-		out.Offsets = append([]int64{}, in.offsets...)
+		out.Offsets = in.offsets
+		if out.Offsets == nil {
+			out.Offsets = []int64{}
+		}
 	}
 	return out
 }

@@ -30,7 +30,8 @@
 // HFile that it writes. All writers together hold records of rows in a sixteenth; the
 // cells of a larger row are sorted in runs next to those of shuffle. Where a job compares
 // records by key fields, the records of one user are held in an eighth; a user with more
-// ends the load by an error.
+// ends the load by an error. A replay sorts the quarantine file in a quarter of shuffle's
+// memory, and holds the offset of each record.
 package bulkload
 
 import (
@@ -141,8 +142,10 @@ type load struct {
 	plans     []*manifest.Plan // that are not committed
 	// unledgered says of a replay that one which was killed may have left records.
 	unledgered bool
-	result     Result
-	failed     []error
+	// replayMemory is what a replay takes of the memory for sorting, in bytes.
+	replayMemory int64
+	result       Result
+	failed       []error
 }
 
 func newLoad(cfg Config) (*load, error) {

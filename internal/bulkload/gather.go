@@ -114,10 +114,18 @@ func (g *gathered) take(it sorted, r *behaviour.Record) error {
 
 // repeats says whether the record at hand is a duplicate.
 func (g *gathered) repeats(it sorted, in *input, r *behaviour.Record) (bool, error) {
-	if it.Repeats() || g.copied(in, r.Date, r.Kind) {
-		return true, nil
+	repeats := it.Repeats() || g.copied(in, r.Date, r.Kind)
+	if in.replay == nil {
+		return repeats, nil
 	}
-	return g.there.repeats(in, it.Row(), r)
+	if !repeats {
+		there, err := g.there.has(it.Row(), r)
+		if there || err != nil {
+			return there, err
+		}
+	}
+	in.replayedOne(r.ID)
+	return repeats, nil
 }
 
 // endRow gives the cells of the row whose records are together.

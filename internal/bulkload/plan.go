@@ -42,10 +42,10 @@ type input struct {
 	planned plannedCopies    // of a piece
 
 	// Of a replay:
-	replay  []badRecord    // the corrected records
-	names   []string       // paths, below the logs' root, of it and its copies
-	done    map[int64]bool // offsets of those that were replayed before
-	offsets []int64        // of those that are good now
+	replay  *corrections // the corrected records
+	names   []string     // paths, below the logs' root, of it and its copies
+	done    [][]int64    // offsets of those that were replayed before, by replay and sorted
+	offsets []int64      // of those that are good now
 
 	state
 }

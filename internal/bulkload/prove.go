@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
+	"math"
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/column"
 	"usertrail/internal/manifest"
 	"usertrail/internal/record"
 )
@@ -15,84 +16,110 @@ import (
 // A record is replayed to where its line is in the delivered file, so the line must be of the
 // bytes that were loaded, and must not have brought a record yet.
 
-// prove refuses bad records of other bytes than those that were loaded of in.
+// prove refuses bad records of other bytes than those that were loaded of in, and more texts
+// of one record than can be held.
 func (l *load) prove(ctx context.Context, in *input) error {
-	old := map[int64]int64{} // line by offset
-	for i := range in.replay {
-		switch r := &in.replay[i]; r.SHA256 {
-		case in.sha:
-		case "":
-			old[r.Offset] = r.Line
-		default:
-			return fmt.Errorf("%w: %s, line %d: the quarantine file is of other bytes (sha256 %s) than were loaded (%s), which brought its corrected records: remove the quarantine file",
-				ErrRequest, r.Path, r.Line, r.SHA256, in.sha)
+	next, stop := iter.Pull2(in.replay.records(ctx))
+	defer stop()
+	s := &sought{in: in, next: next}
+	s.step()
+	if in.replay.unproven && s.wrong == nil {
+		if err := l.rejects(ctx, in, s); err != nil {
+			return fmt.Errorf("%w: %s: its quarantine file does not tell of which bytes it is, and: %w: deliver the corrected records as a file of another name", ErrRequest, in.Rel, err)
 		}
 	}
-	if len(old) == 0 {
-		return nil
-	}
-	bad, err := l.badLines(ctx, in)
-	if err != nil {
-		return fmt.Errorf("%w: %s: its quarantine file does not tell of which bytes it is, and: %w: deliver the corrected records as a file of another name", ErrRequest, in.Rel, err)
-	}
-	for offset, line := range old {
-		if n, ok := bad[offset]; !ok || n != line {
-			return fmt.Errorf("%w: %s, line %d: its quarantine file does not tell of which bytes it is, and no record of the file is bad at byte %d: deliver the corrected record as a file of another name",
-				ErrRequest, in.Rel, line, offset)
-		}
-	}
-	return nil
+	s.until(math.MaxInt64)
+	return s.wrong
 }
 
-// badLines are the lines of the bad records of a delivered file, by offset.
-func (l *load) badLines(ctx context.Context, in *input) (map[int64]int64, error) {
+// rejects gives the bad records of a delivered file to a sink.
+func (l *load) rejects(ctx context.Context, in *input, to record.Sink) error {
 	path, err := l.delivered(ctx, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f, err := l.cfg.FS.Open(ctx, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	file := in.File()
 	file.Path = path
 	r, err := record.Open(f, file, &l.job.Format)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer r.Close()
 	p, err := record.NewParser(&l.job.Format, file, r.Header())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	bad := rejected{}
 	for buf := make([]byte, 0, chunkBytes); ; {
 		c, err := r.Next(buf)
 		if err == io.EOF {
-			return bad, nil
+			return nil
 		}
 		if err == nil {
-			err = p.Parse(c, bad)
+			err = p.Parse(c, to)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
 
-// rejected is a sink that remembers lines of bad records, by offset.
-type rejected map[int64]int64
+// sought is a sink that looks for the records of a quarantine file among the bad ones of the
+// delivered file. Both come by offset.
+type sought struct {
+	in    *input
+	next  func() ([]correction, error, bool)
+	texts []correction // of the first record that was not looked for yet; nil after the last
+	wrong error        // why the file cannot be replayed; nothing is looked for after it
+}
+
+// step takes the next record.
+func (s *sought) step() {
+	if s.texts, s.wrong, _ = s.next(); s.wrong != nil {
+		s.texts = nil
+	}
+}
+
+// until passes the records before an offset.
+func (s *sought) until(offset int64) {
+	for s.texts != nil && s.texts[0].offset < offset {
+		s.pass(noLine)
+	}
+}
+
+// noLine is of a record that the delivered file does not have.
+const noLine = -1
+
+// pass takes the next record, and refuses the texts at hand that are not of the line and do
+// not tell the digest.
+func (s *sought) pass(line int64) {
+	for _, x := range s.texts {
+		if !x.proven && (line == noLine || x.line != line) {
+			s.wrong = fmt.Errorf("%w: %s, line %d: its quarantine file does not tell of which bytes it is, and no record of the file is bad at byte %d: deliver the corrected record as a file of another name",
+				ErrRequest, s.in.Rel, x.line, x.offset)
+			s.texts = nil
+			return
+		}
+	}
+	s.step()
+}
 
 // Keep implements record.Sink.
-func (r rejected) Keep(*behaviour.Record) error { return nil }
+func (s *sought) Keep(*behaviour.Record) error { return nil }
 
 // Skip implements record.Sink.
-func (r rejected) Skip() error { return nil }
+func (s *sought) Skip() error { return nil }
 
 // Reject implements record.Sink.
-func (r rejected) Reject(x *record.Reject) error {
-	r[x.Offset] = x.Line
+func (s *sought) Reject(x *record.Reject) error {
+	s.until(x.Offset)
+	if s.texts != nil && s.texts[0].offset == x.Offset {
+		s.pass(x.Line)
+	}
 	return nil
 }
 
@@ -124,10 +151,10 @@ func newPresent(ctx context.Context, b *batch) *present {
 	return &present{batch: b, ctx: ctx, ids: map[dayKey]map[int64]bool{}}
 }
 
-// repeats says whether r, of a replayed file and in a row, is in the table. What a replay that
-// was killed put there is put again.
-func (p *present) repeats(in *input, row []byte, r *behaviour.Record) (bool, error) {
-	if in.replay == nil || p.unledgered {
+// has says whether r, a replayed record in a row, is in the table. What a replay that was
+// killed put there is put again.
+func (p *present) has(row []byte, r *behaviour.Record) (bool, error) {
+	if p.unledgered {
 		return false, nil
 	}
 	if user := p.layout.UserKey(row); string(user) != string(p.user) {
@@ -137,7 +164,7 @@ func (p *present) repeats(in *input, row []byte, r *behaviour.Record) (bool, err
 	day := dayKey{r.Date, r.Kind}
 	ids := p.ids[day]
 	if ids == nil {
-		events, err := p.eventsOf(p.ctx, p.user, day)
+		events, err := p.eventsOf(p.ctx, p.user, day, nil)
 		if err != nil {
 			return false, err
 		}
@@ -147,17 +174,5 @@ func (p *present) repeats(in *input, row []byte, r *behaviour.Record) (bool, err
 		}
 		p.ids[day] = ids
 	}
-	if ids[r.ID] {
-		_, offset := column.Place(r.ID)
-		in.notReplayed(offset)
-		return true, nil
-	}
-	return false, nil
-}
-
-// notReplayed forgets the offset of a record that another load brought.
-func (in *input) notReplayed(offset int64) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.offsets = slices.DeleteFunc(in.offsets, func(o int64) bool { return o == offset })
+	return ids[r.ID], nil
 }

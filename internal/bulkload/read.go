@@ -85,7 +85,7 @@ type task struct {
 // sorter makes what sorts every batch of the load. newBatch says how many parts one has.
 func (l *load) sorter() (*shuffle.Sorter, error) {
 	return shuffle.New(shuffle.Config{
-		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.sortMemory(), Shards: l.cfg.Workers, Readers: l.cfg.writers(),
+		FS: l.cfg.FS, Dir: l.cfg.Temp, Memory: l.cfg.sortMemory() - l.replayMemory, Shards: l.cfg.Workers, Readers: l.cfg.writers(),
 	})
 }
 
@@ -332,9 +332,6 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	if r.ID > column.MaxOffset {
 		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: cut it into smaller files", p.in.Path, int64(column.MaxOffset)))
 		return nil
-	}
-	if p.in.replay != nil {
-		p.in.replayedOne(r.ID)
 	}
 	at := r.ID
 	r.ID = column.ID(p.in.number, at)

@@ -1,16 +1,14 @@
 package bulkload
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"slices"
 
+	"usertrail/internal/column"
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
@@ -27,11 +25,12 @@ func Replay(ctx context.Context, cfg Config, name string) (r Result, err error) 
 	if err != nil {
 		return Result{}, err
 	}
-	records, err := readQuarantine(ctx, cfg, name)
+	from, err := l.openCorrected(ctx, name)
 	if err != nil {
 		return Result{}, err
 	}
-	if len(records) == 0 {
+	defer from.close(ctx)
+	if from.records == 0 {
 		return Result{}, fmt.Errorf("%w: %s holds no records", ErrNothing, name)
 	}
 	lock, err := cfg.Store.Lock(ctx)
@@ -42,7 +41,7 @@ func Replay(ctx context.Context, cfg Config, name string) (r Result, err error) 
 	if err := l.openExisting(ctx); err != nil {
 		return l.result, err
 	}
-	inputs, err := l.replayed(records)
+	inputs, err := l.replayed(ctx, from)
 	if err != nil {
 		return l.result, err
 	}
@@ -83,61 +82,30 @@ func (l *load) openExisting(ctx context.Context) error {
 	return l.learn(ctx)
 }
 
-// readQuarantine reads the lines of a quarantine file.
-func readQuarantine(ctx context.Context, cfg Config, name string) ([]badRecord, error) {
-	f, err := cfg.FS.Open(ctx, name)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", job.ErrNoInput, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var out []badRecord
-	in := bufio.NewReader(f)
-	for line := 1; ; line++ {
-		b, err := in.ReadBytes('\n')
-		if len(b) > 1 {
-			var r badRecord
-			if e := json.Unmarshal(b, &r); e != nil {
-				return nil, fmt.Errorf("%w: %s:%d: not a line of a quarantine file: %w", ErrRequest, name, line, e)
-			}
-			out = append(out, r)
-		}
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-	}
-}
-
-// replayed makes one input of each delivered file that has records among bad.
-func (l *load) replayed(bad []badRecord) ([]*input, error) {
-	byPath := map[string]*input{}
+// replayed makes one input of each delivered file that has records in from, and sorts them.
+func (l *load) replayed(ctx context.Context, from *corrected) ([]*input, error) {
+	byPath := map[string]*input{} // of the original
+	byName := map[string]*input{}
 	var out []*input
-	for _, r := range bad {
-		path := l.original(r.Path)
+	for _, name := range from.paths {
+		path := l.original(name)
 		in := byPath[path]
 		if in == nil {
 			var err error
 			if in, err = l.replayInput(path); err != nil {
 				return nil, err
 			}
+			in.replay = &corrections{from: from, part: len(out)}
 			byPath[path] = in
 			out = append(out, in)
 		}
-		if !slices.Contains(in.names, r.Path) {
-			in.names = append(in.names, r.Path)
+		if !slices.Contains(in.names, name) {
+			in.names = append(in.names, name)
 		}
-		in.replay = append(in.replay, r)
-		l.result.Bytes += int64(len(r.Raw))
+		byName[name] = in
 	}
-	for _, in := range out {
-		slices.SortStableFunc(in.replay, func(a, b badRecord) int { return int(a.Offset - b.Offset) })
-	}
-	return out, nil
+	l.result.Bytes, l.replayMemory = from.bytes, from.memory()
+	return out, from.sort(ctx, byName, len(out))
 }
 
 // original is the path of the first file that has the bytes of the one called path: what
@@ -171,7 +139,7 @@ func (l *load) replayInput(path string) (*input, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %s is none of the job's files", ErrRequest, path)
 	}
-	in := &input{number: old.Number, done: map[int64]bool{}}
+	in := &input{number: old.Number}
 	in.Path, in.Rel, in.Date, in.Kind, in.Size, in.Modified = full, path, date, kind, old.Size, old.Modified
 	in.sha, in.names = old.SHA256, []string{path}
 	for _, c := range l.copiesOf(path) {
@@ -181,8 +149,8 @@ func (l *load) replayInput(path string) (*input, error) {
 	}
 	for _, name := range in.names {
 		for _, k := range l.ledgers.byPath[name] {
-			for _, o := range k.Offsets {
-				in.done[o] = true
+			if len(k.Offsets) > 0 {
+				in.done = append(in.done, k.Offsets)
 			}
 		}
 	}
@@ -221,49 +189,48 @@ func (b *batch) replayFile(ctx context.Context, in *input, tasks chan<- task) er
 		in.fail(err)
 		return nil
 	}
-	for n, rest := 0, in.replay; len(rest) > 0; n++ {
-		same := 1
-		for same < len(rest) && rest[same].Offset == rest[0].Offset {
-			same++
+	n := 0
+	for same, err := range in.replay.records(ctx) {
+		if err != nil {
+			return err
 		}
 		t := task{in: in, number: n, header: header}
-		if err := b.oneRecord(&t, rest[:same]); err != nil {
-			in.fail(err)
-			return nil
-		}
+		b.oneRecord(&t, same)
 		if err := pipe.Send(ctx, tasks, t); err != nil {
 			return err
 		}
-		rest = rest[same:]
+		n++
 	}
 	return nil
 }
 
 // oneRecord gives a task the texts of one record. None of a record that was replayed before is
 // read: all are duplicates.
-func (b *batch) oneRecord(t *task, lines []badRecord) error {
-	if t.in.done[lines[0].Offset] {
-		n := int64(len(lines))
+func (b *batch) oneRecord(t *task, texts []correction) {
+	if t.in.replayedBefore(texts[0].offset) {
+		n := int64(len(texts))
 		t.in.mu.Lock()
 		t.in.counts.Add(manifest.Counts{Read: n, Duplicate: n})
 		t.in.mu.Unlock()
-		return nil
+		return
 	}
-	for i := range lines {
-		r := &lines[i]
-		raw, err := r.bytes()
-		if err != nil {
-			return fmt.Errorf("%s, offset %d: raw_base64: %w", t.in.Rel, r.Offset, err)
-		}
-		b.progress.Add(int64(len(r.Raw)))
-		c := record.Chunk{Data: append(raw, '\n'), Offset: r.Offset, Line: r.Line}
+	for i, x := range texts {
+		b.progress.Add(int64(len(x.raw)))
+		c := record.Chunk{Data: append(x.raw, '\n'), Offset: x.offset, Line: x.line}
 		if i == 0 {
 			t.chunk = c
 		} else {
 			t.again = append(t.again, c)
 		}
 	}
-	return nil
+}
+
+// replayedBefore says whether a ledger tells of a replay of the record at an offset.
+func (in *input) replayedBefore(offset int64) bool {
+	return slices.ContainsFunc(in.done, func(offsets []int64) bool {
+		_, found := slices.BinarySearch(offsets, offset)
+		return found
+	})
 }
 
 // texts reads the texts of one record, of which the first good one is the record. Lines that
@@ -299,8 +266,9 @@ func (p *parser) texts(t task) error {
 	return nil
 }
 
-// replayedOne remembers the offset of a record that is good now.
-func (in *input) replayedOne(offset int64) {
+// replayedOne remembers the offset of a record that is not one of an earlier load.
+func (in *input) replayedOne(id int64) {
+	_, offset := column.Place(id)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.offsets = append(in.offsets, offset)

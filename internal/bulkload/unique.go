@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/fetch"
@@ -111,11 +115,11 @@ func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []by
 
 // lookUp takes the keys of the user's records of a day that are in the table.
 func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
-	b, err := u.eventsOf(u.ctx, u.user, day)
+	a := &u.load.unique[day.kind]
+	b, err := u.eventsOf(u.ctx, u.user, day, a.Fields)
 	if err != nil {
 		return err
 	}
-	a := &u.load.unique[day.kind]
 	for i := range b.Events {
 		e := &b.Events[i]
 		seen[string(u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }))] = e.ID
@@ -123,19 +127,41 @@ func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
 	return nil
 }
 
-// eventsOf are the events of a day that the user with a key has in the table.
-func (b *batch) eventsOf(ctx context.Context, user []byte, day dayKey) (*trail.Batch, error) {
-	want := layout.Want{Kinds: []int{day.kind}, Span: behaviour.Span{From: day.date, To: day.date}}
+// eventsOf are the events of a day that the user with a key has in the table, with the
+// values of some fields of the day's kind. It is an error if they take more than userMemory.
+func (b *batch) eventsOf(ctx context.Context, user []byte, day dayKey, fields []int) (*trail.Batch, error) {
+	want := layout.Want{Kinds: []int{day.kind}, Span: behaviour.Span{From: day.date, To: day.date}, Fields: make([][]bool, len(b.schema.Kinds))}
+	for k := range want.Fields {
+		want.Fields[k] = make([]bool, len(b.schema.Kinds[k].Fields))
+	}
+	for _, f := range fields {
+		want.Fields[day.kind][f] = true
+	}
 	where, err := fetch.NewWhere(b.layout, b.schema, want, fetch.Auto)
 	if err != nil {
 		return nil, err
 	}
 	d := b.layout.Decoder(b.schema, want)
-	out := new(trail.Batch)
+	out := &trail.Batch{Most: int(b.cfg.userMemory())}
 	out.Reset()
 	d.Into(out, func(key []byte) (uint32, bool) { return 0, bytes.Equal(key, user) })
-	if err := b.target.Read(ctx, where.Query(slices.Values([][]byte{user})), d.Add); err != nil {
-		return nil, err
+	err = b.target.Read(ctx, where.Query(slices.Values([][]byte{user})), d.Add)
+	if err == nil {
+		err = d.Flush()
 	}
-	return out, d.Flush()
+	if errors.Is(err, trail.ErrFull) {
+		return nil, b.tooManyThere(user, day, err)
+	}
+	return out, err
+}
+
+// tooManyThere is the error of a user whose records in the table cannot be compared with new
+// ones.
+func (b *batch) tooManyThere(user []byte, day dayKey, why error) error {
+	id, err := b.layout.AppendUser(nil, user)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: user %q: the records of %s on %s in the table are compared with new ones, and take more than %s: raise --memory: %w",
+		ErrRequest, id, b.schema.Kinds[day.kind].Name, day.date, humanize.IBytes(uint64(b.cfg.userMemory())), why)
 }
