@@ -39,7 +39,8 @@
 // whole, up to a quarter of the memory. A user with more ends the extract by an error. That
 // is workerMemory for each worker, so Config.Memory bounds how many there are. The
 // list of users is held to the end; what it takes is not there for workers. An answer in
-// directories is sorted in sortMemory more.
+// directories is sorted in sortMemory more. Where rows alone tell who is there, and the rows
+// of a user lie apart, the rows are read once for as many users as fit into half of the rest.
 package extract
 
 import (
@@ -77,6 +78,8 @@ const (
 	// restMemory is the resident set with one worker, reading from HBase by scans,
 	// less workerMemory and the list.
 	restMemory = 40 << 20
+	// minWalk is the least Config.walkBytes.
+	minWalk = 8 << 20
 )
 
 // Config is one extract. Zero fields take the defaults written beside them.
@@ -125,16 +128,28 @@ type Result struct {
 
 func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
 
-// workers is how many there may be at once. The list has to leave room for one.
-func (c *Config) workers() (int, error) {
+// room is what there is for workers, in bytes.
+func (c *Config) room() int64 {
 	room := c.memory() - restMemory - c.Users.Bytes()
 	if c.Output.Partition != "" {
 		room -= sortMemory
 	}
+	return room
+}
+
+// workers is how many there may be at once. The list has to leave room for one.
+func (c *Config) workers() (int, error) {
+	room := c.room()
 	if room < workerMemory {
 		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", userlist.ErrList, c.Users.Len())
 	}
 	return max(1, min(c.Workers, int(room/workerMemory))), nil
+}
+
+// walkBytes is how many bytes of users whose rows lie apart may be held while rows alone tell
+// who is there: half of what the workers leave.
+func (c *Config) walkBytes(workers int) int64 {
+	return max(minWalk, (c.room()-int64(workers)*workerMemory)/2)
 }
 
 // userBytes is how many bytes the trail of one user may take, which is held whole: with

@@ -77,6 +77,7 @@ type question struct {
 	reach     reach
 	workers   int
 	userBytes int    // that the trail of one user may take
+	walkBytes int64  // that users may take whose rows lie apart
 	after     []byte // key of the last user that an earlier run finished
 
 	existence *existence // nil where nobody is ruled out by it
@@ -94,7 +95,7 @@ func newQuestion(c *Config) (*question, error) {
 	}
 	q := &question{
 		table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, asked: c.Conditions, workers: workers,
-		userBytes: c.userBytes(),
+		userBytes: c.userBytes(), walkBytes: c.walkBytes(workers),
 	}
 	if q.active == "" {
 		q.active = "all"

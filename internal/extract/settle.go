@@ -128,7 +128,7 @@ func settleRegion(ctx context.Context, q *question, s stretch, out *settled) err
 	if !q.users.IsAll() && from == to {
 		return nil
 	}
-	users, err := q.table.Users(ctx, r, q.span)
+	users, err := q.table.Users(table.WithWalkMemory(ctx, q.walkBytes), r, q.span)
 	if err != nil {
 		return err
 	}

@@ -144,25 +144,85 @@ func (u *rowUsers) rows(within split.Region, reads *layout.Reads, emit func(key 
 	return Existing(u.ctx, u.t, q, func(key []byte, _ behaviour.Date, kind int) error { return emit(key, kind) })
 }
 
-// scattered gives w the users whose rows lie apart. All keys are held until the last row
-// has come.
+// scattered gives w the users whose rows lie apart. It reads the rows once for as many users
+// as may be held, those of the least keys first.
 func (u *rowUsers) scattered(from []byte, reads *layout.Reads, w *rowWalk) error {
-	did := map[string]activity.Set{}
-	err := u.rows(split.Region{}, reads, func(key []byte, kind int) error {
-		if u.region.Has(key) && bytes.Compare(key, from) >= 0 {
-			did[string(key)] |= activity.Of(kind)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, key := range slices.Sorted(maps.Keys(did)) {
-		if err := w.addAll([]byte(key), did[key]); err != nil {
+	for more := true; more; {
+		f := firstUsers{most: walkMemory(u.ctx), did: map[string]activity.Set{}}
+		err := u.rows(split.Region{}, reads, func(key []byte, kind int) error {
+			if u.region.Has(key) && bytes.Compare(key, from) >= 0 {
+				f.add(key, activity.Of(kind))
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
+		for _, key := range slices.Sorted(maps.Keys(f.did)) {
+			if err := w.addAll([]byte(key), f.did[key]); err != nil {
+				return err
+			}
+		}
+		from, more = []byte(f.end), f.end != ""
 	}
 	return nil
+}
+
+type walkKey struct{}
+
+// defaultWalk is how many bytes a walk holds where WithWalkMemory does not say.
+const defaultWalk = 8 << 20
+
+// WithWalkMemory returns a context in which RowUsers hold about that many bytes of users
+// whose rows lie apart. With less memory the rows are read more often.
+func WithWalkMemory(ctx context.Context, bytes int64) context.Context {
+	return context.WithValue(ctx, walkKey{}, bytes)
+}
+
+func walkMemory(ctx context.Context) int64 {
+	if n, ok := ctx.Value(walkKey{}).(int64); ok {
+		return n
+	}
+	return defaultWalk
+}
+
+// firstUsers are those of the least keys of all that are added, as many as fit.
+type firstUsers struct {
+	most int64 // bytes
+	did  map[string]activity.Set
+	size int64
+	end  string // users from this key on were left out; empty if none were
+}
+
+// userBytes is what a user takes besides the key: the entry in the map and its place among the
+// sorted.
+const userBytes = 96
+
+func (f *firstUsers) add(key []byte, did activity.Set) {
+	if f.end != "" && string(key) >= f.end {
+		return
+	}
+	had, known := f.did[string(key)]
+	if known && had|did == had {
+		return
+	}
+	f.did[string(key)] = had | did
+	if known {
+		return
+	}
+	if f.size += int64(len(key)) + userBytes; f.size > f.most && len(f.did) > 1 {
+		f.halve()
+	}
+}
+
+// halve leaves the users of the greater keys out.
+func (f *firstUsers) halve() {
+	keys := slices.Sorted(maps.Keys(f.did))
+	f.end = keys[len(keys)/2]
+	for _, key := range keys[len(keys)/2:] {
+		delete(f.did, key)
+		f.size -= int64(len(key)) + userBytes
+	}
 }
 
 // wholeUsers is a region up to the last row that the last user whose key it has can have
