@@ -72,6 +72,7 @@ user who did nothing of what was asked is no failure: "events" is 0, and standar
 	f.StringVar(&o.at, "at", "", "no page, but the last behaviour of each type at or before a time of the table's zone: 2014-09-05, which is its end, or '2014-09-05 18:00:00'")
 	f.BoolVar(&o.asJSON, "json", false, "as JSON, one behaviour a line")
 	f.BoolVar(&o.asCSV, "csv", false, "as CSV")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
 	f.BoolVar(&o.noColour, "no-color", false, "no colour, as with $NO_COLOR")
 	o.set = func(flag string) bool { return f.Changed(flag) }
 	env.Reports(c, show.Result{})
@@ -84,7 +85,6 @@ const pageMemory = 256 << 20
 
 func (o *showOptions) show(ctx context.Context) error {
 	debug.SetGCPercent(4 * gcPercent)
-	debug.SetMemoryLimit(pageMemory)
 	r, err := o.run(ctx)
 	env := *o.env
 	if o.asCSV && err == nil {
@@ -108,6 +108,12 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 	if err := o.ends(&cfg); err != nil {
 		return none, err
 	}
+	o.flags.Workers = 1
+	var err error
+	if cfg.Memory, err = o.flags.Limits(show.MinMemory); err != nil {
+		return none, err
+	}
+	debug.SetMemoryLimit(min(pageMemory, debug.SetMemoryLimit(-1)))
 	for _, d := range []struct {
 		flag, text string
 		date       **behaviour.Date

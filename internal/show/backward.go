@@ -25,12 +25,14 @@ type backward struct {
 	wanted activity.Set // kinds of which there is still one to be taken
 	left   int          // how many are still to be taken
 	found  []Behaviour  // the latest first
+	held   int          // bytes of their values
 
 	first, until int64       // between them, both included, lies what is left to be looked at
 	seen         trail.Event // the last that was looked at
 	days         int         // how many are read next
 	whole        bool        // all there are, and not so many
 	newest       int         // how many are read next of what comes latest first; 0 is all
+	tied         bool        // those read last were looked at before: there are more at their instant
 
 	// From crowded on there are too many behaviours to read them all together, so no more
 	// than step days are.
@@ -94,17 +96,27 @@ func (r *backward) each(ctx context.Context, emit func(*Behaviour) error) error 
 func (r *backward) look(ctx context.Context) error {
 	for {
 		span, times := r.window()
+		before := len(r.found)
 		err := r.read(ctx, span, times)
-		if errors.Is(err, errMany) {
+		many := errors.Is(err, errMany)
+		switch {
+		case many && r.newest > 1 && !r.tied:
+			r.newest = max(1, r.newest/4)
+			continue
+		case many && r.newest > 0:
+			return r.asked.tooLarge("behaviours of one instant")
+		case many && r.days > 1:
 			r.days = max(1, r.days/4)
 			r.crowded, r.step = span.From, r.days
 			continue
+		case many:
+			err = r.lookParts(ctx, span, times)
+		case err == nil:
+			err = r.takeFrom(times)
 		}
 		if err != nil {
 			return err
 		}
-		before := len(r.found)
-		r.takeFrom(times)
 		r.pace(span, len(r.found)-before)
 		return nil
 	}
@@ -129,17 +141,28 @@ func (r *backward) window() (behaviour.Span, layout.Times) {
 // read fills the batch. It fails with errMany where days hold far more than is wanted,
 // and there could be less of them.
 func (r *backward) read(ctx context.Context, span behaviour.Span, times layout.Times) error {
-	want := r.asked.want
-	want.Span, want.Times, want.Newest = span, &times, r.newest
 	if r.newest > 0 {
-		return r.asked.read(ctx, r.table, &r.batch, want, r.asked.everything(), math.MaxInt)
+		want := r.asked.want
+		want.Span, want.Times, want.Newest = span, &times, r.newest
+		l := limits{events: math.MaxInt, bytes: r.asked.budget.read}
+		if r.tied || r.newest == 1 {
+			l.bytes = r.asked.budget.most
+		}
+		return r.asked.read(ctx, r.table, &r.batch, want, r.asked.everything(), l)
 	}
-	want.Kinds = slices.DeleteFunc(slices.Clone(want.Kinds), func(k int) bool { return !r.wanted.Has(k) })
-	most := math.MaxInt
+	want, l := r.want(span, times), limits{events: math.MaxInt, bytes: r.asked.budget.read}
 	if r.days > 1 {
-		most = 4*min(r.left, goal) + slack
+		l.events = 4*min(r.left, goal) + slack
 	}
-	return r.asked.read(ctx, r.table, &r.batch, want, want, most)
+	return r.asked.read(ctx, r.table, &r.batch, want, want, l)
+}
+
+// want is what of some days is read, and of the times that they have.
+func (r *backward) want(span behaviour.Span, times layout.Times) layout.Want {
+	want := r.asked.want
+	want.Span, want.Times = span, &times
+	want.Kinds = slices.DeleteFunc(slices.Clone(want.Kinds), func(k int) bool { return !r.wanted.Has(k) })
+	return want
 }
 
 // everything wants all records there are, with the fields that are asked for: where a
@@ -156,7 +179,7 @@ func (a *Asked) everything() layout.Want {
 
 // takeFrom takes what is wanted of the batch, which holds all of the times, or their
 // newest.
-func (r *backward) takeFrom(t layout.Times) {
+func (r *backward) takeFrom(t layout.Times) error {
 	seen, n := r.seen, 0
 	for i := range slices.Backward(r.batch.Events) {
 		e := &r.batch.Events[i]
@@ -166,28 +189,44 @@ func (r *backward) takeFrom(t layout.Times) {
 		if n++; r.newest > 0 && n > r.newest {
 			break // there may be others before it that were not given
 		}
-		if trail.Compare(e, &seen) >= 0 {
-			continue
-		}
-		r.seen = *e
-		if r.wanted.Has(int(e.Kind)) && r.asked.Span.Has(behaviour.Date(e.Date)) {
-			r.take(e)
+		if r.due(e, t) {
+			if err := r.see(e); err != nil {
+				return err
+			}
 		}
 	}
 	if r.newest == 0 || len(r.batch.Events) < r.newest {
 		r.until = t.First - 1
-		return
+		return nil
 	}
 	r.until = min(r.until, r.seen.Time)
-	if r.newest *= 2; r.seen != seen {
+	r.tied = r.seen == seen
+	if r.newest *= 2; !r.tied {
 		r.newest = min(r.newest, goal)
 	}
+	return nil
 }
 
-func (r *backward) take(e *trail.Event) {
+// due says whether a behaviour lies between times and was not looked at yet.
+func (r *backward) due(e *trail.Event, t layout.Times) bool {
+	return t.First <= e.Time && e.Time <= t.Last && trail.Compare(e, &r.seen) < 0
+}
+
+// see looks at a behaviour of the batch, and takes it if it is wanted.
+func (r *backward) see(e *trail.Event) error {
+	r.seen = *e
+	if r.wanted.Has(int(e.Kind)) && r.asked.Span.Has(behaviour.Date(e.Date)) {
+		return r.take(e)
+	}
+	return nil
+}
+
+func (r *backward) take(e *trail.Event) error {
 	b := Behaviour{Event: *e}
 	for _, ref := range r.batch.Refs[e.Refs:][:len(r.asked.Schema.Kinds[e.Kind].Fields)] {
-		b.Values = append(b.Values, slices.Clone(r.batch.Value(ref)))
+		v := r.batch.Value(ref)
+		b.Values = append(b.Values, slices.Clone(v))
+		r.held += len(v)
 	}
 	r.found = append(r.found, b)
 	if r.asked.At != nil {
@@ -196,6 +235,10 @@ func (r *backward) take(e *trail.Event) {
 	if r.left--; r.left == 0 {
 		r.wanted = 0
 	}
+	if r.held > r.asked.budget.most {
+		return r.asked.tooLarge(fmt.Sprintf("the last %d behaviours", len(r.found)))
+	}
+	return nil
 }
 
 // pace settles how many days are read before those of span, by how many of these were

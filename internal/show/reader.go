@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dustin/go-humanize"
-
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/fetch"
@@ -24,9 +22,9 @@ const (
 	// are read.
 	slack = 1000
 	// readBytes is how many bytes behaviours of several days or instants may take that are
-	// read together, and mostBytes those of one.
+	// read together, and partBytes those of a part of a day, where there is memory for it.
 	readBytes = 32 << 20
-	mostBytes = 1 << 30
+	partBytes = 64 << 20
 )
 
 // errMany ends the reading of days that hold far more than is wanted.
@@ -70,15 +68,18 @@ func (r *reader) each(ctx context.Context, emit func(*Behaviour) error) error {
 		// A day that goes on after the next has begun is read once more, with the next.
 		span := behaviour.Span{From: next, To: min(max(next-1+behaviour.Date(r.days), to+1), r.asked.Span.To)}
 		err := r.read(ctx, span, span.To > to+1)
-		if errors.Is(err, errMany) {
+		many := errors.Is(err, errMany)
+		switch {
+		case many && span.To > to+1:
 			r.days = max(1, span.Days()/4)
 			r.crowded, r.step = span.To, r.days
 			continue
+		case many:
+			next, err = r.passParts(ctx, span, emit)
+		case err == nil:
+			next, err = r.pass(span, emit)
 		}
 		if err != nil {
-			return err
-		}
-		if next, err = r.pass(span, emit); err != nil {
 			return err
 		}
 		to = span.To
@@ -102,36 +103,52 @@ func (r *reader) pace(span behaviour.Span) {
 }
 
 // read fills the batch with the trail of some days. It fails with errMany where they
-// hold far more than is wanted, and there could be less of them.
+// are too large; where less says that there could be fewer of them, also where they hold far
+// more than is wanted.
 func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error {
+	want, l := r.want(span), limits{events: math.MaxInt, bytes: r.asked.budget.read}
+	if less {
+		l.events = 4*r.goal + slack
+	}
+	return r.asked.read(ctx, r.table, &r.batch, want, want, l)
+}
+
+// want is what of some days is read.
+func (r *reader) want(span behaviour.Span) layout.Want {
 	want := r.asked.want
 	want.Span = span
 	if r.asked.uncounted && r.last != nil {
 		want.Times = &layout.Times{First: r.last.Time, Last: math.MaxInt64}
 	}
-	most := math.MaxInt
-	if less {
-		most = 4*r.goal + slack
-	}
-	return r.asked.read(ctx, r.table, &r.batch, want, want, most)
+	return want
+}
+
+// limits bound what is read together.
+type limits struct {
+	events, bytes int
+	times         *layout.Times // between which records are looked at; nil is all
 }
 
 // read fills b with the behaviours that events asks for in what rows asks for, in order.
-// It fails with errMany where they are more than most, or larger than readBytes. If most
-// is math.MaxInt, they cannot be fewer.
-func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, events layout.Want, most int) error {
+// It fails with errMany where they exceed the limits.
+func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, events layout.Want, l limits) error {
 	decoder := a.layout.Decoder(a.Schema, events)
 	q, err := a.query(rows)
 	if err != nil {
 		return err
 	}
 	b.Reset()
-	if b.Most = mostBytes; most < math.MaxInt {
-		b.Most = readBytes
-	}
+	b.Most = l.bytes
 	decoder.Into(b, func([]byte) (uint32, bool) { return 0, true })
+	first, last := int64(math.MinInt64), int64(math.MaxInt64)
+	if l.times != nil {
+		first, last = behaviour.Millis(l.times.First), behaviour.Millis(l.times.Last)
+	}
 	err = t.Read(ctx, q, func(c *cell.Cell) error {
-		if len(b.Events) > most {
+		if c.Time < first || c.Time > last {
+			return nil
+		}
+		if len(b.Events) > l.events {
 			return errMany
 		}
 		return decoder.Add(c)
@@ -139,17 +156,13 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 	if err == nil {
 		err = decoder.Flush()
 	}
-	switch {
-	case errors.Is(err, trail.ErrFull) && most < math.MaxInt:
-		return errMany
-	case errors.Is(err, trail.ErrFull):
-		return fmt.Errorf("%w: behaviours of user %q that are read together take more than %s: ask for fewer --fields, or for an extract: %w",
-			ErrQuestion, a.User, humanize.IBytes(mostBytes), err)
-	case err != nil:
-		return err
+	if errors.Is(err, trail.ErrFull) {
+		return fmt.Errorf("%w: %w", errMany, err)
 	}
-	b.Sort(1)
-	return nil
+	if err == nil {
+		b.Sort(1)
+	}
+	return err
 }
 
 // query asks for the user's rows of the days and fields in w.
@@ -165,36 +178,62 @@ func (a *Asked) query(w layout.Want) (table.Query, error) {
 // and says from which day on to read next. Where a clock is put back past
 // midnight, a day goes on after the next one has begun.
 func (r *reader) pass(span behaviour.Span, emit func(*Behaviour) error) (behaviour.Date, error) {
-	before := int64(math.MaxInt64)
+	p := r.passing(span, r.batch.Events)
+	for i := range r.batch.Events {
+		if e := &r.batch.Events[i]; p.due(r, e) {
+			if err := p.one(r, e, emit); err != nil {
+				return p.next, err
+			}
+		}
+	}
+	return p.next, nil
+}
+
+// passing is what is known of days that are passed on.
+type passing struct {
+	before     int64          // later days can have what is not before it
+	next       behaviour.Date // to be read from next
+	ofDay, nth map[int32]int  // how many behaviours a day has, and had before
+	b          Behaviour
+}
+
+// passing counts the behaviours of span, which are in order.
+func (r *reader) passing(span behaviour.Span, events []trail.Event) *passing {
+	p := &passing{before: math.MaxInt64, next: span.To + 1, ofDay: map[int32]int{}, nth: map[int32]int{}}
 	if span.To < r.asked.Span.To {
-		before = (span.To + 1).Start(r.asked.Zone).UnixMicro()
+		p.before = (span.To + 1).Start(r.asked.Zone).UnixMicro()
 	}
-	next := span.To + 1
-	ofDay, nth := map[int32]int{}, map[int32]int{}
-	for i := range r.batch.Events {
-		ofDay[r.batch.Events[i].Date]++
+	for i := range events {
+		p.ofDay[events[i].Date]++
 	}
-	b := Behaviour{}
-	for i := range r.batch.Events {
-		e := &r.batch.Events[i]
-		nth[e.Date]++
-		switch {
-		case r.last != nil && trail.Compare(e, r.last) <= 0:
-			continue
-		case e.Time >= before:
-			next = min(next, behaviour.Date(e.Date))
-			continue
-		}
-		b.Event = *e
-		if !r.asked.uncounted {
-			b.Nth, b.OfDay = nth[e.Date], ofDay[e.Date]
-		}
-		b.Values = r.values(b.Values[:0], e)
-		if err := emit(&b); err != nil {
-			return next, err
-		}
-		last := *e
-		r.last = &last
+	return p
+}
+
+// due says whether the next behaviour is to be passed on now. It is counted if it was before.
+func (p *passing) due(r *reader, e *trail.Event) bool {
+	switch {
+	case r.last != nil && trail.Compare(e, r.last) <= 0:
+		p.nth[e.Date]++
+		return false
+	case e.Time >= p.before:
+		p.next = min(p.next, behaviour.Date(e.Date))
+		return false
 	}
-	return next, nil
+	return true
+}
+
+// one passes on a behaviour of the batch.
+func (p *passing) one(r *reader, e *trail.Event, emit func(*Behaviour) error) error {
+	p.nth[e.Date]++
+	p.b.Event = *e
+	if !r.asked.uncounted {
+		p.b.Nth, p.b.OfDay = p.nth[e.Date], p.ofDay[e.Date]
+	}
+	p.b.Values = r.values(p.b.Values[:0], e)
+	if err := emit(&p.b); err != nil {
+		return err
+	}
+	last := *e
+	r.last = &last
+	return nil
 }

@@ -44,6 +44,9 @@ import (
 // mend: an unknown behaviour, a token of another question.
 var ErrQuestion = errors.New("wrong question")
 
+// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+const MinMemory = 64 << 20
+
 // Config is one page of a trail.
 type Config struct {
 	Table table.Loader
@@ -64,6 +67,8 @@ type Config struct {
 	// Uncounted says that of no behaviour it need be known how many its day has: then a
 	// page that goes on amid a day does not read what was shown of it.
 	Uncounted bool
+
+	Memory int64 // bytes of the process; 1 GiB
 }
 
 // A Result is what came of a page.
@@ -108,6 +113,7 @@ type Asked struct {
 	question  string
 	after     *trail.Event // what was shown last; nil at the first page
 	uncounted bool
+	budget    budget
 }
 
 // A FieldName is a column of what comes out.
@@ -176,7 +182,7 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 	info := c.Table.Info()
 	a := &Asked{
 		User: c.User, Schema: info.Schema, Latest: c.Latest, At: c.At,
-		layout: info.Layout, question: c.question(), uncounted: c.Uncounted,
+		layout: info.Layout, question: c.question(), uncounted: c.Uncounted, budget: budgetOf(c.Memory),
 	}
 	var err error
 	if a.Zone, err = time.LoadLocation(info.Schema.Zone); err != nil {

@@ -56,18 +56,21 @@ func longer(length int64, n, want int) int64 {
 }
 
 // readTimes fills the batch with what lies between two times. It fails with errMany where
-// that is far more than is wanted, and the times could be closer.
+// that is far more than is wanted or too large, and the times could be closer.
 func (r *reader) readTimes(ctx context.Context, t layout.Times) error {
 	a := r.asked
 	want := a.want
 	want.Times, want.Span = &t, behaviour.Span{
 		From: max(a.Span.From, earliest(t.First, a.Zone)), To: min(a.Span.To, latest(t.Last, a.Zone)),
 	}
-	most := math.MaxInt
 	if t.First < t.Last {
-		most = 4*r.goal + slack
+		return a.read(ctx, r.table, &r.batch, want, want, limits{4*r.goal + slack, a.budget.read, &t})
 	}
-	return a.read(ctx, r.table, &r.batch, want, want, most)
+	err := a.read(ctx, r.table, &r.batch, want, want, limits{math.MaxInt, a.budget.most, &t})
+	if errors.Is(err, errMany) {
+		err = a.tooLarge("behaviours of one instant")
+	}
+	return err
 }
 
 // passTimes passes on what lies between two times.
