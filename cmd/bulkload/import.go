@@ -49,7 +49,8 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	if o.from == "" || dfs.Scheme(o.from) == live.Scheme {
 		return r, fmt.Errorf("%w: --from names the directory of a table of files", command.ErrUsage)
 	}
-	if _, err := o.flags.Limits(bulkload.MinMemory); err != nil {
+	memory, err := o.flags.Limits(bulkload.MinMemory)
+	if err != nil {
 		return r, err
 	}
 	fs := command.Files()
@@ -73,7 +74,7 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	}
 	defer remove()
 	r, err = bulkload.Import(ctx, bulkload.ImportConfig{
-		From: from, Store: store, FS: fs, Temp: temp, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Log: log,
+		From: from, Store: store, FS: fs, Temp: temp, Workers: o.flags.Workers, Memory: memory, Progress: o.flags.Progress(o.env), Log: log,
 	})
 	o.env.Outcome("import of "+o.from+" into "+store.Address(), err)
 	printResult(o.env.Stdout, bulkload.Config{Store: store}, r)

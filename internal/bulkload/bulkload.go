@@ -31,7 +31,8 @@
 // cells of a larger row are sorted in runs next to those of shuffle. Where a job compares
 // records by key fields, the records of one user are held in an eighth; a user with more
 // ends the load by an error. A replay sorts the quarantine file in a quarter of shuffle's
-// memory, and holds the offset of each record.
+// memory, and holds the offset of each record. An import counts the records of one row
+// together; a row with more than fit ends it by an error.
 package bulkload
 
 import (

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
@@ -37,7 +38,8 @@ type ImportConfig struct {
 	Store    table.Store // of a table that takes HFiles
 	FS       dfs.FS
 	Temp     string // directory, on FS, for sorted runs
-	Workers  int    // regions written at once; 1
+	Workers  int    // regions written at once, as far as Memory goes; 1
+	Memory   int64  // bytes of the process; 1 GiB
 	Progress progress.Config
 	Log      *slog.Logger // nothing is said
 }
@@ -78,6 +80,17 @@ func Import(ctx context.Context, cfg ImportConfig) (r Result, err error) {
 		return i.result, fmt.Errorf("%w: all loads of %s are in %s", ErrNothing, cfg.From.Info().Address, cfg.Store.Address())
 	}
 	return i.result, i.run(ctx, todo)
+}
+
+// rowBytes is what a worker of an import has at least, in bytes.
+const rowBytes = 24 << 20
+
+// rows is how many regions are written at once, and how many bytes the records of one row may
+// take, which are counted together: a quarter of what a worker has.
+func (c *ImportConfig) rows() (workers, most int) {
+	room := (&Config{Memory: cmp.Or(c.Memory, 1<<30)}).sortMemory()
+	workers = int(min(int64(max(c.Workers, 1)), max(room/rowBytes, 1)))
+	return workers, int(room) / workers / 4
 }
 
 // An importer is one call of Import. Of load it has the target and the result.
@@ -235,9 +248,11 @@ func (i *importer) together(ctx context.Context, loads []*manifest.Load, p *prog
 	}
 	written := make([]*importedRegion, len(regions))
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(i.cfg.Workers, 1))
+	workers, most := i.cfg.rows()
+	g.SetLimit(workers)
 	for n, r := range regions {
 		written[n] = i.newRegion(gctx, n, spanOf(ledger))
+		written[n].events.Most = most
 		g.Go(func() error { return written[n].write(gctx, numbers, r, p) })
 	}
 	if err := g.Wait(); err != nil {
@@ -351,7 +366,7 @@ func (w *importedRegion) write(ctx context.Context, loads []int, r split.Region,
 		}
 		w.count.Add(c)
 		if err := w.decoder.Add(c); err != nil {
-			return err
+			return w.tooLarge(err)
 		}
 		if w.count.Cells%1024 == 0 {
 			p.Add(1024)
@@ -374,7 +389,7 @@ func (w *importedRegion) endRow() error {
 		return nil
 	}
 	if err := w.decoder.Flush(); err != nil {
-		return err
+		return w.tooLarge(err)
 	}
 	n := int64(len(w.events.Events))
 	if n == 0 {
@@ -391,4 +406,18 @@ func (w *importedRegion) endRow() error {
 	}
 	w.events.Reset()
 	return nil
+}
+
+// tooLarge names the row of which the records do not fit, if err says so.
+func (w *importedRegion) tooLarge(err error) error {
+	if !errors.Is(err, trail.ErrFull) {
+		return err
+	}
+	from := w.cfg.From.Info()
+	user, e := from.Layout.AppendUser(nil, from.Layout.UserKey(w.row))
+	if e != nil {
+		return e
+	}
+	return fmt.Errorf("%w: user %q: the row %.64q of %s has more than %d records, and those of a row are counted within %s: raise --memory, take fewer --workers, or load the table from the logs: %w",
+		ErrRequest, user, w.row, from.Address, len(w.events.Events), humanize.IBytes(uint64(w.events.Most)), err)
 }

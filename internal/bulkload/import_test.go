@@ -61,6 +61,34 @@ func TestAnImportIsALoad(t *testing.T) {
 	}
 }
 
+// TestARowTooLargeToImport imports a user whose plays of a day are one row: where they cannot
+// be counted within the memory, the error names the user, and nothing is taken in.
+func TestARowTooLargeToImport(t *testing.T) {
+	p := newPort(t)
+	p.write("2014-09-01/play.csv", busy(4000))
+	p.fill()
+	imports := func(memory int64) (bulkload.Result, error) {
+		store := p.connect(local.New())
+		defer store.Close()
+		from, err := files.Open(t.Context(), local.New(), p.store.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer from.Close()
+		return bulkload.Import(t.Context(), bulkload.ImportConfig{From: from, Store: store, FS: local.New(), Temp: p.dir, Workers: 2, Memory: memory})
+	}
+	r, err := imports(256 << 10)
+	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), `user "b"`) || !strings.Contains(err.Error(), "--memory") {
+		t.Errorf("%v, want an error that names the user and --memory", err)
+	}
+	if r.Loaded != 0 || len(p.cells()) != 0 {
+		t.Errorf("%d records are loaded, the table has %d cells", r.Loaded, len(p.cells()))
+	}
+	if r, err := imports(64 << 20); err != nil || r.Loaded != 4004 {
+		t.Errorf("with more memory %d records are loaded, %v", r.Loaded, err)
+	}
+}
+
 // ledgers are those of the table in HBase.
 func (p *port) ledgers() []*manifest.Load {
 	p.t.Helper()
