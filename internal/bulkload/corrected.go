@@ -149,8 +149,9 @@ func (c *corrected) one(n int64, line []byte, do func(n int64, r *badRecord, raw
 	return do(n, &r, raw)
 }
 
-// memory is what sorting takes of Config.sortMemory, and the offsets of the records, in bytes.
-func (c *corrected) memory() int64 { return c.cfg.sortMemory()/4 + 16*c.records }
+// memory is what a replay takes of Config.sortMemory, in bytes: a quarter for sorting, a quarter
+// for reading what the table has of the users, and the offsets of the records.
+func (c *corrected) memory() int64 { return c.cfg.sortMemory()/2 + 16*c.records }
 
 // sort sorts the records of each of so many inputs by offset. Those of one offset stay in
 // order. The records of each path belong to an input.
