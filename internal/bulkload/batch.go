@@ -345,7 +345,9 @@ func (b *batch) ledger(in *input) manifest.Input {
 		Path: in.Rel, Behaviour: b.behaviour(in), Number: in.number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.part, Dates: b.dates(in), SameAs: in.sameAs, Counts: in.counts,
 	}
-	if in.replay != nil {
+	if in.replay == nil {
+		out.BadAt = in.bad.badAt()
+	} else {
 		out.Dates = nil
 		slices.Sort(in.offsets)
 		out.Offsets = in.offsets

@@ -123,6 +123,46 @@ func (s *sought) Reject(x *record.Reject) error {
 	return nil
 }
 
+// An earlierRead is one load's reading of a replayed file or of a copy.
+type earlierRead struct {
+	Copy
+	bad   map[int64]bool // offsets of the records that it quarantined
+	known bool           // bad has all of them
+}
+
+// earlierReads returns the reads by which loads brought records of a content, in order.
+func (l *load) earlierReads(holds content) []earlierRead {
+	var out []earlierRead
+	for _, ledger := range l.ledgers.loads {
+		for i := range ledger.Inputs {
+			in := &ledger.Inputs[i]
+			if in.SameAs != "" || in.Offsets != nil || (content{in.SHA256, in.Behaviour}) != holds {
+				continue
+			}
+			r := earlierRead{Copy: copyOf(in), bad: map[int64]bool{}}
+			var list []int64
+			list, r.known = in.BadOffsets()
+			for _, o := range list {
+				r.bad[o] = true
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// brought reports whether a load brought the record at an offset, of a date and behaviour, or
+// found it a duplicate. Only the first load that was asked for the record can have: it is a
+// duplicate, or skipped, for the loads after it.
+func (in *input) brought(offset int64, d behaviour.Date, kind string) bool {
+	for i := range in.reads {
+		if r := &in.reads[i]; r.has(d, kind) {
+			return r.known && !r.bad[offset]
+		}
+	}
+	return false
+}
+
 // hasUnledgered says whether a replay that was killed may have left records in the table. Of
 // delivered files a load remembers the numbers, of a replay there are none.
 func (l *load) hasUnledgered(ctx context.Context) (bool, error) {

@@ -80,7 +80,7 @@ func (b *batch) good() (remembered []manifest.Input, files []*input) {
 	for _, in := range b.inputs {
 		if !in.dropped() && in.replay == nil {
 			of := b.ledger(in)
-			of.Job = b.job.Digest()
+			of.Job, of.BadAt = b.job.Digest(), nil
 			remembered = append(remembered, of)
 			files = append(files, in)
 		}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
 	"usertrail/internal/record"
 )
 
@@ -68,6 +69,7 @@ type quarantine struct {
 	waiting map[int][]badRecord
 	file    dfs.Pending
 	count   int64
+	offsets []int64 // of the records, up to manifest.MaxBadOffsets
 }
 
 func (b *batch) newQuarantine(ctx context.Context, in *input) *quarantine {
@@ -110,8 +112,19 @@ func (q *quarantine) write(b *badRecord) error {
 		return err
 	}
 	q.count++
+	if len(q.offsets) < manifest.MaxBadOffsets {
+		q.offsets = append(q.offsets, b.Offset)
+	}
 	_, err = q.file.Write(append(line, '\n'))
 	return err
+}
+
+// badAt returns the offsets of the bad records; nil if there are too many.
+func (q *quarantine) badAt() manifest.Offsets {
+	if q == nil || q.count > int64(len(q.offsets)) {
+		return nil
+	}
+	return manifest.OffsetsOf(q.offsets)
 }
 
 // commit makes the bad records visible, if there are any. sha is the digest of their file,

@@ -222,6 +222,7 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 	bad := joinedBad{path: in.Rel, sha: digests.SHA256}
 	var lines int64
 	var found []string
+	var badAt []int64
 	for _, part := range parts {
 		if part.Error != "" && out.Error == "" {
 			out.Error = part.Error
@@ -229,6 +230,7 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 		out.Counts.Add(part.Counts)
 		out.Older += part.Older
 		found = append(found, part.SHA256)
+		badAt = append(badAt, part.BadAt.List()...)
 		if part.Bad != "" {
 			bad.files = append(bad.files, badFile{part.Bad, lines})
 		}
@@ -241,6 +243,9 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 		if err := p.tooBad(in.Path, in.Rel, &out.Counts); err != nil {
 			out.Error, out.TooBad = err.Error(), true
 		}
+	}
+	if int64(len(badAt)) == out.Quarantined && len(badAt) <= manifest.MaxBadOffsets {
+		out.BadAt = manifest.OffsetsOf(badAt)
 	}
 	if len(bad.files) > 0 && (out.Error == "" || out.TooBad) {
 		p.joined = append(p.joined, bad)

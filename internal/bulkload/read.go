@@ -328,6 +328,10 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		p.counts.Skipped++
 		return nil
 	}
+	if p.in.brought(r.ID, r.Date, p.job.Schema.Kinds[r.Kind].Name) {
+		p.counts.Duplicate++
+		return nil
+	}
 	p.counts.Loaded++
 	if r.ID > column.MaxOffset {
 		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: cut it into smaller files", p.in.Path, int64(column.MaxOffset)))

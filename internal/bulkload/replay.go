@@ -154,6 +154,7 @@ func (l *load) replayInput(path string) (*input, error) {
 			}
 		}
 	}
+	in.reads = l.earlierReads(content{old.SHA256, old.Behaviour})
 	return in, nil
 }
 

@@ -127,3 +127,55 @@ func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
 	y.write(name, withBad)
 	y.wantCounts(y.replay(nil, name), 2, 2, 0, 0, 0)
 }
+
+// TestReplayKnowsWhatALoadBrought loads a file for one of two behaviours, and then for the
+// other, by a job that finds a record bad that is in the table. The replay of that record
+// changes nothing, whatever user the job of the replay sees in it.
+func TestReplayKnowsWhatALoadBrought(t *testing.T) {
+	const (
+		name = "2014-09-01/events.csv"
+		text = `user,second,time,kind,seconds
+a,A,2014-09-01 10:00:00,play,many
+b,B,2014-09-01 11:00:00,order,1
+c,C,never,play,2
+d,D,2014-09-01 12:00:00,order,many
+`
+		first = `
+logs: {path: "logs/{date}/events.csv", behaviour: kind, max_bad: 90%}
+user: user
+behaviours:
+  play: {id: 1}
+  order: {id: 2}
+`
+	)
+	grown := strings.NewReplacer("{id: 1}", "{id: 1, fields: {seconds: int64}}", "{id: 2}", "{id: 2, fields: {seconds: int64}}").Replace(first)
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		t.Run(way, func(t *testing.T) {
+			y := newYard(t, first)
+			y.write(name, text)
+			load := func(job, kind string) bulkload.Result {
+				t.Helper()
+				y.jobIs(job)
+				size := map[string]int64{"pieces": 1 << 20, "ranges": 60}[way]
+				if size == 0 {
+					return y.load(nil, "2014-09-01", "2014-09-01", kind)
+				}
+				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01", kind)
+				y.doAll(pieces)
+				return y.commit(nil, pieces)
+			}
+			y.wantCounts(load(first, "play"), 4, 1, 1, 0, 2)
+			y.wantCounts(load(grown, "order"), 4, 1, 3, 0, 0)
+			y.correct(name, "many", "8")
+			y.correct(name, "never", "2014-09-01 13:00:00")
+			y.jobIs(strings.Replace(grown, "user: user", "user: second", 1))
+			y.wantCounts(y.replay(nil, name), 3, 2, 0, 1, 0)
+			y.wantTrails(
+				"a 2014-09-01 2014-09-01T10:00:00Z play",
+				"b 2014-09-01 2014-09-01T11:00:00Z order seconds=1",
+				"C 2014-09-01 2014-09-01T13:00:00Z play seconds=2",
+				"D 2014-09-01 2014-09-01T12:00:00Z order seconds=8",
+			)
+		})
+	}
+}

@@ -55,6 +55,8 @@ type Input struct {
 	SameAs string          `json:"same_as,omitempty"` // the file of the same bytes that was loaded
 	// Offsets are those of replayed records: of the file, only they were loaded.
 	Offsets []int64 `json:"offsets,omitzero"`
+	// BadAt are the offsets of the quarantined records, see BadOffsets.
+	BadAt Offsets `json:"bad_at,omitempty"`
 	// Job is the digest of the job by which a file of Begun was being put. A ledger has
 	// its own, and a file of an older program none.
 	Job string `json:"job,omitempty"`

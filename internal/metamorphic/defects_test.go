@@ -17,13 +17,10 @@ const (
 	movedParts    = "moved"  // a file that was loaded in part, and comes under another name
 	lostLock      = "lock"   // a load whose lock is lost while it stands still
 	otherJobsPuts = "puts"   // a killed load by puts that is done again by another job
-	broughtBefore = "again"  // a replay of a record that an earlier load brought
 )
 
 // knownDefects are not mended yet. Remove an entry when it is mended.
-var knownDefects = []defect{
-	{broughtBefore, "a record that is in the table goes to quarantine if its file is read again for other behaviours, and a job by which the record is bad; its replay by a job with another user column brings it twice"},
-}
+var knownDefects []defect
 
 // knows reports whether a defect is known, so that what shows it is left out.
 func knows(name string) bool {

@@ -453,15 +453,16 @@ func (m *model) quarantined(s *Step) []badLine {
 	return nil
 }
 
-// brought reports whether an earlier load brought one of the records that a replay is
-// about: the file was read again for other behaviours, by a job that finds the record bad.
-func (m *model) brought(s *Step) bool {
-	t := m.table(s.Table)
-	return t != nil && slices.ContainsFunc(m.quarantined(s), func(b badLine) bool {
-		return slices.ContainsFunc(t.entries, func(e entry) bool {
-			return e.path == b.path && e.lines == nil && !e.bad[b.index] && e.part.has(b.rec.date(m.job.Zone), b.rec.Kind)
-		})
-	})
+// brought reports whether a load brought the record of a line: the file was read again for
+// other behaviours, by a job that finds the record bad. The first load that was asked for a
+// record decides.
+func (t *table) brought(b *badLine, zone string) bool {
+	for _, e := range t.entries {
+		if e.lines == nil && e.bytes == b.bytes && kindOf(e.path) == kindOf(b.path) && e.part.has(b.rec.date(zone), b.rec.Kind) {
+			return !e.bad[b.index]
+		}
+	}
+	return false
 }
 
 // numbered reports whether all users are numbers of at most 6 digits, as the layout fixed
@@ -484,7 +485,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 			c.bad++
 			b.path = path
 			still = append(still, b)
-		case r.date(m.job.Zone) < t.dropped:
+		case r.date(m.job.Zone) < t.dropped, t.brought(&b, m.job.Zone):
 			c.left++
 		default:
 			c.loaded++

@@ -472,9 +472,6 @@ func (x *run) replayFile(s *Step) error {
 	if name == "" {
 		name = "nowhere.jsonl"
 	}
-	if knows(broughtBefore) && x.model.brought(s) {
-		return nil
-	}
 	o := x.model.replay(s)
 	if x.held[s.Table] && o.next != nil {
 		o = outcome{statuses: []int{75}}

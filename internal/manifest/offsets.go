@@ -1,0 +1,46 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Offsets are byte offsets in a delivered file, in order: the differences between neighbours
+// as varints, and in JSON as base64.
+type Offsets []byte
+
+// OffsetsOf encodes offsets.
+func OffsetsOf(list []int64) Offsets {
+	var out Offsets
+	last := int64(0)
+	for _, o := range slices.Sorted(slices.Values(list)) {
+		out = binary.AppendUvarint(out, uint64(o-last))
+		last = o
+	}
+	return out
+}
+
+// List returns the offsets. It returns fewer if o is damaged.
+func (o Offsets) List() []int64 {
+	var out []int64
+	for last := int64(0); len(o) > 0; {
+		step, n := binary.Uvarint(o)
+		if n <= 0 {
+			return out
+		}
+		o, last = o[n:], last+int64(step)
+		out = append(out, last)
+	}
+	return out
+}
+
+// BadOffsets returns the offsets of the records of in that the load quarantined, and whether
+// they are known: a ledger of an older program has none, nor has one of a file with more than
+// MaxBadOffsets.
+func (in *Input) BadOffsets() ([]int64, bool) {
+	list := in.BadAt.List()
+	return list, int64(len(list)) == in.Quarantined
+}
+
+// MaxBadOffsets is how many bad records of a file a ledger has the offsets of.
+const MaxBadOffsets = 1 << 16
