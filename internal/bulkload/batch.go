@@ -129,6 +129,9 @@ func (b *batch) judge(ctx context.Context) error {
 			}
 		}
 		if in.err == nil {
+			in.err = b.sameBad(in)
+		}
+		if in.err == nil {
 			if err := b.unchanged(ctx, in); err != nil {
 				return err
 			}

@@ -92,6 +92,11 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, in := range inputs {
+		if err := p.sameJob(in.Rel); err != nil { // what a grown job reads is compared by loads alone
+			return nil, err
+		}
+	}
 	if err := p.endPlans(ctx); err != nil {
 		return nil, err
 	}

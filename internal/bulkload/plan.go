@@ -211,9 +211,11 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 				changed = append(changed, fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err))
 				continue
 			}
-			if err := l.sameJob(f.Rel); err != nil {
-				changed = append(changed, err)
-				continue
+			if !l.grewFrom(begun) {
+				if err := l.sameJob(f.Rel); err != nil {
+					changed = append(changed, err)
+					continue
+				}
 			}
 		}
 		n, err := l.ledgers.number(f.Rel)

@@ -33,17 +33,6 @@ func (l *load) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// sameJob refuses a file that a killed load began to put by another job: cells of both
-// would be in the table.
-func (l *load) sameJob(path string) error {
-	begun := l.ledgers.begun[path]
-	if begun == nil || begun.Job == "" || begun.Job == l.job.Digest() {
-		return nil
-	}
-	return fmt.Errorf("%w: %s: a load that was killed put some of its records by another job, whose digest begins with %.12s, and this job's with %.12s: load the file by the job as it was; if that was wrong, empty the table, remove its catalog and load all again",
-		ErrRequest, path, begun.Job, l.job.Digest())
-}
-
 // put reads the files of the batch that are good once more, and puts their cells
 // straight from the workers. Nothing of a file is put before all of it has been
 // read once, so a file that breaks off or has too many bad records leaves no trace. It
@@ -81,6 +70,9 @@ func (b *batch) good() (remembered []manifest.Input, files []*input) {
 		if !in.dropped() && in.replay == nil {
 			of := b.ledger(in)
 			of.Job, of.BadAt = b.job.Digest(), nil
+			if b.piece == nil {
+				of.Reading = b.reading()
+			}
 			remembered = append(remembered, of)
 			files = append(files, in)
 		}

@@ -492,23 +492,13 @@ func TestAnotherJobDoesNotGoOn(t *testing.T) {
 	}
 	right := twoKinds
 	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
-	ctx, kill := context.WithCancel(t.Context())
-	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
-		if c.Method == "Multi" {
-			kill()
-		}
-		return hbasetest.Fault{}
-	}})
-	if _, err := p.puts(ctx, "2014-09-01", "2014-09-01", 1); !errors.Is(err, context.Canceled) {
-		t.Fatalf("a killed load: %v, want it cancelled", err)
-	}
-	p.hbase.SetHooks(hbasetest.Hooks{})
+	p.killedPuts()
 	before := p.cells()
 
 	p.jobIs(right)
 	refused := func(what string, err error) {
 		t.Helper()
-		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a load that was killed") {
+		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a load that was killed") || !strings.Contains(err.Error(), "`bulkload forget`") {
 			t.Errorf("%s: %v, want ErrRequest that names the file", what, err)
 		}
 	}
@@ -531,5 +521,85 @@ func TestAnotherJobDoesNotGoOn(t *testing.T) {
 	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
 	if r, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || r.Loaded != 3 {
 		t.Errorf("by the job as it was: %+v, %v; want 3 records loaded", r.Counts, err)
+	}
+}
+
+// noLedger is files in which no ledger is created, as by a process that was killed before.
+type noLedger struct{ dfs.FS }
+
+func (f noLedger) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	if dfs.Base(dfs.Dir(name)) == "loads" {
+		return nil, dfstest.ErrInjected
+	}
+	return f.FS.CreateNew(ctx, name)
+}
+
+// killedPuts ends a load of the first day by puts when it has put all cells.
+func (p *port) killedPuts() {
+	p.t.Helper()
+	store := p.connect(noLedger{local.New()})
+	defer store.Close()
+	cfg := p.config("2014-09-01", "2014-09-01")
+	cfg.Store, cfg.Mode = store, bulkload.Put
+	if _, err := bulkload.Run(p.t.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
+		p.t.Fatalf("a load that cannot write its ledger: %v", err)
+	}
+	if len(p.cells()) == 0 {
+		p.t.Fatal("the killed load put nothing")
+	}
+}
+
+// TestAGrownJobGoesOn kills a load of puts, and loads by a job that reads more. If its cells
+// include those of the first job, the table is that of a load which was not killed. If they
+// may not, the load is refused.
+func TestAGrownJobGoesOn(t *testing.T) {
+	const (
+		kinds  = "\nlogs: {path: \"logs/{date}/play.csv\", behaviour: kind, max_bad: 90%}\nuser: user\nbehaviours:\n"
+		before = kinds + "  play: {id: 2, fields: {title: string, seconds: int64}}\n  visit: {id: 3}\n"
+		night  = "user,time,kind,title,seconds,more,last\na,2014-09-01 10:00:00,play,one,1,x,9\na,2014-09-01 10:00:01,play,,1,x,9\nb,2014-09-01 11:00:00,visit,two,2,,8\nc,2014-09-01 11:00:00,play,two,many,x,7\nc,2014-09-01 11:00:00,login,two,3,y,many\n"
+	)
+	change := func(from, to string) string { return strings.Replace(before, from, to, 1) }
+	for name, c := range map[string]struct {
+		job  string
+		want error
+	}{
+		"behaviours":           {job: before + "  login: {id: 1, fields: {last: int64}}\n"},
+		"fields":               {job: change("seconds: int64", "seconds: int64, more: string, last: int64")},
+		"fields in between":    {job: change("seconds", "more: string, seconds")},
+		"both":                 {job: change("seconds: int64", "seconds: int64, more: string") + "  login: {id: 4}\n"},
+		"max_bad":              {job: change("90%", "80%")},
+		"a first field":        {change("{title", "{more: string, title"), bulkload.ErrRequest},
+		"a field where was no": {change("{id: 3}", "{id: 3, fields: {more: string}}"), bulkload.ErrRequest},
+		"order of fields":      {change("title: string, seconds: int64", "seconds: int64, title: string"), bulkload.ErrRequest},
+		"more bad records":     {change("seconds: int64", "seconds: int64, more: int64"), bulkload.ErrRequest},
+		"user column":          {change("user: user", "user: more"), bulkload.ErrRequest},
+		"type":                 {change("int64", "string"), bulkload.ErrRequest},
+		"fewer fields":         {change("title: string, ", ""), bulkload.ErrRequest},
+		"fewer behaviours":     {change("  visit: {id: 3}\n", ""), bulkload.ErrRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPort(t)
+			p.write("2014-09-01/play.csv", night)
+			p.jobIs(before)
+			p.killedPuts()
+			begun := p.cells()
+			p.jobIs(c.job)
+			if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, c.want) {
+				t.Fatalf("%v, want %v", err, c.want)
+			}
+			want := begun
+			if c.want == nil {
+				whole := newPort(t)
+				whole.write("2014-09-01/play.csv", night)
+				whole.jobIs(c.job)
+				if _, err := whole.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+					t.Fatal(err)
+				}
+				want = whole.cells()
+			}
+			if got := p.cells(); !slices.Equal(got, want) {
+				t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
 	}
 }

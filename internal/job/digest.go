@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/layout"
@@ -49,6 +50,60 @@ type columnMeaning struct {
 // Digest is the SHA-256, in hex, of what the job means. Two job files with one
 // digest make the same table of the same logs.
 func (j *Job) Digest() string {
+	m := j.meaning()
+	return m.digest()
+}
+
+// DigestOf returns the digest that j would have with these fields of these behaviours alone,
+// and with these texts that name behaviours. It reports false if j lacks some of them. So an
+// earlier job of which j has all, and reads it in the same way, has this digest.
+func (j *Job) DigestOf(fields map[string][]string, texts []string) (string, bool) {
+	m := j.meaning()
+	all := m
+	m.Schema, m.Kinds, m.PathNames, m.Texts = &behaviour.Schema{Zone: all.Schema.Zone}, nil, nil, nil
+	for k := range all.Schema.Kinds {
+		names, ok := fields[all.Schema.Kinds[k].Name]
+		if !ok {
+			continue
+		}
+		kind, means, ok := narrowed(&all.Schema.Kinds[k], &all.Kinds[k], names)
+		if !ok {
+			return "", false
+		}
+		for _, text := range texts {
+			if to, ok := all.Texts[text]; ok && to == k {
+				if m.Texts == nil {
+					m.Texts = map[string]int{}
+				}
+				m.Texts[text] = len(m.Kinds)
+			}
+		}
+		m.Schema.Kinds, m.Kinds = append(m.Schema.Kinds, kind), append(m.Kinds, means)
+		if k < len(all.PathNames) {
+			m.PathNames = append(m.PathNames, all.PathNames[k])
+		}
+	}
+	return m.digest(), len(m.Kinds) == len(fields) && len(m.Texts) == len(texts)
+}
+
+// narrowed returns a behaviour with some of its fields alone.
+func narrowed(kind *behaviour.Kind, means *kindMeaning, names []string) (behaviour.Kind, kindMeaning, bool) {
+	k, m := behaviour.Kind{ID: kind.ID, Name: kind.Name}, kindMeaning{User: means.User, Time: means.Time, Unique: means.Unique}
+	m.Unique.Fields = nil
+	for i, name := range names {
+		at := slices.IndexFunc(kind.Fields, func(f behaviour.Field) bool { return f.Name == name })
+		if at < 0 {
+			return k, m, false
+		}
+		k.Fields, m.Fields = append(k.Fields, kind.Fields[at]), append(m.Fields, means.Fields[at])
+		if slices.Contains(means.Unique.Fields, at) {
+			m.Unique.Fields = append(m.Unique.Fields, i)
+		}
+	}
+	return k, m, len(m.Unique.Fields) == len(means.Unique.Fields)
+}
+
+func (j *Job) meaning() meaning {
 	f := &j.Format
 	m := meaning{
 		Schema: j.Schema, Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names,
@@ -67,6 +122,10 @@ func (j *Job) Digest() string {
 			User: meaningOf(k.User), Time: timeMeaning(k.Time), Fields: fieldMeanings(k.Fields), Unique: j.Behaviours[i].Unique,
 		})
 	}
+	return m
+}
+
+func (m *meaning) digest() string {
 	text, err := json.Marshal(m)
 	if err != nil {
 		panic(fmt.Sprintf("job: a job that is not JSON: %v", err)) // nothing in it can fail

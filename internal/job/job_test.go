@@ -208,6 +208,55 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 	}
 }
 
+// TestDigestOfAnEarlierJob: a job that only reads more has the digest of the earlier one.
+func TestDigestOfAnEarlierJob(t *testing.T) {
+	read := func(text string) *job.Job {
+		t.Helper()
+		j, err := job.Parse("job.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	column := func(text string) string {
+		return strings.NewReplacer("{behaviour}.csv", "*.csv", "zone:", "behaviour: {column: event, texts: {p: play, o: order}}, zone:").Replace(text)
+	}
+	unique := func(text string) string { return strings.Replace(text, "{id: 1,", "{id: 1, unique: [seconds],", 1) }
+	known := map[string][]string{"play": {"programme", "seconds"}, "order": {"price"}}
+	type change struct{ from, to string }
+	for _, form := range []struct {
+		text  string
+		texts []string
+	}{{digestJob, nil}, {column(digestJob), []string{"o", "order", "p", "play"}}, {unique(digestJob), nil}} {
+		want := read(form.text).Digest()
+		for c, same := range map[change]bool{
+			{"", ""}:                 true,
+			{"table: t", "table: u"}: true,
+			{"  order", "  login: {id: 9, fields: {a: string}}\n  order"}:              true,
+			{"programme", "x: int64, programme"}:                                       true,
+			{"programme: string, seconds: int64", "seconds: int64, programme: string"}: true,
+			{"int64", "double"}:         false,
+			{"uid", "user"}:             false,
+			{"programme: string, ", ""}: false,
+			{"  order: {id: 2, fields: {price: double}}\n", ""}: false,
+			{"id: 2", "id: 3"}:           false,
+			{"zone:", "slack: 3, zone:"}: false,
+		} {
+			text := strings.Replace(form.text, c.from, c.to, 1)
+			if len(form.texts) > 0 && strings.Contains(c.to, "login") {
+				text = strings.Replace(text, "o: order", "o: order, l: login", 1)
+			}
+			if len(form.texts) > 0 && !strings.Contains(text, "  order:") {
+				text = strings.Replace(text, ", o: order", "", 1)
+			}
+			got, ok := read(text).DigestOf(known, form.texts)
+			if (ok && got == want) != same {
+				t.Errorf("with %q for %q the earlier job is found: %t, %.12s; want %t, %.12s", c.to, c.from, ok, got, same, want)
+			}
+		}
+	}
+}
+
 func TestMaxBad(t *testing.T) {
 	for _, c := range []struct {
 		text      string

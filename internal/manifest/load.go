@@ -60,7 +60,17 @@ type Input struct {
 	// Job is the digest of the job by which a file of Begun was being put. A ledger has
 	// its own, and a file of an older program none.
 	Job string `json:"job,omitempty"`
+	// Reading is what that job reads, of a file of which all was read and none in pieces.
+	Reading *Reading `json:"reading,omitempty"`
 	Counts
+}
+
+// A Reading is what the job of a load reads of delivered files, so that it can be said of a
+// later job whether it only reads more.
+type Reading struct {
+	Fields map[string][]string `json:"fields"`          // of each behaviour of the job
+	Texts  []string            `json:"texts,omitempty"` // by which a column names behaviours
+	Table  map[string][]string `json:"table"`           // the fields of the same behaviours in the table
 }
 
 // Holds says whether l has all that was to be loaded of a delivered file.
@@ -133,7 +143,8 @@ func (c Counts) Check() error {
 type Begun struct {
 	Version int `json:"version"`
 	// Inputs are delivered files whose records were being put. Of each, the path,
-	// behaviour, number, size, time of change, digest and job are known.
+	// behaviour, number, size, time of change, digest, job, and how many records are bad
+	// are known.
 	Inputs []Input  `json:"inputs"`
 	Rolls  []Rolled `json:"rolls,omitempty"`
 	Alone  bool     `json:"alone,omitempty"` // that of Table, as it was before the first record
