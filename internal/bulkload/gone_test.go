@@ -3,8 +3,10 @@ package bulkload_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -157,6 +159,44 @@ func TestUsersMayBeDeleted(t *testing.T) {
 	})
 }
 
+// TestAllUsersOfALoadMayBeDeleted deletes the few users of the newest load, or the first of
+// its many users. The loads before it answer for the table.
+func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
+	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\ne,2014-09-03 14:00:00,four,1\n")
+		p.loaded(mode, "2014-09-03", "2014-09-03")
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'd' || c.Row[0] == 'e' })
+		if err := p.opens(); err != nil {
+			t.Errorf("without the two users of the last load: %v", err)
+		}
+		many := "user,time,title,seconds\n"
+		for n := range 60 {
+			many += fmt.Sprintf("%dx,2014-09-04 13:00:00,three,1\n", 100+n) // x001, x101, … by their rows
+		}
+		p.write("2014-09-04/play.csv", many)
+		p.loaded(mode, "2014-09-04", "2014-09-04")
+		deleted := 0
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool {
+			gone := c.Row[0] == 'x' && !bytes.HasPrefix(c.Row, []byte("x951"))
+			if gone {
+				deleted++
+			}
+			return gone
+		})
+		if deleted == 0 {
+			t.Fatal("nobody was deleted")
+		}
+		if err := p.opens(); err != nil {
+			t.Errorf("with the last of many users: %v", err)
+		}
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'x' })
+		if err := p.opens(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "load 3") {
+			t.Errorf("without all of many users: %v, want ErrUnfit", err)
+		}
+	})
+}
+
 // TestRowsMayExpire: nothing is concluded from days that the TTL may have taken.
 func TestRowsMayExpire(t *testing.T) {
 	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
@@ -187,6 +227,33 @@ func TestTwoClustersDoNotShareACatalog(t *testing.T) {
 			if err := p.opens(); !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "two") {
 				t.Errorf("the cluster %q: %v, want %v", id, err, want)
 			}
+		}
+
+		// The cluster was restored with its tables and has a new ID. The message says what to
+		// remove from which file.
+		p.id = "two"
+		told := regexp.MustCompile("remove `(.*?)` from (\\S+/manifest.json)").FindStringSubmatch(p.opens().Error())
+		if told == nil {
+			t.Fatalf("%v: the way on is missing", p.opens())
+		}
+		text, err := os.ReadFile(told[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte(told[1])); n != 1 {
+			t.Fatalf("%q is %d times in\n%s", told[1], n, text)
+		}
+		if err := os.WriteFile(told[2], bytes.Replace(text, []byte(told[1]), nil, 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.opens(); err != nil {
+			t.Errorf("after a restore: %v", err)
+		}
+		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\n")
+		p.loaded(mode, "2014-09-03", "2014-09-03")
+		p.id = "one"
+		if err := p.opens(); !errors.Is(err, table.ErrUnfit) {
+			t.Errorf("the cluster with the old ID, after a load into the new one: %v, want ErrUnfit", err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,10 @@ import (
 //
 //   - If one cell of the load is there, the table is as the catalog says.
 //   - If none is there, of enoughUsers users or more, it is not.
-//   - If none is there, of fewer users, these users may have been deleted. Open looks for
-//     the load before it too.
+//   - If none is there, and one of the users has cells of another load, it is not: who
+//     deletes a user deletes all of the user's rows.
+//   - If these users have no cells at all, and are few, they may have been deleted. Open
+//     looks for the load before it too.
 //
 // Open skips days whose cells may have expired, and loads without a roll. If nothing is
 // left to look for, Open believes the catalog.
@@ -32,12 +35,12 @@ import (
 const (
 	// askUsers is for how many users of a load rows are asked, and askFiles in how many
 	// of its rolls these are looked for.
-	askUsers = 16
+	askUsers = 256
 	askFiles = 8
 
 	// enoughUsers is of how many users at least no row must be there for a load to be
-	// gone.
-	enoughUsers = 2
+	// gone, where none of them has rows of other loads.
+	enoughUsers = 16
 
 	// askLoads bounds how many loads are asked for.
 	askLoads = 8
@@ -73,10 +76,17 @@ func (t *Table) checkRows(ctx context.Context) error {
 		if there || err != nil {
 			return t.address.explain(err)
 		}
-		if asked += p.users; last == nil {
+		if asked += len(p.users); last == nil {
 			last = ref
 		}
-		if p.users >= enoughUsers {
+		if len(p.users) >= enoughUsers {
+			break
+		}
+		older, err := p.haveOthers(ctx)
+		if err != nil {
+			return t.address.explain(err)
+		}
+		if older {
 			break
 		}
 	}
@@ -148,7 +158,7 @@ type probe struct {
 	load    *manifest.LoadRef
 	origins manifest.Origins // of the load alone
 	teller  layout.Teller
-	users   int // asked for
+	users   [][]byte // keys of those that were asked for
 	others  []layout.Told
 	unsure  bool // cells were there that may be the load's
 }
@@ -193,6 +203,36 @@ func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 	return false, nil
 }
 
+// haveOthers reports whether any of the users has a cell of another load.
+func (p *probe) haveOthers(ctx context.Context) (bool, error) {
+	ledgers, err := p.Ledgers(ctx)
+	if err != nil {
+		return false, err
+	}
+	schema := p.Manifest().Schema
+	reads, err := p.Layout().Reads(schema, layout.Everyone(schema, spanOf(p.Manifest().Files)))
+	if err != nil {
+		return false, err
+	}
+	// What is found of another load ends the read, as what is found of the load does.
+	other := &probe{Table: p.Table, load: p.load, origins: manifest.OriginsOf(ledgers), teller: p.teller}
+	for _, key := range p.users {
+		if err := other.user(ctx, reads, key); err != nil {
+			return found(err)
+		}
+	}
+	return false, nil
+}
+
+// spanOf holds the dates of all files.
+func spanOf(files []manifest.File) behaviour.Span {
+	s := files[0].Span
+	for _, f := range files[1:] {
+		s.From, s.To = min(s.From, f.Span.From), max(s.To, f.Span.To)
+	}
+	return s
+}
+
 func found(err error) (bool, error) {
 	if errors.Is(err, errFound) {
 		return true, nil
@@ -220,8 +260,9 @@ func (p *probe) usersOf(ctx context.Context, f *manifest.File, n int) error {
 	}
 	defer users.Close()
 	for ; n > 0 && users.Next(); n-- {
-		p.users++
-		if err := p.user(ctx, reads, users.User().Key); err != nil {
+		key := bytes.Clone(users.User().Key)
+		p.users = append(p.users, key)
+		if err := p.user(ctx, reads, key); err != nil {
 			return err
 		}
 	}
