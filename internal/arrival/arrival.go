@@ -8,6 +8,9 @@
 //	                         it has the size and the time of change that it had
 //	                         Settle before
 //
+// A file on HDFS must also be closed by its writer. If it is open when patience ends, the
+// load refuses it.
+//
 // Where the job requires some of the behaviours, of the others no file is waited for;
 // but what is there must be whole: have its marker, or stand still.
 //
@@ -24,6 +27,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
@@ -36,6 +41,8 @@ const (
 	sayEvery = 10 * time.Minute
 	// maxNamed is how much of what is missing is named.
 	maxNamed = 5
+	// askedAtOnce is how many files the NameNode is asked about at once.
+	askedAtOnce = 8
 )
 
 // Config is one wait.
@@ -161,10 +168,40 @@ func (w *waiter) look(ctx context.Context) ([]lack, error) {
 	if err != nil {
 		return nil, err
 	}
+	var lacks []lack
 	if w.Job.Marker != nil {
-		return w.unmarked(ctx, found)
+		lacks, err = w.unmarked(ctx, found)
+	} else {
+		lacks = append(w.missing(found), w.moving(found)...)
 	}
-	return append(w.missing(found), w.moving(found)...), nil
+	if err != nil || slices.ContainsFunc(lacks, func(l lack) bool { return l.fatal }) {
+		return lacks, err
+	}
+	open, err := w.written(ctx, found)
+	return append(lacks, open...), err
+}
+
+// written are the files that a writer has open.
+func (w *waiter) written(ctx context.Context, found job.Found) ([]lack, error) {
+	open := make([]bool, len(found.Inputs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(askedAtOnce)
+	for i := range found.Inputs {
+		g.Go(func() (err error) {
+			open[i], err = dfs.Written(ctx, w.FS, found.Inputs[i].Path)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var out []lack
+	for i, in := range found.Inputs {
+		if open[i] {
+			out = append(out, lack{text: in.Path + " is still being written"})
+		}
+	}
+	return out, nil
 }
 
 // missing are the files that are waited for and are not there.

@@ -270,3 +270,61 @@ func TestAnotherErrorEndsTheWait(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// onHDFS is a directory as an HDFS that knows which files a writer has open.
+type onHDFS struct {
+	dfs.FS
+	dfs.Surveyor
+	dir  string
+	open func(name string) bool
+}
+
+func (f onHDFS) Held(_ context.Context, name string) (bool, string, error) {
+	return f.open(name), "", nil
+}
+
+func (f onHDFS) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	list, err := f.FS.List(ctx, f.local(dir))
+	for i := range list {
+		list[i].Name = "hdfs://nn" + strings.TrimPrefix(list[i].Name, f.dir)
+	}
+	return list, err
+}
+
+func (f onHDFS) Stat(ctx context.Context, name string) (dfs.Info, error) {
+	info, err := f.FS.Stat(ctx, f.local(name))
+	info.Name = name
+	return info, err
+}
+
+func (f onHDFS) local(name string) string { return f.dir + strings.TrimPrefix(name, "hdfs://nn") }
+
+// TestAFileIsWaitedForUntilItIsClosed: a file on HDFS may stand still for long, or have its
+// marker, while its writer has it open. When patience ends, the load decides.
+func TestAFileIsWaitedForUntilItIsClosed(t *testing.T) {
+	for name, text := range map[string]string{"settle": easy, "marker": marked} {
+		for closed, want := range map[time.Duration]time.Duration{0: time.Minute, 10 * time.Minute: 10 * time.Minute, 5 * time.Hour: 2 * time.Hour} {
+			t.Run(name+" "+closed.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					d := newDelivery(t, strings.ReplaceAll(strings.ReplaceAll(text, "'logs/", "'hdfs://nn/logs/"), "logs: logs/", "logs: hdfs://nn/logs/"))
+					for _, file := range []string{"play.csv", "order.csv", "_SUCCESS"} {
+						d.write(night+"/"+file, "x")
+					}
+					began := time.Now()
+					d.fs = onHDFS{FS: d.fs, dir: d.dir, open: func(name string) bool {
+						return strings.HasSuffix(name, "/order.csv") && time.Since(began) < closed
+					}}
+					if name == "marker" && closed == 0 {
+						want = 0
+					}
+					if took, err := d.wait(t.Context()); err != nil || took != want {
+						t.Errorf("waited %s, %v; want %s", took, err, want)
+					}
+					if said := strings.Join(d.said, "\n"); closed > 0 && !strings.Contains(said, "/logs/2014-09-01/order.csv is still being written") {
+						t.Errorf("said %q, want the name of the open file", said)
+					}
+				})
+			})
+		}
+	}
+}

@@ -24,22 +24,13 @@ func checkClosed(ctx context.Context, fs dfs.FS, inputs []*input) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(askedAtOnce)
 	for _, in := range inputs {
-		if dfs.Scheme(in.Path) != "" {
-			g.Go(func() error { return closed(ctx, fs, in.Input) })
-		}
+		g.Go(func() error { return closed(ctx, fs, in.Input) })
 	}
 	return g.Wait()
 }
 
 func closed(ctx context.Context, fs dfs.FS, in job.Input) error {
-	s, err := dfs.Survey(fs, in.Path)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	open, _, err := s.Held(ctx, in.Path)
+	open, err := dfs.Written(ctx, fs, in.Path)
 	if err == nil && open {
 		err = fmt.Errorf("%s: %w: load it when its writer has closed it", in.Path, ErrGrowing)
 	}

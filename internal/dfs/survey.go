@@ -70,3 +70,23 @@ func Survey(fs FS, name string) (Surveyor, error) {
 	}
 	return nil, fmt.Errorf("dfs: survey %s: %w", name, errors.ErrUnsupported)
 }
+
+// Written reports whether a writer has a file on HDFS open. Elsewhere nothing tells, and it
+// reports false.
+func Written(ctx context.Context, fs FS, name string) (bool, error) {
+	if Scheme(name) == "" {
+		return false, nil
+	}
+	s, err := Survey(fs, name)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	open, _, err := s.Held(ctx, name)
+	if errors.Is(err, errors.ErrUnsupported) { // what a Mux has for the name is no Surveyor
+		return false, nil
+	}
+	return open, err
+}
