@@ -110,7 +110,11 @@ func readManifest(t *testing.T, fs dfs.FS, out string) *manifest.Extract {
 func readOutput(t *testing.T, fs dfs.FS, out string, kinds []string) []testworld.Row {
 	t.Helper()
 	m := readManifest(t, fs, out)
-	var all []testworld.Row
+	type timed struct {
+		testworld.Row
+		at time.Time
+	}
+	var all []timed
 	for _, p := range m.Parts {
 		lines := readLines(t, fs, dfs.Join(out, p.Name), m)
 		if int64(len(lines)) != p.Events {
@@ -125,20 +129,30 @@ func readOutput(t *testing.T, fs dfs.FS, out string, kinds []string) []testworld
 			for _, name := range behaviour.Reserved {
 				delete(line, name)
 			}
-			all = append(all, row)
+			all = append(all, timed{row, instant(t, row.Time)})
 		}
 	}
-	slices.SortFunc(all, func(a, b testworld.Row) int {
-		return cmp.Or(cmp.Compare(a.User, b.User), instant(t, a.Time).Compare(instant(t, b.Time)),
-			cmp.Compare(slices.Index(kinds, a.Behaviour), slices.Index(kinds, b.Behaviour)), cmp.Compare(a.ID, b.ID))
+	slices.SortFunc(all, func(a, b timed) int {
+		if c := strings.Compare(a.User, b.User); c != 0 {
+			return c
+		}
+		if c := a.at.Compare(b.at); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Behaviour), slices.Index(kinds, b.Behaviour)), cmp.Compare(a.ID, b.ID))
 	})
-	return all
+	rows := make([]testworld.Row, len(all))
+	for i := range all {
+		rows[i] = all[i].Row
+	}
+	return rows
 }
 
+// instant is called for each row, and Helper is slow.
 func instant(t *testing.T, s string) time.Time {
-	t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 	return at
@@ -206,11 +220,11 @@ func readLines(t *testing.T, fs dfs.FS, name string, m *manifest.Extract) []map[
 }
 
 func oracleText(t *testing.T, typ behaviour.Type, s string) string {
-	t.Helper()
 	switch typ {
 	case behaviour.Double:
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
+			t.Helper()
 			t.Fatal(err)
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
