@@ -51,6 +51,19 @@ func (s *scattered) Read(_ context.Context, _ table.Query, emit func(*cell.Cell)
 	return nil
 }
 
+// from is how many users have keys from one on, and how many of them have orders.
+func (s *scattered) from(key []byte) (users, orders int) {
+	for i := range s.users {
+		if bytes.Compare(s.user(i), key) < 0 {
+			continue
+		}
+		if users++; i%10 == 0 {
+			orders++
+		}
+	}
+	return users, orders
+}
+
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -102,15 +115,7 @@ func TestUsersWhoseRowsLieApart(t *testing.T) {
 		if err := users.Close(); err != nil {
 			t.Error(err)
 		}
-		want, wantOrders := 0, 0
-		for i := range c.users {
-			if bytes.Compare(s.user(i), from) < 0 {
-				continue
-			}
-			if want++; i%10 == 0 {
-				wantOrders++
-			}
-		}
+		want, wantOrders := s.from(from)
 		if n != want || orders != wantOrders {
 			t.Errorf("%d users in %d bytes: %d came, %d with orders; want %d and %d", c.users, c.memory, n, orders, want, wantOrders)
 		}
