@@ -158,32 +158,20 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := newLedgers(there)
-	known, paths := map[string]bool{}, map[uint32]string{}
-	for _, l := range there {
-		for n := range l.Inputs {
-			in := &l.Inputs[n]
-			known[identity(in)], paths[in.Number] = true, in.Path
-		}
-	}
 	all, err := i.cfg.From.Ledgers(ctx)
 	if err != nil {
 		return nil, err
 	}
+	has := newImported(there, all)
 	var todo []*manifest.Load
 	for _, l := range all {
 		have := 0
 		for n := range l.Inputs {
 			in := &l.Inputs[n]
-			if path, ok := paths[in.Number]; ok && path != in.Path {
-				return nil, fmt.Errorf("%w: %s is number %d in %s, and so is %s in %s: their records would be mistaken for each other; load one of them from the logs",
-					ErrRequest, in.Path, in.Number, i.cfg.From.Info().Address, path, i.cfg.Store.Address())
-			}
-			if known[identity(in)] {
+			if has.inputs[identity(in)] {
 				have++
-			} else if c, ok := k.copied(in); ok {
-				return nil, fmt.Errorf("%w: %s of %s has the bytes of %s, of which %s has records: load what is missing there from the logs",
-					ErrRequest, in.Path, i.cfg.From.Info().Address, c.Path, i.cfg.Store.Address())
+			} else if err := i.clash(l, in, has); err != nil {
+				return nil, err
 			}
 		}
 		switch have {
@@ -199,6 +187,70 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 	return todo, nil
 }
 
+// imported is what a target has of delivered files.
+type imported struct {
+	inputs map[string]bool   // by identity
+	paths  map[uint32]string // by the number of a file
+	others *ledgers          // of inputs that the source does not have
+}
+
+func newImported(target, source []*manifest.Load) *imported {
+	h, ours := &imported{inputs: map[string]bool{}, paths: map[uint32]string{}, others: newLedgers(nil)}, map[string]bool{}
+	for _, l := range source {
+		for n := range l.Inputs {
+			ours[brought(&l.Inputs[n])] = true
+		}
+	}
+	for _, l := range target {
+		for n := range l.Inputs {
+			in := &l.Inputs[n]
+			h.inputs[identity(in)], h.paths[in.Number] = true, in.Path
+			if !ours[brought(in)] {
+				h.others.add(in)
+			}
+		}
+	}
+	return h
+}
+
+// clash refuses an input of which the target may have a record that did not come from the
+// source: two records would have one column ID, or one record two.
+func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) error {
+	from, to := i.cfg.From.Info().Address, i.cfg.Store.Address()
+	if path, ok := has.paths[in.Number]; ok && path != in.Path {
+		return fmt.Errorf("%w: %s is number %d in %s, and so is %s in %s: their records would be mistaken for each other; load one of them from the logs",
+			ErrRequest, in.Path, in.Number, from, path, to)
+	}
+	if c, ok := has.others.copied(in); ok {
+		return fmt.Errorf("%w: %s of %s has the bytes of %s, of which %s has records: load what is missing there from the logs",
+			ErrRequest, in.Path, from, c.Path, to)
+	}
+	for _, o := range has.others.byPath[in.Path] {
+		switch {
+		case o.SHA256 != in.SHA256:
+			return fmt.Errorf("%w: %s was loaded with other bytes into %s than into %s: records of both would have the same column IDs; import into a new table",
+				ErrRequest, in.Path, to, from)
+		case sharesRecords(in, o):
+			return fmt.Errorf("%w: %s: a part of what load %d of %s brought is in %s: load what is missing there from the logs",
+				ErrRequest, in.Path, l.Number, from, to)
+		}
+	}
+	return nil
+}
+
+// sharesRecords says whether two loads of one file may have brought the same record. A
+// replay brings records that no load of the file brought.
+func sharesRecords(a, b *manifest.Input) bool {
+	switch {
+	case a.SameAs != "" || b.SameAs != "":
+		return false
+	case a.Offsets == nil && b.Offsets == nil:
+		one, other := copyOf(a), copyOf(b)
+		return one.overlaps(&other)
+	}
+	return slices.ContainsFunc(a.Offsets, func(at int64) bool { return slices.Contains(b.Offsets, at) })
+}
+
 // identity tells delivered files, and what of them was loaded, apart.
 func identity(in *manifest.Input) string {
 	b, err := json.Marshal(struct {
@@ -211,6 +263,10 @@ func identity(in *manifest.Input) string {
 	}
 	return string(b)
 }
+
+// brought is identity with how many records were new: two tables may have had copies of
+// different parts of a file before.
+func brought(in *manifest.Input) string { return fmt.Sprint(in.Loaded, " ", identity(in)) }
 
 // run imports as many loads together as make files of a good size.
 func (i *importer) run(ctx context.Context, todo []*manifest.Load) error {

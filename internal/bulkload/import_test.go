@@ -121,6 +121,50 @@ func TestAnImportGoesOn(t *testing.T) {
 	p.ends(want)
 }
 
+// direct loads logs into HBase.
+func (p *port) direct(from, to string, types ...string) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	cfg := p.config(from, to, types...)
+	cfg.Store, cfg.Mode = store, bulkload.Put
+	if _, err := bulkload.Run(p.t.Context(), cfg); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// mixed delivers a file of many days and behaviours.
+func (p *port) mixed() {
+	p.t.Helper()
+	text, _ := mixedLog()
+	p.is(mixedJob)
+	p.write("mixed.csv", text)
+}
+
+// TestAnImportGoesOnWithPartsOfFiles imports a part of a file, then another part that came
+// under another name, and at last what HBase has another part of.
+func TestAnImportGoesOnWithPartsOfFiles(t *testing.T) {
+	p := newPort(t)
+	p.mixed()
+	p.load(nil, "2014-09-01", "2014-09-02", "play")
+	if r, err := p.imports(local.New()); err != nil || r.Loaded != 20 {
+		t.Fatalf("%+v, %v; want 20 plays", r, err)
+	}
+	p.rename("mixed.csv", "renamed.csv")
+	p.load(nil, "2014-09-02", "2014-09-03")
+	if r, err := p.imports(local.New()); err != nil || r.Loaded != 30 || r.Already != 1 {
+		t.Fatalf("%+v, %v; want 30 records more", r, err)
+	}
+	p.load(nil, "2014-09-04", "2014-09-04", "play")
+	p.direct("2014-09-04", "2014-09-04", "order")
+	if r, err := p.imports(local.New()); err != nil || r.Loaded != 10 {
+		t.Fatalf("%+v, %v; want the plays of the last day", r, err)
+	}
+	if n := len(p.hbase.Cells(trailsTable)); n != 70 {
+		t.Errorf("%d records are in HBase, want 70", n)
+	}
+}
+
 // TestAnImportSurvivesEveryFailure fails every operation on files once, and imports
 // again.
 func TestAnImportSurvivesEveryFailure(t *testing.T) {
@@ -152,13 +196,7 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 	}{
 		"a part of a load is there": {func(p *port) {
 			p.load(nil, "2014-09-01", "2014-09-02")
-			cfg := p.config("2014-09-01", "2014-09-01")
-			store := p.connect(local.New())
-			defer store.Close()
-			cfg.Store, cfg.Mode = store, bulkload.Put
-			if _, err := bulkload.Run(t.Context(), cfg); err != nil {
-				t.Fatal(err)
-			}
+			p.direct("2014-09-01", "2014-09-01")
 		}, "from the logs"},
 		"its bytes are there under another name": {func(p *port) {
 			p.fill()
@@ -167,6 +205,23 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "has the bytes of 2014-09-01/play.txt"},
+		"another part of a file is there": {func(p *port) {
+			p.mixed()
+			p.load(nil, "2014-09-01", "2014-09-02", "play", "order")
+			p.direct("2014-09-02", "2014-09-03", "order")
+		}, "mixed.csv: a part of what load 1 of"},
+		"a copy brought less than the file here": {func(p *port) {
+			p.mixed()
+			p.load(nil, "2014-09-01", "2014-09-01", "play")
+			p.rename("mixed.csv", "renamed.csv")
+			p.load(nil, "2014-09-01", "2014-09-02", "play")
+			p.direct("2014-09-01", "2014-09-02", "play")
+		}, "mixed.csv of"},
+		"a file came with other bytes": {func(p *port) {
+			p.fill()
+			p.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,three,1\n")
+			p.direct("2014-09-01", "2014-09-01")
+		}, "play.csv was loaded with other bytes into"},
 		"another schema": {func(p *port) {
 			p.is(strings.Replace(twoKinds, "price: double", "price: string", 1))
 			p.fill()
