@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -99,6 +100,11 @@ func (d *drawer) puts() Step {
 		n = one(d.r, 5, 7, 8, 8)
 	}
 	switch {
+	case d.m.half != nil && !reflect.DeepEqual(d.m.job, d.m.halfJob) && d.r.IntN(4) == 0:
+		j := d.m.halfJob // no other job may finish the load
+		return Step{Do: "job", Job: &j}
+	case d.m.half == nil && d.r.IntN(8) == 0:
+		return d.imported()
 	case n < 5:
 		return d.deliver()
 	case n < 8:
@@ -124,6 +130,23 @@ func (d *drawer) puts() Step {
 	}
 	s := d.extract()
 	s.Stop, s.During, s.Flags, s.Table = "", nil, nil, firstTable
+	return s
+}
+
+// imported draws an import into HBase, or a load into the table of files that it takes.
+func (d *drawer) imported() Step {
+	s := Step{Do: "load", Table: secondTable}
+	if d.m.table(secondTable) != nil && d.r.IntN(2) == 0 {
+		s = Step{Do: "import"}
+		if d.r.IntN(4) == 0 {
+			s.Stop = one(d.r, "begun:1", "segment:1", "loaded:1")
+		}
+		return s
+	}
+	d.span(&s)
+	if d.r.IntN(2) == 0 {
+		s.Types = some(d.r, d.m.job.names(), 1+d.r.IntN(2))
+	}
 	return s
 }
 

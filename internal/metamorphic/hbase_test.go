@@ -5,30 +5,69 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
 
+	"usertrail/internal/cell"
 	"usertrail/internal/hbase/hbasetest"
+	"usertrail/internal/hfile"
 )
 
 // A lab is an HBase in memory, with a ZooKeeper that knows where it is. All runs of a test
 // share it, each with a table of its own.
 type lab struct {
 	*hbasetest.Cluster
-	zk net.Listener
+	zk   net.Listener
+	disk disk
 
 	mu     sync.Mutex
 	tables int
 }
 
-func newLab(t testing.TB) *lab {
+// A disk is the directory in which HBase keeps its files. It takes HFiles from any place of
+// the machine.
+type disk string
+
+func (d disk) Root() string { return string(d) }
+
+func (d disk) Cells(path string) ([]*cell.Cell, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	r, err := hfile.Open(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	var out []*cell.Cell
+	err = r.Verify(func(c *cell.Cell) error { out = append(out, c.Clone()); return nil })
+	return out, err
+}
+
+func (d disk) Move(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// newLab makes a lab whose HBase keeps its files below dir.
+func newLab(t testing.TB, dir string) *lab {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &lab{Cluster: hbasetest.New(t, hbasetest.Config{Servers: 2}), zk: l}
+	d := disk(filepath.Join(dir, "hbase"))
+	b := &lab{Cluster: hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: d}), zk: l, disk: d}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {

@@ -36,6 +36,7 @@ type table struct {
 	layout, zone string
 	kinds        []Kind
 	dropped      string // the first date that was not dropped
+	loads        int
 	entries      []entry
 	events       []event
 	bad          map[string][]badLine // quarantine files, by the delivered file's path
@@ -43,12 +44,16 @@ type table struct {
 
 // An entry is a part of a delivered file that was loaded, or records of it that were replayed.
 type entry struct {
+	load  int // its number in the table, from 1
 	path  string
 	bytes string
 	part  *part
 	same  string       // the file with the same bytes that was loaded before
+	copy  bool         // of all that was asked for there were such files
 	lines map[int]bool // that were replayed; nil for a load
 	bad   map[int]bool // of a load
+
+	loaded int // records
 }
 
 // A part is what a load takes of a file; nil is all of it.
@@ -59,6 +64,7 @@ type part struct {
 
 // An event is a record in a table.
 type event struct {
+	load       int // that brought it
 	user, date string
 	micros     int64
 	kind       string
@@ -130,6 +136,21 @@ func (p *part) covers(o *part) bool {
 	for _, k := range o.kinds {
 		if !slices.Contains(p.kinds, k) {
 			return false
+		}
+	}
+	return true
+}
+
+// coveredBy reports whether parts together have all that p has.
+func (p *part) coveredBy(parts []*part) bool {
+	if p == nil {
+		return len(parts) > 0 // each of them is all of its file
+	}
+	for _, kind := range p.kinds {
+		for _, day := range days {
+			if p.has(day, kind) && !slices.ContainsFunc(parts, func(o *part) bool { return o.has(day, kind) }) {
+				return false
+			}
 		}
 	}
 	return true
@@ -310,6 +331,7 @@ func (m *model) take(next *table, s *Step, todo []string) outcome {
 	var failed []int
 	var sum counts
 	loaded := false
+	next.loads++
 	for _, path := range todo {
 		f := m.files[path]
 		if f.cut {
@@ -367,16 +389,21 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	f := m.files[path]
 	c := counts{read: len(f.records), bad: len(bad)}
 	want := m.partOf(s, path)
-	var covered []*part
-	e := entry{path: path, bytes: f.bytes, part: want, bad: map[int]bool{}}
+	var covered, copies []*part
+	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}}
 	for _, o := range t.entries {
 		if o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
 			covered = append(covered, o.part)
-			if o.path != path && e.same == "" {
+			if o.path == path {
+				continue
+			}
+			copies = append(copies, o.part)
+			if e.same == "" {
 				e.same = o.path
 			}
 		}
 	}
+	e.copy = want.coveredBy(copies)
 	for _, b := range bad {
 		e.bad[b.index] = true
 	}
@@ -390,9 +417,10 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 			continue
 		}
 		c.loaded++
-		t.events = append(t.events, m.job.event(r))
+		t.add(m.job.event(r))
 	}
 	known := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.bytes == f.bytes })
+	e.loaded = c.loaded
 	t.entries = append(t.entries, e)
 	switch {
 	case len(bad) > 0:
@@ -401,6 +429,12 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 		delete(t.bad, path)
 	}
 	return c
+}
+
+// add adds an event of the newest load.
+func (t *table) add(e event) {
+	e.load = t.loads
+	t.events = append(t.events, e)
 }
 
 func (m *model) wanted(t *table, r *Record, want *part, covered []*part) bool {
@@ -473,7 +507,8 @@ func (t *table) numbered() bool {
 
 func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	c := counts{read: len(lines)}
-	e := entry{path: path, lines: map[int]bool{}}
+	t.loads++
+	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}}
 	var still []badLine
 	for _, b := range lines {
 		switch r := &b.rec; {
@@ -490,9 +525,10 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 		default:
 			c.loaded++
 			e.lines[b.index] = true
-			t.events = append(t.events, m.job.event(r))
+			t.add(m.job.event(r))
 		}
 	}
+	e.loaded = c.loaded
 	t.entries = append(t.entries, e)
 	t.merge(&m.job)
 	out := outcome{statuses: []int{0}, counts: &c, next: t, unsure: []string{path + again}}

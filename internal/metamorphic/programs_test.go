@@ -36,7 +36,7 @@ func (p *programs) hbase() *lab {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lab == nil {
-		p.lab = newLab(p.t)
+		p.lab = newLab(p.t, p.scratch)
 	}
 	return p.lab
 }

@@ -23,10 +23,14 @@ func (x *run) address(name string) string {
 	return name
 }
 
+// inHBase reports whether a table is in HBase. The second one is a table of files, which can
+// be imported.
+func (x *run) inHBase(name string) bool { return x.Store == inHBase && name == firstTable }
+
 // tableFlags say on a command line which table is meant. Where the catalog of one in HBase is
 // the job file tells.
 func (x *run) tableFlags(name string) []string {
-	if x.Store == inHBase {
+	if x.inHBase(name) {
 		return []string{"--job", "usertrail.yaml"}
 	}
 	return []string{"--table", x.address(name)}
@@ -45,15 +49,18 @@ func (x *run) load(s *Step) error {
 	}
 	defer x.holding(s.Table, o, s, breakpoint.Loaded)()
 	flags := s.Flags
-	if x.Store == inHBase {
+	switch {
+	case x.inHBase(s.Table):
 		flags = append([]string{"--mode", "put"}, flags...)
 		x.begun(s, &o)
+	case x.Store == inHBase: // the job file names the table in HBase
+		flags = append([]string{"--table", s.Table}, flags...)
 	}
 	got, err := x.command(s, "bulkload", "", slices.Concat(dates(s), quiet, flags)...)
 	if err != nil {
 		return err
 	}
-	if x.Store == inHBase {
+	if x.inHBase(s.Table) {
 		x.putting(s, o, got)
 	}
 	return x.apply(s, o, got, breakpoint.Loaded)
@@ -541,7 +548,7 @@ func (x *run) convert(s *Step) error {
 
 // extract asks for some trails.
 func (x *run) extract(s *Step) error {
-	if x.Store == inHBase && (x.table(s.Table) == nil || x.half != nil) {
+	if x.inHBase(s.Table) && (x.table(s.Table) == nil || x.half != nil) {
 		return nil // what comes out is not certain
 	}
 	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags)
@@ -566,6 +573,7 @@ func (x *run) extract(s *Step) error {
 	case err != nil:
 		return err
 	case got.Status == killed:
+		x.cutShort = append(x.cutShort, s.Out)
 		x.outs[s.Out] = x.outs[s.Out] || strings.HasPrefix(s.Stop, breakpoint.Published+":")
 		return nil
 	case got.Status == 64 && slices.Equal(s.Flags, []string{"--plan", "get"}): // not every layout can
@@ -574,6 +582,8 @@ func (x *run) extract(s *Step) error {
 		return wrapped("extract --out "+s.Out, got.want(refusals))
 	case s.Out == emptyDir && !s.Overwrite && got.Status == 73:
 		return nil
+	case got.Status == 73 && slices.ContainsFunc(x.cutShort, func(out string) bool { return out != s.Out && inside(out, s.Out) }):
+		return nil // a lock is there, or a part of a result
 	}
 	if err := got.want([]int{0}); err != nil {
 		return fmt.Errorf("extract --out %s: %w", s.Out, err)
