@@ -467,6 +467,9 @@ func (d *drawer) extract() Step {
 		s.Out = one(d.r, outs[:6]...)
 	}
 	d.span(&s)
+	if t := d.m.table(s.Table); t != nil && d.r.IntN(2) == 0 {
+		s.Conditions = d.conditions(t, s.Types)
+	}
 	if d.r.IntN(2) == 0 {
 		s.Users = append(some(d.r, d.users, 1+d.r.IntN(4)), "nobody")
 		if d.users[0] == numbers[0] {

@@ -581,8 +581,8 @@ func (m *model) drop(s *Step) outcome {
 
 // A result is what an extract must find.
 type result struct {
-	users, found, active int
-	events               []event
+	users, found, active, kept int
+	events                     []event
 }
 
 // extract says what an extract finds.
@@ -597,20 +597,25 @@ func (t *table) extract(s *Step) result {
 	asked = slices.Compact(asked)
 	r := result{users: len(asked)}
 	for _, user := range asked {
-		kinds := map[string]bool{}
 		var own []event
+		found := false
 		for _, e := range t.events {
-			if e.user == user && s.From <= e.date && e.date <= s.Until && slices.Contains(s.Types, e.kind) {
+			if e.user == user && s.From <= e.date && e.date <= s.Until {
 				own = append(own, e)
-				kinds[e.kind] = true
+				found = found || slices.Contains(s.Types, e.kind)
 			}
 		}
-		if len(own) > 0 {
-			r.found++
+		if !found {
+			continue
 		}
-		if len(own) > 0 && len(kinds) >= needed(s) {
+		r.found++
+		active, out := s.answer(own, t.zone)
+		if active {
 			r.active++
-			r.events = append(r.events, own...)
+		}
+		if len(out) > 0 {
+			r.kept++
+			r.events = append(r.events, out...)
 		}
 	}
 	if len(s.Users) == 0 {

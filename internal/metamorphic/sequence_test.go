@@ -66,6 +66,8 @@ type Step struct {
 	Out       string   `json:"out,omitempty"`
 	Overwrite bool     `json:"overwrite,omitempty"`
 
+	Conditions *Conditions `json:"conditions,omitempty"`
+
 	// The command stops at a step of package breakpoint. Then it is killed; or if During is
 	// there, that happens, and the command continues.
 	Stop   string `json:"stop,omitempty"`

@@ -551,7 +551,7 @@ func (x *run) extract(s *Step) error {
 	if x.inHBase(s.Table) && (x.table(s.Table) == nil || x.half != nil) {
 		return nil // what comes out is not certain
 	}
-	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags)
+	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags, s.Conditions.flags())
 	users := "all"
 	if len(s.Users) > 0 {
 		users = "lists/asked.txt"
@@ -608,6 +608,9 @@ func (x *run) refused(s *Step) []int {
 			out = append(out, 64)
 		}
 	}
+	if s.Conditions.wrong(t) {
+		out = append(out, 64)
+	}
 	for _, name := range []string{firstTable, secondTable} {
 		if s.Table == name && (inside(s.Out, name) || inside(name, s.Out)) {
 			return append(out, 64)
@@ -637,7 +640,7 @@ func inside(a, b string) bool { return b == "." || a == b || strings.HasPrefix(a
 
 // compareResult compares what an extract said and wrote with what it must find.
 func (x *run) compareResult(s *Step, got said, want result) error {
-	for field, n := range map[string]int{"users": want.users, "found": want.found, "active": want.active, "events": len(want.events)} {
+	for field, n := range map[string]int{"users": want.users, "found": want.found, "active": want.active, "kept": want.kept, "events": len(want.events)} {
 		if got.number(field) != n {
 			return fmt.Errorf("extract: %s is %d, want %d", field, got.number(field), n)
 		}
