@@ -458,7 +458,7 @@ var outs = []string{"out0", "out0", "out1", "out1", "out2", emptyDir, "out0/more
 func (d *drawer) extract() Step {
 	s := Step{
 		Do: "extract", Table: d.table(), Types: some(d.r, allKinds, 1+d.r.IntN(3)), Active: one(d.r, "all", "any", "any", "min:1"),
-		Format: one(d.r, "parquet", "parquet", "csv", "jsonl", "arrow"), Out: one(d.r, outs...), Overwrite: d.r.IntN(2) == 0,
+		Format: one(d.r, "parquet", "parquet", "csv", "jsonl", "arrow"), Out: one(d.r, outs...), Overwrite: d.r.IntN(3) > 0,
 	}
 	if t := d.m.table(s.Table); t != nil && d.r.IntN(8) > 0 {
 		s.Types = some(d.r, t.names(), 1+d.r.IntN(3))
@@ -485,8 +485,16 @@ func (d *drawer) extract() Step {
 	case 2:
 		s.Flags = []string{"--plan", one(d.r, "get", "scan")}
 	case 3:
+		s.Flags = []string{"--workers", "4"}
+	case 4:
 		s.Flags = []string{"--piece-size", "2"}
 	}
 	d.interrupt(&s, extractSteps)
+	if d.r.IntN(4) == 0 {
+		s.Do, s.Flags = "cut", append(s.Flags, "--piece-size", one(d.r, "1", "2", "1000"))
+		for range d.r.IntN(4) {
+			s.Order = append(s.Order, d.r.IntN(8))
+		}
+	}
 	return s
 }

@@ -42,7 +42,8 @@ type run struct {
 	shown  string                    // what the script says in place of the next command line
 	maimed bool                      // a command was killed, so files of its own may be left
 
-	cutShort []string // where extracts were to write that were killed
+	cutShort []string          // where extracts were to write that were killed
+	made     map[string]string // by result: the question, if it was answered in pieces
 
 	calls   int
 	endings map[string]int // commands by how they ended
@@ -67,7 +68,7 @@ func newRun(t testing.TB, p *programs, q *Sequence) *run {
 	}
 	x := &run{
 		model: newModel(q), p: p, dir: dir,
-		tree: map[string]string{}, ids: map[string]map[string]ids{}, checks: map[string]string{}, held: map[string]bool{}, endings: map[string]int{},
+		tree: map[string]string{}, ids: map[string]map[string]ids{}, checks: map[string]string{}, held: map[string]bool{}, made: map[string]string{}, endings: map[string]int{},
 	}
 	if q.Store == inHBase {
 		x.place = fmt.Sprintf("{path: %q, catalog: %q, root: %q}", p.hbase().table(), x.path(firstTable), p.hbase().disk)
@@ -145,6 +146,8 @@ func (x *run) do(s *Step) error {
 		return x.importTable(s)
 	case "extract":
 		return x.extract(s)
+	case "cut":
+		return x.cut(s)
 	}
 	return fmt.Errorf("there is no step %q", s.Do)
 }

@@ -551,17 +551,9 @@ func (x *run) extract(s *Step) error {
 	if x.inHBase(s.Table) && (x.table(s.Table) == nil || x.half != nil) {
 		return nil // what comes out is not certain
 	}
-	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags, s.Conditions.flags())
-	users := "all"
-	if len(s.Users) > 0 {
-		users = "lists/asked.txt"
-		if err := x.write(users, []byte(strings.Join(s.Users, "\n")+"\n")); err != nil {
-			return err
-		}
-	}
-	args = append(args, "--users", users)
-	if s.Overwrite {
-		args = append(args, "--overwrite")
+	args, err := x.question(s)
+	if err != nil {
+		return err
 	}
 	var want result
 	refusals := x.refused(s)
@@ -573,23 +565,50 @@ func (x *run) extract(s *Step) error {
 	case err != nil:
 		return err
 	case got.Status == killed:
+		delete(x.made, s.Out)
 		x.cutShort = append(x.cutShort, s.Out)
 		x.outs[s.Out] = x.outs[s.Out] || strings.HasPrefix(s.Stop, breakpoint.Published+":")
 		return nil
-	case got.Status == 64 && slices.Equal(s.Flags, []string{"--plan", "get"}): // not every layout can
+	case x.cannot(s, got):
 		return nil
 	case len(refusals) > 0:
 		return wrapped("extract --out "+s.Out, got.want(refusals))
-	case s.Out == emptyDir && !s.Overwrite && got.Status == 73:
-		return nil
-	case got.Status == 73 && slices.ContainsFunc(x.cutShort, func(out string) bool { return out != s.Out && inside(out, s.Out) }):
-		return nil // a lock is there, or a part of a result
 	}
+	delete(x.made, s.Out)
 	if err := got.want([]int{0}); err != nil {
 		return fmt.Errorf("extract --out %s: %w", s.Out, err)
 	}
 	x.outs[s.Out] = true
 	return x.compareResult(s, got, want)
+}
+
+// question is the command line of an extract. It writes the list of users.
+func (x *run) question(s *Step) ([]string, error) {
+	users := "all"
+	if len(s.Users) > 0 {
+		users = "lists/asked.txt"
+		if err := x.write(users, []byte(strings.Join(s.Users, "\n")+"\n")); err != nil {
+			return nil, err
+		}
+	}
+	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags, s.Conditions.flags())
+	args = append(args, "--users", users)
+	if s.Overwrite {
+		args = append(args, "--overwrite")
+	}
+	return args, nil
+}
+
+// cannot reports whether an extract was refused, and may have been.
+func (x *run) cannot(s *Step, got said) bool {
+	switch got.Status {
+	case 64: // not every layout can
+		at := slices.Index(s.Flags, "--plan")
+		return at >= 0 && s.Flags[at+1] == "get"
+	case 73: // a killed extract left a lock or a part of its result in the directory
+		return s.Out == emptyDir && !s.Overwrite || slices.ContainsFunc(x.cutShort, func(out string) bool { return out != s.Out && inside(out, s.Out) })
+	}
+	return false
 }
 
 // emptyDir is a directory in which nothing is.
