@@ -272,6 +272,84 @@ func TestKilledPutsAreNamed(t *testing.T) {
 	}
 }
 
+// killPuts kills a load of puts at its first call that puts something.
+func (p *port) killPuts(from, to string) {
+	p.t.Helper()
+	ctx, kill := context.WithCancel(p.t.Context())
+	defer kill()
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "Multi" {
+			kill()
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.puts(ctx, from, to, 1); !errors.Is(err, context.Canceled) {
+		p.t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+}
+
+// TestANewBehaviourOfKilledPutsIsKnown kills a load of puts that brings a new behaviour.
+// Extracts of what there was before go on.
+func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
+	p := newPort(t)
+	p.jobIs(strings.Replace(twoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.jobIs(twoKinds)
+	before := len(p.cells())
+	p.killPuts("2014-09-02", "2014-09-02")
+	if len(p.cells()) == before {
+		t.Fatal("the killed load put nothing")
+	}
+	p.extracts("after a killed load of a new behaviour")
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.extracts("in the end")
+}
+
+// TestNewFieldsOfKilledPutsKeepTheirPlaces kills a load of puts that brings a new field. A
+// load of another day brings another one meanwhile.
+func TestNewFieldsOfKilledPutsKeepTheirPlaces(t *testing.T) {
+	const plays = `
+logs: {path: "logs/{date}/play.csv"}
+user: user
+behaviours:
+  play: {id: 1, fields: {title: string%s}}
+`
+	p := newPort(t)
+	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
+		p.write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
+	}
+	p.jobIs(fmt.Sprintf(plays, ""))
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.jobIs(fmt.Sprintf(plays, ", channel: string"))
+	p.killPuts("2014-09-02", "2014-09-02")
+	p.jobIs(fmt.Sprintf(plays, ", device: string"))
+	if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
+		t.Fatal(err)
+	}
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	k := opened.Info().Schema.Kinds[0]
+	var got []string
+	for _, f := range k.Fields {
+		got = append(got, f.Name)
+	}
+	if want := []string{"title", "channel", "device"}; !slices.Equal(got, want) {
+		t.Errorf("the fields of play are %v, want %v: the killed load put values of its new field in the second place", got, want)
+	}
+}
+
 // TestALostHandoverLeavesItsRolls takes the files of one region away that a killed load
 // was handing over, when another region has its own already.
 func TestALostHandoverLeavesItsRolls(t *testing.T) {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	iofs "io/fs"
@@ -50,6 +51,7 @@ func merged(a, b *manifest.Begun) *manifest.Begun {
 		Inputs:  append(without(a.Inputs, b.Inputs), b.Inputs...),
 		Rolls:   append(withoutRolls(a.Rolls, filesOf(b.Rolls)), b.Rolls...),
 		Alone:   b.Alone && (none || a.Alone),
+		Schema:  cmp.Or(b.Schema, a.Schema), // the later one holds the other
 	}
 }
 
@@ -89,6 +91,7 @@ func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
 		Inputs: without(before.Inputs, inputs),
 		Rolls:  withoutRolls(before.Rolls, c.Manifest().Files),
 		Alone:  before.Alone,
+		Schema: before.Schema,
 	})
 }
 

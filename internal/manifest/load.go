@@ -148,6 +148,9 @@ type Begun struct {
 	Inputs []Input  `json:"inputs"`
 	Rolls  []Rolled `json:"rolls,omitempty"`
 	Alone  bool     `json:"alone,omitempty"` // that of Table, as it was before the first record
+	// Schema has the behaviours and fields by which records are being put; nil is
+	// those of Table.
+	Schema *behaviour.Schema `json:"schema,omitempty"`
 }
 
 func (b *Begun) version() int { return b.Version }

@@ -452,7 +452,7 @@ func (x *run) compareEvents(name string, t *table) error {
 		return err
 	}
 	if x.half != nil && name == firstTable {
-		return between(rows, t.events, shownBy(t.kinds, x.half.events)) // the ledger of the load adds its fields
+		return between(rows, t.events, x.half.events)
 	}
 	if err := sameEvents(rows, t.events); err != nil {
 		return err
@@ -523,23 +523,6 @@ func between(rows []row, least, most []event) error {
 		}
 	}
 	return nil
-}
-
-// shownBy returns events as an extract shows them that knows the behaviours and fields of
-// kinds only.
-func shownBy(kinds []Kind, events []event) []event {
-	j := Job{Kinds: kinds}
-	var out []event
-	for _, e := range events {
-		k := j.kind(e.kind)
-		if k == nil {
-			continue
-		}
-		e.values = maps.Clone(e.values)
-		maps.DeleteFunc(e.values, func(field, _ string) bool { return !k.takes(field) })
-		out = append(out, e)
-	}
-	return out
 }
 
 // inTrails checks the order of rows: users together, and each user's by time, behaviour and

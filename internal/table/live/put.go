@@ -23,7 +23,9 @@ func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manife
 	if err != nil {
 		return err
 	}
-	if err := t.Leave(ctx, begun(inputs, roll, alone)); err != nil {
+	left := begun(inputs, roll, alone)
+	left.Schema = t.Manifest().Schema
+	if err := t.Leave(ctx, left); err != nil {
 		return err
 	}
 	return t.lookAgain(ctx)

@@ -187,6 +187,12 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	if err := s.sameCluster(ctx, c); err != nil {
 		return nil, err
 	}
+	for _, schema := range p.schemas {
+		// Rows of new behaviours may be there, and new fields have their places.
+		if err := c.Extend(schema); err != nil {
+			return nil, fmt.Errorf("%w: a load that is under way, or was killed: %w", table.ErrUnfit, err)
+		}
+	}
 	t := newTable(s, c)
 	t.perhaps = p
 	if s.unproved {

@@ -71,7 +71,8 @@ type perhaps struct {
 	rolls   []manifest.File
 	covered bool // they name everybody
 	begun   bool
-	alone   bool // where it is begun: the table was empty before
+	alone   bool                // where it is begun: the table was empty before
+	schemas []*behaviour.Schema // of its rows
 }
 
 // perhaps looks for what loads have left that the manifest does not have yet.
@@ -85,8 +86,14 @@ func (s *Store) perhaps(ctx context.Context) (perhaps, error) {
 		return perhaps{}, err
 	}
 	p := perhaps{covered: left.Covered(), begun: len(left.Inputs)+len(left.Rolls) > 0, alone: left.Alone}
+	if left.Schema != nil {
+		p.schemas = append(p.schemas, left.Schema)
+	}
 	for i := range left.Rolls {
 		p.rolls = append(p.rolls, left.Rolls[i].File)
+	}
+	if h != nil && h.Table.Schema != nil {
+		p.schemas = append(p.schemas, h.Table.Schema)
 	}
 	if h != nil {
 		p.rolls = append(p.rolls, filesOf(h)...)
