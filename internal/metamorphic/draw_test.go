@@ -76,15 +76,15 @@ func (d *drawer) step() Step {
 			return Step{Do: "rename", File: path, To: d.named(path)}
 		}
 	}
-	n, hbase := d.r.IntN(100), 0
+	n, hbase := d.r.IntN(103), 0
 	if d.m.Store == inHBase {
-		hbase = 100
+		hbase = 103
 	}
 	for _, c := range []struct {
 		weight int
 		draw   func() Step
 	}{
-		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {2, d.drop}, {2, d.convert},
+		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {2, d.drop}, {2, d.convert},
 	} {
 		if n -= c.weight; n < 0 {
 			return c.draw()
@@ -371,6 +371,19 @@ func (d *drawer) steal() Step {
 	d.span(&second)
 	second.Stop, second.During = "opened:1", nil
 	s.During = []Step{second}
+	return s
+}
+
+// both draws a load and another command at the same time.
+func (d *drawer) both() Step {
+	s := d.load()
+	if d.m.load(&s).next == nil {
+		return d.deliver() // there is nothing to load
+	}
+	s.Do, s.Stop, s.Flags = "both", "", nil
+	other := Step{Do: one(d.r, "load", "extract"), Table: s.Table}
+	d.span(&other)
+	s.During = []Step{other}
 	return s
 }
 

@@ -128,6 +128,8 @@ func (x *run) do(s *Step) error {
 		return x.load(s)
 	case "steal":
 		return x.steal(s)
+	case "both":
+		return x.both(s)
 	case "pieces":
 		return x.pieces(s)
 	case "correct":
@@ -437,10 +439,15 @@ func (t *table) String() string {
 	return b.String()
 }
 
+// everything is the command line of an extract of everything, to standard output.
+func (x *run) everything(name string, t *table) []string {
+	return slices.Concat(x.tableFlags(name), []string{"--users", "all", "--from", "0001-01-01", "--to", "9999-12-31",
+		"--types", strings.Join(t.names(), ","), "--active", "any", "--format", "jsonl", "--out", "-", "--quiet", "--memory", "128MiB"})
+}
+
 // compareEvents extracts everything.
 func (x *run) compareEvents(name string, t *table) error {
-	got, err := x.command(&Step{}, "extract", "", slices.Concat(x.tableFlags(name), []string{"--users", "all", "--from", "0001-01-01", "--to", "9999-12-31",
-		"--types", strings.Join(t.names(), ","), "--active", "any", "--format", "jsonl", "--out", "-", "--quiet", "--memory", "128MiB"})...)
+	got, err := x.command(&Step{}, "extract", "", x.everything(name, t)...)
 	if err != nil {
 		return err
 	}
