@@ -105,6 +105,10 @@ func (d *drawer) puts() Step {
 		return Step{Do: "job", Job: &j}
 	case d.m.half == nil && d.r.IntN(8) == 0:
 		return d.imported()
+	case d.r.IntN(10) == 0:
+		return Step{Do: one(d.r, splitRegion, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "1u", "99999,", "b", "c\\", "u", "€"), Server: d.r.IntN(2)}
+	case d.m.half == nil && d.r.IntN(25) == 0:
+		return Step{Do: truncate}
 	case n < 5:
 		return d.deliver()
 	case n < 8:
@@ -122,6 +126,11 @@ func (d *drawer) puts() Step {
 		}
 		if d.m.load(&s).next == nil && d.m.half == nil {
 			return d.deliver()
+		}
+		if d.r.IntN(6) == 0 { // the regions change while it runs
+			s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))
+			s.During = []Step{{Do: one(d.r, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "b", "u"), Server: d.r.IntN(2)}}
+			return s
 		}
 		if d.r.IntN(3) == 0 && !knows(otherJobsPuts) {
 			s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))

@@ -71,7 +71,7 @@ func (m *model) imported() outcome {
 	}
 	for _, e := range from.events {
 		if todo[e.load] {
-			next.events = append(next.events, e)
+			next.add(e)
 		}
 	}
 	return outcome{statuses: []int{0}, next: next}

@@ -351,6 +351,9 @@ func (m *model) take(next *table, s *Step, todo []string) outcome {
 	if len(failed) > 0 {
 		out.statuses = []int{slices.Max(failed)}
 	}
+	if !loaded {
+		next.loads-- // there is no ledger
+	}
 	if loaded {
 		next.there = true
 		next.merge(&m.job)

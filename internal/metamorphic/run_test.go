@@ -38,6 +38,7 @@ type run struct {
 	checks map[string]string         // by table: the manifest that was compared last
 	held   map[string]bool           // tables whose lock is held
 	stood  func()                    // called when a command stands still, if there is one
+	hbase  string                    // the address of the first table, if it is in HBase
 	place  string                    // the first table, if it is in HBase, and where its catalog is
 	shown  string                    // what the script says in place of the next command line
 	maimed bool                      // a command was killed, so files of its own may be left
@@ -71,7 +72,8 @@ func newRun(t testing.TB, p *programs, q *Sequence) *run {
 		tree: map[string]string{}, ids: map[string]map[string]ids{}, checks: map[string]string{}, held: map[string]bool{}, made: map[string]string{}, endings: map[string]int{},
 	}
 	if q.Store == inHBase {
-		x.place = fmt.Sprintf("{path: %q, catalog: %q, root: %q}", p.hbase().table(), x.path(firstTable), p.hbase().disk)
+		x.hbase = p.hbase().table()
+		x.place = fmt.Sprintf("{path: %q, catalog: %q, root: %q}", x.hbase, x.path(firstTable), p.hbase().disk)
 	}
 	for _, dir := range []string{"tmp", "work/logs", "work/empty"} {
 		if err := os.MkdirAll(filepath.Join(x.dir, dir), 0o755); err != nil {
@@ -128,6 +130,10 @@ func (x *run) do(s *Step) error {
 		return x.load(s)
 	case "steal":
 		return x.steal(s)
+	case splitRegion, mergeRegions, moveRegion:
+		return x.regions(s)
+	case truncate:
+		return x.empty(s)
 	case "both":
 		return x.both(s)
 	case "pieces":

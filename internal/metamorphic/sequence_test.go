@@ -68,6 +68,9 @@ type Step struct {
 
 	Conditions *Conditions `json:"conditions,omitempty"`
 
+	Row    string `json:"row,omitempty"`    // of a table in HBase
+	Server int    `json:"server,omitempty"` // to which a region goes
+
 	// The command stops at a step of package breakpoint. Then it is killed; or if During is
 	// there, that happens, and the command continues.
 	Stop   string `json:"stop,omitempty"`
