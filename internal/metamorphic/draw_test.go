@@ -127,12 +127,16 @@ func (d *drawer) puts() Step {
 		if d.m.load(&s).next == nil && d.m.half == nil {
 			return d.deliver()
 		}
+		steps := putSteps
+		if d.m.half == nil && d.r.IntN(3) == 0 {
+			s.Flags, steps = []string{"--mode", "hfile"}, handSteps
+		}
 		if d.r.IntN(6) == 0 { // the regions change while it runs
-			s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))
+			s.Stop = fmt.Sprintf("%s:%d", one(d.r, steps...), 1+d.r.IntN(3))
 			s.During = []Step{{Do: one(d.r, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "b", "u"), Server: d.r.IntN(2)}}
 			return s
 		}
-		if d.r.IntN(3) == 0 && !knows(otherJobsPuts) {
+		if s.Flags == nil && d.r.IntN(3) == 0 && !knows(otherJobsPuts) {
 			s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))
 		}
 		return s

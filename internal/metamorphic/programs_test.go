@@ -202,6 +202,7 @@ func (r *running) goOn() error { return r.s.cmd.Process.Signal(syscall.SIGCONT) 
 // steps are those at which commands are stopped.
 var (
 	putSteps     = []string{breakpoint.Read, breakpoint.Batch, breakpoint.Put, breakpoint.Put, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded}
+	handSteps    = []string{breakpoint.Read, breakpoint.Segment, breakpoint.Handover, breakpoint.Handover, breakpoint.Handed, breakpoint.Commit}
 	loadSteps    = []string{breakpoint.Begun, breakpoint.Read, breakpoint.Batch, breakpoint.Segment, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded}
 	extractSteps = []string{breakpoint.Begun, breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Published}
 )

@@ -35,7 +35,7 @@ const (
 const (
 	inFiles = "files" // in local directories
 	inHDFS  = "hdfs"  // in directories of a file system whose locks are leases
-	inHBase = "hbase" // in HBase, loaded by puts
+	inHBase = "hbase" // in HBase, loaded by puts, or by HFiles if a step's flags say so
 )
 
 // A Step is one thing that happens. Which fields matter depends on Do.
