@@ -4,7 +4,9 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,8 +86,13 @@ func (l *leases) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	if err := l.FS.Mkdir(ctx, filepath.Dir(l.at(name))); err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(l.at(name))
-	if err != nil && !os.IsNotExist(err) {
+	f, err := alone(l.at(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
 		return nil, err
 	}
 	var pid int
@@ -100,6 +107,29 @@ func (l *leases) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	defer l.mu.Unlock()
 	l.held = append(l.held, h)
 	return h, nil
+}
+
+// alone opens a file, and makes it if it is not there. One process at a time has it open.
+func alone(name string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		opened, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if now, err := os.Stat(name); err == nil && os.SameFile(opened, now) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil { // it was removed before it was locked
+			return nil, err
+		}
+	}
 }
 
 // Drop is Unlock, and removes the file of the lock.
