@@ -120,6 +120,9 @@ func (k *knife) take(s *sifted) error {
 			return err
 		}
 	}
+	if p := k.part; p != nil && len(p.trails) > 0 && p.trails[len(p.trails)-1] == s.trails {
+		s.trails.Settle() // what a part holds that has not ended is bounded like the part
+	}
 	k.read = append(k.read[:0], s.last...)
 	k.q.size.add(s)
 	k.progress.Add(int64(s.events))

@@ -35,12 +35,14 @@
 // # Memory
 //
 // 2 × Workers lots of about 16,000 records and at most lotBytes are in flight, and
-// Workers + 1 parts of about partEvents or partBytes. A user with more than that is held
-// whole, up to a quarter of the memory. A user with more ends the extract by an error. That
-// is workerMemory for each worker, so Config.Memory bounds how many there are. The
-// list of users is held to the end; what it takes is not there for workers. An answer in
-// directories is sorted in sortMemory more. Where rows alone tell who is there, and the rows
-// of a user lie apart, the rows are read once for as many users as fit into half of the rest.
+// Workers + 1 parts of about partEvents or partBytes. That is workerMemory for each
+// worker, so Config.Memory bounds how many there are; with little memory lots are smaller.
+// A user with more than a lot is held whole, one such user at a time, up to about a quarter
+// of the memory. The bytes are counted before they are held, and a user with more ends the
+// extract by an error. The list of users is held to the end; what it takes is not there for
+// workers. An answer in directories is sorted in sortMemory more. Where rows alone tell who
+// is there, and the rows of a user lie apart, the rows are read once for as many users as fit
+// into half of the rest.
 package extract
 
 import (
@@ -58,6 +60,7 @@ import (
 	"usertrail/internal/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/trail"
 	"usertrail/internal/userlist"
 )
 
@@ -80,6 +83,8 @@ const (
 	restMemory = 40 << 20
 	// minWalk is the least Config.walkBytes.
 	minWalk = 8 << 20
+	// fullMemory is what one worker takes besides the trail of a user who is held whole.
+	fullMemory = 96 << 20
 )
 
 // Config is one extract. Zero fields take the defaults written beside them.
@@ -132,7 +137,7 @@ func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
 func (c *Config) room() int64 {
 	room := c.memory() - restMemory - c.Users.Bytes()
 	if c.Output.Partition != "" {
-		room -= sortMemory
+		room -= c.sortMemory()
 	}
 	return room
 }
@@ -143,6 +148,7 @@ func (c *Config) workers() (int, error) {
 	if room < workerMemory {
 		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", userlist.ErrList, c.Users.Len())
 	}
+	room -= int64(c.userBytes())
 	return max(1, min(c.Workers, int(room/workerMemory))), nil
 }
 
@@ -152,9 +158,28 @@ func (c *Config) walkBytes(workers int) int64 {
 	return max(minWalk, (c.room()-int64(workers)*workerMemory)/2)
 }
 
+// lotBytes is how many bytes the trails of a lot may take, of which some are in flight for
+// each worker.
+func (c *Config) lotBytes(workers int) int {
+	room := c.memory() - restMemory - c.Users.Bytes()
+	return min(lotBytes, int(room)/(32*workers))
+}
+
+// sortMemory is how many bytes leaves are sorted in.
+func (c *Config) sortMemory() int64 { return min(sortMemory, c.memory()/32) }
+
 // userBytes is how many bytes the trail of one user may take, which is held whole: with
-// what else is held while it is read and written it stays within memory.
-func (c *Config) userBytes() int { return int((c.memory() - restMemory) / 4) }
+// what else is held while it is read and written it stays within memory. It is the inverse
+// of memoryFor.
+func (c *Config) userBytes() int {
+	m := c.memory() - c.Users.Bytes()
+	return int(min((m-restMemory)/4, (m-fullMemory)/2, trail.MaxData))
+}
+
+// memoryFor is the least Config.Memory for a trail of so many bytes.
+func memoryFor(trail int, list int64) int64 {
+	return list + max(4*int64(trail)+restMemory, 2*int64(trail)+fullMemory, MinMemory)
+}
 
 // Run answers a question. The directory Out is there, whole, when it returns
 // without an error, and unchanged when it returns one. An error that wraps

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,8 +120,8 @@ func TestPartsEndByTheirBytes(t *testing.T) {
 	}
 }
 
-// TestATrailLargerThanTheMemory extracts a user who cannot be held in a quarter of little
-// memory: the error names the user, and nothing is there.
+// TestATrailLargerThanTheMemory extracts a user who cannot be held in little memory: the
+// error names the user and how much memory is enough, and nothing is there.
 func TestATrailLargerThanTheMemory(t *testing.T) {
 	h, q := fat(t, 1, 60, 400<<10)
 	c := h.question(t, q, h.opened(t, turn{name: "trails"}))
@@ -132,7 +133,17 @@ func TestATrailLargerThanTheMemory(t *testing.T) {
 	if _, err := h.fs.Stat(t.Context(), c.Out); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s: %v", c.Out, err)
 	}
-	c.Memory = 1 << 30
+	_, said, _ := strings.Cut(err.Error(), "raise --memory to ")
+	said, _, _ = strings.Cut(said, "MiB")
+	enough, parsed := strconv.ParseInt(said, 10, 64)
+	if parsed != nil {
+		t.Fatalf("%v names no memory", err)
+	}
+	c.Memory = (enough - 1) << 20
+	if _, err := extract.Run(t.Context(), c); !errors.Is(err, extract.ErrQuestion) {
+		t.Errorf("with %d MiB: %v, want %v", enough-1, err, extract.ErrQuestion)
+	}
+	c.Memory = enough << 20
 	if r, err := extract.Run(t.Context(), c); err != nil || r.Events != 60 {
 		t.Errorf("with more memory %+v, %v", r, err)
 	}

@@ -32,7 +32,7 @@ const (
 	sortName = "_sort"
 )
 
-// sortMemory is what leaves are sorted in, in bytes. Tests have less.
+// sortMemory is what leaves are sorted in at most, in bytes. Tests have less.
 var sortMemory int64 = 16 << 20
 
 // A partitioner writes the parts of an answer that is laid into directories. A part
@@ -90,7 +90,7 @@ func newPartitioner(ctx context.Context, q *question, s *staging) (*partitioner,
 		return nil, err
 	}
 	var err error
-	p.sorter, err = shuffle.New(shuffle.Config{FS: p.fs, Dir: p.dir, Memory: sortMemory, Parts: sortParts, Shards: 1, Readers: q.workers})
+	p.sorter, err = shuffle.New(shuffle.Config{FS: p.fs, Dir: p.dir, Memory: q.sortBytes, Parts: sortParts, Shards: 1, Readers: q.workers})
 	if err != nil {
 		return nil, err
 	}

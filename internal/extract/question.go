@@ -76,15 +76,18 @@ type question struct {
 	grain     grain
 	reach     reach
 	workers   int
+	lotBytes  int    // that the trails of a lot may take
 	userBytes int    // that the trail of one user may take
 	walkBytes int64  // that users may take whose rows lie apart
+	sortBytes int64  // that leaves are sorted in
 	after     []byte // key of the last user that an earlier run finished
 
 	existence *existence // nil where nobody is ruled out by it
 	screen    *screen    // nil where nobody is screened
 	whole     cost       // of users of whom everything was read
 	size      sizes
-	census    census // of those who may stay
+	fat       chan struct{} // holds one while a trail larger than lotBytes is held
+	census    census        // of those who may stay
 	search    *search
 }
 
@@ -95,7 +98,8 @@ func newQuestion(c *Config) (*question, error) {
 	}
 	q := &question{
 		table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, asked: c.Conditions, workers: workers,
-		userBytes: c.userBytes(), walkBytes: c.walkBytes(workers),
+		lotBytes: c.lotBytes(workers), userBytes: c.userBytes(), walkBytes: c.walkBytes(workers), sortBytes: c.sortMemory(),
+		fat: make(chan struct{}, 1),
 	}
 	if q.active == "" {
 		q.active = "all"

@@ -13,6 +13,7 @@ import (
 
 	"usertrail/internal/fetch"
 	"usertrail/internal/layout"
+	"usertrail/internal/pipe"
 	"usertrail/internal/progress"
 	"usertrail/internal/trail"
 )
@@ -107,7 +108,7 @@ func newReader(q *question, plan fetch.Plan) (*reader, error) {
 }
 
 func (q *question) askers(plan fetch.Plan, w *window) (a askers, err error) {
-	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan, Most: lotBytes, MostOfOne: q.userBytes}
+	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan, Most: q.lotBytes}
 	if a.all, err = fetch.NewAsker(q.table, cfg); err != nil || q.screen == nil {
 		return a, err
 	}
@@ -119,6 +120,7 @@ func (q *question) askers(plan fetch.Plan, w *window) (a askers, err error) {
 // A reading is how some users are read.
 type reading struct {
 	askers
+	fat   bool // one, who is too much for a lot
 	known bool // they did what makes users active
 	near  bool // of the window alone
 }
@@ -132,37 +134,77 @@ func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
 	}
 	anyTells := q.window.newest > 0 && q.rule.Least == 1 && q.without == 0
 	if q.window.isAll() || !sure && !anyTells || !q.pays(p) {
-		return reading{r.whole, q.info.Sealed, false}
+		return reading{askers: r.whole, known: q.info.Sealed}
 	}
-	return reading{r.near, sure, true}
+	return reading{askers: r.near, known: sure, near: true}
 }
 
 // read is a fetch.Work. Users whose trails are too much for one lot are read in two
 // halves.
 func (r *reader) read(ctx context.Context, p *fetch.Lot, emit func(*sifted) error) error {
-	s, err := r.readLot(ctx, p)
-	switch n := p.Keys.Len(); {
+	s, err := r.readLot(ctx, p, false)
+	switch {
 	case err == nil:
 		return emit(s)
 	case !errors.Is(err, trail.ErrFull):
 		return err
-	case n == 1:
-		id, _ := r.q.info.Layout.AppendUser(nil, p.Keys.At(0))
-		return fmt.Errorf("%w: the trail of user %q takes more than %s, and one user's trail is held whole: raise --memory, or ask for fewer dates or --fields: %w",
-			ErrQuestion, id, humanize.IBytes(uint64(min(r.q.userBytes, trail.MaxData))), err)
-	default:
-		for _, half := range []*fetch.Keys{p.Keys.Part(0, n/2), p.Keys.Part(n/2, n)} {
-			if err := r.read(ctx, &fetch.Lot{Keys: half, Piece: p.Piece, Records: p.Records / 2}, emit); err != nil {
-				return err
-			}
-		}
-		return nil
+	case p.Keys.Len() == 1:
+		return r.readFat(ctx, p, emit)
 	}
+	for _, second := range []bool{false, true} {
+		if err := r.read(ctx, p.Half(second), emit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// readFat reads one user who is too much for a lot. One such trail is held at a time: its
+// turn comes when all before it is cut into parts, so that none waits for another.
+func (r *reader) readFat(ctx context.Context, p *fetch.Lot, emit func(*sifted) error) error {
+	if err := p.Turn(ctx); err != nil {
+		return err
+	}
+	if err := pipe.Send(ctx, r.q.fat, struct{}{}); err != nil {
+		return err
+	}
+	s, err := r.readLot(ctx, p, true)
+	if err != nil {
+		<-r.q.fat
+		return r.q.tooMuch(p, err)
+	}
+	s.trails.WhenFreed(func() { <-r.q.fat })
+	if err := r.q.shrink(s); err != nil {
+		return err
+	}
+	return emit(s)
+}
+
+// tooMuch says of an error how much memory the trail of the user in p wants.
+func (q *question) tooMuch(p *fetch.Lot, err error) error {
+	var much *fetch.TooMuch
+	if !errors.As(err, &much) {
+		return err
+	}
+	id, _ := q.info.Layout.AppendUser(nil, p.Keys.At(0))
+	if much.Bytes > trail.MaxData {
+		return fmt.Errorf("%w: the trail of user %q takes more than the 4 GiB that one user may have: ask for fewer dates or --fields", ErrQuestion, id)
+	}
+	more, least := "", ""
+	if much.More {
+		more, least = "more than ", "more than "
+	}
+	return fmt.Errorf("%w: the trail of user %q takes %s%s, is held whole, and may take %s of this --memory: raise --memory to %s%s, or ask for fewer dates or --fields",
+		ErrQuestion, id, more, humanize.IBytes(uint64(much.Bytes)), humanize.IBytes(uint64(q.userBytes)), least, mebibytes(memoryFor(much.Bytes, q.users.Bytes())))
+}
+
+// mebibytes is so many bytes, rounded up, as --memory takes them.
+func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }
 
 // readLot reads and judges the users of a lot: who cannot be active goes first, then who
 // does not stay by what judges need; of the others everything is read.
-func (r *reader) readLot(ctx context.Context, p *fetch.Lot) (*sifted, error) {
+// One whose trail is too much for a lot is read alone, and not shrunk.
+func (r *reader) readLot(ctx context.Context, p *fetch.Lot, fat bool) (*sifted, error) {
 	if p.Keys.Len() > 0 {
 		r.at.At("a lot of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
 		defer r.at.At("waiting for a lot")
@@ -172,6 +214,7 @@ func (r *reader) readLot(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 		return nil, err
 	}
 	how := r.reading(p, keys)
+	how.fat = fat
 	stay, left, err := r.screen(ctx, how, keys)
 	if err != nil {
 		return nil, err
@@ -181,8 +224,10 @@ func (r *reader) readLot(ctx context.Context, p *fetch.Lot) (*sifted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.q.shrink(s); err != nil {
-		return nil, err
+	if !fat {
+		if err := r.q.shrink(s); err != nil {
+			return nil, err
+		}
 	}
 	r.q.whole.add(stay.Len(), began)
 	s.users = rejoin(rejoin(s.users, left), absent)
@@ -217,7 +262,13 @@ func (r *reader) screen(ctx context.Context, how reading, keys *fetch.Keys) (sta
 
 // sift reads the trails of some users and judges them.
 func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fetch.Keys) (*sifted, error) {
-	t, err := a.Trails(ctx, keys)
+	var t *fetch.Trails
+	var err error
+	if how.fat {
+		t, err = a.Weighed(ctx, keys, r.q.userBytes)
+	} else {
+		t, err = a.Trails(ctx, keys)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ const (
 	lotUsers   = 4 << 10
 )
 
-// lotBytes is how many bytes the trails of a lot may have. One user may have more.
+// lotBytes is how many bytes the trails of a lot may have at most. One user may have more.
 // Tests have fewer.
 var lotBytes = 8 << 20
 
@@ -133,7 +133,7 @@ func settleRegion(ctx context.Context, q *question, s stretch, out *settled) err
 		return err
 	}
 	defer users.Close()
-	c := cutter{ctx: ctx, out: out.lots, piece: s.piece, size: &q.size}
+	c := cutter{ctx: ctx, out: out.lots, piece: s.piece, size: &q.size, lotBytes: q.lotBytes}
 	stay, search := q.census.region(users), q.search.region(r)
 	take := func(u table.User) error {
 		if u.Sure && q.rule.Judge(u.Did) != activity.Absent {
@@ -223,6 +223,8 @@ type cutter struct {
 	keys    *fetch.Keys
 	records int64
 	guessed bool // some of records
+
+	lotBytes int // that a lot's trails may have
 }
 
 func (c *cutter) add(u table.User) error {
@@ -232,7 +234,7 @@ func (c *cutter) add(u table.User) error {
 	c.keys.Add(u.Key, u.Sure)
 	c.records += cmp.Or(u.Records, c.size.user())
 	c.guessed = c.guessed || u.Records == 0
-	if c.records >= min(lotRecords, c.size.within(lotBytes)) || c.keys.Len() >= lotUsers {
+	if c.records >= min(lotRecords, c.size.within(c.lotBytes)) || c.keys.Len() >= lotUsers {
 		return c.flush()
 	}
 	return nil

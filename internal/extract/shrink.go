@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// shrink counts the bytes of what comes out of users, and lets go of what was read of
-// them and does not come out, where that is more. A part holds its users' trails until it is written: of --latest 1 that
+// shrink counts the bytes of what comes out of users, and copies it where it takes less
+// than half of the memory that was read into. A part holds its users' trails until it is written: of --latest 1 that
 // may be many thousands of users, of whose trails one behaviour each is wanted.
 func (q *question) shrink(s *sifted) error {
 	b := s.trails.Batch
@@ -23,7 +23,7 @@ func (q *question) shrink(s *sifted) error {
 		}
 		data += u.bytes
 	}
-	if 2*size(events, refs, data) > size(len(b.Events), len(b.Refs), len(b.Data)) {
+	if 2*int64(size(events, refs, data)) > b.Size() {
 		return nil
 	}
 	few := &trail.Batch{Events: make([]trail.Event, 0, events), Refs: make([]trail.Ref, 0, refs), Data: make([]byte, 1, data)}

@@ -26,6 +26,26 @@ type Lot struct {
 	Piece int // of the whole work, that they belong to; whoever hands lots out says
 	// Records is about how many they have, 0 if that is not known.
 	Records int64
+
+	turn chan struct{} // closed once all lots before it are taken; nil where there are none
+}
+
+// Half returns the first or the second half of a lot's users.
+func (p *Lot) Half(second bool) *Lot {
+	from, to := 0, p.Keys.Len()/2
+	if second {
+		from, to = to, p.Keys.Len()
+	}
+	return &Lot{Keys: p.Keys.Part(from, to), Piece: p.Piece, Records: p.Records / 2, turn: p.turn}
+}
+
+// Turn waits until emit was given what became of all lots before p.
+func (p *Lot) Turn(ctx context.Context) error {
+	if p.turn == nil {
+		return nil
+	}
+	pipe.Receive(ctx, p.turn)
+	return context.Cause(ctx)
 }
 
 // A Work answers one lot after the other, each by one call of emit or more. It is for
@@ -77,6 +97,7 @@ func hand[T any](ctx context.Context, lots iter.Seq2[*Lot, error], todo, queue c
 		if err != nil {
 			return err
 		}
+		p.turn = make(chan struct{})
 		o := order[T]{p, make(chan T, 1)}
 		if err := pipe.Send(ctx, queue, o); err != nil {
 			return err
@@ -90,6 +111,7 @@ func hand[T any](ctx context.Context, lots iter.Seq2[*Lot, error], todo, queue c
 
 func collect[T any](ctx context.Context, queue <-chan order[T], emit func(T) error) error {
 	for o := range queue {
+		close(o.lot.turn)
 		for {
 			t, ok := pipe.Receive(ctx, o.answers)
 			if !ok {

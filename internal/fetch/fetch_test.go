@@ -390,7 +390,7 @@ func TestALotHasManyAnswers(t *testing.T) {
 func TestManyUsersAreTooMuchForOneBatch(t *testing.T) {
 	cfg := config(1).Config
 	cfg.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login", Fields: []behaviour.Field{{Name: "note"}}}}}
-	cfg.Most = 80
+	cfg.Most = 80 // of two users, and of one
 	notes := scanner(func(_ context.Context, q table.Query, emit func(*cell.Cell) error) error {
 		for r := range q.Ranges {
 			row := append(slices.Clone(r.Start), ",00001"...)
@@ -411,7 +411,11 @@ func TestManyUsersAreTooMuchForOneBatch(t *testing.T) {
 	}
 	for i := range 2 {
 		one := both.Part(i, i+1)
-		tr, err := asker.Trails(t.Context(), one)
+		var much *fetch.TooMuch
+		if _, err := asker.Weighed(t.Context(), one, 50); !errors.As(err, &much) || !errors.Is(err, trail.ErrFull) {
+			t.Errorf("%v, want a TooMuch", err)
+		}
+		tr, err := asker.Weighed(t.Context(), one, much.Bytes)
 		if err != nil {
 			t.Fatal(err)
 		}

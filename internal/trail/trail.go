@@ -46,17 +46,31 @@ type Batch struct {
 	Data   []byte
 
 	Most int // bytes of all three; 0 is no limit but MaxData
+
+	// Weighs makes Put count a value's bytes in Weight instead of keeping them. Neither
+	// are part of Used then, and no Ref has a Value.
+	Weighs bool
+	Weight int
 }
 
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
 	b.Events, b.Refs = b.Events[:0], b.Refs[:0]
 	b.Data = append(b.Data[:0], 0)
+	b.Weighs, b.Weight = false, 0
 }
+
+// Reserve makes room for values of so many bytes, so that Put does not copy those it has
+// taken before.
+func (b *Batch) Reserve(bytes int) { b.Data = slices.Grow(b.Data, bytes) }
 
 // Put copies a value into b. It fails with ErrFull where b would hold more bytes
 // than it may.
 func (b *Batch) Put(v []byte) (Ref, error) {
+	if b.Weighs {
+		b.Weight += len(v)
+		return Ref{End: uint32(len(v)) + 1, Len: uint32(len(v))}, nil
+	}
 	if len(b.Data) == 0 {
 		b.Data = append(b.Data, 0)
 	}
