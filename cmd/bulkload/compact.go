@@ -58,6 +58,7 @@ Status 99 says that the files are as few as they should be.`,
 func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)
+	command.LeastMemory(c, upkeep.MinMemory)
 	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long files that were replaced stay, longer than any extract that runs takes")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each month is done")
 }

@@ -52,6 +52,7 @@ Regions of the new table are cut where the layout says, or else by the users, wh
 	env.Reports(c, convert.Result{})
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)
+	command.LeastMemory(c, convert.MinMemory)
 	f := c.Flags()
 	f.StringVar(&o.to, "to", "", "layout of the new table")
 	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, in which nothing is")

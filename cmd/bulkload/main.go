@@ -71,6 +71,7 @@ type options struct {
 // addLoad puts the flags that say what is loaded, and how, on a command line.
 func (o *options) addLoad(c *cobra.Command) {
 	o.flags.Add(c)
+	command.LeastMemory(c, bulkload.MinMemory)
 	c.Flags().StringVar(&o.mode, "mode", "", "how rows get in: hfile, put, or auto; a table of files takes hfile alone (default auto)")
 	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR)")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in, when HBase is busy, and when it is not any more")

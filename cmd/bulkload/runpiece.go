@@ -37,6 +37,7 @@ as --retry-for. A file with too many bad records does not fail its piece: bulklo
 	f := c.Flags()
 	f.StringVar(&piece, "piece", "", "the piece (default those on standard input)")
 	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
+	command.LeastMemory(c, bulkload.MinMemory)
 	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
 	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default $TMPDIR)")
 	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")

@@ -82,6 +82,7 @@ type options struct {
 // add puts the flags on a command line.
 func (o *options) add(c *cobra.Command) {
 	o.flags.Add(c)
+	command.LeastMemory(c, extract.MinMemory)
 	f := c.Flags()
 	f.Lookup("from").Usage += " (default the first that loads brought)"
 	f.Lookup("to").Usage += " (default the last that loads brought)"

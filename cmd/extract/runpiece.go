@@ -44,6 +44,7 @@ the plan the status is 1: plan again.`,
 	f := c.Flags()
 	f.StringVar(&line, "piece", "", "the piece (default those on standard input)")
 	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
+	command.LeastMemory(c, extract.MinMemory)
 	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
 	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when HBase is busy, and when it is not any more")

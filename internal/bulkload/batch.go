@@ -233,7 +233,10 @@ func (c *Config) sortMemory() int64 { return muster.SortMemory(c.Memory) }
 
 // userMemory is what a writer may take for the records of one user that are compared with
 // each other, in bytes.
-func (c *Config) userMemory() int64 { return c.Memory / 8 }
+func (c *Config) userMemory() int64 { return c.Memory / userShare }
+
+// userShare is which part of the memory userMemory is.
+const userShare = 8
 
 // rowMemory is what a writer may take for the records of one row, in bytes.
 func (c *Config) rowMemory() int64 { return muster.RowMemory(c.Memory, c.writers()) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -82,7 +83,13 @@ func TestTooManyRecordsToCompare(t *testing.T) {
 	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), `user "b"`) || !strings.Contains(err.Error(), "--memory") {
 		t.Errorf("%v, want an error that names the user and --memory", err)
 	}
-	c.Memory = 64 << 20
+	_, said, _ := strings.Cut(err.Error(), "raise it to ")
+	said, _, _ = strings.Cut(said, "MiB")
+	enough, parsed := strconv.ParseInt(said, 10, 64)
+	if parsed != nil || !strings.Contains(err.Error(), "4000 records") {
+		t.Fatalf("%v, want an error that says how many records and how much memory", err)
+	}
+	c.Memory = enough << 20
 	if r, err := bulkload.Run(t.Context(), c); err != nil || r.Loaded != 52 || r.Duplicate != 3950 {
 		t.Errorf("with more memory %+v, %v; want 52 loaded and 3950 duplicate", r.Counts, err)
 	}

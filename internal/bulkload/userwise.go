@@ -87,16 +87,30 @@ func (u *userwise) take() {
 }
 
 // size is about how many bytes are held of the user, with the keys of the records.
-func (u *userwise) size() int64 { return int64(2*len(u.arena) + 128*len(u.held)) }
+func (u *userwise) size() int64 { return heldSize(len(u.arena), len(u.held)) }
 
-// tooMany is the error of a user whose records cannot be compared with each other.
+func heldSize(bytes, records int) int64 { return int64(2*bytes + 128*records) }
+
+// tooMany is the error of a user whose records cannot be compared with each other. It
+// counts those that are left.
 func (u *userwise) tooMany() error {
 	id, err := u.layout.AppendUser(nil, u.layout.UserKey(u.it.Row()))
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: user %q: more than %d records are to be compared by the key fields of unique, which takes more than the memory there is: raise --memory, or load fewer days at once",
-		ErrRequest, id, len(u.held))
+	n := u.group(u.it.Row())
+	key := u.arena[:n:n]
+	records, size := len(u.held), u.size()
+	for more := true; more && u.group(u.it.Row()) == n && bytes.HasPrefix(u.it.Row(), key); more = u.it.Next() {
+		records++
+		size += heldSize(len(u.it.Row())+len(u.it.Payload()), 1)
+	}
+	if err := u.it.Err(); err != nil {
+		return err
+	}
+	need := size * userShare
+	return fmt.Errorf("%w: user %q: %d records are to be compared by the key fields of unique, which takes more than an eighth of --memory: raise it to %dMiB, or load fewer days at once",
+		ErrRequest, id, records, (need+1<<20-1)>>20)
 }
 
 func (u *userwise) keep(b []byte) [2]int {

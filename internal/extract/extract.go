@@ -146,7 +146,8 @@ func (c *Config) room() int64 {
 func (c *Config) workers() (int, error) {
 	room := c.room()
 	if room < workerMemory {
-		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", userlist.ErrList, c.Users.Len())
+		return 0, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory to %s",
+			userlist.ErrList, c.Users.Len(), mebibytes(restMemory+workerMemory+sortMemory+c.Users.Bytes()))
 	}
 	room -= int64(c.userBytes())
 	return max(1, min(c.Workers, int(room/workerMemory))), nil

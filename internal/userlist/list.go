@@ -17,6 +17,8 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/layout"
 	"usertrail/internal/split"
@@ -87,7 +89,7 @@ func (u *reader) add(id []byte, where func() string) error {
 		return nil
 	}
 	if u.users.compact(); !u.users.fits(u.limit / 2) {
-		return fmt.Errorf("%w %s: more than %d users do not fit in memory: raise --memory", ErrList, u.name, len(u.users.list))
+		return fmt.Errorf("%w %s: more than %d users do not fit in memory, of which the list may have %s: raise --memory", ErrList, u.name, len(u.users.list), humanize.IBytes(uint64(u.limit)))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/dustin/go-humanize"
+
 	"usertrail/internal/dfs"
 	"usertrail/internal/split"
 )
@@ -76,7 +78,8 @@ func (s *Members) Read(f dfs.File, name string, limit int64) (*List, error) {
 		return nil, damaged("%d users in %d bytes from %d", s.Count, s.Bytes, s.From)
 	}
 	if s.Bytes+4*int64(s.Count) > limit {
-		return nil, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory", ErrList, s.Count)
+		return nil, fmt.Errorf("%w: %d users take %s and do not fit in memory beside their trails, of which the list may have %s: raise --memory",
+			ErrList, s.Count, humanize.IBytes(uint64(s.Bytes)+4*uint64(s.Count)), humanize.IBytes(uint64(limit)))
 	}
 	if s.From+s.Bytes > f.Size() {
 		return nil, damaged("it has %d bytes, want %d", f.Size(), s.From+s.Bytes)

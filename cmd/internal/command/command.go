@@ -304,6 +304,11 @@ func (f *Flags) AddRun(c *cobra.Command) {
 	p.BoolVar(&f.Quiet, "quiet", false, "no progress")
 }
 
+// LeastMemory has -h say how much --memory the command needs, which Limits checks.
+func LeastMemory(c *cobra.Command, least uint64) {
+	c.Flags().Lookup("memory").Usage += "; at least " + strings.ReplaceAll(humanize.IBytes(least), " ", "")
+}
+
 // Behaviours are those of --types. Blanks and empty names are no error: a shell's
 // "play, order" and "play," mean what they seem to.
 func (f *Flags) Behaviours() []string {

@@ -1,0 +1,35 @@
+package extract
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"usertrail/internal/trail"
+	"usertrail/internal/userlist"
+)
+
+// TestTheLargestTrailIsAsTheDocsSay compares what the trail of one user may take with the
+// table in docs/operations.md, and with the memory that errors name.
+func TestTheLargestTrailIsAsTheDocsSay(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []struct {
+		name   string
+		memory int64 // MiB
+	}{{"128MiB, the least", MinMemory >> 20}, {"256MiB", 256}, {"512MiB", 512}, {"1GiB, the default", 1 << 10}} {
+		c := Config{Memory: m.memory << 20, Users: userlist.All()}
+		if line := fmt.Sprintf("| %s | %d MiB |\n", m.name, c.userBytes()>>20); !strings.Contains(string(docs), line) {
+			t.Errorf("the docs do not have the line %q", line)
+		}
+	}
+	for n := 20 << 20; n < trail.MaxData; n = n/2*3 + 12345 {
+		c := Config{Memory: memoryFor(n, 0), Users: userlist.All()}
+		if got := c.userBytes(); got < n || got > n+1 {
+			t.Errorf("%d bytes are enough for a trail of %d, want %d", c.Memory, got, n)
+		}
+	}
+}
