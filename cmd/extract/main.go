@@ -208,26 +208,63 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 }
 
 // span completes the dates by those of the table. Of one that others write to, too, or that
-// no load tells of, it is not known which they are.
+// no load tells of, it is not known which they are. If the table has no days of one that was
+// named, the span is that day.
 func (o *options) span(ctx context.Context, t table.Loader) (behaviour.Span, error) {
 	s, ok, err := table.SpanOf(ctx, t)
 	if err != nil {
 		return s, fmt.Errorf("look for the table's dates: %w", err)
 	}
-	if m := table.Known(t); !ok || m != nil && m.Address != "" && !m.Alone {
-		return s, fmt.Errorf("%w: --from and --to are missing, and loads do not tell which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", command.ErrUsage)
+	m := table.Known(t)
+	live := m == nil || m.Address != ""
+	if live && (!ok || m != nil && !m.Alone) {
+		return s, fmt.Errorf("%w: %s, and loads do not tell which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", command.ErrUsage, o.undated())
 	}
-	if o.from != nil {
-		s.From = *o.from
+	if o.from == nil && o.to == nil && !ok {
+		return s, fmt.Errorf("%w: the table has no records, so it has no dates: load some, or write --from YYYY-MM-DD --to YYYY-MM-DD", job.ErrNoInput)
 	}
-	if o.to != nil {
-		s.To = *o.to
+	own := s
+	switch {
+	case o.from != nil:
+		s.From, s.To = *o.from, max(own.To, *o.from)
+	case o.to != nil:
+		s.From, s.To = min(own.From, *o.to), *o.to
 	}
-	if s.From > s.To {
-		return s, fmt.Errorf("%w: the table has no days of these: --from %s comes after --to %s", command.ErrUsage, s.From, s.To)
-	}
-	fmt.Fprintf(o.env.Stderr, "extract: the dates are those of the table: --from %s --to %s\n", s.From, s.To)
+	o.sayDates(s, own, ok)
 	return s, nil
+}
+
+// undated says which dates are missing.
+func (o *options) undated() string {
+	switch {
+	case o.from != nil:
+		return "--to is missing"
+	case o.to != nil:
+		return "--from is missing"
+	}
+	return "--from and --to are missing"
+}
+
+// sayDates says which dates s are asked for, where some were not named; own are those of the
+// table, if it has any.
+func (o *options) sayDates(s, own behaviour.Span, any bool) {
+	why := ""
+	switch {
+	case !any:
+		why = "has no records"
+	case s.From > own.To:
+		why = "ends on " + own.To.String()
+	case s.To < own.From:
+		why = "begins on " + own.From.String()
+	}
+	switch {
+	case why == "":
+		fmt.Fprintf(o.env.Stderr, "extract: the dates are those of the table: --from %s --to %s\n", s.From, s.To)
+	case o.from != nil:
+		fmt.Fprintf(o.env.Stderr, "extract: the table %s: the date is --from %s alone\n", why, s.From)
+	default:
+		fmt.Fprintf(o.env.Stderr, "extract: the table %s: the date is --to %s alone\n", why, s.To)
+	}
 }
 
 // checkOut refuses an --out that cannot be made, before anything is read.
