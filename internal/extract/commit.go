@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +83,7 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
 	}
-	m.NotFound = lost.Users
+	m.NotFound, m.NotFoundFile = lost.Users, lost.file
 	s := &staging{fs: p.fs, dir: p.name(answerName), to: p.out}
 	if err := s.finish(ctx, m); err != nil {
 		return Result{}, err
@@ -102,30 +104,46 @@ func (p *place) lost(ctx context.Context, reports []*report) (all missed, err er
 	if all.Users == 0 {
 		return all, nil
 	}
-	out, err := p.fs.Create(ctx, dfs.Join(p.name(answerName), NotFoundName))
-	if err != nil {
-		return all, err
-	}
-	defer out.Abort()
-	for n, r := range reports {
-		if r.Lost.Users == 0 {
-			continue
+	all.file, err = writeIDs(ctx, p.fs, p.name(answerName), func(yield func(id []byte) error) error {
+		for n, r := range reports {
+			if r.Lost.Users == 0 {
+				continue
+			}
+			if err := p.eachLine(ctx, dfs.Join(p.name(pieceName(n)), NotFoundName), yield); err != nil {
+				return err
+			}
 		}
-		if err := p.appendTo(ctx, out, dfs.Join(p.name(pieceName(n)), NotFoundName)); err != nil {
-			return all, err
-		}
-	}
-	return all, out.Commit()
+		return nil
+	})
+	return all, err
 }
 
-func (p *place) appendTo(ctx context.Context, out io.Writer, name string) error {
-	in, err := p.fs.Open(ctx, name)
+// eachLine gives the lines of a file to yield.
+func (p *place) eachLine(ctx context.Context, name string, yield func(line []byte) error) error {
+	f, err := p.fs.Open(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	_, err = io.Copy(out, in)
-	return err
+	defer f.Close()
+	in := bufio.NewScanner(f)
+	in.Split(lines)
+	for in.Scan() {
+		if err := yield(in.Bytes()); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}
+
+// lines is a bufio.SplitFunc of lines that end with a line feed alone.
+func lines(b []byte, end bool) (int, []byte, error) {
+	if n := bytes.IndexByte(b, '\n'); n >= 0 {
+		return n + 1, b[:n], nil
+	}
+	if end && len(b) > 0 {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	return 0, nil, nil
 }
 
 // tidy removes what is left once OUT has its name: an answer that was replaced, and at

@@ -218,7 +218,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 		return Result{}, err
 	}
 	fill(m, &counts, out.all())
-	m.NotFound = lost.Users
+	m.NotFound, m.NotFoundFile = lost.Users, lost.file
 	m.Cost = q.facts(c.known()).cost(&counts)
 	if err := out.publish(ctx, m, c.Overwrite); err != nil {
 		return Result{}, err

@@ -1,22 +1,28 @@
 package extract
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
+	"usertrail/internal/manifest"
+	"usertrail/internal/shuffle"
 	"usertrail/internal/split"
 	"usertrail/internal/userlist"
 )
 
 // NotFoundName is the file of a result that names the users of the list who were not
-// found, one ID a line, in the order of the table. A result without such users has none.
+// found, one ID a line, in the order of the IDs' bytes. A result without such users has none.
 // Spark, Hive and pyarrow skip it in a directory that they read, as it begins with an
 // underscore.
 const NotFoundName = "_not-found.txt"
@@ -101,6 +107,8 @@ type missed struct {
 	Blank  int64 `json:"blank,omitempty"`  // whose ID begins or ends with a blank
 	Quoted int64 `json:"quoted,omitempty"` // whose ID begins or ends with a quote
 	Point  int64 `json:"point,omitempty"`  // whose ID is a number that ends in .0
+
+	file *manifest.NamesFile // that names them; nil of none
 }
 
 func (m *missed) add(o *missed) {
@@ -141,31 +149,85 @@ func (s *search) each(l layout.Layout, yield func(id []byte) error) error {
 	return nil
 }
 
-// write counts those who were not found, and writes them into the file called name, if
-// there are any.
-func (s *search) write(ctx context.Context, fs dfs.FS, name string, l layout.Layout) (m missed, err error) {
-	var f dfs.Pending
+// write counts those who were not found, and writes them into NotFoundName in dir, if there
+// are any.
+func (s *search) write(ctx context.Context, fs dfs.FS, dir string, l layout.Layout) (m missed, err error) {
+	m.file, err = writeIDs(ctx, fs, dir, func(yield func(id []byte) error) error {
+		return s.each(l, func(id []byte) error {
+			m.count(id)
+			return yield(id)
+		})
+	})
+	return m, err
+}
+
+// writeIDs writes the user IDs that each gives into NotFoundName in dir, one a line and in
+// the order of their bytes. There is no file of none.
+func writeIDs(ctx context.Context, fs dfs.FS, dir string, each func(yield func(id []byte) error) error) (file *manifest.NamesFile, err error) {
 	defer func() {
-		if f != nil {
-			f.Abort()
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", dfs.Join(dir, NotFoundName), err)
 		}
 	}()
-	err = s.each(l, func(id []byte) error {
-		if m.count(id); f == nil {
-			if f, err = fs.Create(ctx, name); err != nil {
+	spill := dfs.Join(dir, sortName)
+	var sorter *shuffle.Sorter
+	defer func() {
+		if sorter != nil {
+			err = errors.Join(err, sorter.Close(ctx), fs.Remove(context.WithoutCancel(ctx), spill))
+		}
+	}()
+	n := uint64(0)
+	err = each(func(id []byte) (err error) {
+		if sorter == nil {
+			if sorter, err = newIDSorter(ctx, fs, spill); err != nil {
 				return err
 			}
 		}
-		_, err := f.Write(append(id, '\n'))
-		return err
+		n++
+		return sorter.Shard(0).Add(ctx, 0, id, n, nil)
 	})
-	if err == nil && f != nil {
-		err = f.Commit()
+	if err != nil || sorter == nil {
+		return nil, err
 	}
+	if err := sorter.Finish(ctx); err != nil {
+		return nil, err
+	}
+	it, err := sorter.Part(ctx, 0)
 	if err != nil {
-		return m, fmt.Errorf("write %s: %w", name, err)
+		return nil, err
 	}
-	return m, nil
+	defer func() { err = errors.Join(err, it.Close()) }()
+	return writeLines(ctx, fs, dir, it)
+}
+
+// newIDSorter returns what sorts IDs and spills into dir.
+func newIDSorter(ctx context.Context, fs dfs.FS, dir string) (*shuffle.Sorter, error) {
+	if err := fs.Remove(ctx, dir); err != nil { // of a run that was killed
+		return nil, err
+	}
+	return shuffle.New(shuffle.Config{FS: fs, Dir: dir, Memory: sortMemory})
+}
+
+// writeLines writes the rows of it, one a line.
+func writeLines(ctx context.Context, fs dfs.FS, dir string, it *shuffle.Iterator) (*manifest.NamesFile, error) {
+	f, err := fs.Create(ctx, dfs.Join(dir, NotFoundName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Abort()
+	h := xxhash.New()
+	out := bufio.NewWriter(io.MultiWriter(f, h))
+	file := &manifest.NamesFile{Name: NotFoundName}
+	for it.Next() {
+		file.Size += int64(len(it.Row())) + 1
+		out.Write(it.Row()) // an error is Flush's, too
+		out.WriteByte('\n')
+	}
+	if err := errors.Join(it.Err(), out.Flush()); err != nil {
+		return nil, err
+	}
+	file.Sum = fmt.Sprintf("%016x", h.Sum64())
+	return file, f.Commit()
 }
 
 // notes say in words how many users were not found, where they are named, and what their

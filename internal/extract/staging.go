@@ -253,7 +253,7 @@ func fill(m *manifest.Extract, c *counts, parts []partRecord) {
 
 // lost writes the users of a list who were not found.
 func (s *staging) lost(ctx context.Context, q *question) (missed, error) {
-	return q.search.write(ctx, s.fs, dfs.Join(s.dir, NotFoundName), q.info.Layout)
+	return q.search.write(ctx, s.fs, s.dir, q.info.Layout)
 }
 
 // publish ends the answer and gives it its name.

@@ -20,6 +20,8 @@ type Extract struct {
 	Fields   []behaviour.Field `json:"fields"`
 	Users    int64             `json:"users"` // asked
 	Found    int64             `json:"found"`
+	NotFound int64             `json:"not_found,omitempty"` // of a list
+	Names    *NamesFile        `json:"not_found_file,omitempty"`
 	Active   int64             `json:"active"`
 	Kept     int64             `json:"kept"`
 	Sequence []manifest.Step   `json:"sequence,omitempty"`
@@ -28,6 +30,12 @@ type Extract struct {
 	Cost     *manifest.Cost    `json:"cost,omitempty"`
 	Parts    []Part            `json:"parts"`
 	First    *FirstTrail       `json:"first_trail,omitempty"` // of the first part
+}
+
+// A NamesFile is the file of those who were not found, and whether it is still as it was.
+type NamesFile struct {
+	manifest.NamesFile
+	State State `json:"state"`
 }
 
 // A Part is a trail file of an answer, and whether it is still as it was.
@@ -45,6 +53,8 @@ const (
 	Whole     State = "whole"
 	Missing   State = "missing"
 	OtherSize State = "other size"
+	// OtherBytes is told of the names of users alone, whose digest is compared.
+	OtherBytes State = "other bytes"
 )
 
 // extract reports the answer in dir, whose manifest is called name.
@@ -55,16 +65,24 @@ func (l *look) extract(r *Report, dir, name string) error {
 	}
 	e := &Extract{
 		Table: m.Table, Question: m.Question, Fields: m.Fields, Columns: m.Columns,
-		Users: m.Users, Found: m.Found, Active: m.Active, Kept: m.Kept, Sequence: m.Sequence, Events: m.Events, Cost: m.Cost, Parts: []Part{},
+		Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Sequence: m.Sequence, Events: m.Events, Cost: m.Cost, Parts: []Part{},
 	}
 	r.Kind, r.Extract, r.Size = KindExtract, e, 0
 	for _, part := range m.Parts {
-		state, err := l.state(dir, &part)
+		state, err := l.state(dir, part.Name, part.Size)
 		if err != nil {
 			return err
 		}
 		e.Parts = append(e.Parts, Part{part, state})
 		r.Size += part.Size
+	}
+	if names := m.NotFoundFile; names != nil {
+		state, err := l.state(dir, names.Name, names.Size)
+		if err != nil {
+			return err
+		}
+		e.Names = &NamesFile{*names, state}
+		r.Size += names.Size
 	}
 	if len(e.Parts) == 0 || e.Parts[0].State != Whole || e.Parts[0].Size == 0 {
 		return nil
@@ -76,14 +94,15 @@ func (l *look) extract(r *Report, dir, name string) error {
 	return err
 }
 
-func (l *look) state(dir string, p *manifest.TrailPart) (State, error) {
-	info, err := l.fs.Stat(l.ctx, dfs.Join(dir, p.Name))
+// state is what became of a file in dir that had so many bytes.
+func (l *look) state(dir, name string, bytes int64) (State, error) {
+	info, err := l.fs.Stat(l.ctx, dfs.Join(dir, name))
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return Missing, nil
 	case err != nil:
 		return "", err
-	case info.Dir || info.Size != p.Size:
+	case info.Dir || info.Size != bytes:
 		return OtherSize, nil
 	}
 	return Whole, nil
@@ -135,6 +154,7 @@ func (e *Extract) text(p *page) {
 		fact{"list", e.Question.Users},
 		fact{"users", count(e.Users)},
 		fact{"found", count(e.Found)},
+		fact{"not found", e.notFound()},
 		fact{"active users", count(e.Active)},
 		fact{"kept users", count(e.Kept)},
 		fact{"steps", e.steps()},
@@ -158,6 +178,17 @@ func (e *Extract) steps() string {
 		out = append(out, s.Behaviour+" "+count(s.Users))
 	}
 	return strings.Join(out, " → ")
+}
+
+// notFound is how many users of the list were not found, and the file that names them.
+func (e *Extract) notFound() string {
+	switch {
+	case e.NotFound == 0:
+		return ""
+	case e.Names == nil:
+		return count(e.NotFound)
+	}
+	return fmt.Sprintf("%s, in %s, %s, %s, xxh64 %s", count(e.NotFound), e.Names.Name, size(e.Names.Size), e.Names.State, e.Names.Sum)
 }
 
 // format is how the parts are written.

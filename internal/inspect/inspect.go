@@ -13,6 +13,7 @@
 //	manifest     the JSON of a table's manifest, away from its ledgers
 //	ledger       the JSON of one load
 //	quarantine   lines of JSON, each a bad record
+//	names        the _not-found.txt of an extract, next to its manifest
 //
 // A Report holds all that its own description says, and of the data beneath only
 // the first rows; so it is small whatever was looked at. Blocks of an HFile are
@@ -46,6 +47,7 @@ const (
 	KindManifest   Kind = "manifest"
 	KindLedger     Kind = "ledger"
 	KindQuarantine Kind = "quarantine"
+	KindNames      Kind = "users not found"
 )
 
 // known lists the kinds for an error.
@@ -88,6 +90,7 @@ type Report struct {
 	TrailPart  *TrailPart  `json:"trail_part,omitempty"`
 	Ledger     *Ledger     `json:"ledger,omitempty"`
 	Quarantine *Quarantine `json:"quarantine,omitempty"`
+	Names      *Names      `json:"users_not_found,omitempty"`
 
 	rows int // Options.Rows, for Text
 }
@@ -146,6 +149,11 @@ func (l *look) file(r *Report) error {
 		return err
 	}
 	defer f.Close()
+	if m, err := l.namesOf(); err != nil {
+		return err
+	} else if m != nil {
+		return l.names(r, f, m)
+	}
 	if r.Kind, err = detect(f); err != nil {
 		return err
 	}

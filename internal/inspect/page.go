@@ -31,6 +31,8 @@ func (r Report) Text(w io.Writer) error {
 		r.TrailPart.text(p)
 	case r.Ledger != nil:
 		r.Ledger.text(p)
+	case r.Names != nil:
+		r.Names.text(p)
 	case r.Quarantine != nil:
 		r.Quarantine.text(p)
 	}

@@ -18,6 +18,7 @@ type Extract struct {
 	Users        int64             `json:"users"`             // asked
 	Found        int64             `json:"found"`
 	NotFound     int64             `json:"not_found,omitempty"` // of a list; the result names them
+	NotFoundFile *NamesFile        `json:"not_found_file,omitempty"`
 	Active       int64             `json:"active"`
 	Kept         int64             `json:"kept"` // users whose trails these are
 	Sequence     []Step            `json:"sequence,omitempty"`
@@ -65,6 +66,14 @@ type TrailPart struct {
 	Events int64  `json:"events"`
 	Size   int64  `json:"size"`
 	Sum    string `json:"xxh64"` // of its bytes
+}
+
+// A NamesFile is a file of user IDs, one a line. Results of older versions have one that no
+// manifest names.
+type NamesFile struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+	Sum  string `json:"xxh64"` // of its bytes
 }
 
 // A Cost is what an answer was estimated to take before any row was read, and what it

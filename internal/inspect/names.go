@@ -1,0 +1,84 @@
+package inspect
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+)
+
+// namesName is the file of an extract that names the users of the list who were not
+// found. It is lines of any text, so it is known by its name and the manifest next to it.
+const namesName = "_not-found.txt"
+
+// Names are the users of a list who were not found.
+type Names struct {
+	Users int64    `json:"users"`
+	State State    `json:"state,omitempty"` // by the digest in the extract's manifest, if that has one
+	First []string `json:"first"`
+}
+
+// namesOf returns the manifest of the extract whose file of names is at the path; nil if it
+// is none.
+func (l *look) namesOf() (*manifest.Extract, error) {
+	name := dfs.Join(dfs.Dir(l.path), extractManifest)
+	if dfs.Base(l.path) != namesName {
+		return nil, nil
+	}
+	if there, err := l.exists(name); err != nil || !there {
+		return nil, err
+	}
+	m := new(manifest.Extract)
+	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// names reports the file f of names of the extract m.
+func (l *look) names(r *Report, f dfs.File, m *manifest.Extract) error {
+	n, h := &Names{First: []string{}}, xxhash.New()
+	in := bufio.NewReader(io.TeeReader(f, h))
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if line != "" {
+			n.Users++
+			if len(n.First) < l.rows {
+				n.First = append(n.First, strings.TrimSuffix(line, "\n"))
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if of := m.NotFoundFile; of != nil {
+		switch {
+		case f.Size() != of.Size:
+			n.State = OtherSize
+		case fmt.Sprintf("%016x", h.Sum64()) != of.Sum:
+			n.State = OtherBytes
+		default:
+			n.State = Whole
+		}
+	}
+	r.Kind, r.Names = KindNames, n
+	return nil
+}
+
+func (n *Names) text(p *page) {
+	p.facts(fact{"users not found", count(n.Users)}, fact{"state", string(n.State)})
+	g := newGrid("user")
+	for _, id := range n.First {
+		g.add(id)
+	}
+	p.list("first", g, int(n.Users))
+}
