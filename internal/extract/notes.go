@@ -77,12 +77,20 @@ func (q *question) nobody(ctx context.Context, r Result) (string, error) {
 		return "nobody did any of these behaviours on these days", nil
 	case r.Found == 0:
 		known, err := q.someUsers(ctx)
+		if r.Users == 1 {
+			return "the user asked for has none of these behaviours on these days; " + known, err
+		}
 		return fmt.Sprintf("none of the %s users asked for has any of these behaviours on these days; %s", humanize.Comma(r.Users), known), err
 	case r.Active == 0:
-		return fmt.Sprintf("%s users were found, and none of them is active as --active %s%s asks%s",
-			humanize.Comma(r.Found), q.active, without(c.Without), q.advice()), nil
+		were := humanize.Comma(r.Found) + " users were found, and none of them is"
+		if r.Found == 1 {
+			were = "1 user was found, and is not"
+		}
+		return fmt.Sprintf("%s active as --active %s%s asks%s", were, q.active, without(c.Without), q.advice()), nil
 	case q.where != nil && q.where.Kinds()&q.rule.Asked == 0:
 		return fmt.Sprintf("--where keeps none of --types %s", strings.Join(q.names(), ",")), nil
+	case r.Active == 1:
+		return fmt.Sprintf("1 user is active, and nothing of the user is left by %s", strings.Join(c.flags(), ", ")), nil
 	default:
 		return fmt.Sprintf("%s users are active, and of none of them anything is left by %s", humanize.Comma(r.Active), strings.Join(c.flags(), ", ")), nil
 	}

@@ -110,6 +110,9 @@ func newQuestion(c *Config) (*question, error) {
 	if len(c.Types) == 0 {
 		return nil, fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrQuestion, strings.Join(q.info.Schema.Names(), ", "))
 	}
+	if _, named := q.info.Schema.Kind(EveryType); !named && len(c.Types) > 1 && slices.Contains(c.Types, EveryType) {
+		return nil, fmt.Errorf("%w: --types: all is every behaviour of the table and stands alone: write --types all, or leave all out", ErrQuestion)
+	}
 	if q.kinds, err = q.info.Schema.Select(q.types(c.Types)); err != nil {
 		return nil, fmt.Errorf("%w: --types: the table has %w", ErrQuestion, err)
 	}
