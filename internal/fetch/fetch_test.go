@@ -494,3 +494,30 @@ func BenchmarkEach(b *testing.B) {
 		}
 	}
 }
+
+// TestTurnsComeInTheOrderOfTheLots has every worker wait for its lot's turn: when it comes,
+// what became of all lots before was emitted, and half a lot has the turn of the whole.
+func TestTurnsComeInTheOrderOfTheLots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var emitted atomic.Int64
+		begin := func() (fetch.Work[int64], error) {
+			return func(ctx context.Context, p *fetch.Lot, emit func(int64) error) error {
+				if err := p.Half(true).Turn(ctx); err != nil {
+					return err
+				}
+				return emit(emitted.Load())
+			}, nil
+		}
+		err := fetch.Each(t.Context(), lots(20), 4, begin, func(n int64) error {
+			if n != emitted.Load() {
+				t.Errorf("the turn of lot %d came when %d were emitted", emitted.Load(), n)
+			}
+			time.Sleep(time.Second)
+			emitted.Add(1)
+			return nil
+		})
+		if err != nil || emitted.Load() != 20 {
+			t.Errorf("%d lots, %v", emitted.Load(), err)
+		}
+	})
+}
