@@ -36,7 +36,8 @@ type errand struct {
 	Dir, Table, Out string
 	Span            behaviour.Span
 	Question        testworld.Question
-	Unrolled        bool // asked without the rolls
+	Unrolled        bool   // asked without the rolls
+	Partition       string // the column by which the result is laid into directories
 	Pieces          []extract.Piece
 }
 
@@ -49,10 +50,13 @@ const (
 // lotBytes is how many bytes the values of a lot may have here.
 const lotBytes = 256 << 10
 
+// sortMemory is in how many bytes results are laid into directories here.
+const sortMemory = 256 << 10
+
 func TestMain(m *testing.M) {
 	extract.CutAt(partEvents, partBytes)
 	extract.ReadAt(lotBytes)
-	extract.SortIn(256 << 10)
+	extract.SortIn(sortMemory)
 	if text := os.Getenv(childEnv); text != "" {
 		endAs(runErrand(context.Background(), text))
 	}
@@ -89,7 +93,7 @@ func runErrand(ctx context.Context, text string) error {
 }
 
 func (h *house) run(ctx context.Context, e errand) error {
-	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2, unrolled: e.Unrolled}
+	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2, unrolled: e.Unrolled, output: extract.Output{Partition: e.Partition}}
 	if len(e.Pieces) > 0 {
 		if _, err := h.do(ctx, u, e.Pieces); err != nil {
 			return err
@@ -330,6 +334,7 @@ func TestKilledExtractsGoOn(t *testing.T) {
 		"everything":              {Question: q},
 		"conditions":              {Question: picky(q)},
 		"conditions of rows only": {Question: picky(q), Unrolled: true},
+		"in directories":          {Question: q, Partition: "date"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.Dir, e.Table, e.Out = h.dir, "trails", filepath.Join(h.dir, "clean", name)

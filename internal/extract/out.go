@@ -287,7 +287,7 @@ func (p *place) checkStaging(ctx context.Context) error {
 // base.
 func stages(base string, dir bool) bool {
 	switch base {
-	case questionName, ManifestName, SuccessName, NotFoundName, usersName, noneName, answerName:
+	case questionName, ManifestName, SuccessName, NotFoundName, usersName, noneName, answerName, sortName:
 		return true
 	}
 	for _, prefix := range []string{"part-", donePrefix, piecePrefix} {

@@ -1,0 +1,106 @@
+package extract_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/extract"
+	"usertrail/internal/testkit"
+	"usertrail/internal/testworld"
+)
+
+// wordy is a table of a few users with long values, and a query for all of it. Rows that
+// are sorted in the least memory spill into several runs.
+func wordy(t *testing.T) (*house, testworld.Question) {
+	t.Helper()
+	h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+table: trails
+behaviours:
+  visit: {id: 1, fields: {page: string}}
+  play: {id: 2}
+`)
+	day := behaviour.DateOf(2014, 9, 1)
+	span := behaviour.Span{From: day, To: day + 1}
+	for d := span.From; d <= span.To; d++ {
+		visits, plays := "user_id,time,page\n", "user_id,time\n"
+		for u := range 12 {
+			visits += fmt.Sprintf("%02d,%s 00:00:01,%s\n", u, d, strings.Repeat(fmt.Sprint(u), 1200))
+			plays += fmt.Sprintf("%02d,%s 00:00:02\n", u, d)
+		}
+		h.deliver(t, testworld.File{Name: d.String() + "/visit.csv", Text: []byte(visits)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
+	}
+	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}, span)
+	return h, testworld.Question{Users: []string{"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "nobody"}, Span: span, Kinds: []string{"visit", "play"}, Active: "any"}
+}
+
+// A killed is a query whose extracts end dead, and another one to the same directory.
+type killed struct {
+	*house
+	u     turn
+	asked map[string]testworld.Question
+	want  map[string]map[string]string
+}
+
+// TestWhateverAKilledExtractLeavesIsItsOwn ends extracts dead at each of their file
+// operations. What is left then never keeps the same extract from being done, nor one with
+// other workers, another query or --overwrite.
+func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
+	extract.SortIn(32 << 10)
+	t.Cleanup(func() { extract.SortIn(sortMemory) })
+	h, q := wordy(t)
+	other := q
+	other.Kinds = q.Kinds[:1]
+	for _, o := range []extract.Output{{Format: extract.CSV, Partition: "date"}, {Partition: "behaviour"}, {Format: extract.JSONL}} {
+		t.Run(fmt.Sprintf("%s %s", o.Format, o.Partition), func(t *testing.T) {
+			k := &killed{
+				house: h, u: turn{name: "trails", workers: 1, memory: 1 << 20, output: o},
+				asked: map[string]testworld.Question{"the same": q, "another": other}, want: map[string]map[string]string{},
+			}
+			for name, q := range k.asked {
+				clean := filepath.Join(testkit.Scratch(t), "clean")
+				if _, err := h.ask(t.Context(), q, k.u, clean); err != nil {
+					t.Fatal(err)
+				}
+				k.want[name] = dfstest.Snapshot(t, h.fs, clean)
+			}
+			dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead, dfstest.Dead | dfstest.Torn | dfstest.Uncertain}, 30, k.deadAt)
+		})
+	}
+}
+
+// deadAt ends an extract dead at operation n, and asks again. It reports whether the
+// result was there before.
+func (k *killed) deadAt(t *testing.T, n int, mode dfstest.Mode) (past bool) {
+	t.Helper()
+	home := testkit.Scratch(t)
+	out := filepath.Join(home, "out")
+	fault := dfstest.FaultAt(k.fs, n, mode)
+	faulty := *k.house
+	faulty.fs = fault
+	_, err := faulty.ask(t.Context(), k.asked["the same"], k.u, out)
+	if _, there := os.Stat(out); there == nil {
+		return fault.Count() <= n
+	}
+	if !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("dead at operation %d: %v", n, err)
+	}
+	u := k.u
+	u.workers, u.overwrite = 1+n%2, n%3 == 0
+	what := []string{"the same", "another"}[n/2%2]
+	if _, err := k.ask(t.Context(), k.asked[what], u, out); err != nil {
+		t.Fatalf("dead at operation %d (%v), then %s query: %v", n, err, what, err)
+	}
+	if diff := differ(dfstest.Snapshot(t, k.fs, out), k.want[what]); diff != "" {
+		t.Errorf("dead at operation %d, then %s query: %s", n, what, diff)
+	}
+	if left := leftovers(t, home); len(left) > 0 {
+		t.Errorf("dead at operation %d, then %s query: there is also %q", n, what, left)
+	}
+	return false
+}
