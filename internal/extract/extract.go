@@ -50,6 +50,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 
 	"golang.org/x/sync/errgroup"
 
@@ -199,6 +200,9 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 		return Result{}, err
 	}
 	out, err := openOutlet(ctx, &c, q, cuts.plan)
+	if errors.Is(err, iofs.ErrExist) {
+		return q.already(ctx, &c), err
+	}
 	if err != nil {
 		return Result{}, err
 	}

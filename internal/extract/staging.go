@@ -81,7 +81,8 @@ func (q *question) asks() asked {
 }
 
 // openStaging takes the lock, and what an earlier run of the same question has
-// finished.
+// finished. It looks at OUT once it has the lock: the run that held the lock may have made
+// it.
 func openStaging(ctx context.Context, c *Config, q *question, plan string) (*staging, error) {
 	p := placeOf(c.FS, c.Out)
 	lock, err := p.lock(ctx)
@@ -89,6 +90,10 @@ func openStaging(ctx context.Context, c *Config, q *question, plan string) (*sta
 		return nil, err
 	}
 	s := &staging{fs: c.FS, to: p.out, dir: p.dir, held: lock}
+	if err := CheckOut(ctx, c); err != nil {
+		s.close()
+		return nil, err
+	}
 	a := q.asks()
 	a.Plan = plan
 	if err := s.begin(ctx, p, a); err != nil {
