@@ -67,7 +67,7 @@ func parseAt(s string, zone *time.Location) (int64, error) {
 		return d.End(zone).UnixMicro() - 1, nil
 	}
 	for _, form := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05.999999", "2006-01-02T15:04:05.999999", time.RFC3339Nano} {
-		if t, err := time.ParseInLocation(form, s, zone); err == nil {
+		if t, err := behaviour.ParseLocal(form, s, zone); err == nil {
 			return t.UnixMicro(), nil
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/builtin"
+
+	"usertrail/internal/behaviour"
 )
 
 // ErrOverflow is wrapped where arithmetic of whole numbers leaves 64 bits. The condition is
@@ -110,10 +112,10 @@ var clocks = []string{
 	"2006-01-02 15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", time.RFC3339Nano,
 }
 
-// parseClock reads a time of day with its date, local in zone unless it says.
+// parseClock reads a time of day with its date, local in zone unless it names an offset.
 func parseClock(text string, zone *time.Location) (time.Time, bool) {
 	for _, layout := range clocks {
-		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+		if t, err := behaviour.ParseLocal(layout, text, zone); err == nil {
 			return t, true
 		}
 	}

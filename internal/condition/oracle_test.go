@@ -644,6 +644,35 @@ func TestDaysWhereClocksGoBackPastMidnight(t *testing.T) {
 	}
 }
 
+// TestTimesAreReadAsLoadsReadThem: of a time that the clock shows twice date(...) is the
+// first, and one that the clock skips is read as before the gap.
+func TestTimesAreReadAsLoadsReadThem(t *testing.T) {
+	for _, c := range []struct{ zone, text, want string }{
+		{"Europe/Berlin", "2024-10-27 02:30:00", "2024-10-27T00:30:00Z"},
+		{"Europe/Berlin", "2024-10-27T02:59:59.999999", "2024-10-27T00:59:59.999999Z"},
+		{"Europe/Berlin", "2024-10-27 02:30", "2024-10-27T00:30:00Z"},
+		{"Europe/Berlin", "2024-10-27T02:30:00+01:00", "2024-10-27T01:30:00Z"},
+		{"Europe/Berlin", "2024-10-27 03:00:00", "2024-10-27T02:00:00Z"},
+		{"Europe/Berlin", "2024-03-31 02:30:00", "2024-03-31T01:30:00Z"},
+		{"America/New_York", "2024-11-03 01:30:00", "2024-11-03T05:30:00Z"},
+		{"America/New_York", "2024-03-10 02:30:00", "2024-03-10T07:30:00Z"},
+		{"Australia/Lord_Howe", "2024-04-07 01:45:00", "2024-04-06T14:45:00Z"},
+	} {
+		s := schema()
+		s.Zone = c.zone
+		w, err := condition.ParseWhere(fmt.Sprintf("time == date(%q)", c.text), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zone := location(t, s)
+		micros := read(c.want, zone).UnixMicro()
+		b := batch(s, zone, []happening{{micros: micros, date: behaviour.DateAt(micros, zone)}})
+		if kept, err := w.Evaluator().Keeps(b, &b.Events[0]); !kept || err != nil {
+			t.Errorf("%s in %s is not %s, %v", c.text, c.zone, c.want, err)
+		}
+	}
+}
+
 // TestNothingElseIsRead: values of fields and behaviours of kinds that a
 // condition's Refs do not name make no difference.
 func TestNothingElseIsRead(t *testing.T) {

@@ -23,7 +23,7 @@ type Parser struct {
 	width   int  // columns of a record
 	exact   bool // no more than these
 	decoded bool // from another encoding, so that U+FFFD is a bad byte
-	zone    *clock
+	zone    *behaviour.Clock
 
 	only  *plan   // where the path names the kind
 	kind  source  // where a column does
@@ -79,7 +79,7 @@ func NewParser(f *Format, file File, header []string) (*Parser, error) {
 // plan finds the columns of every kind that the file may hold.
 func (p *Parser) plan(header []string) error {
 	f := p.format
-	m := &planner{format: f, file: p.file, header: header, clocks: map[*time.Location]*clock{}}
+	m := &planner{format: f, file: p.file, header: header, clocks: map[*time.Location]*behaviour.Clock{}}
 	if len(f.Names) > 0 {
 		m.header = f.Names
 	}
@@ -352,7 +352,7 @@ func (p *Parser) when(k *plan) (Reason, error) {
 		return BadTime, fmt.Errorf("%q is not a time %s", short(text), k.time.describe())
 	}
 	p.rec.Time = seconds*1_000_000 + micros
-	p.rec.Date = dayOf(p.zone.wall(seconds))
+	p.rec.Date = dayOf(p.zone.Wall(seconds))
 	if p.rec.Date < behaviour.MinDate || p.rec.Date > behaviour.MaxDate {
 		return BadTime, fmt.Errorf("%q is not in the years 1 to 9999", short(text))
 	}

@@ -40,7 +40,7 @@ type source struct {
 // A timeReader reads the times of one column.
 type timeReader struct {
 	*timeFormat
-	clock *clock // of texts that name no zone
+	clock *behaviour.Clock // of texts that name no zone
 }
 
 // instant reads an instant, as seconds since 1970-01-01 and microseconds after.
@@ -51,7 +51,7 @@ func (r *timeReader) instant(t []byte) (seconds, micros int64, ok bool) {
 	}
 	seconds = s.wall - s.offset
 	if !s.zoned {
-		seconds = r.clock.instant(s.wall)
+		seconds = r.clock.Instant(s.wall)
 	}
 	return seconds, s.micros, seconds >= minSecond && seconds <= maxSecond
 }
@@ -71,7 +71,7 @@ func (r *timeReader) date(t []byte) (behaviour.Date, bool) {
 	}
 	wall := s.wall
 	if r.perSecond > 0 {
-		wall = r.clock.wall(wall)
+		wall = r.clock.Wall(wall)
 	}
 	d := dayOf(wall)
 	return d, d >= behaviour.MinDate && d <= behaviour.MaxDate
@@ -89,7 +89,7 @@ type planner struct {
 	header []string    // names of the columns, nil if they have none
 	json   *jsonReader // collects the columns that are asked for
 	widest int         // columns that are asked for by number
-	clocks map[*time.Location]*clock
+	clocks map[*time.Location]*behaviour.Clock
 }
 
 // plan makes the plan of one kind.
@@ -161,10 +161,10 @@ func (m *planner) time(format string, zone *time.Location, year int) (timeReader
 }
 
 // clock is the parser's clock of a zone.
-func (m *planner) clock(zone *time.Location) *clock {
+func (m *planner) clock(zone *time.Location) *behaviour.Clock {
 	c, ok := m.clocks[zone]
 	if !ok {
-		c = newClock(zone)
+		c = behaviour.NewClock(zone)
 		m.clocks[zone] = c
 	}
 	return c

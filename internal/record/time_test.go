@@ -46,18 +46,18 @@ func slowInstant(wall int64, z *time.Location) int64 {
 func TestClock(t *testing.T) {
 	for _, name := range zones {
 		z := zone(t, name)
-		c := newClock(z)
+		c := behaviour.NewClock(z)
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, near := range changes(z) {
 			for range 6 {
 				wall := near + rng.Int64N(8*3600) - 4*3600
-				got, want := c.instant(wall), slowInstant(wall, z)
+				got, want := c.Instant(wall), slowInstant(wall, z)
 				if got != want {
 					t.Fatalf("%s: %s is instant %d, want %d", name, time.Unix(wall, 0).UTC(), got, want)
 				}
 				// A local time that occurs exactly once is package time's too.
-				shown := c.wall(got)
-				if shown == wall && c.instant(wall+8*86400)-got == 8*86400 && c.instant(wall-8*86400)-got == -8*86400 {
+				shown := c.Wall(got)
+				if shown == wall && c.Instant(wall+8*86400)-got == 8*86400 && c.Instant(wall-8*86400)-got == -8*86400 {
 					u := time.Unix(wall, 0).UTC()
 					std := time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), u.Minute(), u.Second(), 0, z).Unix()
 					if std != got {
@@ -112,7 +112,7 @@ func TestFormats(t *testing.T) {
 
 func timesOf(t testing.TB, format string, z *time.Location) timeReader {
 	t.Helper()
-	m := planner{format: &Format{Zone: z}, file: playFile("a"), clocks: map[*time.Location]*clock{}}
+	m := planner{format: &Format{Zone: z}, file: playFile("a"), clocks: map[*time.Location]*behaviour.Clock{}}
 	r, err := m.time(format, z, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestMissingYear(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := planner{format: &Format{}, file: File{Path: "a", Date: &day}, clocks: map[*time.Location]*clock{}}
+		m := planner{format: &Format{}, file: File{Path: "a", Date: &day}, clocks: map[*time.Location]*behaviour.Clock{}}
 		for _, year := range []int{0, 1999} {
 			r, err := m.time(c.format, nil, year)
 			if err != nil {

@@ -1,15 +1,18 @@
-package record
+package behaviour
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// A clock turns local times of a zone into instants and back, both in seconds
+// A Clock turns local times of a zone into instants and back, both in seconds
 // since 1970-01-01. It remembers the last period between two changes of the
 // zone's offset, and nearly every time of a file lies in one period. It is used by
 // one goroutine.
 //
 // A local time that occurs twice is the first of the two; one that does not
 // occur is read with the offset before the gap.
-type clock struct {
+type Clock struct {
 	zone *time.Location
 
 	from, to int64 // the instants of the period
@@ -22,21 +25,35 @@ type clock struct {
 // forever is beyond every time that is accepted, in seconds, either way.
 const forever = 1 << 40
 
+const secondsOfDay = 86400
+
 // lookBack is more than any offset from UTC.
-const lookBack = 2 * 86400
+const lookBack = 2 * secondsOfDay
 
-func newClock(zone *time.Location) *clock { return &clock{zone: zone} }
+// NewClock returns the clock of a zone.
+func NewClock(zone *time.Location) *Clock { return &Clock{zone: zone} }
 
-// instant is when a clock of the zone shows wall.
-func (c *clock) instant(wall int64) int64 {
+// ParseLocal is time.ParseInLocation, but reads a text without an offset as loads read
+// times, by a Clock. A layout has an offset, or it has no zone at all.
+func ParseLocal(layout, text string, zone *time.Location) (time.Time, error) {
+	t, err := time.Parse(layout, text)
+	if err != nil || strings.Contains(layout, "Z07:00") {
+		return t, err
+	}
+	at := NewClock(zone).Instant(t.Unix())
+	return time.Unix(at, int64(t.Nanosecond())).In(zone), nil
+}
+
+// Instant is when a clock of the zone shows wall.
+func (c *Clock) Instant(wall int64) int64 {
 	if wall >= c.wallFrom && wall < c.wallTo {
 		return wall - c.offset
 	}
 	return c.search(wall)
 }
 
-// wall is what a clock of the zone shows at an instant.
-func (c *clock) wall(instant int64) int64 {
+// Wall is what a clock of the zone shows at an instant.
+func (c *Clock) Wall(instant int64) int64 {
 	if instant < c.from || instant >= c.to {
 		c.load(instant)
 	}
@@ -45,7 +62,7 @@ func (c *clock) wall(instant int64) int64 {
 
 // search goes through the periods in their order, from one in which wall is
 // still to come, to the first in which it occurs.
-func (c *clock) search(wall int64) int64 {
+func (c *Clock) search(wall int64) int64 {
 	c.load(wall - lookBack)
 	before := c.offset
 	for {
@@ -62,7 +79,7 @@ func (c *clock) search(wall int64) int64 {
 }
 
 // load makes the period of an instant the one remembered.
-func (c *clock) load(instant int64) {
+func (c *Clock) load(instant int64) {
 	t := time.Unix(instant, 0).In(c.zone)
 	_, offset := t.Zone()
 	c.offset = int64(offset)
@@ -87,8 +104,8 @@ func (c *clock) load(instant int64) {
 // the instant. It does so on 31 December of leap years, for years that a zone
 // has only a rule for: they end a day early. The offset it gives there is right,
 // and holds to the end of the day, UTC.
-func (c *clock) lastDay(instant int64) int64 {
-	midnight := instant - floorMod(instant, secondsOfDay) + secondsOfDay
+func (c *Clock) lastDay(instant int64) int64 {
+	midnight := (floorDiv(instant, secondsOfDay) + 1) * secondsOfDay
 	if _, offset := time.Unix(midnight-1, 0).In(c.zone).Zone(); int64(offset) != c.offset {
 		return instant + 1
 	}
