@@ -36,8 +36,8 @@
 // a field of type bool alone is one. So every claim is true or false, never
 // unknown as in SQL, and ! turns one into the other: !(play.seconds >= 600) keeps
 // orders, and plays without seconds, where SQL's NOT (seconds >= 600) does not.
-// play.programme == nil and != nil ask whether there is a value; an order has no
-// play.programme.
+// play.programme == nil and != nil ask whether a play has a value. Of an order both are
+// false.
 //
 // # Having
 //

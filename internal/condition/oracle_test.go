@@ -35,6 +35,12 @@ type operand struct {
 	is   func(*subject) any
 }
 
+// A leaf is an operand that may be nil.
+type leaf struct {
+	operand
+	can func(*subject) bool // whether the subject is of the field's kind; nil is always
+}
+
 // A claim is a text and what it means.
 type claim struct {
 	text  string
@@ -46,14 +52,14 @@ type maker struct {
 	rng    *rand.Rand
 	zone   *time.Location
 	leaves map[string][]operand
-	nils   []operand // of leaves, those that may be nil
+	nils   []leaf
 }
 
 func (m *maker) add(typ, text string, nullable bool, is func(*subject) any) {
 	o := operand{text, is}
 	m.leaves[typ] = append(m.leaves[typ], o)
 	if nullable {
-		m.nils = append(m.nils, o)
+		m.nils = append(m.nils, leaf{operand: o})
 	}
 }
 
@@ -89,7 +95,7 @@ func (m *maker) comparison() claim {
 	case "nil":
 		o := m.nils[m.rng.IntN(len(m.nils))]
 		if m.rng.IntN(2) == 0 {
-			return claim{"(" + o.text + " == nil)", func(s *subject) bool { return o.is(s) == nil }}
+			return claim{"(" + o.text + " == nil)", func(s *subject) bool { return (o.can == nil || o.can(s)) && o.is(s) == nil }}
 		}
 		return claim{"(nil != " + o.text + ")", func(s *subject) bool { return o.is(s) != nil }}
 	case "bool":
@@ -384,6 +390,7 @@ func single(seed uint64, s *behaviour.Schema, zone *time.Location) *maker {
 				}
 				return s.done[0].values[j]
 			})
+			m.nils[len(m.nils)-1].can = func(s *subject) bool { return s.done[0].kind == i }
 		}
 	}
 	return m

@@ -110,7 +110,8 @@ func besideNil(n *ast.BinaryNode) (ast.Node, bool) {
 	return n.Right, ok
 }
 
-// presence turns a comparison with nil into the question whether there is a value.
+// presence turns a comparison with nil into the question whether there is a value, and,
+// of a field, whether the behaviour at hand is of its kind.
 func (r *reader) presence(n *ast.BinaryNode, of ast.Node) (ast.Node, error) {
 	inner, err := r.node(of)
 	if err != nil {
@@ -118,13 +119,31 @@ func (r *reader) presence(n *ast.BinaryNode, of ast.Node) (ast.Node, error) {
 	}
 	t := r.terms[nameOf(inner)]
 	if t == nil || !t.nullable {
-		return nil, r.wrong(of, "this is never nil")
+		return nil, r.wrong(of, "%s", neverNil(t))
 	}
 	test := r.ask(t, n.Location())
 	if n.Operator == "!=" {
 		return test, nil
 	}
-	return located(&ast.UnaryNode{Operator: "!", Node: test}, n.Location()), nil
+	none := located(&ast.UnaryNode{Operator: "!", Node: test}, n.Location())
+	if t.quality != valueOf {
+		return none, nil
+	}
+	name, problem := r.words.alone("behaviour")
+	if problem != "" {
+		return nil, r.wrong(of, "%s", problem)
+	}
+	kind := located(&ast.StringNode{Value: r.schema.Kinds[t.kind].Name}, n.Location())
+	own := located(&ast.BinaryNode{Operator: "==", Left: r.use(name, n.Location()), Right: kind}, n.Location())
+	return and(own, none, n.Location()), nil
+}
+
+// neverNil says why t is not compared with nil; t is nil where no term stands.
+func neverNil(t *term) string {
+	if t == nil {
+		return "only a field or an aggregate is compared with nil, and it stands there alone"
+	}
+	return t.name + " is never nil"
 }
 
 // nameOf is the name of the function that n calls, if it calls one.
