@@ -13,6 +13,7 @@ import (
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/dfs"
 	"usertrail/internal/job"
+	"usertrail/internal/manifest"
 	"usertrail/internal/report"
 )
 
@@ -110,11 +111,18 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	return r, writePage(ctx, fs, o.out, r)
 }
 
-// checkOut refuses a page that is there already, before anything is read, and with
-// --overwrite a file that is no page.
+// checkOut refuses a page inside a table, and one that is there already, before anything is
+// read, and with --overwrite a file that is no page.
 func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	if o.out == "" {
 		return nil
+	}
+	around, err := manifest.Around(ctx, fs, o.out)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if around != "" {
+		return fmt.Errorf("%w: --out %s is inside the table %s: name another", command.ErrUsage, o.out, around)
 	}
 	f, err := fs.Open(ctx, o.out)
 	if errors.Is(err, iofs.ErrNotExist) {

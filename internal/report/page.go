@@ -48,14 +48,14 @@ type view struct {
 // pageBegins is what the page has in common with every other, and no other file has.
 const pageBegins = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src &#39;sha256-"
 
-// IsPage reports whether the file that r reads begins as HTML writes it, or is empty.
+// IsPage reports whether the file that r reads begins as HTML writes it.
 func IsPage(r io.Reader) (bool, error) {
 	b := make([]byte, len(pageBegins))
 	n, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
-	return n == 0 || string(b[:n]) == pageBegins, err
+	return string(b[:n]) == pageBegins, err
 }
 
 // HTML writes r as one page that loads nothing: the policy in it allows for its own
