@@ -56,7 +56,7 @@ func (o *options) forget(ctx context.Context, keepRows bool) (r forgetResult, er
 	defer store.Close()
 	s, ok := store.(*live.Store)
 	if !ok {
-		return r, fmt.Errorf("%w: %s is a table of files, which has its catalog in itself: remove the directory", command.ErrUsage, store.Address())
+		return r, nothingToForget(ctx, store)
 	}
 	r.Forgotten, err = s.Forget(ctx, keepRows)
 	if errors.Is(err, table.ErrNoTable) {
@@ -66,4 +66,13 @@ func (o *options) forget(ctx context.Context, keepRows bool) (r forgetResult, er
 		fmt.Fprintf(o.env.Stdout, "forgotten   the loads of %s: they are in %s\n", s.Address(), r.Forgotten)
 	}
 	return r, err
+}
+
+// nothingToForget says what the address is that is not in HBase: a table of files, or none.
+func nothingToForget(ctx context.Context, s table.Store) error {
+	t, err := s.Open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fmt.Errorf("%w: %s is a table of files, which has its catalog in itself: forget is of tables in HBase", command.ErrUsage, s.Address()), t.Close())
 }
