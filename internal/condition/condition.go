@@ -43,7 +43,7 @@
 //
 // Fields and behaviours stand only in aggregates, over what a user has left:
 //
-//	count(play)  count(play.programme)  count()    how many; of those with a value; of all behaviours
+//	count(play)  count(play.programme)  count()    how many; of those with a value; of the kinds of Counting
 //	days(login)                                    on how many local dates
 //	sum(order.price)  avg  min  max                of the values that are not null
 //	first(play)  last(play)                        when
