@@ -15,8 +15,16 @@ func appendPacked(dst []byte, input int, r *behaviour.Record) []byte {
 
 // unpack is the inverse of appendPacked. r's values refer to b.
 func unpack(b []byte, r *behaviour.Record) (input int, err error) {
+	if input, err = inputOf(b); err != nil {
+		return 0, err
+	}
+	return input, r.Unpack(b[4:])
+}
+
+// inputOf is the input of a packed record.
+func inputOf(b []byte) (int, error) {
 	if len(b) < 4 {
 		return 0, fmt.Errorf("packed record of %d bytes is damaged", len(b))
 	}
-	return int(binary.BigEndian.Uint32(b)), r.Unpack(b[4:])
+	return int(binary.BigEndian.Uint32(b)), nil
 }

@@ -21,7 +21,7 @@ import (
 // unique finds the records whose key fields repeat, where the job names such
 // fields: among a user's records of one behaviour and date, those in the table
 // included. Of records that agree the first loaded stays; of those of one batch,
-// the one of the least column ID.
+// the first in order of the file's date, its path, and the place in it.
 type unique struct {
 	*batch
 	ctx   context.Context
@@ -57,8 +57,8 @@ func uniqueOf(j *job.Job, to *behaviour.Schema, kinds []mapped) []job.Unique {
 }
 
 // repeats says whether r is a duplicate of another record of the user whose row it is in:
-// of those of one date and kind, they come by column ID. A killed load of puts may have
-// left r itself there.
+// of those of one date and kind, they come as they were delivered. A killed load of puts
+// may have left r itself there.
 func (u *unique) repeats(row []byte, r *behaviour.Record) (bool, error) {
 	a := &u.load.unique[r.Kind]
 	if !a.Asked() {

@@ -36,7 +36,7 @@ type plain struct{ *shuffle.Iterator }
 func (plain) Repeats() bool { return false }
 
 // userwise holds all records of a user whose rows lie together, to find duplicates among
-// them in order of column ID, whatever the order of their rows.
+// them in the order in which they were delivered, whatever the order of their rows.
 type userwise struct {
 	*gathered
 	it    *shuffle.Iterator
@@ -53,6 +53,7 @@ type userwise struct {
 type held struct {
 	row, packed [2]int // from and to
 	seq         uint64
+	input       int
 	repeats     bool
 }
 
@@ -80,7 +81,12 @@ func (u *userwise) take() {
 			u.err = u.tooMany()
 			return
 		}
-		u.held = append(u.held, held{row: u.keep(u.it.Row()), packed: u.keep(u.it.Payload()), seq: u.it.Seq()})
+		input, err := inputOf(u.it.Payload())
+		if err != nil {
+			u.err = err
+			return
+		}
+		u.held = append(u.held, held{row: u.keep(u.it.Row()), packed: u.keep(u.it.Payload()), seq: u.it.Seq(), input: input})
 		u.more = u.it.Next()
 	}
 	u.err = u.it.Err()
@@ -121,15 +127,16 @@ func (u *userwise) keep(b []byte) [2]int {
 
 func (u *userwise) bytes(x [2]int) []byte { return u.arena[x[0]:x[1]] }
 
-// judge marks the duplicates.
+// judge marks the duplicates. A batch's inputs are in order of date and path, and a file's
+// column IDs in order of its records.
 func (u *userwise) judge() error {
-	byID := make([]*held, len(u.held))
+	delivered := make([]*held, len(u.held))
 	for i := range u.held {
-		byID[i] = &u.held[i]
+		delivered[i] = &u.held[i]
 	}
-	slices.SortFunc(byID, func(a, b *held) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortFunc(delivered, func(a, b *held) int { return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.seq, b.seq)) })
 	var r behaviour.Record
-	for _, h := range byID {
+	for _, h := range delivered {
 		in, err := unpack(u.bytes(h.packed), &r)
 		if err != nil {
 			return err
