@@ -152,7 +152,7 @@ func (p *place) tidy(ctx context.Context) error {
 	old := beside(p.out, oldEnding)
 	err := replaceable(ctx, p.fs, old)
 	if err == nil {
-		err = p.fs.Remove(ctx, old)
+		err = removeOld(ctx, p.fs, old)
 	} else if errors.Is(err, iofs.ErrExist) {
 		err = nil // it is not of an extract
 	}

@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
 	"usertrail/internal/testkit"
@@ -103,4 +105,48 @@ func (k *killed) deadAt(t *testing.T, n int, mode dfstest.Mode) (past bool) {
 		t.Errorf("dead at operation %d, then %s query: there is also %q", n, what, left)
 	}
 	return false
+}
+
+// halfRemoved is a file system in which a process dies as it removes the earlier result
+// that it replaced: the manifest went first.
+type halfRemoved struct{ dfs.FS }
+
+func (f halfRemoved) Remove(ctx context.Context, name string) error {
+	if _, err := f.Stat(ctx, name); err != nil || !strings.HasSuffix(name, ".out.old") {
+		return f.FS.Remove(ctx, name)
+	}
+	return errors.Join(dfstest.ErrInjected, f.FS.Remove(ctx, dfs.Join(name, extract.ManifestName)))
+}
+
+// TestAHalfRemovedResultIsStillAResult replaces a result, and dies as the earlier one is
+// removed. The next extract removes the rest.
+func TestAHalfRemovedResultIsStillAResult(t *testing.T) {
+	w, h := tiny(t)
+	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, w.Span)
+	for _, partition := range []string{"", "date"} {
+		u := turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, output: extract.Output{Partition: partition}}
+		home := testkit.Scratch(t)
+		out := filepath.Join(home, "out")
+		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+			t.Fatal(err)
+		}
+		want := dfstest.Snapshot(t, h.fs, out)
+		dying := *h
+		dying.fs = halfRemoved{h.fs}
+		for range 2 {
+			if _, err := dying.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
+				t.Fatalf("%v, want ErrInjected", err)
+			}
+		}
+		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+			t.Fatal(err)
+		}
+		if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
+			t.Errorf("in the end %s", diff)
+		}
+		if left := leftovers(t, home); len(left) > 0 {
+			t.Errorf("in the end there is also %q", left)
+		}
+	}
 }
