@@ -24,7 +24,8 @@ type window struct {
 //	--hours      bounds all that is kept, and so all that is judged by what is kept
 //	--where      does too, as far as a server can tell by the bytes of single fields
 //	--at         bounds what comes out, but not what judges users before
-//	--latest     bounds what comes out, where nothing of a trail is left out before
+//	--latest     bounds what comes out, where nothing of a trail is left out before, neither
+//	             by --hours nor by --at
 //	--context    brings back what was left out: nothing is bounded
 func (q *question) windowOf() (w window, err error) {
 	c := &q.asked
@@ -36,8 +37,8 @@ func (q *question) windowOf() (w window, err error) {
 	}
 	w.where = q.tests()
 	judged := q.where != nil || q.having != nil || q.steps != nil
-	everything := len(q.kinds) == len(q.info.Schema.Kinds)
-	if w.times == nil && !judged && everything && q.info.Layout.Traits().Newest != layout.NotNewest {
+	everything := len(q.kinds) == len(q.info.Schema.Kinds) && !q.hours.some && c.At == nil
+	if !judged && everything && q.info.Layout.Traits().Newest != layout.NotNewest {
 		w.newest = c.Latest
 	}
 	return w, nil

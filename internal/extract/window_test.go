@@ -31,34 +31,60 @@ func laid(t *testing.T, w *testworld.W, h *house, yield func(name string, u turn
 }
 
 // bounded makes a question one of those that bound what is read: by hours of one day,
-// a time, or how many are wanted.
+// a time, how many are wanted, or several of these.
 func bounded(w *testworld.W, r *rand.Rand, q *testworld.Question) {
 	c := &q.Conditions
 	if r.IntN(2) == 0 {
 		q.Span.From += behaviour.Date(r.IntN(int(q.Span.To-q.Span.From) + 1))
 		q.Span.To = q.Span.From
 	}
-	switch r.IntN(4) {
+	switch r.IntN(6) {
 	case 0:
-		from := r.IntN(23)
-		to := from + 1 + r.IntN(24-from)
-		if from == 0 && to == 24 {
-			to = 12
-		}
-		c.Hours, c.Evening = fmt.Sprintf("%d-%d", from, to), func(h int) bool { return from <= h && h < to }
+		someHours(r, c)
 	case 1:
-		zone, err := time.LoadLocation(w.Schema.Zone)
-		if err != nil {
-			panic(err)
-		}
-		at := q.Span.From.Start(zone).UnixMicro() + r.Int64N(int64(q.Span.Days())*24*3600*1e6)
-		c.At = &at
+		someTime(w, r, q)
 	case 2:
 		*c = testworld.Conditions{Latest: 1 + r.IntN(4)}
 		q.Kinds = w.Names()
 	case 3:
 		w.Narrow(r, q)
+	default:
+		*c = testworld.Conditions{}
+		q.Kinds = w.Names()
+		if r.IntN(2) == 0 {
+			w.Narrow(r, q)
+		}
+		if r.IntN(2) == 0 {
+			someHours(r, c)
+		}
+		if r.IntN(2) == 0 {
+			someTime(w, r, q)
+		}
+		c.Latest = 1 + r.IntN(4)
 	}
+}
+
+// someHours draws hours of the day, also over midnight.
+func someHours(r *rand.Rand, c *testworld.Conditions) {
+	from := r.IntN(23)
+	to := from + 1 + r.IntN(24-from)
+	if from == 0 && to == 24 {
+		to = 12
+	}
+	c.Hours, c.Evening = fmt.Sprintf("%d-%d", from, to), func(h int) bool { return from <= h && h < to }
+	if from > 0 && r.IntN(2) == 0 {
+		c.Hours, c.Evening = fmt.Sprintf("%d-%d", to%24, from), func(h int) bool { return h < from || h >= to }
+	}
+}
+
+// someTime draws a time of the question's days, or of the day after them.
+func someTime(w *testworld.W, r *rand.Rand, q *testworld.Question) {
+	zone, err := time.LoadLocation(w.Schema.Zone)
+	if err != nil {
+		panic(err)
+	}
+	at := q.Span.From.Start(zone).UnixMicro() + r.Int64N(int64(q.Span.Days()+1)*24*3600*1e6)
+	q.Conditions.At = &at
 }
 
 // TestAWindowChangesNoAnswer asks tables of all layouts questions that look at a part of
@@ -68,7 +94,7 @@ func TestAWindowChangesNoAnswer(t *testing.T) {
 		w := testworld.Numbered(seed, 25)
 		h := inhabit(t, w)
 		r := rand.New(rand.NewPCG(seed, 8))
-		questions := w.Questions(seed, 20)
+		questions := w.Questions(seed, 40)
 		for i := range questions {
 			if i%3 == 0 {
 				w.Narrow(r, &questions[i])
