@@ -119,7 +119,7 @@ func (g *gathered) repeats(it sorted, in *input, r *behaviour.Record) (bool, err
 		return repeats, nil
 	}
 	if !repeats {
-		there, err := g.there.has(it.Row(), r)
+		there, err := g.there.has(in, it.Row(), r)
 		if there || err != nil {
 			return there, err
 		}

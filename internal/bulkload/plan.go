@@ -44,6 +44,7 @@ type input struct {
 	// Of a replay:
 	replay  *corrections  // the corrected records
 	names   []string      // paths, below the logs' root, of it and its copies
+	numbers []uint32      // of the file and its copies
 	done    [][]int64     // offsets of those that were replayed before, by replay and sorted
 	reads   []earlierRead // by loads, of the file and its copies
 	offsets []int64       // of those that are good now

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/column"
 	"usertrail/internal/manifest"
 	"usertrail/internal/record"
 )
@@ -191,9 +192,9 @@ func newPresent(ctx context.Context, b *batch) *present {
 	return &present{batch: b, ctx: ctx, ids: map[dayKey]map[int64]bool{}}
 }
 
-// has says whether r, a replayed record in a row, is in the table. What a replay that was
+// has says whether r, a replayed record of in and in a row, is in the table. What a replay that was
 // killed put there is put again.
-func (p *present) has(row []byte, r *behaviour.Record) (bool, error) {
+func (p *present) has(in *input, row []byte, r *behaviour.Record) (bool, error) {
 	if p.unledgered {
 		return false, nil
 	}
@@ -214,5 +215,6 @@ func (p *present) has(row []byte, r *behaviour.Record) (bool, error) {
 		}
 		p.ids[day] = ids
 	}
-	return ids[r.ID], nil
+	_, offset := column.Place(r.ID)
+	return slices.ContainsFunc(in.numbers, func(n uint32) bool { return ids[column.ID(n, offset)] }), nil
 }

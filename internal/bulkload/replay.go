@@ -149,6 +149,9 @@ func (l *load) replayInput(path string) (*input, error) {
 	}
 	for _, name := range in.names {
 		for _, k := range l.ledgers.byPath[name] {
+			if !slices.Contains(in.numbers, k.Number) {
+				in.numbers = append(in.numbers, k.Number)
+			}
 			if len(k.Offsets) > 0 {
 				in.done = append(in.done, k.Offsets)
 			}

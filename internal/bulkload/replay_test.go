@@ -3,6 +3,7 @@ package bulkload_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -177,5 +178,65 @@ behaviours:
 				"D 2014-09-01 2014-09-01T12:00:00Z order seconds=8",
 			)
 		})
+	}
+}
+
+// rfcTimes is a job that takes only times of RFC 3339, and anyTimes one that takes others.
+const (
+	anyTimes = `
+logs: {path: "logs/{date}/*.csv", behaviour: kind, max_bad: 90%}
+user: user
+behaviours:
+  play: {id: 1}
+  order: {id: 2}
+`
+	rfcTimes = anyTimes + "time: {column: time, format: rfc3339}\n"
+	rfcLog   = `user,time,kind
+a,2014-09-01T10:00:00Z,play
+b,2014-09-01 11:00:00,play
+c,2014-09-01 12:00:00,order
+d,2014-09-01T13:00:00Z,order
+e,never,order
+`
+)
+
+// TestReplayFindsTheRecordsOfCopies replays a quarantine file after a copy of its delivered
+// file brought the record, to a table whose ledgers do not list bad records.
+func TestReplayFindsTheRecordsOfCopies(t *testing.T) {
+	const first, second = "2014-09-01/a.csv", "2014-09-01/b.csv"
+	y := newYard(t, rfcTimes)
+	y.write(first, rfcLog)
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01", "play"), 5, 1, 3, 0, 1)
+	kept := y.quarantined(first)
+	y.is(anyTimes)
+	y.rename(first, second)
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 5, 2, 1, 2, 0)
+	y.forgetBad()
+	y.keepBad(first, kept)
+	y.wantCounts(y.replay(bulkload.ErrTooBad, first), 3, 1, 1, 1, 0)
+	y.wantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play",
+		"b 2014-09-01 2014-09-01T11:00:00Z play",
+		"c 2014-09-01 2014-09-01T12:00:00Z order",
+		"d 2014-09-01 2014-09-01T13:00:00Z order",
+	)
+}
+
+// forgetBad makes the ledgers those of a program that did not list bad records.
+func (y *yard) forgetBad() {
+	y.t.Helper()
+	names, err := filepath.Glob(filepath.Join(y.store.Dir, "loads", "*.json"))
+	if err != nil || len(names) == 0 {
+		y.t.Fatalf("ledgers %v: %v", names, err)
+	}
+	listed := regexp.MustCompile(`,?\s*"bad_at":\s*"[^"]*"`)
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			y.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, listed.ReplaceAll(b, nil), 0o644); err != nil {
+			y.t.Fatal(err)
+		}
 	}
 }
