@@ -40,8 +40,9 @@ type correction struct {
 }
 
 const (
-	// offsetBytes is what the offset of a record takes while a replay writes its ledger.
-	offsetBytes = 96
+	// offsetBytes is what the offset of a record takes while a replay writes its ledger and
+	// its quarantine file.
+	offsetBytes = 112
 	// pathBytes is what the path of a delivered file takes besides its bytes.
 	pathBytes = 256
 )
@@ -151,7 +152,7 @@ func (c *corrected) one(n int64, line []byte, do func(n int64, r *badRecord, raw
 
 // memory is what a replay takes of Config.sortMemory, in bytes: a quarter for sorting, a quarter
 // for reading what the table has of the users, and the offsets of the records.
-func (c *corrected) memory() int64 { return c.cfg.sortMemory()/2 + 16*c.records }
+func (c *corrected) memory() int64 { return c.cfg.sortMemory()/2 + 32*c.records }
 
 // sort sorts the records of each of so many inputs by offset. Those of one offset stay in
 // order. The records of each path belong to an input.
@@ -230,7 +231,8 @@ func unpackCorrection(offset int64, b []byte) (correction, error) {
 type corrections struct {
 	from     *corrected
 	part     int
-	unproven bool // some lines do not tell the digest
+	unproven bool    // some lines do not tell the digest
+	offsets  []int64 // of the records that were read, sorted
 }
 
 // records are the texts of one record after the other, by offset. An error ends them.

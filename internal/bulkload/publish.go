@@ -1,11 +1,13 @@
 package bulkload
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"slices"
 
@@ -383,11 +385,38 @@ func (p *publisher) publishBad(ctx context.Context, n int) error {
 		if in.Bad == "" || in.Range != nil {
 			continue
 		}
-		if err := dfs.Copy(ctx, p.cfg.FS, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path)); err != nil {
+		stay := keepsOfLoad(in.Path, in.SHA256, len(p.pieces[n].Inputs[i].Covered) > 0)
+		if err := p.copyBad(ctx, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path), stay); err != nil {
 			return fmt.Errorf("quarantine %s: %w", in.Path, err)
 		}
 	}
 	return nil
+}
+
+// copyBad copies a quarantine file, next to the lines that stay of an earlier one.
+func (p *publisher) copyBad(ctx context.Context, from, to string, stay keeps) error {
+	f, err := p.cfg.FS.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w, err := replaceBad(ctx, p.cfg.FS, to, stay)
+	if err != nil {
+		return err
+	}
+	defer w.end()
+	for r := bufio.NewReader(f); ; {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			return w.commit()
+		}
+		if err == nil {
+			err = w.add(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // ledger is the load that the pieces together are, and its files. What the pieces say

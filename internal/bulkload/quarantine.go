@@ -63,6 +63,7 @@ type quarantine struct {
 	fs      dfs.FS
 	name    string
 	scratch string
+	keeps   func(sha string) keeps // nil keeps no line of an earlier file
 
 	mu      sync.Mutex
 	next    int // chunk
@@ -76,7 +77,20 @@ func (b *batch) newQuarantine(ctx context.Context, in *input) *quarantine {
 	name := b.badName(in)
 	return &quarantine{
 		ctx: ctx, fs: b.cfg.FS, name: name, scratch: dfs.Join(dfs.Dir(name), dfs.PendingName(dfs.Base(name))), waiting: map[int][]badRecord{},
+		keeps: b.keepsOf(in),
 	}
+}
+
+// keepsOf returns what the quarantine file of an input keeps of an earlier one. That of a
+// piece is not where the earlier one is.
+func (b *batch) keepsOf(in *input) func(sha string) keeps {
+	switch {
+	case b.piece != nil:
+		return nil
+	case in.replay != nil:
+		return func(string) keeps { return keepsOfReplay(in) }
+	}
+	return func(sha string) keeps { return keepsOfLoad(in.Rel, sha, len(in.covered) > 0) }
 }
 
 // add takes the bad records of a chunk, none among them.
@@ -139,7 +153,8 @@ func (q *quarantine) commit(sha string) error {
 	return nil
 }
 
-// publish copies the lines from the scratch file, and adds the digest to each.
+// publish copies the lines from the scratch file, and adds the digest to each. Lines of an
+// earlier file stay as q.keeps says.
 func (q *quarantine) publish(sha string) error {
 	if err := q.file.Commit(); err != nil {
 		return err
@@ -149,12 +164,15 @@ func (q *quarantine) publish(sha string) error {
 		return err
 	}
 	defer from.Close()
-	to, err := q.fs.Create(q.ctx, q.name)
+	var stay keeps
+	if q.keeps != nil {
+		stay = q.keeps(sha)
+	}
+	to, err := replaceBad(q.ctx, q.fs, q.name, stay)
 	if err != nil {
 		return err
 	}
-	defer to.Abort()
-	w := bufio.NewWriter(to)
+	defer to.end()
 	for r := bufio.NewReader(from); ; {
 		line, err := r.ReadBytes('\n')
 		if err == io.EOF {
@@ -166,14 +184,11 @@ func (q *quarantine) publish(sha string) error {
 		if sha != "" {
 			line = fmt.Appendf(line[:len(line)-len("}\n")], ",\"sha256\":%q}\n", sha)
 		}
-		if _, err := w.Write(line); err != nil {
+		if err := to.add(line); err != nil {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return to.Commit()
+	return to.commit()
 }
 
 // abort removes what waits.

@@ -289,3 +289,77 @@ func TestNamesMustBeUTF8(t *testing.T) {
 		t.Errorf("the pre-check says %+v, %v", checks, err)
 	}
 }
+
+// TestAQuarantineFileKeepsWhatALoadOfAPartLeft loads a file for one behaviour, and by a job
+// with other times for the other one. The records that only the first load found bad are read
+// by no later load: the second quarantine file has them, too.
+func TestAQuarantineFileKeepsWhatALoadOfAPartLeft(t *testing.T) {
+	const name = "2014-09-01/a.csv"
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		t.Run(way, func(t *testing.T) {
+			y := newYard(t, rfcTimes)
+			y.write(name, rfcLog)
+			load := func(job, kind string) bulkload.Result {
+				t.Helper()
+				y.jobIs(job)
+				size := map[string]int64{"pieces": 1 << 20, "ranges": 60}[way]
+				if size == 0 {
+					return y.load(nil, "2014-09-01", "2014-09-01", kind)
+				}
+				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01", kind)
+				y.doAll(pieces)
+				return y.commit(nil, pieces)
+			}
+			y.wantCounts(load(rfcTimes, "play"), 5, 1, 3, 0, 1)
+			before := y.quarantined(name)
+			y.wantCounts(load(anyTimes, "order"), 5, 2, 1, 0, 2)
+			if got := y.quarantined(name); wantLines(got, before, 0, 1) != "" || strings.Count(got, "\n") != 3 || !strings.Contains(got, "e,never") {
+				t.Errorf("the quarantine file is\n%swant the record that is bad now after two of\n%s", got, before)
+			}
+			y.wantCounts(y.replay(bulkload.ErrTooBad, name), 3, 1, 1, 1, 0)
+			y.wantTrails(
+				"a 2014-09-01 2014-09-01T10:00:00Z play",
+				"b 2014-09-01 2014-09-01T11:00:00Z play",
+				"c 2014-09-01 2014-09-01T12:00:00Z order",
+				"d 2014-09-01 2014-09-01T13:00:00Z order",
+			)
+		})
+	}
+}
+
+// wantLines returns the first of some lines of want that is not in text.
+func wantLines(text, want string, lines ...int) string {
+	for _, n := range lines {
+		if line := strings.SplitAfter(want, "\n")[n]; !strings.Contains(text, line) {
+			return line
+		}
+	}
+	return ""
+}
+
+// TestReplaysOfCopiesKeepWhatIsStillBad replays the quarantine files of a file and of its
+// copy. What is bad again is written to one file, which loses only records that were replayed
+// again.
+func TestReplaysOfCopiesKeepWhatIsStillBad(t *testing.T) {
+	const first, second = "2014-09-01/a.csv", "2014-09-01/b.csv"
+	y := newYard(t, rfcTimes)
+	y.write(first, rfcLog)
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 5, 2, 3, 0, 0)
+	y.write(second, rfcLog)
+	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 5, 0, 3, 2, 0)
+	lines := strings.SplitAfter(y.quarantined(second), "\n")
+	y.keepBad(second, lines[0]+lines[2])
+	lines = strings.SplitAfter(y.quarantined(first), "\n")
+	y.keepBad(first, lines[1])
+	y.wantCounts(y.replay(bulkload.ErrTooBad, first), 1, 0, 1, 0, 0)
+	y.wantCounts(y.replay(bulkload.ErrTooBad, second), 2, 0, 2, 0, 0)
+	again := first + ".replay"
+	if got := y.quarantined(again); !strings.Contains(got, "b,2014") || !strings.Contains(got, "c,2014") || strings.Count(got, "\n") != 3 {
+		t.Errorf("of three records that are bad again the file has\n%s", got)
+	}
+	y.correct(again, "b,2014-09-01 11:00:00", "b,2014-09-01T11:00:00Z")
+	y.wantCounts(y.replay(bulkload.ErrTooBad, again), 3, 1, 2, 0, 0)
+	if got := y.quarantined(again); strings.Contains(got, "b,2014") || strings.Count(got, "\n") != 2 {
+		t.Errorf("of two records that are still bad the file has\n%s", got)
+	}
+}

@@ -1,7 +1,6 @@
 package bulkload
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -219,7 +218,7 @@ func (p *publisher) parts() map[string][]part {
 // left in the reports.
 func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part) *manifest.Outcome {
 	out := *digests
-	bad := joinedBad{path: in.Rel, sha: digests.SHA256}
+	bad := joinedBad{path: in.Rel, sha: digests.SHA256, covered: len(in.Covered) > 0}
 	var lines int64
 	var found []string
 	var badAt []int64
@@ -268,9 +267,10 @@ func leaveOut(r *manifest.Report) {
 
 // joinedBad are the files of the bad records of one delivered file's ranges, in order.
 type joinedBad struct {
-	path  string
-	sha   string // digest of the delivered file
-	files []badFile
+	path    string
+	sha     string // digest of the delivered file
+	covered bool   // a load brought records of path before
+	files   []badFile
 }
 
 // A badFile is a file of bad records, from the plans' folder, and how many lines of the
@@ -302,24 +302,20 @@ func (p *publisher) publishJoined(ctx context.Context, n int) error {
 }
 
 func (p *publisher) writeJoined(ctx context.Context, j *joinedBad) error {
-	f, err := p.cfg.FS.Create(ctx, p.cfg.Store.Quarantine(j.path))
+	w, err := replaceBad(ctx, p.cfg.FS, p.cfg.Store.Quarantine(j.path), keepsOfLoad(j.path, j.sha, j.covered))
 	if err != nil {
 		return err
 	}
-	defer f.Abort()
-	w := bufio.NewWriter(f)
+	defer w.end()
 	for _, from := range j.files {
 		if err := p.addJoined(ctx, w, from, j.sha); err != nil {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Commit()
+	return w.commit()
 }
 
-func (p *publisher) addJoined(ctx context.Context, w io.Writer, from badFile, sha string) error {
+func (p *publisher) addJoined(ctx context.Context, w *badWriter, from badFile, sha string) error {
 	name := dfs.Join(p.folder.Plans, from.name)
 	f, err := p.cfg.FS.Open(ctx, name)
 	if err != nil {
@@ -339,7 +335,7 @@ func (p *publisher) addJoined(ctx context.Context, w io.Writer, from badFile, sh
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
+		if err := w.add(append(line, '\n')); err != nil {
 			return err
 		}
 	}

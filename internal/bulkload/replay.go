@@ -198,6 +198,7 @@ func (b *batch) replayFile(ctx context.Context, in *input, tasks chan<- task) er
 		if err != nil {
 			return err
 		}
+		in.replay.offsets = append(in.replay.offsets, same[0].offset)
 		t := task{in: in, number: n, header: header}
 		b.oneRecord(&t, same)
 		if err := pipe.Send(ctx, tasks, t); err != nil {

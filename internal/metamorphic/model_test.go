@@ -341,7 +341,7 @@ func (m *model) take(next *table, s *Step, todo []string) outcome {
 		c, lines := m.count(path)
 		if m.job.tooBad(c.read, c.bad) {
 			failed = append(failed, 65)
-			next.bad[path] = lines
+			next.bad[path] = next.besideKept(path, m.files[path].bytes, lines)
 			continue
 		}
 		loaded = true
@@ -424,9 +424,10 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	}
 	known := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.bytes == f.bytes })
 	e.loaded = c.loaded
+	bad = t.besideKept(path, f.bytes, bad)
 	t.entries = append(t.entries, e)
 	switch {
-	case len(bad) > 0:
+	case c.bad > 0:
 		t.bad[path] = bad
 	case !known: // else an earlier load found bad records in the same bytes
 		delete(t.bad, path)
@@ -438,6 +439,29 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 func (t *table) add(e event) {
 	e.load = t.loads
 	t.events = append(t.events, e)
+}
+
+// besideKept adds to the bad records of a file the lines that their quarantine file keeps of
+// an earlier one: those of the same bytes, if a load brought records of the file before.
+func (t *table) besideKept(path, bytes string, bad []badLine) []badLine {
+	if !slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.lines == nil }) {
+		return bad
+	}
+	var old, out []badLine
+	for _, b := range t.bad[path] {
+		if b.bytes == bytes {
+			old = append(old, b)
+		}
+	}
+	for _, b := range bad {
+		for ; len(old) > 0 && old[0].index <= b.index; old = old[1:] {
+			if old[0].index < b.index || old[0].raw != b.raw {
+				out = append(out, old[0])
+			}
+		}
+		out = append(out, b)
+	}
+	return append(out, old...)
 }
 
 func (m *model) wanted(t *table, r *Record, want *part, covered []*part) bool {
