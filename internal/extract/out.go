@@ -97,6 +97,24 @@ func (q *question) already(ctx context.Context, c *Config) Result {
 	return r
 }
 
+// maxName is how many bytes a name in a directory can have, on HDFS and on the usual local
+// file systems.
+const maxName = 255
+
+// fits reports a name in out that is too long, also for the hidden directory next to out.
+func fits(out string) error {
+	last := dfs.Base(beside(strings.TrimRight(out, "/"), placeEnding))
+	if len(last) > maxName {
+		return fmt.Errorf("%w: --out %s: the last name has more than %d bytes: write a shorter one", ErrQuestion, out, maxName-len(".")-len(placeEnding))
+	}
+	for name := range strings.SplitSeq(out, "/") {
+		if len(name) > maxName {
+			return fmt.Errorf("%w: --out %s: the name %s has more than %d bytes: write a shorter one", ErrQuestion, out, name, maxName)
+		}
+	}
+	return nil
+}
+
 // checkPlace reports a place where no result may be.
 func (c *Config) checkPlace(ctx context.Context) error {
 	switch dfs.Base(c.Out) {
@@ -104,6 +122,9 @@ func (c *Config) checkPlace(ctx context.Context) error {
 		return fmt.Errorf("%w: --out %q is no directory that can be made: name another", ErrQuestion, c.Out)
 	case ".", "..":
 		return fmt.Errorf("%w: --out %s: write the name of the directory itself", ErrQuestion, c.Out)
+	}
+	if err := fits(c.Out); err != nil {
+		return err
 	}
 	twofold, err := dfs.Twofold(ctx, c.FS, c.Out)
 	if err != nil {

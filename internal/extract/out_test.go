@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"usertrail/internal/dfs"
@@ -242,6 +243,19 @@ func TestOutIsApartFromTheTable(t *testing.T) {
 		s.refused(t, out, extract.ErrQuestion)
 	}
 	if _, err := s.ask(t.Context(), s.q, s.u, "deep/../../home/fine"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOutNamesThatAreTooLong names results that no file system can have next to their hidden
+// directory, and one that just fits.
+func TestOutNamesThatAreTooLong(t *testing.T) {
+	s := newSite(t)
+	long := strings.Repeat("a", 300)
+	for _, out := range []string{long, long[:247], long + "/x", long[:247] + "/"} {
+		s.refused(t, s.dir+"/"+out, extract.ErrQuestion)
+	}
+	if _, err := s.ask(t.Context(), s.q, s.u, s.dir+"/"+long[:246]); err != nil {
 		t.Error(err)
 	}
 }

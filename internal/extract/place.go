@@ -34,15 +34,17 @@ const (
 	usersName  = "_users"
 	noneName   = "_none"
 	answerName = "_answer"
-	lockEnding = ".lock"
-	oldEnding  = ".old" // of a result that is being replaced
+
+	placeEnding = ".partial" // the longest of these
+	lockEnding  = ".lock"
+	oldEnding   = ".old" // of a result that is being replaced
 
 	piecePrefix = "_piece-"
 )
 
 func placeOf(fs dfs.FS, out string) *place {
 	out = strings.TrimRight(out, "/")
-	return &place{fs: fs, out: out, dir: beside(out, ".partial")}
+	return &place{fs: fs, out: out, dir: beside(out, placeEnding)}
 }
 
 // lock keeps others away from OUT, but not from pieces.
