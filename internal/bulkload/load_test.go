@@ -387,3 +387,23 @@ behaviours:
 		"b 2014-09-01 2014-09-01T11:00:00Z play title=two seconds=2",
 	)
 }
+
+// TestUniqueKeysAreOfOneUserAndDate repeats keys without the user and the time: only records
+// of one user and date are duplicates.
+func TestUniqueKeysAreOfOneUserAndDate(t *testing.T) {
+	for _, keys := range []string{"title", "user, title"} {
+		y := newYard(t, strings.Replace(twoKinds, "{id: 1, ", "{id: 1, unique: ["+keys+"], ", 1))
+		y.write("2014-09-01/play.csv", `user,time,title,seconds
+a,2014-09-01 10:00:00,one,1
+b,2014-09-01 10:00:00,one,2
+a,2014-09-01 23:00:00,one,3
+a,2014-09-02 00:00:00,one,4
+`)
+		y.wantCounts(y.load(nil, "2014-09-01", "2014-09-02"), 4, 3, 0, 1, 0)
+		y.wantTrails(
+			"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
+			"b 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=2",
+			"a 2014-09-02 2014-09-02T00:00:00Z play title=one seconds=4",
+		)
+	}
+}
