@@ -323,11 +323,15 @@ func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string
 }
 
 // Lock keeps other loads away from the catalog in dir, which is made if it is not
-// there; it fails with dfs.ErrLocked if one runs.
+// there; it fails with dfs.ErrLocked if one runs, and as CheckForeign does, before anything
+// is written.
 //
 // It removes unfinished files, so that a process that has lost the lock cannot finish
 // any. Only then the manifest may be read: what it says holds until Unlock.
 func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
+	if err := CheckForeign(ctx, fs, dir); err != nil {
+		return nil, err
+	}
 	if err := fs.Mkdir(ctx, dir); err != nil {
 		return nil, fmt.Errorf("make table %s: %w", dir, err)
 	}

@@ -5,8 +5,8 @@
 //
 // A run is written down when it has the table's lock, and once more, under the same
 // name, when it has ended. One that was killed never ends: it is told from one that is
-// running by the lock. A run that never had the lock is written down at its end, where
-// the catalog is there. The names are in order of time, and the newest Kept are kept.
+// running by the lock. A run that never had the lock is written down at its end, if
+// another run had it before. The names are in order of time, and the newest Kept are kept.
 //
 // The journal is for people. No run depends on it, and none fails of it; nothing in
 // the ledgers or the manifest is taken from there.
@@ -137,7 +137,7 @@ func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, name string) {
 }
 
 // End writes down how the run ended. One that has not begun is written down if always
-// says so, and the catalog is there. Its error tells of Begin's, too.
+// says so, and the catalog has a lock. Its error tells of Begin's, too.
 func (k *Keeper) End(ctx context.Context, e End, always bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -145,8 +145,8 @@ func (k *Keeper) End(ctx context.Context, e End, always bool) error {
 		if !always || k.fs == nil {
 			return errors.Join(k.errs...)
 		}
-		if _, err := k.fs.Stat(ctx, k.dir); err != nil {
-			return nil // there is no table yet, or none can be reached
+		if _, err := k.fs.Stat(ctx, dfs.Join(k.dir, lockName)); err != nil {
+			return nil // no run has had the lock yet, or none can be reached
 		}
 	}
 	end := func(r *Run) { r.End = &e }

@@ -88,11 +88,16 @@ func TestOnlyTheLockOfATableBegins(t *testing.T) {
 }
 
 func TestARunWithoutTheLockIsWrittenDownWhereThereIsATable(t *testing.T) {
-	fs, dir := local.New(), t.TempDir()
+	fs, dir, others := local.New(), t.TempDir(), t.TempDir()
+	lock, err := fs.Lock(t.Context(), dfs.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
 	for n, c := range []struct {
 		dir    string
 		always bool
-	}{{dir, true}, {dir, false}, {dfs.Join(dir, "none"), true}, {"", true}} {
+	}{{dir, true}, {dir, false}, {dfs.Join(dir, "none"), true}, {"", true}, {others, true}} {
 		k := keeper(n)
 		k.At(fs, c.dir)
 		if err := k.End(t.Context(), journal.End{Status: 75, Error: "locked"}, c.always); err != nil {
@@ -103,6 +108,7 @@ func TestARunWithoutTheLockIsWrittenDownWhereThereIsATable(t *testing.T) {
 	if _, err := os.Stat(dfs.Join(dir, "none")); err == nil {
 		t.Error("a folder was made where there is no table")
 	}
+	expect(t, list(t, others, 9))
 }
 
 func TestTheOldestAreForgotten(t *testing.T) {

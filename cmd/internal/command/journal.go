@@ -50,7 +50,7 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 		if err := json.Unmarshal(end.Result, &out.Counts); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
 			return fmt.Errorf("the run is not written down: %w", err)
 		}
-		worth := end.Status != Usage && s.refused(c)
+		worth := end.Status != Usage && end.Status != There && s.refused(c)
 		if err := k.End(ctx, out, worth); err != nil {
 			return fmt.Errorf("bulkload runs will not tell all of this run: %w", err)
 		}

@@ -36,6 +36,10 @@ func (s Store) checkThere(ctx context.Context, l *precheck.List) {
 	t, err := Open(ctx, s.FS, s.Dir)
 	switch {
 	case errors.Is(err, table.ErrNoTable):
+		if err := catalog.CheckForeign(ctx, s.FS, s.Dir); err != nil {
+			l.Fail(precheck.TableThere, err, "")
+			return
+		}
 		l.OK(precheck.TableThere, "%s is not there: the first load makes it", s.Dir)
 		return
 	case errors.Is(err, dfs.ErrNotDir):

@@ -1,0 +1,75 @@
+package catalog_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/catalog"
+	"usertrail/internal/dfs/local"
+)
+
+func writeIn(t *testing.T, dir, name string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestADirectoryOfOthersIsNotLocked puts a file of another program where a table keeps
+// files of its own.
+func TestADirectoryOfOthersIsNotLocked(t *testing.T) {
+	for _, name := range []string{
+		"thesis.txt", "d/thesis.txt", "d/000001-0000.hfile.bak", "loads/thesis.txt", "loads/1.json", "tmp/thesis.txt", "tmp/deep/thesis.txt", "tmp/.hidden.tmp",
+		"pieces/mine/thesis.txt", "pieces/mine/00000-0000.hfile", "pieces/2024/00001.txt", "plans/2024/todo.json", "convert/thesis.txt",
+		"quarantine/thesis.txt", "runs/2024.json", "forgotten/thesis.txt", "staging/thesis.txt", "manifest.json.bak", "Begun.json",
+	} {
+		dir := t.TempDir()
+		writeIn(t, dir, name)
+		l, err := catalog.Lock(t.Context(), local.New(), dir)
+		if err == nil {
+			l.Unlock()
+		}
+		if !errors.Is(err, os.ErrExist) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want fs.ErrExist that names the file", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "lock")); err == nil {
+			t.Errorf("%s: a lock was made next to it", name)
+		}
+	}
+}
+
+// TestWhatAKilledFirstLoadLeavesIsLocked has the files of loads of both kinds, of plans, and
+// of a conversion.
+func TestWhatAKilledFirstLoadLeavesIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{
+		"lock", "runs/20140902T020003.120Z-4711-f00d.json", "begun.json", "handover.json", "loads/000001.json",
+		"d/000001-0000.hfile", "d/000001-0000.roll", "d/r000002-0001.hfile", "cf/puts-00000000000000ab.roll", ".manifest.json.1f0c6b62d1a0e9f4.tmp",
+		"tmp/run-000-00001", "tmp/merge-00000", "tmp/d/000001-0000.roll/run-000-00000", "tmp/rows-00000/merge-00001",
+		"quarantine/2014-09-01__play.csv.jsonl", "plans/0123456789abcdef0123/plan.json", "plans/0123456789abcdef0123/00000.json",
+		"plans/0123456789abcdef0123/00000.lock", "plans/0123456789abcdef0123/00000.begun.json", "plans/0123456789abcdef0123/00000-0000.bad",
+		catalog.PieceName("0123456789abcdef0123", 7, 3) + ".hfile", catalog.PieceName("0123456789abcdef0123", 7, 3) + ".roll",
+		catalog.PieceRoll("0123456789abcdef0123", 7), "pieces/0123456789abcdef0123/staging/cf/00007-0003-1.hfile",
+		"staging/4711/cf/000001-0000.hfile", "convert/plan.json", "convert/000001.json", "forgotten/000001/manifest.json",
+	} {
+		writeIn(t, dir, name)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "photos"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	l, err := catalog.Lock(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Unlock()
+}
