@@ -218,6 +218,35 @@ func TestRootsAreNotRemoved(t *testing.T) {
 	}
 }
 
+// TestAFileOfOthersIsNoLock finds files called lock that no lock wrote.
+func TestAFileOfOthersIsNoLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	for _, text := range []string{"my diary\n", "a process\n", strings.Repeat("process ", 1000), strings.Repeat(" ", 1000)} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := New().Lock(t.Context(), name)
+		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%.20q: %v, want fs.ErrExist that names the file", text, err)
+		}
+		if b, err := os.ReadFile(name); err != nil || string(b) != text {
+			t.Errorf("%.20q has become %.20q, %v", text, b, err)
+		}
+	}
+	for _, text := range []string{"", "\n", self()} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := New().Lock(t.Context(), name)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestLockSaysWhoHoldsIt(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	l, err := New().Lock(t.Context(), name)

@@ -18,12 +18,16 @@ import (
 // maxHolder bounds what is believed of a lock file: it may be any file.
 const maxHolder = 200
 
+// holderBegins is how the text of a lock file begins.
+const holderBegins = "process "
+
 type lock struct {
 	name string
 	l    *flock.Flock
 }
 
-// Lock takes the lock called name and makes the directories above it. It must
+// Lock takes the lock called name and makes the directories above it. A file of that name
+// that is no lock is fs.ErrExist, and stays as it is. The lock must
 // not lie in a directory that its holder removes.
 func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	if err := ready(ctx, "lock", name); err != nil {
@@ -38,6 +42,9 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	}
 	if l == nil {
 		return nil, fmt.Errorf("lock %s: %w%s", name, dfs.ErrLocked, holder(name))
+	}
+	if err := isLock(name); err != nil {
+		return nil, named("lock", name, errors.Join(err, l.Unlock()))
 	}
 	if err := os.WriteFile(name, []byte(self()), 0o666); err != nil {
 		l.Unlock()
@@ -111,13 +118,25 @@ func (l *lock) Drop() error {
 	return named("unlock", l.name, errors.Join(err, l.l.Unlock()))
 }
 
+// isLock returns fs.ErrExist if a file says anything but who held a lock.
+func isLock(name string) error {
+	fi, err := os.Stat(name)
+	if err != nil || fi.Size() == 0 {
+		return err
+	}
+	if who := told(name); fi.Size() > maxHolder || who != "" && !strings.HasPrefix(who, holderBegins) {
+		return fmt.Errorf("%w: it is no lock: move the file away", fs.ErrExist)
+	}
+	return nil
+}
+
 // self is what a lock file says of its holder.
 func self() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
 	}
-	return fmt.Sprintf("process %d on %s since %s\n", os.Getpid(), host, time.Now().Format(time.RFC3339))
+	return fmt.Sprintf(holderBegins+"%d on %s since %s\n", os.Getpid(), host, time.Now().Format(time.RFC3339))
 }
 
 // holder says who holds a lock, if its file does.
