@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	spec   = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
-	facets = "https://openlineage.io/spec/facets/"
+	specs  = "https://openlineage.io/spec/"
+	spec   = specs + "2-0-2/OpenLineage.json#/$defs/RunEvent"
+	facets = specs + "facets/"
 )
 
 // A Type is where a run is with an event.

@@ -270,3 +270,30 @@ func TestWhatIsNoPlaceForEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileOfOthersTakesNoEvents names files that are there and are no file of events.
+func TestAFileOfOthersTakesNoEvents(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	for _, text := range []string{
+		"precious\n", "{\n \"version\": 1\n}\n", `{"version":1}`, "\n", `{"run":{"runId":"1"},"schemaURL":"https://example.org"}`, "\x00", "[]\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lineage.NewSender(name, ""); !errors.Is(err, lineage.ErrForeign) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v, want ErrForeign that names the file", text, err)
+		}
+	}
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // empty, and with events
+		s, err := lineage.NewSender(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Send(t.Context(), run().Event(lineage.Start, day, nil, nil, "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

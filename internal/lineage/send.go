@@ -1,12 +1,14 @@
 package lineage
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -31,12 +33,15 @@ type Sender struct {
 	patience time.Duration // for one event
 }
 
-// NewSender returns a Sender to a file, or to an http:// or https:// address, where key
+// NewSender returns a Sender to a file of events, or to an http:// or https:// address, where key
 // is sent as a bearer's if there is one.
 func NewSender(to, key string) (*Sender, error) {
 	if !strings.HasPrefix(to, "http://") && !strings.HasPrefix(to, "https://") {
 		if strings.Contains(to, "://") {
 			return nil, fmt.Errorf("%s is neither a file nor an http:// or https:// address", to)
+		}
+		if err := checkFile(to); err != nil {
+			return nil, err
 		}
 		return &Sender{file: to}, nil
 	}
@@ -51,6 +56,43 @@ func NewSender(to, key string) (*Sender, error) {
 		u.Path = endpoint
 	}
 	return &Sender{url: u.String(), key: key, patience: patience}, nil
+}
+
+// ErrForeign is wrapped where a file holds something else than events.
+var ErrForeign = errors.New("holds something else than events of OpenLineage: name another file")
+
+// maxEvent is how long the first line of a file may be, in bytes.
+const maxEvent = 16 << 20
+
+// checkFile returns an error that wraps ErrForeign if a file has a first line that is no
+// event. What is no regular file, such as a pipe, is not read.
+func checkFile(name string) error {
+	fi, err := os.Stat(name)
+	if errors.Is(err, iofs.ErrNotExist) || err == nil && (!fi.Mode().IsRegular() || fi.Size() == 0) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, maxEvent)).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	var event struct {
+		Schema string `json:"schemaURL"`
+		Run    struct {
+			ID string `json:"runId"`
+		} `json:"run"`
+	}
+	if json.Unmarshal(line, &event) != nil || event.Run.ID == "" || !strings.HasPrefix(event.Schema, specs) {
+		return fmt.Errorf("%s %w", name, ErrForeign)
+	}
+	return nil
 }
 
 // Send sends one event. Once an address has failed, the events after it are dropped

@@ -191,6 +191,9 @@ func read(name string) (families, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s %w: %w", name, ErrForeign, err)
 	}
+	if fi, err := f.Stat(); err != nil || len(all) == 0 && fi.Size() > 0 { // nothing but comments
+		return nil, errors.Join(err, fmt.Errorf("%s %w", name, ErrForeign))
+	}
 	for metric := range all {
 		if !strings.HasPrefix(metric, prefix) {
 			return nil, fmt.Errorf("%s %w: but %s", name, ErrForeign, metric)

@@ -125,6 +125,7 @@ func TestWhatIsNotOursStays(t *testing.T) {
 	for text, what := range map[string]string{
 		"logs: logs/{date}/{behaviour}.csv\n": "a job file",
 		"node_load1 0.5\n":                    "metrics of another",
+		"# My notes\n# of today\n":            "comments",
 	} {
 		name := filepath.Join(dir, strings.ReplaceAll(what, " ", "-"))
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
