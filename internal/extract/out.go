@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -288,7 +289,7 @@ func (p *place) checkStaging(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}
-	list, err := p.fs.List(ctx, p.dir)
+	foreign, err := notStaged(ctx, p.fs, p.dir)
 	if errors.Is(err, iofs.ErrNotExist) && !link {
 		return nil
 	}
@@ -296,13 +297,42 @@ func (p *place) checkStaging(ctx context.Context) error {
 		return fmt.Errorf("look for --out: %w", err)
 	}
 	name := dfs.Base(p.dir)
-	if at := slices.IndexFunc(list, func(f dfs.Info) bool { return !stages(dfs.Base(f.Name), f.Dir) }); at >= 0 {
-		name = dfs.Join(name, dfs.Base(list[at].Name))
+	if foreign != "" {
+		name = dfs.Join(name, foreign)
 	} else if err == nil && !link {
 		return nil
 	}
 	return fmt.Errorf("--out %s: %w: %s beside it is not of an extract: move it away, or name another directory", p.out, iofs.ErrExist, name)
 }
+
+// notStaged returns the name, from dir, of the first file or folder that no staging has; ""
+// if there is none.
+func notStaged(ctx context.Context, fs dfs.FS, dir string) (string, error) {
+	list, err := fs.List(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range list {
+		base := dfs.Base(f.Name)
+		if !stages(base, f.Dir) {
+			return base, nil
+		}
+		if !f.Dir || base == sortName {
+			continue
+		}
+		below, err := notStaged(ctx, fs, f.Name)
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) { // moved meanwhile
+			return "", err
+		}
+		if below != "" {
+			return dfs.Join(base, below), nil
+		}
+	}
+	return "", nil
+}
+
+// stagedName matches names with numbers in a staging, or in the place of a plan.
+var stagedName = regexp.MustCompile(`^(?:part-\d{5,}\.[a-z]+|` + donePrefix + `\d{5,}\.json|` + piecePrefix + `\d{5,}(?:\.json|\.lock)?)$`)
 
 // stages reports whether a staging, or the place of a plan, may hold something called
 // base.
@@ -311,10 +341,8 @@ func stages(base string, dir bool) bool {
 	case questionName, ManifestName, SuccessName, NotFoundName, usersName, noneName, answerName, sortName:
 		return true
 	}
-	for _, prefix := range []string{"part-", donePrefix, piecePrefix} {
-		if strings.HasPrefix(base, prefix) {
-			return true
-		}
+	if stagedName.MatchString(base) {
+		return true
 	}
 	column, _, partition := strings.Cut(base, "=")
 	return dir && partition && slices.Contains(Partitions, column)

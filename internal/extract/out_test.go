@@ -169,6 +169,10 @@ func TestOverwriteReplacesOnlyResults(t *testing.T) {
 		},
 		"a folder with the name of an older result": func(t *testing.T, s *site) { s.write(t, "home/.out.old/letter.txt", "dear") },
 		"a folder with the name of a place":         func(t *testing.T, s *site) { s.write(t, "home/.out.partial/letter.txt", "dear") },
+		"a folder of files with names like parts":   func(t *testing.T, s *site) { s.write(t, "home/.out.partial/part-of-my-thesis.txt", "dear") },
+		"a folder with dates, and files below":      func(t *testing.T, s *site) { s.write(t, "home/.out.partial/date=home/deep/x.txt", "dear") },
+		"a file in the folder of a date":            func(t *testing.T, s *site) { s.write(t, "home/.out.partial/date=2014-09-01/x.txt", "dear") },
+		"a file in the folder of a piece":           func(t *testing.T, s *site) { s.write(t, "home/.out.partial/_piece-00000/x.txt", "dear") },
 		"a file with the name of a place":           func(t *testing.T, s *site) { s.write(t, "home/.out.partial", "dear") },
 		"a link with the name of a place": func(t *testing.T, s *site) {
 			s.write(t, "home/other/part-1", "mine")
