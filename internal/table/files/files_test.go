@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/catalog"
+	"usertrail/internal/dfs"
 	"usertrail/internal/dfs/local"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
@@ -84,6 +85,43 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		}
 		if _, err := files.Open(t.Context(), local.New(), dir); !errors.Is(err, manifest.ErrDamaged) || errors.Is(err, table.ErrNoTable) {
 			t.Errorf("%s: %v, want ErrDamaged", what, err)
+		}
+	}
+}
+
+// TestAStagedFileNeverReplacesAnother stages one name twice, as a run does that was frozen
+// and has lost the lock. A piece may be done again.
+func TestAStagedFileNeverReplacesAnother(t *testing.T) {
+	dir := t.TempDir()
+	made, err := files.New(t.Context(), local.New(), dir, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage := func(name, text string) error {
+		p, err := made.Stage(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Abort()
+		if _, err := p.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		return p.Commit()
+	}
+	for name, again := range map[string]bool{made.FileName(1, 0) + ".hfile": false, catalog.PieceName("1234", 0, 0) + ".hfile": true} {
+		if err := stage(name, "first"); err != nil {
+			t.Fatal(err)
+		}
+		want := "first"
+		err := stage(name, "second")
+		if again {
+			want = "second"
+		}
+		if again != (err == nil) || !again && (!errors.Is(err, dfs.ErrLockLost) || errors.Is(err, os.ErrExist) || !strings.Contains(err.Error(), name)) {
+			t.Errorf("%s again: %v", name, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != want {
+			t.Errorf("%s holds %q, %v; want %q", name, b, err, want)
 		}
 	}
 }

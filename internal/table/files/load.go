@@ -2,15 +2,44 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	iofs "io/fs"
 
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 )
 
-// Stage implements table.Stager.
+// Stage implements table.Stager. A file never replaces another, unless it is a piece's,
+// which may be done again: Recover leaves no file that the manifest does not name, so one
+// that is there was written by a process that took the lock meanwhile.
 func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
-	return t.fs.Create(ctx, dfs.Join(t.Dir(), name))
+	path := dfs.Join(t.Dir(), name)
+	if _, _, ok := catalog.OfPlan(name); ok {
+		return t.fs.Create(ctx, path)
+	}
+	p, err := t.fs.CreateNew(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return newFile{p, path}, nil
+}
+
+// A newFile is a Pending of CreateNew.
+type newFile struct {
+	dfs.Pending
+	name string
+}
+
+// Commit wraps dfs.ErrLockLost if the file is there already.
+func (f newFile) Commit() error {
+	err := f.Pending.Commit()
+	if errors.Is(err, iofs.ErrExist) {
+		// It is not wrapped: status 73 would be wrong.
+		return fmt.Errorf("%w: another run has written %s: run the same command again", dfs.ErrLockLost, f.name)
+	}
+	return err
 }
 
 // Staged implements table.Stager.
