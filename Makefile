@@ -98,7 +98,7 @@ fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 
 metamorphic: ## random sequences of commands against a plain model: SEED=1 COUNT=1 STEPS=120; without SEED those of make test
 	USERTRAIL_CLUSTER=none go test -count=1 -v -timeout 3h -run TestSequences ./internal/metamorphic -metamorphic.keep $(or $(KEEP),$(CURDIR)/.cache) \
-		$(if $(SEED),-metamorphic.seed $(SEED)) $(if $(COUNT),-metamorphic.count $(COUNT)) $(if $(STEPS),-metamorphic.steps $(STEPS)) $(if $(SHOW),-metamorphic.show $(SHOW))
+		$(if $(SEED),-metamorphic.seed $(SEED)) $(if $(COUNT),-metamorphic.count $(COUNT)) $(if $(STEPS),-metamorphic.steps $(STEPS))
 
 soak: java ## thirty nights in a row, with a trouble each, into a table of files and into HBase: NIGHTS=30
 	@trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \

@@ -136,7 +136,7 @@ func (d *drawer) puts() Step {
 			s.During = []Step{{Do: one(d.r, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "b", "u"), Server: d.r.IntN(2)}}
 			return s
 		}
-		if s.Flags == nil && d.r.IntN(3) == 0 && !knows(otherJobsPuts) {
+		if s.Flags == nil && d.r.IntN(3) == 0 {
 			s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))
 		}
 		return s
@@ -241,7 +241,7 @@ func (d *drawer) redeliver() Step {
 	d.files++
 	other := d.named(name)
 	switch n := d.r.IntN(8); {
-	case n < 1 || n < 5 && d.m.Logs != daily && knows(movedParts):
+	case n < 1:
 		return Step{Do: "copy", File: name, To: name}
 	case n < 2:
 		return Step{Do: "copy", File: name, To: other}
@@ -250,7 +250,7 @@ func (d *drawer) redeliver() Step {
 	case n < 6 && !d.m.loaded(name):
 		return Step{Do: "truncate", File: name, Cut: 9 + d.r.IntN(12)}
 	}
-	if knows(staleRecords) || d.m.loaded(name) && d.r.IntN(8) > 0 {
+	if d.m.loaded(name) && d.r.IntN(8) > 0 {
 		return d.deliver()
 	}
 	return d.whole(name)
@@ -286,12 +286,6 @@ func (d *drawer) grow() Step {
 	}
 	k := &j.Kinds[d.r.IntN(len(j.Kinds))]
 	switch n := d.r.IntN(12); {
-	case n < 5 && knows(foreignFields):
-		for _, f := range some(d.r, allFields, 1) {
-			if !k.takes(f) && d.m.table(secondTable) == nil {
-				k.Fields = append(k.Fields, f)
-			}
-		}
 	case n < 4:
 		k.Fields = some(d.r, allFields, 1+d.r.IntN(len(allFields)))
 	case n < 5:
@@ -303,7 +297,7 @@ func (d *drawer) grow() Step {
 				break
 			}
 		}
-	case n < 8 && !knows(foreignFields):
+	case n < 8:
 		j.Kinds = some(d.r, j.Kinds, max(1, len(j.Kinds)-1))
 	case n < 9:
 		j.User = one(d.r, userColumn, secondColumn)
@@ -369,7 +363,7 @@ func (d *drawer) interrupt(s *Step, steps []string) {
 // steal draws two loads of which the second takes the lock of the first over.
 func (d *drawer) steal() Step {
 	s := d.load()
-	if d.m.Store != inHDFS || knows(lostLock) {
+	if d.m.Store != inHDFS {
 		return s
 	}
 	if d.m.load(&s).next == nil {
@@ -432,9 +426,9 @@ func (d *drawer) mend() Step {
 	switch n := d.r.IntN(6); {
 	case path == "":
 		return d.deliver()
-	case n < 2 && !saved && !knows(staleRecords):
+	case n < 2 && !saved:
 		return Step{Do: "save", Table: table, File: path}
-	case n < 4 && !knows(staleRecords) && d.m.files[path] != nil && (!d.m.loaded(path) || d.r.IntN(20) == 0):
+	case n < 4 && d.m.files[path] != nil && (!d.m.loaded(path) || d.r.IntN(20) == 0):
 		return d.whole(path)
 	}
 	return Step{Do: "correct", Table: table, File: path, Saved: saved, Lines: []int{d.r.IntN(4), d.r.IntN(4)}}
@@ -489,7 +483,7 @@ func (d *drawer) extract() Step {
 	if t := d.m.table(s.Table); t != nil && d.r.IntN(8) > 0 {
 		s.Types = some(d.r, t.names(), 1+d.r.IntN(3))
 	}
-	if knows(foreignOut) || d.m.Store != inFiles {
+	if d.m.Store != inFiles {
 		s.Out = one(d.r, outs[:6]...)
 	}
 	d.span(&s)

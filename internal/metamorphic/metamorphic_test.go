@@ -25,7 +25,6 @@ var (
 	oneSeed  = flag.Uint64("metamorphic.seed", 0, "the only sequence to run; 0 are those of TestSequences")
 	oneCount = flag.Int("metamorphic.count", 1, "sequences to run from -metamorphic.seed on")
 	oneSteps = flag.Int("metamorphic.steps", 0, "steps of each sequence; 0 is the default")
-	show     = flag.String("metamorphic.show", "", "names of known defects that are drawn all the same, separated by commas, or all: see knownDefects")
 	commands = flag.String("metamorphic.bin", "", "directory of the two commands, built with -tags breakpoints (default: the test builds them)")
 	keep     = flag.String("metamorphic.keep", "", "directory for sequences that fail")
 )
@@ -120,9 +119,6 @@ func TestKeptSequences(t *testing.T) {
 			q := new(Sequence)
 			if err := json.Unmarshal(b, q); err != nil {
 				t.Fatal(err)
-			}
-			if knows(q.Defect) {
-				t.Skip("it shows a defect that is known: " + q.Defect)
 			}
 			if n, text, err := play(t, p, q); err != nil {
 				t.Errorf("step %d: %v\n\n%s", n, err, text)

@@ -15,12 +15,11 @@ import (
 
 // A Sequence is a world and what happens in it, step by step. It is kept as JSON.
 type Sequence struct {
-	Note   string `json:"note,omitempty"`   // what the sequence shows
-	Defect string `json:"defect,omitempty"` // the name of the defect that it shows
-	Seed   uint64 `json:"seed"`             // that it was drawn from
-	Logs   string `json:"logs"`             // how the paths of delivered files look: see the constants
-	Format string `json:"format"`           // of delivered files: csv or jsonl
-	Store  string `json:"store"`            // where tables are: see the constants
+	Note   string `json:"note,omitempty"` // what the sequence shows
+	Seed   uint64 `json:"seed"`           // that it was drawn from
+	Logs   string `json:"logs"`           // how the paths of delivered files look: see the constants
+	Format string `json:"format"`         // of delivered files: csv or jsonl
+	Store  string `json:"store"`          // where tables are: see the constants
 	Steps  []Step `json:"steps"`
 }
 

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"usertrail/internal/breakpoint"
+	"usertrail/internal/testkit"
+)
+
+// plays writes a log of users with so many plays each, of titles of size bytes that do not
+// compress, and of one user who has busy plays.
+func plays(w io.Writer, users, each, size, busy int) error {
+	const digits = "0123456789abcdef"
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 2*size)
+	for i := range noise {
+		noise[i] = digits[r.IntN(len(digits))]
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "user_id,time,title")
+	play := func(user, n int) {
+		for i := range n {
+			at := r.IntN(size)
+			fmt.Fprintf(b, "%04d,2014-09-01 %02d:%02d:%02d,%s\n", user, i/3600%24, i/60%60, i%60, noise[at:at+size])
+		}
+	}
+	for u := range users {
+		play(u, each)
+	}
+	play(5555, busy)
+	return b.Flush()
+}
+
+// peak is the largest resident set of a process so far, in bytes. The value that a parent
+// gets from wait4 is not it: that value starts with the resident set of the parent.
+func peak(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
+			n, err := strconv.ParseInt(f[1], 10, 64)
+			return n << 10, err
+		}
+	}
+	return 0, errors.New("VmHWM is not there")
+}
+
+// weigh runs a command that stops at a breakpoint, and returns its largest resident set
+// there in bytes, or 0 and the status with which it ended before.
+func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int) {
+	t.Helper()
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	c := exec.Command(program, args...)
+	c.Dir, c.Stdout, c.Stderr = dir, said, said
+	c.Env = append(testkit.CleanEnv(), breakpoint.Variable+"="+step)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(c.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !status.Stopped() {
+		return 0, status.ExitStatus()
+	}
+	defer c.Wait()
+	defer c.Process.Signal(syscall.SIGCONT)
+	n, err := peak(c.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, 0
+}
+
+// TestMemoryIsKept measures extracts of users with large values in little memory: none
+// takes more than it may. An eighth is allowed on top, because the runtime's limit is a soft
+// one and a busy machine collects garbage later.
+func TestMemoryIsKept(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	if err := testkit.Build(bin); err != nil { // without the race detector, which takes memory of its own
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name                    string
+		users, each, size, busy int
+		least                   int64 // memory with which the busy user fits, in MiB
+	}{
+		{"large values", 60, 3, 700 << 10, 0, 0},
+		{"a busy user", 2000, 1, 3000, 15_000, 256},
+	} {
+		dir := testkit.Scratch(t)
+		job := "logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1, fields: {title: string}}}\n"
+		if err := os.WriteFile(filepath.Join(dir, "usertrail.yaml"), []byte(job), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(dir, "logs", "2014-09-01"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Create(filepath.Join(dir, "logs", "2014-09-01", "play.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(plays(f, c.users, c.each, c.size, c.busy), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if n, status := weigh(t, dir, breakpoint.Loaded, filepath.Join(bin, "bulkload"), "--from", "2014-09-01", "--to", "2014-09-01", "--table", "trails", "--memory", "256MiB"); n == 0 {
+			t.Fatalf("%s: the load ended with status %d", c.name, status)
+		}
+		for _, output := range [][]string{{"--format", "parquet"}, {"--format", "csv"}, {"--format", "arrow"}, {"--partition-by", "date"}} {
+			for _, most := range []struct{ memory, workers int64 }{{128, 1}, {256, 4}} {
+				how := append(output, "--memory", fmt.Sprintf("%dMiB", most.memory), "--workers", strconv.FormatInt(most.workers, 10))
+				args := append(how, "--table", "trails", "--users", "all", "--from", "2014-09-01", "--to", "2014-09-01", "--types", "play", "--overwrite", "--out", "answer")
+				switch n, status := weigh(t, dir, breakpoint.Published, filepath.Join(bin, "extract"), args...); {
+				case most.memory < c.least:
+					if n != 0 || status != 64 {
+						t.Errorf("%s, %q: status %d, and it cannot fit", c.name, how, status)
+					}
+				case n == 0:
+					t.Errorf("%s, %q: status %d", c.name, how, status)
+				case n > most.memory<<20/8*9:
+					t.Errorf("%s, %q: the resident set is %d MiB", c.name, how, n>>20)
+				default:
+					t.Logf("%s, %q: %d MiB", c.name, how, n>>20)
+				}
+			}
+		}
+	}
+}
