@@ -23,10 +23,10 @@ func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
 	why = append(why, f.whyPlan(p), f.whySettle(p))
 	if f.Name != "" {
 		a := f.averages()
-		why = append(why, f.whyRows(p, &a), "What is not asked for is left out where the table lies, by "+strings.Join(f.Pushed(p), ", ")+".")
+		why = append(why, f.whyRows(p, &a), "The read is narrowed where the table is stored, by "+strings.Join(f.Pushed(p), ", ")+".")
 	}
 	if p.Screen {
-		why = append(why, "The conditions take fewer columns than come out: users are judged by those columns first, unless that turns out not to pay.")
+		why = append(why, "The conditions need fewer columns than the result: users are judged by these columns first, unless that turns out to be slower.")
 	}
 	if said := f.sooner(plans, chosen); said != "" {
 		why = append(why, said)
@@ -49,17 +49,17 @@ func (f *Facts) whyPlan(p *Plan) string {
 	rows := f.each()
 	switch {
 	case p.Name == Files:
-		return "A table of files is read by each user's days at once, whatever --plan says: only the blocks that hold them."
+		return "A table of files ignores --plan: it reads each user's days as one range, and only the blocks that hold them."
 	case f.Asked != "auto":
-		return fmt.Sprintf("--plan %s was asked for.", f.Asked)
+		return fmt.Sprintf("--plan %s was given.", f.Asked)
 	case f.Unnamed:
-		return fmt.Sprintf("Which rows a user has cannot be told in the layout %s: --plan auto scans.", f.Name)
+		return fmt.Sprintf("In the layout %s the keys of a user's rows are not known beforehand: --plan auto scans.", f.Name)
 	case p.Name == Get && f.Apart:
-		return "A user's rows lie apart, and each can be named: --plan auto gets them."
+		return "A user's rows are not adjacent, and their keys are known: --plan auto gets them."
 	case p.Name == Get:
-		return "Of each user one row is asked for, and a get of one row is no dearer than a scan: --plan auto gets."
+		return "One row of each user is needed, and a get of one row costs no more than a scan: --plan auto gets."
 	}
-	return fmt.Sprintf("Of each user %s rows are asked for (%s on %s): a scan finds their place once, where gets find it %s times: --plan auto scans.",
+	return fmt.Sprintf("Each user may have %s rows (%s on %s). A scan looks up their place once, gets look it up %s times: --plan auto scans.",
 		humanize.Comma(rows), plural(f.read(), "behaviour"), plural(int64(f.Days), "day"), humanize.Comma(rows))
 }
 
@@ -67,21 +67,21 @@ func (f *Facts) whySettle(p *Plan) string {
 	because := ""
 	switch {
 	case p.Settle == ByRolls:
-		return fmt.Sprintf("The rolls know who did what: %s may be active, and nobody else is read.", plural(f.Stay.Users, "user"))
+		return fmt.Sprintf("The rolls show that %s may be active. No other user is read.", plural(f.Stay.Users, "user"))
 	case p.Name == Snapshot:
 		because = "A snapshot has no rolls"
 	case f.Rolls == Off:
-		because = "The rolls are not used, as --rolls off says"
+		because = "--rolls off was given"
 	default:
-		because = "There may be rows that no roll knows"
+		because = "The table may have rows that no roll lists"
 	}
 	switch p.Settle {
 	case ByWalk:
-		return because + ": all rows of the table are asked whose they are before anybody is read" + f.whoseAre(p) + "."
+		return because + ": all rows of the table are first scanned for their users" + f.whoseAre(p) + "."
 	case ByExist:
-		return because + ": rows are asked whether they are there, the rarest behaviour first, and only who can be active yet is asked further and read."
+		return because + ": first it is tested which rows exist, beginning with the rarest behaviour. Only users who can still be active are tested further and read."
 	}
-	return because + ", and whoever did anything may stay: everybody asked for is read."
+	return because + ", and one behaviour is enough to be active: every user asked for is read."
 }
 
 // whoseAre says how many rows are asked whose they are, where the table's layout is known.
@@ -89,7 +89,7 @@ func (f *Facts) whoseAre(p *Plan) string {
 	if f.Name == "" {
 		return ""
 	}
-	return fmt.Sprintf("; %s come, without what is in them", plural(p.Walked, "row"))
+	return fmt.Sprintf("; %s come back, without values", plural(p.Walked, "row"))
 }
 
 // Worth mentioning is a plan that takes half as long, and saves some seconds.
@@ -123,7 +123,7 @@ func (f *Facts) sooner(plans []Plan, chosen int) string {
 		said = fmt.Sprintf("Without --rolls off it might take %s instead of %s", About(b.Seconds), About(c.Seconds))
 	}
 	if b.Name == Snapshot {
-		said += "; that reads HBase's files, and takes a snapshot first"
+		said += "; this plan takes a snapshot and reads HBase's files"
 	}
 	return said + "."
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/dustin/go-humanize"
 )
 
 // A Row is what a row of a table holds.
@@ -154,11 +152,11 @@ func (f *Facts) whyRows(p *Plan, a *averages) string {
 	if row == "" {
 		row = DayKind
 	}
-	said := fmt.Sprintf("In the layout %s a row is %s: of %s come %s, and the answer needs %s.", f.Name, row,
-		plural(p.Rows, "row"), plural(p.Cells, "cell"), humanize.Comma(p.Needs))
+	said := fmt.Sprintf("In the layout %s a row holds %s. %s with %s are read; the result needs %s.", f.Name, row,
+		plural(p.Rows, "row"), plural(p.Cells, "cell"), plural(p.Needs, "cell"))
 	if most := max(p.Cells, p.Passed); most > muchMore*p.Needs {
 		if because := f.because(p, a); len(because) > 0 {
-			said += fmt.Sprintf(" On the way lie %s: %s.", humanize.Comma(most), strings.Join(because, "; "))
+			said += fmt.Sprintf(" To find them, %s are scanned: %s.", plural(most, "cell"), strings.Join(because, "; "))
 		}
 	}
 	return said
@@ -173,13 +171,13 @@ func (f *Facts) because(p *Plan, a *averages) []string {
 			out = append(out, fmt.Sprintf(text, args...))
 		}
 	}
-	add(f.Whole && (f.Timed || f.Newest > 0 || f.Tested), "who is active only whole trails tell")
-	add(f.days(p.Name) > 1/few, "a row has all days of its user")
-	add(f.Timed && !f.Whole && !f.TimeRows && f.Within < few, "rows are not parted by the time of the day")
+	add(f.Whole && (f.Timed || f.Newest > 0 || f.Tested), "only whole trails tell who is active")
+	add(f.days(p.Name) > 1/few, "a row holds all days of its user")
+	add(f.Timed && !f.Whole && !f.TimeRows && f.Within < few, "rows are not divided by the time of day")
 	beside := a.share < few && !f.KindRows && (p.Name != Get || !f.Sifts)
-	add(beside && (f.Sifts || p.Name == Files), "rows or columns of behaviours that are not asked for lie among the others")
-	add(beside && !f.Sifts && p.Name != Files, "behaviours that are not asked for come along, since no row or column is asked for by name")
-	add(a.asked < few*a.full, "fields that are not asked for lie among the others")
-	add(p.Screen, "users are judged before they are read")
+	add(beside && (f.Sifts || p.Name == Files), "rows or columns of other behaviours are stored in between")
+	add(beside && !f.Sifts && p.Name != Files, "other behaviours are read too, since no row or column can be chosen by behaviour")
+	add(a.asked < few*a.full, "other fields are stored in between")
+	add(p.Screen, "users are judged before they are read whole")
 	return out
 }

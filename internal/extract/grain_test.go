@@ -71,7 +71,7 @@ func TestLayoutsAreExplained(t *testing.T) {
 				t.Errorf("%s: %d rows came, the answer is made from %+v", name, len(came.rows), made.Outcome)
 			}
 			why := strings.Join(x.Why, " ")
-			if more := p.Passed > factor*p.Needs; more != strings.Contains(why, "On the way lie") {
+			if more := p.Passed > factor*p.Needs; more != strings.Contains(why, "To find them") {
 				t.Errorf("%s, %s: %+v, said is %q", name, what, p, why)
 			} else if more {
 				much[name] += what + " "
