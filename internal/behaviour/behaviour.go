@@ -1,9 +1,9 @@
-// Package behaviour is the schema of what users do: the kinds of behaviour, the
-// typed fields of each, and one record of one behaviour as it passes from the
+// Package behaviour defines the schema of users' behaviours: the kinds of behaviour, the
+// typed fields of each kind, and the Record, which is one event on its way from the
 // delivered line to the cells of its row and back.
 //
-// A field's value is held as the bytes its cell holds (see Type), so a value is
-// parsed once, when the line is read, and never again until it is shown.
+// A field's value is stored as the bytes of its cell (see Type). A value is parsed once,
+// when the line is read, and formatted only when it is shown.
 package behaviour
 
 import (
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Limits of a schema. A set of kinds is one 64-bit word, and a behaviour ID
-// stands in the row as five digits.
+// Limits of a schema. A set of kinds is one 64-bit word, and a row has five digits for
+// the behaviour ID.
 const (
 	MaxKinds   = 64
 	MaxID      = 65535
@@ -29,19 +29,19 @@ type Field struct {
 
 // A Kind is one kind of behaviour: play, order, visit, login.
 type Kind struct {
-	ID     uint16  `json:"id"` // the behaviour ID, 1..65535, stands in the row
+	ID     uint16  `json:"id"` // the behaviour ID, 1..65535, which is part of the row
 	Name   string  `json:"name"`
 	Fields []Field `json:"fields,omitempty"`
 }
 
-// A Schema is what a table knows of the behaviours in it.
+// A Schema describes the behaviours of a table.
 type Schema struct {
 	Zone  string `json:"zone"`  // IANA name; a behaviour's date is its local date here
 	Kinds []Kind `json:"kinds"` // in order of ID
 }
 
-// A Record is one behaviour. Its byte slices belong to whoever made it and are
-// valid as long as that says.
+// A Record is one event. Its byte slices belong to the function that made it, which says
+// how long they are valid.
 type Record struct {
 	User   []byte
 	Kind   int      // index in Schema.Kinds
@@ -71,8 +71,8 @@ func (s *Schema) Names() []string {
 	return names
 }
 
-// Columns returns the fields of the given kinds, each name once: first the
-// fields of the first kind, then what the second adds, and so on.
+// Columns returns the fields of the given kinds, each name once: the fields of the
+// first kind, then the new fields of the second kind, and so on.
 func (s *Schema) Columns(kinds []int) []Field {
 	var out []Field
 	seen := map[string]bool{}
@@ -87,9 +87,9 @@ func (s *Schema) Columns(kinds []int) []Field {
 	return out
 }
 
-// Merge returns s with what is new in next: kinds and fields may be added, but
-// none may change its ID, name or type, because cells already written would
-// then be misread.
+// Merge returns s with the new kinds and fields of next. If next changes the zone, or the
+// ID, name or type of a kind or field of s, Merge returns an error, because cells that are
+// already written would be misread.
 func (s *Schema) Merge(next *Schema) (*Schema, error) {
 	if s.Zone != next.Zone {
 		return nil, fmt.Errorf("the table's zone is %s, the job's is %s: dates in the table would not agree", s.Zone, next.Zone)
@@ -125,8 +125,9 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 // Spark do. Names with one Fold cannot be in one result.
 func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// sameCase reports a field of next that differs only in case from one of s. What s has is
-// not compared with itself: tables of older programs may have such fields.
+// sameCase returns an error if a field of next differs only in case from a field of s. The
+// fields of s are not compared with each other, because tables of older versions may have
+// such fields.
 func (s *Schema) sameCase(next *Schema) error {
 	have := map[string]string{} // a field by its Fold
 	exact := map[string]bool{}

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A Clock turns local times of a zone into instants and back, both in seconds
+// A Clock converts local times of a zone into instants and back, both in seconds
 // since 1970-01-01. It remembers the last period between two changes of the
-// zone's offset, and nearly every time of a file lies in one period. It is used by
-// one goroutine.
+// zone's offset; nearly all times of a file are in one period. A Clock is for one
+// goroutine.
 //
-// A local time that occurs twice is the first of the two; one that does not
-// occur is read with the offset before the gap.
+// A local time that occurs twice means the first occurrence. A local time in the gap when
+// the clock is put forward is read with the offset before the gap.
 type Clock struct {
 	zone *time.Location
 
@@ -52,7 +52,7 @@ func (c *Clock) Instant(wall int64) int64 {
 	return c.search(wall)
 }
 
-// Wall is what a clock of the zone shows at an instant.
+// Wall returns the local time of an instant.
 func (c *Clock) Wall(instant int64) int64 {
 	if instant < c.from || instant >= c.to {
 		c.load(instant)
@@ -60,8 +60,8 @@ func (c *Clock) Wall(instant int64) int64 {
 	return instant + c.offset
 }
 
-// search goes through the periods in their order, from one in which wall is
-// still to come, to the first in which it occurs.
+// search scans the periods in order, from a period before wall to the first period in
+// which wall occurs.
 func (c *Clock) search(wall int64) int64 {
 	c.load(wall - lookBack)
 	before := c.offset
@@ -78,7 +78,7 @@ func (c *Clock) search(wall int64) int64 {
 	}
 }
 
-// load makes the period of an instant the one remembered.
+// load sets the remembered period to the period of an instant.
 func (c *Clock) load(instant int64) {
 	t := time.Unix(instant, 0).In(c.zone)
 	_, offset := t.Zone()
@@ -100,10 +100,10 @@ func (c *Clock) load(instant int64) {
 	c.wallTo = c.to + c.offset
 }
 
-// lastDay is where a period ends of which package time says that it ended before
-// the instant. It does so on 31 December of leap years, for years that a zone
-// has only a rule for: they end a day early. The offset it gives there is right,
-// and holds to the end of the day, UTC.
+// lastDay returns the end of the period of an instant for which package time returns an
+// end before the instant. Package time does so on 31 December of leap years, in years for
+// which the zone has only a rule: its years end a day early. Its offset is right, and
+// valid until the end of the day in UTC.
 func (c *Clock) lastDay(instant int64) int64 {
 	midnight := (floorDiv(instant, secondsOfDay) + 1) * secondsOfDay
 	if _, offset := time.Unix(midnight-1, 0).In(c.zone).Zone(); int64(offset) != c.offset {

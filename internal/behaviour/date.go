@@ -53,8 +53,8 @@ func (d Date) Start(zone *time.Location) time.Time {
 	return t
 }
 
-// End is when d is over in zone. That is when the next day begins, but where the clock
-// then goes back over midnight: there it is when the next day begins again.
+// End returns the instant at which d is over in zone: the beginning of the next day. If
+// the clock then goes back over midnight, End returns the second beginning of the next day.
 func (d Date) End(zone *time.Location) time.Time {
 	t := (d + 1).Start(zone)
 	if _, set := t.ZoneBounds(); !set.IsZero() && DateAt(set.UnixMicro(), zone) <= d {
@@ -63,7 +63,7 @@ func (d Date) End(zone *time.Location) time.Time {
 	return t
 }
 
-// midnight is that of d by the clock as it is set at a time.
+// midnight returns the midnight that begins d, by the zone's offset at a given time.
 func (d Date) midnight(at time.Time) time.Time {
 	_, offset := at.Zone()
 	return time.Unix(int64(d)*86400-int64(offset), 0).In(at.Location())

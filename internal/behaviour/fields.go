@@ -34,9 +34,9 @@ func (s *Schema) Select(names []string) ([]int, error) {
 	return kinds, nil
 }
 
-// Choose says, by kind of s and field, which fields of the given kinds are meant by
-// names, each NAME or BEHAVIOUR.NAME; no names mean all. It returns false, and the
-// name, for one that none of the kinds has.
+// Choose returns, by kind of s and field, whether names select the field. A name is NAME
+// or BEHAVIOUR.NAME; no names select all fields of the given kinds. If none of the kinds
+// has a name, Choose returns that name and false.
 func (s *Schema) Choose(kinds []int, names []string) (chosen [][]bool, unknown string, ok bool) {
 	chosen = make([][]bool, len(s.Kinds))
 	for k := range s.Kinds {

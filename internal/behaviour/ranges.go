@@ -8,8 +8,8 @@ type Test struct {
 	In    []Range
 }
 
-// A Range is values as cells hold them, in the order of bytes: From and what comes after
-// it, up to Before, which is not among them. Nil is no bound.
+// A Range is a range of values as cells store them, in byte order: from From, included,
+// to Before, not included. Nil is no bound.
 type Range struct{ From, Before []byte }
 
 // One is the range of one value.

@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Choose says which of f's plans is taken, and why, in sentences.
+// Choose returns the index of the plan that an extract uses, and the reasons, in sentences.
 func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
 	name, settle := f.name(), ByRolls
 	if f.Rolls != Known || name == Snapshot {
@@ -34,7 +34,7 @@ func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
 	return chosen, why
 }
 
-// name is the plan that --plan names, or that auto comes to.
+// name returns the plan of --plan, or the plan that auto selects.
 func (f *Facts) name() string {
 	switch {
 	case !f.Live:
@@ -84,7 +84,8 @@ func (f *Facts) whySettle(p *Plan) string {
 	return because + ", and one behaviour is enough to be active: every user asked for is read."
 }
 
-// whoseAre says how many rows are asked whose they are, where the table's layout is known.
+// whoseAre returns the number of rows that are scanned for their users, as part of a
+// sentence. It returns "" if the table's layout is not known.
 func (f *Facts) whoseAre(p *Plan) string {
 	if f.Name == "" {
 		return ""
@@ -92,14 +93,15 @@ func (f *Facts) whoseAre(p *Plan) string {
 	return fmt.Sprintf("; %s come back, without values", plural(p.Walked, "row"))
 }
 
-// Worth mentioning is a plan that takes half as long, and saves some seconds.
+// Another plan is mentioned if it takes half the time, and saves some seconds.
 const (
 	muchSooner  = 2
 	fewSeconds  = 2
 	roundedTime = 100 * time.Millisecond
 )
 
-// sooner names a plan that is estimated to take much less time than the chosen one.
+// sooner returns a sentence about the fastest plan, if its estimated time is much less
+// than the time of the chosen plan, and else "".
 func (f *Facts) sooner(plans []Plan, chosen int) string {
 	best := chosen
 	for i := range plans {
@@ -128,7 +130,7 @@ func (f *Facts) sooner(plans []Plan, chosen int) string {
 	return said + "."
 }
 
-// About is an estimated time, as roughly as it is known.
+// About formats an estimated time, rounded to its precision.
 func About(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

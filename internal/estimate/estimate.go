@@ -1,36 +1,36 @@
-// Package estimate says what it would take to answer a question about a table: which
-// plans there are, what each of them reads and how long that takes, which one is
-// taken, and why. It knows numbers only; who gathers them reads no behaviour for it.
+// Package estimate estimates the cost of a query: the possible plans, what each plan reads
+// and how long it takes, which plan an extract uses, and why. It computes with numbers
+// only. The caller gathers them without reading an event.
 //
 //	Facts ──▶ Plans ──▶ Choose
 //	      ──▶ Logs: would the delivered files be read sooner?
 //
 // # How far to trust it
 //
-// Users, rows and calls that Facts know from rolls are exact. Behaviours and cells are
-// averages of the days asked for, so they are off where those who are asked for did
-// more, or other things, than the rest. Times come of rates that were measured on one
-// machine (rates.go): they tell plans apart, and no more.
+// Users, rows and calls that Facts has from rolls are exact. Behaviours and cells are
+// averages over the query's days. They are wrong if the query's users did more than other
+// users, or other things. Times are computed from rates that were measured on one
+// machine (rates.go): use them only to compare plans.
 package estimate
 
 import "math"
 
-// A Kind is what the days of a question hold of one behaviour.
+// A Kind counts the records of one behaviour on the query's days.
 type Kind struct {
 	Records, Cells, Bytes int64
-	Read                  bool    // asked for, or named by a condition
-	Asked                 float64 // share of its fields that are read of who stays, 0..1
-	Judged                float64 // share of its fields that judging users takes, 0..1
+	Read                  bool    // in --types, or named by a condition
+	Asked                 float64 // share of its fields that the result and conditions need, 0..1
+	Judged                float64 // share of its fields that judging users needs, 0..1
 }
 
-// People are users, with what they have on the days of a question.
+// People counts users, and their rows and records on the query's days.
 type People struct {
 	Users     int64
-	UserDays  int64 // days of all of them; one that several loads brought counts as many times
-	UserKinds int64 // of the behaviours that are read, how many each did
-	Rows      int64 // days of each of these
-	AllRows   int64 // and of all behaviours
-	Records   int64 // of all behaviours
+	UserDays  int64 // pairs of user and day; a day counts once for each load that has it
+	UserKinds int64 // pairs of user and behaviour, of the behaviours that are read
+	Rows      int64 // triples of user, day and behaviour, of the behaviours that are read
+	AllRows   int64 // triples of user, day and behaviour, of all behaviours
+	Records   int64 // records of all behaviours
 }
 
 // Add adds o to p.
@@ -43,56 +43,56 @@ func (p *People) Add(o People) {
 	p.Records += o.Records
 }
 
-// Times is p so many times.
+// Times returns p with every count multiplied by n.
 func (p People) Times(n float64) People {
 	times := func(v int64) int64 { return int64(math.Round(float64(v) * n)) }
 	return People{times(p.Users), times(p.UserDays), times(p.UserKinds), times(p.Rows), times(p.AllRows), times(p.Records)}
 }
 
-// Rolls says what the rolls know of a table.
+// Rolls says whether the rolls list all users of a table.
 type Rolls string
 
-// What there may be of rolls.
+// The values of Rolls.
 const (
-	Known   Rolls = "known"   // they name all who have rows
-	Off     Rolls = "off"     // as Known, and they are not to be used
-	Unknown Rolls = "unknown" // there may be rows that no roll knows
+	Known   Rolls = "known"   // they list all users who have rows
+	Off     Rolls = "off"     // as Known, but the query must not use them
+	Unknown Rolls = "unknown" // the table may have rows that no roll lists
 )
 
-// Facts are what is known of a question and its table before any row is read.
+// Facts holds everything that is known about a query and its table before a row is read.
 type Facts struct {
 	Live    bool // the table is in HBase; else it is one of files
 	Rolls   Rolls
 	Workers int
 
-	All    bool   // every user is asked for
+	All    bool   // the query is for all users
 	Listed int64  // users on the list
-	There  People // of those asked for, who have any rows at all, as far as rolls tell
-	Found  People // of these, who did any of the behaviours that make a user active
-	Stay   People // of these, who may be active
+	There  People // users of the query who have any rows, according to the rolls
+	Found  People // users of There who did any of the behaviours that make a user active
+	Stay   People // users of Found who may be active
 
 	Kinds   []Kind // of the schema
-	ByKind  bool   // Kinds tell them apart; else what all have is spread over them
+	ByKind  bool   // Kinds has separate counts; else the total is spread over the kinds
 	Days    int
-	Absent  bool // who cannot be active is found out before rows are read whole
-	Screens bool // users are judged by few columns first, where that pays
+	Absent  bool // users who cannot be active are found before rows are read whole
+	Screens bool // users are judged by few columns first, if that is faster
 
 	Regions      int64 // of the table
-	Loads        int64 // that brought anything for these days
-	Files        int64 // HFiles of these days
-	Size         int64 // of them, in bytes
-	Bytes        int64 // of their cells, as tally counts them
-	TableRecords int64 // of all days
-	FileRecords  int64 // of all days in these files
+	Loads        int64 // loads with records of these days
+	Files        int64 // HFiles with records of these days
+	Size         int64 // size of Files, in bytes
+	Bytes        int64 // bytes of the cells in Files, as tally counts them
+	TableRecords int64 // records of all days
+	FileRecords  int64 // records of all days in Files
 
 	Layout // of the table
 	Window // of each trail
 
-	Asked string // the plan that was asked for: auto, get, scan or snapshot
-	Auto  string // what auto comes to
+	Asked string // the plan of --plan: auto, get, scan or snapshot
+	Auto  string // the plan that auto selects
 }
 
-// read is how many behaviours a user is asked for.
+// read returns the number of behaviours that are read.
 func (f *Facts) read() int64 {
 	n := int64(0)
 	for _, k := range f.Kinds {
@@ -103,13 +103,13 @@ func (f *Facts) read() int64 {
 	return n
 }
 
-// averages are those of a record of the days asked for.
+// averages are averages over the records of the query's days.
 type averages struct {
-	share         float64 // of records that are of behaviours that are read
-	asked, judged float64 // cells of such a record
+	share         float64 // fraction of the records whose behaviours are read
+	asked, judged float64 // cells of such a record that are read, or needed to judge its user
 	full          float64 // all cells of such a record
 	every         float64 // cells of a record of any behaviour
-	bytes         float64 // of a cell
+	bytes         float64 // bytes of a cell
 }
 
 func (f *Facts) averages() averages {
@@ -133,8 +133,9 @@ func (f *Facts) averages() averages {
 	return a
 }
 
-// share is how many of the records of those who may be active are of behaviours that
-// are read, where it is all of everybody's. Rows tell how they differ from everybody.
+// share returns the fraction of the candidates' records that the query reads; all is the
+// same fraction over every user. The counts of rows tell how candidates differ from other
+// users.
 func (f *Facts) share(all float64) float64 {
 	if f.Stay.AllRows == 0 || all == 1 {
 		return all
@@ -147,20 +148,20 @@ func (f *Facts) share(all float64) float64 {
 	if there == 0 || there == 1 || all == 0 {
 		return all
 	}
-	// Records of a row that is read, for each record of one that is not.
+	// The ratio of records in a row that is read to records in a row that is not.
 	dense := all / (1 - all) * (1 - there) / there
 	return stay * dense / (stay*dense + 1 - stay)
 }
 
-// atLeastOne is how many cells come of k when a share of its fields is read: a record
-// has one at least that tells that it is there.
+// atLeastOne returns the number of cells of k that are read if a share of its fields is
+// read. It is at least one for each record, because one cell shows that the record exists.
 func atLeastOne(k Kind, share float64) float64 {
 	return max(float64(k.Cells)*share, float64(k.Records))
 }
 
-// Guess fills in users of whom no roll tells: each has as much as one of the users of
-// the largest load of these days, of whom there are so many. Nothing is guessed where
-// no load tells.
+// Guess fills in the counts of users that no roll lists. It assumes that each user has as
+// many records as a user of the largest load of these days, which has the given number of
+// users. If that number is 0, it assumes guessedRecords for each user.
 func (f *Facts) Guess(users int64) {
 	var records int64
 	for _, k := range f.Kinds {
@@ -187,10 +188,11 @@ func (f *Facts) Guess(users int64) {
 	f.There, f.Found = f.Stay, f.Stay
 }
 
-// guessedRecords is what a user of a table is taken to have of which nothing is known.
+// guessedRecords is the assumed number of records of a user if nothing is known of the
+// table.
 const guessedRecords = 32
 
-// Expected is what an answer is made from, whatever the plan.
+// Expected returns the estimated amount that the result is made from, whatever the plan.
 func (f *Facts) Expected() Amount {
 	a := f.averages()
 	behaviours := f.Window.of(float64(f.Stay.Records)*a.share, f.Stay.Users)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A Row is what a row of a table holds.
+// A Row describes the content of a row of a table.
 type Row string
 
-// What a layout makes a row of.
+// The values of Row, one for each kind of layout.
 const (
 	DayKind  Row = "a user's behaviours of one name on a day"
 	Day      Row = "a user's behaviours of a day"
@@ -19,34 +19,34 @@ const (
 	Record   Row = "one behaviour"
 )
 
-// A Layout is how a table lays behaviours out, and what reading it is bounded by.
+// A Layout describes how a table stores events, and how a read can be narrowed.
 type Layout struct {
 	Name     string
-	Row      Row   // no text is DayKind
-	Prefixes bool  // columns are asked for by how they begin
-	Columns  bool  // they are asked for from one up to another
-	KindRows bool  // rows of behaviours that are not read are not passed over
-	Sifts    bool  // what cells of such rows are of, their columns tell
-	AllDays  bool  // what is passed over is not bounded by the days that are asked for
-	TimeRows bool  // it is bounded by times of the day, too
+	Row      Row   // "" is DayKind
+	Prefixes bool  // reads select columns by prefixes
+	Columns  bool  // reads select columns by a range
+	KindRows bool  // scans skip rows of other behaviours
+	Sifts    bool  // the column of a cell tells its behaviour
+	AllDays  bool  // scans cover other days too
+	TimeRows bool  // scans can be narrowed to times of the day
 	Ranged   bool  // ranges of rows and columns hold nothing of other times
-	Apart    bool  // a user's rows do not lie side by side
-	Unnamed  bool  // which rows a user has cannot be told
-	Named    int64 // how many a user has where they can; 0: one for each behaviour and day
-	Fuzzy    bool  // rows of other days can be left out, whoever's they are
-	Versions int   // of a column that are kept, 0 is one
+	Apart    bool  // a user's rows are not adjacent
+	Unnamed  bool  // the keys of a user's rows cannot be computed
+	Named    int64 // the number of rows that a user can have; 0: one for each behaviour and day
+	Fuzzy    bool  // servers can skip rows of other days, of all users
+	Versions int   // versions of a column that are kept; 0 is one
 }
 
-// A Window is what is of account of a trail.
+// A Window describes the part of a trail that matters to a query.
 type Window struct {
-	Timed  bool    // some times of the span alone,
-	Within float64 // namely this share of it
-	Newest int64   // the last so many; 0 is all
-	Tested bool    // those of some values alone; nobody knows how many
-	Whole  bool    // trails are read whole all the same, to find out who is active
+	Timed  bool    // only some times of the span matter
+	Within float64 // the share of the span that matters, if Timed
+	Newest int64   // only the last events matter, at most this number; 0 is all
+	Tested bool    // only events with some values matter; their number is not known
+	Whole  bool    // trails are read whole nevertheless, to find out who is active
 }
 
-// of are those of so many behaviours of some users that are of account.
+// of returns how many of the users' behaviours are in the window.
 func (w *Window) of(behaviours float64, users int64) float64 {
 	if w.Timed {
 		behaviours *= w.Within
@@ -57,7 +57,7 @@ func (w *Window) of(behaviours float64, users int64) float64 {
 	return behaviours
 }
 
-// rows are those in which some behaviours of who lie.
+// rows returns the number of rows that hold the given number of behaviours of who.
 func (f *Facts) rows(who People, behaviours int64) int64 {
 	rows := who.Rows
 	switch f.Row {
@@ -73,16 +73,16 @@ func (f *Facts) rows(who People, behaviours int64) int64 {
 	if !f.Timed && f.Newest == 0 || rows == 0 {
 		return rows
 	}
-	// Some rows have nothing of the window.
+	// Some rows have no event in the window.
 	return rounded(float64(rows) * (1 - math.Exp(-float64(behaviours)/float64(rows))))
 }
 
-// amount fills in what a plan reads of who.
+// amount fills in the counts of p for a plan that reads the users who.
 func (f *Facts) amount(p *Plan, who People, a *averages) {
 	records := float64(who.Records)
 	some := f.Window.of(records*a.share, who.Users)
 	p.Needs = rounded(some * a.asked)
-	left := f.Window.of // of what reads are bounded by
+	left := f.Window.of // applies the window, if it narrows reads
 	if f.Whole {
 		left = func(behaviours float64, _ int64) float64 { return behaviours }
 	}
@@ -90,9 +90,9 @@ func (f *Facts) amount(p *Plan, who People, a *averages) {
 	p.Rows = f.rows(who, p.Behaviours)
 	come, passed, each := float64(p.Behaviours)*a.asked, records, a.every
 	switch {
-	case !f.KindRows && !f.Sifts && f.Name != "": // all behaviours come
+	case !f.KindRows && !f.Sifts && f.Name != "": // all behaviours are read
 		come = left(records, who.Users) * a.every
-	case p.Name == Get: // of rows and columns that were not asked for nothing is seen
+	case p.Name == Get: // gets do not scan other rows and columns
 		passed, each = records*a.share, a.asked
 	case f.KindRows:
 		passed, each = records*a.share, a.full
@@ -103,7 +103,7 @@ func (f *Facts) amount(p *Plan, who People, a *averages) {
 	p.Cells, p.Passed = rounded(come), rounded(passed*each*f.days(p.Name))
 }
 
-// days is how many records are passed over for each one of the days that are asked for.
+// days returns the number of records that are scanned for each record of the query's days.
 func (f *Facts) days(plan string) float64 {
 	var span int64
 	for _, k := range f.Kinds {
@@ -119,7 +119,7 @@ func (f *Facts) days(plan string) float64 {
 	return max(float64(all)/float64(span), 1)
 }
 
-// Pushed is what a plan leaves out where the table lies, and does not bring.
+// Pushed lists how a plan narrows the read where the table is stored.
 func (f *Facts) Pushed(p *Plan) []string {
 	out := []string{}
 	push := func(what string, is bool) {
@@ -128,7 +128,7 @@ func (f *Facts) Pushed(p *Plan) []string {
 		}
 	}
 	servers, newest := p.Name == Get || p.Name == Scan, f.Newest > 0 && !f.Whole
-	jumps := servers && f.Ranged && (f.Columns || p.Name == Scan && !newest) // over what is of other times
+	jumps := servers && f.Ranged && (f.Columns || p.Name == Scan && !newest) // over cells of other times
 	push("rows by name", p.Name == Get)
 	push("ranges of rows", p.Name != Get)
 	push("files of other times", !jumps)
@@ -142,11 +142,11 @@ func (f *Facts) Pushed(p *Plan) []string {
 	return out
 }
 
-// muchMore is how many times of what an answer needs may be read without a word.
+// muchMore is how many times the needed cells a plan may scan without giving reasons.
 const muchMore = 2
 
-// whyRows says what a plan reads, and where that is more than twice of what the answer
-// needs, why.
+// whyRows returns a sentence on the rows and cells that a plan reads. If the plan scans
+// more than muchMore times the needed cells, a second sentence has the reasons.
 func (f *Facts) whyRows(p *Plan, a *averages) string {
 	row := f.Row
 	if row == "" {
@@ -162,7 +162,7 @@ func (f *Facts) whyRows(p *Plan, a *averages) string {
 	return said
 }
 
-// because are the reasons why more lies on the way than is needed.
+// because returns the reasons why a plan scans more cells than the result needs.
 func (f *Facts) because(p *Plan, a *averages) []string {
 	const few = 0.9
 	var out []string

@@ -6,7 +6,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Logs are the delivered files that hold the days and behaviours of a question.
+// Logs sums up the delivered files that hold the days and behaviours of a query.
 type Logs struct {
 	Files   int64   `json:"files"`
 	Bytes   int64   `json:"bytes"`   // as delivered
@@ -15,10 +15,10 @@ type Logs struct {
 	Sooner  bool    `json:"sooner"`  // than the table
 }
 
-// packed is how many bytes of text a byte of a compressed log is taken for.
+// packed is the assumed number of bytes of text in one byte of a compressed log.
 const packed = 5
 
-// Add counts a delivered file of so many bytes.
+// Add counts a delivered file of the given size.
 func (l *Logs) Add(bytes int64, compressed bool) {
 	l.Files++
 	l.Bytes += bytes
@@ -28,11 +28,11 @@ func (l *Logs) Add(bytes int64, compressed bool) {
 	l.Text += bytes
 }
 
-// logStart is what an engine takes that reads one small file.
+// logStart is the time of an engine that reads one small file, in seconds.
 const logStart = 0.2
 
-// Compare estimates how long it takes to answer from the files, of which the plan's
-// behaviours come out, and returns what is to be said where that is sooner.
+// Compare estimates the time of a query that reads the files and returns the plan's
+// behaviours. If that is faster than p, it returns a sentence that says so, and else "".
 func (l *Logs) Compare(p *Plan) string {
 	l.Seconds = logStart + float64(l.Text)/logBytes + float64(p.Behaviours)/logRecords
 	if l.Sooner = l.Files > 0 && l.Seconds < p.Seconds; !l.Sooner {

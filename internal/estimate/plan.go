@@ -2,34 +2,34 @@ package estimate
 
 import "math"
 
-// A Plan is a way to answer, and what it would take.
+// A Plan is a way to run a query, and its estimated cost.
 type Plan struct {
 	Name   string `json:"plan"`   // files, get, scan or snapshot
-	Settle string `json:"settle"` // how it is found out who is active, before rows are read whole
-	Screen bool   `json:"screen"` // by few columns first
+	Settle string `json:"settle"` // how the active users are found, before rows are read whole
+	Screen bool   `json:"screen"` // users are judged by few columns first
 	Amount
 	Seconds float64 `json:"seconds"`
 }
 
-// An Amount is what is read.
+// An Amount counts what a plan reads.
 type Amount struct {
-	Users      int64 `json:"users"`      // whose rows are read whole
-	Rows       int64 `json:"rows"`       // of the behaviours that are read
-	Behaviours int64 `json:"behaviours"` // in these rows
-	Cells      int64 `json:"cells"`      // of the columns asked for, in these rows
-	Passed     int64 `json:"passed"`     // cells that lie on the way, those included
-	Needs      int64 `json:"needs"`      // cells of what the answer is made from
-	Walked     int64 `json:"walked"`     // rows that are asked whose they are
-	Bytes      int64 `json:"bytes"`      // of files, or of answers
+	Users      int64 `json:"users"`      // users whose rows are read whole
+	Rows       int64 `json:"rows"`       // rows of these users
+	Behaviours int64 `json:"behaviours"` // behaviours in these rows
+	Cells      int64 `json:"cells"`      // cells that are returned
+	Passed     int64 `json:"passed"`     // cells that are scanned, the returned ones included
+	Needs      int64 `json:"needs"`      // cells that the result is made from
+	Walked     int64 `json:"walked"`     // rows that are scanned for their users
+	Bytes      int64 `json:"bytes"`      // bytes of files, or of servers' answers
 	Calls      int64 `json:"calls"`      // reads of files, or calls of servers
 }
 
-// How it is found out who is active.
+// The ways to find the active users.
 const (
-	ByRolls = "rolls"         // they know who did what
-	ByRows  = "rows, at once" // rows are read whole, and tell
-	ByExist = "rows, by name" // rows are asked whether they are there, behaviour by behaviour
-	ByWalk  = "rows, walked"  // all rows of the table are asked whose they are
+	ByRolls = "rolls"         // the rolls list who did what
+	ByRows  = "rows, at once" // rows are read whole
+	ByExist = "rows, by name" // gets test which rows exist, behaviour by behaviour
+	ByWalk  = "rows, walked"  // all rows of the table are scanned for their users
 )
 
 // The plans.
@@ -40,8 +40,8 @@ const (
 	Snapshot = "snapshot"
 )
 
-// Plans are the ways to answer, at least one, in a fixed order: with rolls before
-// those without.
+// Plans returns the possible plans, at least one, in a fixed order: for each name, the plan
+// with rolls before the plan without.
 func (f Facts) Plans() []Plan {
 	var out []Plan
 	names := []string{Files}
@@ -63,7 +63,7 @@ func (f Facts) Plans() []Plan {
 	return out
 }
 
-// byRows is how rows tell who is active.
+// byRows returns how the active users are found without rolls.
 func (f *Facts) byRows() string {
 	switch {
 	case f.All:
@@ -74,11 +74,11 @@ func (f *Facts) byRows() string {
 	return ByRows
 }
 
-// plan is what one way would take.
+// plan estimates the cost of one plan.
 func (f *Facts) plan(name, settle string) Plan {
 	p := Plan{Name: name, Settle: settle, Screen: f.Screens && (name == Get || name == Scan)}
 	who := f.Stay
-	asked := who.Users // whose rows are asked for
+	asked := who.Users // users whose rows are requested
 	if settle == ByRows {
 		who, asked = f.Found, f.Listed
 	}
@@ -108,7 +108,8 @@ func (f *Facts) plan(name, settle string) Plan {
 
 func (f *Facts) workers() float64 { return float64(max(f.Workers, 1)) }
 
-// files: a user's rows of one file lie in one block, mostly.
+// files adds the cost of reading a table of files. It assumes that a user's rows of one
+// file are in one block.
 func (f *Facts) files(p *Plan, who People, asked int64) {
 	blocks := max(float64(f.Bytes)*encodedShare/blockBytes, 1)
 	touched := float64(min(who.UserDays, who.Users*max(f.Loads, 1)))
@@ -117,14 +118,14 @@ func (f *Facts) files(p *Plan, who People, asked int64) {
 	}
 	hit := blocks * (1 - math.Exp(-touched/blocks))
 	p.Bytes = rounded(float64(f.Size) * hit / blocks)
-	// Neighbours come by one read.
+	// One read returns neighbouring blocks.
 	apart := math.Exp(-touched / blocks)
 	p.Calls = rounded(hit*apart+float64(p.Bytes)/readAhead*(1-apart)) + openReads*min(f.Files, rounded(touched))
 	p.Seconds = startSeconds + (hit/fileBlocks+float64(p.Passed)/fileCells)/f.workers()
 	p.Seconds += float64(asked-who.Users) * float64(f.Loads) / fileBlocks / f.workers()
 }
 
-// each is how many rows a user could have.
+// each returns the number of rows that a user could have.
 func (f *Facts) each() int64 {
 	if f.Named > 0 {
 		return f.Named
@@ -132,7 +133,7 @@ func (f *Facts) each() int64 {
 	return f.read() * int64(f.Days)
 }
 
-// gets ask for every row that a user could have.
+// gets adds the cost of one get for every row that a user could have.
 func (f *Facts) gets(p *Plan, asked int64, whole float64, a *averages) {
 	rows := float64(asked * f.each())
 	if p.Screen {
@@ -146,13 +147,13 @@ func (f *Facts) gets(p *Plan, asked int64, whole float64, a *averages) {
 	p.Seconds = connectSeconds + rows/getsPerSecond + float64(p.Cells)/scannedCells
 }
 
-// getCalls are those that gets of so many rows take.
+// getCalls returns the number of calls for gets of the given number of rows.
 func getCalls(rows float64) int64 {
 	first := min(rows, getsBefore)
 	return rounded(math.Ceil(first/getsAtFirst) + math.Ceil((rows-first)/getsInCall))
 }
 
-// scans jump from user to user.
+// scans adds the cost of scans that jump from user to user.
 func (f *Facts) scans(p *Plan, asked int64, whole float64, a *averages) {
 	times := 1.0
 	if p.Screen {
@@ -165,7 +166,8 @@ func (f *Facts) scans(p *Plan, asked int64, whole float64, a *averages) {
 	p.Seconds = connectSeconds + times*float64(asked)/scannedUsers + float64(p.Passed)/scannedCells
 }
 
-// snapshot reads HBase's files; their blocks are larger and hold more than one user.
+// snapshot adds the cost of reading HBase's files. Their blocks are larger and hold more
+// than one user.
 func (f *Facts) snapshot(p *Plan, asked int64) {
 	a := f.averages()
 	p.Bytes = rounded(float64(p.Passed) * a.bytes * encodedShare)
@@ -173,9 +175,9 @@ func (f *Facts) snapshot(p *Plan, asked int64) {
 	p.Seconds = connectSeconds + snapshotSeconds + float64(asked)/snapshotUsers + float64(p.Passed)/snapshotCells
 }
 
-// settle adds what it takes to find out who is active.
+// settle adds the cost of finding the active users.
 func (f *Facts) settle(p *Plan, name, settle string) {
-	rows := 0.0 // that are asked whether they are there
+	rows := 0.0 // rows that are tested or scanned
 	switch settle {
 	case ByRolls:
 		p.Seconds += float64(f.Found.UserDays) / rolledUsers / f.workers()
@@ -204,15 +206,15 @@ func (f *Facts) settle(p *Plan, name, settle string) {
 	case settle == ByWalk:
 		p.Calls += rounded(rows * keyBytes / answerBytes)
 		p.Bytes += rounded(rows * keyBytes)
-		p.Seconds += f.walked(Files) / scannedRows // the others are passed over
+		p.Seconds += f.walked(Files) / scannedRows // servers scan the other days too
 	default:
 		p.Calls += getCalls(rows)
 		p.Seconds += rows / getsPerSecond
 	}
 }
 
-// walked is how many rows of everybody come when all are asked whose they are. Servers
-// leave out those of other days, unless a row has all days.
+// walked returns the number of rows that a scan of all users returns. Servers skip rows of
+// other days, unless a row has all days.
 func (f *Facts) walked(plan string) float64 {
 	records := f.TableRecords
 	if plan == Get || plan == Scan {
@@ -233,7 +235,8 @@ func (f *Facts) walked(plan string) float64 {
 	return float64(records) / recordsInRow
 }
 
-// Of rows that are walked over, a guess and what of one comes back.
+// Guesses about the rows of such a scan: the records in a row, and the bytes that a server
+// returns for a row.
 const (
 	recordsInRow = 2
 	keyBytes     = 60

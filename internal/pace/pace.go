@@ -1,12 +1,12 @@
-// Package pace bounds how much a program asks of servers in a second, whichever of
-// its goroutines asks. It stands before the calls of package hbase.
+// Package pace limits how much a program asks of servers in a second, over all its
+// goroutines. Package hbase calls it before each request.
 //
 //	gets=5000/s,puts=20000/s,bytes=50MiB/s
 //
-// What a request brings along is waited for before it is sent; what its answer
-// brings is known only when it is there, and the requests after it wait for that. So
-// from when a Pace was made on, no more is sent than the bound and the time allow, and
-// of what comes only the answers under way are ahead of it.
+// A request waits for its own size before it is sent. The size of its answer is known
+// only when the answer arrives; later requests wait for it. Since the Pace was made, a
+// program has never sent more than the limit allows for that time. It can have received
+// more only by the answers to requests that were in flight.
 package pace
 
 import (
@@ -19,25 +19,24 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// An Amount is what is asked of servers, or, as Limits, the most of it in a second.
+// An Amount is what is asked of servers. As Limits it is the maximum for each second.
 type Amount struct {
 	Gets  int64 // rows asked for, or brought by a scan
 	Puts  int64 // cells put
 	Bytes int64 // of requests and answers
 }
 
-// Limits are bounds for each second; 0 is without bound.
+// Limits are maxima for each second; 0 is no limit.
 type Limits Amount
 
-// A Pace shares limits out. It may be used by many goroutines at once; the nil Pace
-// has no bounds.
+// A Pace enforces limits. Many goroutines may use it at once. A nil Pace has no limits.
 type Pace struct {
 	limits            Limits
 	gets, puts, bytes *bound
 	waiting           Stopwatch
 }
 
-// New returns a Pace; nil where nothing is bounded.
+// New returns a Pace, or nil if l has no limit.
 func New(l Limits) *Pace {
 	if l == (Limits{}) {
 		return nil
@@ -45,8 +44,8 @@ func New(l Limits) *Pace {
 	return &Pace{limits: l, gets: newBound(l.Gets), puts: newBound(l.Puts), bytes: newBound(l.Bytes)}
 }
 
-// Wait waits until a may be asked for, and all that was asked for before. It returns
-// why ctx ended where that comes first.
+// Wait waits until the limits allow a and everything that was taken before it. If ctx
+// ends first, Wait returns its cause.
 func (p *Pace) Wait(ctx context.Context, a Amount) error {
 	if p == nil {
 		return nil
@@ -59,19 +58,20 @@ func (p *Pace) Wait(ctx context.Context, a Amount) error {
 	return pipe.Sleep(ctx, d)
 }
 
-// Owe adds what has come without having been waited for.
+// Owe adds an amount without waiting, such as an answer that has arrived. Later calls of
+// Wait wait for it.
 func (p *Pace) Owe(a Amount) {
 	if p != nil {
 		p.take(a)
 	}
 }
 
-// take takes a of what there is, or will be, and returns how long that is from now.
+// take reserves a and returns how long the caller has to wait for it.
 func (p *Pace) take(a Amount) time.Duration {
 	return max(p.gets.take(a.Gets), p.puts.take(a.Puts), p.bytes.take(a.Bytes))
 }
 
-// Waited is for how long at least one goroutine waited.
+// Waited returns the time during which at least one goroutine waited in Wait.
 func (p *Pace) Waited() time.Duration {
 	if p == nil {
 		return 0
@@ -79,11 +79,11 @@ func (p *Pace) Waited() time.Duration {
 	return p.waiting.Elapsed()
 }
 
-// parts is into how many requests a second's worth is cut, at least, so that what is
-// slow is not also rough.
+// parts is the number of requests among which the amount of a second is divided, at
+// least, so that a low limit does not cause long pauses.
 const parts = 4
 
-// Share is how much one request should have at most; 0 is without bound.
+// Share returns the most that one request should have; 0 is no limit.
 func (p *Pace) Share() Limits {
 	if p == nil {
 		return Limits{}
@@ -98,17 +98,18 @@ func share(n int64) int64 {
 	return max(n/parts, 1)
 }
 
-// A bound is one of the limits; the nil bound is none.
+// A bound enforces one limit. A nil bound has no limit.
 type bound struct {
-	mu    sync.Mutex // what one takes is not cut by another
+	mu    sync.Mutex // keeps the reservations of one take together
 	burst int
 	limit *rate.Limiter
 }
 
-// rest is what part of a second's worth is kept while nobody takes it.
+// rest is the divisor for unused amounts: while nobody takes, a bound saves up 1/rest of
+// the amount of a second.
 const rest = 50
 
-// newBound begins with nothing to take.
+// newBound returns a bound without saved-up amount.
 func newBound(perSecond int64) *bound {
 	if perSecond == 0 {
 		return nil
@@ -119,7 +120,8 @@ func newBound(perSecond int64) *bound {
 	return b
 }
 
-// take takes n, which may be more than there ever is at once.
+// take reserves n, which may be larger than the burst of the limiter, and returns how
+// long the caller has to wait.
 func (b *bound) take(n int64) time.Duration {
 	if b == nil {
 		return 0

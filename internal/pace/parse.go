@@ -9,11 +9,11 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Form is how limits are written.
+// Form shows the syntax of limits.
 const Form = "gets=5000/s,puts=20000/s,bytes=50MiB/s, or one or two of them"
 
-// Parse reads limits as Form says; "/s" may be left out. Everything that is wrong is
-// said at once.
+// Parse reads limits in the syntax of Form; "/s" is optional. Its error lists all mistakes
+// at once, in one line.
 func Parse(s string) (Limits, error) {
 	var l Limits
 	var errs []error
@@ -28,7 +28,7 @@ func Parse(s string) (Limits, error) {
 	return l, nil
 }
 
-// set reads one bound.
+// set reads one limit, such as gets=5000/s.
 func (l *Limits) set(part string) error {
 	name, text, ok := strings.Cut(part, "=")
 	if !ok {
@@ -61,7 +61,7 @@ func (l *Limits) set(part string) error {
 	return nil
 }
 
-// most bounds a limit; above it there is no need of one.
+// most is the largest limit. Larger ones would never be reached.
 const most = 1 << 50
 
 func count(text string) (int64, error) {
@@ -80,7 +80,7 @@ func size(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// String writes limits as Parse reads them.
+// String returns l in the syntax that Parse reads.
 func (l Limits) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -97,7 +97,7 @@ func (l Limits) String() string {
 	return strings.Join(parts, ",")
 }
 
-// bytesText is exact, in the largest unit that divides n.
+// bytesText returns n exactly, in the largest unit that divides it.
 func bytesText(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	i := 0

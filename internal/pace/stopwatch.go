@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Stopwatch sums the time during which at least one goroutine did something: two
-// that wait beside each other for a second wait for one second. The zero Stopwatch is
-// ready.
+// A Stopwatch sums the time during which at least one goroutine did something: if two
+// goroutines wait during the same second, it counts one second. The zero Stopwatch is
+// ready to use.
 type Stopwatch struct {
 	mu    sync.Mutex
 	doing int
@@ -15,7 +15,7 @@ type Stopwatch struct {
 	sum   time.Duration
 }
 
-// Start is the beginning of it; what it returns is the end.
+// Start begins a measurement; stop ends it.
 func (s *Stopwatch) Start() (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *Stopwatch) stop() {
 	}
 }
 
-// Elapsed is the sum so far.
+// Elapsed returns the sum so far, running measurements included.
 func (s *Stopwatch) Elapsed() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,24 +1,24 @@
-// Package rowkey lays out who, when and what as bytes:
+// Package rowkey encodes a user, a date and a behaviour ID as a row:
 //
 //	reverse(user) , date , behaviour ID
 //
 //	"u42"  2014-09-01  play (3)   ->   24u,20140901,00003
 //
 // The user ID is reversed by Unicode code point, so that consecutive IDs spread
-// over the regions; reversing twice gives it back. The separator may not occur
-// in what it separates: in a reversed user ID, a comma is written \c and a
-// backslash \\. The date is eight digits, the behaviour ID five.
+// over the regions; reversing twice returns the ID. The parts of a row cannot contain
+// the separator: in a reversed user ID, a comma is written \c and a
+// backslash \\. The date has eight digits, the behaviour ID five.
 //
-// Promised, and tested, is the order of the bytes:
+// The order of the bytes has these guarantees, which are tested:
 //
-//   - rows of one user lie side by side; no row of another user is among them,
-//     also where one ID is the beginning or the end of another ("u1", "u10") or
-//     holds the separator;
+//   - the rows of one user are adjacent; no row of another user is between them,
+//     even if one ID is a prefix or a suffix of the other ("u1", "u10") or
+//     contains the separator;
 //   - among a user's rows, an earlier date comes first, and on one date the
 //     smaller behaviour ID;
-//   - users come in the order of their Prefix.
+//   - users are sorted by their prefixes, see AppendPrefix.
 //
-// Not promised is that escaped IDs come in the order of the unescaped ones.
+// Escaped IDs may sort differently from unescaped IDs.
 package rowkey
 
 import (
@@ -43,7 +43,7 @@ type Key struct {
 	Behaviour uint16
 }
 
-// ErrNotRow is returned by Parse for what Append cannot have made.
+// ErrNotRow is returned by Parse for bytes that Append cannot have written.
 var ErrNotRow = errors.New("not a row of the reversed layout")
 
 // Append appends the row of k to dst.
@@ -51,8 +51,8 @@ func (k Key) Append(dst []byte) []byte {
 	return AppendRest(AppendPrefix(dst, k.User), k.Date, k.Behaviour)
 }
 
-// AppendPrefix appends what all rows of a user, and no others, begin with: the
-// reversed, escaped ID and a separator. The ID is valid UTF-8.
+// AppendPrefix appends the prefix of all rows of a user: the reversed, escaped ID and a
+// separator. No row of another user has this prefix. The ID must be valid UTF-8.
 func AppendPrefix[S ~string | ~[]byte](dst []byte, user S) []byte {
 	for i := len(user); i > 0; {
 		j := i - 1
@@ -72,13 +72,13 @@ func AppendPrefix[S ~string | ~[]byte](dst []byte, user S) []byte {
 	return append(dst, Separator)
 }
 
-// AppendRest appends what follows the prefix of a row.
+// AppendRest appends the part of a row after the prefix.
 func AppendRest(dst []byte, d behaviour.Date, id uint16) []byte {
 	return appendDigits(append(AppendDate(dst, d), Separator), int(id), 5)
 }
 
-// AppendDate appends a date's eight digits. After a user's prefix they are
-// where that user's rows of the date begin, and where those of the day before end.
+// AppendDate appends the eight digits of a date. A user's prefix and these digits are the
+// start of the user's rows of the date, and the end of the rows of the day before.
 func AppendDate(dst []byte, d behaviour.Date) []byte {
 	return appendDigits(dst, ymd(d), 8)
 }
@@ -92,7 +92,7 @@ func appendDigits(dst []byte, v, n int) []byte {
 	return dst
 }
 
-// PrefixLen returns the length of row's prefix, or 0 if it is no row.
+// PrefixLen returns the length of row's prefix, or 0 if row has none.
 func PrefixLen(row []byte) int {
 	n := len(row) - tail + 1
 	if n < 2 || row[n-1] != Separator {
@@ -101,8 +101,8 @@ func PrefixLen(row []byte) int {
 	return n
 }
 
-// Parse is the inverse of Append and refuses every row that Append did not
-// make. It keeps no reference to row.
+// Parse is the inverse of Append. For a row that Append cannot have written, it returns
+// an error that wraps ErrNotRow. It keeps no reference to row.
 func Parse(row []byte) (Key, error) {
 	n := PrefixLen(row)
 	if n == 0 {
@@ -119,7 +119,7 @@ func Parse(row []byte) (Key, error) {
 	return Key{User: string(user), Date: d, Behaviour: id}, nil
 }
 
-// ParseRest reads what AppendRest wrote.
+// ParseRest is the inverse of AppendRest.
 func ParseRest(rest []byte) (behaviour.Date, uint16, error) {
 	if len(rest) != tail-1 || rest[8] != Separator {
 		return 0, 0, fmt.Errorf("%w: ends in %q", ErrNotRow, rest)
@@ -152,8 +152,8 @@ func ParsePrefix(prefix []byte) ([]byte, error) {
 	return AppendUser(make([]byte, 0, len(prefix)), prefix)
 }
 
-// AppendUser appends the user ID of a prefix to dst. It refuses every prefix
-// that AppendPrefix did not make of a user ID.
+// AppendUser appends the user ID of a prefix to dst. It returns an error for a prefix
+// that AppendPrefix cannot have written.
 func AppendUser(dst, prefix []byte) ([]byte, error) {
 	n := len(prefix) - 1
 	if n < 1 || bytes.IndexByte(prefix, Separator) != n {
@@ -186,8 +186,8 @@ func AppendUser(dst, prefix []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// unescape returns what was escaped as esc, in bytes of its own, or false if
-// nothing was.
+// unescape returns the ID that was escaped as esc, in a new slice. It returns false if
+// escaping cannot give esc.
 func unescape(esc []byte) ([]byte, bool) {
 	plain := make([]byte, 0, len(esc))
 	for i := 0; i < len(esc); i++ {

@@ -1,5 +1,4 @@
-// Package split says where the key space is cut into regions, and which region
-// a row is in.
+// Package split cuts the key space into regions, and finds the region of a row.
 package split
 
 import (
@@ -19,7 +18,7 @@ type Region struct {
 	Start, End []byte
 }
 
-// Has says whether row lies in r.
+// Has reports whether row is in r.
 func (r Region) Has(row []byte) bool {
 	return bytes.Compare(row, r.Start) >= 0 && (len(r.End) == 0 || bytes.Compare(row, r.End) < 0)
 }
@@ -34,7 +33,8 @@ func (r Region) String() string {
 	return "[" + show(r.Start, "-") + ", " + show(r.End, "+") + ")"
 }
 
-// Of returns the index of the region that row is in, by binary search.
+// Of returns the index, in Regions, of the region that holds row. It searches p by
+// bisection.
 func (p Points) Of(row []byte) int {
 	return sort.Search(len(p), func(i int) bool { return bytes.Compare(p[i], row) > 0 })
 }
@@ -53,7 +53,7 @@ func (p Points) Regions() []Region {
 	return out
 }
 
-// Validate reports points that are empty or do not ascend.
+// Validate returns an error if a point is empty or not greater than the point before it.
 func (p Points) Validate() error {
 	for i, b := range p {
 		if len(b) == 0 {
@@ -66,17 +66,17 @@ func (p Points) Validate() error {
 	return nil
 }
 
-// A Sample is a key and how much lies at it.
+// A Sample is a key and the weight of its rows, such as their number or bytes.
 type Sample struct {
 	Key    []byte
 	Weight int64
 }
 
-// Balanced returns at most n-1 points that cut the sampled keys into n regions
-// of weights as equal as whole keys allow. A key much heavier than a share has a
-// region of its own where there are regions enough, and the others share what is
-// left. The order of the samples does not matter, and one key may stand in many
-// of them.
+// Balanced returns at most n-1 points. They cut the sampled keys into regions whose
+// weights are as equal as whole keys allow. If there are enough regions, a key that is
+// much heavier than a fair share gets a region of its own, and the other keys share the
+// remaining regions. The order of the samples does not matter, and several samples may
+// have the same key. If n is 1 or less, Balanced returns no points.
 func Balanced(samples []Sample, n int) Points {
 	keys := merge(samples)
 	var left int64
@@ -91,7 +91,7 @@ func Balanced(samples []Sample, n int) Points {
 			break
 		}
 		share := left / regions
-		// Cut before k if stopping here is nearer to a fair share than going on.
+		// Cut before k if the region is then closer to a fair share than with k.
 		if i > 0 && have > 0 && have+k.Weight-share > share-have {
 			out = append(out, bytes.Clone(k.Key))
 			left -= have
@@ -102,7 +102,7 @@ func Balanced(samples []Sample, n int) Points {
 	return out
 }
 
-// merge sorts samples by key and adds up those of one key.
+// merge sorts samples by key and adds up the weights of equal keys.
 func merge(samples []Sample) []Sample {
 	s := slices.Clone(samples)
 	slices.SortFunc(s, func(a, b Sample) int { return bytes.Compare(a.Key, b.Key) })

@@ -1,11 +1,11 @@
-// Package tally says how much there is, whatever the order: how many cells, how
-// many bytes, and a digest that is the same for the same cells in any order and
-// any grouping. Workers each keep their own and add them up; what went into a
-// load is compared with what is read back.
+// Package tally counts cells and their bytes, and computes a digest that does not depend
+// on the order or grouping of the cells. Each worker keeps a tally, and the tallies are
+// added up. The tally of the cells that were written is compared with the tally of the
+// cells that are read back.
 //
 // A cell's hash is mixed from the 64-bit XXH3 of its parts, which are mostly
-// short: there XXH3 is twice as fast as its forerunner XXH64. Hashes are added
-// modulo 2^64 rather than xored: two equal cells would cancel under xor.
+// short: for short inputs XXH3 is twice as fast as XXH64. Hashes are added
+// modulo 2^64 and not xored, because two equal cells would cancel out under xor.
 package tally
 
 import (
@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/cell"
 )
 
-// A Tally is a sum over cells. The zero Tally is that of no cells.
+// A Tally is a sum over cells. The zero Tally has no cells.
 type Tally struct {
 	Cells  int64  `json:"cells"`
 	Bytes  int64  `json:"bytes"` // of rows, families, qualifiers and values, plus 9 a cell for time and type
@@ -36,7 +36,7 @@ func (t *Tally) Add(o Tally) {
 	t.Digest += o.Digest
 }
 
-// Since is what t has that it had not when it was before.
+// Since returns the difference of t and an earlier value of t.
 func (t Tally) Since(before Tally) Tally {
 	return Tally{Cells: t.Cells - before.Cells, Bytes: t.Bytes - before.Bytes, Digest: t.Digest - before.Digest}
 }
@@ -61,7 +61,7 @@ func (d *Digest) UnmarshalText(b []byte) error {
 }
 
 // A Counter tallies cells one after the other. It remembers the hash of the last
-// row and family, so cells that come row by row cost least; any order gives the
+// row and family, so it is fastest if cells are added row by row. Every order gives the
 // same sum.
 type Counter struct {
 	Tally

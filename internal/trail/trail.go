@@ -1,10 +1,10 @@
-// Package trail puts users' behaviours in order of time. A trail is one user's
-// behaviours in order of (time, behaviour ID, column ID): a total order, so the
-// same input gives the same bytes.
+// Package trail sorts users' events by time. A trail is the events of one user, sorted
+// by (time, behaviour ID, column ID). The order is total, so the same input gives the
+// same bytes.
 //
-// Trails are held many at a time, in a Batch without pointers: a layout's
-// decoder adds events as it meets their cells, in any order; Sort then brings
-// users side by side and each user's events in order.
+// A Batch holds many trails at once, without pointers. A layout's decoder adds events in
+// the order in which it reads their cells. Sort then groups them by user and sorts each
+// user's events.
 package trail
 
 import (
@@ -15,21 +15,21 @@ import (
 	"slices"
 )
 
-// ErrFull is wrapped where a batch cannot take a value or an event more. A batch
-// of fewer users can.
+// ErrFull is wrapped by errors of a batch that has no room for another value or event.
+// The remedy is a batch of fewer users.
 var ErrFull = errors.New("too much for one batch of users")
 
 // An Event is one behaviour of one user of a Batch.
 type Event struct {
 	Time int64  // microseconds since 1970-01-01 UTC
 	ID   int64  // column ID
-	User uint32 // what the batch's owner calls the user; ascending users come in order
+	User uint32 // the user's number, chosen by the owner of the batch; Sort sorts by it
 	Refs uint32 // index in Batch.Refs of its first value
 	Date int32  // local date, days since 1970-01-01
 	Kind uint8  // index in the schema's kinds
 }
 
-// A Ref is where a value lies in Batch.Data; the zero Ref is null.
+// A Ref is the place of a value in Batch.Data; the zero Ref is null.
 type Ref struct {
 	End uint32 // one past its last byte; never 0, since Data begins with a byte of its own
 	Len uint32
@@ -47,8 +47,8 @@ type Batch struct {
 
 	Most int // bytes of all three; 0 is no limit but MaxData
 
-	// Weighs makes Put count a value's bytes in Weight instead of keeping them. Neither
-	// are part of Used then, and no Ref has a Value.
+	// Weighs makes Put add the size of a value to Weight instead of storing its bytes.
+	// Used counts neither then, and no Ref has a Value.
 	Weighs bool
 	Weight int
 }
@@ -64,8 +64,7 @@ func (b *Batch) Reset() {
 // taken before.
 func (b *Batch) Reserve(bytes int) { b.Data = slices.Grow(b.Data, bytes) }
 
-// Put copies a value into b. It fails with ErrFull where b would hold more bytes
-// than it may.
+// Put copies a value into b. It fails with ErrFull if b would exceed its limit of bytes.
 func (b *Batch) Put(v []byte) (Ref, error) {
 	if b.Weighs {
 		b.Weight += len(v)
@@ -83,20 +82,20 @@ func (b *Batch) Put(v []byte) (Ref, error) {
 
 func (b *Batch) exceeds(more int) bool { return b.Most > 0 && b.Used()+more > b.Most }
 
-// Sizes of what a batch is made of, in bytes.
+// Sizes of the elements of a batch, in bytes.
 const (
 	eventBytes = 32
 	refBytes   = 8
 )
 
-// Used is how many bytes of b are in use.
+// Used returns the number of bytes of b that are in use.
 func (b *Batch) Used() int {
 	return eventBytes*len(b.Events) + refBytes*len(b.Refs) + len(b.Data)
 }
 
-// Nulls adds Refs of an event whose kind has so many fields, all null, and returns
-// the index of the first. It fails with ErrFull where an Event cannot hold that index,
-// and where b would hold more bytes than it may.
+// Nulls adds null Refs for the fields of one event and returns the index of the first.
+// It fails with ErrFull if an Event cannot hold that index, or if b would exceed its limit
+// of bytes.
 func (b *Batch) Nulls(fields int) (uint32, error) {
 	first := len(b.Refs)
 	if first > math.MaxUint32 || b.exceeds(eventBytes+refBytes*fields) {
@@ -115,13 +114,13 @@ func (b *Batch) Value(r Ref) []byte {
 	return b.Data[r.End-r.Len : r.End : r.End]
 }
 
-// Size is the memory that b holds, in bytes.
+// Size returns the memory that b has allocated, in bytes.
 func (b *Batch) Size() int64 {
 	return int64(cap(b.Events))*eventBytes + int64(cap(b.Refs))*refBytes + int64(cap(b.Data))
 }
 
-// Compare is the order of a trail. Kinds of a schema stand in order of behaviour
-// ID, so they compare as the IDs do.
+// Compare orders the events of one user: by time, kind and column ID. The kinds of a
+// schema are sorted by behaviour ID, so they compare like behaviour IDs.
 func Compare(a, b *Event) int {
 	if c := cmp.Compare(a.Time, b.Time); c != 0 {
 		return c
@@ -132,8 +131,8 @@ func Compare(a, b *Event) int {
 	return cmp.Compare(a.ID, b.ID)
 }
 
-// Sort orders b's events by user, and each user's into a trail. users is one
-// more than the largest User.
+// Sort sorts b's events by user, and the events of each user into a trail. users must be
+// greater than every User.
 func (b *Batch) Sort(users int) {
 	b.Events = byUser(b.Events, users)
 	for i := 0; i < len(b.Events); {
@@ -150,8 +149,8 @@ func (b *Batch) Sort(users int) {
 	}
 }
 
-// byUser is a counting sort: users are dense, and already in order where their
-// table was read in one pass.
+// byUser is a counting sort, because user numbers are dense. If the table was read in one
+// pass, they are sorted already.
 func byUser(events []Event, users int) []Event {
 	if slices.IsSortedFunc(events, func(a, b Event) int { return cmp.Compare(a.User, b.User) }) {
 		return events
