@@ -15,26 +15,26 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A Reader gives the cells of rows. Every table.Table is one.
+// A Reader reads the cells of rows. Every table.Table is a Reader.
 type Reader interface {
 	Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error
 }
 
-// Config says what is asked of each user, and how.
+// Config says what an Asker reads of each user, and how.
 type Config struct {
 	Schema *behaviour.Schema
 	Layout layout.Layout
 	Want   layout.Want
 	Plan   Plan
 
-	// Most is how many bytes the trails of users may have that are read together; 0 is as
-	// many as a batch holds.
+	// Most is the maximum number of bytes of trails that are read together; 0 is the capacity
+	// of a batch.
 	Most int
 }
 
-// Trails are the trails of a lot's users: Batch.Events in order, each with the
-// index of its user's key in Keys. They may be held by several owners; when the
-// last has called Release their memory is used again.
+// Trails holds the trails of a lot's users: Batch.Events in order, each with the
+// index of its user's key in Keys. Several owners may hold it. When the last owner has
+// called Release, its memory is reused.
 type Trails struct {
 	Keys  *Keys
 	Batch *trail.Batch
@@ -44,10 +44,10 @@ type Trails struct {
 	freed   func() // called once the batch that was read is not held any more
 }
 
-// Hold adds an owner. Whoever is given Trails is their first.
+// Hold adds an owner. The caller who received t is the first owner.
 func (t *Trails) Hold() { t.holders.Add(1) }
 
-// Release takes one owner away.
+// Release removes one owner.
 func (t *Trails) Release() {
 	if t.holders.Add(-1) == 0 {
 		if !t.swapped {
@@ -58,12 +58,12 @@ func (t *Trails) Release() {
 	}
 }
 
-// WhenFreed has f called once, when the batch that was read is not held any more, or at
-// Settle. t has one owner.
+// WhenFreed sets a function that is called once: when no owner holds the batch any more, or
+// at Settle. t must have one owner.
 func (t *Trails) WhenFreed(f func()) { t.freed = f }
 
-// Settle calls what WhenFreed was given, if it was not called yet. One owner alone may
-// call it.
+// Settle calls the function of WhenFreed, if it was not called yet. Only one owner may
+// call Settle.
 func (t *Trails) Settle() {
 	if f := t.freed; f != nil {
 		t.freed = nil
@@ -71,8 +71,8 @@ func (t *Trails) Settle() {
 	}
 }
 
-// mostKept is how large a batch may be whose memory is used again, in bytes. That of one
-// very busy user is not.
+// mostKept is the size of the largest batch whose memory is reused, in bytes. The batch of
+// one very busy user is larger, and is not reused.
 const mostKept = 16 << 20
 
 func keep(b *trail.Batch) {
@@ -81,8 +81,8 @@ func keep(b *trail.Batch) {
 	}
 }
 
-// Swap gives t, which has one owner, the batch b, which is not used again later. The
-// memory of the one it had is.
+// Swap replaces the batch of t by b. t must have one owner. The memory of the old batch is
+// reused; the memory of b is not.
 func (t *Trails) Swap(b *trail.Batch) {
 	keep(t.Batch)
 	t.Batch, t.swapped = b, true
@@ -91,7 +91,7 @@ func (t *Trails) Swap(b *trail.Batch) {
 
 var batches = sync.Pool{New: func() any { return new(trail.Batch) }}
 
-// An Asker asks for users' trails. It is for one goroutine.
+// An Asker reads users' trails. It is for one goroutine.
 type Asker struct {
 	table   Reader
 	where   *Where
@@ -99,7 +99,7 @@ type Asker struct {
 	most    int
 }
 
-// NewAsker returns what asks t.
+// NewAsker returns an Asker that reads from t.
 func NewAsker(t Reader, cfg Config) (*Asker, error) {
 	where, err := NewWhere(cfg.Layout, cfg.Schema, cfg.Want, cfg.Plan)
 	if err != nil {
@@ -108,8 +108,8 @@ func NewAsker(t Reader, cfg Config) (*Asker, error) {
 	return &Asker{table: t, where: where, decoder: cfg.Layout.Decoder(cfg.Schema, cfg.Want), most: cfg.Most}, nil
 }
 
-// Trails brings the trails of some users together. It fails with trail.ErrFull where they
-// are more than may be read together.
+// Trails reads the trails of some users. It fails with trail.ErrFull if they exceed
+// Config.Most.
 func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 	b := batches.Get().(*trail.Batch)
 	b.Reset()
@@ -117,10 +117,10 @@ func (a *Asker) Trails(ctx context.Context, keys *Keys) (*Trails, error) {
 	return a.trails(ctx, keys, b)
 }
 
-// Weighed brings the trails of some users together that are too much for Trails: at most
-// so many bytes. It reads them twice, first to count the bytes of their values. So their
-// memory is allocated once. It fails with a TooMuch where they are more, when none of the
-// values is held.
+// Weighed reads the trails of users that are too large for Trails, up to most bytes. It
+// reads them twice: the first pass counts the bytes of their values, so that memory is
+// allocated once. If they are larger than most, it fails with a TooMuch and holds none of
+// the values.
 func (a *Asker) Weighed(ctx context.Context, keys *Keys, most int) (*Trails, error) {
 	b := new(trail.Batch)
 	b.Reset()
@@ -140,11 +140,11 @@ func (a *Asker) Weighed(ctx context.Context, keys *Keys, most int) (*Trails, err
 	return a.trails(ctx, keys, b)
 }
 
-// A TooMuch is an error of trails that are larger than they may be. It wraps
+// A TooMuch is the error for trails that are larger than the limit. It wraps
 // trail.ErrFull.
 type TooMuch struct {
-	Bytes int  // that they take
-	More  bool // they take more: not all was read
+	Bytes int  // the size of the trails
+	More  bool // the trails are larger than Bytes: not everything was read
 	err   error
 }
 

@@ -1,14 +1,14 @@
-// Package fetch asks a table for many users' rows, many lots at once, and gives
-// what becomes of them back in the order in which the lots were asked for.
+// Package fetch reads many users' rows from a table. A Lot is a batch of users. Workers
+// read many lots at once, and results are emitted in the order of the lots.
 //
 //	lots ──▶ Workers: Asker (layout's keys ─ Read ─ Decoder ─ Sort) ──▶ emit, in order
 //
-// A user's rows are asked for in one of two ways, which give the same trails: as
-// gets, one for each day and behaviour, or as one range. Plan says which.
+// A user's rows are read in one of two ways, which give the same trails: by
+// gets, one for each day and behaviour, or by one range. Plan says which.
 //
 // Memory: at most 2 × Workers lots are in flight, each with the users and
-// events that its maker put into it. Of a lot that is answered piece by piece
-// two answers are held.
+// events that its maker put into it. If a lot has several results, at most two of them are
+// held.
 package fetch
 
 import (
@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// A Lot is some users of one region.
+// A Lot is a batch of users of one region, which are read together.
 type Lot struct {
 	Keys  *Keys
 	Piece int // of the whole work, that they belong to; whoever hands lots out says
@@ -30,7 +30,7 @@ type Lot struct {
 	turn chan struct{} // closed once all lots before it are taken; nil where there are none
 }
 
-// Half returns the first or the second half of a lot's users.
+// Half returns a lot with the first or the second half of p's users.
 func (p *Lot) Half(second bool) *Lot {
 	from, to := 0, p.Keys.Len()/2
 	if second {
@@ -39,7 +39,7 @@ func (p *Lot) Half(second bool) *Lot {
 	return &Lot{Keys: p.Keys.Part(from, to), Piece: p.Piece, Records: p.Records / 2, turn: p.turn}
 }
 
-// Turn waits until emit was given what became of all lots before p.
+// Turn waits until the results of all lots before p are emitted.
 func (p *Lot) Turn(ctx context.Context) error {
 	if p.turn == nil {
 		return nil
@@ -48,13 +48,13 @@ func (p *Lot) Turn(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// A Work answers one lot after the other, each by one call of emit or more. It is for
-// one goroutine.
+// A Work processes lots one after the other. For each lot it calls emit at least once. It
+// is for one goroutine.
 type Work[T any] func(ctx context.Context, p *Lot, emit func(T) error) error
 
-// Each has workers work on lots, and gives what they make of them to emit, one
-// after the other in the order of the lots. begin is called once for each worker.
-// The first error ends it; when Each returns, nothing of it is running.
+// Each processes lots with the given number of workers, and calls emit with the results,
+// one after the other, in the order of the lots. It calls begin once for each worker.
+// It returns the first error. When Each returns, all its goroutines have ended.
 func Each[T any](ctx context.Context, lots iter.Seq2[*Lot, error], workers int, begin func() (Work[T], error), emit func(T) error) error {
 	workers = max(workers, 1)
 	g, ctx := errgroup.WithContext(ctx)
@@ -88,8 +88,8 @@ type order[T any] struct {
 	answers chan T
 }
 
-// hand gives every lot to whichever worker is free, and its place in the queue
-// to the collector. The queue's length bounds what is in flight.
+// hand sends every lot to a free worker, and its place in the queue to the collector. The
+// queue's length limits the number of lots in flight.
 func hand[T any](ctx context.Context, lots iter.Seq2[*Lot, error], todo, queue chan<- order[T]) error {
 	defer close(todo)
 	defer close(queue)

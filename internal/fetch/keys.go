@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Keys are user keys, ascending and distinct, held in one arena. Of each it is
-// known whether its user is sure to have rows.
+// Keys holds user keys, ascending and distinct, in one arena. Each key has a flag that says
+// whether its user is sure to have rows.
 type Keys struct {
 	data []byte
 	ends []uint32
@@ -61,8 +61,8 @@ type finder struct {
 	at   int
 }
 
-// find returns the index of key, and whether it is there. It tries the key it
-// found last and the one after it before it searches.
+// find returns the index of key, and whether it was found. Before it searches, it tries the
+// key that it found last and the next key.
 func (f *finder) find(key []byte) (uint32, bool) {
 	for range 2 {
 		if f.at < f.keys.Len() && bytes.Equal(f.keys.At(f.at), key) {

@@ -6,11 +6,11 @@ import (
 	"usertrail/internal/layout"
 )
 
-// A Plan is how a user's rows are asked for.
+// A Plan says how a user's rows are read.
 type Plan string
 
-// The plans. Auto takes gets where a user has few rows, or rows that lie apart. Snapshot is Scan
-// of a table that is read from a snapshot's files.
+// The plans. Auto uses gets if a user has few rows, or if a user's rows are not adjacent.
+// Snapshot is Scan on a table that is read from a snapshot's files.
 const (
 	Auto     Plan = "auto"
 	Get      Plan = "get"
@@ -18,9 +18,9 @@ const (
 	Snapshot Plan = "snapshot"
 )
 
-// mostGets is how many gets for a user are no dearer than a scan: a scan finds its
-// place once, and passes over rows that were not asked for. On a server one get
-// took as long as a scan of the day's rows, two took twice as long.
+// mostGets is the number of gets for a user that cost no more than a scan. A scan looks up
+// its place once, and skips rows that are not wanted. On a server one get
+// took as long as a scan of the day's rows, and two gets took twice as long.
 const mostGets = 1
 
 // ParsePlan reads a plan's name; no name is Auto.
@@ -34,8 +34,8 @@ func ParsePlan(s string) (Plan, error) {
 	return "", fmt.Errorf("plan %q is none of auto, get, scan, snapshot", s)
 }
 
-// of settles Auto for a user's rows of a question. Where these lie apart, gets go to all
-// servers at once, and a scan to one after the other.
+// of replaces Auto by Get or Scan for a query. If a user's rows are not adjacent, it takes
+// Get: gets go to all servers at once, a scan goes to one server after the other.
 func (p Plan) of(reads *layout.Reads, apart bool) Plan {
 	switch {
 	case p == Get || p == Scan:

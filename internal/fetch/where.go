@@ -16,13 +16,13 @@ import (
 type Where struct {
 	want  layout.Want
 	reads *layout.Reads
-	apart bool // a user's rows lie among those of others
-	get   bool // rows are named one by one
+	apart bool // a user's rows are not adjacent
+	get   bool // rows are read by gets, one by one
 	tests [][]table.ColumnTest
 }
 
-// NewWhere returns where the rows are that w asks for, named as the plan says. It fails
-// where the plan is to name rows that the layout cannot name.
+// NewWhere returns the place of the rows that w wants, as gets or ranges according to the
+// plan. It fails if the plan is Get and the layout cannot compute a user's rows.
 func NewWhere(l layout.Layout, s *behaviour.Schema, w layout.Want, p Plan) (*Where, error) {
 	where, err := NewRows(l, s, w)
 	if err != nil {
@@ -35,7 +35,8 @@ func NewWhere(l layout.Layout, s *behaviour.Schema, w layout.Want, p Plan) (*Whe
 	return where, nil
 }
 
-// NewRows returns where the rows are that w asks for, named one by one if they can be.
+// NewRows returns the place of the rows that w wants: row by row if the layout can compute
+// them, else as ranges.
 func NewRows(l layout.Layout, s *behaviour.Schema, w layout.Want) (*Where, error) {
 	reads, err := l.Reads(s, w)
 	if err != nil {
@@ -63,7 +64,7 @@ func columnTests(s *behaviour.Schema, w layout.Want) (out [][]table.ColumnTest) 
 	return out
 }
 
-// Gets says whether rows are named one by one, and not by ranges.
+// Gets reports whether rows are read by gets, and not by ranges.
 func (w *Where) Gets() bool { return w.get }
 
 // Query asks for the rows of some users, whose keys ascend and may be walked again.

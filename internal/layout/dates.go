@@ -34,7 +34,7 @@ func (d *dates) at(micros int64) (behaviour.Date, error) {
 	return behaviour.Date(day), nil
 }
 
-// seek makes the offset that of a time.
+// seek sets the offset to the zone's offset at a time.
 func (d *dates) seek(micros int64) error {
 	if d.loc == nil {
 		loc, err := time.LoadLocation(d.zone)

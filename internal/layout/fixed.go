@@ -11,28 +11,28 @@ import (
 	"usertrail/internal/rowkey"
 )
 
-// Fixed is one row for each behaviour, of parts that have one length each:
+// Fixed has one row for each event. Each part of a row has a fixed length:
 //
 //	row        user , date , record ID _ behaviour ID _ column ID    00004220130401523456_00003_0000000000000000042
 //	qualifier  field
 //	timestamp  the behaviour's time in milliseconds
-//	value      the field's, as package behaviour encodes it; null is no cell
+//	value      the field's value, as package behaviour encodes it; null is no cell
 //
-// The user ID is a number of at most six digits and is filled up with zeros; fixed/8 has
-// eight. The date has eight digits, and the record ID six: the time since the date began
-// in the schema's zone, in tenths of a second. A marker, as in Reversed, keeps the
+// The user ID is a number of at most six digits, padded with zeros; fixed/8 has
+// eight. The date has eight digits. The record ID has six digits: the time since the date
+// began in the schema's zone, in tenths of a second. A marker, as in Reversed, keeps the
 // microseconds that the timestamp would lose.
 //
-// The published design ends in the record ID, a number that some file gave, and keeps
-// one of two records to which two files gave the same; here what stands behind it keeps
-// apart all behaviours of a tenth of a second. It takes "42" and "000042" for one user;
-// an ID that begins with a zero does not fit here. And its stop row, user and last day,
-// leaves the last day out.
+// The published design has three faults that this layout avoids. Its rows end in the record
+// ID, a number from the file, so it keeps only one of two records with equal numbers from
+// two files; here behaviour ID and column ID separate all events of a tenth of a second. It
+// takes "42" and "000042" for one user; here an ID that begins with a zero does not fit.
+// Its stop row, user and last day, excludes the last day.
 //
-// A user and span are one range: start and stop row. The bytes of the date have one place
-// in every row, and so a span without users is rows skipped on the server. A user's rows
-// are in order of time, but for days that a clock goes back to, and not to be told
-// beforehand. What fields must be is told by their columns, as in Game.
+// A user and span are one range: start and stop row. The bytes of the date have the same
+// place in every row, so for a span without users the server skips rows. A user's rows
+// are in order of time, except on days on which the clock goes back. The rows of a user
+// cannot be computed. Servers can test fields by their columns, as in Game.
 type Fixed struct {
 	digits int // of a user
 }
@@ -45,7 +45,7 @@ const (
 	recordDigits = 6
 	kindDigits   = 5
 
-	// fixedTail is the length of what follows the user in a row.
+	// fixedTail is the length of a row after the user.
 	fixedTail = dateDigits + recordDigits + 1 + kindDigits + 1 + idDigits
 
 	tenth     = 100_000 // microseconds
@@ -114,8 +114,8 @@ func (l Fixed) fitsUser(user []byte) error {
 	return nil
 }
 
-// calendars are those of the zones of schemas, by name: every row is told by when its
-// day began.
+// calendars has the calendars of schemas' zones, by name. A row is decoded with the time at
+// which its day began.
 var calendars sync.Map
 
 func calendarOf(s *behaviour.Schema) (*calendar, error) {
@@ -231,8 +231,8 @@ func (l Fixed) cut(row []byte) (key, rest []byte) {
 	return row[:n:n], row[n:]
 }
 
-// Reads implements Layout. A user's rows are one range. That of a user who cannot have
-// rows is empty, and where its key is, so that it bounds those of others.
+// Reads implements Layout. A user's rows are one range. An ID that this layout cannot store
+// gets an empty range at its key, so that ranges of its neighbours stay bounded.
 func (l Fixed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	first, last, err := fixedBounds(s, q)
 	if err != nil {
@@ -268,7 +268,7 @@ func fixedBounds(s *behaviour.Schema, q Want) (first, last []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("layout: %w", err)
 	}
-	// Where a clock goes back over midnight, times of two days come in turns.
+	// If the clock goes back over midnight, the times of two days alternate.
 	from, to := behaviour.DateAt(times.First, c.zone), behaviour.DateAt(times.Last, c.zone)
 	if (from - 1).End(c.zone).UnixMicro() > times.First {
 		from--

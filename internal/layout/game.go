@@ -9,26 +9,26 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// Game is one row for each behaviour, named as a game centre names it:
+// Game has one row for each event, with keys as a game centre writes them:
 //
 //	row        account _ behaviour _ time _ column ID    u42_play_2013-04-01 00:00:00_0000000000000000042
 //	qualifier  field
 //	timestamp  the behaviour's time in milliseconds
-//	value      the field's, as package behaviour encodes it; null is no cell
+//	value      the field's value, as package behaviour encodes it; null is no cell
 //
-// The account is the user key, and the behaviour's name is escaped as it is. The time is
-// in UTC, in seconds; a marker, as in Reversed, keeps the microseconds that the timestamp
+// The account is the user key. The behaviour's name is escaped like the account. The time
+// is in UTC, in seconds; a marker, as in Reversed, keeps the microseconds that the timestamp
 // would lose.
 //
-// The published design has no column ID, and so keeps one of two behaviours of the same
-// name and second; with it both have rows of their own. It leaves an account or name that
-// holds the separator as it is, where "a_b" with "play" and "a" with "b_play" are one row.
-// And it writes local times, of which an hour comes twice when the clock is put back.
+// The published design has three faults that this layout avoids. It has no column ID, so it
+// keeps only one of two events of the same behaviour and second. It does not escape the
+// separator, so "a_b" with "play" and "a" with "b_play" are one row. It writes local times,
+// and one local hour occurs twice when the clock is put back.
 //
-// One user, behaviour and span are one range: start and stop row, and a limit. Several
-// behaviours are as many ranges, each in order of time. The rows of a user are not in
-// order of time, and not to be told beforehand. What a field must be is told by its column,
-// so that a server passes over rows whose fields are something else.
+// One user, behaviour and span are one range: start and stop row, and a limit. Each further
+// behaviour is a further range, in order of time. The rows of a user are not in order of
+// time, and cannot be computed. Fields are columns, so a server can skip rows whose fields
+// have other values than the query wants.
 type Game struct{}
 
 var _ = Register(Game{})

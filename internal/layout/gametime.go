@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// GameTime is one row for each user and second, the other form of Game:
+// GameTime has one row for each user and second. It is the other form of Game:
 //
 //	row        account _ time                  u42_2013-04-01 00:00:00
 //	qualifier  behaviour , column ID           (package column)
@@ -23,13 +23,14 @@ import (
 //
 // The account is the user key; the time is in UTC, in seconds.
 //
-// The published design has the behaviour alone as qualifier, and so keeps one of two
-// behaviours of the same name and second; with the column ID both have columns of their
-// own. It writes local times, of which an hour comes twice when the clock is put back.
+// The published design has two faults that this layout avoids. Its qualifier is the
+// behaviour alone, so it keeps only one of two events of the same behaviour and second;
+// here the column ID gives each a column of its own. It writes local times, and one local
+// hour occurs twice when the clock is put back.
 //
 // All behaviours of a user in a span are one range, in order of time: start and stop row,
-// and a limit. One behaviour of many is the same rows with fewer columns. A record is
-// read whole, whichever fields are asked for.
+// and a limit. A query for one behaviour reads the same rows with fewer columns. A record is
+// read whole, whatever fields the query wants.
 type GameTime struct{}
 
 var _ = Register(GameTime{})
@@ -72,8 +73,8 @@ func parseGameTime(row []byte) (key []byte, second int64, ok bool) {
 	return key, second, ok
 }
 
-// Reads implements Layout. A user's rows are one range, from the first second asked for
-// up to what comes next behind the last.
+// Reads implements Layout. A user's rows are one range, from the query's first second to
+// the end of its last second.
 func (GameTime) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	times, err := q.times(s)
 	if err != nil {
@@ -253,8 +254,8 @@ func (d *gameTimeDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bo
 	d.row, d.key = d.row[:0], d.key[:0]
 }
 
-// Flush implements Decoder. A cell is all of its record, so that only the row's state
-// is left to forget.
+// Flush implements Decoder. A cell holds its whole record, so Flush only resets the state
+// of the row.
 func (d *gameTimeDecoder) Flush() error {
 	d.row, d.key = d.row[:0], d.key[:0]
 	return nil

@@ -17,36 +17,36 @@ import (
 	"usertrail/internal/trail"
 )
 
-// Hashed is one row for each user and behaviour, spread over all regions by a hash:
+// Hashed has one row for each user and behaviour, spread over all regions by a hash:
 //
 //	row        hash _ user _ behaviour                 a2bd_u42_play
 //	qualifier  field , column ID                       (package column)
 //	timestamp  the behaviour's time in milliseconds
-//	value      the field's, as package behaviour encodes it; null is no cell
+//	value      the field's value, as package behaviour encodes it; null is no cell
 //
-// The hash is the first four hex digits, in lower case, of the MD5 of what follows
-// them: of user_behaviour. A _ in either is written \u, and a backslash \\. The user
-// key is user_ and stands inside the row, so a user's rows lie in as many places as
-// there are behaviours, and regions are even whoever the users are: HexStringSplit cuts
+// The hash is the first four hex digits, in lower case, of the MD5 of user_behaviour, the
+// rest of the row. A _ in either part is written \u, and a backslash \\. The user
+// key is user_. It is inside the row, so a user's rows are in as many places as
+// there are behaviours, and regions are even whatever the users are: HexStringSplit cuts
 // them.
 //
-// A behaviour's first five fields, its hot ones, have columns. All others are one JSON
-// object in the column REMARK , column ID, which every record has: it tells that the
-// record is there whichever fields are asked for, and holds the microseconds that the
-// timestamp would lose. A hot field that is itself called REMARK stands in the JSON.
+// A behaviour's first five fields, its hot fields, have columns. All other fields are one
+// JSON object in the column REMARK , column ID. Every record has this column, so a read of
+// any fields finds every record. It also holds the microseconds that the
+// timestamp would lose. A hot field that is itself called REMARK is in the JSON.
 //
-// Behaviours of two kinds have two rows. Those of one kind the column ID keeps apart,
-// also on one day and at one instant, where the published design, with the field alone
-// as qualifier and a version a day, keeps the last. An ID is promised to be unique on one day only, so a column can have a version
-// for each day, and these are told apart by their timestamps, which come from the data:
-// the family must keep 400 versions, for the year that rows live. Where it keeps fewer,
-// or rows live longer, HBase drops the oldest days of such a column and says nothing:
-// not at once, but when it next writes the region down.
+// Events of two behaviours have two rows. The column ID separates events of one behaviour,
+// even of one day and one instant. In the published design the qualifier is the field alone,
+// with a version for each day, so only the last event of a day stays. A column ID is unique
+// on one day only. A column can therefore have one version for each day; their timestamps,
+// which come from the data, differ. The family must keep 400 versions, for the year that
+// rows live. If it keeps fewer, or if rows live longer, HBase drops the oldest days of such
+// a column without notice, when it next rewrites the region's files.
 //
-// A user's behaviours of one kind between two times are one get with a time range and
-// all versions, and those of a list of users are gets of rows that can be told. A row
-// has all days of its user and grows with them, though: latest N, a page, or a span
-// without users have no help from the order of rows.
+// A user's events of one behaviour between two times are one get with a time range and
+// all versions. A list of users is gets of rows that can be computed. But a row has all
+// days of its user and grows with them: the order of rows does not help the latest N, a
+// page, or a span without users.
 type Hashed struct{}
 
 var _ = Register(Hashed{})
@@ -58,8 +58,8 @@ const (
 	// remarkField is the field of the column that has a record's remark.
 	remarkField = "REMARK"
 
-	// keptVersions are a year's days, one version each, and a month in which HBase has
-	// not yet dropped what is too old.
+	// keptVersions is one version for each day of a year, and for a month in which HBase has
+	// not yet dropped days that are too old.
 	keptVersions = 400
 	keptFor      = 365 * 24 * time.Hour
 )
@@ -73,7 +73,7 @@ func (Hashed) Traits() Traits {
 }
 
 // hexSplits cuts the space of eight hex digits into even regions, as HBase's
-// HexStringSplit does: the last region has what does not divide.
+// HexStringSplit does: the last region has the remainder.
 func hexSplits(regions int) [][]byte {
 	var out [][]byte
 	for i := 1; i < regions; i++ {
@@ -387,9 +387,9 @@ func (Hashed) Decoder(s *behaviour.Schema, q Want) Decoder {
 	return d
 }
 
-// hashedDecoder puts the records of a row together from its cells, which come column
-// by column. met are the row's records that have come so far; those of earlier columns,
-// the first sorted ones, are in order.
+// hashedDecoder assembles the records of a row from its cells, which are added column
+// by column. met holds the row's records so far. The first sorted records, those of earlier
+// columns, are in order.
 type hashedDecoder struct {
 	schema *behaviour.Schema
 	kinds  []hashedKind // members are those asked for
@@ -515,7 +515,7 @@ func (d *hashedDecoder) again() {
 	d.met, d.sorted, d.at = d.met[:0], 0, 0
 }
 
-// column goes on to the column with a prefix.
+// column moves to the column with a prefix.
 func (d *hashedDecoder) column(prefix []byte) bool {
 	for i := d.pos + 1; i < len(d.kind.prefixes); i++ {
 		if bytes.Equal(d.kind.prefixes[i], prefix) {
@@ -550,7 +550,7 @@ func (d *hashedDecoder) event(v version, date behaviour.Date) (*trail.Event, err
 	return &d.batch.Events[len(d.batch.Events)-1], nil
 }
 
-// remark takes what is in an event's remark.
+// remark reads the fields of an event's remark.
 func (d *hashedDecoder) remark(ev *trail.Event, c *cell.Cell) error {
 	if len(d.kind.members) == 0 {
 		micros, ok := remarkMicros(c.Value)

@@ -42,8 +42,8 @@ func parseInverted(b []byte) (micros int64, id uint16, column int64, ok bool) {
 	return micros, id, column, id != 0 && column >= 0
 }
 
-// invertedRange returns what names of records in t are not before, and what they are
-// before. Both are the same if t is empty.
+// invertedRange returns the range of the inverted bytes of records in t: from, included, to
+// to, not included. Both are equal if t is empty.
 func invertedRange(t Times) (from, to []byte) {
 	from = appendInverted(nil, t.Last, math.MaxUint16, -1)
 	if t.First > t.Last {
@@ -66,7 +66,7 @@ func newInverted(s *behaviour.Schema) inverted {
 	return v
 }
 
-// A cutter is a layout of which one cell is one record.
+// A cutter is a layout in which one cell is one record.
 type cutter interface {
 	Name() string
 	// cut returns the user key and the name that a cell holds, no key or no name if it
@@ -132,7 +132,7 @@ func (d *invertedDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bo
 	d.key = d.key[:0]
 }
 
-// Flush implements Decoder. A cell is all of its record, so that nothing is left.
+// Flush implements Decoder. A cell holds its whole record, so there is nothing to flush.
 func (d *invertedDecoder) Flush() error {
 	d.key = d.key[:0]
 	return nil

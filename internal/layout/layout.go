@@ -1,17 +1,17 @@
-// Package layout is the key design of a table: which row, qualifier and
-// timestamp a record has, which rows answer a question, and what a cell means.
-// Nothing else knows how a key looks.
+// Package layout defines the key designs of tables: the row, qualifier and timestamp of
+// a record, the rows that answer a query, and the meaning of a cell. No other package
+// knows what a key looks like.
 //
-// A layout is one type in one file. It stands between the values (rowkey,
-// column, cell, behaviour) and everything that moves them:
+// A layout is one type in one file. It is used between the values (rowkey,
+// column, cell, behaviour) and the packages that move them:
 //
-//	bulkload   Row puts a record where it belongs; an Encoder turns the records
+//	bulkload   AppendRow returns the row of a record; an Encoder turns the records
 //	           of one row into its cells, in order
-//	extract    Start, Stop and Rows say where a user's behaviours are; a Decoder
+//	extract    Reads returns the ranges and rows with a user's behaviours; a Decoder
 //	           turns cells back into events
 //
-// A Layout may be used by many goroutines; Reads, a Teller, an Encoder or a Decoder by
-// one.
+// Many goroutines may use a Layout at once. Reads, a Teller, an Encoder and a Decoder
+// are for one goroutine.
 //
 // A new layout is a file that registers its type: docs/layouts.md shows how.
 package layout
@@ -30,120 +30,122 @@ import (
 
 // A Layout is one key design.
 type Layout interface {
-	// Name is what a job or a table calls it; ByName takes it.
+	// Name returns the name in jobs and tables. ByName accepts it.
 	Name() string
 
-	// Traits are what tables and readers need to know of it.
+	// Traits returns the properties that tables and readers depend on.
 	Traits() Traits
 
-	// Fits reports why a record cannot be laid out, whose keys would lose something.
+	// Fits returns an error if the keys of a record would lose information.
 	Fits(s *behaviour.Schema, r *behaviour.Record) error
 
-	// AppendRow appends the row that r, which fits, belongs to.
+	// AppendRow appends the row of r. Fits must have returned nil for r.
 	AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte
 
-	// AppendUserKey appends a user's key. Rolls and lists are kept in the order of
-	// keys; where a user's rows lie together they begin with it, and are in that order.
+	// AppendUserKey appends a user's key. Rolls and lists are sorted by user keys. If Traits
+	// say Together, the user's rows begin with the key, and users' rows are in that order.
 	AppendUserKey(dst, user []byte) []byte
 
-	// AppendUser appends the user ID of a user key.
+	// AppendUser appends the user ID of a user key. It returns an error for a key that
+	// AppendUserKey cannot have made.
 	AppendUser(dst, key []byte) ([]byte, error)
 
-	// UserKey returns the user key that is in row, as a part of it; nil if it is not a
-	// row of this layout.
+	// UserKey returns the user key in row, as a slice of row, or nil if row is not a row of
+	// this layout.
 	UserKey(row []byte) []byte
 
-	// Reads says where the behaviours are that q asks for.
+	// Reads returns the rows and columns that hold the behaviours of q.
 	Reads(s *behaviour.Schema, q Want) (*Reads, error)
 
-	// Teller returns what tells cells of records of s.
+	// Teller returns a Teller for records of s.
 	Teller(s *behaviour.Schema) Teller
 
-	// Encoder returns what turns records of s into cells of a family.
+	// Encoder returns an Encoder that turns records of s into cells of a family.
 	Encoder(s *behaviour.Schema, family string) Encoder
 
-	// Decoder returns what turns cells into events of the kinds and days asked.
+	// Decoder returns a Decoder that turns cells into events of q's kinds and days.
 	Decoder(s *behaviour.Schema, q Want) Decoder
 }
 
-// Traits are what differs from layout to layout in how a table is made, cut and read.
+// Traits are the properties of a layout that matter when a table is made, cut and read.
 type Traits struct {
-	// Together says that a user's rows lie side by side, and begin with the user key.
+	// Together says that a user's rows are adjacent and begin with the user key.
 	Together bool
-	// Told says that a row has records of one date and kind, which the row alone tells.
+	// Told says that the records of a row have one date and kind, and that the row alone
+	// tells both.
 	Told bool
-	// ByField says that fields have cells of their own, so that reading few of them
+	// ByField says that fields have cells of their own, so reading few fields
 	// costs less than reading all.
 	ByField bool
-	// OneRecord says that a row is one record, and that each of its fields that is not null
-	// has a column of the field's name, whose value is as package behaviour encodes it.
+	// OneRecord says that a row is one record, and that each field that is not null is a
+	// column with the field's name. Package behaviour encodes its value.
 	OneRecord bool
-	// Newest says what of a user comes in order of time, the latest first.
+	// Newest says whether a user's rows or columns are in order of time, the latest first.
 	Newest Newest
 	// Versions is how many versions of a column must be kept; 0 is one.
 	Versions int
-	// TTL is how long rows are kept where a job does not say; 0 is for ever.
+	// TTL is the time for which rows are kept if a job does not set it; 0 is no limit.
 	TTL time.Duration
-	// Splits are the split points that suit the layout whoever the users are; nil where
-	// the users decide.
+	// Splits returns split points that suit the layout whatever the users are. It is nil if
+	// split points depend on the users.
 	Splits func(regions int) [][]byte
 }
 
-// Newest is what comes in order of time.
+// Newest says what is in order of time.
 type Newest int
 
-// One row, or one column of a user's one row, is a record then.
+// The values of Newest. With NewestRows a row is one record; with NewestColumns a user has
+// one row, and a column is one record.
 const (
 	NotNewest Newest = iota
 	NewestRows
 	NewestColumns
 )
 
-// Reads says where the behaviours of a question are.
+// Reads says which rows and columns hold the behaviours of a query.
 type Reads struct {
-	// Columns hold all fields that are asked for, and enough to know of each record that
-	// it is there.
+	// Columns select all wanted fields, and at least one cell of every record.
 	Columns Columns
-	// Ranges yields, ascending, the ranges of rows in which a user's are, until yield says
-	// to stop; it returns whether it did not. A range is valid until yield returns.
+	// Ranges yields the ranges that hold a user's rows, in ascending order, until yield
+	// returns false. It returns false if yield did. A range is valid until yield returns.
 	Ranges func(key []byte, yield func(start, stop []byte) bool) bool
-	// Rows yields, ascending, every row that a user can have. It is nil where a user can
-	// have more rows than can be told.
+	// Rows yields every row that a user can have, in ascending order. It is nil if the rows
+	// cannot be computed.
 	Rows func(key []byte, yield func(row []byte) bool) bool
-	// Timed says that Ranges and Columns hold next to nothing of other times than are
-	// asked for.
+	// Timed says that Ranges and Columns hold almost no cells of other times than the query's.
 	Timed bool
-	// Fuzzy match the rows of all users alike, each in some bytes; nil where no bytes have
+	// Fuzzy match rows of all users by bytes at fixed places. It is nil if no bytes have
 	// the same place in every row.
 	Fuzzy []Fuzzy
 }
 
-// Columns are qualifiers to ask for: all that begin with one of Prefixes, or all if
-// there are none, and of these only those from From on and before To, where they are
-// not nil.
+// Columns select qualifiers: those that begin with one of Prefixes, or all if Prefixes is
+// empty. If From or To is not nil, they select only qualifiers from From, included, to To,
+// not included.
 type Columns struct {
 	Prefixes [][]byte
 	From, To []byte
 }
 
-// Bounded says whether they are asked for from one, or up to another.
+// Bounded reports whether c has a From or a To.
 func (c *Columns) Bounded() bool { return c.From != nil || c.To != nil }
 
-// A Fuzzy matches rows that begin with Row, but for the bytes where Any is true.
+// A Fuzzy matches rows that begin with Row, except that bytes where Any is true may
+// differ.
 type Fuzzy struct {
 	Row []byte
 	Any []bool
 }
 
-// A Teller tells which records cells are of. It looks at a cell's row, qualifier and
-// timestamp alone, and is fastest where the cells of a row come together.
+// A Teller tells which record a cell belongs to, from the cell's row, qualifier and
+// timestamp. It is fastest if the cells of a row follow each other.
 type Teller interface {
-	// Tell returns false for a cell in a row that no record of the schema has. Where the
-	// row alone tells, a strange column is one of NoID.
+	// Tell returns false for a cell whose row no record of the schema can have. If the row
+	// alone tells the date and kind, a cell of an unknown column has NoID.
 	Tell(c *cell.Cell) (Told, bool)
 }
 
-// Told is which record of a user a cell is of.
+// Told identifies the record of a user that a cell belongs to.
 type Told struct {
 	Date behaviour.Date
 	Kind int   // index in Schema.Kinds
@@ -155,37 +157,38 @@ const NoID = -1
 
 // An Encoder turns the records of one row into cells.
 type Encoder interface {
-	// Add adds a record of the row. They come in order of column ID. The bytes of r's
-	// values must stay as they are until Cells returns.
+	// Add adds a record of the row. The caller adds records in order of column ID, and must
+	// not change the bytes of r's values until Cells returns.
 	Add(r *behaviour.Record)
-	// Cells gives the row's cells in order, and forgets its records. A cell is
+	// Cells calls emit with the row's cells in order, and drops its records. A cell is
 	// valid until emit returns.
 	Cells(row []byte, emit func(*cell.Cell) error) error
 }
 
-// Want is which events are asked for, and what of them.
+// Want describes the events that a query wants, and their fields.
 type Want struct {
 	Kinds []int // in order of behaviour ID
 	Span  behaviour.Span
-	// Times bounds the time more closely than Span; nil does not.
+	// Times limits the times within Span; nil is no limit.
 	Times *Times
-	// Newest asks for no more of a user than this many records, the latest; 0 is all. It
-	// is for layouts whose Traits say what comes newest, and more may come out.
+	// Newest limits the query to the latest records of each user, at most this number; 0 is
+	// all. It only saves time, in layouts whose Traits have a Newest: more records may be
+	// returned.
 	Newest int
-	// Where says of each kind of the schema what fields that are asked for must be; of a kind
-	// of which it says nothing no record is asked for. Nil asks for all. It is for layouts
-	// whose Traits say OneRecord, and more may come out.
+	// Where has, for each kind of the schema, tests that a wanted record's fields pass. A
+	// kind without tests is not wanted. Nil is no test. It only saves time, in layouts whose
+	// Traits say OneRecord: more records may be returned.
 	Where [][]behaviour.Test
-	// Fields says of each kind of the schema which of its fields are asked for;
-	// the others come as null. Nil asks for all.
+	// Fields says, for each kind of the schema, which of its fields are wanted.
+	// The other fields are null in events. Nil is all fields.
 	Fields [][]bool
 }
 
 // Times are microseconds since 1970-01-01 UTC, both included.
 type Times struct{ First, Last int64 }
 
-// AppendSplitKey appends what a table of l is cut by for a record: its user's key where rows
-// begin with that, and its row where they do not.
+// AppendSplitKey appends the key by which a record counts when split points are chosen: its
+// user's key if rows begin with user keys, and else its row.
 func AppendSplitKey(dst []byte, l Layout, s *behaviour.Schema, r *behaviour.Record) []byte {
 	if l.Traits().Together {
 		return l.AppendUserKey(dst, r.User)
@@ -212,7 +215,7 @@ func Everyone(s *behaviour.Schema, span behaviour.Span) Want {
 	return w
 }
 
-// wanted says of each kind of s whether w asks for it.
+// wanted returns, for each kind of s, whether w wants it.
 func (w Want) wanted(s *behaviour.Schema) []bool {
 	out := make([]bool, len(s.Kinds))
 	for _, k := range w.Kinds {
@@ -221,7 +224,7 @@ func (w Want) wanted(s *behaviour.Schema) []bool {
 	return out
 }
 
-// fields says of each kind that w asks for which fields are.
+// fields returns, for each kind that w wants, which of its fields are wanted.
 func (w Want) fields(s *behaviour.Schema) [][]bool {
 	out := make([][]bool, len(s.Kinds))
 	for _, k := range w.Kinds {
@@ -233,14 +236,14 @@ func (w Want) fields(s *behaviour.Schema) [][]bool {
 	return out
 }
 
-// Has says whether field i of kind k is asked for.
+// Has reports whether field i of kind k is wanted.
 func (w Want) Has(k, i int) bool { return w.Fields == nil || w.Fields[k][i] }
 
-// times are the microseconds at which behaviours can be that w asks for.
+// times returns the times that wanted behaviours can have.
 func (w Want) times(s *behaviour.Schema) (Times, error) { return TimesOf(w.Span, w.Times, s) }
 
-// TimesOf are the microseconds of a span's days in the zone of s, and within bounds, if
-// there are any. Where there are none, First comes after Last.
+// TimesOf returns the microseconds of a span's days in the zone of s, limited to bounds if
+// bounds is not nil. If none are left, First is greater than Last.
 func TimesOf(span behaviour.Span, bounds *Times, s *behaviour.Schema) (t Times, err error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
@@ -253,8 +256,8 @@ func TimesOf(span behaviour.Span, bounds *Times, s *behaviour.Schema) (t Times, 
 	return t, nil
 }
 
-// Bounds are the first row that users from the key first to the key last can have, and
-// the first that is past theirs.
+// Bounds returns the first row that users from the key first to the key last can have, and
+// the first row after all of their rows.
 func (r *Reads) Bounds(first, last []byte) (start, stop []byte) {
 	r.Ranges(first, func(a, _ []byte) bool {
 		start = append([]byte(nil), a...)
@@ -267,15 +270,15 @@ func (r *Reads) Bounds(first, last []byte) (start, stop []byte) {
 	return start, stop
 }
 
-// A Decoder turns cells into events. Cells of a row come together and in order;
-// rows come in any order, and a row may come again with other records. What is out of
-// a question's Times, or not what its Where asks for, may come out all the same.
+// A Decoder turns cells into events. The caller adds the cells of a row together and in
+// order. Rows may be added in any order, and a row may be added again with other records.
+// The events may include some outside the query's Times, or that do not pass its Where.
 type Decoder interface {
-	// Into says where events go and which users they are of: user returns the
-	// batch's name of the user with a key, or false to pass over the row.
+	// Into sets the batch for events and the function that maps a user key to the user's
+	// number in the batch. If user returns false, the row is skipped.
 	Into(b *trail.Batch, user func(key []byte) (uint32, bool))
-	// Add takes one cell. It keeps no reference to c's bytes. It fails with
-	// trail.ErrFull where the batch cannot take the cell.
+	// Add adds one cell. It keeps no reference to c's bytes. It fails with
+	// trail.ErrFull if the batch has no room for it.
 	Add(c *cell.Cell) error
 	// Flush ends the last row.
 	Flush() error
@@ -292,8 +295,8 @@ func put(b *trail.Batch, ref *trail.Ref, c *cell.Cell) (err error) {
 // Default is the layout of a job that names none.
 const Default = "reversed"
 
-// GroupLen returns what says how many bytes at a row's beginning all rows of a user have
-// in common; of layouts in which these do not lie together, all bytes of the row.
+// GroupLen returns a function that returns the length of the prefix that all rows of a user
+// share. If a user's rows are not adjacent, it returns the length of the row.
 func GroupLen(l Layout) func(row []byte) int {
 	if l.Traits().Together {
 		return func(row []byte) int { return len(l.UserKey(row)) }
@@ -301,10 +304,10 @@ func GroupLen(l Layout) func(row []byte) int {
 	return func(row []byte) int { return len(row) }
 }
 
-// makers make the layouts of a name, of what follows a slash behind it.
+// makers has, by name, the functions that make layouts from the sizes after a slash.
 var makers = map[string]func(sizes string) (Layout, error){}
 
-// Register makes l known by its name.
+// Register registers l under its name. It panics if the name is taken.
 func Register(l Layout) bool {
 	return RegisterSized(l.Name(), func(sizes string) (Layout, error) {
 		if sizes != "" {
@@ -314,8 +317,8 @@ func Register(l Layout) bool {
 	})
 }
 
-// RegisterSized makes layouts known that are called name, or name/SIZES: made of
-// sizes, which are empty where none are given.
+// RegisterSized registers layouts called name, or name/SIZES. made makes a layout from
+// sizes, which is "" if the name has no slash. It panics if the name is taken.
 func RegisterSized(name string, made func(sizes string) (Layout, error)) bool {
 	if makers[name] != nil {
 		panic("layout " + name + " is registered twice")
@@ -324,7 +327,7 @@ func RegisterSized(name string, made func(sizes string) (Layout, error)) bool {
 	return true
 }
 
-// Names are those of all layouts.
+// Names returns the names of all layouts, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(makers)) }
 
 // ByName returns the layout that a job or table names.

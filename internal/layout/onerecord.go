@@ -18,16 +18,16 @@ import (
 //
 //	qualifier  the field's name
 //	timestamp  the behaviour's time in milliseconds
-//	value      the field's, as package behaviour encodes it; null is no cell
+//	value      the field's value, as package behaviour encodes it; null is no cell
 //
 // Every record has a cell in its kind's first field, or else in column.Marker, whose
-// value is that of package column. So it is seen to be there whichever fields are
-// asked for, and its microseconds are kept.
+// value package column describes. A read of any fields therefore finds every record, and
+// its microseconds.
 
 // A rowParser reads a row of one record.
 type rowParser func(row []byte) (oneRow, error)
 
-// oneRow is what a row tells of its record.
+// oneRow holds the parts of a row's key.
 type oneRow struct {
 	key         []byte // the user's, a part of the row
 	kind        int
@@ -80,10 +80,10 @@ func (p *plain) find(qualifier []byte, from int) int {
 	return -1
 }
 
-// plainPrefixes are those of the fields asked for, with the marker and the first field
-// of each kind: one of them says that a record is there. A name that begins with
-// another's is asked for by the shorter, since HBase loses columns where one prefix is
-// the beginning of another.
+// plainPrefixes returns the names of the wanted fields, the marker and the first field of
+// each kind; every record has a cell in the marker or in the first field. If one name is a
+// prefix of another, only the shorter is returned, because HBase loses columns if one
+// prefix is a prefix of another.
 func plainPrefixes(s *behaviour.Schema, q Want) [][]byte {
 	names := [][]byte{[]byte(column.Marker)}
 	for _, k := range q.Kinds {
@@ -203,7 +203,7 @@ func (e *oneRecordEncoder) Cells(row []byte, emit func(*cell.Cell) error) error 
 	return nil
 }
 
-// value is that of the field or marker in a slot, nil if it has no cell.
+// value returns the value of the field or marker in a slot, or nil if it has no cell.
 func (e *oneRecordEncoder) value(slot int) []byte {
 	switch {
 	case slot != marker:

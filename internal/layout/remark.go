@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A remark is what a record has besides the fields that have columns, as one JSON
+// A remark holds the fields of a record that have no columns of their own, as one JSON
 // object without blanks:
 //
 //	{"_":123,"device":"tv","price":9.5,"paid":true,"until":"2014-09-01"}
@@ -26,9 +26,10 @@ import (
 //	bool       true or false
 //	date       a string, YYYY-MM-DD
 //
-// Fields stand in the order of the schema; null ones are left out. What of a type has
-// no such form (a string that is not UTF-8, another NaN, a date of five digits) is
-// {"base64":"…"} of the bytes its cell would hold, so every value comes back bit by bit.
+// Fields are in the order of the schema; null fields are left out. A value that these forms
+// cannot hold (a string that is not UTF-8, another NaN, a year of five digits) is
+// {"base64":"…"} of the bytes that its cell would hold. Every value is decoded to the same
+// bytes.
 
 // microsMember is the member of the microseconds. No field can be called so.
 const microsMember = "_"

@@ -14,16 +14,16 @@ import (
 	"usertrail/internal/trail"
 )
 
-// Reversed is one row for each user, day and behaviour:
+// Reversed has one row for each user, day and behaviour:
 //
 //	row        reverse(user) , date , behaviour ID     (package rowkey)
 //	qualifier  field , column ID                       (package column)
 //	timestamp  the behaviour's time in milliseconds
-//	value      the field's, as package behaviour encodes it; null is no cell
+//	value      the field's value, as package behaviour encodes it; null is no cell
 //
 // Every record has a cell in its kind's first field, or else a marker: a cell of
-// the field column.Marker. So it is seen to be there whichever fields are asked
-// for, with at most one cell more. The marker also holds the microseconds that
+// the field column.Marker. A read of any fields therefore finds every record, at the cost
+// of at most one more cell. The marker also holds the microseconds that
 // the timestamp would lose.
 type Reversed struct{}
 
@@ -88,8 +88,8 @@ func (l Reversed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}, nil
 }
 
-// prefixes are those of the fields asked for. A kind's first field is among them: it
-// or the marker says that a record is there.
+// prefixes returns the prefixes of the wanted fields, of each kind's first field and of the
+// marker. Every record has a cell in its first field or in the marker.
 func (Reversed) prefixes(s *behaviour.Schema, q Want) ([][]byte, error) {
 	fields := []string{column.Marker}
 	for _, k := range q.Kinds {
@@ -186,7 +186,7 @@ type reversedEncoder struct {
 	qual    []byte
 }
 
-// A moment is what the cells of one record have in common.
+// A moment holds what the cells of one record share.
 type moment struct {
 	id     int64
 	millis int64
@@ -363,14 +363,14 @@ func (d *reversedDecoder) begin(row []byte) error {
 	return nil
 }
 
-// again begins with other records of the row. A table visits a row once more for
-// each of its files that has it, and tells nobody: qualifiers then go back.
+// again begins with other records of the same row. A table returns a row once for each of
+// its files that has the row; qualifiers then start again from the smallest.
 func (d *reversedDecoder) again() {
 	d.pos = -1
 	d.known, d.fresh, d.at = d.known[:0], d.fresh[:0], 0
 }
 
-// field goes on to the field with a prefix.
+// field moves to the field with a prefix.
 func (d *reversedDecoder) field(prefix []byte) bool {
 	for i := d.pos + 1; i < len(d.o.prefixes); i++ {
 		if bytes.Equal(d.o.prefixes[i], prefix) {

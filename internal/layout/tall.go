@@ -5,7 +5,7 @@ import (
 	"usertrail/internal/cell"
 )
 
-// Tall is one row for each record, a user's latest first:
+// Tall has one row for each record. A user's latest record comes first:
 //
 //	row        user _ , math.MaxInt64 - time , ^ behaviour ID , ^ column ID
 //	           (userkey.go, invert.go)
@@ -13,20 +13,20 @@ import (
 //	timestamp  the behaviour's time in milliseconds
 //	value      all fields (packed.go)
 //
-// Two behaviours of one instant are two rows: their behaviour IDs or column IDs
-// differ. Every record has one cell, also if all its fields are null, and the row holds
+// Two events of one instant have two rows, because their behaviour IDs or column IDs
+// differ. Every record has one cell, even if all its fields are null, and the row holds
 // its microseconds, so there is no marker.
 //
 //	at a time            a scan of the rows of that microsecond
-//	all of a user        a scan from the user key, over nothing but that user's rows
+//	all of a user        a scan from the user key, over that user's rows only
 //	a span               a scan between two times
 //	the latest N         the first N rows of such a scan
 //
-// Where the same is done without a separator, a scan from user to user + 1 also brings
-// the rows of users that begin so; with the time alone behind the user, the last of two
-// behaviours of one instant is all that stays; and with the difference written as a
-// decimal number, rows are out of order where its length changes. All of a record is
-// read for one field of it.
+// Published designs of this kind have three faults that this layout avoids. Without a
+// separator, a scan from user to user + 1 also returns rows of users whose IDs begin with
+// the same characters. If the time alone follows the user, only one of two events of one
+// instant stays. If the difference is a decimal number, rows are out of order where its
+// length changes. A query for one field reads the whole record.
 type Tall struct{}
 
 var _ = Register(Tall{})

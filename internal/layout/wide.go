@@ -8,15 +8,15 @@ import (
 	"usertrail/internal/cell"
 )
 
-// Wide is one row for each user, with one column for each record, the latest first:
+// Wide has one row for each user, with one column for each record, the latest first:
 //
 //	row        user _                                                  (userkey.go)
 //	qualifier  math.MaxInt64 - time , ^ behaviour ID , ^ column ID      (invert.go)
 //	timestamp  the behaviour's time in milliseconds
 //	value      all fields                                              (packed.go)
 //
-// Two behaviours of one instant are two columns: their behaviour IDs or column IDs
-// differ. Every record has one cell, also if all its fields are null, and the
+// Two events of one instant have two columns, because their behaviour IDs or column IDs
+// differ. Every record has one cell, even if all its fields are null, and the
 // qualifier holds its microseconds, so there is no marker.
 //
 //	at a time            a get of the columns of that microsecond
@@ -24,12 +24,12 @@ import (
 //	a span               a get of the columns between two times
 //	the latest N         a get of the first N columns
 //
-// Where the qualifier is the time alone, the last of two behaviours of one instant is
-// all that stays, and a get of the family reads all of a user for one day of it. Days
-// cannot be asked for by row, nor behaviours at all, and all of a record is read for
-// one field of it. A row is never split between regions, and HBase does not answer
-// gets of more than hbase.table.max.rowsize, 1 GiB: users of very many behaviours are
-// better off in Tall.
+// The published design has two faults that this layout avoids: its qualifier is the time
+// alone, so only one of two events of one instant stays, and a query for one day gets the
+// whole family of the user. A row cannot be chosen by day, nor rows or columns by behaviour.
+// A query for one field reads the whole record. A row is never split between regions, and
+// HBase refuses gets of rows larger than hbase.table.max.rowsize, 1 GiB: Tall suits users
+// with very many events better.
 type Wide struct{}
 
 var _ = Register(Wide{})
