@@ -2,9 +2,9 @@ package record
 
 import "bytes"
 
-// A cutter finds where records end. Reader and Parser both ask it, about
-// different pieces of one text; what it answers depends only on the bytes from
-// the record's beginning, so they agree.
+// A cutter finds the ends of records. Reader and Parser both use it, on different pieces
+// of one text. Its result depends only on the bytes from the record's beginning, so both
+// find the same ends.
 type cutter struct {
 	quotes    bool // a record may hold newlines between quotes
 	delimiter []byte
@@ -91,7 +91,7 @@ func (c *cutter) quoted(data []byte, final bool) (size, content int, bad Reason)
 	return size, content, BadQuote
 }
 
-// An ending is what a scan of a record came to.
+// An ending is the result of a scan for the end of a record.
 type ending int
 
 const (

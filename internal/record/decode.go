@@ -21,8 +21,8 @@ import (
 // sourceBuffer is how much is read at once of a compressed file.
 const sourceBuffer = 256 << 10
 
-// maxWindow bounds the memory that a zstd file may ask for; it is what the zstd
-// command allows too.
+// maxWindow limits the memory that a zstd file may ask for. The zstd command has the same
+// limit.
 const maxWindow = 128 << 20
 
 // mark is the byte order mark in UTF-8.
@@ -115,5 +115,5 @@ func decode(r io.Reader, name string) (io.Reader, error) {
 	return e.NewDecoder().Reader(r), nil
 }
 
-// replaced says whether text holds what stands for an undecodable byte.
+// replaced reports whether text holds the replacement character of an undecodable byte.
 func replaced(text []byte) bool { return bytes.Contains(text, []byte("\uFFFD")) }

@@ -32,15 +32,15 @@ type Format struct {
 	Nulls     []string // texts that mean null besides the empty one (not in jsonl)
 	Slack     int      // days a record's date may differ from that of its path
 
-	// Where the behaviour stands in a column rather than in the path: which
-	// column, and which kind each of its texts means.
+	// The column that names the behaviour, if the path does not, and the kind that each of
+	// its texts means.
 	KindColumn *Column
 	KindOf     map[string]int
 
 	Kinds []Kind // how a line becomes a behaviour of each of Schema.Kinds
 }
 
-// A Kind says where the parts of one kind of behaviour stand in a line.
+// A Kind says which columns of a line hold the parts of one kind of behaviour.
 type Kind struct {
 	User   Column
 	Time   Time
@@ -67,7 +67,7 @@ type Time struct {
 	Year   int            // where the text names none; 0 takes the path's
 }
 
-// A File is what is known of a delivered file before it is opened.
+// A File describes a delivered file before it is opened.
 type File struct {
 	Path string          // its ending tells the compression: .gz, .zst, .bz2
 	Date *behaviour.Date // of its path, nil if it has none

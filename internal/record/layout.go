@@ -77,9 +77,9 @@ func compileFormat(format string) (*timeFormat, error) {
 	return f, nil
 }
 
-// probe finds out what the layout names by writing times that differ in one
-// thing only. 2006 and 2017 have the same calendar, and the days and months
-// below the same weekdays.
+// probe finds out which parts of a time the layout has: it formats times that differ in
+// one part only. 2006 and 2017 have the same calendar, and the days and months
+// below have the same weekdays.
 func (f *timeFormat) probe() error {
 	at := func(y int, m time.Month, d int, zone *time.Location) string {
 		return time.Date(y, m, d, 11, 12, 13, 0, zone).Format(f.layout)
@@ -255,14 +255,14 @@ func nextPart(layout string, afterSecond bool) (part, int) {
 	return part{literal: c}, 1
 }
 
-// A reading is a time of which some parts are read.
+// A reading is a time that is being read: some of its parts are known.
 type reading struct {
 	stamp
 	year, month, day int64
 }
 
-// readParts reads what it is sure to read as package time would, and nothing
-// else.
+// readParts reads a text if it is sure to read it as package time would. Otherwise it
+// returns false.
 func (f *timeFormat) readParts(t []byte) (stamp, bool) {
 	r := reading{month: 1, day: 1}
 	for i, p := range f.parts {
@@ -290,7 +290,7 @@ func (f *timeFormat) readParts(t []byte) (stamp, bool) {
 	return r.stamp, ok
 }
 
-// read reads one part at the beginning of t and returns how long it is there.
+// read reads one part at the beginning of t and returns its length.
 func (r *reading) read(t []byte, p part) (n int, ok bool) {
 	switch p.element {
 	case literal:

@@ -37,7 +37,7 @@ type Parser struct {
 	scratch
 }
 
-// scratch is what a Parser uses anew for each record.
+// scratch is memory that a Parser reuses for each record.
 type scratch struct {
 	text  []byte // of the record's columns
 	spans []span
@@ -50,10 +50,10 @@ type scratch struct {
 // skipped is the reason for which a record goes to Skip.
 const skipped Reason = "skipped"
 
-// NewParser makes a parser for the chunks of a file. header is what the file's
-// Reader gives. A column that the format asks for and the file has not is an error
-// that names the columns there are. A file that should have a header and is
-// empty gives no error; it has no records either.
+// NewParser returns a parser for the chunks of a file. header is the header that the
+// file's Reader returned. If the file lacks a column of the format, the error lists the
+// columns of the file. A file that should have a header and is
+// empty is no error; it has no records.
 func NewParser(f *Format, file File, header []string) (*Parser, error) {
 	delimiter, err := f.delimiter()
 	if err != nil {
@@ -241,7 +241,7 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 	return p.fields(k)
 }
 
-// checkText finds what of the record is no text.
+// checkText returns an error if a part of the record is not valid text.
 func (p *Parser) checkText() error {
 	if p.decoded && replaced(p.whole) {
 		return fmt.Errorf("bytes that are nothing in %s", p.format.Encoding)
@@ -382,5 +382,5 @@ func (p *Parser) fields(k *plan) (Reason, error) {
 	return "", nil
 }
 
-// short is the beginning of a text, enough to see what it is.
+// short returns the beginning of a text, for messages.
 func short(t []byte) []byte { return t[:min(len(t), 80)] }

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A plan says where the parts of one kind of behaviour stand in the records of
+// A plan says where the parts of one kind of behaviour are in the records of
 // one file.
 type plan struct {
 	kind   int
@@ -62,7 +62,7 @@ func (r *timeReader) micros(t []byte) (int64, bool) {
 	return seconds*1_000_000 + micros, ok
 }
 
-// date reads a day: the one that is written, whatever the zone, or that of an
+// date reads a day: the day as it is written, whatever the zone, or the day of an
 // epoch in the column's zone.
 func (r *timeReader) date(t []byte) (behaviour.Date, bool) {
 	s, ok := r.read(t)

@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// What follows is for who has a file and no Format yet: it reads texts as a
-// Parser would, a piece at a time.
+// The functions below are for callers that have a file and no Format yet. They read texts
+// as a Parser would, a piece at a time.
 
 // Decode returns r's text in UTF-8, r being in the encoding called name.
 func Decode(r io.Reader, name string) (io.Reader, error) { return decode(r, name) }
@@ -61,8 +61,8 @@ func (m Member) Null() bool { return m.Type == fastjson.TypeNull }
 // Quoted says whether the member's value is a text of JSON.
 func (m Member) Quoted() bool { return m.Type == fastjson.TypeString }
 
-// Members are the members of a line of jsonl in their order, but for those whose
-// value is an object: the members of that stand in its place.
+// Members returns the members of a line of jsonl in their order. A member whose value is
+// an object is replaced by the members of the object.
 func Members(line []byte) ([]Member, error) {
 	v, err := fastjson.ParseBytes(line)
 	if err != nil {

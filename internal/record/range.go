@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// maxBroken bounds how many records with wrong quotes Begins measures, each of which may
-// have to be looked through up to MaxLine.
+// maxBroken is the maximum number of records with wrong quotes that Begins measures. It may
+// have to scan up to MaxLine for each of them.
 const maxBroken = 4096
 
 // maxNear is the longest record around which Begins reads.
 const maxNear = 16 << 20
 
-// WhyWhole says why a file of that path cannot be read in ranges, "" if it can: its
-// offsets must be those of its bytes.
+// WhyWhole returns the reason why the file at path cannot be read in ranges, or "" if it
+// can. A file can be read in ranges if offsets in its text are offsets in its bytes.
 func (f *Format) WhyWhole(path string) string {
 	if isCompressed(path) {
 		return "it is compressed"
@@ -28,10 +28,10 @@ func (f *Format) WhyWhole(path string) string {
 	return ""
 }
 
-// Begins returns the offset of the first record, header and empty lines among them, that
-// begins at or after the byte at, where r holds a file of size bytes; size if there is
-// none. It reads only what stands about MaxLine bytes around, and gives false where that
-// leaves more than one answer: quotes may have been open before, or a line is too long.
+// Begins returns the offset of the first record that begins at or after the byte at, in a
+// file r of size bytes; a header and empty lines count as records. If there is none, it
+// returns size. It reads only about MaxLine bytes around at. If these bytes allow more than
+// one result, because quotes may be open before them or a line is too long, sure is false.
 func (f *Format) Begins(r io.ReaderAt, size, at int64) (offset int64, sure bool, err error) {
 	delimiter, err := f.delimiter()
 	if err != nil {
@@ -56,10 +56,11 @@ func (f *Format) Begins(r io.ReaderAt, size, at int64) (offset int64, sure bool,
 
 // boundaries are the places in data where a record may begin.
 //
-// A record of several lines has at most maxLine bytes and its line end. So one that is
-// under way where data begins ends within as many, and where it ends a line begins: of
-// the lines that begin within these one is surely a record, and so are all that follow
-// it. The others are given up where what follows them has come to the same place.
+// A record of several lines has at most maxLine bytes and its line end. A record that began
+// before data therefore ends within that many bytes, and a line begins at its end. One of
+// the lines that begin within these bytes is surely the beginning of a record, and so are
+// all records that follow it. Two candidates are joined when the records after them reach
+// the same place.
 type boundaries struct {
 	cut    cutter
 	data   []byte
@@ -121,10 +122,10 @@ func (b *boundaries) first(at int) (n int, sure bool) {
 	return 0, false
 }
 
-// OpenRange is Open for a part of a file that WhyWhole lets be cut: body holds the bytes
-// from the one at from up to the one at to, each of which is an end of the file or what
-// Begins gave. The header comes from head, which holds the file from its beginning, and is
-// in no part. Lines are counted from the first of the part.
+// OpenRange is Open for a range of a file for which WhyWhole returned "". body holds the
+// bytes from from, included, to to, not included. Each of the two offsets is 0, the file's
+// size, or a result of Begins. The header is read from head, which holds the file from its
+// beginning; no range includes it. Lines are counted from the first line of the range.
 func OpenRange(head, body io.Reader, file File, f *Format, from, to int64) (*Reader, error) {
 	h, err := Open(head, file, f)
 	if err != nil {
@@ -139,8 +140,7 @@ func OpenRange(head, body io.Reader, file File, f *Format, from, to int64) (*Rea
 	return r, nil
 }
 
-// pass moves to an offset, if there is a way to go. What may end the reading is told by
-// Next.
+// pass moves forward to an offset. Next returns the error if reading fails.
 func (r *Reader) pass(to int64) {
 	for r.offset < to && r.err == nil {
 		r.rest = make([]byte, 0, firstRead)
@@ -149,5 +149,6 @@ func (r *Reader) pass(to int64) {
 	}
 }
 
-// Lines is how many line ends have been read, all of them after Next has given io.EOF.
+// Lines returns the number of line ends that have been read. After Next has returned
+// io.EOF, that is the number of all line ends.
 func (r *Reader) Lines() int64 { return r.line - 1 }

@@ -135,10 +135,10 @@ func (r *Reader) take(n int) {
 var newline = []byte("\n")
 
 // Next returns the next whole records, about cap(buf) bytes of them, and io.EOF
-// after the last. The chunk lies in buf, or in a larger slice where one record
-// does not fit. A file that is cut short or damaged gives the whole records
-// before the damage first and then an error; one cut short within its
-// compression satisfies io.ErrUnexpectedEOF.
+// after the last record. The chunk is in buf, or in a larger slice if one record
+// does not fit. For a truncated or damaged file, Next first returns the whole records
+// before the damage and then an error. If compressed data is truncated, the error wraps
+// io.ErrUnexpectedEOF.
 func (r *Reader) Next(buf []byte) (Chunk, error) {
 	data := append(buf[:0], r.rest...)
 	r.rest = r.rest[:0]
@@ -178,8 +178,8 @@ func (r *Reader) chunk(data []byte, n int) Chunk {
 	return c
 }
 
-// skip reads past a line that is too long to hold, of which data is the
-// beginning, and uses data's space for what follows.
+// skip skips the rest of a line that is too long to hold. data is the beginning of the
+// line; its memory is reused for the text after the line.
 func (r *Reader) skip(data []byte) (Chunk, error) {
 	long := tooLong(r.cut.maxLine, bytes.Clone(data[:min(len(data), maxRaw)]))
 	long.Path, long.Line, long.Offset = r.path, r.line, r.offset

@@ -22,13 +22,13 @@ const (
 	WrongType   Reason = "wrong type"      // a field's text is none of its type's
 )
 
-// Reasons are all of them, in the order in which a record is checked.
+// Reasons lists all reasons, in the order in which a record is checked.
 var Reasons = []Reason{
 	TooLong, BadQuote, NotUTF8, BadJSON, WrongWidth, NoKind, NoUser, UserTooLong, NoTime, BadTime, OutsideDay, WrongType,
 }
 
-// maxRaw is how much is kept of a line that is too long: enough to see what it
-// was. Other records are kept whole.
+// maxRaw is the number of bytes that are kept of a line that is too long. Other bad records
+// are kept whole.
 const maxRaw = 4096
 
 // A Reject is a record that could not become a behaviour. Those after it are

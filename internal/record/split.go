@@ -16,9 +16,9 @@ type splitter struct {
 	plain []byte // for the copy
 }
 
-// split cuts rec, of which the cutter has said that its quotes are right.
-// quoted says that there are any. Text and spans are valid until the next call
-// and as long as rec.
+// split cuts rec into fields. The cutter must have found its quotes to be right; quoted
+// says whether it has any. Text and spans are valid until the next call, and as long as
+// rec.
 func (s *splitter) split(rec []byte, quoted bool) {
 	s.text, s.spans = rec, s.spans[:0]
 	switch {

@@ -22,8 +22,8 @@ const (
 	maxSecond = (int64(behaviour.MaxDate)+1)*secondsOfDay - 1
 )
 
-// month tells of each month how many days come before it in a year that has no
-// 29 February, and how many it has.
+// month has, for each month, the days of the year before it and its own days, in a year
+// without 29 February.
 var month = [13]struct{ before, days int64 }{
 	{}, {0, 31}, {31, 28}, {59, 31}, {90, 30}, {120, 31}, {151, 30},
 	{181, 31}, {212, 31}, {243, 30}, {273, 31}, {304, 30}, {334, 31},
@@ -77,8 +77,8 @@ func readClock(t []byte) (seconds int64, ok bool) {
 	return h*3600 + m*60 + s, h < 24 && m < 60 && s < 60
 }
 
-// readFraction reads .5 or ,000001 at the beginning of t, if one stands there,
-// as microseconds, and returns how long it is.
+// readFraction reads a fraction such as .5 or ,000001 at the beginning of t as
+// microseconds. n is its length, 0 if there is none.
 func readFraction(t []byte) (micros int64, n int) {
 	if len(t) < 2 || t[0] != '.' && t[0] != ',' || t[1]-'0' > 9 {
 		return 0, 0
@@ -155,8 +155,8 @@ func readRFC3339(t []byte) (stamp, bool) {
 	return s, t[n-3] == ':' && t[n-7] != ' '
 }
 
-// readEpoch reads a number of seconds, or of what there are perSecond of in
-// one, since 1970-01-01 UTC, with or without a fraction.
+// readEpoch reads a time since 1970-01-01 UTC as a number of units, with or without a
+// fraction. perSecond is the number of units in a second.
 func readEpoch(t []byte, perSecond int64) (s stamp, ok bool) {
 	at, negative := 0, false
 	if len(t) > 0 && (t[0] == '-' || t[0] == '+') {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// delimiter is what stands between two columns, none in jsonl and blanks.
+// delimiter returns the text between two columns; jsonl and blanks have none.
 func (f *Format) delimiter() ([]byte, error) {
 	if f.Syntax != CSV && f.Syntax != TSV {
 		return nil, CheckSyntax(f.Syntax, f.Delimiter)

@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A block walks through the users of a raw block. It never trusts what it reads:
-// every method returns a reason if the block cannot be one, "" if all is well.
+// A block iterates over the users of a raw block. It checks everything that it reads:
+// every method returns the reason if the block is invalid, and "" if not.
 type block struct {
 	span behaviour.Span
 	all  uint64 // the kinds there are
@@ -67,12 +67,12 @@ func (b *block) next(e *Entry) string {
 	return b.value(e)
 }
 
-// seek reads on to the first user who does not come before target, and says
-// whether there is one. The user it stands at comes before target.
+// seek moves to the first user that is not less than target, and reports whether there is
+// one. The current user must be less than target.
 //
-// Users on the way are not put together. As long as the last one has match
-// bytes in common with target, one that shares more with its predecessor comes
-// before target too, and one that shares less comes after.
+// Users on the way are not assembled. While the last user shares match bytes with target, a
+// user that shares more bytes with its predecessor is less than target too, and a user that
+// shares fewer is greater.
 func (b *block) seek(target []byte, e *Entry) (found bool, why string) {
 	match := common(b.user, target)
 	for b.left > 0 {

@@ -16,8 +16,8 @@ const (
 	// blockSize is where a block is cut. In larger ones a search walks longer,
 	// smaller ones compress worse.
 	blockSize = 4 << 10
-	// maxRaw is more than the largest block of one user who did something on
-	// every day there is, and bounds what a damaged file can ask for.
+	// maxRaw is larger than the block of one user with events on every possible day. It
+	// limits the memory that a damaged file can make a reader allocate.
 	maxRaw = 64 << 20
 
 	crcLen     = 4
@@ -144,7 +144,7 @@ func parseFooter(b []byte) (*footer, error) {
 	return f, nil
 }
 
-// checkHead reports what a roll cannot be about.
+// checkHead returns an error if a roll cannot have these behaviour IDs or this span.
 func checkHead(ids []uint16, span behaviour.Span) error {
 	if len(ids) > behaviour.MaxKinds {
 		return fmt.Errorf("%d behaviours: at most %d", len(ids), behaviour.MaxKinds)
@@ -177,8 +177,8 @@ func follows(before []byte, shared int, rest []byte) bool {
 	return len(rest) > 0 && (shared == len(before) || shared < len(before) && rest[0] > before[shared])
 }
 
-// A stream is bytes still to be read. It is nil once something was not there or
-// too large; what is read then is zero.
+// A stream holds the bytes that are still to be read. It becomes nil when a value is
+// missing or too large; further reads return zero.
 type stream []byte
 
 // number reads an unsigned LEB128 number of at most limit.

@@ -6,10 +6,10 @@ import (
 	"usertrail/internal/invariants"
 )
 
-// An Iterator walks through the users of a roll in order, from the first on or
-// from where SeekGE puts it. It reads only the blocks it comes to, and where it goes
-// on from one to the next some that follow, each once as long as it goes forward. It
-// is used by one goroutine.
+// An Iterator iterates over the users of a roll in order, from the first user or
+// from the user that SeekGE finds. It reads only the blocks that it needs. When it moves to
+// the next block, it also reads some blocks ahead. While it moves forward, it reads each
+// block once. It is for one goroutine.
 type Iterator struct {
 	r     *Reader
 	err   error
@@ -84,8 +84,8 @@ func (it *Iterator) SeekGE(user []byte) bool {
 	return true
 }
 
-// letGo makes nonsense of the entry where invariants are on, so that whoever
-// kept it notices.
+// letGo overwrites the entry if invariants are on, so that tests notice a caller that kept
+// it.
 func (it *Iterator) letGo() {
 	if !invariants.Enabled || !it.valid {
 		return
@@ -106,8 +106,8 @@ func (it *Iterator) stays(user []byte) bool {
 	return c == 0 || c < 0 && it.hasFloor && bytes.Compare(it.floor, user) <= 0
 }
 
-// forward says whether user is sought in the loaded block and comes after where
-// the Iterator stands in it.
+// forward reports whether user is in the range of the loaded block and after the
+// Iterator's position.
 func (it *Iterator) forward(user []byte) bool {
 	return it.valid && it.at == it.r.blockOf(user) && bytes.Compare(it.entry.User, user) < 0
 }
@@ -142,7 +142,7 @@ func (it *Iterator) load(i int) bool {
 	return true
 }
 
-// done ends a step: the Iterator stands at a user, or there is a reason why not.
+// done ends a step: the Iterator is at a user, or why says why not.
 func (it *Iterator) done(why string) bool {
 	if why != "" {
 		it.err = it.r.corrupt(it.at, "%s", why)

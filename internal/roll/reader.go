@@ -63,7 +63,8 @@ func footerLen(tail []byte, size int64) (int, error) {
 	return int(n), nil
 }
 
-// extend returns at least the last n bytes of the file, of which tail is some.
+// extend returns at least the last n bytes of the file. tail is an end of the file that is
+// already read.
 func extend(r io.ReaderAt, tail []byte, size int64, n int) ([]byte, error) {
 	if n <= len(tail) {
 		return tail, nil
@@ -72,8 +73,7 @@ func extend(r io.ReaderAt, tail []byte, size int64, n int) ([]byte, error) {
 	return b, readAt(r, b, size-int64(n))
 }
 
-// checkedFooter reads the footer of n bytes that stands in tail before the
-// trailer.
+// checkedFooter reads the footer, n bytes of tail before the trailer.
 func checkedFooter(tail []byte, n int) (*footer, error) {
 	trailer := tail[len(tail)-trailerLen:]
 	b := tail[len(tail)-trailerLen-n:][:n]
@@ -112,7 +112,7 @@ func (r *Reader) setIndex(b []byte, f *footer, start int64) error {
 	return nil
 }
 
-// Meta says what is in the roll. What it refers to must not be changed.
+// Meta describes the content of the roll. The caller must not change its slices.
 func (r *Reader) Meta() Meta { return r.meta }
 
 // Kind returns the index of a behaviour ID, which is its bit in Day.Kinds.

@@ -1,12 +1,12 @@
-// Package roll writes and reads the roll that lies beside each HFile of a table
-// of files: the sorted users in the HFile, and for each of them on which days
-// there are which behaviours, and how many records. It is a thousandth of the
-// data. bulkload writes it together with the HFile; extract settles from the
+// Package roll writes and reads rolls. A roll is an index next to each HFile of a table
+// of files: the sorted users in the HFile, and for each user the days, the behaviours of
+// each day, and the number of records. Its size is a thousandth of the
+// data. bulkload writes it together with the HFile. extract decides from the
 // rolls who is active before it reads any block of an HFile.
 //
-// A user is here what all rows of one user begin with, and no other's: bytes
-// that a layout makes and that roll does not look into. Users are sorted as
-// bytes and stand once. The same entries make the same file.
+// In this package a user is a user key: bytes that a layout makes and that roll does not
+// interpret. Users are sorted as bytes, and each is stored once. The same entries give the
+// same file.
 //
 // # Format
 //
@@ -41,9 +41,9 @@
 //	                        on, days after the day before it less one
 //	                     uv kinds
 //
-// kinds is a set: bit i stands for the i-th behaviour ID of the footer. It is
-// never empty. Like things lie together in a block because they compress
-// better so, and because a search looks only at the first two columns.
+// kinds is a set: bit i is the i-th behaviour ID of the footer. It is
+// never empty. A block stores equal parts of all users together, because they compress
+// better so, and because a search reads only the first two columns.
 //
 // index:
 //
@@ -78,7 +78,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// MaxUser is the largest number of bytes of a user: that of an HBase row.
+// MaxUser is the largest number of bytes of a user: the largest size of an HBase row.
 const MaxUser = 1<<15 - 1
 
 // ErrCorrupt is wrapped by errors about files that are not as a Writer left

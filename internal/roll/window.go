@@ -10,7 +10,7 @@ import (
 // other.
 const readAhead = 32 << 10
 
-// A window is a stretch of a roll's blocks as they stand in the file.
+// A window is a sequence of a roll's blocks, as they are in the file.
 type window struct {
 	off   int64
 	bytes []byte

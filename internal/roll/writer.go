@@ -25,8 +25,8 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer of a roll for records of the behaviours with ids,
-// ascending, on the days of span. What is wrong with these the first Add or
-// Close tells.
+// ascending, on the days of span. If these are invalid, the first Add or Close returns the
+// error.
 func NewWriter(w io.Writer, ids []uint16, span behaviour.Span) *Writer {
 	rw := &Writer{w: w, meta: Meta{IDs: slices.Clone(ids), Span: span}}
 	rw.block.oneDate = span.From == span.To
@@ -145,7 +145,7 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// Close writes what is left and says what is in the roll. It does not close the
+// Close writes the rest of the roll and returns its description. It does not close the
 // io.Writer.
 func (w *Writer) Close() (Meta, error) {
 	if w.err != nil {

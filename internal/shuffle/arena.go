@@ -73,7 +73,7 @@ func (a *arena) take(n int) ([]byte, uint64, bool) {
 	return b, pos, true
 }
 
-// at returns what lies at a position, to the end of its slab.
+// at returns the bytes from a position to the end of its slab.
 func (a *arena) at(ref uint64) []byte {
 	return a.slabs[ref>>slabBits&(maxSlabs-1)][ref&(maxSlab-1):]
 }

@@ -36,8 +36,8 @@ func (it *Iterator) Next() bool {
 	return true
 }
 
-// handOutCopy makes the record a copy of itself, in the place of the copy of the
-// record before: whoever kept that finds nonsense.
+// handOutCopy replaces the record by a copy that overwrites the copy of the record before.
+// A caller that kept slices of that record then reads wrong bytes, which tests notice.
 func (it *Iterator) handOutCopy() {
 	invariants.Mangle(it.out)
 	r := &it.tree.cursors[it.tree.winner].rec

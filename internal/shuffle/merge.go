@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// A cursor stands at a record of one sorted source: a part of a shard, or a
+// A cursor points to a record of one sorted source: a part of a shard, or a
 // segment of a run.
 type cursor struct {
 	key uint64 // prefix of the record's row
@@ -101,8 +101,8 @@ func (c *cursor) before(o *cursor) bool {
 	return c.rec.compare(&o.rec) < 0
 }
 
-// A tree merges cursors: a tournament of which every inner node remembers who
-// lost there, so that a record costs one comparison a level. Node i has the
+// A tree merges cursors. It is a tournament tree: every inner node stores the loser of its
+// comparison, so a record costs one comparison for each level. Node i has the
 // children 2i and 2i+1; leaf k+i is cursor i of k.
 type tree struct {
 	cursors []cursor

@@ -79,7 +79,7 @@ func sortKeys(e, tmp []entry) {
 	}
 }
 
-// countDigits counts how often each value stands at each byte of the keys, the
+// countDigits counts how often each value occurs at each byte of the keys, the
 // last byte first.
 func countDigits(e []entry) *[8][256]int {
 	var counts [8][256]int

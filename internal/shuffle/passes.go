@@ -60,8 +60,8 @@ func (s *Sorter) mergeOnce(ctx context.Context, runs []*run) (*run, error) {
 	return merged, nil
 }
 
-// writeMerged writes the records of runs as the run called name. The buffers of
-// all runs, and that of the new one, take the memory of one iterator.
+// writeMerged merges the records of runs into the run called name. The buffers of
+// all runs, the new run included, take the memory of one iterator.
 func (s *Sorter) writeMerged(ctx context.Context, name string, runs []*run) (*run, error) {
 	buffer := make([]byte, min(s.buffer, int64(len(runs)+1)*maxReadBuffer))
 	out := len(buffer) / (len(runs) + 1)

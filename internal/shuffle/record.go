@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 )
 
-// A record lies in an arena and in a run as the same bytes:
+// A record has the same bytes in an arena and in a run:
 //
 //	0..7    seq             big endian
 //	8..9    length of row   big endian

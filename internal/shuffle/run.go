@@ -13,10 +13,10 @@ import (
 // ErrCorrupt is wrapped by errors about a run that is not as it was written.
 var ErrCorrupt = errors.New("corrupt run")
 
-// A run is a file of sorted records: those of part 0, those of part 1, and so
-// on, each as in an arena. It is not compressed, which would cost more than it
-// saves. Where parts end and their checksums are known only here: a run does
-// not outlive its Sorter.
+// A run is a file of sorted records: the records of part 0, then of part 1, and so
+// on, in the format of an arena. It is not compressed, because compression would cost more
+// than it saves. The ends of parts and their checksums are only in memory: a run cannot be
+// used without its Sorter.
 type run struct {
 	name string
 	ends []int64  // where each part ends
@@ -135,7 +135,7 @@ func segmentsOf(runs []*run, part int) []*segment {
 	return out
 }
 
-// openAll opens the files of segments. What is open when it fails is left to
+// openAll opens the files of segments. If it fails, the caller closes the open files by
 // closeAll.
 func openAll(ctx context.Context, fs dfs.FS, segments []*segment) error {
 	for _, s := range segments {
@@ -197,10 +197,10 @@ func (s *segment) next(rec *record) error {
 	return nil
 }
 
-// last is the record that next returned last, as it lies in the run.
+// last returns the record that next returned last, as it is in the run.
 func (s *segment) last() []byte { return s.buf[s.lo-s.n : s.lo] }
 
-// fill reads until at least n bytes are there.
+// fill reads until the buffer has at least n bytes.
 func (s *segment) fill(n int) error {
 	have := s.hi - s.lo
 	left := s.end - s.off
@@ -227,7 +227,7 @@ func (s *segment) fill(n int) error {
 	return nil
 }
 
-// finish compares what was read with what was written.
+// finish compares the checksum of the bytes read with the checksum of the bytes written.
 func (s *segment) finish() error {
 	if s.sum != s.run.sums[s.part] {
 		return s.corrupt("checksum %08x, but %08x was written", s.sum, s.run.sums[s.part])

@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// A Shard takes the records of one goroutine. What does not fit its share of
-// the memory it sorts and spills.
+// A Shard takes the records of one goroutine. When its share of the memory is full, it
+// sorts the records and spills them.
 type Shard struct {
 	fs    dfs.FS
 	dir   string
@@ -85,8 +85,8 @@ func (s *Shard) room(n int) ([]byte, uint64, bool) {
 	return s.arena.alloc(n, s.share-s.entryBytes(cap(s.entries)), empty)
 }
 
-// held is what the shard has of its share: every entry is counted with the
-// scratch that it will need.
+// held returns the bytes that the shard uses of its share. Every entry counts with the
+// memory that sorting it will need.
 func (s *Shard) held() int64 { return s.arena.held + s.entryBytes(cap(s.entries)) }
 
 func (s *Shard) entryBytes(n int) int64 { return 2 * entryBytes * int64(n) }
@@ -154,7 +154,7 @@ func (s *Shard) cursor(part int) cursor {
 	return c
 }
 
-// spill sorts what the shard holds, writes it as one run and forgets it.
+// spill sorts the shard's records, writes them as one run and drops them.
 func (s *Shard) spill(ctx context.Context) error {
 	s.group()
 	name := dfs.Join(s.dir, fmt.Sprintf("run-%03d-%05d", s.id, s.begun))
@@ -195,7 +195,7 @@ func (s *Shard) writePart(ctx context.Context, w *runWriter, part int) error {
 	return nil
 }
 
-// clear forgets all records and keeps the memory, but for entries of which less
+// clear drops all records and keeps the memory, except entries of which less
 // than half was used: the records have become larger.
 func (s *Shard) clear() {
 	if 2*len(s.entries) < cap(s.entries) {

@@ -1,41 +1,39 @@
-// Package shuffle takes records in any order and gives to each region its own
-// in order, in bounded memory. In the flow it stands between the layout and
-// split, which say what row a record has and which region that row is in, and
-// hfile, which writes a region's records down.
+// Package shuffle takes records in any order and returns the records of each region,
+// sorted, in bounded memory. In the flow it comes after layout and split, which give a
+// record its row and its region, and before hfile, which writes a region's records.
 //
 //	Add → Shard: arena + entries ──full──→ sorted run, one file, all parts in it
 //	Part → merge of what the shards hold and of the part's piece of every run
 //
-// A record is a row, a number (seq) and a payload that shuffle does not look
-// into. Parts are what the caller makes of regions: numbers from 0.
+// A record is a row, a number (seq) and a payload that shuffle does not interpret. The
+// caller maps regions to parts: numbers from 0.
 //
 // # Order
 //
-// The records of a part come by row, as bytes, ascending (the shorter first
-// where one begins the other), then by seq ascending, then by payload. Records
-// that agree in all three are the same bytes, so the result is the same bytes
-// whatever the memory, the number of shards and the order of Add. Sorting is by
-// the first eight bytes of the row, by radix; only records that agree in those
-// are looked into, just before they are handed out or spilled.
+// The records of a part are sorted by row, as bytes, ascending (a prefix before longer
+// rows), then by seq ascending, then by payload. Records that are equal in all three are
+// the same bytes, so the result is the same bytes
+// whatever the memory, the number of shards and the order of Add. A radix sort orders the
+// first eight bytes of the row. Records that are equal in these bytes are compared
+// further just before they are returned or spilled.
 //
 // # Memory
 //
 // Seven eighths of Config.Memory belong to the shards in equal shares, one
 // eighth to reading and writing runs. A shard's slabs, and 32 bytes for each
 // entry it has room for (16 for the entry, 16 for sorting it), stay within its
-// share; Readers iterators and their buffers stay within the eighth, also where
-// records are larger than a run's buffer: fewer runs are read at once then, but
-// at least two. Held besides are only: a record larger than a share, until it is
+// share. Readers iterators and their buffers stay within the eighth, even if
+// records are larger than a run's buffer: fewer runs are then read at once, but
+// at least two. Only these need more memory: a record larger than a share, until it is
 // spilled; two records larger than a reader's memory; and for each part 12 bytes
-// a run and 16 a shard.
+// for each run and 16 for each shard.
 //
 // # Concurrency and ownership
 //
-// The package starts no goroutines. Each Shard is used by one goroutine at a
-// time, different ones at once. When all adders are done, one goroutine calls
-// Finish; then different parts may be iterated by as many goroutines as
-// Config.Readers says. Add copies what it is given. What an Iterator hands out
-// is valid until its next Next or Close.
+// The package starts no goroutines. One goroutine at a time uses a Shard; different
+// Shards may be used at once. When all records are added, one goroutine calls
+// Finish. Then up to Config.Readers goroutines may iterate different parts. Add copies its
+// arguments. The slices that an Iterator returns are valid until its next Next or Close.
 package shuffle
 
 import (
@@ -55,8 +53,7 @@ const (
 	MinMemory = 16 << 10            // bytes for each shard, or for each reader if there are more of them
 )
 
-// Config says what a Sorter has to work with. The zero value of a number means
-// its default.
+// Config sets the resources of a Sorter. The zero value of a number means its default.
 type Config struct {
 	FS  dfs.FS
 	Dir string // where runs spill: run-* and merge-*; no other Sorter may use it
@@ -268,8 +265,8 @@ func (s *Sorter) Close(ctx context.Context) error {
 	return err
 }
 
-// removeRuns removes every run that was begun. Those it cannot
-// remove it remembers, to try again.
+// removeRuns removes every run that was begun. It remembers runs that it cannot remove, so
+// that a later call tries again.
 func (s *Sorter) removeRuns(ctx context.Context) error {
 	var errs []error
 	s.runs = nil
