@@ -2,10 +2,12 @@ package hbase
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -77,6 +79,44 @@ func TestRealQuota(t *testing.T) {
 			t.Logf("held back: %+v", h)
 		})
 	}
+}
+
+// TestRealThrottledScanOfALargeRow reads a row in many answers with a throttle of fewer calls
+// a second: each call that is refused is repeated on its scanner, and no cell comes twice.
+func TestRealThrottledScanOfALargeRow(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Get(t)
+	const columns, kind = 40, "READ_NUMBER"
+	c := dialReal(t, k)
+	name := createReal(t, k, c)
+	p, err := c.NewPutter(name, PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := strings.Repeat("v", 2000)
+	for i := range columns {
+		if err := p.Put(t.Context(), put(rowName(0), fmt.Sprintf("q%04d", i), value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(p.Flush(t.Context()), p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	k.Admin(t, "throttle", name, kind, "2")
+	defer k.Admin(t, "throttle", name, kind, "0")
+	awaitThrottle(t, k, name, kind)
+	for c.Held().Busy == 0 { // however slow the servers are
+		came := c.Came()
+		out := newSink(t)
+		if err := c.Scan(t.Context(), name, Scan{ResultBytes: 4 << 10}, out.emit); err != nil {
+			t.Fatal(err)
+		}
+		row := out.rows[rowName(0)]
+		if came = c.Came() - came; came != columns || len(row) != columns || !slices.IsSorted(row) {
+			t.Errorf("%d cells came and %d were given in order %v; want %d", came, len(row), slices.IsSorted(row), columns)
+		}
+	}
+	t.Logf("held back: %+v", c.Held())
 }
 
 // awaitThrottle does one and the same small thing until the servers know the throttle.

@@ -69,6 +69,7 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 		},
 		stop:   s.Stop,
 		limit:  s.Limit,
+		skips:  len(s.Columns) == 1 && s.StoreLimit == 0,
 		rows:   within(resultRows, share.Gets),
 		at:     position{row: bytes.Clone(s.Start)},
 		effort: effort{what: fmt.Sprintf("scan from %q", s.Start), table: tableName},
@@ -94,8 +95,9 @@ type scanning struct {
 	t     *table
 	scan  wire.Scan
 	stop  []byte
-	limit int // rows of the whole scan; 0 is none
-	rows  int // most Results of one answer
+	limit int  // rows of the whole scan; 0 is none
+	rows  int  // most Results of one answer
+	skips bool // a filter can skip the first cells of a row
 	emit  func(*cell.Cell) error
 
 	at     position
@@ -108,13 +110,15 @@ type scanning struct {
 
 // A page is an answer on its way from the fetcher.
 type page struct {
-	resp *rpc.Response
-	end  []byte // of the region that it is from
-	err  error  // what ended the fetcher, in place of an answer
+	resp  *rpc.Response
+	end   []byte // of what is read of the region that it is from
+	err   error  // what ended the fetcher, in place of an answer
+	final bool   // err ends the scan too
 
 	region *region
 	server *server
 	took   time.Duration // by the call
+	held   time.Duration // by its repetitions that the server refused
 }
 
 // stretch reads from where the scan is until its end, or until something happens
@@ -125,6 +129,7 @@ func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 	gone := make(chan struct{})
 	f := &fetcher{t: sc.t, scan: sc.scan, stop: sc.stop, limit: sc.left(), rows: uint32(sc.rows), pages: pages}
 	f.scan.Start, f.scan.ExcludeStart = sc.at.row, sc.at.exclude
+	rest := sc.restOfRow(f)
 	sc.t.c.wg.Go(func() {
 		defer close(gone)
 		defer close(pages)
@@ -141,6 +146,9 @@ func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 	}()
 	for p := range pages {
 		if p.err != nil {
+			if p.final {
+				return false, p.err
+			}
 			return false, sc.recover(ctx, p)
 		}
 		again, err := sc.take(p)
@@ -157,7 +165,28 @@ func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return false, err
 	}
+	if rest != nil {
+		sc.at = position{row: rest}
+		done := sc.limit > 0 && sc.left() == 0
+		return done || len(sc.stop) > 0 && bytes.Compare(rest, sc.stop) >= 0, nil
+	}
 	return true, nil
+}
+
+// restOfRow makes f read only the cells of the unfinished row from the last one that was
+// given away, and returns the row behind it. Nil is no such row, or no way to skip the
+// cells before: f reads from the beginning of the row then.
+func (sc *scanning) restOfRow(f *fetcher) []byte {
+	last := sc.at.last
+	if last == nil || !sc.skips {
+		return nil
+	}
+	f.scan.Filter = wire.ColumnRange(last.Qualifier, nil)
+	if sc.scan.Filter != nil {
+		f.scan.Filter = wire.AllOf(f.scan.Filter, sc.scan.Filter)
+	}
+	f.stop = append(bytes.Clone(last.Row), 0)
+	return f.stop
 }
 
 // recover does what helps against what ended a stretch, and pauses.
@@ -205,6 +234,7 @@ func (sc *scanning) take(p page) (again, err error) {
 	if err := sc.resp.Decode(p.resp.Param); err != nil {
 		return err, nil
 	}
+	before := sc.at
 	if again := checkBlock(p.resp.Cells, sc.resp.CellsPerResult); again != nil {
 		return again, nil
 	}
@@ -237,17 +267,30 @@ func (sc *scanning) take(p page) (again, err error) {
 			sc.pass(sc.resp.IsPartial(i))
 		}
 	}
-	moved := final >= 0
 	if cursor := sc.resp.Cursor; cursor != nil && bytes.Compare(cursor, sc.at.row) > 0 {
-		sc.at, moved = position{row: bytes.Clone(cursor)}, true
+		sc.at = position{row: bytes.Clone(cursor)}
 	}
 	if !sc.resp.MoreInRegion && len(p.end) > 0 {
-		sc.at, moved = position{row: p.end}, true
+		sc.at = position{row: p.end}
 	}
-	if moved {
+	sc.effort.spent += p.held
+	if before.before(&sc.at) {
 		sc.effort = effort{table: sc.effort.table}
 	}
 	return nil, nil
+}
+
+// before says whether q is further than p. Cells that come again move nothing.
+func (p *position) before(q *position) bool {
+	switch c := bytes.Compare(p.row, q.row); {
+	case c != 0:
+		return c < 0
+	case p.exclude || q.exclude:
+		return !p.exclude
+	case q.last == nil:
+		return false
+	}
+	return p.last == nil || cell.Compare(p.last, q.last) < 0
 }
 
 // pass notes that the cell at hand was the last of its answer.
@@ -312,10 +355,9 @@ type fetcher struct {
 // run sends pages until the scan is over, or has failed, which is the last page.
 func (f *fetcher) run(ctx context.Context) {
 	for over := false; !over; {
-		resp, took, err := f.next(ctx)
-		p := page{resp: resp, err: err, region: f.region, server: f.server, took: took}
-		if err == nil {
-			p.end = f.region.End
+		p := f.next(ctx)
+		if p.err == nil {
+			p.end = f.scan.Stop
 			over = f.advance()
 		} else {
 			over = true
@@ -360,8 +402,47 @@ func (f *fetcher) renew(ctx context.Context) {
 	}
 }
 
-// next makes the next call, on the region at hand or on the one of scan.Start.
-func (f *fetcher) next(ctx context.Context) (resp *rpc.Response, took time.Duration, err error) {
+// next makes the next call. If the server refuses to execute it for now, as for a quota,
+// next repeats it on the same scanner with the same number: the scanner keeps its place.
+func (f *fetcher) next(ctx context.Context) page {
+	e := effort{what: fmt.Sprintf("scan from %q", f.scan.Start), table: f.t.name}
+	for {
+		resp, took, err := f.call(ctx)
+		p := page{resp: resp, err: err, region: f.region, server: f.server, took: took, held: e.spent}
+		if err == nil || !f.open || context.Cause(ctx) != nil {
+			return p
+		}
+		v := judge(err)
+		if v.remedy != ease {
+			return p
+		}
+		e.region, e.server = f.region.String(), f.server.addr
+		wait, err := e.after(f.t.c, took, v)
+		if err == nil {
+			err = f.pause(ctx, &e, wait)
+		}
+		if err != nil {
+			p.err, p.final = err, true
+			return p
+		}
+	}
+}
+
+// pause waits before a call is repeated, and meanwhile renews the scanner's lease.
+func (f *fetcher) pause(ctx context.Context, e *effort, wait time.Duration) error {
+	for tick := max(f.lease/3, minBackoff); wait > 0; wait -= tick {
+		if err := e.sleep(ctx, f.t.c, min(wait, tick)); err != nil {
+			return err
+		}
+		if wait > tick {
+			f.renew(ctx)
+		}
+	}
+	return nil
+}
+
+// call makes one call, on the region at hand or on the one of scan.Start.
+func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Duration, err error) {
 	if !f.open {
 		f.region, f.server = nil, nil
 		began := time.Now()

@@ -28,6 +28,8 @@ func parseFilter(b []byte) (filter, *wire.ServerError) {
 		return floorPrefix([][]byte{body.bytes(1)}), nil
 	case "MultipleColumnPrefixFilter":
 		return floorPrefix(body.all(1)), nil
+	case "ColumnRangeFilter":
+		return columns(body), nil
 	case "KeyOnlyFilter":
 		return keyOnly, nil
 	case "FirstKeyOnlyFilter":
@@ -52,6 +54,12 @@ func floorPrefix(prefixes [][]byte) filter {
 		i, found := slices.BinarySearchFunc(prefixes, c.Qualifier, bytes.Compare)
 		return found || i > 0 && bytes.HasPrefix(c.Qualifier, prefixes[i-1])
 	})
+}
+
+// columns keeps the cells whose qualifier is within bounds.
+func columns(body fields) filter {
+	s := span{start: body.bytes(1), stop: body.bytes(3), excludeStart: body.number(2) == 0, includeStop: body.number(4) != 0, compare: bytes.Compare}
+	return each(func(c *cell.Cell) bool { return s.holds(c.Qualifier) })
 }
 
 func each(keep func(*cell.Cell) bool) filter {
