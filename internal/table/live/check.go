@@ -186,8 +186,8 @@ func familyNotes(f *wire.FamilySchema, load precheck.Load) []string {
 	if n := f.Attributes["MIN_VERSIONS"]; n != "" && n != "0" {
 		note("MIN_VERSIONS is %s: what a TTL should drop stays", n)
 	}
-	if keep := strings.ToUpper(f.Attributes["KEEP_DELETED_CELLS"]); keep != "" && keep != "FALSE" {
-		note("KEEP_DELETED_CELLS is %s: what is deleted stays on the disks", keep)
+	if keep := strings.ToUpper(f.Attributes[keepDeletedKey]); keep != "" && keep != "FALSE" {
+		note("KEEP_DELETED_CELLS is %s: what is deleted stays on the disks, and an extract of early days reads the files of later days, too", keep)
 	}
 	if setting(f, bloomKey) == "NONE" {
 		note("BLOOMFILTER is NONE: an extract looks for each user in every file")

@@ -39,6 +39,7 @@ const (
 	compressionKey = "COMPRESSION"
 	blockSizeKey   = "BLOCKSIZE"
 	ttlKey         = "TTL"
+	keepDeletedKey = "KEEP_DELETED_CELLS"
 )
 
 var familyDefaults = map[string]string{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -103,7 +104,9 @@ func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
 }
 
 // times are the timestamps that cells of q can have; some is false where there are none.
-// HBase has no ranges that begin before 1970: all timestamps are read then.
+// HBase has no ranges that begin before 1970: all timestamps are read then. A family that
+// keeps deleted cells shows them in a range that ends before the time of the delete, so that
+// ranges have no end there.
 func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
 	if (q.Span == behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}) && q.Times == nil {
 		return r, true, nil
@@ -116,9 +119,22 @@ func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
 		return r, false, nil
 	}
 	if bounds.First >= 0 {
-		r = wire.TimeRange{From: behaviour.Millis(bounds.First), To: behaviour.Millis(bounds.Last) + 1}
+		r.From = behaviour.Millis(bounds.First)
+		if !t.keepsDeleted() {
+			r.To = behaviour.Millis(bounds.Last) + 1
+		}
 	}
 	return r, true, nil
+}
+
+// keepsDeleted says whether the family may keep deleted cells: HBase does not tell every
+// user.
+func (t *Table) keepsDeleted() bool {
+	if t.store.schema == nil {
+		return true
+	}
+	keeps := t.store.schema.Attributes[keepDeletedKey]
+	return keeps != "" && !strings.EqualFold(keeps, "FALSE")
 }
 
 // cellFilter keeps the rows and cells that are asked for, as far as rows' ranges do not

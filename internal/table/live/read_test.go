@@ -52,7 +52,7 @@ func fill(t *testing.T, k *clustertest.Cluster, name string, users map[string]in
 	return fillWith(t, k, name, recordsOf(t, readSchema, users))
 }
 
-func fillWith(t *testing.T, k *clustertest.Cluster, name string, records []*behaviour.Record) *filled {
+func fillWith(t *testing.T, k *clustertest.Cluster, name string, records []*behaviour.Record, options ...string) *filled {
 	t.Helper()
 	l, err := layout.ByName(name)
 	if err != nil {
@@ -60,7 +60,8 @@ func fillWith(t *testing.T, k *clustertest.Cluster, name string, records []*beha
 	}
 	f := &filled{layout: l, schema: readSchema, cells: cellsOf(t, l, readSchema, records)}
 	middle := f.cells[len(f.cells)/2].Row
-	in := k.Create(t, "d", "VERSIONS="+strconv.Itoa(max(l.Traits().Versions, 1)), "split="+string(l.UserKey(middle)))
+	options = append(options, "VERSIONS="+strconv.Itoa(max(l.Traits().Versions, 1)), "split="+string(l.UserKey(middle)))
+	in := k.Create(t, "d", options...)
 	s, err := Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", k.ZooKeeper(), in),
 		Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")})
 	if err != nil {
@@ -315,6 +316,33 @@ func TestOtherTimesStayOnTheServers(t *testing.T) {
 			}
 			if c.cells != int64(len(inside)) {
 				t.Errorf("%s, %v %v: the servers sent %d cells for %d", name, want.Span, want.Times, c.cells, len(inside))
+			}
+		}
+	}
+}
+
+// TestDeletedCellsStayDeleted deletes a behaviour today, and asks for its own day: also a
+// family that keeps deleted cells does not show it.
+func TestDeletedCellsStayDeleted(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Get(t)
+	for _, keeps := range testkit.Pick([]string{"TRUE", "FALSE"}, []string{"TRUE", "TTL", "FALSE"}) {
+		f := fillWith(t, k, "reversed", recordsOf(t, readSchema, map[string]int{"7": 20, "71": 20}), "KEEP_DELETED_CELLS="+keeps)
+		gone := f.cells[5]
+		k.Admin(t, "delete", f.address.Table, string(gone.Row), string(gone.Family), string(gone.Qualifier))
+		want := texts(slices.DeleteFunc(slices.Clone(f.cells), func(c *cell.Cell) bool {
+			return bytes.Equal(c.Row, gone.Row) && bytes.Equal(c.Qualifier, gone.Qualifier)
+		}))
+		for _, flushed := range []bool{false, true} {
+			if flushed {
+				k.Admin(t, "flush", f.address.Table)
+			}
+			asked := layout.Want{Span: readSpan, Kinds: []int{0, 1}}
+			ranges := f.query(t, asked, "7", "71")
+			for name, q := range map[string]table.Query{"ranges": ranges, "rows": f.asRows(t, ranges, asked, "7", "71")} {
+				if got, _ := f.read(t, q); !slices.Equal(got, want) {
+					t.Errorf("KEEP_DELETED_CELLS %s, %s, flushed %t: %d cells, want %d of %d without the deleted one", keeps, name, flushed, len(got), len(want), len(f.cells))
+				}
 			}
 		}
 	}
