@@ -73,6 +73,7 @@ type options struct {
 	snapshot   string
 	rolls      string
 	overwrite  bool
+	strict     bool
 	explains   bool // what it would take, instead of answering
 	plans      bool // cuts into pieces, instead of answering
 
@@ -95,6 +96,7 @@ func (o *options) add(c *cobra.Command) {
 	f.StringVar(&o.rolls, "rolls", "use", "use the rolls, which know who did what, or off: ask the rows, also of what was put into HBase behind the rolls' back")
 	o.conditions.add(f)
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
+	f.BoolVar(&o.strict, "strict", false, "end with 65 at a foreign cell, which no load writes, in place of skipping it")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when HBase is busy, and when it is not any more")
 }
 
@@ -289,7 +291,7 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 // config is what the flags say by themselves.
 func (o *options) config() (c extract.Config, err error) {
 	c = extract.Config{
-		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite,
+		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite, Strict: o.strict,
 		Workers: o.flags.Workers, Progress: o.flags.Progress(o.env),
 	}
 	if c.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {

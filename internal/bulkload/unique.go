@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
 	"usertrail/internal/fetch"
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
@@ -145,7 +146,8 @@ func (b *batch) eventsOf(ctx context.Context, user []byte, day dayKey, fields []
 	out := &trail.Batch{Most: int(b.cfg.userMemory())}
 	out.Reset()
 	d.Into(out, func(key []byte) (uint32, bool) { return 0, bytes.Equal(key, user) })
-	err = b.target.Read(ctx, where.Query(slices.Values([][]byte{user})), d.Add)
+	var skipped layout.Foreign
+	err = b.target.Read(ctx, where.Query(slices.Values([][]byte{user})), func(c *cell.Cell) error { return skipped.Skip(d.Add(c)) })
 	if err == nil {
 		err = d.Flush()
 	}

@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/estimate"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/piece"
 )
@@ -75,6 +76,10 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	skipped := skippedBy(reports)
+	if err := strictly(first.Strict, skipped); err != nil {
+		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+	}
 	m, calls, err := p.gather(ctx, have, reports)
 	if err != nil {
 		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
@@ -92,8 +97,17 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 		return Result{}, err
 	}
 	r := result(m, first.Out, calls)
-	r.Notes = lost.notes(m.Users, first.Out)
+	r.skipped(skipped)
+	r.Notes = append(lost.notes(m.Users, first.Out), skipped.Notes()...)
 	return r, p.tidy(ctx)
+}
+
+// skippedBy are the foreign cells that pieces read.
+func skippedBy(reports []*report) (f layout.Foreign) {
+	for _, r := range reports {
+		f.Add(r.Counts.Foreign)
+	}
+	return f
 }
 
 // lost brings the names of the users together whom the pieces did not find.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"usertrail/internal/fetch"
+	"usertrail/internal/layout"
 	"usertrail/internal/pipe"
 	"usertrail/internal/progress"
 	"usertrail/internal/trail"
@@ -16,6 +17,8 @@ type counts struct {
 	Active int64   `json:"active"`          // those of them who are active
 	Steps  []int64 `json:"steps,omitempty"` // users who reached each step of the sequence
 	Read   read    `json:"read"`            // of those who are active
+
+	Foreign layout.Foreign `json:"foreign,omitzero"` // cells that were skipped
 }
 
 // add adds o to c.
@@ -23,6 +26,7 @@ func (c *counts) add(o *counts) {
 	c.Found += o.Found
 	c.Active += o.Active
 	c.Read.add(&o.Read)
+	c.Foreign.Add(o.Foreign)
 	for i, n := range o.Steps {
 		c.reach(i + 1)
 		c.Steps[i] += n
@@ -122,6 +126,10 @@ func (k *knife) take(s *sifted) error {
 	}
 	if p := k.part; p != nil && len(p.trails) > 0 && p.trails[len(p.trails)-1] == s.trails {
 		s.trails.Settle() // what a part holds that has not ended is bounded like the part
+	}
+	k.counts.Foreign.Add(s.foreign)
+	if err := k.q.foreign(k.counts.Foreign); err != nil {
+		return err
 	}
 	k.read = append(k.read[:0], s.last...)
 	k.q.size.add(s)

@@ -57,6 +57,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/fetch"
+	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/progress"
 	"usertrail/internal/split"
@@ -102,6 +103,7 @@ type Config struct {
 	Plan      fetch.Plan
 	Out       string
 	Overwrite bool
+	Strict    bool     // foreign cells are an error
 	Homes     []string // the table's directory or catalog: Out must be apart from them
 	Lists     []string // files that Users was read from: an Out that is replaced must not hold them
 	PieceSize int64    // about how many behaviours of users who may be active; 0 is one piece
@@ -120,6 +122,7 @@ type Result struct {
 	Active   int64  `json:"active"` // who did as --active and --without ask
 	Kept     int64  `json:"kept"`   // whose trails came out
 	Events   int64  `json:"events"`
+	Foreign  int64  `json:"foreign,omitempty"` // cells that were read and skipped
 	Files    int    `json:"files"`
 	Out      string `json:"out"`
 
@@ -130,6 +133,8 @@ type Result struct {
 
 	Notes []string `json:"notes,omitempty"` // what Notes says
 	lost  missed
+
+	foreign layout.Foreign
 }
 
 func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
@@ -230,6 +235,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	spent, _ := table.SpentBy(c.Table)
 	r = result(m, c.Out, spent.Since(before).Calls)
 	r.lost = lost
+	r.skipped(counts.Foreign)
 	return r, nil
 }
 
@@ -237,6 +243,8 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 func result(m *manifest.Extract, out string, calls int64) Result {
 	return Result{Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Events: m.Events, Files: len(m.Parts), Out: out, Calls: calls}
 }
+
+func (r *Result) skipped(f layout.Foreign) { r.Foreign, r.foreign = f.Cells, f }
 
 // answer writes all parts of some pieces that are not written yet, and says what
 // became of the users in their ranges.
@@ -247,6 +255,9 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []sp
 	}
 	var settled counts
 	last := out.last()
+	if err := q.foreign(last.Counts.Foreign); err != nil {
+		return counts{}, err
+	}
 	q.after = last.Last
 	k := &knife{q: q, number: out.count(), counts: last.Counts, search: q.search.region(split.Region{})}
 	for _, r := range out.all() {

@@ -35,6 +35,7 @@ func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, e
 		where = ""
 	}
 	notes = append(notes, r.lost.notes(r.Users, where)...)
+	notes = append(notes, r.foreign.Notes()...)
 	named := q.rule.Asked | q.without | activity.Of(q.want.Kinds...)
 	if r.Kept > 0 && q.rule.Least == named.Len() {
 		return notes, nil // each behaviour was seen

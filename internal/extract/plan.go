@@ -36,6 +36,7 @@ type Piece struct {
 	Version   string            `json:"table_version,omitempty"` // none: nothing tells whether it changes
 	Out       string            `json:"out"`
 	Overwrite bool              `json:"overwrite,omitempty"`
+	Strict    bool              `json:"strict,omitempty"`
 	From      manifest.Key      `json:"from,omitempty"`  // the first user key
 	Until     manifest.Key      `json:"until,omitempty"` // the first past it
 	Users     *userlist.Members `json:"users,omitempty"` // none: all of the range
@@ -122,7 +123,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	access.Unrolled = access.Unrolled || table.IsUnrolled(c.Table)
 	first := Piece{
 		Header: piece.Header{Usertrail: What, Version: piece.Version, Plan: cut.plan, Of: len(cut.ranges), Table: address},
-		Access: access, Version: q.info.Version, Out: c.Out, Overwrite: c.Overwrite, Fetch: c.Plan, Question: q.manifest(),
+		Access: access, Version: q.info.Version, Out: c.Out, Overwrite: c.Overwrite, Strict: c.Strict, Fetch: c.Plan, Question: q.manifest(),
 	}
 	if !pinned(&c) {
 		first.Version = ""

@@ -80,6 +80,7 @@ type question struct {
 	userBytes int    // that the trail of one user may take
 	walkBytes int64  // that users may take whose rows lie apart
 	sortBytes int64  // that leaves are sorted in
+	strict    bool   // foreign cells end the extract
 	after     []byte // key of the last user that an earlier run finished
 
 	existence *existence // nil where nobody is ruled out by it
@@ -99,7 +100,7 @@ func newQuestion(c *Config) (*question, error) {
 	q := &question{
 		table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, asked: c.Conditions, workers: workers,
 		lotBytes: c.lotBytes(workers), userBytes: c.userBytes(), walkBytes: c.walkBytes(workers), sortBytes: c.sortMemory(),
-		fat: make(chan struct{}, 1),
+		fat: make(chan struct{}, 1), strict: c.Strict,
 	}
 	if q.active == "" {
 		q.active = "all"

@@ -42,7 +42,8 @@ type PieceResult struct {
 	Kept    int64  `json:"kept"`
 	Events  int64  `json:"events"`
 	Files   int    `json:"files"`
-	Bytes   int64  `json:"bytes"` // of the files
+	Bytes   int64  `json:"bytes"`             // of the files
+	Foreign int64  `json:"foreign,omitempty"` // cells that were read and skipped
 	Calls   int64  `json:"calls,omitempty"`
 	table.Held
 }
@@ -59,6 +60,7 @@ func (r *PieceResult) Add(o PieceResult) {
 	r.Files += o.Files
 	r.Bytes += o.Bytes
 	r.Calls += o.Calls
+	r.Foreign += o.Foreign
 	r.Held.Add(o.Held)
 }
 
@@ -75,7 +77,7 @@ type report struct {
 }
 
 func (r *report) result() PieceResult {
-	out := PieceResult{Plan: r.Plan, Piece: r.Piece, Pieces: 1, Found: r.Counts.Found, Active: r.Counts.Active, Calls: r.Calls}
+	out := PieceResult{Plan: r.Plan, Piece: r.Piece, Pieces: 1, Found: r.Counts.Found, Active: r.Counts.Active, Calls: r.Calls, Foreign: r.Counts.Foreign.Cells}
 	for _, p := range r.Parts {
 		out.Kept += p.Users
 		out.Events += p.Events
@@ -212,7 +214,7 @@ func (w *Worker) config(ctx context.Context, at *place, p *Piece, t table.Table)
 func (p *Piece) config() Config {
 	q := &p.Question
 	return Config{
-		Span: q.Span, Types: q.Types, Active: q.Active, Plan: p.Fetch, Out: p.Out, Overwrite: p.Overwrite,
+		Span: q.Span, Types: q.Types, Active: q.Active, Plan: p.Fetch, Out: p.Out, Overwrite: p.Overwrite, Strict: p.Strict,
 		Conditions: Conditions{
 			Where: q.Where, WhereFirst: q.WhereFirst, Having: q.Having, Sequence: q.Sequence, Without: q.Without,
 			Fields: q.Fields, Hours: q.Hours, Context: q.Context, At: q.At, Latest: q.Latest,

@@ -77,12 +77,13 @@ func (p *pass) worth(whole *cost) bool {
 
 // sifted is a lot's users after they were judged, in order of their keys.
 type sifted struct {
-	trails *fetch.Trails
-	users  []judged // from and to are events of trails
-	events int      // that were read
-	bytes  int      // that these take
-	last   []byte   // key of the lot's last user
-	piece  int      // that the lot belongs to
+	trails  *fetch.Trails
+	users   []judged       // from and to are events of trails
+	events  int            // that were read
+	bytes   int            // that these take
+	last    []byte         // key of the lot's last user
+	foreign layout.Foreign // cells that were skipped
+	piece   int            // that the lot belongs to
 }
 
 // A reader reads lots and judges their users. It is for one goroutine.
@@ -92,6 +93,8 @@ type reader struct {
 	near   askers // of the window
 	sifter *sifter
 	at     *progress.Worker
+
+	foreign layout.Foreign // cells of the lot at hand
 }
 
 // askers ask for all that has to be read, and for what the screen wants, nil without one.
@@ -215,6 +218,7 @@ func (r *reader) readLot(ctx context.Context, p *fetch.Lot, fat bool) (*sifted, 
 	}
 	how := r.reading(p, keys)
 	how.fat = fat
+	r.foreign = layout.Foreign{}
 	stay, left, err := r.screen(ctx, how, keys)
 	if err != nil {
 		return nil, err
@@ -231,7 +235,7 @@ func (r *reader) readLot(ctx context.Context, p *fetch.Lot, fat bool) (*sifted, 
 	}
 	r.q.whole.add(stay.Len(), began)
 	s.users = rejoin(rejoin(s.users, left), absent)
-	s.last, s.piece = p.Keys.At(p.Keys.Len()-1), p.Piece
+	s.last, s.piece, s.foreign = p.Keys.At(p.Keys.Len()-1), p.Piece, r.foreign
 	return s, nil
 }
 
@@ -271,6 +275,9 @@ func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fe
 	}
 	if err != nil {
 		return nil, err
+	}
+	if t.Foreign.Cells > r.foreign.Cells { // a screen reads again what it read
+		r.foreign = t.Foreign
 	}
 	users, err := r.sifter.sift(t, how.known)
 	if how.near && how.known && !r.q.asked.WhereFirst {

@@ -39,6 +39,8 @@ type Trails struct {
 	Keys  *Keys
 	Batch *trail.Batch
 
+	Foreign layout.Foreign // cells that were read and skipped
+
 	holders atomic.Int32
 	swapped bool
 	freed   func() // called once the batch that was read is not held any more
@@ -125,7 +127,7 @@ func (a *Asker) Weighed(ctx context.Context, keys *Keys, most int) (*Trails, err
 	b := new(trail.Batch)
 	b.Reset()
 	b.Most, b.Weighs = most, true
-	if err := a.read(ctx, keys, b); err != nil {
+	if err := a.read(ctx, keys, b, new(layout.Foreign)); err != nil {
 		if errors.Is(err, trail.ErrFull) {
 			err = &TooMuch{Bytes: b.Used() + b.Weight, More: true, err: err}
 		}
@@ -158,7 +160,7 @@ func (a *Asker) trails(ctx context.Context, keys *Keys, b *trail.Batch) (*Trails
 	if keys.Len() == 0 {
 		return t, nil
 	}
-	if err := a.read(ctx, keys, b); err != nil {
+	if err := a.read(ctx, keys, b, &t.Foreign); err != nil {
 		t.Release()
 		return nil, err
 	}
@@ -167,11 +169,17 @@ func (a *Asker) trails(ctx context.Context, keys *Keys, b *trail.Batch) (*Trails
 	return t, nil
 }
 
-// read reads the rows of some users into b.
-func (a *Asker) read(ctx context.Context, keys *Keys, b *trail.Batch) error {
+// read reads the rows of some users into b, and counts the foreign cells that it skips.
+func (a *Asker) read(ctx context.Context, keys *Keys, b *trail.Batch, skipped *layout.Foreign) error {
 	find := finder{keys: keys}
 	a.decoder.Into(b, find.find)
-	err := a.table.Read(ctx, a.where.Query(keys.All()), a.decoder.Add)
+	*skipped = layout.Foreign{}
+	err := a.table.Read(ctx, a.where.Query(keys.All()), func(c *cell.Cell) error {
+		if err := a.decoder.Add(c); err != nil {
+			return skipped.Skip(err)
+		}
+		return nil
+	})
 	if err == nil {
 		err = a.decoder.Flush()
 	}

@@ -273,12 +273,12 @@ func (d *gameTimeDecoder) Add(c *cell.Cell) error {
 	}
 	name, id, err := column.Parse(c.Qualifier)
 	if err != nil {
-		return fmt.Errorf("layout: row %q: %w", c.Row, err)
+		return ForeignCell(fmt.Errorf("layout: row %q: %w", c.Row, err))
 	}
 	kind, ok := d.kinds[string(name)]
 	switch {
 	case !ok:
-		return fmt.Errorf("layout: row %q: qualifier %q: no behaviour is called %q", c.Row, c.Qualifier, name)
+		return ForeignCell(fmt.Errorf("layout: row %q: qualifier %q: no behaviour is called %q", c.Row, c.Qualifier, name))
 	case c.Time < d.millis || c.Time > d.millis+999:
 		return fmt.Errorf("layout: row %q: qualifier %q has the timestamp %d, which is not of the row's second", c.Row, c.Qualifier, c.Time)
 	case !d.wanted[kind]:
@@ -306,7 +306,7 @@ func (d *gameTimeDecoder) begin(row []byte) error {
 	d.row, d.skip = d.row[:0], true
 	key, second, ok := parseGameTime(row)
 	if !ok {
-		return fmt.Errorf("layout: row %q: not a row of the layout game-time: account_time", row)
+		return ForeignCell(fmt.Errorf("layout: row %q: not a row of the layout game-time: account_time", row))
 	}
 	date, err := d.dates.at(second)
 	if err != nil {

@@ -464,10 +464,11 @@ func (d *hashedDecoder) Add(c *cell.Cell) error {
 	prefix, v := c.Qualifier[:n], version{int64(binary.BigEndian.Uint64(c.Qualifier[n:])), c.Time}
 	same := d.pos >= 0 && bytes.Equal(prefix, d.kind.prefixes[d.pos])
 	if same && d.last.compare(v) >= 0 || !same && !d.column(prefix) {
-		d.again()
-		if !d.column(prefix) {
+		if !slices.ContainsFunc(d.kind.prefixes, func(p []byte) bool { return bytes.Equal(p, prefix) }) {
 			return d.stray(c)
 		}
+		d.again()
+		d.column(prefix)
 	}
 	d.last = v
 	if !d.asked {
@@ -495,8 +496,12 @@ func (d *hashedDecoder) begin(row []byte) error {
 	d.row = append(d.row[:0], row...)
 	d.skip = true
 	key, kind, err := d.parser.parse(row)
-	if err != nil || !d.wanted[kind] {
-		return err
+	if err != nil {
+		d.row = d.row[:0]
+		return ForeignCell(err)
+	}
+	if !d.wanted[kind] {
+		return nil
 	}
 	user, ok := d.user(key)
 	if !ok {
@@ -582,5 +587,5 @@ func (d *hashedDecoder) damaged(c *cell.Cell, err error) error {
 }
 
 func (d *hashedDecoder) stray(c *cell.Cell) error {
-	return fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name)
+	return ForeignCell(fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name))
 }

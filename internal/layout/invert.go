@@ -143,11 +143,11 @@ func (d *invertedDecoder) Add(c *cell.Cell) error {
 	key, name := d.layout.cut(c)
 	micros, id, column, ok := parseInverted(name)
 	if !ok || key == nil {
-		return fmt.Errorf("layout: row %q, qualifier %q: not a record as the layout %s keeps them", c.Row, c.Qualifier, d.layout.Name())
+		return ForeignCell(fmt.Errorf("layout: row %q, qualifier %q: not a record as the layout %s keeps them", c.Row, c.Qualifier, d.layout.Name()))
 	}
 	kind, ok := slices.BinarySearch(d.ids, id)
 	if !ok {
-		return fmt.Errorf("layout: row %q, qualifier %q: no behaviour has the ID %d", c.Row, c.Qualifier, id)
+		return ForeignCell(fmt.Errorf("layout: row %q, qualifier %q: no behaviour has the ID %d", c.Row, c.Qualifier, id))
 	}
 	if !d.wanted[kind] || !d.of(key) {
 		return nil

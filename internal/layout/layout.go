@@ -278,7 +278,8 @@ type Decoder interface {
 	// number in the batch. If user returns false, the row is skipped.
 	Into(b *trail.Batch, user func(key []byte) (uint32, bool))
 	// Add adds one cell. It keeps no reference to c's bytes. It fails with
-	// trail.ErrFull if the batch has no room for it.
+	// trail.ErrFull if the batch has no room for the cell, and with ErrForeign if the cell
+	// belongs to no record.
 	Add(c *cell.Cell) error
 	// Flush ends the last row.
 	Flush() error

@@ -290,7 +290,7 @@ func (d *oneRecordDecoder) begin(row []byte) error {
 	of, err := d.parse(row)
 	if err != nil {
 		d.row = d.row[:0]
-		return fmt.Errorf("layout: row %q: %w", row, err)
+		return ForeignCell(fmt.Errorf("layout: row %q: %w", row, err))
 	}
 	if !d.wanted[of.kind] || !d.want.Span.Has(of.date) {
 		return nil
@@ -346,5 +346,5 @@ func (d *oneRecordDecoder) stray(c *cell.Cell) error {
 	if d.p.find(c.Qualifier, 0) >= 0 {
 		return fmt.Errorf("layout: row %q: qualifier %q comes twice, or out of order", c.Row, c.Qualifier)
 	}
-	return fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, kind)
+	return ForeignCell(fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, kind))
 }

@@ -148,6 +148,11 @@ type order struct {
 
 const marker = -1
 
+// has says whether a field has a prefix.
+func (o *order) has(prefix []byte) bool {
+	return slices.ContainsFunc(o.prefixes, func(p []byte) bool { return bytes.Equal(p, prefix) })
+}
+
 func orderOf(k behaviour.Kind) order {
 	type column1 struct {
 		prefix []byte
@@ -311,10 +316,11 @@ func (d *reversedDecoder) Add(c *cell.Cell) error {
 	prefix, id := c.Qualifier[:n], int64(binary.BigEndian.Uint64(c.Qualifier[n:]))
 	same := d.pos >= 0 && bytes.Equal(prefix, d.o.prefixes[d.pos])
 	if same && id <= d.last || !same && !d.field(prefix) {
-		d.again()
-		if !d.field(prefix) {
+		if !d.o.has(prefix) {
 			return d.stray(c)
 		}
+		d.again()
+		d.field(prefix)
 	}
 	d.last = id
 	if d.slot > 0 && !d.asked {
@@ -338,16 +344,10 @@ func (d *reversedDecoder) begin(row []byte) error {
 	d.row = append(d.row[:0], row...)
 	d.skip = true
 	n := rowkey.PrefixLen(row)
-	if n == 0 {
-		return fmt.Errorf("layout: %w: %q", rowkey.ErrNotRow, row)
-	}
-	date, id, err := rowkey.ParseRest(row[n:])
+	date, kind, err := d.parse(row, n)
 	if err != nil {
-		return fmt.Errorf("layout: %w", err)
-	}
-	kind, ok := d.schema.KindByID(id)
-	if !ok {
-		return fmt.Errorf("layout: row %q: no behaviour has the ID %d", row, id)
+		d.row = d.row[:0]
+		return ForeignCell(fmt.Errorf("layout: %w", err))
 	}
 	if !d.wanted[kind] || !d.want.Span.Has(date) {
 		return nil
@@ -361,6 +361,22 @@ func (d *reversedDecoder) begin(row []byte) error {
 	d.o = &d.orders[kind]
 	d.again()
 	return nil
+}
+
+// parse returns the date and kind of a row whose first n bytes are the user's.
+func (d *reversedDecoder) parse(row []byte, n int) (behaviour.Date, int, error) {
+	if n == 0 {
+		return 0, 0, fmt.Errorf("%w: %q", rowkey.ErrNotRow, row)
+	}
+	date, id, err := rowkey.ParseRest(row[n:])
+	if err != nil {
+		return 0, 0, err
+	}
+	kind, ok := d.schema.KindByID(id)
+	if !ok {
+		return 0, 0, fmt.Errorf("row %q: no behaviour has the ID %d", row, id)
+	}
+	return date, kind, nil
 }
 
 // again begins with other records of the same row. A table returns a row once for each of
@@ -431,12 +447,12 @@ func (d *reversedDecoder) setMicros(ev *trail.Event, c *cell.Cell) error {
 	}
 	micros, err := strconv.Atoi(string(c.Value))
 	if err != nil || micros < 0 || micros > 999 {
-		return d.stray(c)
+		return fmt.Errorf("layout: row %q: qualifier %q: %q are not the microseconds of a millisecond", c.Row, c.Qualifier, c.Value)
 	}
 	ev.Time = c.Time*1000 + int64(micros)
 	return nil
 }
 
 func (d *reversedDecoder) stray(c *cell.Cell) error {
-	return fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name)
+	return ForeignCell(fmt.Errorf("layout: row %q: qualifier %q is none of %s's columns", c.Row, c.Qualifier, d.schema.Kinds[d.ev.Kind].Name))
 }

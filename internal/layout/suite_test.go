@@ -617,6 +617,61 @@ func TestStrangeCellsAreRefused(t *testing.T) {
 	})
 }
 
+// skipping is a Decoder that skips foreign cells.
+type skipping struct {
+	layout.Decoder
+	skipped layout.Foreign
+}
+
+func (s *skipping) Add(c *cell.Cell) error { return s.skipped.Skip(s.Decoder.Add(c)) }
+
+// TestForeignCellsChangeNothing puts rows and columns of others between the cells of
+// records: without them the records are the same.
+func TestForeignCellsChangeNothing(t *testing.T) {
+	onEach(t, 10, func(t *testing.T, r *rand.Rand, l layout.Layout) {
+		w := drawWorld(t, r, l, 30)
+		all := layout.Everything(w.schema, always)
+		everybody := func(string) bool { return true }
+		cells := encoded(t, l, w.schema, w.recs)
+		want, err := found(l, w.schema, l.Decoder(w.schema, all), cells, everybody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mixed []*cell.Cell
+		var others int64
+		for _, c := range cells {
+			for _, spoil := range []func(*cell.Cell){
+				func(*cell.Cell) {},
+				func(c *cell.Cell) { c.Qualifier = []byte("other,") },
+				func(c *cell.Cell) { c.Qualifier = append([]byte("other,"), 0, 0, 0, 0, 0, 0, 0, 1) },
+			} {
+				x := c.Clone()
+				spoil(x)
+				mixed = append(mixed, x)
+			}
+			others += 2
+		}
+		first := 0
+		for first < len(cells) && bytes.Equal(cells[first].Row, cells[0].Row) {
+			first++
+		}
+		x := cells[0].Clone()
+		x.Row = []byte("no row")
+		mixed = slices.Insert(mixed, 3*first, x, x) // between two rows
+		d := &skipping{Decoder: l.Decoder(w.schema, all)}
+		got, err := found(l, w.schema, d, mixed, everybody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !answers(got, want, nil) {
+			t.Errorf("with cells of others the records are %s, want %s", w.described(got), w.described(want))
+		}
+		if others += 2; d.skipped.Cells != others || d.skipped.First == "" {
+			t.Errorf("skipped %+v, want %d cells and the first", d.skipped, others)
+		}
+	})
+}
+
 // TestTheLatestComeFirst where a layout says so: one row, or column, is one record, in
 // the order of the trail from its end, and a question reads just those of its times.
 func TestTheLatestComeFirst(t *testing.T) {

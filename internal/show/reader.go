@@ -140,6 +140,7 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 	b.Reset()
 	b.Most = l.bytes
 	decoder.Into(b, func([]byte) (uint32, bool) { return 0, true })
+	var foreign layout.Foreign
 	first, last := int64(math.MinInt64), int64(math.MaxInt64)
 	if l.times != nil {
 		first, last = behaviour.Millis(l.times.First), behaviour.Millis(l.times.Last)
@@ -151,7 +152,7 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 		if len(b.Events) > l.events {
 			return errMany
 		}
-		return decoder.Add(c)
+		return foreign.Skip(decoder.Add(c))
 	})
 	if err == nil {
 		err = decoder.Flush()
@@ -161,6 +162,7 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 	}
 	if err == nil {
 		b.Sort(1)
+		a.foreign.Add(foreign)
 	}
 	return err
 }

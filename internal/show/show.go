@@ -76,6 +76,9 @@ type Result struct {
 	User   string `json:"user"`
 	Events int64  `json:"events"` // shown
 	Next   string `json:"next"`   // token of the next page, empty if this is the last
+
+	Foreign int64    `json:"foreign,omitempty"` // cells that were read and skipped
+	Notes   []string `json:"notes,omitempty"`
 }
 
 // A Behaviour is one of the trail.
@@ -114,6 +117,7 @@ type Asked struct {
 	after     *trail.Event // what was shown last; nil at the first page
 	uncounted bool
 	budget    budget
+	foreign   layout.Foreign // cells that were skipped
 }
 
 // A FieldName is a column of what comes out.
@@ -147,7 +151,9 @@ func Page(ctx context.Context, c Config, w Writer) (*Asked, Result, error) {
 	if a.Latest > 0 || a.At != nil {
 		each = newBackward(c.Table, a).each
 	}
-	if err := each(ctx, p.add); err != nil && err != errFull {
+	err = each(ctx, p.add)
+	p.result.Foreign, p.result.Notes = a.foreign.Cells, a.foreign.Notes()
+	if err != nil && err != errFull {
 		return a, p.result, fmt.Errorf("show user %q: %w", c.User, err)
 	}
 	return a, p.result, w.End()

@@ -43,7 +43,7 @@ const Statuses = `Exit status:
   0   done
   1   failed; what is finished stays finished, and the same command goes on from there
   64  the command line or the job file is wrong; again will not help
-  65  more bad records than the job allows; nothing of the offending file is loaded
+  65  more bad records than the job allows; nothing of the offending file is loaded. Or foreign cells, with --strict
   66  input that must be there is not
   73  the output is there already
   75  not now: out of reach, too little room, or another run holds the lock; try again later
@@ -74,7 +74,7 @@ func Status(err error) int {
 		return Usage
 	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, convert.ErrRequest, upkeep.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, userlist.ErrList, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
 		return Usage
-	case is(bulkload.ErrTooBad):
+	case is(bulkload.ErrTooBad, extract.ErrForeign):
 		return TooBad
 	case is(job.ErrNoInput, table.ErrNoTable):
 		return NoInput

@@ -199,7 +199,7 @@ func (d *dayDecoder) Flush() error { return nil }
 func (d *dayDecoder) Add(c *cell.Cell) error {
 	told, key, err := d.parse(c)
 	if err != nil {
-		return err
+		return layout.ForeignCell(err)
 	}
 	if !d.want.Span.Has(told.Date) || !slices.Contains(d.want.Kinds, told.Kind) {
 		return nil

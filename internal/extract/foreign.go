@@ -1,0 +1,21 @@
+package extract
+
+import (
+	"errors"
+	"fmt"
+
+	"usertrail/internal/layout"
+)
+
+// ErrForeign is wrapped by the error of an extract that is Strict and read foreign cells.
+var ErrForeign = errors.New("foreign cells in the table")
+
+// foreign returns an error if the question allows no foreign cells, and some were read.
+func (q *question) foreign(f layout.Foreign) error { return strictly(q.strict, f) }
+
+func strictly(strict bool, f layout.Foreign) error {
+	if !strict || f.Cells == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s, and --strict allows none: leave --strict out to skip them, or let the program that wrote them delete them; bulkload verify counts all", ErrForeign, f.First)
+}

@@ -1,0 +1,98 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/extract"
+	"usertrail/internal/fetch"
+	"usertrail/internal/table"
+	"usertrail/internal/testkit"
+	"usertrail/internal/testworld"
+)
+
+// others is a table into which another program has put a row, and a column of a row.
+type others struct{ table.Table }
+
+func (o others) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	return o.Table.Read(ctx, q, func(c *cell.Cell) error {
+		if err := emit(c); err != nil {
+			return err
+		}
+		column, row := c.Clone(), c.Clone()
+		column.Qualifier = []byte("title2")
+		row.Row = append(row.Row, "-x"...)
+		return errors.Join(emit(column), emit(row))
+	})
+}
+
+// TestForeignCellsAreSkippedAndCounted by each plan alike; a strict extract fails.
+func TestForeignCellsAreSkippedAndCounted(t *testing.T) {
+	day := behaviour.DateOf(2014, 9, 1)
+	h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+table: trails
+behaviours:
+  play: {id: 1, fields: {title: string}}
+`)
+	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\nu1,2014-09-01 10:00:00,a\nu1,2014-09-01 10:00:01,b\nu2,2014-09-01 10:00:00,c\n")})
+	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}}
+	h.load(t, turn{name: "trails", workers: 1, memory: 64 << 20, regions: 1}, q.Span)
+	for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Auto} {
+		for _, strict := range []bool{false, true} {
+			c := h.question(t, q, others{h.opened(t, turn{name: "trails"})})
+			c.Out, c.Plan, c.Strict = filepath.Join(testkit.Scratch(t), "out"), plan, strict
+			r, err := extract.Run(t.Context(), c)
+			if strict {
+				if !errors.Is(err, extract.ErrForeign) || !strings.Contains(err.Error(), "title2") {
+					t.Errorf("plan %q, strict: %+v, %v; want ErrForeign, and the cell", plan, r, err)
+				}
+				continue
+			}
+			if err != nil || r.Kept != 2 || r.Events != 3 || r.Foreign != 6 {
+				t.Errorf("plan %q: %+v, %v; want 2 users with 3 behaviours, and 6 foreign cells", plan, r, err)
+			}
+		}
+	}
+}
+
+// TestPiecesCountForeignCells as one process does.
+func TestPiecesCountForeignCells(t *testing.T) {
+	w, h := tiny(t)
+	h.load(t, turn{name: "trails", workers: 1, memory: 64 << 20, regions: 2}, w.Span)
+	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	u := turn{name: "trails", workers: 1, pieceSize: 5}
+	for _, strict := range []bool{false, true} {
+		out := filepath.Join(testkit.Scratch(t), "out")
+		pieces, err := h.plan(t.Context(), q, u, out)
+		if err != nil || len(pieces) < 2 {
+			t.Fatalf("%d pieces, %v", len(pieces), err)
+		}
+		worker := h.worker(u)
+		open := worker.Open
+		worker.Open = func(ctx context.Context, p *extract.Piece) (table.Table, func() error, error) {
+			tab, end, err := open(ctx, p)
+			return others{tab}, end, err
+		}
+		var all extract.PieceResult
+		for i := range pieces {
+			pieces[i].Strict = strict
+			r, err := extract.RunPiece(t.Context(), worker, &pieces[i])
+			if strict && r.Events > 0 || err != nil && !errors.Is(err, extract.ErrForeign) || err != nil && !strict {
+				t.Fatalf("strict %t: %+v, %v", strict, r, err)
+			}
+			all.Add(r)
+		}
+		if strict {
+			continue
+		}
+		r, err := extract.Commit(t.Context(), h.fs, pieces)
+		if err != nil || r.Foreign == 0 || r.Foreign != all.Foreign || len(r.Notes) == 0 {
+			t.Errorf("%+v, %v; want %d foreign cells and a note", r, err, all.Foreign)
+		}
+	}
+}
