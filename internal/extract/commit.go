@@ -21,8 +21,8 @@ import (
 // Killed at any moment, the same goes on. It needs no table: the answer is that of the
 // table as the plan found it, and each piece has made sure that it was so still.
 //
-// Its error wraps piece.ErrPiece where some lines are not one plan, piece.ErrMissing where
-// pieces have not reported, ErrNothing where the plan is committed, fs.ErrExist where Out
+// Its error wraps piece.ErrPiece where some lines are not one plan, ErrStale where Out has
+// another plan or none, piece.ErrMissing where pieces have not reported, ErrNothing where the plan is committed, fs.ErrExist where Out
 // is there and is not to be replaced.
 func Commit(ctx context.Context, fs dfs.FS, pieces []Piece) (Result, error) {
 	if err := onePlan(pieces); err != nil {
@@ -67,7 +67,7 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 		return Result{}, errors.Join(fmt.Errorf("%w: --out %s is the answer of plan %s", ErrNothing, first.Out, first.Plan), err)
 	}
 	if !ours {
-		return Result{}, fmt.Errorf("--out %s has no plan %s: plan again", first.Out, first.Plan)
+		return Result{}, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, first.Out, first.Plan)
 	}
 	if err := CheckOut(ctx, &Config{FS: p.fs, Out: first.Out, Overwrite: first.Overwrite, Homes: first.homes()}); err != nil {
 		return Result{}, err

@@ -277,10 +277,10 @@ func TestOnePlaceOnePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.do(t.Context(), u, first[:1]); err == nil || !strings.Contains(err.Error(), "another plan") || !strings.Contains(err.Error(), "plan again") {
+	if _, err := h.do(t.Context(), u, first[:1]); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "another plan") || !strings.Contains(err.Error(), "plan again") {
 		t.Errorf("a piece of the plan before: %v", err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, first); err == nil || !strings.Contains(err.Error(), "has no plan "+first[0].Plan+": plan again") {
+	if _, err := extract.Commit(t.Context(), h.fs, first); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "has no plan "+first[0].Plan+": plan again") {
 		t.Errorf("commit of the plan before: %v", err)
 	}
 	if _, err := extract.Commit(t.Context(), h.fs, append(slices.Clone(first), second...)); !errors.Is(err, piece.ErrPiece) {
@@ -295,7 +295,7 @@ func TestOnePlaceOnePlan(t *testing.T) {
 	if _, err := h.plan(t.Context(), q, u, out); !errors.Is(err, os.ErrExist) {
 		t.Errorf("plan for a directory that is there: %v, want that it exists", err)
 	}
-	if _, err := h.do(t.Context(), u, first[:1]); err == nil || !strings.Contains(err.Error(), "has no plan") {
+	if _, err := h.do(t.Context(), u, first[:1]); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "has no plan") {
 		t.Errorf("a piece of the plan before, when another is committed: %v", err)
 	}
 	// To replace it is said in the plan.
@@ -339,7 +339,7 @@ func TestAChangedTableIsPlannedAgain(t *testing.T) {
 	if r, err := h.do(t.Context(), u, pieces[:1]); err != nil || !r.Already {
 		t.Errorf("a piece that is done: %+v, %v", r, err)
 	}
-	if _, err := h.do(t.Context(), u, pieces[1:]); err == nil || !strings.Contains(err.Error(), "has changed since the plan") {
+	if _, err := h.do(t.Context(), u, pieces[1:]); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "has changed since the plan") {
 		t.Errorf("a piece of a table that changed: %v", err)
 	}
 	again, err := h.plan(t.Context(), q, u, out)
@@ -434,7 +434,7 @@ func TestAnotherListIsNoticed(t *testing.T) {
 		if err := os.WriteFile(name, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.do(t.Context(), u, pieces); err == nil || !strings.Contains(err.Error(), "_users is not the list of this plan") {
+		if _, err := h.do(t.Context(), u, pieces); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "_users is not the list of this plan") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

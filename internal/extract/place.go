@@ -117,7 +117,11 @@ func (p *place) readUsers(ctx context.Context, s *userlist.Members, limit int64)
 		return nil, err
 	}
 	defer f.Close()
-	return s.Read(f, p.name(usersName), limit)
+	list, err := s.Read(f, p.name(usersName), limit)
+	if errors.Is(err, userlist.ErrOther) {
+		err = fmt.Errorf("%w: %w", ErrStale, err)
+	}
+	return list, err
 }
 
 // planned is the plan that lies here, nil if none does.

@@ -22,6 +22,10 @@ import (
 // ErrNothing is returned where the answer is there already.
 var ErrNothing = errors.New("nothing to do")
 
+// ErrStale is wrapped where a plan no longer fits the table, --out or its own folder: plan
+// again.
+var ErrStale = fmt.Errorf("%w: the plan is out of date", ErrQuestion)
+
 // PieceSize is how many behaviours a piece has where nothing else is said: of a table of
 // files a core took 12 s for as many, and YARN some seconds to start a container.
 const PieceSize = 4_000_000

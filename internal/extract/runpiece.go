@@ -107,7 +107,7 @@ func RunPiece(ctx context.Context, w Worker, p *Piece) (PieceResult, error) {
 
 func (w *Worker) run(ctx context.Context, at *place, p *Piece, t table.Table) (PieceResult, error) {
 	if v := t.Info().Version; p.Version != "" && v != p.Version {
-		return PieceResult{}, fmt.Errorf("table %s has changed since the plan, from %q to %q: plan again", p.Table, p.Version, v)
+		return PieceResult{}, fmt.Errorf("%w: table %s has changed since the plan, from %q to %q: plan again", ErrStale, p.Table, p.Version, v)
 	}
 	lock, err := at.await(ctx, p, w.Patience)
 	if err != nil {
@@ -156,9 +156,9 @@ func (at *place) done(ctx context.Context, p *Piece) (*report, error) {
 		return &report{Plan: p.Plan, Piece: p.Piece}, nil
 	}
 	if have != nil {
-		return nil, fmt.Errorf("--out %s has another plan, %s, and not %s: plan again", p.Out, have.Plan, p.Plan)
+		return nil, fmt.Errorf("%w: --out %s has another plan, %s, and not %s: plan again", ErrStale, p.Out, have.Plan, p.Plan)
 	}
-	return nil, fmt.Errorf("--out %s has no plan %s: plan again", p.Out, p.Plan)
+	return nil, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, p.Out, p.Plan)
 }
 
 // report is that of a piece, nil if there is none.
@@ -175,7 +175,7 @@ func (at *place) report(ctx context.Context, plan string, n int) (*report, error
 		return nil, fmt.Errorf("%s: %w", at.name(reportName(n)), err)
 	}
 	if r.Plan != plan || r.Piece != n {
-		return nil, fmt.Errorf("%s is of piece %d of plan %s, not %s: plan again", at.name(reportName(n)), r.Piece, r.Plan, plan)
+		return nil, fmt.Errorf("%w: %s is of piece %d of plan %s, not %s: plan again", ErrStale, at.name(reportName(n)), r.Piece, r.Plan, plan)
 	}
 	return &r, nil
 }

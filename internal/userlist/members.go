@@ -3,6 +3,7 @@ package userlist
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -68,11 +69,14 @@ func (u *List) Write(out io.Writer) error {
 	return w.Flush()
 }
 
+// ErrOther is wrapped where a file is not the one that Write made.
+var ErrOther = errors.New("is not the list of this plan")
+
 // Read reads the members from the file that Write made, which is called name. They may
 // take limit bytes of memory.
 func (s *Members) Read(f dfs.File, name string, limit int64) (*List, error) {
 	damaged := func(form string, args ...any) error {
-		return fmt.Errorf("%s is not the list of this plan: %s; plan again", name, fmt.Sprintf(form, args...))
+		return fmt.Errorf("%s %w: %s; plan again", name, ErrOther, fmt.Sprintf(form, args...))
 	}
 	if s.From < 0 || s.Bytes < 0 || s.Count < 0 || int64(s.Count) > s.Bytes {
 		return nil, damaged("%d users in %d bytes from %d", s.Count, s.Bytes, s.From)
