@@ -5,9 +5,10 @@
 //	usertrail_last_success_timestamp_seconds   when a run last ended with 0 or 99
 //	usertrail_last_change_timestamp_seconds    when a run last ended with 0
 //
-// are kept from the file that is replaced where the run was no such one, so an alarm
-// needs no memory: a night that did not go well lets them grow old, and so does one
-// that was killed, which writes nothing.
+// are kept from the file that is replaced where the run was no such one, with the labels
+// that they have there, so an alarm needs no memory: a night that did not go well lets
+// them grow old, whatever it failed at, and so does one that was killed, which writes
+// nothing.
 package metrics
 
 import (
@@ -40,7 +41,7 @@ const (
 type Run struct {
 	Program string // bulkload or extract
 	Command string // load, replay, extract, …
-	Table   string // its address; empty where the run did not come so far
+	Table   string // its address; if it is empty, the table is that of the file that is replaced
 	Ended   time.Time
 	Seconds float64
 	Status  int
@@ -107,6 +108,9 @@ func Write(name string, r Run) error {
 	if err != nil {
 		return err
 	}
+	if r.Table == "" {
+		r.Table = before.table(&r)
+	}
 	g := gauges{labels: r.labels(), registry: prometheus.NewRegistry(), vectors: map[string]*prometheus.GaugeVec{}}
 	ended := float64(r.Ended.UnixMilli()) / 1000
 	g.set("run_end_timestamp_seconds", "When the last run ended.", ended)
@@ -119,12 +123,15 @@ func Write(name string, r Run) error {
 		{success, "When a run last ended well, with status 0, or 99 where there was nothing to do.", r.Success},
 		{change, "When a run last did something, with status 0.", r.Changed},
 	} {
-		at, known := before.value(s.name, g.labels)
+		name := strings.TrimPrefix(s.name, prefix)
 		if s.now {
-			at, known = ended, true
+			g.set(name, s.help, ended)
+			continue
 		}
-		if known {
-			g.set(strings.TrimPrefix(s.name, prefix), s.help, at)
+		for _, m := range before[s.name].GetMetric() {
+			if labels := labelsOf(m); sameNames(labels, g.labels) {
+				g.put(name, s.help, m.GetGauge().GetValue(), labels)
+			}
 		}
 	}
 	for _, f := range fields {
@@ -164,6 +171,11 @@ func (g *gauges) add(name, help string, v float64, label, value string) {
 	if label != "" {
 		all[label] = value
 	}
+	g.put(name, help, v, all)
+}
+
+// put sets the metric of a name and of all its labels.
+func (g *gauges) put(name, help string, v float64, all prometheus.Labels) {
 	vec := g.vectors[name]
 	if vec == nil {
 		vec = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: prefix + name, Help: help}, slices.Sorted(maps.Keys(all)))
@@ -202,16 +214,29 @@ func read(name string) (families, error) {
 	return all, nil
 }
 
-// value is that of the metric with just these labels.
-func (all families) value(name string, labels prometheus.Labels) (float64, bool) {
-	for _, m := range all[name].GetMetric() {
-		same := len(m.GetLabel()) == len(labels)
-		for _, l := range m.GetLabel() {
-			same = same && labels[l.GetName()] == l.GetValue()
-		}
-		if same {
-			return m.GetGauge().GetValue(), true
+// table is that of which the file tells, for runs of r's program and command. One that
+// went well once is preferred.
+func (all families) table(r *Run) string {
+	for _, name := range []string{success, prefix + "run_status"} {
+		for _, m := range all[name].GetMetric() {
+			if l := labelsOf(m); l["program"] == r.Program && l["command"] == r.Command {
+				return l["table"]
+			}
 		}
 	}
-	return 0, false
+	return ""
+}
+
+// labelsOf are the labels of a metric.
+func labelsOf(m *dto.Metric) prometheus.Labels {
+	out := prometheus.Labels{}
+	for _, l := range m.GetLabel() {
+		out[l.GetName()] = l.GetValue()
+	}
+	return out
+}
+
+// sameNames says whether a and b are labels of the same names.
+func sameNames(a, b prometheus.Labels) bool {
+	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
 }

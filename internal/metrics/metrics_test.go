@@ -1,15 +1,18 @@
 package metrics_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
@@ -105,17 +108,43 @@ func TestLastSuccessIsKept(t *testing.T) {
 	}
 }
 
-func TestOfAnotherTableNothingIsKept(t *testing.T) {
+// TestAFailureRemovesNoSuccess has runs fail that are about another table, about another
+// command, or about a table that they did not come to know.
+func TestAFailureRemovesNoSuccess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "load.prom")
-	other := load(1, 0)
-	other.Table = "elsewhere"
-	for _, r := range []metrics.Run{other, load(2, 1)} {
-		if err := metrics.Write(name, r); err != nil {
+	line := func(metric, labels string, minutes int) string {
+		return fmt.Sprintf("usertrail_last_%s{%s} %s", metric, labels, strconv.FormatFloat(float64(noon.Unix()+int64(minutes)*60), 'g', -1, 64))
+	}
+	const trails, elsewhere = `command="load",program="bulkload",table="hdfs://nn/trails"`, `command="load",program="bulkload",table="elsewhere"`
+	unknown, other, commit, moved := load(2, 64), load(3, 66), load(4, 75), load(5, 0)
+	unknown.Table, other.Table, commit.Command, moved.Table = "", "elsewhere", "commit", "elsewhere"
+	for _, step := range []struct {
+		run    metrics.Run
+		labels string // of the run
+		kept   []string
+		gone   string
+	}{
+		{load(1, 0), trails, []string{line("success_timestamp_seconds", trails, 1), line("change_timestamp_seconds", trails, 1)}, elsewhere},
+		{unknown, trails, []string{line("success_timestamp_seconds", trails, 1), line("change_timestamp_seconds", trails, 1)}, `table=""`},
+		{other, elsewhere, []string{line("success_timestamp_seconds", trails, 1), line("change_timestamp_seconds", trails, 1)}, "success_timestamp_seconds{" + elsewhere},
+		{commit, strings.Replace(trails, "load", "commit", 1), []string{line("success_timestamp_seconds", trails, 1), line("change_timestamp_seconds", trails, 1)}, elsewhere},
+		{moved, elsewhere, []string{line("success_timestamp_seconds", elsewhere, 5), line("change_timestamp_seconds", elsewhere, 5)}, trails},
+	} {
+		if err := metrics.Write(name, step.run); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if at, ok := values(t, name)["success_timestamp_seconds"]; ok {
-		t.Errorf("a load that failed is told to have succeeded at %v", at)
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range append(step.kept, fmt.Sprintf("usertrail_last_run_status{%s} %d", step.labels, step.run.Status)) {
+			if !strings.Contains(string(b), want+"\n") {
+				t.Errorf("after status %d the line %s is missing in\n%s", step.run.Status, want, b)
+			}
+		}
+		if strings.Contains(string(b), step.gone) {
+			t.Errorf("after status %d there is %s in\n%s", step.run.Status, step.gone, b)
+		}
 	}
 }
 
@@ -145,5 +174,27 @@ func TestWhatIsNotOursStays(t *testing.T) {
 	}
 	if err := metrics.Check(filepath.Join(dir, "new.prom")); err != nil {
 		t.Errorf("of a file that is not there yet: %v", err)
+	}
+}
+
+// TestPromtoolFindsNothing lints a file as `promtool check metrics` does.
+func TestPromtoolFindsNothing(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "load.prom")
+	extract := metrics.Run{
+		Program: "extract", Command: "extract", Table: "d:\\ \"trails\"\nof ös", Ended: noon, Seconds: 1e-9, Status: 75,
+		Result: map[string]any{"users": 1.0, "found": 1.0, "active": 0.0, "kept": 0.0, "events": 1e15, "files": 3.0},
+	}
+	for _, r := range []metrics.Run{load(1, 0), load(2, 99), load(3, 65), extract} {
+		if err := metrics.Write(name, r); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems, err := promlint.New(bytes.NewReader(b)).Lint()
+		if err != nil || len(problems) > 0 {
+			t.Errorf("status %d: promlint says %v, %v of\n%s", r.Status, problems, err, b)
+		}
 	}
 }

@@ -399,6 +399,14 @@ var ErrNoJob = fmt.Errorf("%w: no job file", ErrUsage)
 
 // LoadJob loads the job file: the flag's, the environment's, or DefaultJob.
 func (f *Flags) LoadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
+	j, err := f.loadJob(ctx, fs)
+	if e, ok := ctx.Value(endingKey{}).(*ending); ok && err == nil {
+		e.setNamed(tableLabel(j.Table.Address))
+	}
+	return j, err
+}
+
+func (f *Flags) loadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
 	name := cmp.Or(f.Job, os.Getenv("USERTRAIL_JOB"))
 	if name != "" {
 		return job.Load(ctx, fs, name)

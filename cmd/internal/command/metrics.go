@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"usertrail/internal/dfs"
+	"usertrail/internal/hadoopconf"
 	"usertrail/internal/metrics"
+	"usertrail/internal/table/live"
 )
 
 // metered has the metrics of c's run written to a file at its end.
@@ -21,9 +25,10 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 	if err := metrics.Check(file); err != nil {
 		return fmt.Errorf("%w: --metrics-file: %w", ErrUsage, err)
 	}
+	e.shared().setNamed(namedTable(c))
 	e.AtEnd(func(_ context.Context, end End) error {
 		r := metrics.Run{
-			Program: e.name, Command: commandName(c), Table: e.shared().about().address, Ended: end.At, Seconds: end.Seconds, Status: end.Status,
+			Program: e.name, Command: commandName(c), Table: e.shared().table(), Ended: end.At, Seconds: end.Seconds, Status: end.Status,
 			Success: end.Status == OK || end.Status == Nothing, Changed: end.Status == OK,
 		}
 		err := json.Unmarshal(end.Result, &r.Result)
@@ -36,6 +41,33 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 		return nil
 	})
 	return nil
+}
+
+// namedTable is the table that the command line of c names, "" if it names none.
+func namedTable(c *cobra.Command) string {
+	name := "table"
+	if commandName(c) == "convert" {
+		name = "out" // which is what it makes
+	}
+	if f := c.Flags().Lookup(name); f != nil {
+		return tableLabel(f.Value.String())
+	}
+	return ""
+}
+
+// tableLabel is the address that a store of a table called name has.
+func tableLabel(name string) string {
+	if dfs.Scheme(name) != live.Scheme {
+		return strings.TrimRight(name, "/")
+	}
+	conf, err := hadoopconf.FromEnv()
+	if err != nil {
+		return name
+	}
+	if a, err := live.ParseAddress(name, conf); err == nil {
+		return a.String()
+	}
+	return name
 }
 
 // commandName is what a command does: a program by itself loads, or extracts.

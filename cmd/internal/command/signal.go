@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,6 +132,7 @@ type ending struct {
 	accounts []func(context.Context, End) error
 	refused  func(*cobra.Command) bool // nil where no journal is kept
 	known    about
+	named    string // the table's address, as the flag or the job says it
 }
 
 // about is what a run is about, as far as it is known.
@@ -151,6 +153,21 @@ func (s *ending) setAbout(a about) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known = a
+}
+
+// table is the address of the run's table, "" as long as neither a flag nor a job has
+// named it.
+func (s *ending) table() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.known.address, s.named)
+}
+
+// setNamed notes the table that a flag or a job names. The first that is known stays.
+func (s *ending) setNamed(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.named = cmp.Or(s.named, address)
 }
 
 // board shows what the workers of the run are at.
