@@ -61,9 +61,7 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if done, err := p.committed(ctx, first.Plan); err != nil {
 		return Result{}, err
 	} else if done {
-		if ours { // killed before it was tidied
-			err = p.tidy(ctx)
-		}
+		err = p.tidyOf(ctx, first.Plan)
 		return Result{}, errors.Join(fmt.Errorf("%w: --out %s is the answer of plan %s", ErrNothing, first.Out, first.Plan), err)
 	}
 	if !ours {
@@ -160,17 +158,44 @@ func lines(b []byte, end bool) (int, []byte, error) {
 	return 0, nil, nil
 }
 
-// tidy removes what is left once OUT has its name: an answer that was replaced, and at
-// last the plan.
+// tidy removes what is left once OUT has its name: an answer that was replaced, what the
+// pieces wrote, and at last the plan.
 func (p *place) tidy(ctx context.Context) error {
 	old := beside(p.out, oldEnding)
 	err := replaceable(ctx, p.fs, old)
 	if err == nil {
-		err = removeOld(ctx, p.fs, old)
+		err = removeBut(ctx, p.fs, old, ManifestName)
 	} else if errors.Is(err, iofs.ErrExist) {
 		err = nil // it is not of an extract
 	}
-	return errors.Join(err, p.fs.Remove(ctx, p.dir))
+	return errors.Join(err, removeBut(ctx, p.fs, p.dir, questionName))
+}
+
+// tidyOf removes what a commit of a plan that was killed at its end has left. The lock is
+// held.
+func (p *place) tidyOf(ctx context.Context, plan string) error {
+	have, err := p.planned(ctx)
+	if err != nil {
+		return err
+	}
+	if have != nil && have.Plan == plan {
+		return p.tidy(ctx)
+	}
+	_, err = p.fs.Stat(ctx, p.name(questionName))
+	if !errors.Is(err, iofs.ErrNotExist) { // somebody asks something else
+		return err
+	}
+	if link, err := isLink(ctx, p.fs, p.dir); err != nil || link {
+		return err
+	}
+	foreign, err := notStaged(ctx, p.fs, p.dir)
+	if foreign != "" || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return p.tidy(ctx)
 }
 
 // reports are those of all pieces. It fails with piece.ErrMissing while there are less.

@@ -95,6 +95,96 @@ func pieceFault(t *testing.T, h *house, q testworld.Question, u turn, home strin
 	return past
 }
 
+// TestACommitTidiesUpAfterOneThatWasKilled commits again where a commit was killed while it
+// removed what the pieces had left.
+func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
+	h.load(t, u, w.Span)
+	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	out := filepath.Join(h.dir, "home", "out")
+	partial, kept := filepath.Join(h.dir, "home", ".out.partial"), filepath.Join(h.dir, "kept")
+	pieces, err := h.plan(t.Context(), q, u, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.do(t.Context(), u, pieces); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(kept, os.DirFS(partial)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := extract.Commit(t.Context(), h.fs, pieces); err != nil {
+		t.Fatal(err)
+	}
+	again := map[string]func() error{
+		"commit": func() error { _, err := extract.Commit(t.Context(), h.fs, pieces); return err },
+		"plan":   func() error { _, err := h.plan(t.Context(), q, u, out); return err },
+	}
+	for what, run := range again {
+		for _, gone := range []string{"", "_users", "_question.json", "*"} {
+			if err := os.CopyFS(partial, os.DirFS(kept)); err != nil {
+				t.Fatal(err)
+			}
+			names, err := filepath.Glob(filepath.Join(partial, gone))
+			for _, name := range names {
+				if gone != "" {
+					err = errors.Join(err, os.RemoveAll(name))
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := run(); !errors.Is(err, extract.ErrNothing) {
+				t.Errorf("%s without %q: %v, want nothing to do", what, gone, err)
+			}
+			if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
+				t.Errorf("%s without %q leaves %q", what, gone, left)
+			}
+			if _, err := os.Stat(partial); !errors.Is(err, os.ErrNotExist) {
+				t.Fatalf("%s without %q: the folder is left: %v", what, gone, err)
+			}
+		}
+		notes := filepath.Join(partial, "notes.txt")
+		if err := errors.Join(os.Mkdir(partial, 0o755), os.WriteFile(notes, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(); !errors.Is(err, extract.ErrNothing) {
+			t.Errorf("%s next to a folder of others: %v, want nothing to do", what, err)
+		}
+		if _, err := os.Stat(notes); err != nil {
+			t.Errorf("%s removed a file of others: %v", what, err)
+		}
+		os.RemoveAll(partial)
+	}
+}
+
+// TestTheQuestionIsRemovedLast fails each operation by which a commit tidies up: as long as
+// something is left, the plan tells whose it is.
+func TestTheQuestionIsRemovedLast(t *testing.T) {
+	w, h := tiny(t)
+	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
+	h.load(t, u, w.Span)
+	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		home := filepath.Join(h.dir, fmt.Sprint("home-", n))
+		pieces, err := h.plan(t.Context(), q, u, filepath.Join(home, "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.do(t.Context(), u, pieces); err != nil {
+			t.Fatal(err)
+		}
+		fault := dfstest.FaultAt(h.fs, n, mode)
+		extract.Commit(t.Context(), fault, pieces)
+		left, err := os.ReadDir(filepath.Join(home, ".out.partial"))
+		if err == nil && len(left) > 0 && !slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == "_question.json" }) {
+			t.Errorf("fault at %d: %v is left without its question", n, left)
+		}
+		return fault.Count() <= n
+	})
+}
+
 // TestCommitKeepsAnAnswer fails each operation of a commit that replaces an answer. One of
 // the two is there, whole; the same commit goes on, and leaves nothing behind.
 func TestCommitKeepsAnAnswer(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"path"
 
 	"usertrail/internal/behaviour"
@@ -111,7 +112,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	if done, err := p.committed(ctx, cut.plan); err != nil {
 		return nil, r, err
 	} else if done {
-		err := p.tidyOf(ctx, cut.plan)
+		err := p.tidyAfter(ctx, cut.plan)
 		return nil, r, errors.Join(fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out), err)
 	}
 	if err := CheckOut(ctx, &c); err != nil {
@@ -178,10 +179,13 @@ func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) e
 	return dfs.WriteFile(ctx, p.fs, p.name(questionName), b)
 }
 
-// tidyOf removes what a commit that was killed at its end has left of a plan.
-func (p *place) tidyOf(ctx context.Context, plan string) error {
-	have, err := p.planned(ctx)
-	if err != nil || have == nil || have.Plan != plan {
+// tidyAfter is tidyOf with the lock, if there is anything to remove.
+func (p *place) tidyAfter(ctx context.Context, plan string) error {
+	_, err := p.fs.Stat(ctx, p.dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	l, err := p.lock(ctx)
@@ -189,7 +193,7 @@ func (p *place) tidyOf(ctx context.Context, plan string) error {
 		return err
 	}
 	defer l.Drop()
-	return p.tidy(ctx)
+	return p.tidyOf(ctx, plan)
 }
 
 // writeNone writes the part of an answer of nobody: whoever reads it finds the columns.

@@ -311,7 +311,7 @@ func (s *staging) replace(ctx context.Context) error {
 		return fmt.Errorf("publish: %w", err)
 	}
 	old := beside(s.to, oldEnding)
-	if err := removeOld(ctx, s.fs, old); err != nil {
+	if err := removeBut(ctx, s.fs, old, ManifestName); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	err := s.fs.Publish(ctx, s.to, old)
@@ -327,25 +327,25 @@ func (s *staging) replace(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("publish: %w", err), s.putBack(context.WithoutCancel(ctx), old))
 	}
-	return removeOld(ctx, s.fs, old)
+	return removeBut(ctx, s.fs, old, ManifestName)
 }
 
-// removeOld removes a result that was moved aside, its manifest last: what a process that
-// dies in between leaves is still known as a result.
-func removeOld(ctx context.Context, fs dfs.FS, old string) error {
-	list, err := fs.List(ctx, old)
+// removeBut removes a directory, the file called last after all others: what a process
+// that dies in between leaves is still known by that file.
+func removeBut(ctx context.Context, fs dfs.FS, dir, last string) error {
+	list, err := fs.List(ctx, dir)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
 	for _, f := range list {
-		if dfs.Base(f.Name) == ManifestName {
+		if dfs.Base(f.Name) == last {
 			continue
 		}
 		if err := fs.Remove(ctx, f.Name); err != nil {
 			return err
 		}
 	}
-	return fs.Remove(ctx, old)
+	return fs.Remove(ctx, dir)
 }
 
 // putBack gives the answer that was moved aside its name again, unless it was not
