@@ -47,7 +47,7 @@ type lock struct {
 	w      *hdfs.FileWriter
 
 	mu     sync.Mutex
-	proved time.Time // by the wall clock, which goes on while the machine is frozen
+	proved time.Time // when the lock was last known to be held
 	err    error     // why it is held no longer
 	gone   bool      // its file is being removed: nothing is to be proved
 }
@@ -78,7 +78,7 @@ func (s *system) lock(ctx context.Context, p place, name string) (*lock, error) 
 	if err := l.lease(ctx); err != nil {
 		return nil, err
 	}
-	l.proved = now()
+	l.proved = time.Now()
 	if err := l.sign(ctx); err != nil {
 		l.release(ctx)
 		return nil, err
@@ -190,10 +190,10 @@ func (l *lock) check(ctx context.Context) error {
 	if l.err != nil || l.gone {
 		return l.err
 	}
-	if age := now().Sub(l.proved); age >= 0 && age < proofAge {
+	asked := time.Now()
+	if believed(asked.Round(0).Sub(l.proved.Round(0)), asked.Sub(l.proved)) {
 		return nil
 	}
-	asked := now()
 	who, err := l.whose(ctx)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && exception(err) != notFound:
@@ -206,8 +206,10 @@ func (l *lock) check(ctx context.Context) error {
 	return nil
 }
 
-// now is the time by the wall clock alone.
-func now() time.Time { return time.Now().Round(0) }
+// believed reports whether a proof of the lock is new enough. wall is its age by the wall
+// clock, which may be set back; steady is its age by the clock of the system's run, which
+// stands still while the machine is suspended.
+func believed(wall, steady time.Duration) bool { return wall >= 0 && max(wall, steady) < proofAge }
 
 // Unlock lets go of the lock; a second time it does nothing.
 func (l *lock) Unlock() error {
