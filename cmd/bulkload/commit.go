@@ -9,7 +9,9 @@ import (
 
 	"usertrail/cmd/internal/command"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
 	"usertrail/internal/job"
+	"usertrail/internal/table"
 )
 
 func newCommit(env *command.Env) *cobra.Command {
@@ -50,28 +52,40 @@ func (o *options) commit(ctx context.Context, from string) error {
 
 func (o *options) publish(ctx context.Context, from string, r *commitResult) error {
 	cfg := bulkload.Config{FS: command.Files(), Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
-	pieces, err := o.planned(ctx, cfg, from)
+	lines, err := o.planned(ctx, cfg, from)
 	if err != nil {
 		return err
 	}
-	first := &pieces[0]
+	first := &lines[0]
 	r.Plan, r.Pieces = first.Plan, first.Of
-	j, err := first.ParseJob()
-	if err != nil {
-		return err
-	}
 	o.flags.Bounds.Log = cfg.Log
-	if cfg.Store, err = command.Store(ctx, cfg.FS, first.Table, j, o.flags.Waits); err != nil {
+	if cfg.Store, err = o.storeOf(ctx, cfg.FS, first); err != nil {
 		return err
 	}
 	defer cfg.Store.Close()
+	pieces, err := bulkload.WholePlan(ctx, cfg.FS, cfg.Store, lines)
+	if err != nil {
+		return err
+	}
+	if j, err := pieces[0].ParseJob(); err == nil {
+		command.About(ctx, cfg.FS, cfg.Store, j)
+	}
 	r.Result, err = bulkload.Commit(ctx, cfg, pieces)
 	printResult(o.env.Stdout, cfg, r.Result)
 	return err
 }
 
+// storeOf opens the place of the table that a line names.
+func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *bulkload.Line) (table.Store, error) {
+	j, err := l.Job()
+	if err != nil {
+		return nil, err
+	}
+	return command.Store(ctx, fs, l.Table, j, o.flags.Waits)
+}
+
 // planned are the lines of a file, or of standard input.
-func (o *options) planned(ctx context.Context, cfg bulkload.Config, name string) ([]bulkload.Piece, error) {
+func (o *options) planned(ctx context.Context, cfg bulkload.Config, name string) ([]bulkload.Line, error) {
 	var in io.Reader = o.env.Stdin
 	what := "standard input"
 	if name != "" {
@@ -82,5 +96,5 @@ func (o *options) planned(ctx context.Context, cfg bulkload.Config, name string)
 		defer f.Close()
 		in, what = f, name
 	}
-	return readPieces(in, what)
+	return readLines(in, what)
 }

@@ -136,9 +136,13 @@ func absolute(name string) (string, error) {
 }
 
 func (o *options) printPieces(pieces []bulkload.Piece) error {
+	lines, err := bulkload.Lines(pieces)
+	if err != nil {
+		return err
+	}
 	w := bufio.NewWriter(o.env.Stdout)
-	for i := range pieces {
-		w.Write(append(pieces[i].Line(), '\n'))
+	for i := range lines {
+		w.Write(append(lines[i].Text(), '\n'))
 	}
 	return w.Flush()
 }

@@ -24,7 +24,7 @@ func newRunPiece(env *command.Env) *cobra.Command {
 		Short: "Do a piece of a load",
 		Long: `Run-piece does one piece that bulkload plan printed: that of --piece, or those on standard input, one a
 line, also with the offset and the tab that Hadoop's NLineInputFormat puts in front. All that it needs to
-know of the load stands in the piece.
+know of the load is in the plan's folder, which the piece names.
 
 A piece that is done ends with 0 and does nothing; one that another worker is at is waited for, as long
 as --retry-for. A file with too many bad records does not fail its piece: bulkload commit tells of it.`,
@@ -89,7 +89,7 @@ func (o *options) runPieces(ctx context.Context, line string) error {
 const noTable = live.Scheme + "://"
 
 func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult) error {
-	pieces, err := o.given(line)
+	lines, err := o.given(line)
 	if err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 		return err
 	}
 	defer remove()
-	for i := range pieces {
-		r, err := o.runPiece(ctx, cfg, &pieces[i])
+	for i := range lines {
+		r, err := o.runPiece(ctx, cfg, &lines[i])
 		sum.add(r)
 		if err != nil {
 			return err
@@ -117,33 +117,35 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 }
 
 // given are the pieces of the flag, or else those of standard input.
-func (o *options) given(line string) ([]bulkload.Piece, error) {
+func (o *options) given(line string) ([]bulkload.Line, error) {
 	in, what := o.env.Stdin, "standard input"
 	if line != "" {
 		in, what = strings.NewReader(line), "--piece"
 	}
-	return readPieces(in, what)
+	return readLines(in, what)
 }
 
-func readPieces(in io.Reader, what string) ([]bulkload.Piece, error) {
-	pieces, err := bulkload.ReadPieces(in, what)
-	if err == nil && len(pieces) == 0 {
+func readLines(in io.Reader, what string) ([]bulkload.Line, error) {
+	lines, err := bulkload.ReadLines(in, what)
+	if err == nil && len(lines) == 0 {
 		err = fmt.Errorf("%w: %s holds no piece: give lines that bulkload plan printed", command.ErrUsage, what)
 	}
-	return pieces, err
+	return lines, err
 }
 
-func (o *options) runPiece(ctx context.Context, cfg bulkload.Config, p *bulkload.Piece) (bulkload.PieceResult, error) {
-	nothing := bulkload.PieceResult{Plan: p.Plan, Piece: p.Piece}
-	j, err := p.ParseJob()
-	if err != nil {
-		return nothing, err
-	}
+func (o *options) runPiece(ctx context.Context, cfg bulkload.Config, l *bulkload.Line) (bulkload.PieceResult, error) {
+	nothing := bulkload.PieceResult{Plan: l.Plan, Piece: l.Piece}
 	o.flags.Bounds.Log = cfg.Log
-	if cfg.Store, err = command.Store(ctx, cfg.FS, p.Table, j, o.flags.Waits); err != nil {
+	var err error
+	if cfg.Store, err = o.storeOf(ctx, cfg.FS, l); err != nil {
 		return nothing, err
 	}
 	defer cfg.Store.Close()
+	pieces, err := bulkload.Pieces(ctx, cfg.FS, cfg.Store, []bulkload.Line{*l})
+	if err != nil {
+		return nothing, err
+	}
+	p := &pieces[0]
 	r, err := bulkload.RunPiece(ctx, cfg, p, o.flags.Waits.RetryFor)
 	r.Held = table.HeldBy(cfg.Store)
 	if err == nil {

@@ -101,7 +101,7 @@ func (o *options) eachPiece(ctx context.Context, line string) (sum extract.Piece
 // readPieces reads the lines that plan printed; there must be one.
 func readPieces(in io.Reader, name string) ([]extract.Piece, error) {
 	var all []extract.Piece
-	err := piece.Each(in, name, extract.What, func(_ piece.Header, line []byte) error {
+	err := piece.Each(in, name, extract.What, piece.Version, func(_ piece.Header, line []byte) error {
 		var p extract.Piece
 		if err := piece.Decode(line, &p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

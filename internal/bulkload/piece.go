@@ -25,7 +25,7 @@ var ErrStale = fmt.Errorf("%w: the plan is out of date", ErrRequest)
 const PieceKind = "load"
 
 // A Piece is some of the delivered files of a load, and all that a worker needs to know
-// of them. As one line of JSON it goes to whoever does it.
+// of them. A Line says where it is.
 type Piece struct {
 	piece.Header                 // its plan is a digest of all pieces
 	Mode         Mode            `json:"mode"`
@@ -61,16 +61,12 @@ type PieceInput struct {
 	Cuts      []int64          `json:"cuts,omitempty"`    // where the ranges of the file begin: only digests are made
 }
 
-// ReadPieces reads lines of a plan; name is r's, for errors.
+// ReadPieces reads whole pieces, one a line; name is r's, for errors.
 func ReadPieces(r io.Reader, name string) ([]Piece, error) {
 	var out []Piece
-	err := piece.Each(r, name, PieceKind, func(h piece.Header, line []byte) error {
+	err := piece.Each(r, name, PieceKind, piece.Version, func(h piece.Header, line []byte) error {
 		var p Piece
-		err := piece.Decode(line, &p)
-		if err == nil {
-			err = p.check()
-		}
-		if err != nil {
+		if err := p.read(line); err != nil {
 			return fmt.Errorf("%s: piece %d: %w", name, h.Piece, err)
 		}
 		out = append(out, p)
@@ -79,12 +75,28 @@ func ReadPieces(r io.Reader, name string) ([]Piece, error) {
 	return out, err
 }
 
+// read reads a whole piece.
+func (p *Piece) read(line []byte) error {
+	if err := piece.Decode(line, p); err != nil {
+		return err
+	}
+	return p.check()
+}
+
+// checkPlan refuses what is no ID of a plan.
+func checkPlan(id string) error {
+	if b, err := hex.DecodeString(id); err != nil || len(b) != idBytes {
+		return fmt.Errorf("%w: its plan is %q", piece.ErrPiece, id)
+	}
+	return nil
+}
+
 // check refuses what no plan prints; names of files are made of some of it.
 func (p *Piece) check() error {
-	id, err := hex.DecodeString(p.Plan)
+	if err := checkPlan(p.Plan); err != nil {
+		return err
+	}
 	switch {
-	case err != nil || len(id) != idBytes:
-		return fmt.Errorf("%w: its plan is %q", piece.ErrPiece, p.Plan)
 	case p.Table == "" || len(p.Inputs) == 0 || p.Job.Text == "":
 		return fmt.Errorf("%w: its table, its inputs or its job are missing", piece.ErrPiece)
 	case p.Mode != HFile && p.Mode != Put:
@@ -135,6 +147,9 @@ func wholePlan(pieces []Piece) ([]Piece, error) {
 	all := make([]Piece, pieces[0].Of)
 	for _, p := range pieces {
 		all[p.Piece] = p
+	}
+	if all[0].gone() { // with the folder of the plan
+		return all, nil
 	}
 	if planID(all) != all[0].Plan {
 		return nil, fmt.Errorf("%w: the lines are not those that bulkload plan printed: something in them was changed", piece.ErrPiece)

@@ -3,6 +3,7 @@ package bulkload
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,8 +16,13 @@ import (
 // of a small one would be the start of its container.
 const DefaultPieceSize = 1 << 30
 
-// maxPieceFiles bounds the line of a piece, to some 300 KB.
-const maxPieceFiles = 1000
+const (
+	// maxPieceFiles bounds what a plan keeps of a piece, to some 300 KB.
+	maxPieceFiles = 1000
+	// mostPieces is how many pieces there may be: each is a line, a report, files in each
+	// region, and a task of whoever runs them.
+	mostPieces = 99_999
+)
 
 // PlanConfig is a load that is to be done in pieces.
 type PlanConfig struct {
@@ -47,18 +53,28 @@ type Planned struct {
 // anywhere and in any order; Commit publishes what they made. The same files and the same
 // table give the same pieces, and those that were done stay done.
 //
-// The table's lock is held only until the plan is made. Nothing of the table is changed,
-// but that loads which were killed are finished.
+// The table's lock is held only while it is asked and the plan is written down, and not while
+// delivered files are read. Nothing of the table is changed, but that loads which were
+// killed are finished.
 func Plan(ctx context.Context, cfg PlanConfig) ([]Piece, Planned, error) {
-	l, err := newLoad(cfg.Config)
-	if err != nil {
-		return nil, Planned{}, err
+	p := &planner{PlanConfig: cfg, known: map[glance]*seen{}}
+	for finished := 0; ; {
+		l, err := newLoad(cfg.Config)
+		if err != nil {
+			return nil, Planned{}, err
+		}
+		p.load, p.planned = l, Planned{}
+		l.result.Finished = finished
+		pieces, err := p.plan(ctx)
+		if finished = l.result.Finished; errors.Is(err, errUnread) {
+			if err = p.readAhead(ctx); err == nil {
+				continue
+			}
+		}
+		p.planned.Already, p.planned.Missing, p.planned.Finished = l.result.Already, l.result.Missing, l.result.Finished
+		p.planned.Choice = l.result.Choice
+		return pieces, p.planned, err
 	}
-	p := &planner{load: l, PlanConfig: cfg}
-	pieces, err := p.plan(ctx)
-	p.planned.Already, p.planned.Missing, p.planned.Finished = l.result.Already, l.result.Missing, l.result.Finished
-	p.planned.Choice = l.result.Choice
-	return pieces, p.planned, err
 }
 
 // planner is one call of Plan.
@@ -66,6 +82,8 @@ type planner struct {
 	*load
 	PlanConfig
 	planned Planned
+	known   map[glance]*seen
+	unread  []unread // what was asked for and is not known
 }
 
 func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
@@ -122,6 +140,10 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 	plan := &manifest.Plan{Pieces: len(pieces)}
 	folder := pieces[0].folder(p.load)
+	_, text, err := lines(pieces)
+	if err != nil {
+		return err
+	}
 	for i := range pieces {
 		for _, in := range pieces[i].Inputs {
 			if in.Range != nil {
@@ -129,13 +151,12 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 			}
 			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part})
 		}
-		r, err := folder.Report(ctx, i)
-		if err != nil {
-			return err
-		}
-		if r != nil {
-			p.planned.Done++
-		}
+	}
+	if p.planned.Done, err = folder.Reported(ctx); err != nil {
+		return err
+	}
+	if err := folder.SetPieces(ctx, text); err != nil {
+		return err
 	}
 	return folder.Begin(ctx, plan)
 }
@@ -161,20 +182,23 @@ func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 		if have[like{in.Size, p.behaviour(in)}] <= own {
 			continue
 		}
-		var err error
-		if in.sha, err = p.digest(ctx, in.Path); err != nil {
-			return err
+		if in.sha = p.see(in).sha; in.sha == "" {
+			p.ask(in, 0)
+			continue
 		}
 		p.findCopies(in)
 	}
-	return nil
+	return p.allRead()
 }
 
 // pieces cuts the files into pieces.
 func (p *planner) pieces(ctx context.Context, inputs []*input) ([]Piece, error) {
 	size := cmp.Or(p.PieceSize, DefaultPieceSize)
 	tied := p.tied(inputs)
-	whole, err := p.ranges(ctx, inputs, size, tied)
+	if err := p.fewEnough(inputs, size, tied); err != nil {
+		return nil, err
+	}
+	whole, err := p.ranges(inputs, size, tied)
 	if err != nil {
 		return nil, err
 	}
@@ -253,6 +277,43 @@ func (p *planner) tied(inputs []*input) func(*input) string {
 		}
 		return "of " + p.behaviour(in)
 	}
+}
+
+// fewEnough refuses a size of pieces of which there would be too many.
+func (p *planner) fewEnough(inputs []*input, size int64, tied func(*input) string) error {
+	n := p.count(inputs, size, tied)
+	if n <= mostPieces {
+		return nil
+	}
+	enough := int64(1)
+	for enough < size || p.count(inputs, enough, tied) > mostPieces {
+		enough *= 2
+	}
+	return fmt.Errorf("%w: --piece-size %d makes about %d pieces, more than %d: --piece-size %s is enough", ErrRequest, size, n, mostPieces, roundSize(enough))
+}
+
+// roundSize writes a power of two as --piece-size takes it.
+func roundSize(n int64) string {
+	unit := 0
+	for n >= 1024 && unit < 4 {
+		n /= 1024
+		unit++
+	}
+	return fmt.Sprint(n, []string{"B", "KiB", "MiB", "GiB", "TiB"}[unit])
+}
+
+// count is how many pieces of about size bytes the files make, or a few less.
+func (p *planner) count(inputs []*input, size int64, tied func(*input) string) int64 {
+	var ranges int64
+	var whole []*input
+	for _, in := range inputs {
+		if in.Size <= size || p.whyWhole(in, tied) != "" {
+			whole = append(whole, in)
+			continue
+		}
+		ranges += (in.Size+size-1)/size + 1
+	}
+	return ranges + int64(len(cutPieces(whole, size, tied)))
 }
 
 // cutPieces cuts files into pieces of about size bytes, in order. Files that are tied by

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"log/slog"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -34,6 +35,15 @@ func Commit(ctx context.Context, cfg Config, pieces []Piece) (Result, error) {
 		return Result{}, err
 	}
 	first := &pieces[0]
+	if first.gone() {
+		l := &load{cfg: cfg, log: cfg.Log}
+		if l.log == nil {
+			l.log = slog.New(slog.DiscardHandler)
+		}
+		p := &publisher{load: l, pieces: pieces, id: first.Plan, folder: first.folder(l)}
+		err = p.run(ctx)
+		return l.result, err
+	}
 	if cfg.Job, err = first.ParseJob(); err != nil {
 		return Result{}, err
 	}
@@ -74,8 +84,10 @@ func (p *publisher) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.extend(); err != nil {
-		return err
+	if !p.pieces[0].gone() {
+		if err := p.extend(); err != nil {
+			return err
+		}
 	}
 	if err := p.learn(ctx); err != nil {
 		return err
@@ -108,8 +120,8 @@ func (p *publisher) committed(n int, finished []*manifest.Load) error {
 
 // collect reads the reports, and makes sure that all of them can be committed.
 func (p *publisher) collect(ctx context.Context) error {
-	if _, err := p.folder.Plan(ctx); err != nil {
-		if errors.Is(err, iofs.ErrNotExist) {
+	if _, err := p.folder.Plan(ctx); err != nil || p.pieces[0].gone() {
+		if err == nil || errors.Is(err, iofs.ErrNotExist) {
 			return fmt.Errorf("%w: %s keeps nothing of plan %s: plan again", ErrStale, p.cfg.Store.Address(), p.id)
 		}
 		return err

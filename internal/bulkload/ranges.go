@@ -28,7 +28,7 @@ type Whole struct {
 }
 
 // ranges puts ranges and their digests in the place of the files that can be cut.
-func (p *planner) ranges(ctx context.Context, inputs []*input, size int64, tied func(*input) string) ([]*input, error) {
+func (p *planner) ranges(inputs []*input, size int64, tied func(*input) string) ([]*input, error) {
 	var out []*input
 	for _, in := range inputs {
 		if in.Size <= size {
@@ -38,9 +38,10 @@ func (p *planner) ranges(ctx context.Context, inputs []*input, size int64, tied 
 		why := p.whyWhole(in, tied)
 		var cuts []int64
 		if why == "" {
-			var err error
-			if cuts, err = p.cuts(ctx, in, size); err != nil {
-				return nil, fmt.Errorf("cut %s into ranges: %w", in.Path, err)
+			cuts = p.see(in).cuts
+			if cuts == nil {
+				p.ask(in, size)
+				continue
 			}
 			if len(cuts) == 1 {
 				why = "no place in it is surely between two records"
@@ -54,7 +55,7 @@ func (p *planner) ranges(ctx context.Context, inputs []*input, size int64, tied 
 		p.planned.Cut++
 		out = append(out, in.split(cuts)...)
 	}
-	return out, nil
+	return out, p.allRead()
 }
 
 // whyWhole says why a file cannot be cut, "" if it can.
@@ -85,6 +86,9 @@ func (p *planner) cuts(ctx context.Context, in *input, size int64) ([]int64, err
 		last := cuts[len(cuts)-1]
 		if at <= last {
 			continue // a record is longer than a range
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
 		}
 		from, sure, err := p.job.Format.Begins(f, in.Size, at)
 		if err != nil {

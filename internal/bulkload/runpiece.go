@@ -61,6 +61,10 @@ type pieceWorker struct {
 }
 
 func newPieceWorker(cfg Config, p *Piece, patience time.Duration) (*pieceWorker, error) {
+	if p.gone() {
+		l := &load{cfg: cfg}
+		return &pieceWorker{load: l, piece: p, folder: p.folder(l)}, nil
+	}
 	var err error
 	if cfg.Job, err = p.ParseJob(); err != nil {
 		return nil, err
@@ -113,7 +117,7 @@ func (w *pieceWorker) isDone(ctx context.Context) (*manifest.Report, error) {
 		return r, err
 	}
 	_, err = w.folder.Plan(ctx)
-	if !errors.Is(err, iofs.ErrNotExist) {
+	if !errors.Is(err, iofs.ErrNotExist) && (err != nil || !w.piece.gone()) {
 		return nil, err
 	}
 	w.already, err = w.committed(ctx)

@@ -21,7 +21,7 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[^/]+/(?:puts|lost)-[0-9a-f]{16}\.roll`,
 	`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
 	`quarantine/[^/]+\.jsonl`,
-	`plans/[0-9a-f]+/(?:plan\.json|\d{5,}(?:\.json|\.lock|\.begun\.json|-\d{4,}\.bad))`,
+	`plans/[0-9a-f]+/(?:plan\.json|pieces\.jsonl|\d{5,}(?:\.json|\.lock|\.begun\.json|-\d{4,}\.bad))`,
 	`pieces/[0-9a-f]+/(?:staging/.+/)?\d{5,}(?:-\d{4,})?(?:-\d+)*\.(?:hfile|roll)`,
 	`staging/(?:.+/)?\d{6,}-\d{4,}(?:-\d+)*\.hfile`,
 	`convert/(?:plan|\d{6,})\.json`,

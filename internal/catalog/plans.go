@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ const (
 	planName    = "plan.json"
 	piecesName  = "pieces"
 	begunEnding = ".begun.json"
+	linesName   = "pieces.jsonl" // in a plan's folder
 )
 
 // Plans is the folder of the plans of the catalog in dir. Loads leave it alone, since
@@ -69,6 +71,42 @@ func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
 	p := new(manifest.Plan)
 	return p, manifest.Read(ctx, f.FS, f.at(planName), p)
 }
+
+// SetPieces writes down what the pieces of the plan are, unless it is written down: a plan
+// of an ID has the same pieces always. Begin comes after it.
+func (f Folder) SetPieces(ctx context.Context, text []byte) error {
+	have, err := f.FS.Stat(ctx, f.at(linesName))
+	if err == nil && have.Size == int64(len(text)) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	return dfs.WriteFile(ctx, f.FS, f.at(linesName), text)
+}
+
+// OpenPieces opens what SetPieces wrote.
+func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
+	return f.FS.Open(ctx, f.at(linesName))
+}
+
+// Reported counts the pieces that have reported.
+func (f Folder) Reported(ctx context.Context) (int, error) {
+	list, err := f.FS.List(ctx, dfs.Join(f.Plans, f.ID))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return 0, nil
+	}
+	n := 0
+	for _, file := range list {
+		if reportName.MatchString(dfs.Base(file.Name)) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// reportName matches the names of reports.
+var reportName = regexp.MustCompile(`^\d{5,}\.json$`)
 
 // Lock lets one worker at a time do a piece; it fails with dfs.ErrLocked if one does.
 func (f Folder) Lock(ctx context.Context, piece int) (dfs.Lock, error) {

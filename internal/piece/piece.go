@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// Version is that of the lines; another is refused.
+// Version is the first version of the lines.
 const Version = 1
 
 // ErrPiece is wrapped by every error that a line causes, or a set of them that is no
@@ -40,8 +40,9 @@ type Header struct {
 }
 
 // Each gives the lines of r that are pieces of what, "load" or "extract", to take.
-// name is r's, for errors. A line is valid until take returns.
-func Each(r io.Reader, name, what string, take func(h Header, line []byte) error) error {
+// name is r's, for errors. Lines of a version past newest are refused. A line is valid
+// until take returns.
+func Each(r io.Reader, name, what string, newest int, take func(h Header, line []byte) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
@@ -50,7 +51,7 @@ func Each(r io.Reader, name, what string, take func(h Header, line []byte) error
 		}
 		last := err == io.EOF
 		if line = cut(line); len(line) > 0 {
-			h, err := header(line, what)
+			h, err := header(line, what, newest)
 			if err != nil {
 				return fmt.Errorf("%s: line %d: %w", name, n, err)
 			}
@@ -75,7 +76,7 @@ func cut(line []byte) []byte {
 }
 
 // header reads what a line begins with, and refuses one that is no piece of what.
-func header(line []byte, what string) (Header, error) {
+func header(line []byte, what string, newest int) (Header, error) {
 	var h Header
 	if err := json.Unmarshal(line, &h); err != nil {
 		return h, fmt.Errorf("%w: %s is not a line that plan prints: %w", ErrPiece, quoted(line), err)
@@ -85,8 +86,8 @@ func header(line []byte, what string) (Header, error) {
 		return h, fmt.Errorf("%w: %s is not a line that plan prints", ErrPiece, quoted(line))
 	case h.Usertrail != what:
 		return h, fmt.Errorf("%w: it is of a plan of %s, not of %s", ErrPiece, h.Usertrail, what)
-	case h.Version != Version:
-		return h, fmt.Errorf("%w: its version is %d, this program's %d: run plan, run-piece and commit of one release", ErrPiece, h.Version, Version)
+	case h.Version < Version || h.Version > newest:
+		return h, fmt.Errorf("%w: its version is %d, this program's %d: run plan, run-piece and commit of one release", ErrPiece, h.Version, newest)
 	case h.Plan == "" || h.Of < 1 || h.Piece < 0 || h.Piece >= h.Of:
 		return h, fmt.Errorf("%w: it says that it is piece %d of %d of plan %q", ErrPiece, h.Piece, h.Of, h.Plan)
 	}

@@ -15,7 +15,7 @@ func line(number string) string {
 }
 
 func read(text string) (numbers []int, err error) {
-	err = piece.Each(strings.NewReader(text), "pieces", "extract", func(h piece.Header, l []byte) error {
+	err = piece.Each(strings.NewReader(text), "pieces", "extract", 1, func(h piece.Header, l []byte) error {
 		var p struct {
 			piece.Header
 			More string `json:"more"`

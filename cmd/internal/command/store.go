@@ -51,6 +51,9 @@ func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 	return s, err
 }
 
+// About notes that the run of a context is about the store and the job.
+func About(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) { stored(ctx, fs, s, j) }
+
 func store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
 	if err := w.check(); err != nil {
 		return nil, err
