@@ -21,9 +21,9 @@ func newCommit(env *command.Env) *cobra.Command {
 		Use:   "commit",
 		Short: "Make the pieces of a load part of the table",
 		Long: `Commit takes all lines that bulkload plan printed, and makes what their pieces came to part of the table,
-all at once. Status 75 says that some have not been done yet, and which; 64, that the plan is out of date,
-since a file of it was loaded meanwhile: plan again. Killed, it goes on when it is called again; what is
-committed already is 99.`,
+all at once. Status 75 says that some have not been done yet, or that what one wrote was damaged since, and
+which; 64, that the plan is out of date, since a file of it was loaded meanwhile: plan again. Killed, it goes
+on when it is called again; what is committed already is 99.`,
 		Example: `  bulkload commit --pieces pieces
   bulkload commit <pieces`,
 		Args: command.NoArgs,

@@ -20,8 +20,8 @@ func newCommit(env *command.Env) *cobra.Command {
 		Use:   "commit",
 		Short: "Make the answer of the pieces of an extract",
 		Long: `Commit takes all lines that extract plan printed, and makes the directory of their --out, all at once,
-of what the pieces wrote. Status 75 says that some have not been done yet, and which. Killed, it goes on
-when it is called again; what is committed already is 99. It does not ask the table: the answer is that of
+of what the pieces wrote. Status 75 says that some have not been done yet, or that what one wrote was
+damaged since, and which. Killed, it goes on when it is called again; what is committed already is 99. It does not ask the table: the answer is that of
 the table as it was planned, of which each piece has made sure.`,
 		Example: `  extract commit --pieces pieces
   extract commit <pieces`,

@@ -548,23 +548,67 @@ func TestAFileThatChangedAfterThePlanIsLeftOut(t *testing.T) {
 	y.wantTrails("a 2014-09-01 2014-09-01T12:00:00Z order price=1.5")
 }
 
-// TestALostFileOfAPieceIsMadeAgain: commit takes no report's word for what is gone.
-func TestALostFileOfAPieceIsMadeAgain(t *testing.T) {
-	y := newYard(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	pieces := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
-	y.doAll(pieces)
-	hfiles, err := filepath.Glob(filepath.Join(y.store.Dir, "pieces", "*", "*.hfile"))
-	if err != nil || len(hfiles) != 1 {
-		t.Fatalf("%v, %v; want one HFile", hfiles, err)
+// TestADamagedFileOfAPieceIsMadeAgain: commit publishes only what the report of a piece says,
+// names the piece otherwise, and commits it after it was done again.
+func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
+	one := newYard(t, twoKinds)
+	one.write("2014-09-01/play.csv", plays)
+	one.load(nil, "2014-09-01", "2014-09-01")
+	want := one.cells()
+	for damage, change := range map[string]func([]byte) []byte{
+		"cut short": func(b []byte) []byte { return b[:len(b)-7] },
+		"emptied":   func([]byte) []byte { return []byte{} },
+		"changed":   func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"longer":    func(b []byte) []byte { return append(b, 'x') },
+		"gone":      func([]byte) []byte { return nil },
+	} {
+		for _, kind := range []string{"*.hfile", "*.roll"} {
+			t.Run(kind+" "+damage, func(t *testing.T) {
+				y := newYard(t, twoKinds)
+				y.jobIs(twoKinds)
+				y.write("2014-09-01/play.csv", plays)
+				pieces := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
+				y.doAll(pieces)
+				y.damage(filepath.Join("pieces", "*", kind), change)
+				r, err := bulkload.Commit(t.Context(), y.worker(local.New()), pieces)
+				if !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), "run it again, then commit") {
+					t.Fatalf("commit: %v, want ErrMissing that says what to do", err)
+				}
+				if len(r.Failed) != 1 || r.Failed[0].Path != "2014-09-01/play.csv" || !strings.Contains(r.Failed[0].Error, "piece 0") {
+					t.Errorf("failed is %+v, want the file of piece 0", r.Failed)
+				}
+				y.commit(piece.ErrMissing, pieces)
+				if r := y.do(&pieces[0]); r.Already {
+					t.Error("the piece was not done again")
+				}
+				y.wantCounts(y.commit(nil, pieces), 2, 2, 0, 0, 0)
+				if got := y.cells(); !slices.Equal(got, want) {
+					t.Errorf("the table has %q, want %q", got, want)
+				}
+			})
+		}
 	}
-	if err := os.Remove(hfiles[0]); err != nil {
-		t.Fatal(err)
+}
+
+// damage changes the only file of the table whose name matches a pattern; nil removes it.
+func (y *yard) damage(pattern string, change func([]byte) []byte) {
+	y.t.Helper()
+	names, err := filepath.Glob(filepath.Join(y.store.Dir, pattern))
+	if err != nil || len(names) != 1 {
+		y.t.Fatalf("%v, %v; want one file", names, err)
 	}
-	y.commit(piece.ErrMissing, pieces)
-	y.doAll(pieces)
-	y.wantCounts(y.commit(nil, pieces), 2, 2, 0, 0, 0)
+	b, err := os.ReadFile(names[0])
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	if b = change(b); b == nil {
+		err = os.Remove(names[0])
+	} else {
+		err = os.WriteFile(names[0], b, 0o644)
+	}
+	if err != nil {
+		y.t.Fatal(err)
+	}
 }
 
 func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {

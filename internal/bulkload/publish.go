@@ -64,6 +64,7 @@ type publisher struct {
 	id      string
 	folder  catalog.Folder
 	reports []*manifest.Report // by piece
+	voids   []string           // by piece: why its report no longer holds
 	good    []manifest.Input   // in order, as the ledger will have them
 	older   int64
 	joined  []joinedBad // of files that were read in ranges
@@ -129,7 +130,7 @@ func (p *publisher) collect(ctx context.Context) error {
 	if err := p.current(); err != nil {
 		return err
 	}
-	p.reports = make([]*manifest.Report, len(p.pieces))
+	p.reports, p.voids = make([]*manifest.Report, len(p.pieces)), make([]string, len(p.pieces))
 	if err := p.atOnce(ctx, len(p.pieces), p.report); err != nil {
 		return err
 	}
@@ -140,9 +141,32 @@ func (p *publisher) collect(ctx context.Context) error {
 		}
 	}
 	if len(missing) > 0 {
-		return piece.Missing(p.id, missing, len(p.pieces))
+		return p.undone(missing)
 	}
 	return p.judgeAll()
+}
+
+// undone is the error of some pieces that have to be done. Of those that have reported the
+// files count as failed.
+func (p *publisher) undone(numbers []int) error {
+	var why error
+	for _, n := range numbers {
+		if p.voids[n] == "" {
+			continue
+		}
+		err := fmt.Errorf("piece %d has to be done again: %s", n, p.voids[n])
+		why = cmp.Or(why, err)
+		for i := range p.pieces[n].Inputs {
+			path := p.pieces[n].Inputs[i].Rel
+			if !slices.ContainsFunc(p.result.Failed, func(f Failed) bool { return f.Path == path }) {
+				p.result.Failed = append(p.result.Failed, Failed{path, err.Error()})
+			}
+		}
+	}
+	if why == nil {
+		return piece.Missing(p.id, numbers, len(p.pieces))
+	}
+	return piece.Undone(p.id, numbers, len(p.pieces), why)
 }
 
 // atOnce calls do for each number below count, some at once.
@@ -173,6 +197,7 @@ func (p *publisher) report(ctx context.Context, n int) error {
 		p.reports[n] = r
 		return nil
 	}
+	p.voids[n] = why
 	p.log.Warn("a piece has to be done again", "plan", p.id, "piece", n, "why", why)
 	return p.folder.DropReport(ctx, n)
 }
@@ -206,14 +231,16 @@ func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error
 		return fmt.Sprintf("load %d brought records that its own may repeat", n), nil
 	}
 	for i := range r.Files {
-		for _, name := range r.Files[i].Names() {
-			there, err := p.staged(ctx, name)
-			if err != nil {
-				return "", err
-			}
-			if !there {
-				return name + " is gone", nil
-			}
+		f := &r.Files[i]
+		err := p.checkStaged(ctx, f.Roll, -1, f.RollSum)
+		if err == nil && f.Name != "" {
+			err = p.checkStaged(ctx, f.Name, f.Size, f.Sum)
+		}
+		if errors.Is(err, dfs.ErrDamaged) {
+			return err.Error(), nil
+		}
+		if err != nil {
+			return "", err
 		}
 	}
 	return "", nil
@@ -240,22 +267,27 @@ func (p *publisher) overtaken(r *manifest.Report) int {
 	return 0
 }
 
-// staged says whether a file of a piece is there.
-func (p *publisher) staged(ctx context.Context, name string) (bool, error) {
+// checkStaged reads a file of a piece whole, and fails with dfs.ErrDamaged unless it has the
+// size and the xxh64 that the piece reported, as far as they are known.
+func (p *publisher) checkStaged(ctx context.Context, name string, size int64, sum string) error {
 	from, ok := p.target.(interface {
 		Staged(ctx context.Context, name string) (dfs.File, error)
 	})
-	if !ok {
-		return true, nil
+	if !ok || name == "" {
+		return nil
 	}
 	f, err := from.Staged(ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return false, nil
+		return fmt.Errorf("%s: %w: it is gone", name, dfs.ErrDamaged)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
-	return true, f.Close()
+	defer f.Close()
+	if err := dfs.CheckBytes(ctx, f, size, sum); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // current refuses a plan of which a file was loaded meanwhile, or whose numbers others

@@ -74,11 +74,18 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	there, err := p.gathered(ctx)
+	if err == nil {
+		err = p.check(ctx, have, reports, there)
+	}
 	skipped := skippedBy(reports)
-	if err := strictly(first.Strict, skipped); err != nil {
+	if err == nil {
+		err = strictly(first.Strict, skipped)
+	}
+	if err != nil {
 		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
 	}
-	m, calls, err := p.gather(ctx, have, reports)
+	m, calls, err := p.gather(ctx, have, reports, there)
 	if err != nil {
 		return Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
 	}
@@ -218,12 +225,8 @@ func (p *place) reports(ctx context.Context, have *planned) ([]*report, error) {
 }
 
 // gather adds up what pieces reported, and brings their parts together, numbered one
-// after the other. calls are those of the pieces.
-func (p *place) gather(ctx context.Context, have *planned, reports []*report) (m *manifest.Extract, calls int64, err error) {
-	there, err := p.gathered(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
+// after the other, but for those that are there. calls are those of the pieces.
+func (p *place) gather(ctx context.Context, have *planned, reports []*report, there map[string]bool) (m *manifest.Extract, calls int64, err error) {
 	var counted counts
 	var people estimate.People
 	var daily bool
@@ -287,11 +290,7 @@ func (p *place) move(ctx context.Context, from string, files []manifest.TrailPar
 		if err := p.fs.Mkdir(ctx, dfs.Dir(to)); err != nil {
 			return err
 		}
-		err := p.fs.Publish(ctx, was, to)
-		if errors.Is(err, iofs.ErrNotExist) {
-			return fmt.Errorf("a part is gone: %w: remove %s and plan again", err, p.dir)
-		}
-		if err != nil {
+		if err := p.fs.Publish(ctx, was, to); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/estimate"
+	"usertrail/internal/manifest"
 	"usertrail/internal/pipe"
 	"usertrail/internal/progress"
 	"usertrail/internal/split"
@@ -73,7 +74,9 @@ type report struct {
 	Daily  bool            `json:"daily"`  // the rolls knew it
 	Parts  []partRecord    `json:"parts"`
 	Lost   missed          `json:"not_found"` // named in the piece's directory
-	Calls  int64           `json:"calls"`
+	// LostFile names them; nil where there are none, and in reports of older versions.
+	LostFile *manifest.NamesFile `json:"not_found_file,omitempty"`
+	Calls    int64               `json:"calls"`
 }
 
 func (r *report) result() PieceResult {
@@ -251,7 +254,7 @@ func (w *Worker) answer(ctx context.Context, at *place, p *Piece, c *Config) (*r
 	spent, _ := table.SpentBy(c.Table)
 	r := &report{
 		Plan: p.Plan, Piece: p.Piece, Counts: got, People: q.census.people, Daily: q.census.daily,
-		Parts: s.all(), Lost: lost, Calls: spent.Since(before).Calls,
+		Parts: s.all(), Lost: lost, LostFile: lost.file, Calls: spent.Since(before).Calls,
 	}
 	b, err := json.Marshal(r)
 	if err != nil {

@@ -130,8 +130,8 @@ func (s *staging) begin(ctx context.Context, p *place, question any) error {
 	return s.resume(ctx, list)
 }
 
-// resume takes the parts that are finished with all before them, and removes
-// the rest.
+// resume takes the parts that are finished with all before them, and whose files still
+// are as they were written. It removes the rest.
 func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
 	list, err := deeper(ctx, s.fs, list)
 	if err != nil {
@@ -142,18 +142,14 @@ func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
 		have[f.Name] = true
 	}
 	for n := 0; have[dfs.Join(s.dir, doneName(n))]; n++ {
-		b, err := dfs.ReadFile(ctx, s.fs, dfs.Join(s.dir, doneName(n)))
+		r, err := s.finishedPart(ctx, n)
 		if err != nil {
 			return err
 		}
-		var r partRecord
-		if err := json.Unmarshal(b, &r); err != nil {
-			return fmt.Errorf("%s: %w", doneName(n), err)
-		}
-		if slices.ContainsFunc(r.Files, func(p manifest.TrailPart) bool { return !have[dfs.Join(s.dir, p.Name)] }) {
+		if r == nil {
 			break
 		}
-		s.parts = append(s.parts, r)
+		s.parts = append(s.parts, *r)
 	}
 	for _, f := range list {
 		base := dfs.Base(f.Name)
@@ -166,6 +162,29 @@ func (s *staging) resume(ctx context.Context, list []dfs.Info) error {
 		}
 	}
 	return nil
+}
+
+// finishedPart reads the record of part n; nil if it, or a file of the part, is not as it
+// was written.
+func (s *staging) finishedPart(ctx context.Context, n int) (*partRecord, error) {
+	b, err := dfs.ReadFile(ctx, s.fs, dfs.Join(s.dir, doneName(n)))
+	if err != nil {
+		return nil, err
+	}
+	r := new(partRecord)
+	if err := json.Unmarshal(b, r); err != nil || r.Number != n {
+		return nil, nil
+	}
+	for _, f := range r.Files {
+		err := dfs.CheckFile(ctx, s.fs, dfs.Join(s.dir, f.Name), f.Size, f.Sum)
+		if errors.Is(err, dfs.ErrDamaged) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 // deeper is list with what lies in the directories on it.

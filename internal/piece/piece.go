@@ -147,6 +147,13 @@ func Missing(plan string, numbers []int, of int) error {
 		Numbers(numbers), of, plan, plural(len(numbers), "has", "have"), plural(len(numbers), "it", "them"))
 }
 
+// Undone is the error of a plan of which some pieces, in order, have to be done, although some
+// of them have reported: why says what became of one.
+func Undone(plan string, numbers []int, of int, why error) error {
+	return fmt.Errorf("%w: %s of %d of plan %s %s to be done again: run %s again, then commit: %w", ErrMissing,
+		Numbers(numbers), of, plan, plural(len(numbers), "has", "have"), plural(len(numbers), "it", "them"), why)
+}
+
 // mostStretches is how many stretches of numbers are said.
 const mostStretches = 8
 

@@ -1,0 +1,61 @@
+package dfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// ErrDamaged is wrapped where a file does not hold the bytes that were written to it.
+var ErrDamaged = errors.New("damaged file")
+
+// checkBuffer is how many bytes CheckBytes reads at a time.
+const checkBuffer = 1 << 20
+
+// CheckBytes reads f whole, and fails with ErrDamaged unless it has so many bytes and their
+// xxh64 is sum, in hex. A size below 0 is not known.
+func CheckBytes(ctx context.Context, f File, size int64, sum string) error {
+	if size >= 0 && f.Size() != size {
+		return fmt.Errorf("%w: it has %d bytes, and %d were written", ErrDamaged, f.Size(), size)
+	}
+	h := xxhash.New()
+	b := make([]byte, min(checkBuffer, f.Size()+1))
+	for {
+		n, err := f.Read(b)
+		h.Write(b[:n])
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if got := fmt.Sprintf("%016x", h.Sum64()); got != sum {
+		return fmt.Errorf("%w: its bytes have the xxh64 %s, and bytes with %s were written", ErrDamaged, got, sum)
+	}
+	return nil
+}
+
+// CheckFile is CheckBytes of the file called name, whose errors name it. One that is not
+// there is damaged, too.
+func CheckFile(ctx context.Context, fs FS, name string, size int64, sum string) error {
+	f, err := fs.Open(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("%s: %w: it is gone", name, ErrDamaged)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := CheckBytes(ctx, f, size, sum); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
