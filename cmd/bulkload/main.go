@@ -193,6 +193,9 @@ func (o *options) private(temp *string, address string, log *slog.Logger) (remov
 func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
 	fmt.Fprintf(w, "would read  %d files, %s, in %d splits; %d are loaded already, %d missing\n",
 		p.Files, humanize.IBytes(uint64(p.Bytes)), p.Splits, p.Already, p.Missing)
+	for _, f := range p.Failed {
+		fmt.Fprintf(w, "left out    %s\n", strings.ReplaceAll(f.Error, "\n", "; "))
+	}
 	how := "is there"
 	if p.New {
 		how = "would be made"

@@ -155,6 +155,9 @@ func (o *options) explainPieces(p bulkload.Planned) {
 	say := func(format string, args ...any) { fmt.Fprintf(o.env.Stderr, format+"\n", args...) }
 	say("planned     %d pieces of %d files, %s; %d are done, %d files are loaded already, %d missing",
 		p.Pieces, p.Files, humanize.IBytes(uint64(p.Bytes)), p.Done, p.Already, p.Missing)
+	for _, f := range p.Failed {
+		say("left out    %s", strings.ReplaceAll(f.Error, "\n", "; "))
+	}
 	if len(p.Tied) > 0 {
 		say("note        the files of %s are in one piece each: keys of theirs must not repeat", strings.Join(p.Tied, ", "))
 	}

@@ -24,8 +24,8 @@ type seen struct {
 	cuts []int64 // where its ranges begin
 }
 
-// unread is what has to be read of a delivered file.
-type unread struct {
+// A reading is what has to be read of a delivered file.
+type reading struct {
 	in   *input
 	size int64 // of ranges; 0 asks for the digest
 }
@@ -41,7 +41,7 @@ func (p *planner) see(in *input) *seen {
 }
 
 // ask has something read of a file. size is 0 for its digest, or the size of ranges.
-func (p *planner) ask(in *input, size int64) { p.unread = append(p.unread, unread{in, size}) }
+func (p *planner) ask(in *input, size int64) { p.unread = append(p.unread, reading{in, size}) }
 
 // allRead fails with errUnread if something has to be read.
 func (p *planner) allRead() error {

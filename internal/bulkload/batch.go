@@ -175,7 +175,7 @@ func (b *batch) judged(in *input) bool {
 func (b *batch) unchanged(ctx context.Context, in *input) error {
 	info, err := b.cfg.FS.Stat(ctx, in.Path)
 	if err != nil {
-		return err
+		return b.unreadable(in, err)
 	}
 	if info.Size != in.Size || !info.Modified.Equal(in.Modified) {
 		in.fail(errWritten(in.Path))

@@ -147,6 +147,7 @@ type load struct {
 	replayMemory int64
 	result       Result
 	failed       []error
+	leftOut      []manifest.LeftOut
 }
 
 func newLoad(cfg Config) (*load, error) {
@@ -213,11 +214,13 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 		}
 		return l.result, l.nothing()
 	}
-	if err := l.preCheck(ctx, inputs); err != nil {
-		return l.result, err
-	}
-	if err := l.loadAll(ctx, inputs); err != nil {
+	if inputs, err = l.preCheck(ctx, inputs); err != nil {
 		return l.result, joined(append([]error{err}, l.failed...))
+	}
+	if len(inputs) > 0 {
+		if err := l.loadAll(ctx, inputs); err != nil {
+			return l.result, joined(append([]error{err}, l.failed...))
+		}
 	}
 	return l.result, joined(l.failed)
 }

@@ -1,6 +1,8 @@
 package bulkload
 
 import (
+	"slices"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
@@ -91,7 +93,9 @@ var severity = map[DayEnd]int{DayEmpty: 0, DayAlready: 1, DayLoaded: 2, DayLeft:
 func (c *calendar) add(d *DayLine, f *job.Input) {
 	d.Files++
 	ended := DayAlready
-	if in := c.inputs[f.Rel]; in != nil {
+	if slices.ContainsFunc(c.load.leftOut, func(out manifest.LeftOut) bool { return out.Path == f.Rel }) {
+		ended = DayFailed
+	} else if in := c.inputs[f.Rel]; in != nil {
 		known := c.load.ledgers.byPath[f.Rel]
 		switch {
 		case len(known) > c.before[f.Rel]:

@@ -18,6 +18,7 @@ type Preview struct {
 	Batches []PreviewBatch  `json:"batches"`
 	Regions []PreviewRegion `json:"regions"`
 	New     bool            `json:"new_table"`
+	Failed  []Failed        `json:"failed,omitempty"` // that a load would leave out, with status 1
 	Choice
 }
 
@@ -55,6 +56,7 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	p := Preview{
 		Files: len(inputs), Splits: len(inputs), Bytes: l.result.Bytes,
 		Already: l.result.Already, Missing: l.result.Missing, New: l.target.NextLoad() == 1, Choice: l.result.Choice,
+		Failed: l.result.Failed,
 	}
 	for _, b := range batches(inputs, l.batchBytes()) {
 		p.Batches = append(p.Batches, previewBatch(b))

@@ -3,6 +3,7 @@ package bulkload
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"usertrail/internal/dfs"
 )
@@ -13,6 +14,7 @@ const shown = 5
 // joined joins errors. Of many it shows the first few and says how many more
 // there are; all of them can still be told apart by errors.Is.
 func joined(errs []error) error {
+	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	if len(errs) <= shown {
 		return errors.Join(errs...)
 	}

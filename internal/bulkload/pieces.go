@@ -44,8 +44,9 @@ type Planned struct {
 	Largest  int64    `json:"largest"` // bytes of the largest piece
 	Cut      int      `json:"cut"`     // delivered files that are read in ranges
 	Finished int      `json:"finished,omitempty"`
-	Whole    []Whole  `json:"-"` // files that are larger than a piece was to be, and not cut
-	Tied     []string `json:"-"` // behaviours whose files stay together, because of keys that must not repeat
+	Failed   []Failed `json:"failed,omitempty"` // files that are in no piece; commit repeats them
+	Whole    []Whole  `json:"-"`                // files that are larger than a piece was to be, and not cut
+	Tied     []string `json:"-"`                // behaviours whose files stay together, because of keys that must not repeat
 	Choice
 }
 
@@ -72,7 +73,7 @@ func Plan(ctx context.Context, cfg PlanConfig) ([]Piece, Planned, error) {
 			}
 		}
 		p.planned.Already, p.planned.Missing, p.planned.Finished = l.result.Already, l.result.Missing, l.result.Finished
-		p.planned.Choice = l.result.Choice
+		p.planned.Choice, p.planned.Failed = l.result.Choice, l.result.Failed
 		return pieces, p.planned, err
 	}
 }
@@ -83,7 +84,7 @@ type planner struct {
 	PlanConfig
 	planned Planned
 	known   map[glance]*seen
-	unread  []unread // what was asked for and is not known
+	unread  []reading // what was asked for and is not known
 }
 
 func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
@@ -118,12 +119,12 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	if err := p.endPlans(ctx); err != nil {
 		return nil, err
 	}
-	if len(inputs) == 0 {
+	if len(inputs) == 0 && len(p.failed) == 0 {
 		p.result.Finished = 0 // there is no piece of it
 		return nil, p.nothing()
 	}
-	if err := p.preCheck(ctx, inputs); err != nil {
-		return nil, err
+	if inputs, err = p.preCheck(ctx, inputs); err != nil || len(inputs) == 0 {
+		return nil, joined(append([]error{err}, p.failed...))
 	}
 	inOrder(inputs)
 	if err := p.findSame(ctx, inputs); err != nil {
@@ -138,7 +139,7 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 
 // begin writes the plan down, and counts what of it is done.
 func (p *planner) begin(ctx context.Context, pieces []Piece) error {
-	plan := &manifest.Plan{Pieces: len(pieces)}
+	plan := &manifest.Plan{Pieces: len(pieces), LeftOut: p.leftOut}
 	folder := pieces[0].folder(p.load)
 	_, text, err := lines(pieces)
 	if err != nil {

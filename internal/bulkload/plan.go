@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/column"
+	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/manifest"
 	"usertrail/internal/split"
@@ -184,52 +185,72 @@ func (k *ledgers) number(path string) (uint32, error) {
 	return n, err
 }
 
-// choose says which files are to be loaded. A file that is not what was loaded
-// under its name stops the load before it begins.
+// choose says which files are to be loaded. It leaves out a file that is not what was loaded
+// under its name.
 func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 	var out []*input
-	var changed []error
+	var refused []error
 	for _, f := range found.Inputs {
 		in := &input{Input: f, part: l.partOf(f)}
-		whole := false
-		for _, old := range l.ledgers.byPath[f.Rel] {
-			if old.Offsets != nil {
-				continue
-			}
-			if err := l.sameFile(ctx, f, old); err != nil {
-				changed = append(changed, err)
-				break
-			}
-			in.covered = append(in.covered, old.Part)
-			whole = whole || old.Part.Covers(in.part)
+		whole, err := l.loaded(ctx, in)
+		if err == nil && !whole {
+			err = l.sameBegun(ctx, f)
 		}
-		if whole {
+		switch {
+		case errors.Is(err, ErrRequest):
+			refused = append(refused, err)
+			continue
+		case ownFault(err):
+			l.leave(f, err)
+			continue
+		case err != nil:
+			return nil, err
+		case whole:
 			l.result.Already++
 			continue
 		}
-		if begun := l.ledgers.begun[f.Rel]; begun != nil {
-			if err := l.sameFile(ctx, f, begun); err != nil {
-				changed = append(changed, fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err))
-				continue
-			}
-			if !l.grewFrom(begun) {
-				if err := l.sameJob(f.Rel); err != nil {
-					changed = append(changed, err)
-					continue
-				}
-			}
-		}
-		n, err := l.ledgers.number(f.Rel)
-		if err != nil {
+		if in.number, err = l.ledgers.number(f.Rel); err != nil {
 			return nil, err
 		}
-		in.number = n
 		out = append(out, in)
 	}
-	if err := joined(changed); err != nil {
+	if err := joined(refused); err != nil {
 		return out, err
 	}
 	return out, checkClosed(ctx, l.cfg.FS, out)
+}
+
+// loaded says whether all that is asked for of in was loaded before. Its error wraps
+// ErrChanged if the file is not what was loaded.
+func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
+	for _, old := range l.ledgers.byPath[in.Rel] {
+		if old.Offsets != nil {
+			continue
+		}
+		if err := l.sameFile(ctx, in.Input, old); err != nil {
+			return false, err
+		}
+		in.covered = append(in.covered, old.Part)
+		whole = whole || old.Part.Covers(in.part)
+	}
+	return whole, nil
+}
+
+// sameBegun refuses a file of which a load that was killed put other records.
+func (l *load) sameBegun(ctx context.Context, f job.Input) error {
+	begun := l.ledgers.begun[f.Rel]
+	if begun == nil {
+		return nil
+	}
+	if err := l.sameFile(ctx, f, begun); errors.Is(err, ErrChanged) {
+		return fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err)
+	} else if err != nil {
+		return err
+	}
+	if l.grewFrom(begun) {
+		return nil
+	}
+	return l.sameJob(f.Rel)
 }
 
 // behaviour is the one that in's path names, empty where a column does.
@@ -267,7 +288,7 @@ func (l *load) sameFile(ctx context.Context, f job.Input, old *manifest.Input) e
 	}
 	sum, err := l.digest(ctx, f.Path)
 	if err != nil {
-		return err
+		return unread(f.Path, err)
 	}
 	if sum == old.SHA256 {
 		return nil
@@ -277,7 +298,7 @@ func (l *load) sameFile(ctx context.Context, f job.Input, old *manifest.Input) e
 }
 
 func (l *load) digest(ctx context.Context, path string) (string, error) {
-	f, err := l.cfg.FS.Open(ctx, path)
+	f, err := dfs.OpenRegular(ctx, l.cfg.FS, path)
 	if err != nil {
 		return "", err
 	}

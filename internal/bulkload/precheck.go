@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
+	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/precheck"
 	"usertrail/internal/record"
@@ -36,8 +37,9 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 	opened := p.table(ctx)
 	var inputs []*input
 	for _, f := range found.Inputs {
-		if !p.knows(f) {
-			inputs = append(inputs, &input{Input: f})
+		in := &input{Input: f}
+		if p.isChanged(ctx, in); in.err != nil || !p.knows(f) {
+			inputs = append(inputs, in)
 		}
 	}
 	p.rest(ctx, inputs)
@@ -46,21 +48,30 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 }
 
 // preCheck stops a load that cannot end well before it writes anything. The input was
-// found and the table opened by now; a file that cannot be loaded is left to the load,
-// which leaves out that file alone and says so.
-func (l *load) preCheck(ctx context.Context, inputs []*input) error {
+// found and the table opened by now. It returns the files that can be read. Of those, one
+// that cannot be loaded is left to the load, which leaves out that file alone and says so.
+func (l *load) preCheck(ctx context.Context, inputs []*input) ([]*input, error) {
 	p := &preCheck{load: l}
 	p.where = l.asked(precheck.Load{HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true})
 	p.rest(ctx, inputs)
 	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	for _, c := range p.List {
 		if c.State == precheck.Warn {
 			l.log.Warn("pre-check", "check", c.Name, "found", c.Detail, "advice", c.Advice)
 		}
 	}
-	return precheck.Failure(p.List)
+	var out []*input
+	for _, in := range inputs {
+		if in.err == nil {
+			out = append(out, in)
+			continue
+		}
+		l.leave(in.Input, in.err)
+		l.result.Bytes -= in.Size
+	}
+	return out, precheck.Failure(p.List)
 }
 
 // asked adds to where what the request and the job ask for.
@@ -174,6 +185,17 @@ func (p *preCheck) knows(f job.Input) bool {
 	return false
 }
 
+// isChanged looks whether a file is what was loaded under its name. The load says what else
+// is wrong with it.
+func (p *preCheck) isChanged(ctx context.Context, in *input) {
+	if p.ledgers == nil {
+		return
+	}
+	if _, err := p.loaded(ctx, in); ownFault(err) {
+		in.err = err
+	}
+}
+
 // rest makes the checks that also a load makes.
 func (p *preCheck) rest(ctx context.Context, inputs []*input) {
 	for _, in := range inputs {
@@ -186,7 +208,8 @@ func (p *preCheck) rest(ctx context.Context, inputs []*input) {
 	p.temp(ctx, inputs)
 }
 
-// readable looks into the beginning of every file.
+// readable looks into the beginning of every file. The err of a file that cannot be read by
+// its own fault says so: the load leaves it out.
 func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 	if len(inputs) == 0 {
 		p.Skip(precheck.InputReadable, "there is no file to load")
@@ -197,9 +220,11 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(headsAtOnce)
 	for i, in := range inputs {
+		if in.err != nil {
+			continue
+		}
 		if in.Size == 0 {
 			empty++
-			continue
 		}
 		g.Go(func() error {
 			fates[i] = p.head(ctx, in.Input)
@@ -207,10 +232,15 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 		})
 	}
 	_ = g.Wait() // none fails: what is found out is in fates
-	var unread, refused, unfit []error
-	for _, f := range fates {
-		if f.unread != nil {
+	var left, unread, refused, unfit []error
+	for i, f := range fates {
+		if ownFault(f.unread) {
+			inputs[i].err = f.unread
+		} else if f.unread != nil {
 			unread = append(unread, f.unread)
+		}
+		if inputs[i].err != nil {
+			left = append(left, inputs[i].err)
 		}
 		if f.refused != nil {
 			refused = append(refused, f.refused)
@@ -226,7 +256,9 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 	case len(unfit) > 0:
 		p.Fail(name, joined(unfit), "")
 	case len(refused) > 0 && p.alone:
-		p.Fail(name, joined(refused), "the load would leave these files out")
+		p.Fail(name, joined(append(left, refused...)), "the load would leave these files out")
+	case len(left) > 0 && p.alone: // of a load they are its errors
+		p.Warn(name, "the load leaves these files out, loads the others and ends with status 1", "%v", joined(left))
 	default:
 		p.OK(name, "looked into %d files; %d are empty", len(inputs)-empty, empty)
 	}
@@ -240,11 +272,14 @@ type fate struct{ unread, refused, unfit error }
 // head opens a file and reads as far as the header, and where no load follows, which
 // will, the records behind it.
 func (p *preCheck) head(ctx context.Context, in job.Input) fate {
-	f, err := p.cfg.FS.Open(ctx, in.Path)
+	f, err := dfs.OpenRegular(ctx, p.cfg.FS, in.Path)
 	if err != nil {
-		return fate{unread: err}
+		return fate{unread: unread(in.Path, err)}
 	}
 	defer f.Close()
+	if in.Size == 0 {
+		return fate{}
+	}
 	src := &source{r: f}
 	r, err := record.Open(src, in.File(), &p.job.Format)
 	var parser *record.Parser
@@ -257,7 +292,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 		err = s.take(src, r, parser)
 	}
 	if src.err != nil {
-		return fate{unread: src.err}
+		return fate{unread: unread(in.Path, src.err)}
 	}
 	return fate{refused: err, unfit: s.unfit}
 }

@@ -68,7 +68,8 @@ type publisher struct {
 	good    []manifest.Input   // in order, as the ledger will have them
 	older   int64
 	joined  []joinedBad // of files that were read in ranges
-	clean   []string    // paths of good files without a bad record, of which no load brought records before
+	out     []manifest.LeftOut
+	clean   []string // paths of good files without a bad record, of which no load brought records before
 }
 
 func (p *publisher) run(ctx context.Context) (err error) {
@@ -106,22 +107,32 @@ func (p *publisher) run(ctx context.Context) (err error) {
 }
 
 // committed says what is to be said of a plan that is load n already. That it has just
-// been finished, after it was killed, is success.
+// been finished, after it was killed, is success. Files that were left out fail every commit
+// of the plan until they are loaded.
 func (p *publisher) committed(n int, finished []*manifest.Load) error {
+	for _, ledger := range p.ledgers.loads {
+		if ledger.Number == n {
+			p.stillOut(ledger.LeftOut)
+		}
+	}
 	for _, ledger := range finished {
 		if ledger.Number == n {
 			p.count(ledger)
 			p.result.Finished++
 			p.result.Mode = p.pieces[0].Mode
-			return nil
+			return joined(p.failed)
 		}
+	}
+	if len(p.failed) > 0 {
+		return joined(p.failed)
 	}
 	return fmt.Errorf("%w: plan %s is committed: it is load %d of %s", ErrNothing, p.id, n, p.cfg.Store.Address())
 }
 
 // collect reads the reports, and makes sure that all of them can be committed.
 func (p *publisher) collect(ctx context.Context) error {
-	if _, err := p.folder.Plan(ctx); err != nil || p.pieces[0].gone() {
+	plan, err := p.folder.Plan(ctx)
+	if err != nil || p.pieces[0].gone() {
 		if err == nil || errors.Is(err, iofs.ErrNotExist) {
 			return fmt.Errorf("%w: %s keeps nothing of plan %s: plan again", ErrStale, p.cfg.Store.Address(), p.id)
 		}
@@ -129,6 +140,9 @@ func (p *publisher) collect(ctx context.Context) error {
 	}
 	if err := p.current(); err != nil {
 		return err
+	}
+	for _, out := range plan.LeftOut {
+		p.refuse(out)
 	}
 	p.reports, p.voids = make([]*manifest.Report, len(p.pieces)), make([]string, len(p.pieces))
 	if err := p.atOnce(ctx, len(p.pieces), p.report); err != nil {
@@ -341,13 +355,16 @@ func (p *publisher) judgeAll() error {
 	slices.SortStableFunc(all, func(a, b file) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.Path, b.Path)) })
 	for _, f := range all {
 		if f.Error != "" {
-			p.fail(f.Path, &reportedError{f.Error, f.TooBad})
+			p.refuse(manifest.LeftOut{Path: f.Path, Part: f.in.Part, Error: f.Error, TooBad: f.TooBad})
 			continue
 		}
 		holds := content{f.SHA256, f.Behaviour}
 		planned, now := f.in.plannedCopies().of(f.SHA256), p.ledgers.others(holds, f.Path)
 		if i := slices.IndexFunc(planned, func(c Copy) bool { return !slices.ContainsFunc(now, c.equal) }); i >= 0 {
-			p.fail(f.Path, fmt.Errorf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, planned[i].Path))
+			p.refuse(manifest.LeftOut{
+				Path: f.Path, Part: f.in.Part,
+				Error: fmt.Sprintf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, planned[i].Path),
+			})
 			continue
 		}
 		if i := slices.IndexFunc(now, func(c Copy) bool { return !slices.ContainsFunc(planned, c.equal) }); i >= 0 {
@@ -373,10 +390,24 @@ func (in *PieceInput) day() behaviour.Date {
 	return *in.Date
 }
 
-// fail remembers a file of which nothing is loaded.
-func (p *publisher) fail(path string, err error) {
-	p.failed = append(p.failed, err)
-	p.result.Failed = append(p.result.Failed, Failed{path, err.Error()})
+// refuse remembers a file of which nothing is loaded.
+func (p *publisher) refuse(out manifest.LeftOut) {
+	p.out = append(p.out, out)
+	p.failed = append(p.failed, &reportedError{out.Error, out.TooBad})
+	p.result.Failed = append(p.result.Failed, Failed{out.Path, out.Error})
+}
+
+// stillOut remembers those of the files that an earlier commit left out which no load has
+// brought since.
+func (p *publisher) stillOut(all []manifest.LeftOut) {
+	for _, out := range all {
+		since := slices.ContainsFunc(p.ledgers.byPath[out.Path], func(in *manifest.Input) bool {
+			return in.Offsets == nil && in.Part.Covers(out.Part)
+		})
+		if !since {
+			p.refuse(out)
+		}
+	}
 }
 
 // A reportedError is why a worker refused a file.
@@ -468,7 +499,7 @@ func (p *publisher) copyBad(ctx context.Context, from, to string, stay keeps) er
 func (p *publisher) ledger() (*manifest.Load, []manifest.File, error) {
 	out := &manifest.Load{
 		Version: manifest.Version, Number: p.target.NextLoad(), Job: p.job.Digest(), Plan: p.id, Inputs: p.good,
-		Days: p.days(), Regions: commonRegions(p.reports),
+		Days: p.days(), Regions: commonRegions(p.reports), LeftOut: p.out,
 	}
 	if err := checkLaw(out.Inputs); err != nil {
 		return nil, nil, err

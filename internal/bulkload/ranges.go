@@ -74,7 +74,7 @@ func (p *planner) whyWhole(in *input, tied func(*input) string) string {
 // cuts is where the ranges of a file begin, the first at 0: as many as keep to size, and
 // of about one length.
 func (p *planner) cuts(ctx context.Context, in *input, size int64) ([]int64, error) {
-	f, err := p.Config.FS.Open(ctx, in.Path)
+	f, err := dfs.OpenRegular(ctx, p.Config.FS, in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +175,9 @@ func (b *batch) digestRanges(ctx context.Context, in *input) error {
 	at := b.progress.Worker("digesting")
 	defer at.End()
 	at.At("%s, of %d bytes", in.Path, in.Size)
-	f, err := b.cfg.FS.Open(ctx, in.Path)
+	f, err := dfs.OpenRegular(ctx, b.cfg.FS, in.Path)
 	if err != nil {
-		return err
+		return b.unreadable(in, err)
 	}
 	defer f.Close()
 	whole := sha256.New()
@@ -187,12 +187,12 @@ func (b *batch) digestRanges(ctx context.Context, in *input) error {
 		if _, err := io.CopyN(h, r, part.To-part.From); errors.Is(err, io.EOF) {
 			break // it is shorter than it was, which is found out when it is judged
 		} else if err != nil {
-			return fmt.Errorf("load: %w", err)
+			return b.unreadable(in, fmt.Errorf("load: %w", err))
 		}
 		in.ranges = append(in.ranges, hex.EncodeToString(h.Sum(nil)))
 	}
 	if _, err := io.Copy(io.Discard, r); err != nil {
-		return fmt.Errorf("load: %w", err)
+		return b.unreadable(in, fmt.Errorf("load: %w", err))
 	}
 	in.sha = hex.EncodeToString(whole.Sum(nil))
 	return nil

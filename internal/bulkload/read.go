@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/breakpoint"
 	"usertrail/internal/column"
+	"usertrail/internal/dfs"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 	"usertrail/internal/pipe"
@@ -174,9 +175,9 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 	at := b.progress.Worker("reading")
 	defer at.End()
 	at.At("%s, of %d bytes", in.Path, in.toRead())
-	f, err := b.cfg.FS.Open(ctx, in.Path)
+	f, err := dfs.OpenRegular(ctx, b.cfg.FS, in.Path)
 	if err != nil {
-		return err
+		return b.unreadable(in, err)
 	}
 	defer f.Close()
 	h := sha256.New()
@@ -195,15 +196,25 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case src.err != nil:
-		return fmt.Errorf("load: %w", src.err)
+		return b.unreadable(in, fmt.Errorf("load: %w", src.err))
 	case err != nil:
 		in.fail(err)
 		return nil
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {
-		return fmt.Errorf("load: %w", err)
+		return b.unreadable(in, fmt.Errorf("load: %w", err))
 	}
 	in.sha = hex.EncodeToString(h.Sum(nil))
+	return nil
+}
+
+// unreadable fails a file that cannot be read by its own fault. Other errors are returned: they
+// end the load.
+func (b *batch) unreadable(in *input, err error) error {
+	if err = unread(in.Path, err); !ownFault(err) {
+		return err
+	}
+	in.fail(err)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/dfs"
 	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/record"
@@ -71,11 +72,18 @@ type sampler struct {
 }
 
 // read takes the beginning of a file. What is wrong with the file is found, and
-// said, when it is loaded; that it could not be read is said at once, since the
-// table's regions would be others without it.
+// said, when it is loaded; that files could not be read is said at once, since the
+// table's regions would be others without them.
 func (s *sampler) read(ctx context.Context, in job.Input) error {
+	if err := unread(in.Path, s.begin(ctx, in)); err != nil && !ownFault(err) {
+		return err
+	}
+	return nil
+}
+
+func (s *sampler) begin(ctx context.Context, in job.Input) error {
 	s.in = in
-	f, err := s.load.cfg.FS.Open(ctx, in.Path)
+	f, err := dfs.OpenRegular(ctx, s.load.cfg.FS, in.Path)
 	if err != nil {
 		return err
 	}

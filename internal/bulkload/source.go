@@ -3,8 +3,8 @@ package bulkload
 import "io"
 
 // A source remembers why its file could not be read on. That is a fault of where
-// the file lies, and ends the load; what else goes wrong while a file is read is
-// wrong with the file.
+// the file is stored, and ends the load unless unread knows better; what else goes wrong
+// while a file is read is wrong with the file.
 type source struct {
 	r   io.Reader
 	err error

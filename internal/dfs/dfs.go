@@ -96,4 +96,5 @@ type Info struct {
 	Size     int64  // bytes; 0 for a directory
 	Modified time.Time
 	Dir      bool
+	Special  bool // neither a file nor a directory: a pipe, socket or device
 }

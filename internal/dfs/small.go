@@ -2,9 +2,29 @@ package dfs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 )
+
+// ErrSpecial is wrapped where a file is meant and a pipe, socket or device is found.
+var ErrSpecial = errors.New("a pipe, socket or device, and not a file")
+
+// OpenRegular is Open of a file that must be one: opening a pipe could wait forever. It fails
+// with ErrSpecial if name is no file.
+func OpenRegular(ctx context.Context, fs FS, name string) (File, error) {
+	if Scheme(name) == "" {
+		info, err := fs.Stat(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if info.Special {
+			return nil, &iofs.PathError{Op: "open", Path: name, Err: ErrSpecial}
+		}
+	}
+	return fs.Open(ctx, name)
+}
 
 // ReadFile reads a small file whole.
 func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {

@@ -20,6 +20,8 @@ type Load struct {
 	// Regions are those of the table when it was loaded, in order and without a
 	// gap. A load that tells none was made before loads told them.
 	Regions []Region `json:"regions,omitempty"`
+	// LeftOut are the files of Plan of which nothing was loaded.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
 
 func (l *Load) version() int { return l.Version }

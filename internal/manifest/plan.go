@@ -9,9 +9,18 @@ type Plan struct {
 	ID      string        `json:"plan"`
 	Pieces  int           `json:"pieces"`
 	Inputs  []PlannedFile `json:"inputs"` // of all pieces
+	LeftOut []LeftOut     `json:"left_out,omitempty"`
 }
 
 func (p *Plan) version() int { return p.Version }
+
+// A LeftOut is a delivered file that a plan was asked for, and of which nothing was loaded.
+type LeftOut struct {
+	Path   string `json:"path"` // below the logs' root
+	Part   *Part  `json:"part,omitempty"`
+	Error  string `json:"error"`
+	TooBad bool   `json:"too_bad,omitempty"` // it has more bad records than its job allows
+}
 
 // A PlannedFile is a delivered file, and what of it is to be loaded.
 type PlannedFile struct {

@@ -71,7 +71,7 @@ func (d *drawer) step() Step {
 		return d.job()
 	}
 	for _, path := range slices.Sorted(maps.Keys(d.m.files)) {
-		if d.m.changed(path) && d.r.IntN(4) == 0 { // else no load does anything more
+		if d.m.changed(path) && d.r.IntN(4) == 0 { // else each load of it fails
 			d.files++
 			return Step{Do: "rename", File: path, To: d.named(path)}
 		}

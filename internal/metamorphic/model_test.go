@@ -287,13 +287,17 @@ func (m *model) load(s *Step) outcome {
 	next := m.ground(s.Table)
 	next.layout, next.zone = layout, m.job.Zone
 	todo, changed := m.choose(next, s)
-	if changed {
+	switch {
+	case len(todo) == 0 && changed:
 		return outcome{statuses: []int{1}}
-	}
-	if len(todo) == 0 {
+	case len(todo) == 0:
 		return outcome{statuses: []int{99}}
 	}
-	return m.take(next, s, todo)
+	out := m.take(next, s, todo)
+	if changed {
+		out.statuses[0] = max(out.statuses[0], 1)
+	}
+	return out
 }
 
 // layoutFor is the layout that the job file of a step names.
@@ -307,19 +311,20 @@ func (m *model) layoutFor(s *Step) string {
 	return m.job.Layout
 }
 
-// choose returns the files that are to be read, or reports that one is not what was loaded
-// under its name.
+// choose returns the files that are to be read, and reports whether one, which is left out, is
+// not what was loaded under its name.
 func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 	for _, path := range m.found(s) {
-		want, whole := m.partOf(s, path), false
+		want, whole, other := m.partOf(s, path), false, false
 		for _, e := range t.entries {
 			if e.path != path || e.lines != nil {
 				continue
 			}
-			changed = changed || e.bytes != m.files[path].bytes
+			other = other || e.bytes != m.files[path].bytes
 			whole = whole || e.part.covers(want)
 		}
-		if !whole {
+		changed = changed || other
+		if !whole && !other {
 			todo = append(todo, path)
 		}
 	}

@@ -165,6 +165,7 @@ func named(op, name string, err error) error {
 
 func info(name string, fi fs.FileInfo) dfs.Info {
 	in := dfs.Info{Name: name, Modified: fi.ModTime(), Dir: fi.IsDir()}
+	in.Special = fi.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) != 0
 	if !in.Dir {
 		in.Size = fi.Size()
 	}

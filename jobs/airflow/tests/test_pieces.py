@@ -88,6 +88,27 @@ def test_what_an_earlier_try_has_committed_is_done(world, context):
         commit.execute(context())
 
 
+def test_a_commit_that_left_files_out_fails_at_each_try(world, context):
+    """Its retry is no success until a load has brought what was left out."""
+    wrong = world.logs / DATES[0] / "play.csv"
+    text = wrong.read_text()
+    wrong.unlink()
+    wrong.symlink_to("gone.csv")
+    pieces = plan_of_load(world).execute(context())
+    BulkloadPiecesOperator(task_id="piece", piece=pieces).execute(context())
+    commit = BulkloadCommitOperator(task_id="commit", pieces=pieces)
+    for try_number in (1, 2, 3):
+        given = context(try_number)
+        with pytest.raises(AirflowException, match="status 1.*play.csv: it cannot be read") as e:
+            commit.execute(given)
+        assert not isinstance(e.value, (AirflowFailException, AirflowSkipException))
+        assert [file["path"] for file in given["ti"].pushed["return_value"]["failed"]] == [f"{DATES[0]}/play.csv"]
+    wrong.unlink()
+    wrong.write_text(text)
+    world.load()
+    assert commit.execute(context(try_number=4))["status"] == 99
+
+
 def test_a_piece_of_another_command_fails_for_good(world, context):
     pieces = plan_of_load(world).execute(context())
     with pytest.raises(AirflowFailException, match="status 64"):
