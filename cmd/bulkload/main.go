@@ -48,6 +48,7 @@ The last line of standard output is one JSON object, also after a failure.`)
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
 	o.addLoad(root)
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
+	root.Flags().BoolVar(&o.each, "each-day", false, "load each day by itself: a day that fails, or lacks what the job requires, stops no other")
 	o.patience.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
@@ -64,6 +65,7 @@ type options struct {
 	mode   string
 	temp   string
 	dryRun bool
+	each   bool // day by itself
 
 	patience patience
 }
@@ -88,8 +90,11 @@ func (o *options) load(ctx context.Context) error {
 	}
 	defer cfg.Store.Close()
 	cfg.Span = span
+	if o.each && (o.patience.asked || o.dryRun) {
+		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day goes with --settle, and not with --wait or --dry-run", command.ErrUsage))
+	}
 	if o.dryRun {
-		p, err := o.previewed(ctx, cfg)
+		p, err := whenReady(ctx, o, cfg, bulkload.DryRun)
 		if err == nil {
 			printPreview(o.env.Stdout, cfg, p)
 		}
@@ -100,7 +105,11 @@ func (o *options) load(ctx context.Context) error {
 		return o.env.Report(bulkload.Result{}, err)
 	}
 	defer remove()
-	r, err := o.whenReady(ctx, cfg)
+	work := bulkload.Run
+	if o.each {
+		work = bulkload.RunDays
+	}
+	r, err := whenReady(ctx, o, cfg, work)
 	o.env.Outcome("load of "+span.String()+" into "+cfg.Store.Address(), err)
 	printDays(o.env.Stdout, r.Calendar)
 	printResult(o.env.Stdout, cfg, r)

@@ -51,6 +51,7 @@ of a table in HBase, what it would cost by HFiles and by puts. It takes no lock 
 	}
 	o.addLoad(c)
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
+	o.patience.add(c)
 	c.Flags().StringVar(&size, "piece-size", "1GiB", "about how many bytes of delivered files make a piece")
 	env.Reports(c, planResult{})
 	return c
@@ -93,7 +94,13 @@ func (o *options) cut(ctx context.Context, size string) ([]bulkload.Piece, bulkl
 	}
 	defer cfg.Store.Close()
 	cfg.Span, cfg.PieceSize, cfg.Temp = span, int64(n), ""
-	return bulkload.Plan(ctx, cfg)
+	var planned bulkload.Planned
+	pieces, err := whenReady(ctx, o, cfg.Config, func(ctx context.Context, of bulkload.Config) (pieces []bulkload.Piece, err error) {
+		cfg.Config = of
+		pieces, planned, err = bulkload.Plan(ctx, cfg)
+		return pieces, err
+	})
+	return pieces, planned, err
 }
 
 // absolute is the load that is asked for, with names that mean the same in every folder.

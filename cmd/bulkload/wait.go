@@ -20,9 +20,10 @@ import (
 
 // A patience is how long a load waits for what it needs.
 type patience struct {
-	wait   time.Duration
-	settle time.Duration
-	asked  bool // --wait is given
+	wait    time.Duration
+	settle  time.Duration
+	asked   bool // --wait is given
+	settles bool // --settle is
 }
 
 // lockEvery is how often a load that waits tries the table's lock.
@@ -31,10 +32,10 @@ const lockEvery = 5 * time.Second
 func (p *patience) add(c *cobra.Command) {
 	f := c.Flags()
 	f.DurationVar(&p.wait, "wait", 0, "wait so long for logs that come late, and for another run to end")
-	f.DurationVar(&p.settle, "settle", time.Minute, "with --wait, where the job names no marker: a log is whole once it has stood still so long")
+	f.DurationVar(&p.settle, "settle", time.Minute, "where the job names no marker: load a log only if it has stood still so long; without --wait only if this is given")
 	before := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		p.asked = f.Changed("wait")
+		p.asked, p.settles = f.Changed("wait"), f.Changed("settle")
 		if p.wait < 0 || p.settle < 0 {
 			return fmt.Errorf("%w: --wait and --settle must not be negative", command.ErrUsage)
 		}
@@ -45,37 +46,40 @@ func (p *patience) add(c *cobra.Command) {
 	}
 }
 
-// whenReady loads once the logs have arrived and no other run holds the table.
-func (o *options) whenReady(ctx context.Context, cfg bulkload.Config) (bulkload.Result, error) {
-	if !o.patience.asked {
-		return bulkload.Run(ctx, cfg)
+// errMoved is wrapped where logs have changed while a load waited for the table's lock, and
+// there is time to wait for them once more.
+var errMoved = errors.New("logs have changed since they stood still")
+
+// whenReady does work once the logs have arrived and no other run holds the table. The work
+// looks once more when it has the lock.
+func whenReady[R any](ctx context.Context, o *options, cfg bulkload.Config, work func(context.Context, bulkload.Config) (R, error)) (R, error) {
+	if !o.patience.asked && (!o.patience.settles || cfg.Job.Marker != nil) { // the load looks for the marker
+		return work(ctx, cfg)
 	}
-	began := time.Now()
+	var none R
+	until := time.Now().Add(o.patience.wait)
 	p := progress.Start(progress.Config{Quiet: true, Board: cfg.Progress.Board})
 	defer p.Done()
-	if err := o.arrive(ctx, cfg, p); err != nil {
-		return bulkload.Result{}, err
+	w, err := o.watch(cfg)
+	if err != nil {
+		return none, err
 	}
-	return o.whenFree(ctx, cfg, p, began.Add(o.patience.wait))
-}
-
-// previewed says what a load would do, once the logs have arrived. For locks it does not
-// wait: it takes none.
-func (o *options) previewed(ctx context.Context, cfg bulkload.Config) (bulkload.Preview, error) {
-	if o.patience.asked {
-		p := progress.Start(progress.Config{Quiet: true, Board: cfg.Progress.Board})
-		defer p.Done()
-		if err := o.arrive(ctx, cfg, p); err != nil {
-			return bulkload.Preview{}, err
+	cfg.Unsettled = o.unsettled(w, until)
+	for {
+		if err := o.arrive(ctx, cfg, w, p); err != nil {
+			return none, err
+		}
+		r, err := whenFree(ctx, o, cfg, p, until, work)
+		if !errors.Is(err, errMoved) {
+			return r, err
 		}
 	}
-	return bulkload.DryRun(ctx, cfg)
 }
 
-// whenFree loads once no other run holds the table, or ends as the last attempt did.
-func (o *options) whenFree(ctx context.Context, cfg bulkload.Config, p *progress.Progress, until time.Time) (bulkload.Result, error) {
+// whenFree does work once no other run holds the table, or ends as the last attempt did.
+func whenFree[R any](ctx context.Context, o *options, cfg bulkload.Config, p *progress.Progress, until time.Time, work func(context.Context, bulkload.Config) (R, error)) (R, error) {
 	for said := false; ; said = true {
-		r, err := bulkload.Run(ctx, cfg)
+		r, err := work(ctx, cfg)
 		left := time.Until(until)
 		if !errors.Is(err, dfs.ErrLocked) || left <= 0 {
 			return r, err
@@ -94,21 +98,49 @@ func (o *options) whenFree(ctx context.Context, cfg bulkload.Config, p *progress
 	}
 }
 
-// arrive waits for the logs.
-func (o *options) arrive(ctx context.Context, cfg bulkload.Config, p *progress.Progress) error {
+// watch returns the wait that the flags ask for.
+func (o *options) watch(cfg bulkload.Config) (*arrival.Watch, error) {
 	kinds, err := kindsOf(cfg.Job, cfg.Types)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if cfg.Job.Marker == nil && o.patience.wait < o.patience.settle {
-		return fmt.Errorf("%w: --wait %s is over before a log has stood still for --settle %s", command.ErrUsage, o.patience.wait, o.patience.settle)
+	c := arrival.Config{
+		FS: cfg.FS, Job: cfg.Job, Span: cfg.Span, Kinds: kinds, For: o.patience.wait, Settle: o.patience.settle, Say: o.say, At: func(string) {},
+	}
+	if !o.patience.asked {
+		c.Standing, c.For = true, 2*c.Settle
+	} else if cfg.Job.Marker == nil && c.For < c.Settle {
+		return nil, fmt.Errorf("%w: --wait %s is over before a log has stood still for --settle %s", command.ErrUsage, c.For, c.Settle)
+	}
+	return arrival.New(c), nil
+}
+
+// unsettled says to a load that holds the table's lock which logs have changed since w saw them,
+// or have come since. If there is time to wait for them, it ends the load with errMoved.
+func (o *options) unsettled(w *arrival.Watch, until time.Time) func([]job.Input) (map[string]error, error) {
+	return func(files []job.Input) (map[string]error, error) {
+		out := map[string]error{}
+		for _, in := range w.Unsettled(files) {
+			if time.Until(until) > o.patience.settle {
+				return nil, fmt.Errorf("%s: %w", in.Path, errMoved)
+			}
+			out[in.Path] = fmt.Errorf("%s: %w, or may be: it has %d bytes, and has not stood still for %s: load it when it has", in.Path, bulkload.ErrGrowing, in.Size, o.patience.settle)
+		}
+		return out, nil
+	}
+}
+
+// arrive waits for the logs. With --settle alone it does not if all of them are loaded.
+func (o *options) arrive(ctx context.Context, cfg bulkload.Config, w *arrival.Watch, p *progress.Progress) error {
+	if w.Standing {
+		if fresh, err := bulkload.Fresh(ctx, cfg); err == nil && !fresh {
+			return nil
+		}
 	}
 	at := p.Worker("waiting")
 	defer at.End()
-	return arrival.Wait(ctx, arrival.Config{
-		FS: cfg.FS, Job: cfg.Job, Span: cfg.Span, Kinds: kinds, For: o.patience.wait, Settle: o.patience.settle,
-		Say: o.say, At: func(text string) { at.At("%s", text) },
-	})
+	w.At = func(text string) { at.At("%s", text) }
+	return w.Wait(ctx)
 }
 
 // say says on standard error what a person who watches wants to know.

@@ -9,7 +9,7 @@
 //	                         Settle before
 //
 // A file on HDFS must also be closed by its writer. If it is open when patience ends, the
-// load refuses it.
+// load leaves it out.
 //
 // Where the job requires some of the behaviours, of the others no file is waited for;
 // but what is there must be whole: have its marker, or stand still.
@@ -17,6 +17,9 @@
 // At the end of its patience Wait fails if something is missing that the job requires,
 // or if something is there that may not be whole. A file that is loaded by half is a
 // changed file for ever after. What else is missing is ordinary.
+//
+// Between the wait and the load another run may hold the table for hours. So the load asks
+// Unsettled again when it has the table's lock, and leaves out what has changed.
 package arrival
 
 import (
@@ -53,6 +56,9 @@ type Config struct {
 	Kinds  []int         // asked for
 	For    time.Duration // how long
 	Settle time.Duration // how long a file has to stand still, where there are no markers
+	// Standing waits for nothing that is missing. When patience ends, Wait succeeds, and Unsettled
+	// tells which files do not stand still.
+	Standing bool
 	// Say is told what is waited for: at first, now and then, and at the end.
 	Say func(text string)
 	// At is told the same at every look.
@@ -73,20 +79,26 @@ type file struct {
 	since    time.Time
 }
 
-type waiter struct {
+// A Watch is a wait for some logs, and what was seen of them.
+type Watch struct {
 	Config
 	began    time.Time
 	seen     map[string]file
 	requires bool // some of the asked behaviours are required, and only those are waited for
 }
 
-// Wait returns when the logs have arrived, or when patience has ended and nothing that
-// is missing or growing keeps a load from being made.
-func Wait(ctx context.Context, cfg Config) error {
-	w := &waiter{Config: cfg, began: time.Now(), seen: map[string]file{}}
+// New returns a wait whose patience begins now.
+func New(cfg Config) *Watch {
+	w := &Watch{Config: cfg, began: time.Now(), seen: map[string]file{}}
 	w.requires = slices.ContainsFunc(cfg.Kinds, func(k int) bool { return cfg.Job.Behaviours[k].Required })
-	every := min(lookEvery, max(cfg.Settle/2, time.Millisecond))
-	if cfg.Settle <= 0 {
+	return w
+}
+
+// Wait returns when the logs have arrived, or when patience has ended and nothing that
+// is missing or growing keeps a load from being made. It may be called again.
+func (w *Watch) Wait(ctx context.Context) error {
+	every := min(lookEvery, max(w.Settle/2, time.Millisecond))
+	if w.Settle <= 0 {
 		every = lookEvery
 	}
 	said := time.Time{}
@@ -100,21 +112,21 @@ func Wait(ctx context.Context, cfg Config) error {
 		}
 		if len(lacks) == 0 {
 			if !said.IsZero() {
-				cfg.Say(fmt.Sprintf("all has arrived after %s", w.waited()))
+				w.Say(fmt.Sprintf("all has arrived after %s", w.waited()))
 			}
 			return nil
 		}
-		left := cfg.For - time.Since(w.began)
+		left := w.For - time.Since(w.began)
 		if left <= 0 {
 			return w.giveUp(lacks, err)
 		}
-		cfg.At(texts(lacks))
+		w.At(texts(lacks))
 		switch {
 		case said.IsZero() && w.worthSaying(lacks):
-			cfg.Say(fmt.Sprintf("waiting, for %s at the most: %s", cfg.For, texts(lacks)))
+			w.Say(fmt.Sprintf("waiting, for %s at the most: %s", w.For, texts(lacks)))
 			said = time.Now()
 		case !said.IsZero() && time.Since(said) >= sayEvery:
-			cfg.Say(fmt.Sprintf("still waiting, after %s: %s", w.waited(), texts(lacks)))
+			w.Say(fmt.Sprintf("still waiting, after %s: %s", w.waited(), texts(lacks)))
 			said = time.Now()
 		}
 		select {
@@ -127,15 +139,15 @@ func Wait(ctx context.Context, cfg Config) error {
 
 // worthSaying says whether it is more than that what is there has to be looked at
 // once more.
-func (w *waiter) worthSaying(lacks []lack) bool {
+func (w *Watch) worthSaying(lacks []lack) bool {
 	return time.Since(w.began) > 2*w.Settle || slices.ContainsFunc(lacks, func(l lack) bool { return !l.moving })
 }
 
-func (w *waiter) waited() time.Duration { return time.Since(w.began).Round(time.Second) }
+func (w *Watch) waited() time.Duration { return time.Since(w.began).Round(time.Second) }
 
 // giveUp is the end of a wait that was not enough.
-func (w *waiter) giveUp(lacks []lack, unreachable error) error {
-	if unreachable != nil {
+func (w *Watch) giveUp(lacks []lack, unreachable error) error {
+	if unreachable != nil || w.Standing {
 		return unreachable
 	}
 	fatal := slices.DeleteFunc(slices.Clone(lacks), func(l lack) bool { return !l.fatal })
@@ -160,8 +172,11 @@ func texts(lacks []lack) string {
 }
 
 // look says what is lacking now.
-func (w *waiter) look(ctx context.Context) ([]lack, error) {
+func (w *Watch) look(ctx context.Context) ([]lack, error) {
 	found, err := w.Job.Find(ctx, w.FS, w.Span, w.Kinds)
+	if errors.Is(err, job.ErrNoInput) && w.Standing {
+		return nil, nil // the load says it
+	}
 	if errors.Is(err, job.ErrNoInput) {
 		return []lack{{text: err.Error(), fatal: true}}, nil
 	}
@@ -169,7 +184,9 @@ func (w *waiter) look(ctx context.Context) ([]lack, error) {
 		return nil, err
 	}
 	var lacks []lack
-	if w.Job.Marker != nil {
+	if w.Standing {
+		lacks = w.moving(found)
+	} else if w.Job.Marker != nil {
 		lacks, err = w.unmarked(ctx, found)
 	} else {
 		lacks = append(w.missing(found), w.moving(found)...)
@@ -182,7 +199,7 @@ func (w *waiter) look(ctx context.Context) ([]lack, error) {
 }
 
 // written are the files that a writer has open.
-func (w *waiter) written(ctx context.Context, found job.Found) ([]lack, error) {
+func (w *Watch) written(ctx context.Context, found job.Found) ([]lack, error) {
 	open := make([]bool, len(found.Inputs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(askedAtOnce)
@@ -205,7 +222,7 @@ func (w *waiter) written(ctx context.Context, found job.Found) ([]lack, error) {
 }
 
 // missing are the files that are waited for and are not there.
-func (w *waiter) missing(found job.Found) []lack {
+func (w *Watch) missing(found job.Found) []lack {
 	var out []lack
 	for _, m := range found.Missing {
 		if required := w.Job.Behaviours[m.Kind].Required; required || !w.requires {
@@ -219,24 +236,45 @@ func (w *waiter) missing(found job.Found) []lack {
 }
 
 // moving are the files that have not stood still long enough.
-func (w *waiter) moving(found job.Found) []lack {
+func (w *Watch) moving(found job.Found) []lack {
 	var out []lack
 	now := time.Now()
-	for _, in := range found.Inputs {
-		was, ok := w.seen[in.Path]
-		if !ok || was.size != in.Size || !was.modified.Equal(in.Modified) {
-			was = file{in.Size, in.Modified, now}
-			w.seen[in.Path] = was
-		}
-		if still := now.Sub(was.since); still < w.Settle {
+	for i := range found.Inputs {
+		if in := &found.Inputs[i]; !w.stands(in, now) {
 			out = append(out, lack{fmt.Sprintf("%s has %d bytes, and has to stand still for %s", in.Path, in.Size, w.Settle), true, true})
 		}
 	}
 	return out
 }
 
+// stands says whether a file has stood still long enough.
+func (w *Watch) stands(in *job.Input, now time.Time) bool {
+	was, ok := w.seen[in.Path]
+	if !ok || was.size != in.Size || !was.modified.Equal(in.Modified) {
+		was = file{in.Size, in.Modified, now}
+		w.seen[in.Path] = was
+	}
+	return now.Sub(was.since) >= w.Settle
+}
+
+// Unsettled returns those of the files that have not stood still long enough. Where the job
+// names a marker there are none: the marker tells.
+func (w *Watch) Unsettled(files []job.Input) []job.Input {
+	if w.Job.Marker != nil {
+		return nil
+	}
+	var out []job.Input
+	now := time.Now()
+	for i := range files {
+		if !w.stands(&files[i], now) {
+			out = append(out, files[i])
+		}
+	}
+	return out
+}
+
 // unmarked are the markers that are waited for.
-func (w *waiter) unmarked(ctx context.Context, found job.Found) ([]lack, error) {
+func (w *Watch) unmarked(ctx context.Context, found job.Found) ([]lack, error) {
 	marked, err := w.Job.Marker.Find(ctx, w.FS, w.Span)
 	if err != nil {
 		return nil, err
@@ -265,4 +303,4 @@ func (w *waiter) unmarked(ctx context.Context, found job.Found) ([]lack, error) 
 	return out, nil
 }
 
-func (w *waiter) name(kind int) string { return w.Job.Schema.Kinds[kind].Name }
+func (w *Watch) name(kind int) string { return w.Job.Schema.Kinds[kind].Name }

@@ -70,11 +70,11 @@ func (d *delivery) wait(ctx context.Context) (time.Duration, error) {
 		kinds[k] = k
 	}
 	began := time.Now()
-	err = arrival.Wait(ctx, arrival.Config{
+	err = arrival.New(arrival.Config{
 		FS: d.fs, Job: d.job, Span: behaviour.Span{From: day, To: day}, Kinds: kinds, For: 2 * time.Hour, Settle: time.Minute,
 		Say: func(text string) { d.said = append(d.said, strings.ReplaceAll(text, d.dir+"/", "")) },
 		At:  func(text string) { d.at = strings.ReplaceAll(text, d.dir+"/", "") },
-	})
+	}).Wait(ctx)
 	return time.Since(began), err
 }
 

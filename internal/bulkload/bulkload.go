@@ -83,6 +83,9 @@ type Config struct {
 	Batch    int64  // bytes of delivered files that are about loaded and committed together; as suits the table
 	Progress progress.Config
 	Log      *slog.Logger // nothing is said
+	// Unsettled returns, by Path, why some of the delivered files may still be written. The load
+	// calls it when it holds the table's lock, and leaves those files out. Nil asks nothing.
+	Unsettled func(files []job.Input) (map[string]error, error)
 }
 
 // A Mode is how cells get into the table.
@@ -148,6 +151,7 @@ type load struct {
 	result       Result
 	failed       []error
 	leftOut      []manifest.LeftOut
+	unsettled    map[string]error // by Path: why delivered files may still be written
 }
 
 func newLoad(cfg Config) (*load, error) {
@@ -192,6 +196,9 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 		return l.result, err
 	}
 	defer unlock(lock, &err)
+	if found, err = l.findWhole(ctx); err != nil {
+		return l.result, err
+	}
 	if err := l.open(ctx, found); err != nil {
 		return l.result, err
 	}

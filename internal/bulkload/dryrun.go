@@ -2,6 +2,7 @@ package bulkload
 
 import (
 	"context"
+	"errors"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/job"
@@ -42,7 +43,7 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	found, err := l.find(ctx)
+	found, err := l.findWhole(ctx)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -51,6 +52,9 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	}
 	inputs, err := l.prepare(ctx, found)
 	if err != nil {
+		return Preview{}, err
+	}
+	if err := joined(l.failed); errors.Is(err, ErrGrowing) {
 		return Preview{}, err
 	}
 	p := Preview{

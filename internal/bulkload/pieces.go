@@ -100,6 +100,9 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 		return nil, err
 	}
 	defer unlock(lock, &err)
+	if found, err = p.findWhole(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.open(ctx, found); err != nil {
 		return nil, err
 	}

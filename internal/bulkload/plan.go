@@ -55,6 +55,7 @@ type input struct {
 
 // find lists the files that were asked for.
 func (l *load) find(ctx context.Context) (job.Found, error) {
+	l.failed, l.result.Failed = nil, nil
 	found, err := l.job.Find(ctx, l.cfg.FS, l.cfg.Span, l.kinds)
 	if err != nil {
 		return found, err
@@ -217,7 +218,7 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 	if err := joined(refused); err != nil {
 		return out, err
 	}
-	return out, checkClosed(ctx, l.cfg.FS, out)
+	return l.leaveGrowing(ctx, out)
 }
 
 // loaded says whether all that is asked for of in was loaded before. Its error wraps

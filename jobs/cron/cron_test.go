@@ -86,7 +86,7 @@ func (h *house) adapted(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer("/srv/usertrail", h.dir, "PATH=/usr/local/bin:", "PATH="+h.dir+"/bin:", "--wait 4h", "--wait 1m --settle 100ms").Replace(string(b))
+	return strings.NewReplacer("/srv/usertrail", h.dir, "PATH=/usr/local/bin:", "PATH="+h.dir+"/bin:", "--wait 4h", "--wait 1m --settle 100ms", "--settle 1m", "--settle 10ms").Replace(string(b))
 }
 
 // A run is what came of a command: its status, what it wrote, and the last line.
@@ -230,7 +230,14 @@ func unit(text, key string) []string {
 
 func TestTheServiceLoadsANight(t *testing.T) {
 	h := newHouse(t)
-	text := h.adapted(t, "usertrail-load.service")
+	command, env := h.service(t, "usertrail-load.service")
+	h.checkNight(t, command, "", env)
+}
+
+// service is the command of a unit, and the environment that it finds.
+func (h *house) service(t *testing.T, name string) (command string, env []string) {
+	t.Helper()
+	text := h.adapted(t, name)
 	start := unit(text, "ExecStart")
 	if len(start) != 1 {
 		t.Fatalf("the service starts %q", start)
@@ -243,7 +250,67 @@ func TestTheServiceLoadsANight(t *testing.T) {
 	if strings.Contains(strings.NewReplacer("$$", "", "%%", "").Replace(start[0]), "%") {
 		t.Errorf("a single %% is systemd's in %q", start[0])
 	}
-	h.checkNight(t, "cd "+unit(text, "WorkingDirectory")[0]+" && "+command, "", unit(text, "Environment"))
+	return "cd " + unit(text, "WorkingDirectory")[0] + " && " + command, unit(text, "Environment")
+}
+
+// setClock has every command of the house see another day as today: it finds a date before
+// the system's.
+func (h *house) setClock(t *testing.T, today string) {
+	t.Helper()
+	date, err := exec.LookPath("date")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = -d ] || exit 64\nexec %s -d \"%s 12:00 $2\" \"$3\"\n", date, today)
+	if err := os.WriteFile(filepath.Join(h.dir, "bin", "date"), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestASweepLoadsTheNightsThatWereMissed has the machine off for three nights. The noon after, the
+// sweep of cron and that of systemd load all of them, but for a day that lacks what the job
+// requires; and that day when it comes.
+func TestASweepLoadsTheNightsThatWereMissed(t *testing.T) {
+	for name, sweep := range map[string]func(h *house) (string, []string){
+		"cron": func(h *house) (string, []string) {
+			c := readCrontab(t, h.adapted(t, "usertrail.crontab"))
+			noon, _ := unescape(c.commands[1])
+			return noon, c.env
+		},
+		"systemd": func(h *house) (string, []string) { return h.service(t, "usertrail-sweep.service") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.must(t, exec.Command(program, "sample", filepath.Join(h.dir, "nights"), "--records", "4000", "--days", "5", "--from", "2024-02-26"))
+			deliver := func(day string) {
+				h.must(t, exec.Command("cp", "-r", filepath.Join(h.dir, "nights", day), filepath.Join(h.dir, "demo/logs")))
+			}
+			job := filepath.Join(h.dir, "usertrail.yaml")
+			h.write(t, "usertrail.yaml", strings.Replace(readFile(t, job), "  play:\n", "  play:\n    required: true\n", 1))
+			command, env := sweep(h)
+
+			h.setClock(t, "2024-02-27")
+			deliver("2024-02-26")
+			if r := h.sh(t, command, "", env); r.status != 66 || r.last["files"] != 4.0 { // the days before have no logs
+				t.Fatalf("the first night ended with status %d:\n%s", r.status, r.said)
+			}
+			for _, day := range []string{"2024-02-27", "2024-02-28", "2024-02-29"} { // while it is off
+				deliver(day)
+			}
+			late := filepath.Join(h.dir, "demo/logs/2024-02-28/play.csv")
+			h.must(t, exec.Command("mv", late, late+".late"))
+			h.setClock(t, "2024-03-01")
+			r := h.sh(t, command, "", env)
+			if days, ok := r.last["days"].(map[string]any); !ok || r.status != 66 || r.last["files"] != 8.0 || days["loaded"] != 2.0 || days["already"] != 1.0 {
+				t.Fatalf("after three nights the sweep ended with status %d:\n%s", r.status, r.said)
+			}
+			h.must(t, exec.Command("mv", late+".late", late))
+			h.setClock(t, "2024-03-02")
+			if r := h.sh(t, command, "", env); r.last["files"] != 4.0 || r.last["already"] != 12.0 {
+				t.Errorf("the next noon ended with status %d:\n%s", r.status, r.said)
+			}
+		})
+	}
 }
 
 func TestSystemdAcceptsTheUnits(t *testing.T) {
@@ -253,7 +320,7 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var units []string
-	for _, name := range []string{"usertrail-load.service", "usertrail-load.timer"} {
+	for _, name := range []string{"usertrail-load.service", "usertrail-load.timer", "usertrail-sweep.service", "usertrail-sweep.timer"} {
 		text := strings.ReplaceAll(readFile(t, name), "User=usertrail", "User=root") // who is on no machine yet
 		units = append(units, filepath.Join(dir, name))
 		if err := os.WriteFile(units[len(units)-1], []byte(text), 0o666); err != nil {
@@ -264,7 +331,7 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 	if err != nil || bytes.Contains(out, []byte("usertrail")) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
-	for _, when := range unit(readFile(t, "usertrail-load.timer"), "OnCalendar") {
+	for _, when := range append(unit(readFile(t, "usertrail-load.timer"), "OnCalendar"), unit(readFile(t, "usertrail-sweep.timer"), "OnCalendar")...) {
 		if out, err := exec.Command(analyze, "calendar", when).CombinedOutput(); err != nil {
 			t.Errorf("OnCalendar=%s: %v\n%s", when, err, out)
 		}

@@ -196,6 +196,8 @@ func (e *Env) Said() io.Writer {
 func (e *Env) say(err error) {
 	switch _, asJSON := e.Stderr.(*jsonLines); {
 	case errors.Is(err, extract.ErrGone):
+	case asJSON && Status(err) == Nothing:
+		e.Log(slog.LevelInfo).Info(err.Error(), "status", Nothing)
 	case asJSON:
 		e.Log(slog.LevelError).Error(err.Error(), "status", Status(err))
 	default:

@@ -102,8 +102,9 @@ func checkEnd(ts *testscript.TestScript, o map[string]any, status int, stderr st
 	case text != "" && strings.Count(stderr, text) != 1:
 		ts.Fatalf("stderr has the error of the last line %d times, want once: %s", strings.Count(stderr, text), text)
 	}
-	if _, ok := o["seconds"].(json.Number); !ok {
-		ts.Fatalf("the last line of stdout has no seconds")
+	seconds, ok := o["seconds"].(json.Number)
+	if _, decimals, _ := strings.Cut(seconds.String(), "."); !ok || len(decimals) > 3 {
+		ts.Fatalf("the last line of stdout has seconds %q, want a number of three decimals", seconds)
 	}
 }
 

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/job"
+	"usertrail/internal/table/files"
+)
+
+// A waited is a load that waits, and its log.
+type waited struct {
+	t    *testing.T
+	o    *options
+	cfg  bulkload.Config
+	log  string
+	said bytes.Buffer
+}
+
+func newWaited(t *testing.T, p patience) *waited {
+	t.Helper()
+	dir := t.TempDir()
+	w := &waited{t: t, log: filepath.Join(dir, "logs", "2014-09-01", "play.csv")}
+	w.o = &options{env: &command.Env{Stderr: &w.said}, patience: p}
+	j, err := job.Parse(filepath.Join(dir, "job.yaml"), []byte("logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1}}\n"))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(w.log), 0o777)
+	}
+	day, fail := behaviour.ParseDate("2014-09-01")
+	if err := errors.Join(err, fail); err != nil {
+		t.Fatal(err)
+	}
+	w.cfg = bulkload.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}, Span: behaviour.Span{From: day, To: day}}
+	w.write("a\n")
+	return w
+}
+
+// write adds to the log.
+func (w *waited) write(text string) {
+	w.t.Helper()
+	f, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// found are the delivered files as a load finds them under the table's lock.
+func (w *waited) found(ctx context.Context) []job.Input {
+	w.t.Helper()
+	f, err := w.cfg.Job.Find(ctx, w.cfg.FS, w.cfg.Span, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f.Inputs
+}
+
+// TestALogThatGrowsBehindTheLockIsWaitedForAgain has another run hold the lock for an hour, in
+// which a log that had stood still grows.
+func TestALogThatGrowsBehindTheLockIsWaitedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaited(t, patience{wait: 4 * time.Hour, settle: time.Minute, asked: true})
+		began, tries, looks := time.Now(), 0, 0
+		r, err := whenReady(t.Context(), w.o, w.cfg, func(ctx context.Context, cfg bulkload.Config) (string, error) {
+			if tries++; time.Since(began) < time.Hour {
+				return "", dfs.ErrLocked
+			}
+			if looks++; looks == 1 {
+				w.write("b\n")
+			}
+			left, err := cfg.Unsettled(w.found(ctx))
+			return fmt.Sprint(len(left)), err
+		})
+		if took := time.Since(began); err != nil || r != "0" || looks != 2 || took < time.Hour+time.Minute || took > time.Hour+2*time.Minute {
+			t.Errorf("%q, %v, after %s, %d looks and %d tries; want the load at the second look, a minute after the first", r, err, took, looks, tries)
+		}
+	})
+}
+
+// TestALogThatGrowsAtTheEndIsLeftOut: there is no time to wait for it once more.
+func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
+	for name, p := range map[string]patience{
+		"wait":   {wait: time.Hour, settle: time.Minute, asked: true},
+		"settle": {settle: time.Minute, settles: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWaited(t, p)
+				began := time.Now()
+				_, err := whenReady(t.Context(), w.o, w.cfg, func(ctx context.Context, cfg bulkload.Config) (string, error) {
+					if p.asked && time.Since(began) < p.wait-time.Second {
+						return "", dfs.ErrLocked
+					}
+					w.write("b\n")
+					left, err := cfg.Unsettled(w.found(ctx))
+					if err != nil || len(left) != 1 {
+						t.Errorf("left out are %v, %v; want the log", left, err)
+					}
+					return "", left[w.log]
+				})
+				if !errors.Is(err, bulkload.ErrGrowing) || command.Status(err) != command.NotNow || !strings.Contains(err.Error(), "has not stood still for 1m0s") {
+					t.Errorf("%v, status %d", err, command.Status(err))
+				}
+			})
+		})
+	}
+}
+
+// TestSettleAloneWaitsForNothingThatIsMissing: it looks twice at what is there, and not even that
+// if all of it is loaded.
+func TestSettleAloneWaitsForNothingThatIsMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaited(t, patience{settle: time.Minute, settles: true})
+		text := "user_id,time\nu1,2014-09-01 10:00:00\n"
+		if err := os.WriteFile(w.log, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []time.Duration{time.Minute, 0} {
+			began := time.Now()
+			r, err := whenReady(t.Context(), w.o, w.cfg, bulkload.Run)
+			if took := time.Since(began); took != want || (err != nil) != (want == 0) || want == 0 && !errors.Is(err, bulkload.ErrNothing) {
+				t.Errorf("%+v, %v, after %s; want %s", r, err, took, want)
+			}
+		}
+	})
+}
