@@ -4,6 +4,7 @@
 //
 //	DIR/manifest.json        what there is (package manifest)
 //	DIR/loads/000001.json    the ledger of load 1
+//	DIR/loading.json         the load that is being made
 //	DIR/begun.json           what may be in the table without a ledger
 //	DIR/d/…                  rolls, and of a table of files the HFiles
 //	DIR/handover.json        a load whose files are being handed to HBase
@@ -16,8 +17,9 @@
 //	DIR/convert/…            of a table that is being made of another: the plan, and what is done
 //
 // A load commits by replacing the manifest, after everything that it names is
-// there. A ledger that no manifest names is what a killed load left behind; the
-// next one sweeps it.
+// there. A ledger that no manifest names is what a killed load left behind, if
+// loading.json has its number; the next one sweeps it. Nor is the manifest of a killed
+// first load there: loading.json tells its directory from one that has lost its manifest.
 package catalog
 
 import (
@@ -84,6 +86,9 @@ func noTable(ctx context.Context, fs dfs.FS, dir string) error {
 	}
 	if c != nil {
 		return fmt.Errorf("%w: %s is being made of %s, or was when that was killed: let bulkload convert --to %s end, or begin it again", table.ErrUnfit, dir, c.From, c.Layout)
+	}
+	if err := CheckBare(ctx, fs, dir); err != nil && !errors.Is(err, iofs.ErrExist) {
+		return err
 	}
 	return fmt.Errorf("%w: %s holds no %s", table.ErrNoTable, dir, ManifestName)
 }
@@ -196,6 +201,9 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
 	breakpoint.Reach(breakpoint.Commit)
+	if err := setLoading(ctx, c.fs, c.dir, load.Number); err != nil {
+		return fmt.Errorf("commit load %d: %w", load.Number, err)
+	}
 	if err := c.writeLedger(ctx, m.Loads[len(m.Loads)-1].Name, load); err != nil {
 		return err
 	}
@@ -204,6 +212,7 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
 	c.set(m)
+	endLoading(ctx, c.fs, c.dir)
 	breakpoint.Reach(breakpoint.Loaded)
 	return nil
 }
@@ -323,13 +332,13 @@ func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string
 }
 
 // Lock keeps other loads away from the catalog in dir, which is made if it is not
-// there; it fails with dfs.ErrLocked if one runs, and as CheckForeign does, before anything
+// there; it fails with dfs.ErrLocked if one runs, and as CheckBare does, before anything
 // is written.
 //
 // It removes unfinished files, so that a process that has lost the lock cannot finish
 // any. Only then the manifest may be read: what it says holds until Unlock.
 func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
-	if err := CheckForeign(ctx, fs, dir); err != nil {
+	if err := CheckBare(ctx, fs, dir); err != nil {
 		return nil, err
 	}
 	if err := fs.Mkdir(ctx, dir); err != nil {
@@ -339,7 +348,11 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", dir, err)
 	}
-	if err := sweepPending(ctx, fs, dir); err != nil {
+	err = sweepPending(ctx, fs, dir)
+	if err == nil {
+		err = beginTable(ctx, fs, dir)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Unlock())
 	}
 	return l, nil

@@ -132,6 +132,7 @@ func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manife
 		return fmt.Errorf("make table %s: %w", c.dir, err)
 	}
 	c.set(m)
+	endLoading(ctx, c.fs, c.dir)
 	return nil
 }
 
@@ -156,10 +157,10 @@ func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
 }
 
 // Own says whether what lies in the catalog's directory is of a workshop that holds no
-// plan: the lock, the journal, or the folder itself.
+// plan: the lock, the journal, what Lock says of a first load, or the folder itself.
 func (w Workshop) Own(f dfs.Info) bool {
 	switch dfs.Base(f.Name) {
-	case lockName, runsName, convertName:
+	case lockName, runsName, convertName, loadingName:
 		return true
 	}
 	return false

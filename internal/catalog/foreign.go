@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,14 @@ import (
 	"strings"
 
 	"usertrail/internal/dfs"
+	"usertrail/internal/journal"
+	"usertrail/internal/table"
 )
 
 // ours matches the names of files that runs write into a catalog, from the catalog's
 // directory. A family may have any name.
 var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	`lock|begun\.json|handover\.json|retired\.json`,
+	`lock|begun\.json|handover\.json|loading\.json|retired\.json`,
 	`runs/\d{8}T\d{6}\.\d{3}Z-\d+-[0-9a-z]+\.json`,
 	`loads/\d{6,}\.json`,
 	`[^/]+/r?\d{6,}-\d{4,}\.(?:hfile|roll)`,
@@ -28,17 +31,27 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`forgotten/\d{6,}/.+`,
 }, "|") + `)$`)
 
-// CheckForeign returns an error that wraps fs.ErrExist if dir has no manifest and holds a
-// file that no run wrote there. A load would sweep such a file. What is left of a first load
-// that was killed is no such file.
-func CheckForeign(ctx context.Context, fs dfs.FS, dir string) error {
-	_, err := fs.Stat(ctx, dfs.Join(dir, ManifestName))
-	if err == nil {
+// tells matches the names of those of ours that are written only for a table that is
+// there, or is being made.
+var tells = regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
+
+// CheckBare checks a directory without a manifest.
+//
+//   - It returns an error that wraps table.ErrNoManifest if a table was there: the directory
+//     has files of a table, or its journal has a run that loaded, and no first load or
+//     conversion is under way or was killed.
+//   - It returns an error that wraps fs.ErrExist if a file is there that no run wrote: a load
+//     would sweep it.
+//
+// A directory that is not there, and one with a manifest, are fine.
+func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
+	there, err := hasManifest(ctx, fs, dir)
+	if there {
 		return nil
 	}
-	var name string
-	if errors.Is(err, iofs.ErrNotExist) {
-		name, err = foreign(ctx, fs, dir, "")
+	b := bare{fs: fs, dir: dir, pieces: map[string]string{}, plans: map[string]bool{}}
+	if err == nil {
+		err = b.look(ctx, "")
 	}
 	if absent(err) {
 		return nil
@@ -46,32 +59,101 @@ func CheckForeign(ctx context.Context, fs dfs.FS, dir string) error {
 	if err != nil {
 		return fmt.Errorf("table %s: %w", dir, err)
 	}
-	if name != "" {
-		return fmt.Errorf("table %s: %w: the directory holds %s, and no table: name another directory, or move the file away", dir, iofs.ErrExist, name)
+	if err := b.lost(ctx); err != nil {
+		// The first load may have ended meanwhile.
+		if there, fail := hasManifest(ctx, fs, dir); there || fail != nil {
+			return fail
+		}
+		return err
+	}
+	if b.foreign != "" {
+		return fmt.Errorf("table %s: %w: the directory holds %s, and no table: name another directory, or move the file away", dir, iofs.ErrExist, b.foreign)
 	}
 	return nil
 }
 
-// foreign returns the name of the first file in a folder of the catalog in dir, or below it,
-// that no run wrote there; "" if there is none.
-func foreign(ctx context.Context, fs dfs.FS, dir, folder string) (string, error) {
-	list, err := fs.List(ctx, dfs.Join(dir, folder))
+func hasManifest(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
+	_, err := fs.Stat(ctx, dfs.Join(dir, ManifestName))
+	if absent(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// A bare directory has no manifest.
+type bare struct {
+	fs      dfs.FS
+	dir     string
+	foreign string            // the first file that no run wrote; "" if there is none
+	told    string            // the first file of a table; "" if there is none
+	plans   map[string]bool   // those that are not committed
+	pieces  map[string]string // a file of a piece by its plan
+	making  bool              // a conversion, which may be unfinished
+}
+
+// look looks at the files in a folder of the directory, and below it.
+func (b *bare) look(ctx context.Context, folder string) error {
+	list, err := b.fs.List(ctx, dfs.Join(b.dir, folder))
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, f := range list {
 		name := strings.TrimPrefix(folder+"/"+dfs.Base(f.Name), "/")
-		if f.Dir {
-			name, err = foreign(ctx, fs, dir, name)
-		} else if ours.MatchString(name) {
-			continue
-		}
-		if err != nil && !errors.Is(err, iofs.ErrNotExist) { // removed meanwhile
-			return "", err
-		}
-		if name != "" {
-			return name, nil
+		if !f.Dir {
+			b.file(name)
+		} else if deep := folder != ""; deep && b.foreign != "" {
+			continue // it may be a large tree of others
+		} else if err := b.look(ctx, name); err != nil && !errors.Is(err, iofs.ErrNotExist) { // removed meanwhile
+			return err
 		}
 	}
-	return "", nil
+	return nil
+}
+
+func (b *bare) file(name string) {
+	plan, _, ofPiece := OfPlan(name)
+	switch {
+	case !ours.MatchString(name):
+		b.foreign = cmp.Or(b.foreign, name)
+	case strings.HasPrefix(name, forgottenName+"/"):
+	case name == dfs.Join(convertName, planName):
+		b.making = true
+	case strings.HasPrefix(name, plansName+"/"):
+		b.plans[strings.Split(name, "/")[1]] = true
+	case ofPiece:
+		b.pieces[plan] = name
+	case tells.MatchString(name):
+		b.told = cmp.Or(b.told, name)
+	}
+}
+
+// lost returns an error that wraps table.ErrNoManifest if a table was there.
+func (b *bare) lost(ctx context.Context) error {
+	if b.making {
+		return nil
+	}
+	l, err := loadingIn(ctx, b.fs, b.dir)
+	if err != nil {
+		return err
+	}
+	if l == 1 {
+		return nil
+	}
+	for plan, name := range b.pieces {
+		if !b.plans[plan] {
+			b.told = cmp.Or(b.told, name)
+		}
+	}
+	if b.told != "" {
+		return lostManifest(b.dir, "the directory holds "+b.told)
+	}
+	run, err := journal.Loaded(ctx, b.fs, b.dir)
+	if err != nil || run == nil {
+		return err
+	}
+	return lostManifest(b.dir, fmt.Sprintf("bulkload %s ended there on %s", run.Command, run.End.At.UTC().Format("2006-01-02 15:04 MST")))
+}
+
+func lostManifest(dir, why string) error {
+	return fmt.Errorf("table %s: %w: %s: mount the disk, or put the file back from a copy; if no table is to be kept there, move the directory away", dir, table.ErrNoManifest, why)
 }

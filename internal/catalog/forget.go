@@ -24,7 +24,7 @@ func Forget(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	list = slices.DeleteFunc(list, func(f dfs.Info) bool {
 		return slices.Contains([]string{lockName, runsName, forgottenName}, dfs.Base(f.Name))
 	})
-	if len(list) == 0 {
+	if len(list) == 0 || len(list) == 1 && dfs.Base(list[0].Name) == loadingName {
 		return "", fmt.Errorf("%w: %s holds nothing to forget", table.ErrNoTable, dir)
 	}
 	if err := fs.Sweep(ctx, dir, dfs.Join(dir, forgottenName)); err != nil {

@@ -72,6 +72,9 @@ func (r *run) wanted() (*manifest.Conversion, error) {
 // empty refuses a directory with files of others in it.
 func (r *run) empty(ctx context.Context) error {
 	out := r.cfg.Out.Address()
+	if err := catalog.CheckBare(ctx, r.cfg.FS, out); errors.Is(err, table.ErrNoManifest) {
+		return err
+	}
 	list, err := r.cfg.FS.List(ctx, out)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil

@@ -28,7 +28,9 @@ import (
 	"errors"
 	"fmt"
 
+	"usertrail/internal/catalog"
 	"usertrail/internal/dfs"
+	"usertrail/internal/table"
 )
 
 // ErrUnknown is wrapped by the error for what usertrail does not write.
@@ -138,6 +140,9 @@ func (l *look) dir(r *Report) error {
 		if there {
 			return m.look(r, l.path, name)
 		}
+	}
+	if err := catalog.CheckBare(l.ctx, l.fs, l.path); errors.Is(err, table.ErrNoManifest) {
+		return err
 	}
 	return fmt.Errorf("%w: a directory with neither %s nor %s in it", ErrUnknown, tableManifest, extractManifest)
 }

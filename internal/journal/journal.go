@@ -8,8 +8,9 @@
 // running by the lock. A run that never had the lock is written down at its end, if
 // another run had it before. The names are in order of time, and the newest Kept are kept.
 //
-// The journal is for people. No run depends on it, and none fails of it; nothing in
-// the ledgers or the manifest is taken from there.
+// The journal is for people. No run fails of it, and nothing in the ledgers or the
+// manifest is taken from there. Only a directory without a manifest is refused if the
+// journal knows of a load there.
 package journal
 
 import (
@@ -227,6 +228,28 @@ func Last(ctx context.Context, fs dfs.FS, dir string, n int) ([]Run, error) {
 	}
 	settle(ctx, fs, dir, out)
 	return out, nil
+}
+
+// loads are the commands after which a table is there.
+var loads = []string{"load", "replay", "import", "commit", "compact", "drop", "convert"}
+
+// Loaded returns the newest run that left a table in dir, nil if there is none, or if the
+// table was set aside after it.
+func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
+	runs, err := Last(ctx, fs, dir, 2*Kept)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(runs) - 1; i >= 0; i-- {
+		r := &runs[i]
+		switch {
+		case r.Command == "forget" && (r.End == nil || r.End.Status == 0):
+			return nil, nil
+		case r.End != nil && slices.Contains(loads, r.Command) && (r.End.Status == 0 || r.End.Files > 0):
+			return r, nil
+		}
+	}
+	return nil, nil
 }
 
 // settle says what has become of runs.

@@ -140,6 +140,16 @@ func (c Counts) Check() error {
 	return nil
 }
 
+// A Loading is the load that is being made. It is written before the first file of a first
+// load, and before the ledger of any other, and removed once the manifest has the load. What
+// is there of another load, and in no manifest, was not left by a killed one.
+type Loading struct {
+	Version int `json:"version"`
+	Load    int `json:"load"` // number
+}
+
+func (l *Loading) version() int { return l.Version }
+
 // Begun is what may be in a live table without a ledger: a load was under way when
 // this was written.
 type Begun struct {

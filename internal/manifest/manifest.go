@@ -7,6 +7,7 @@
 //	TABLE/loads/000001.json   Load: the ledger of one load, which delivered files
 //	                          it took and what became of each record. Written
 //	                          before the manifest that names it, never changed.
+//	TABLE/loading.json        Loading: the load that is being made.
 //	TABLE/begun.json          Begun: the delivered files of an unfinished load of
 //	                          puts.
 //	TABLE/handover.json       Handover: files that are being handed to HBase.

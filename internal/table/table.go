@@ -21,6 +21,9 @@ import (
 // ErrNoTable is returned where there is no table.
 var ErrNoTable = errors.New("no such table")
 
+// ErrNoManifest is wrapped where a table was, and its manifest is not there any more.
+var ErrNoManifest = errors.New("manifest.json is missing")
+
 // ErrUnfit is wrapped where a table cannot take what it is asked to take, and
 // another try will not help: it is missing, disabled, or lacks the family.
 var ErrUnfit = errors.New("table is not fit")
@@ -241,7 +244,8 @@ type Writer interface {
 // A Store is a place where a table is, or can be made.
 type Store interface {
 	Address() string
-	// Lock keeps other loads away; it fails with dfs.ErrLocked if one runs.
+	// Lock keeps other loads away; it fails with dfs.ErrLocked if one runs. Only with the lock
+	// files may be staged: those of a table without a manifest are refused otherwise.
 	Lock(ctx context.Context) (dfs.Lock, error)
 	// Open opens the table; it fails with ErrNoTable if there is none.
 	Open(ctx context.Context) (Loader, error)

@@ -72,7 +72,7 @@ func Status(err error) int {
 		return Failed
 	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
 		return Usage
-	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, convert.ErrRequest, upkeep.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, extract.ErrQuestion, userlist.ErrList, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
+	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, convert.ErrRequest, upkeep.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, table.ErrNoManifest, extract.ErrQuestion, userlist.ErrList, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
 		return Usage
 	case is(bulkload.ErrTooBad, extract.ErrForeign):
 		return TooBad

@@ -36,7 +36,7 @@ func (s Store) checkThere(ctx context.Context, l *precheck.List) {
 	t, err := Open(ctx, s.FS, s.Dir)
 	switch {
 	case errors.Is(err, table.ErrNoTable):
-		if err := catalog.CheckForeign(ctx, s.FS, s.Dir); err != nil {
+		if err := catalog.CheckBare(ctx, s.FS, s.Dir); err != nil {
 			l.Fail(precheck.TableThere, err, "")
 			return
 		}

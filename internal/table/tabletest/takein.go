@@ -20,6 +20,11 @@ func testBirth(t *testing.T, w *world) {
 	if _, err := w.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
 		t.Fatalf("an empty place: %v, want ErrNoTable", err)
 	}
+	lock, err := w.store.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
 	made, err := w.store.New(t.Context(), w.plan())
 	if err != nil {
 		t.Fatal(err)
