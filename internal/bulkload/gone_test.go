@@ -243,6 +243,7 @@ func TestTwoClustersDoNotShareACatalog(t *testing.T) {
 		if n := bytes.Count(text, []byte(told[1])); n != 1 {
 			t.Fatalf("%q is %d times in\n%s", told[1], n, text)
 		}
+		text = regexp.MustCompile(`(?m)^ "sha256": "\w+",$`).ReplaceAll(text, nil)
 		if err := os.WriteFile(told[2], bytes.Replace(text, []byte(told[1]), nil, 1), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -159,6 +159,11 @@ func (p *preCheck) table(ctx context.Context) error {
 		return err
 	}
 	defer t.Close()
+	if c, ok := t.(interface{ CheckFiles(context.Context) error }); ok {
+		if err := c.CheckFiles(ctx); err != nil {
+			return err
+		}
+	}
 	if err := p.sameLayout(t.Info()); err != nil {
 		p.Fail(precheck.LayoutKnown, err, "")
 	} else {

@@ -101,7 +101,7 @@ func TestALoadWritesNothingOfWhatItMayNotRead(t *testing.T) {
 		t.Errorf("the load: %v, want both files and why", err)
 	}
 	list, err := y.store.FS.List(t.Context(), y.store.Dir)
-	if err != nil || len(list) != 1 || dfs.Base(list[0].Name) != "lock" {
+	if err != nil || len(list) != 2 || dfs.Base(list[0].Name) != "loading.json" || dfs.Base(list[1].Name) != "lock" {
 		t.Errorf("it left %+v, %v", list, err)
 	}
 }

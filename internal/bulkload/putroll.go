@@ -115,7 +115,7 @@ func (w *rollWriter) finish() (*manifest.File, error) {
 		return nil, fmt.Errorf("write %s: %w", w.file.Roll, err)
 	}
 	f := &w.file
-	f.First, f.Last, f.Users, f.RollSum = meta.First, meta.Last, meta.Users, w.out.Sum()
+	f.First, f.Last, f.Users, f.RollSum, f.RollSize = meta.First, meta.Last, meta.Users, w.out.Sum(), w.out.Size()
 	return f, nil
 }
 

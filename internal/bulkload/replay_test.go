@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/job"
+	"usertrail/internal/manifest"
 )
 
 const withBad = `user,time,title,seconds
@@ -229,7 +230,7 @@ func (y *yard) forgetBad() {
 	if err != nil || len(names) == 0 {
 		y.t.Fatalf("ledgers %v: %v", names, err)
 	}
-	listed := regexp.MustCompile(`,?\s*"bad_at":\s*"[^"]*"`)
+	listed := regexp.MustCompile(`,?\s*"bad_at":\s*"[^"]*"|(?m:^ "sha256": .*\n)`)
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err != nil {
@@ -238,5 +239,15 @@ func (y *yard) forgetBad() {
 		if err := os.WriteFile(name, listed.ReplaceAll(b, nil), 0o644); err != nil {
 			y.t.Fatal(err)
 		}
+	}
+	m, name := new(manifest.Table), filepath.Join(y.store.Dir, "manifest.json")
+	if err := manifest.Read(y.t.Context(), y.store.FS, name, m); err != nil {
+		y.t.Fatal(err)
+	}
+	for i := range m.Loads {
+		m.Loads[i].Size, m.Loads[i].SHA256 = 0, ""
+	}
+	if err := manifest.Write(y.t.Context(), y.store.FS, name, m); err != nil {
+		y.t.Fatal(err)
 	}
 }

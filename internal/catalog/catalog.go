@@ -62,20 +62,28 @@ type Catalog struct {
 	m  *manifest.Table
 }
 
-// Open opens the catalog in dir; it wraps table.ErrNoTable where there is none.
+// Open opens the catalog in dir; it wraps table.ErrNoTable where there is none, and
+// table.ErrDamaged if its ledgers are not those of the manifest.
 func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
-	m := new(manifest.Table)
-	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m)
+	m, err := readTable(ctx, fs, dir)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, noTable(ctx, fs, dir)
 	}
 	if err == nil {
-		err = m.Validate()
+		m, err = checkLedgers(ctx, fs, dir, m)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open table %s: %w", dir, err)
 	}
 	return newCatalog(fs, dir, m)
+}
+
+func readTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, error) {
+	m := new(manifest.Table)
+	if err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil {
+		return nil, err
+	}
+	return m, m.Validate()
 }
 
 // noTable says that no table is in dir, or not yet.
@@ -204,7 +212,7 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	if err := setLoading(ctx, c.fs, c.dir, load.Number); err != nil {
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
-	if err := c.writeLedger(ctx, m.Loads[len(m.Loads)-1].Name, load); err != nil {
+	if err := c.writeLedger(ctx, &m.Loads[len(m.Loads)-1], load); err != nil {
 		return err
 	}
 	breakpoint.Reach(breakpoint.Ledger)
@@ -219,11 +227,11 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 
 // writeLedger writes a ledger that nobody has written. Sweep leaves none that no manifest
 // names, so one that is there was written by a process that took the lock meanwhile.
-func (c *Catalog) writeLedger(ctx context.Context, name string, load *manifest.Load) error {
-	err := manifest.WriteNew(ctx, c.fs, dfs.Join(c.dir, name), load)
+func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *manifest.Load) error {
+	err := manifest.WriteLedger(ctx, c.fs, c.dir, ref, load)
 	if errors.Is(err, iofs.ErrExist) {
 		// It is not wrapped: status 73 would be wrong.
-		return fmt.Errorf("commit load %d: %w: another run has written %s: run the same command again", load.Number, dfs.ErrLockLost, dfs.Join(c.dir, name))
+		return fmt.Errorf("commit load %d: %w: another run has written %s: run the same command again", load.Number, dfs.ErrLockLost, dfs.Join(c.dir, ref.Name))
 	}
 	if err != nil {
 		return fmt.Errorf("write ledger: %w", err)
@@ -247,13 +255,9 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	return out, nil
 }
 
-// Ledger is that of one load, as it was written.
+// Ledger is that of one load, as it was written and the manifest says.
 func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error) {
-	l := new(manifest.Load)
-	if err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ref.Name), l); err != nil {
-		return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
-	}
-	return l, nil
+	return manifest.ReadLedger(ctx, c.fs, c.dir, ref)
 }
 
 // Sweep removes what a killed load left behind: unfinished files, sorted runs,

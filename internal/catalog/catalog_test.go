@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,7 @@ func TestALayoutIsKeptByItsName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text = regexp.MustCompile(`(?m)^ "sha256": .*\n`).ReplaceAll(text, nil) // as a person edits it
 	if err := os.WriteFile(name, bytes.Replace(text, []byte("fixed/8"), []byte("unheard-of"), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}

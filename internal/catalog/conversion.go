@@ -124,7 +124,7 @@ func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manife
 		return err
 	}
 	for i, l := range ledgers {
-		if err := c.writeLedger(ctx, m.Loads[i].Name, l); err != nil {
+		if err := c.writeLedger(ctx, &m.Loads[i], l); err != nil {
 			return err
 		}
 	}

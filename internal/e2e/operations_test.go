@@ -109,6 +109,7 @@ var provocations = map[string]string{
 	"no column":                                       "sed -i 's/seconds: int64/minutes: int64/' usertrail.yaml; " + night,
 	"the table does not hold what was loaded":         night + "; find trails -name '*.hfile' -delete; bulkload verify --quiet",
 	"corrupt file":                                    night + "; printf XXXX | dd of=$(find trails -name '*.hfile') bs=1 seek=100 conv=notrunc; " + asking,
+	"the table is damaged":                            night + "; find trails -name '*.hfile' -delete; " + night,
 	"damaged manifest":                                night + "; printf '{' > trails/manifest.json; " + asking,
 	"stopped by SIGTERM":                              "bulkload --wait 1h --settle 0s --from 2014-09-05 --to 2014-09-05 2> said & p=$!; until grep waiting said; do sleep 0.1; done; kill -TERM $p; wait $p; s=$?; cat said; exit $s",
 	"The process was killed":                          "true",

@@ -88,9 +88,9 @@ func (l *look) table(r *Report, dir, name string) error {
 	}
 	t := newTable(m)
 	for i, ref := range m.Loads {
-		ledger := new(manifest.Load)
-		if err := manifest.Read(l.ctx, l.fs, dfs.Join(dir, ref.Name), ledger); err != nil {
-			return fmt.Errorf("ledger of load %d: %w", ref.Number, err)
+		ledger, err := manifest.ReadLedger(l.ctx, l.fs, dir, &ref)
+		if err != nil {
+			return err
 		}
 		ledger.Days = m.Kept(ledger.Days)
 		t.addLedger(&t.Loads[i], ledger)

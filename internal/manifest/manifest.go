@@ -19,6 +19,9 @@
 //	                          readers may still read.
 //	OUT/_manifest.json        Extract: the question, and each part of the answer.
 //
+// The first field of each is sha256, a checksum of the others: the SHA-256 of the file
+// without that field and without white space between tokens. Read verifies it.
+//
 // Nothing in them comes from a clock but the times of delivered files and until when
 // files are retired, so the same input gives the same bytes.
 package manifest
@@ -39,45 +42,55 @@ const Version = 1
 // ErrDamaged is returned for a manifest that cannot be one of ours.
 var ErrDamaged = errors.New("damaged manifest")
 
-// Read reads the JSON file called name into v. It refuses other versions, and names in
-// the file that are not below the folder which the file describes.
+// Read reads the JSON file called name into v. It refuses other versions, files whose
+// checksum is wrong, and names in the file that are not below the folder which the file
+// describes. A file without a checksum was written by an older version, or by hand.
 func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {
+	_, err := read(ctx, fs, name, v)
+	return err
+}
+
+// read is Read, and returns the digest of the file's content.
+func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) (sum string, err error) {
 	b, err := dfs.ReadFile(ctx, fs, name)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%s: %w: %w", name, ErrDamaged, err)
+	sum, err = unsealed(b)
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %w", name, ErrDamaged, err)
 	}
 	if v.version() != Version {
-		return fmt.Errorf("%s: %w: it has version %d, this program knows %d", name, ErrDamaged, v.version(), Version)
+		return "", fmt.Errorf("%s: %w: it has version %d, this program knows %d", name, ErrDamaged, v.version(), Version)
 	}
 	if c, ok := v.(interface{ check() error }); ok {
 		if err := c.check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return "", fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	return sum, nil
 }
 
-// Write writes v as the JSON file called name, whole or not at all.
+// Write writes v, which is a struct, as the JSON file called name, whole or not at all.
 func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
-	return write(ctx, fs, dfs.WriteFile, name, v)
+	b, _, err := encode(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return dfs.WriteFile(ctx, fs, name, b)
 }
 
-// WriteNew is Write of a file that must not be there; it fails with fs.ErrExist if one
-// is.
-func WriteNew(ctx context.Context, fs dfs.FS, name string, v any) error {
-	return write(ctx, fs, dfs.WriteNew, name, v)
-}
-
-func write(ctx context.Context, fs dfs.FS, to func(context.Context, dfs.FS, string, []byte) error, name string, v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// encode returns v as JSON with its checksum, and the digest of its content.
+func encode(v any) (b []byte, sum string, err error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false) // people read conditions here
 	e.SetIndent("", " ")
 	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, "", err
 	}
-	return to(ctx, fs, name, b.Bytes())
+	return sealed(out.Bytes())
 }

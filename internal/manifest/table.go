@@ -50,7 +50,9 @@ type File struct {
 	Size    int64          `json:"size"`
 	Sum     string         `json:"xxh64"` // of its bytes
 	RollSum string         `json:"roll_xxh64"`
-	Load    int            `json:"load"`
+	// RollSize is the size of the roll in bytes; 0 if an older version wrote it.
+	RollSize int64 `json:"roll_size,omitempty"`
+	Load     int   `json:"load"`
 	// Loads are all that brought rows of a file that was made of others, ascending;
 	// Load is the last of them.
 	Loads []int `json:"loads,omitempty"`
@@ -62,6 +64,9 @@ type LoadRef struct {
 	Name    string      `json:"name"`
 	Records int64       `json:"records"`
 	Tally   tally.Tally `json:"tally"` // of its cells
+	// Size, in bytes, and SHA256 are those of the ledger; nothing if an older version wrote it.
+	Size   int64  `json:"size,omitempty"`
+	SHA256 string `json:"sha256,omitempty"` // its checksum
 }
 
 func (t *Table) version() int { return t.Version }

@@ -110,7 +110,7 @@ func (p *Pair) Finish(count tally.Tally) (manifest.File, error) {
 	return manifest.File{
 		Name: p.name + HFileEnding, Roll: p.name + RollEnding,
 		First: meta.FirstRow, Last: meta.LastRow, Users: rolled.Users,
-		Tally: count, Size: meta.Size, Sum: meta.Sum, RollSum: p.rolls.Sum(),
+		Tally: count, Size: meta.Size, Sum: meta.Sum, RollSum: p.rolls.Sum(), RollSize: p.rolls.Size(),
 	}, nil
 }
 

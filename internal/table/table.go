@@ -24,6 +24,9 @@ var ErrNoTable = errors.New("no such table")
 // ErrNoManifest is wrapped where a table was, and its manifest is not there any more.
 var ErrNoManifest = errors.New("manifest.json is missing")
 
+// ErrDamaged is wrapped where files of a table are missing, or are not those of its manifest.
+var ErrDamaged = errors.New("the table is damaged")
+
 // ErrUnfit is wrapped where a table cannot take what it is asked to take, and
 // another try will not help: it is missing, disabled, or lacks the family.
 var ErrUnfit = errors.New("table is not fit")

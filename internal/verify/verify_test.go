@@ -440,11 +440,18 @@ func TestOlderLedgersTellOnlyDays(t *testing.T) {
 	m := h.manifest(t)
 	l := new(manifest.Load)
 	s := h.store()
-	if err := manifest.Read(t.Context(), s.FS, h.path(m.Loads[0].Name), l); err != nil {
+	name := h.path(m.Loads[0].Name)
+	if err := manifest.Read(t.Context(), s.FS, name, l); err != nil {
 		t.Fatal(err)
 	}
 	l.Regions = nil
-	if err := manifest.Write(t.Context(), s.FS, h.path(m.Loads[0].Name), l); err != nil {
+	if err := s.FS.Remove(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	if err := manifest.WriteLedger(t.Context(), s.FS, s.Dir, &m.Loads[0], l); err != nil {
+		t.Fatal(err)
+	}
+	if err := manifest.Write(t.Context(), s.FS, h.path("manifest.json"), m); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := h.verify(t); err != nil || !strings.Contains(r.Unlocated, "load 1") {

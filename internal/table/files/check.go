@@ -50,5 +50,9 @@ func (s Store) checkThere(ctx context.Context, l *precheck.List) {
 		return
 	}
 	defer t.Close()
+	if err := t.CheckFiles(ctx); err != nil {
+		l.Fail(precheck.TableThere, err, "bulkload verify names all that is wrong")
+		return
+	}
 	l.OK(precheck.TableThere, "%s, after %d loads", s.Dir, t.NextLoad()-1)
 }

@@ -58,7 +58,11 @@ func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifes
 }
 
 // Recover implements table.Loader. Of HFiles and rolls it leaves those that the
-// manifest names; a load of files is taken in all at once, so none is finished.
+// manifest names, which must all be there; a load of files is taken in all at once, so none
+// is finished.
 func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
+	if err := t.CheckFiles(ctx); err != nil {
+		return nil, err
+	}
 	return nil, t.Sweep(ctx, family)
 }

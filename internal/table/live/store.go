@@ -218,7 +218,7 @@ func (s *Store) sameCluster(ctx context.Context, c *catalog.Catalog) error {
 	default:
 		return fmt.Errorf("table %s: %w: the catalog %s is that of a table in another HBase cluster, whose ID is %s; this one's is %s. "+
 			"If there are two clusters, name another catalog: table: {path: …, catalog: DIR} in the job. "+
-			"If this cluster took the other's place and has the table's rows, remove `\"cluster\": %q,` from %s/manifest.json. If the table is empty, set the catalog aside by `bulkload forget`",
+			"If this cluster took the other's place and has the table's rows, remove `\"cluster\": %q,` from %s/manifest.json, and its first field, the checksum. If the table is empty, set the catalog aside by `bulkload forget`",
 			s.address, table.ErrUnfit, s.dir, has, id, has, s.dir)
 	}
 	return nil

@@ -94,6 +94,9 @@ func (t *Table) clear(ctx context.Context, h *manifest.Handover) error {
 // finished. Where some of them can be found neither in HBase nor on the way there,
 // it is forgotten instead: loaded again from the logs, it gives the same cells.
 func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
+	if err := t.CheckFiles(ctx); err != nil {
+		return nil, err
+	}
 	h, err := t.Handover(ctx)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,159 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/manifest"
+	"usertrail/internal/table"
+)
+
+// ledgerName matches the name of a ledger in its folder.
+var ledgerName = regexp.MustCompile(`^(\d{6,})\.json$`)
+
+// checkLedgers compares a manifest with the ledgers that are there, by their names and sizes.
+// It returns the manifest; a later one if a load, compact or drop has replaced it meanwhile.
+func checkLedgers(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (*manifest.Table, error) {
+	for {
+		wrong, err := wrongLedger(ctx, fs, dir, m)
+		if wrong == nil {
+			return m, err
+		}
+		again, err := readTable(ctx, fs, dir)
+		if err != nil {
+			return nil, err
+		}
+		if sameTable(m, again) {
+			return nil, wrong
+		}
+		m = again
+	}
+}
+
+// sameTable says whether no load, compact or drop has come between two manifests of a table.
+func sameTable(a, b *manifest.Table) bool {
+	return a.Rewritten == b.Rewritten && a.Next() == b.Next() && len(a.Loads) == len(b.Loads)
+}
+
+// wrongLedger returns as wrong what is wrong with the ledgers of m, if m is the manifest
+// still. A ledger that m does not name is that of the load that is being made.
+func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+	there, err := sizes(ctx, fs, dfs.Join(dir, loadsName))
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range m.Loads {
+		name := dfs.Base(ref.Name)
+		switch size, ok := there[name]; {
+		case !ok:
+			return damaged("%s is missing, the ledger of load %d", ref.Name, ref.Number), nil
+		case ref.Size > 0 && size != ref.Size:
+			return damaged("%s has %d bytes; %d were written", ref.Name, size, ref.Size), nil
+		}
+		delete(there, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		match := ledgerName.FindStringSubmatch(name)
+		if match == nil {
+			continue
+		}
+		n, _ := strconv.Atoi(match[1])
+		if being, err := beingMade(ctx, fs, dir, n); being || err != nil {
+			return nil, err
+		}
+		return fmt.Errorf("%w: %s is an older one, which does not name %s/%s: put back the newest manifest, that of the last load",
+			table.ErrDamaged, ManifestName, loadsName, name), nil
+	}
+	return nil, nil
+}
+
+// beingMade says whether load n is being made, or was when its process was killed.
+func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) {
+	l, err := loadingIn(ctx, fs, dir)
+	if l == n || err != nil {
+		return l == n, err
+	}
+	h, err := Handover(ctx, fs, dir)
+	return h != nil && h.Load.Number == n, err
+}
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: put the file back from a copy of the table", table.ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// sizes are those of the files in a folder by their names, in bytes; nothing where there is
+// no folder.
+func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
+	list, err := fs.List(ctx, dir)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nil, err
+	}
+	out := map[string]int64{}
+	for _, f := range list {
+		if !f.Dir {
+			out[dfs.Base(f.Name)] = f.Size
+		}
+	}
+	return out, nil
+}
+
+// CheckFiles returns an error that wraps table.ErrDamaged if a file that the manifest names
+// is missing, or has another size. It lists each folder once, and reads no file.
+func (c *Catalog) CheckFiles(ctx context.Context) error {
+	for m := c.Manifest(); ; {
+		wrong, err := wrongFile(ctx, c.fs, c.dir, m)
+		if wrong == nil {
+			return err
+		}
+		// Without the lock files may be replaced meanwhile.
+		again, err := readTable(ctx, c.fs, c.dir)
+		if err != nil {
+			return err
+		}
+		if sameTable(m, again) {
+			return fmt.Errorf("table %s: %w", c.dir, wrong)
+		}
+		m = again
+	}
+}
+
+// wrongFile returns as wrong what is wrong with the files of m, if m is the manifest still.
+// Of a live table only the rolls are there.
+func wrongFile(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+	folders := map[string]map[string]int64{}
+	look := func(name string, want int64) (wrong, err error) {
+		folder := dfs.Dir(name)
+		if folders[folder] == nil {
+			if folders[folder], err = sizes(ctx, fs, dfs.Join(dir, folder)); err != nil {
+				return nil, err
+			}
+		}
+		size, ok := folders[folder][dfs.Base(name)]
+		switch {
+		case !ok:
+			return damaged("%s is missing", name), nil
+		case want > 0 && size != want:
+			return damaged("%s has %d bytes; %d were written", name, size, want), nil
+		}
+		return nil, nil
+	}
+	for i := range m.Files {
+		f := &m.Files[i]
+		if f.Name != "" && m.Address == "" {
+			if wrong, err := look(f.Name, f.Size); wrong != nil || err != nil {
+				return wrong, err
+			}
+		}
+		if wrong, err := look(f.Roll, f.RollSize); wrong != nil || err != nil {
+			return wrong, err
+		}
+	}
+	return nil, nil
+}

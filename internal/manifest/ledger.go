@@ -1,0 +1,45 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"usertrail/internal/dfs"
+)
+
+// WriteLedger writes the ledger of the load that ref names, in the table's directory dir. It
+// notes its size and digest in ref. It fails with fs.ErrExist if the file is there.
+func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Load) error {
+	b, sum, err := encode(l)
+	if err != nil {
+		return fmt.Errorf("%s: %w", ref.Name, err)
+	}
+	if err := dfs.WriteNew(ctx, fs, dfs.Join(dir, ref.Name), b); err != nil {
+		return err
+	}
+	ref.Size, ref.SHA256 = int64(len(b)), sum
+	return nil
+}
+
+// ReadLedger reads the ledger that ref names. An error wraps ErrDamaged if it is not the one
+// that was written with the manifest.
+func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load, error) {
+	l := new(Load)
+	name := dfs.Join(dir, ref.Name)
+	sum, err := read(ctx, fs, name, l)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		err = fmt.Errorf("%w, and the manifest names it", err)
+	case err != nil:
+	case ref.SHA256 != "" && ref.SHA256 != sum:
+		err = fmt.Errorf("%s: %w: the manifest names a ledger of another digest", name, ErrDamaged)
+	case l.Number != ref.Number:
+		err = fmt.Errorf("%s: %w: it is the ledger of load %d", name, ErrDamaged, l.Number)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
+	}
+	return l, nil
+}
