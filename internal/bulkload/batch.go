@@ -123,6 +123,9 @@ func (b *batch) judge(ctx context.Context) error {
 		if in.err == nil && in.whole() {
 			in.err = b.tooBad(in.Path, in.Rel, c)
 		}
+		if in.err == nil && in.whole() {
+			in.err = b.tooFew(in.Input, c.Read)
+		}
 		if errors.Is(in.err, ErrTooBad) {
 			if err := in.bad.commit(in.sha); err != nil {
 				return err

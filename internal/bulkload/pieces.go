@@ -182,8 +182,14 @@ func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 		have[like{in.Size, p.behaviour(in)}]++
 	}
 	for _, in := range inputs {
-		own := len(p.ledgers.byPath[in.Rel]) + 1
-		if have[like{in.Size, p.behaviour(in)}] <= own {
+		mine := like{in.Size, p.behaviour(in)}
+		own := 1
+		for _, old := range p.ledgers.byPath[in.Rel] {
+			if (like{old.Size, old.Behaviour}) == mine {
+				own++
+			}
+		}
+		if have[mine] <= own {
 			continue
 		}
 		if in.sha = p.see(in).sha; in.sha == "" {

@@ -228,10 +228,16 @@ func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 		if old.Offsets != nil {
 			continue
 		}
-		if err := l.sameFile(ctx, in.Input, old); err != nil {
+		err := l.sameFile(ctx, in.Input, old)
+		if superseded(old, err) {
+			continue
+		}
+		if err != nil {
 			return false, err
 		}
-		in.covered = append(in.covered, old.Part)
+		if old.Read > 0 {
+			in.covered = append(in.covered, old.Part)
+		}
 		whole = whole || old.Part.Covers(in.part)
 	}
 	return whole, nil

@@ -325,7 +325,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 	}
 	defer f.Close()
 	if in.Size == 0 {
-		return fate{}
+		return fate{refused: p.tooFew(in, 0)}
 	}
 	src := &source{r: f}
 	r, err := record.Open(src, in.File(), &p.job.Format)
@@ -341,7 +341,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 	if src.err != nil {
 		return fate{unread: unread(in.Path, src.err)}
 	}
-	return fate{refused: err, unfit: s.unfit}
+	return fate{refused: unfit(err), unfit: s.unfit}
 }
 
 // temp wants room for the sorted runs of the largest batch, where they do not stay in

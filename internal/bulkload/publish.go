@@ -315,7 +315,7 @@ func (p *publisher) current() error {
 			}
 			loaded := 0
 			for _, old := range p.ledgers.byPath[in.Rel] {
-				if old.Offsets == nil {
+				if old.Offsets == nil && old.Read > 0 {
 					loaded++
 				}
 			}

@@ -228,7 +228,7 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 	var badAt []int64
 	for _, part := range parts {
 		if part.Error != "" && out.Error == "" {
-			out.Error = part.Error
+			out.Error, out.TooBad = part.Error, part.TooBad
 		}
 		out.Counts.Add(part.Counts)
 		out.Older += part.Older
@@ -244,6 +244,11 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 	}
 	if out.Error == "" {
 		if err := p.tooBad(in.Path, in.Rel, &out.Counts); err != nil {
+			out.Error, out.TooBad = err.Error(), true
+		}
+	}
+	if out.Error == "" {
+		if err := p.tooFewOf(in, out.Read); err != nil {
 			out.Error, out.TooBad = err.Error(), true
 		}
 	}

@@ -188,6 +188,9 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 		defer r.Close()
 		err = b.chunks(ctx, in, r, tasks)
 		in.lines = r.Lines()
+		if err == nil {
+			err = b.fits(in, r.Header())
+		}
 	}
 	var stop *stopped
 	switch {
@@ -198,7 +201,7 @@ func (b *batch) readFile(ctx context.Context, in *input, tasks chan<- task) erro
 	case src.err != nil:
 		return b.unreadable(in, fmt.Errorf("load: %w", src.err))
 	case err != nil:
-		in.fail(err)
+		in.fail(unfit(err))
 		return nil
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {
@@ -298,7 +301,7 @@ func (b *batch) newParser(ctx context.Context, i int) *parser {
 // parse takes one chunk. The file's counts are right again after each.
 func (p *parser) parse(t task) error {
 	if err := p.open(t); err != nil {
-		t.in.fail(err)
+		t.in.fail(unfit(err))
 		return t.in.bad.add(t.number, nil)
 	}
 	p.counts, p.older, p.rejects = manifest.Counts{}, 0, nil

@@ -120,20 +120,19 @@ func (l *load) original(path string) string {
 // copiesOf are the files with the bytes of the one called path that loads brought records
 // of, the oldest first.
 func (l *load) copiesOf(path string) []Copy {
-	known := l.ledgers.byPath[path]
-	if len(known) == 0 {
+	known := l.ledgers.file(path)
+	if known == nil {
 		return nil
 	}
-	return l.ledgers.copies[content{known[0].SHA256, known[0].Behaviour}]
+	return l.ledgers.copies[content{known.SHA256, known.Behaviour}]
 }
 
 // replayInput is the delivered file called path, as the ledgers know it.
 func (l *load) replayInput(path string) (*input, error) {
-	known := l.ledgers.byPath[path]
-	if len(known) == 0 {
+	old := l.ledgers.file(path)
+	if old == nil {
 		return nil, fmt.Errorf("%w: %s is not in the table: load it before its bad records are replayed", ErrRequest, path)
 	}
-	old := known[0]
 	full := l.job.Pattern.Root + "/" + path
 	date, kind, ok := l.job.Pattern.Match(full)
 	if !ok {
@@ -174,7 +173,7 @@ func (l *load) delivered(ctx context.Context, in *input) (string, error) {
 			return "", err
 		}
 		f.Size, f.Modified = info.Size, info.Modified
-		err = l.sameFile(ctx, f, l.ledgers.byPath[name][0])
+		err = l.sameFile(ctx, f, l.ledgers.file(name))
 		if err == nil {
 			return f.Path, nil
 		}

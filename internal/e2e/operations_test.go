@@ -80,6 +80,7 @@ var provocations = map[string]string{
 	"needs an HBase table":                            night + " --mode put",
 	"not a directory":                                 "echo > trails; " + night,
 	"more bad records than the job allows":            spoilt + "; " + night,
+	"the job's min_records is":                        "sed -i 's/id: 1,/id: 1, min_records: 1,/' usertrail.yaml; head -n 1 logs/2014-09-01/play.csv > kept; mv kept logs/2014-09-01/play.csv; " + night,
 	"are still bad":                                   spoilt + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night + "; bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl",
 	"load it before its bad records are replayed":     spoilt + "; " + night + "; bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl",
 	"must be UTF-8":                                   `mv logs/2014-09-02/play.csv "$(printf 'logs/2014-09-01/play.\265\347.csv')"; sed -i 's|}.csv|}*.csv|' usertrail.yaml; ` + night,

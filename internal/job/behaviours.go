@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,10 +72,14 @@ type fieldSeen struct {
 }
 
 func (b *builder) readKind(name string, o object, user, time value, seen *kindsSeen) kind {
-	k := kind{schema: behaviour.Kind{Name: name}, required: o.get("required")}
+	k := kind{schema: behaviour.Kind{Name: name}, required: o.get("required"), least: o.get("min_records")}
 	k.schema.ID = readID(name, o.get("id"), seen)
 	k.settings.Path = readPathName(name, o, seen)
 	k.settings.Required, _ = k.required.truth()
+	k.settings.MinRecords = b.job.MinRecords
+	if n, ok := k.least.whole(0, math.MaxInt32); ok {
+		k.settings.MinRecords = int64(n)
+	}
 	k.record.User = b.readUser(firstGiven(o.get("user"), user))
 	k.record.Time = b.readTime(firstGiven(o.get("time"), time))
 	for _, e := range o.get("fields").entries() {

@@ -15,8 +15,8 @@ import (
 // A meaning is what decides which cells a delivered line becomes, in a form
 // that is the same for the same meaning. Not in it, because the same cells come
 // of it: where the table and the logs' root lie, how a new table is made, how
-// many bad records are allowed, which behaviours are required, and what is
-// waited for.
+// many bad records are allowed and how many records are asked for, which behaviours
+// are required, and what is waited for.
 type meaning struct {
 	Schema    *behaviour.Schema
 	Layout    string `json:",omitempty"` // empty where it is the default

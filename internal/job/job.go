@@ -59,6 +59,7 @@ type Job struct {
 	Table      Table
 	Layout     string // the key design of a new table, as package layout calls it
 	MaxBad     MaxBad
+	MinRecords int64       // of each file; 0 asks for none
 	Behaviours []Behaviour // for each of Schema.Kinds
 }
 
@@ -82,9 +83,10 @@ type Table struct {
 
 // A Behaviour is what a job asks of one kind beyond its schema and format.
 type Behaviour struct {
-	Required bool   // a day without a file of it is an error
-	Path     string // what {behaviour} stands for in its files' paths
-	Unique   Unique
+	Required   bool   // a day without a file of it is an error
+	MinRecords int64  // of each file whose path names it; 0 asks for none
+	Path       string // what {behaviour} stands for in its files' paths
+	Unique     Unique
 }
 
 // Unique says what must not repeat among the records of a kind. The zero Unique
@@ -157,6 +159,7 @@ type kind struct {
 	record   record.Kind
 	settings Behaviour
 	required value // the key of Required
+	least    value // that of MinRecords
 }
 
 // build reads the parts in the order in which they need each other.

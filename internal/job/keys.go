@@ -15,10 +15,10 @@ type level struct {
 
 var (
 	topLevel       = level{"at the top", []string{"logs", "table", "layout", "user", "time", "behaviours"}}
-	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "behaviour"}}
+	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "min_records", "behaviour"}}
 	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts"}}
 	tableLevel     = level{"under table", []string{"path", "regions", "compression", "catalog", "family", "root", "ttl", "others"}}
-	behaviourLevel = level{"under a behaviour", []string{"id", "path", "user", "time", "required", "unique", "fields"}}
+	behaviourLevel = level{"under a behaviour", []string{"id", "path", "user", "time", "required", "min_records", "unique", "fields"}}
 	userLevel      = level{"under user", []string{"column", "pattern"}}
 	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year"}}
 	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format"}}

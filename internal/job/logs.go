@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,8 @@ func (b *builder) readFormat() {
 		f.Slack = n
 	}
 	b.readMaxBad()
+	n, _ := b.logs.get("min_records").whole(0, math.MaxInt32)
+	b.job.MinRecords = int64(n)
 }
 
 func (b *builder) readDelimiter() {

@@ -6,6 +6,19 @@ import (
 	"testing"
 )
 
+// TestMinRecords: a behaviour's own number takes the place of that of the logs.
+func TestMinRecords(t *testing.T) {
+	j, err := Parse("job.yaml", []byte("logs: {path: \"{date}/{behaviour}\", min_records: 1}\nbehaviours: {play: {id: 1, min_records: 7}, order: {id: 2}, visit: {id: 3, min_records: 0}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[int]int64{-1: 1, 0: 7, 1: 1, 2: 0} {
+		if got := j.MinRecordsOf(kind); got != want {
+			t.Errorf("files of behaviour %d have %d records at least, want %d", kind, got, want)
+		}
+	}
+}
+
 func TestOthersIsTrueOrFalse(t *testing.T) {
 	parse := func(others string) (*Job, error) {
 		return Parse("job.yaml", []byte("logs: \"{date}\"\nbehaviours: {play: {id: 1}}\ntable: {path: t"+others+"}"))

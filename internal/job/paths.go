@@ -35,6 +35,19 @@ func (b *builder) readPattern() {
 	}
 	b.job.Pattern = p
 	b.checkRequired(p)
+	b.checkLeast()
+}
+
+// checkLeast notes a behaviour that asks for records where a file has records of several.
+func (b *builder) checkLeast() {
+	if !b.logs.get("behaviour").given() {
+		return
+	}
+	for _, k := range b.kinds {
+		if k.least.given() {
+			k.least.wrong("a file has records of several behaviours, and min_records counts those of a file: write it under logs")
+		}
+	}
 }
 
 // checkRequired notes a behaviour that is required where nobody could tell that

@@ -29,3 +29,12 @@ func (j *Job) CheckRequired(missing []Missing) error {
 	}
 	return fmt.Errorf("job: %w: the job requires %s", ErrNoInput, strings.Join(names, "; "))
 }
+
+// MinRecordsOf is how many records a file of a kind must have; kind is -1 where its path does
+// not tell the kind.
+func (j *Job) MinRecordsOf(kind int) int64 {
+	if kind < 0 {
+		return j.MinRecords
+	}
+	return j.Behaviours[kind].MinRecords
+}

@@ -51,8 +51,8 @@ type scratch struct {
 const skipped Reason = "skipped"
 
 // NewParser returns a parser for the chunks of a file. header is the header that the
-// file's Reader returned. If the file lacks a column of the format, the error lists the
-// columns of the file. A file that should have a header and is
+// file's Reader returned. If the file lacks a column of the format, the error wraps ErrHeader
+// and lists the columns of the file. A file that should have a header and is
 // empty is no error; it has no records.
 func NewParser(f *Format, file File, header []string) (*Parser, error) {
 	delimiter, err := f.delimiter()
@@ -71,7 +71,7 @@ func NewParser(f *Format, file File, header []string) (*Parser, error) {
 		decoded: encoding != nil,
 	}
 	if err := p.plan(header); err != nil {
-		return nil, fmt.Errorf("record: parse %s: %w", file.Path, err)
+		return nil, fmt.Errorf("record: parse %s: %w: %w", file.Path, ErrHeader, err)
 	}
 	return p, nil
 }

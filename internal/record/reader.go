@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,10 @@ import (
 
 // firstRead is how much is read to find the header.
 const firstRead = 64 << 10
+
+// ErrHeader is wrapped where the header of a file cannot be read, or has not the columns that
+// the format asks for.
+var ErrHeader = errors.New("the header does not fit the job")
 
 // A Reader cuts a file's text into chunks. It is used by one goroutine.
 type Reader struct {
@@ -95,7 +100,7 @@ func (r *Reader) first() (rec []byte, quoted bool, err error) {
 		size, content, bad := r.cut.record(r.rest, final)
 		switch {
 		case bad != "":
-			return nil, false, fmt.Errorf("header in line %d: %s", r.line, bad)
+			return nil, false, fmt.Errorf("header in line %d: %s: %w", r.line, bad, ErrHeader)
 		case size > 0 && !r.empty(r.rest[:content]):
 			rec = r.rest[:content]
 			return rec, r.cut.quotes && bytes.IndexByte(rec, '"') >= 0, nil
@@ -104,7 +109,7 @@ func (r *Reader) first() (rec []byte, quoted bool, err error) {
 		case r.err != nil:
 			return nil, false, r.failed()
 		case len(r.rest) > r.cut.maxLine+len("\r\n"):
-			return nil, false, fmt.Errorf("header in line %d: %s: more than %d bytes", r.line, TooLong, r.cut.maxLine)
+			return nil, false, fmt.Errorf("header in line %d: %s: more than %d bytes: %w", r.line, TooLong, r.cut.maxLine, ErrHeader)
 		default:
 			r.rest = slices.Grow(r.rest, max(firstRead, len(r.rest)))
 			r.fill(&r.rest)

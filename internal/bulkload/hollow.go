@@ -1,0 +1,76 @@
+package bulkload
+
+import (
+	"errors"
+	"fmt"
+
+	"usertrail/internal/job"
+	"usertrail/internal/manifest"
+	"usertrail/internal/record"
+)
+
+// A log that is empty, or a page of an error in its place, comes when a delivery fails. The
+// true file comes later under the same name.
+
+// refusedError is the error of a file that is not what the job describes. Nothing of the file
+// is loaded, as if it had too many bad records.
+type refusedError struct{ error }
+
+func (e refusedError) Unwrap() error { return e.error }
+
+// Is reports the status of e.
+func (e refusedError) Is(target error) bool { return target == ErrTooBad }
+
+// unfit makes an error about the header of a file a refusal of the file. It returns other
+// errors as they are.
+func unfit(err error) error {
+	if !errors.Is(err, record.ErrHeader) {
+		return err
+	}
+	return refusedError{fmt.Errorf("%w: nothing of it is loaded: have the log delivered again, or correct the job", err)}
+}
+
+// fits checks the header of a file of which no record may have come to a parser.
+func (b *batch) fits(in *input, header []string) error {
+	_, err := record.NewParser(&b.job.Format, in.File(), header)
+	return err
+}
+
+// tooFew is the error of a file that has fewer records than the job asks for.
+func (l *load) tooFew(in job.Input, read int64) error {
+	least := l.job.MinRecordsOf(in.Kind)
+	if read >= least {
+		return nil
+	}
+	return refusedError{fmt.Errorf("%s: it has %d records, and the job's min_records is %d: nothing of it is loaded: have the log delivered again, or lower min_records", in.Path, read, least)}
+}
+
+// tooFewOf is tooFew for a file of a piece.
+func (l *load) tooFewOf(in *PieceInput, read int64) error {
+	kind, ok := l.job.Schema.Kind(in.Behaviour)
+	if !ok {
+		kind = -1
+	}
+	return l.tooFew(job.Input{Path: in.Path, Kind: kind}, read)
+}
+
+// superseded says whether a file that is not what was loaded under its name takes the place
+// of one without records. err is what sameFile found.
+func superseded(old *manifest.Input, err error) bool {
+	return errors.Is(err, ErrChanged) && old.Read == 0
+}
+
+// file is what loads know of the delivered file called path: of several that had the name,
+// the one with records. It is nil where no load had one.
+func (k *ledgers) file(path string) *manifest.Input {
+	known := k.byPath[path]
+	for _, in := range known {
+		if in.Offsets == nil && in.Read > 0 {
+			return in
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return known[0]
+}

@@ -1,0 +1,141 @@
+package bulkload_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/precheck"
+)
+
+// ways are how a night may be loaded: at once, or in pieces.
+var ways = []string{"load", "pieces"}
+
+// loadBy loads a day, and wants the error that is given, if any.
+func (y *yard) loadBy(way string, want error, day string) bulkload.Result {
+	y.t.Helper()
+	if way == "load" {
+		return y.load(want, day, day)
+	}
+	pieces := y.plan(nil, 1<<20, day, day)
+	y.doAll(pieces)
+	return y.commit(want, pieces)
+}
+
+// TestHollowLogsMakeRoomForTheTrueOnes: a log without records is loaded, and another of its
+// name is no changed file.
+func TestHollowLogsMakeRoomForTheTrueOnes(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	for _, way := range ways {
+		for _, hollow := range []string{"", "\n\n", "user,time,title,seconds\n", "user,time,title,seconds"} {
+			t.Run(way, func(t *testing.T) {
+				y := newYard(t, twoKinds)
+				y.jobIs(twoKinds)
+				y.write(name, plays+"d,2014-09-01 10:00:00,one,many\n")
+				y.write("2014-09-02/play.csv", hollow)
+				y.loadBy(way, nil, "2014-09-01")
+				want := y.trails(true)
+
+				y = newYard(t, twoKinds)
+				y.jobIs(twoKinds)
+				y.write(name, hollow)
+				y.wantCounts(y.loadBy(way, nil, "2014-09-01"), 0, 0, 0, 0, 0)
+				y.load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
+				y.write(name, plays+"d,2014-09-01 10:00:00,one,many\n")
+				y.wantCounts(y.loadBy(way, nil, "2014-09-01"), 3, 2, 1, 0, 0)
+				if got := y.trails(true); !slices.Equal(got, want) {
+					t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				y.load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
+				y.correct(name, "many", "8")
+				y.wantCounts(y.replay(nil, name), 1, 1, 0, 0, 0)
+				y.write(name, plays+"c,2014-09-01 12:00:00,three,3\n")
+				y.load(bulkload.ErrChanged, "2014-09-01", "2014-09-01")
+			})
+		}
+	}
+}
+
+// TestHollowLogsHideNoCopy: a file that takes the place of an empty one may be a copy of
+// another.
+func TestHollowLogsHideNoCopy(t *testing.T) {
+	for _, way := range ways {
+		t.Run(way, func(t *testing.T) {
+			y := newYard(t, twoKinds)
+			y.jobIs(twoKinds)
+			y.write("2014-09-01/play.csv", plays)
+			y.write("2014-09-01/play.csv.1", "")
+			y.loadBy(way, nil, "2014-09-01")
+			y.write("2014-09-01/play.csv.1", plays)
+			y.wantCounts(y.loadBy(way, nil, "2014-09-01"), 2, 0, 0, 2, 0)
+		})
+	}
+}
+
+// TestOtherFilesThanLogsAreRefused: a file whose header does not fit is not loaded, with
+// records or without.
+func TestOtherFilesThanLogsAreRefused(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	for _, way := range ways {
+		for _, other := range []string{"<html><body>503</body></html>", "<html>\n<body>503</body>\n</html>\n", "user,when\n", "\"open\n"} {
+			t.Run(way, func(t *testing.T) {
+				y := newYard(t, twoKinds)
+				y.jobIs(twoKinds)
+				y.write(name, other)
+				y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
+				r := y.loadBy(way, bulkload.ErrTooBad, "2014-09-01")
+				y.wantCounts(r, 1, 1, 0, 0, 0)
+				if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, "the header does not fit the job") || !strings.Contains(r.Failed[0].Error, "delivered again") {
+					t.Errorf("failed: %+v, want the plays' header and what to do", r.Failed)
+				}
+				y.write(name, plays)
+				y.wantCounts(y.loadBy(way, nil, "2014-09-01"), 2, 2, 0, 0, 0)
+			})
+		}
+	}
+}
+
+// TestTooFewRecordsAreRefused: a behaviour's files must have as many records as the job says.
+func TestTooFewRecordsAreRefused(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	least := strings.Replace(twoKinds, "{id: 1,", "{id: 1, min_records: 2,", 1)
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		for _, few := range []string{"", "user,time,title,seconds\n", plays[:strings.LastIndex(plays, "b,")]} {
+			t.Run(way, func(t *testing.T) {
+				y := newYard(t, least)
+				y.jobIs(least)
+				y.write(name, few)
+				y.write("2014-09-01/order.csv", "")
+				load := func(want error) bulkload.Result {
+					if way != "ranges" {
+						return y.loadBy(way, want, "2014-09-01")
+					}
+					pieces := y.plan(nil, 40, "2014-09-01", "2014-09-01")
+					y.doAll(pieces)
+					return y.commit(want, pieces)
+				}
+				r := load(bulkload.ErrTooBad)
+				if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, "min_records is 2") || r.Files != 1 {
+					t.Errorf("failed: %+v, want the plays alone", r.Failed)
+				}
+				y.write(name, plays)
+				y.wantCounts(load(nil), 2, 2, 0, 0, 0)
+			})
+		}
+	}
+}
+
+// TestPreCheckSeesTooFewRecords: an empty file is found without a load.
+func TestPreCheckSeesTooFewRecords(t *testing.T) {
+	y := newYard(t, strings.Replace(twoKinds, "max_bad", "min_records: 1\n  max_bad", 1))
+	y.write("2014-09-01/play.csv", "")
+	list, err := bulkload.PreCheck(t.Context(), y.config("2014-09-01", "2014-09-01"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(c precheck.Check) bool { return c.Name == precheck.InputReadable })
+	if i < 0 || list[i].State != precheck.Fail || !strings.Contains(list[i].Detail, "min_records is 1") {
+		t.Errorf("%+v, want that the file has too few records", list)
+	}
+}
