@@ -36,6 +36,7 @@ type corrected struct {
 type correction struct {
 	offset, line int64
 	proven       bool // its line tells the digest of the bytes that were loaded
+	clip         clip
 	raw          []byte
 }
 
@@ -174,7 +175,7 @@ func (c *corrected) sort(ctx context.Context, inputs map[string]*input, parts in
 		if in == nil || read > c.records {
 			return c.changed()
 		}
-		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", raw: raw}
+		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", clip: clipOf(r, raw), raw: raw}
 		if x.proven && r.SHA256 != in.sha {
 			return fmt.Errorf("%w: %s, line %d: the quarantine file is of other bytes (sha256 %s) than were loaded (%s), which brought its corrected records: remove the quarantine file",
 				ErrRequest, r.Path, r.Line, r.SHA256, in.sha)
@@ -210,18 +211,18 @@ func (c *corrected) close(ctx context.Context) {
 
 // appendPacked appends all of x but its offset.
 func (x *correction) appendPacked(dst []byte) []byte {
-	proven := byte(0)
+	flags := byte(x.clip) << 1
 	if x.proven {
-		proven = 1
+		flags |= 1
 	}
-	return append(binary.AppendVarint(append(dst, proven), x.line), x.raw...)
+	return append(binary.AppendVarint(append(dst, flags), x.line), x.raw...)
 }
 
 // unpackCorrection is the inverse of appendPacked. The text is a copy.
 func unpackCorrection(offset int64, b []byte) (correction, error) {
 	if len(b) > 1 {
 		if line, n := binary.Varint(b[1:]); n > 0 {
-			return correction{offset: offset, line: line, proven: b[0] == 1, raw: append(make([]byte, 0, len(b)-n), b[1+n:]...)}, nil
+			return correction{offset: offset, line: line, proven: b[0]&1 != 0, clip: clip(b[0] >> 1), raw: append(make([]byte, 0, len(b)-n), b[1+n:]...)}, nil
 		}
 	}
 	return correction{}, fmt.Errorf("packed correction of %d bytes is damaged", len(b))

@@ -27,6 +27,7 @@ type badRecord struct {
 	Detail string        `json:"detail"`
 	Raw    string        `json:"raw"`
 	Base64 string        `json:"raw_base64,omitempty"` // in place of Raw where that is not UTF-8
+	Cut    bool          `json:"cut,omitempty"`        // Raw has the beginning of the record alone
 	// SHA256 is the digest of the delivered file's bytes: a file of the same name may have
 	// others later. Lines that were written before they told it have none.
 	SHA256 string `json:"sha256,omitempty"`
@@ -37,7 +38,7 @@ type badRecord struct {
 const replayEnding = ".replay"
 
 func newBadRecord(path string, r *record.Reject) badRecord {
-	b := badRecord{Path: path, Line: r.Line, Offset: r.Offset, Reason: r.Reason, Detail: r.Err.Error()}
+	b := badRecord{Path: path, Line: r.Line, Offset: r.Offset, Reason: r.Reason, Detail: r.Err.Error(), Cut: r.Cut}
 	if utf8.Valid(r.Raw) {
 		b.Raw = string(r.Raw)
 	} else {

@@ -298,6 +298,7 @@ type badLine struct {
 	Detail json.RawMessage `json:"detail"`
 	Raw    json.RawMessage `json:"raw"`
 	Base64 json.RawMessage `json:"raw_base64,omitempty"`
+	Cut    json.RawMessage `json:"cut,omitempty"`
 	SHA256 string          `json:"sha256,omitempty"`
 }
 

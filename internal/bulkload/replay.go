@@ -192,10 +192,16 @@ func (b *batch) replayFile(ctx context.Context, in *input, tasks chan<- task) er
 		in.fail(err)
 		return nil
 	}
+	whole := &wholeTexts{batch: b, ctx: ctx, in: in}
+	defer whole.close()
 	n := 0
 	for same, err := range in.replay.records(ctx) {
 		if err != nil {
 			return err
+		}
+		if same, err = whole.of(same); err != nil {
+			in.fail(err)
+			return nil
 		}
 		in.replay.offsets = append(in.replay.offsets, same[0].offset)
 		t := task{in: in, number: n, header: header}
@@ -297,17 +303,26 @@ func (b *batch) header(ctx context.Context, in *input) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replay records of %s: the names of its columns: %w: deliver the corrected records as a file of another name", in.Rel, err)
 	}
-	f, err := b.cfg.FS.Open(ctx, path)
+	f, r, err := b.openDelivered(ctx, in, path)
 	if err != nil {
 		return nil, fmt.Errorf("the names of the columns: %w", err)
 	}
 	defer f.Close()
+	defer r.Close()
+	return r.Header(), nil
+}
+
+// openDelivered begins to read the delivered file of in, or a copy of it, at path.
+func (b *batch) openDelivered(ctx context.Context, in *input, path string) (dfs.File, *record.Reader, error) {
+	f, err := b.cfg.FS.Open(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
 	file := in.File()
 	file.Path = path // its ending says how it is compressed
 	r, err := record.Open(f, file, &b.job.Format)
 	if err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	defer r.Close()
-	return r.Header(), nil
+	return f, r, nil
 }

@@ -44,6 +44,7 @@ type BadRecord struct {
 	Detail string        `json:"detail"`
 	Raw    string        `json:"raw"`
 	Base64 []byte        `json:"raw_base64,omitempty"` // in place of Raw where that is not UTF-8
+	Cut    bool          `json:"cut,omitempty"`        // Raw has the beginning of the record alone
 }
 
 func (l *look) quarantine(r *Report, f dfs.File) error {

@@ -186,7 +186,8 @@ func (r *Reader) chunk(data []byte, n int) Chunk {
 // skip skips the rest of a line that is too long to hold. data is the beginning of the
 // line; its memory is reused for the text after the line.
 func (r *Reader) skip(data []byte) (Chunk, error) {
-	long := tooLong(r.cut.maxLine, bytes.Clone(data[:min(len(data), maxRaw)]))
+	long := tooLong(r.cut.maxLine, bytes.Clone(data[:min(len(data), MaxRaw)]))
+	long.Cut = true
 	long.Path, long.Line, long.Offset = r.path, r.line, r.offset
 	c := Chunk{Data: data[:0], Offset: r.offset, Line: r.line, Long: long}
 	for {
@@ -211,5 +212,5 @@ func (r *Reader) skip(data []byte) (Chunk, error) {
 
 // tooLong is the reject of a line of more than most bytes, which raw begins.
 func tooLong(most int, raw []byte) *Reject {
-	return &Reject{Reason: TooLong, Err: fmt.Errorf("more than %d bytes", most), Raw: raw[:min(len(raw), maxRaw)]}
+	return &Reject{Reason: TooLong, Err: fmt.Errorf("more than %d bytes", most), Raw: raw[:min(len(raw), MaxRaw)], Cut: len(raw) > MaxRaw}
 }

@@ -27,9 +27,9 @@ var Reasons = []Reason{
 	TooLong, BadQuote, NotUTF8, BadJSON, WrongWidth, NoKind, NoUser, UserTooLong, NoTime, BadTime, OutsideDay, WrongType,
 }
 
-// maxRaw is the number of bytes that are kept of a line that is too long. Other bad records
+// MaxRaw is the number of bytes that are kept of a line that is too long. Other bad records
 // are kept whole.
-const maxRaw = 4096
+const MaxRaw = 4096
 
 // A Reject is a record that could not become a behaviour. Those after it are
 // none the worse.
@@ -40,6 +40,7 @@ type Reject struct {
 	Reason Reason
 	Err    error  // what was wrong with it; never nil
 	Raw    []byte // the record without its line end; of one too long, the beginning
+	Cut    bool   // Raw is not all of the record
 }
 
 func (r *Reject) Error() string {

@@ -44,6 +44,9 @@ func (f *Format) cutter(delimiter []byte) cutter {
 	return cutter{quotes: f.Syntax == CSV, delimiter: delimiter, maxLine: f.maxLine()}
 }
 
+// Longest is how many bytes one record may have, its line end not counted.
+func (f *Format) Longest() int { return f.maxLine() }
+
 func (f *Format) maxLine() int {
 	if f.MaxLine <= 0 {
 		return DefaultMaxLine

@@ -1,0 +1,59 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// LineAt returns the line that begins at an offset of the text, without its line end; of a
+// line of more than most bytes, the first of them and one more. It moves the Reader past what
+// it returns, so the offsets of several calls must ascend.
+func (r *Reader) LineAt(offset int64, most int) ([]byte, error) {
+	buf := make([]byte, 0, firstRead)
+	for r.offset < offset {
+		if !r.more(buf) {
+			return nil, r.noLine(offset)
+		}
+		r.take(int(min(int64(len(r.rest)), offset-r.offset)))
+	}
+	if r.offset > offset {
+		return nil, r.noLine(offset)
+	}
+	var out []byte
+	for r.more(buf) {
+		end := bytes.IndexByte(r.rest, '\n')
+		n := end
+		if n < 0 {
+			n = len(r.rest)
+		}
+		n = min(n, most+1-len(out))
+		out = append(out, r.rest[:n]...)
+		r.take(n)
+		if len(out) > most {
+			return out, nil
+		}
+		if end >= 0 {
+			return bytes.TrimSuffix(out, []byte("\r")), nil
+		}
+	}
+	if len(out) == 0 || r.failed() != nil {
+		return nil, r.noLine(offset)
+	}
+	return bytes.TrimSuffix(out, []byte("\r")), nil
+}
+
+// more reads on into buf if nothing is left to take.
+func (r *Reader) more(buf []byte) bool {
+	for len(r.rest) == 0 && r.err == nil {
+		r.rest = buf[:0]
+		r.fill(&r.rest)
+	}
+	return len(r.rest) > 0
+}
+
+func (r *Reader) noLine(offset int64) error {
+	if err := r.failed(); err != nil {
+		return fmt.Errorf("record: read %s: after offset %d: %w", r.path, r.offset, err)
+	}
+	return fmt.Errorf("record: %s: no line begins at offset %d", r.path, offset)
+}
