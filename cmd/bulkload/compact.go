@@ -16,12 +16,13 @@ import (
 	"usertrail/internal/upkeep"
 )
 
-// A keeping is one call of compact or drop.
+// A keeping is one call of compact, drop or undrop.
 type keeping struct {
 	options
 	keepFor  time.Duration
 	fileSize string
 	before   string
+	all      bool
 }
 
 func newCompact(env *command.Env) *cobra.Command {
@@ -54,7 +55,7 @@ Status 99 says that the files are as few as they should be.`,
 	return c
 }
 
-// add puts the flags on a command line that both have.
+// add puts the flags on a command line that all of them have.
 func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)

@@ -20,11 +20,12 @@ func newDrop(env *command.Env) *cobra.Command {
 		Short: "Remove the days before a date",
 		Long: `Drop removes the days before --before from a table of files, all at once: files of nothing else go,
 those that hold later days too are written anew without them, and so are rolls. It does not ask;
---dry-run says what would go. The ledgers stay. The table remembers the date: records of earlier days
+--dry-run says what would go. That every day goes must be said by --all. The ledgers stay. The table remembers the date: records of earlier days
 that a later load reads are skipped, so no day is there by half.
 
 It holds the table's lock, so no load runs meanwhile. Extracts may run: files that were replaced stay
-for --keep-for, and the first load, compact or drop after that removes them.
+for --keep-for, and the first load, compact or drop after that removes them. Until then
+"bulkload undrop" brings the days back.
 
 In HBase behaviours go by their age: "table: {ttl: 400d}" in the job of create-table.
 
@@ -40,6 +41,7 @@ Status 99 says that these days were dropped before.`,
 	env.Reports(c, dropResult{})
 	o.add(c)
 	c.Flags().StringVar(&o.before, "before", "", "the first date that stays, YYYY-MM-DD")
+	c.Flags().BoolVar(&o.all, "all", false, "also if every day of the table goes")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would go, and change nothing")
 	return c
 }
@@ -64,6 +66,7 @@ func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 		return out, err
 	}
 	defer cfg.Store.Close()
+	cfg.All = o.all
 	do, verb := upkeep.Drop, "dropped"
 	if o.dryRun {
 		do, verb = upkeep.WouldDrop, "would drop"

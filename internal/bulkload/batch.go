@@ -273,7 +273,7 @@ func (b *batch) commit(ctx context.Context, done worked) error {
 		b.ledgers.add(&ledger.Inputs[i])
 	}
 	b.count(ledger)
-	b.countOlder()
+	b.countSkipped(ledger)
 	b.result.HFiles += hfiles(done.files)
 	return nil
 }
@@ -352,10 +352,13 @@ func (l *load) count(ledger *manifest.Load) {
 func (b *batch) ledger(in *input) manifest.Input {
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: b.behaviour(in), Number: in.number, Size: in.Size, Modified: in.Modified,
-		SHA256: in.sha, Part: in.part, Dates: b.dates(in), SameAs: in.sameAs, Counts: in.counts,
+		SHA256: in.sha, Part: in.part, Dates: b.dates(in), SameAs: in.sameAs, Older: in.older, Counts: in.counts,
 	}
 	if in.replay == nil {
 		out.BadAt = in.bad.badAt()
+		if in.older > 0 {
+			out.Part = b.undropped(in, in.part)
+		}
 	} else {
 		out.Dates = nil
 		slices.Sort(in.offsets)

@@ -148,10 +148,12 @@ type load struct {
 	unledgered bool
 	// replayMemory is what a replay takes of the memory for sorting, in bytes.
 	replayMemory int64
-	result       Result
-	failed       []error
-	leftOut      []manifest.LeftOut
-	unsettled    map[string]error // by Path: why delivered files may still be written
+	// olderFiles are those of result.Already that had no record of a day which was not dropped.
+	olderFiles int
+	result     Result
+	failed     []error
+	leftOut    []manifest.LeftOut
+	unsettled  map[string]error // by Path: why delivered files may still be written
 }
 
 func newLoad(cfg Config) (*load, error) {
@@ -229,7 +231,10 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 			return l.result, joined(append([]error{err}, l.failed...))
 		}
 	}
-	return l.result, joined(l.failed)
+	if err := joined(l.failed); err != nil {
+		return l.result, err
+	}
+	return l.result, l.allOlder()
 }
 
 // recover finishes what killed loads had all but done, which counts as done here,
@@ -269,6 +274,9 @@ func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
 func (l *load) nothing() error {
 	if l.result.Finished > 0 {
 		return nil
+	}
+	if l.result.Already > 0 && l.olderFiles == l.result.Already {
+		return l.skippedAll()
 	}
 	if l.result.Already > 0 {
 		return fmt.Errorf("%w: all %d files of %s were loaded before", ErrNothing, l.result.Already, l.cfg.Span)

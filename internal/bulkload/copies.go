@@ -114,6 +114,9 @@ func (l *load) coveredBy(copies []Copy, in *input) bool {
 		kinds = in.part.Behaviours
 	}
 	dates := own.span()
+	if first := l.target.Info().Dropped; first != nil {
+		dates.From = max(dates.From, *first)
+	}
 	return !slices.ContainsFunc(kinds, func(kind string) bool { return !covers(copies, kind, dates) })
 }
 

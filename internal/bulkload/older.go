@@ -1,6 +1,11 @@
 package bulkload
 
-import "usertrail/internal/behaviour"
+import (
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+)
 
 // tooOld says whether a record is of a day that was dropped from the table. A file of a
 // later day may bring some by the job's slack: loaded, they would be a part of a day of
@@ -13,21 +18,61 @@ func (p *parser) tooOld(d behaviour.Date) bool {
 	return true
 }
 
-// countOlder adds what the files that were taken in had of such records, and says so.
-func (b *batch) countOlder() {
-	var n int64
-	for _, in := range b.inputs {
-		if in.err == nil {
-			n += in.older
+// undropped is a part of a file without the days that were dropped from the table. If the
+// drop is undone, the same load brings these days.
+func (l *load) undropped(in *input, p *manifest.Part) *manifest.Part {
+	first := l.target.Info().Dropped
+	if first == nil {
+		return p
+	}
+	span := everyDate
+	out := &manifest.Part{Behaviours: []string{l.behaviour(in)}}
+	if p != nil {
+		out.Behaviours = p.Behaviours
+		if p.Span != nil {
+			span = *p.Span
 		}
 	}
-	b.countSkipped(n)
+	span.From = max(span.From, *first)
+	out.Span = &span
+	return out
 }
 
-func (l *load) countSkipped(older int64) {
+// dropUndone says whether a piece skipped days of a drop that has been undone.
+func (p *publisher) dropUndone(r *manifest.Report) bool {
+	first := p.target.Info().Dropped
+	for i := range r.Inputs {
+		in := &r.Inputs[i]
+		if in.Older > 0 && in.Part != nil && in.Part.Span != nil && (first == nil || in.Part.Span.From > *first) {
+			return true
+		}
+	}
+	return false
+}
+
+// countSkipped adds what the files that were taken in had of records of dropped days, and
+// says so.
+func (l *load) countSkipped(ledger *manifest.Load) {
+	var older int64
+	for i := range ledger.Inputs {
+		older += ledger.Inputs[i].Older
+	}
 	if older == 0 {
 		return
 	}
 	l.result.Older += older
 	l.log.Warn("skipped records of days that were dropped from the table", "records", older, "before", l.target.Info().Dropped)
+}
+
+// allOlder is the error of a load that brought nothing because its days were dropped.
+func (l *load) allOlder() error {
+	if r := &l.result; r.Older == 0 || r.Older+r.Quarantined != r.Read {
+		return nil
+	}
+	return l.skippedAll()
+}
+
+func (l *load) skippedAll() error {
+	return fmt.Errorf("%w: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or bring the days back by bulkload undrop and load again",
+		ErrRequest, l.cfg.Span, l.target.Info().Dropped, l.cfg.Store.Address())
 }

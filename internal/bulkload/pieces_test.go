@@ -707,7 +707,7 @@ func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 	y.commit(nil, first)
 	pieces := y.plan(nil, 1, "2014-09-03", "2014-09-03")
 	y.doAll(pieces)
-	cfg := upkeep.Config{FS: y.store.FS, Store: y.store, Memory: upkeep.MinMemory}
+	cfg := upkeep.Config{FS: y.store.FS, Store: y.store, Memory: upkeep.MinMemory, All: true}
 	if _, err := upkeep.Drop(t.Context(), cfg, date(t, "2014-09-03")); err != nil {
 		t.Fatal(err)
 	}

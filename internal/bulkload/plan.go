@@ -34,13 +34,14 @@ const (
 // An input is a delivered file on its way into the table.
 type input struct {
 	job.Input
-	index   int // in its batch
-	number  uint32
-	part    *manifest.Part   // what of it is asked for; nil is all
-	covered []*manifest.Part // what of it is in the table already
-	only    *manifest.Range  // what of it is read; nil is all
-	cuts    []int64          // where its ranges begin, if only digests are to be made
-	planned plannedCopies    // of a piece
+	index    int // in its batch
+	number   uint32
+	part     *manifest.Part   // what of it is asked for; nil is all
+	covered  []*manifest.Part // what of it is in the table already
+	only     *manifest.Range  // what of it is read; nil is all
+	cuts     []int64          // where its ranges begin, if only digests are to be made
+	planned  plannedCopies    // of a piece
+	allOlder bool             // a load read all of it, and every record was of a dropped day
 
 	// Of a replay:
 	replay  *corrections  // the corrected records
@@ -208,6 +209,9 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 			return nil, err
 		case whole:
 			l.result.Already++
+			if in.allOlder {
+				l.olderFiles++
+			}
 			continue
 		}
 		if in.number, err = l.ledgers.number(f.Rel); err != nil {
@@ -238,7 +242,9 @@ func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 		if old.Read > 0 {
 			in.covered = append(in.covered, old.Part)
 		}
-		whole = whole || old.Part.Covers(in.part)
+		if old.Part.Covers(l.undropped(in, in.part)) {
+			whole, in.allOlder = true, in.allOlder || old.AllOlder()
+		}
 	}
 	return whole, nil
 }

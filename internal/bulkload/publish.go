@@ -66,8 +66,7 @@ type publisher struct {
 	reports []*manifest.Report // by piece
 	voids   []string           // by piece: why its report no longer holds
 	good    []manifest.Input   // in order, as the ledger will have them
-	older   int64
-	joined  []joinedBad // of files that were read in ranges
+	joined  []joinedBad        // of files that were read in ranges
 	out     []manifest.LeftOut
 	clean   []string // paths of good files without a bad record, of which no load brought records before
 }
@@ -103,7 +102,10 @@ func (p *publisher) run(ctx context.Context) (err error) {
 	if err := p.publish(ctx); err != nil {
 		return err
 	}
-	return joined(p.failed)
+	if err := joined(p.failed); err != nil {
+		return err
+	}
+	return p.allOlder()
 }
 
 // committed says what is to be said of a plan that is load n already. That it has just
@@ -235,6 +237,9 @@ func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error
 				return fmt.Sprintf("days before %s were dropped", first), nil
 			}
 		}
+	}
+	if p.dropUndone(r) {
+		return "days that it skipped, because they were dropped, are in the table again", nil
 	}
 	if r.Schema != nil {
 		if k, f := misplaced(r.Schema, p.schema); k >= 0 {
@@ -378,7 +383,6 @@ func (p *publisher) judgeAll() error {
 			p.clean = append(p.clean, f.Path)
 		}
 		p.result.Bytes += f.Size
-		p.older += f.Older
 	}
 	return nil
 }
@@ -443,7 +447,7 @@ func (p *publisher) publish(ctx context.Context) error {
 		return err
 	}
 	p.count(ledger)
-	p.countSkipped(p.older)
+	p.countSkipped(ledger)
 	p.result.HFiles = hfiles(files)
 	p.result.Mode = p.pieces[0].Mode
 	p.ledgers.plans[p.id] = ledger.Number

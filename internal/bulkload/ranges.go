@@ -231,7 +231,9 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 			out.Error, out.TooBad = part.Error, part.TooBad
 		}
 		out.Counts.Add(part.Counts)
-		out.Older += part.Older
+		if out.Older += part.Older; part.Older > 0 {
+			out.Part = part.Part
+		}
 		found = append(found, part.SHA256)
 		badAt = append(badAt, part.BadAt.List()...)
 		if part.Bad != "" {

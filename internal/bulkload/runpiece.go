@@ -266,7 +266,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 	}
 	var good []manifest.Input
 	for _, in := range b.inputs {
-		o := manifest.Outcome{Input: b.ledger(in), Older: in.older, Range: in.only, Lines: in.lines, Ranges: in.ranges}
+		o := manifest.Outcome{Input: b.ledger(in), Range: in.only, Lines: in.lines, Ranges: in.ranges}
 		if in.err != nil {
 			o.Error, o.TooBad = in.err.Error(), errors.Is(in.err, ErrTooBad)
 		} else {

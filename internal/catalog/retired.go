@@ -14,19 +14,26 @@ import (
 
 // Replace makes m the manifest, of which files were made of those of the manifest before.
 // What m no longer names stays for keepFor, for readers that opened the table before;
-// the Sweep after that removes it.
+// the Sweep after that removes it. Until then a drop can be undone.
 //
 // The retired files are written down first. Killed between the two, they are named by
-// both, and what the manifest names is not retired.
+// both, and what the manifest names is not retired. If nothing is to stay, nothing is written
+// down, so that it takes no room.
 func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
 	before, err := c.retired(ctx)
 	if err != nil {
 		return err
 	}
-	now := time.Now().UTC().Truncate(time.Second)
-	after := before.kept(time.Time{}, c.Manifest())
-	for _, name := range gone(c.Manifest(), m) {
-		after = append(after, manifest.RetiredFile{Name: name, Since: now, Until: now.Add(keepFor)})
+	was := c.Manifest()
+	after := before.kept(time.Time{}, was)
+	if keepFor > 0 {
+		now := time.Now().UTC().Truncate(time.Second)
+		for _, name := range gone(was, m) {
+			after.files = append(after.files, manifest.RetiredFile{Name: name, Since: now, Until: now.Add(keepFor)})
+		}
+		if m.DroppedBefore != nil && (was.DroppedBefore == nil || *was.DroppedBefore < *m.DroppedBefore) {
+			after.undrop = undropOf(was, m)
+		}
 	}
 	if err := c.setRetired(ctx, before, after); err != nil {
 		return err
@@ -36,6 +43,45 @@ func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.D
 	}
 	c.set(m)
 	return nil
+}
+
+// undropOf is what brings the manifest before a drop back.
+func undropOf(before, after *manifest.Table) *manifest.Undrop {
+	u := &manifest.Undrop{Before: *after.DroppedBefore}
+	had, has := namesOf(before), namesOf(after)
+	for _, f := range before.Files {
+		if !has[f.Roll] {
+			u.Files = append(u.Files, f)
+		}
+	}
+	for _, f := range after.Files {
+		if !had[f.Roll] {
+			u.Made = append(u.Made, f.Name)
+		}
+	}
+	if before.DroppedBefore != nil {
+		u.Earlier = &manifest.Earlier{DroppedBefore: *before.DroppedBefore, Dropped: before.Dropped}
+	}
+	return u
+}
+
+// Undrop returns what brings back the days that were dropped last, nil if their files no
+// longer stay.
+func (c *Catalog) Undrop(ctx context.Context) (*manifest.Undrop, error) {
+	r, err := c.retired(ctx)
+	return r.kept(time.Now(), c.Manifest()).undrop, err
+}
+
+// ForgetRetired removes all retired files.
+func (c *Catalog) ForgetRetired(ctx context.Context, folder string) error {
+	r, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.setRetired(ctx, r, retired{}); err != nil {
+		return err
+	}
+	return c.Sweep(ctx, folder)
 }
 
 // gone are the files that a manifest names and the one after it does not.
@@ -63,29 +109,48 @@ func namesOf(m *manifest.Table) map[string]bool {
 }
 
 // retired is what retired.json lists.
-type retired []manifest.RetiredFile
+type retired struct {
+	files  []manifest.RetiredFile
+	undrop *manifest.Undrop
+}
 
 func (c *Catalog) retired(ctx context.Context) (retired, error) {
 	r := new(manifest.Retired)
 	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, retiredName), r)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, nil
+		return retired{}, nil
 	}
-	return r.Files, err
+	return retired{r.Files, r.Undrop}, err
 }
 
 // kept are the files whose time has not come. Those that m names are not retired: who
-// listed them was killed before they were replaced.
+// listed them was killed before they were replaced. A drop can be undone as long as m is
+// without its days, and all of its files are kept.
 func (r retired) kept(now time.Time, m *manifest.Table) retired {
 	named := namesOf(m)
-	return slices.DeleteFunc(slices.Clone(r), func(f manifest.RetiredFile) bool {
+	out := retired{undrop: r.undrop, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
 		return named[f.Name] || !f.Until.After(now)
+	})}
+	if u := out.undrop; u != nil && (m.DroppedBefore == nil || *m.DroppedBefore != u.Before || !out.has(u.Files)) {
+		out.undrop = nil
+	}
+	return out
+}
+
+// has says whether all files are retired.
+func (r retired) has(files []manifest.File) bool {
+	there := map[string]bool{}
+	for _, f := range r.files {
+		there[f.Name] = true
+	}
+	return !slices.ContainsFunc(files, func(f manifest.File) bool {
+		return slices.ContainsFunc(f.Names(), func(name string) bool { return !there[name] })
 	})
 }
 
 func (r retired) names() []string {
 	var out []string
-	for _, f := range r {
+	for _, f := range r.files {
 		out = append(out, f.Name)
 	}
 	return out
@@ -93,12 +158,12 @@ func (r retired) names() []string {
 
 // setRetired makes the list another.
 func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
-	if slices.Equal(before, after) {
+	if slices.Equal(before.files, after.files) && before.undrop == after.undrop {
 		return nil
 	}
 	name := dfs.Join(c.dir, retiredName)
-	if len(after) == 0 {
+	if len(after.files) == 0 {
 		return c.fs.Remove(ctx, name)
 	}
-	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after})
+	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop})
 }

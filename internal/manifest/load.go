@@ -59,6 +59,9 @@ type Input struct {
 	Offsets []int64 `json:"offsets,omitzero"`
 	// BadAt are the offsets of the quarantined records, see BadOffsets.
 	BadAt Offsets `json:"bad_at,omitempty"`
+	// Older are those of the skipped records that are of days which were dropped before the load.
+	// Part begins after these days then.
+	Older int64 `json:"older,omitempty"`
 	// Job is the digest of the job by which a file of Begun was being put. A ledger has
 	// its own, and a file of an older program none.
 	Job string `json:"job,omitempty"`
@@ -74,6 +77,9 @@ type Reading struct {
 	Texts  []string            `json:"texts,omitempty"` // by which a column names behaviours
 	Table  map[string][]string `json:"table"`           // the fields of the same behaviours in the table
 }
+
+// AllOlder says whether every good record was of a day that had been dropped.
+func (in *Input) AllOlder() bool { return in.Older > 0 && in.Older+in.Quarantined == in.Read }
 
 // Holds says whether l has all that was to be loaded of a delivered file.
 func (l *Load) Holds(of *Input) bool {

@@ -83,6 +83,9 @@ func (r *Retired) check() error {
 			return err
 		}
 	}
+	if r.Undrop != nil {
+		return checkFiles(r.Undrop.Files)
+	}
 	return nil
 }
 

@@ -66,5 +66,4 @@ type Outcome struct {
 	Error  string   `json:"error,omitempty"`
 	TooBad bool     `json:"too_bad,omitempty"` // it has more bad records than its job allows
 	Bad    string   `json:"bad,omitempty"`     // the file of its bad records, from the plans' folder
-	Older  int64    `json:"older,omitempty"`   // of the skipped records, those of days that were dropped
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"usertrail/internal/behaviour"
 )
 
 // Retired are files of a table that its manifest has named, and no longer does. Who
@@ -11,6 +13,22 @@ import (
 type Retired struct {
 	Version int           `json:"version"`
 	Files   []RetiredFile `json:"files"`
+	// Undrop is what brings back the days that were dropped last; nil if nothing can.
+	Undrop *Undrop `json:"undrop,omitempty"`
+}
+
+// An Undrop is what a drop took out of a manifest.
+type Undrop struct {
+	Before  behaviour.Date `json:"before"`         // the date of the drop
+	Files   []File         `json:"files"`          // that went, or were written anew without the days
+	Made    []string       `json:"made,omitempty"` // HFiles that were written
+	Earlier *Earlier       `json:"earlier,omitempty"`
+}
+
+// Earlier is what a manifest told of the drops before.
+type Earlier struct {
+	DroppedBefore behaviour.Date `json:"dropped_before"`
+	Dropped       []Region       `json:"dropped,omitempty"`
 }
 
 func (r *Retired) version() int { return r.Version }

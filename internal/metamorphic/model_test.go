@@ -81,7 +81,10 @@ type badLine struct {
 }
 
 // counts are those of a command's last line.
-type counts struct{ read, loaded, bad, left int }
+type counts struct {
+	read, loaded, bad, left int
+	older                   int // of left, those of days that were dropped
+}
 
 // An outcome is what a command must do.
 type outcome struct {
@@ -290,6 +293,8 @@ func (m *model) load(s *Step) outcome {
 	switch {
 	case len(todo) == 0 && changed:
 		return outcome{statuses: []int{1}}
+	case len(todo) == 0 && next.dropped != "":
+		return outcome{statuses: []int{64, 99}} // 64 if all of them were skipped for the drop
 	case len(todo) == 0:
 		return outcome{statuses: []int{99}}
 	}
@@ -316,6 +321,9 @@ func (m *model) layoutFor(s *Step) string {
 func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 	for _, path := range m.found(s) {
 		want, whole, other := m.partOf(s, path), false, false
+		if want != nil && want.from != "" {
+			want.from = max(want.from, t.dropped)
+		}
 		for _, e := range t.entries {
 			if e.path != path || e.lines != nil {
 				continue
@@ -355,6 +363,8 @@ func (m *model) take(next *table, s *Step, todo []string) outcome {
 	out := outcome{statuses: []int{0}, counts: &sum, next: next}
 	if len(failed) > 0 {
 		out.statuses = []int{slices.Max(failed)}
+	} else if sum.older > 0 && sum.older+sum.bad == sum.read {
+		out.statuses = []int{0, 64} // 0 if it ended another load, too
 	}
 	if !loaded {
 		next.loads-- // there is no ledger
@@ -371,6 +381,7 @@ func (c *counts) add(o counts) {
 	c.loaded += o.loaded
 	c.bad += o.bad
 	c.left += o.left
+	c.older += o.older
 }
 
 // count counts a file's records and returns the lines for its quarantine.
@@ -422,6 +433,9 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 		}
 		if m.unknown(r) || !m.wanted(t, r, want, covered) {
 			c.left++
+			if !m.unknown(r) && r.date(m.job.Zone) < t.dropped {
+				c.older++
+			}
 			continue
 		}
 		c.loaded++

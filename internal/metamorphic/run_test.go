@@ -358,7 +358,7 @@ func (x *run) apply(s *Step, o outcome, got said, loaded string) (err error) {
 		return fmt.Errorf("%s: %w", s.Do, err)
 	}
 	if o.counts != nil && slices.Contains([]int{0, 65}, got.Status) {
-		c := counts{got.number("read"), got.number("loaded"), got.number("quarantined"), got.number("duplicate") + got.number("skipped")}
+		c := counts{got.number("read"), got.number("loaded"), got.number("quarantined"), got.number("duplicate") + got.number("skipped"), o.counts.older}
 		if c != *o.counts {
 			return fmt.Errorf("%s: read, loaded, quarantined and left out are %v, want %v", s.Do, c, *o.counts)
 		}

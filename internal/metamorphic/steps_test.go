@@ -186,8 +186,11 @@ func explains(order []*Step, s *Step, did said) bool {
 	return slices.Contains(order, s) || !done(did) || did.number("loaded") == 0
 }
 
-// done reports whether a load says that it has loaded what is good.
-func done(did said) bool { return did.Status == 0 || did.Status == 65 }
+// done reports whether a load says that it has loaded what is good. If all of that was dropped,
+// its status is 64.
+func done(did said) bool {
+	return did.Status == 0 || did.Status == 65 || did.Status == 64 && did.number("read") > 0
+}
 
 // holding notes down that a table's lock is held, for what happens while a command stands
 // still. If the command stops after its work is done, what happens then sees the outcome.
@@ -511,7 +514,7 @@ func (x *run) dropDays(s *Step) error {
 	if x.held[s.Table] {
 		o = outcome{statuses: []int{66, 75}}
 	}
-	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"drop", "--table", x.address(s.Table), "--before", s.From}, quiet, s.Flags)...)
+	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"drop", "--all", "--table", x.address(s.Table), "--before", s.From}, quiet, s.Flags)...)
 	if err != nil {
 		return err
 	}

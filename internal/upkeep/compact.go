@@ -48,7 +48,7 @@ func Compact(ctx context.Context, cfg Config) (Compacted, error) {
 		if len(all.Months) == 0 {
 			return fmt.Errorf("%w: the %d files of %s are as few as they should be", ErrNothing, len(m.Files), cfg.Store.Address())
 		}
-		if err := r.room(ctx, all.Read); err != nil {
+		if err := r.room(ctx, all.Read, "drop days that nobody asks for"); err != nil {
 			return err
 		}
 		r.progress.Step("compacting", progress.Bytes, all.Read)

@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/manifest"
+	"usertrail/internal/precheck"
 	"usertrail/internal/progress"
 	"usertrail/internal/roll"
 	"usertrail/internal/tally"
@@ -29,6 +30,9 @@ type Dropped struct {
 // Drop removes the days before a date, all at once: files of nothing else go, others are
 // written anew without them. The table remembers the date; what comes of such days later
 // is skipped.
+//
+// If there is no room for files that are written anew, and nothing is to be kept, the days
+// go before which no file must be, and then the others.
 func Drop(ctx context.Context, cfg Config, before behaviour.Date) (Dropped, error) {
 	r := newRun(cfg)
 	out := Dropped{Before: before}
@@ -37,13 +41,78 @@ func Drop(ctx context.Context, cfg Config, before behaviour.Date) (Dropped, erro
 		if err != nil {
 			return err
 		}
+		if d, err = r.makeRoom(ctx, d, &out); err != nil {
+			return err
+		}
 		if err := r.drop(ctx, d); err != nil {
 			return err
 		}
-		out = d.Dropped
+		out.add(&d.Dropped)
 		return nil
 	})
 	return out, err
+}
+
+// makeRoom drops days that need no room, if there is too little for the files that are to be
+// written anew. It returns what is left to drop.
+func (r *run) makeRoom(ctx context.Context, d *drop, out *Dropped) (*drop, error) {
+	first, ok := clean(r.table.Manifest(), d.Before)
+	if r.cfg.KeepFor > 0 || len(d.straddles) == 0 || !ok {
+		return d, nil
+	}
+	if err := r.demand(ctx, d); !errors.Is(err, precheck.ErrNoRoom) {
+		return d, err
+	}
+	some, err := r.look(ctx, first)
+	if err != nil {
+		return d, err
+	}
+	if err := r.drop(ctx, some); err != nil {
+		return d, err
+	}
+	out.add(&some.Dropped)
+	if _, err := r.table.Recover(ctx); err != nil {
+		return d, err
+	}
+	return r.look(ctx, d.Before)
+}
+
+// clean returns the last date, not after another one, before which whole files alone go; false if
+// no file would.
+func clean(m *manifest.Table, before behaviour.Date) (behaviour.Date, bool) {
+	for moved := true; moved; {
+		moved = false
+		for _, f := range m.Files {
+			if f.Span.From < before && f.Span.To >= before {
+				before, moved = f.Span.From, true
+			}
+		}
+	}
+	return before, slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Span.To < before })
+}
+
+// demand wants room for the files that are written anew.
+func (r *run) demand(ctx context.Context, d *drop) error {
+	var size int64
+	for _, f := range d.straddles {
+		size += f.Size
+	}
+	advice := "free the room elsewhere"
+	if first, ok := clean(r.table.Manifest(), d.Before); ok {
+		advice = fmt.Sprintf("say --before %s, for which no file is written anew", first)
+	}
+	return r.room(ctx, size, advice)
+}
+
+// add adds what another drop removed.
+func (d *Dropped) add(o *Dropped) {
+	d.Days += o.Days
+	d.Rows += o.Rows
+	d.Behaviours += o.Behaviours
+	d.Cells += o.Cells
+	d.Files += o.Files
+	d.Rewritten += o.Rewritten
+	d.Bytes += o.Bytes
 }
 
 // WouldDrop says what Drop would remove. It takes no lock.
@@ -76,14 +145,21 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 		return d, err
 	}
 	days := map[behaviour.Date]bool{}
+	newest := behaviour.MinDate
 	for _, l := range ledgers {
 		for _, day := range l.Days {
+			if day.Records > 0 {
+				newest = max(newest, day.Date)
+			}
 			if day.Date < before && day.Records > 0 {
 				days[day.Date] = true
 				d.Behaviours += day.Records
 				d.tally.Add(day.Tally)
 			}
 		}
+	}
+	if before > newest && !r.cfg.All {
+		return d, fmt.Errorf("%w: %s has no day from %s on, so every day would go, and later loads of these days would be skipped: correct --before, or say --all", ErrRequest, r.cfg.Store.Address(), before)
 	}
 	d.Days, d.Cells = len(days), d.tally.Cells
 	for _, f := range m.Files {
@@ -144,8 +220,10 @@ func (r *run) drop(ctx context.Context, d *drop) error {
 		jobs[i] = job{name: name(m, i), files: d.straddles[i : i+1], from: d.Before, region: points.Of(f.First)}
 		size += f.Size
 	}
-	if err := r.room(ctx, size); err != nil {
-		return err
+	if len(d.straddles) > 0 {
+		if err := r.demand(ctx, d); err != nil {
+			return err
+		}
 	}
 	r.progress.Step("dropping", progress.Bytes, size)
 	done, err := r.all(ctx, jobs)

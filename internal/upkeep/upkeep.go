@@ -2,6 +2,7 @@
 //
 //	Compact   merges the many small ones of daily loads into few of months
 //	Drop      removes the days before a date
+//	Undrop    brings the days back that were dropped last, as long as their files stay
 //
 // Both read files that the manifest names, write new ones beside them, read these back,
 // and then replace the manifest. Loads may not run meanwhile, which the table's lock sees
@@ -40,7 +41,7 @@ import (
 
 var (
 	// ErrRequest is wrapped where another try will not help: what is asked does not fit
-	// into the memory.
+	// into the memory, or cannot be meant.
 	ErrRequest = errors.New("cannot be done so")
 	// ErrNothing is wrapped where there was nothing to do.
 	ErrNothing = errors.New("nothing to do")
@@ -62,6 +63,7 @@ type Config struct {
 	Store table.Store
 	// KeepFor is how long files that were replaced stay; not at all.
 	KeepFor time.Duration
+	All     bool // Drop may remove every day
 
 	FileSize int64 // bytes; files as large as this are left alone; 16 GiB
 	Workers  int   // files written at once; 1
@@ -75,6 +77,8 @@ type filed interface {
 	table.Stager
 	Manifest() *manifest.Table
 	Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error
+	Undrop(ctx context.Context) (*manifest.Undrop, error)
+	ForgetRetired(ctx context.Context) error
 }
 
 // A run is one call.
@@ -163,9 +167,23 @@ func whole(m *manifest.Table) error {
 	return nil
 }
 
-// room refuses to write more than there is room for beside what is there.
-func (r *run) room(ctx context.Context, need int64) error {
-	return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, "make room, or begin with --keep-for 0s while no extract runs")
+// room refuses to write more than there is room for beside what is there. If nothing is to
+// be kept, the files of earlier calls go first.
+func (r *run) room(ctx context.Context, need int64, advice string) error {
+	demand := func(advice string) error {
+		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, advice)
+	}
+	if r.cfg.KeepFor > 0 {
+		return demand("make room; or say --keep-for 0s while no extract runs, so that files which were replaced before go first; or " + advice)
+	}
+	err := demand(advice)
+	if !errors.Is(err, precheck.ErrNoRoom) {
+		return err
+	}
+	if err := r.table.ForgetRetired(ctx); err != nil {
+		return err
+	}
+	return demand("files which were replaced before are gone: make room, or " + advice)
 }
 
 // next is a copy of the table's manifest with files of its own, to be changed.

@@ -25,6 +25,7 @@ func TestUpkeepChangesNoAnswer(t *testing.T) {
 			compacted := 0
 			h.nights(t, dice, 4+dice.IntN(12), []string{"kept", "control"}, func(night int) {
 				cfg := h.upkeep("kept")
+				cfg.All = true
 				cfg.FileSize = []int64{0, 1, 6000, 12000}[dice.IntN(4)]
 				cfg.Memory = []int64{1, 8 << 20}[dice.IntN(2)] // of little, two files are merged at once
 				if dice.IntN(2) == 0 {

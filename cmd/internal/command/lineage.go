@@ -67,7 +67,7 @@ func makes(c *cobra.Command) bool {
 	case "load":
 		dry := c.Flags().Lookup("dry-run")
 		return dry == nil || dry.Value.String() != "true"
-	case "replay", "import", "commit", "extract", "compact", "drop", "convert":
+	case "replay", "import", "commit", "extract", "compact", "drop", "undrop", "convert":
 		return true
 	}
 	return false

@@ -57,6 +57,9 @@ func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifes
 	return t.Commit(ctx, load, files)
 }
 
+// ForgetRetired removes the files that were replaced at once.
+func (t *Table) ForgetRetired(ctx context.Context) error { return t.Catalog.ForgetRetired(ctx, family) }
+
 // Recover implements table.Loader. Of HFiles and rolls it leaves those that the
 // manifest names, which must all be there; a load of files is taken in all at once, so none
 // is finished.

@@ -1,0 +1,114 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/manifest"
+)
+
+// An Undropped is what Undrop brought back.
+type Undropped struct {
+	Before     behaviour.Date `json:"-"` // the date of the drop
+	Days       int            `json:"days"`
+	Behaviours int64          `json:"behaviours"`
+	Cells      int64          `json:"cells"`
+	Files      int            `json:"files"` // HFiles that are back
+}
+
+// Undrop undoes the last drop, all at once, as long as the files stay that it replaced. Loads
+// that came meanwhile stay; records that they skipped come by the same loads again.
+func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
+	r := newRun(cfg)
+	var out Undropped
+	err := r.locked(ctx, func() error {
+		m := r.table.Manifest()
+		if m.DroppedBefore == nil {
+			return fmt.Errorf("%w: no days were dropped from %s", ErrNothing, cfg.Store.Address())
+		}
+		u, err := r.table.Undrop(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.undoable(ctx, m, u); err != nil {
+			return err
+		}
+		m = r.next()
+		m.Files = slices.DeleteFunc(m.Files, func(f manifest.File) bool { return slices.Contains(u.Made, f.Name) })
+		m.Files = append(slices.Clone(u.Files), m.Files...)
+		m.DroppedBefore, m.Dropped = nil, nil
+		from := behaviour.MinDate
+		if u.Earlier != nil {
+			from = u.Earlier.DroppedBefore
+			m.DroppedBefore, m.Dropped = &from, u.Earlier.Dropped
+		}
+		if err := whole(m); err != nil {
+			return err
+		}
+		if err := r.table.Replace(ctx, m, cfg.KeepFor); err != nil {
+			return err
+		}
+		out = Undropped{Before: u.Before, Files: len(u.Files)}
+		return r.countBack(ctx, &out)
+	})
+	return out, err
+}
+
+// undoable refuses a drop whose files do not all stay, or were merged with others.
+func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undrop) error {
+	no := func(why string) error {
+		return fmt.Errorf("%w: undo the drop of the days before %s from %s: %s: load the days from their logs into a new table",
+			ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
+	}
+	if u == nil {
+		return no("its --keep-for has passed")
+	}
+	has := map[string]bool{}
+	for i := range m.Files {
+		has[m.Files[i].Name] = true
+	}
+	for _, name := range u.Made {
+		if !has[name] {
+			return no("a compact has merged " + name + ", which the drop wrote")
+		}
+	}
+	for i := range u.Files {
+		f := &u.Files[i]
+		for _, name := range f.Names() {
+			opened, err := r.table.Staged(ctx, name)
+			if err != nil {
+				return fmt.Errorf("undo the drop of the days before %s: %w", m.DroppedBefore, err)
+			}
+			size := opened.Size()
+			if err := opened.Close(); err != nil {
+				return err
+			}
+			if name == f.Name && size != f.Size {
+				return fmt.Errorf("undo the drop of the days before %s: %w: %s has %d bytes, and had %d", m.DroppedBefore, ErrDamaged, name, size, f.Size)
+			}
+		}
+	}
+	return nil
+}
+
+// countBack counts what is there again.
+func (r *run) countBack(ctx context.Context, out *Undropped) error {
+	ledgers, err := r.table.Ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	days := map[behaviour.Date]bool{}
+	for _, l := range ledgers {
+		for _, day := range l.Days {
+			if day.Date < out.Before && day.Records > 0 {
+				days[day.Date] = true
+				out.Behaviours += day.Records
+				out.Cells += day.Tally.Cells
+			}
+		}
+	}
+	out.Days = len(days)
+	return nil
+}
