@@ -5,8 +5,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -188,6 +190,9 @@ func (o *options) private(temp *string, address string, log *slog.Logger) (remov
 		return func() {}, nil
 	}
 	p, err := local.MakePrivate(*temp)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: no directory %s to sort in: make it, or name another by --temp or $TMPDIR", command.ErrUsage, *temp)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: name another place by --temp or $TMPDIR", err)
 	}

@@ -98,7 +98,7 @@ type fatal struct {
 	name   string
 }
 
-var fatals = []fatal{{syscall.SIGTERM, "SIGTERM"}, {syscall.SIGINT, "SIGINT"}, {syscall.SIGQUIT, "SIGQUIT"}}
+var fatals = []fatal{{syscall.SIGTERM, "SIGTERM"}, {syscall.SIGINT, "SIGINT"}, {syscall.SIGHUP, "SIGHUP"}, {syscall.SIGQUIT, "SIGQUIT"}}
 
 // stopsAt sends a load of a table a signal at a moment, and checks its end. After the
 // step loaded there is nothing left to stop.

@@ -15,6 +15,9 @@ import (
 func TestWhatIsSpilledIsPrivate(t *testing.T) {
 	dir := sampleDays(t, "400")
 	temp := filepath.Join(dir, "temp")
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		t.Fatal(err)
+	}
 	before := syscall.Umask(0)
 	p := loads(t, dir, scripttest.At(breakpoint.Batch, 1), "killed", "--temp", temp)
 	syscall.Umask(before)

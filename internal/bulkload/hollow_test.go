@@ -1,9 +1,11 @@
 package bulkload_test
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/precheck"
@@ -91,6 +93,39 @@ func TestOtherFilesThanLogsAreRefused(t *testing.T) {
 				}
 				y.write(name, plays)
 				y.wantCounts(y.loadBy(way, nil, "2014-09-01"), 2, 2, 0, 0, 0)
+			})
+		}
+	}
+}
+
+// TestLogsOfUTF16 are read if the job says so, and else refused by their byte order mark.
+func TestLogsOfUTF16(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	lines := `{"user":"ä","time":"2014-09-01 10:00:00","title":"one","seconds":1}` + "\n"
+	for ending, order := range map[string]binary.AppendByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian} {
+		for format, text := range map[string]string{"csv": strings.Replace(plays, "b,", "ä,", 1), "jsonl": lines} {
+			t.Run(ending+" "+format, func(t *testing.T) {
+				var b []byte
+				for _, u := range utf16.Encode([]rune("\ufeff" + text)) {
+					b = order.AppendUint16(b, u)
+				}
+				as := strings.Replace(twoKinds, "logs:\n", "logs:\n  format: "+format+"\n", 1)
+				y := newYard(t, as)
+				y.write(name, string(b))
+				r := y.load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
+				if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, "encoding: utf-16") {
+					t.Errorf("failed: %+v, want the key that reads it", r.Failed)
+				}
+				y.is(strings.Replace(as, "logs:\n", "logs:\n  encoding: utf-16\n", 1))
+				y.load(nil, "2014-09-01", "2014-09-01")
+				got := y.trails(true)
+				control := newYard(t, as)
+				control.write(name, text)
+				control.load(nil, "2014-09-01", "2014-09-01")
+				want := control.trails(true)
+				if len(got) == 0 || !slices.Equal(got, want) {
+					t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
 			})
 		}
 	}

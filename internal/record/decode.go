@@ -115,5 +115,17 @@ func decode(r io.Reader, name string) (io.Reader, error) {
 	return e.NewDecoder().Reader(r), nil
 }
 
+// wideMark is the encoding whose byte order mark a text begins with that was not decoded from
+// it: no UTF-8 begins so, and no other encoding is likely to.
+func wideMark(text []byte) string {
+	switch {
+	case bytes.HasPrefix(text, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(text, []byte("\x00\x00\xfe\xff")):
+		return "utf-32"
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return "utf-16"
+	}
+	return ""
+}
+
 // replaced reports whether text holds the replacement character of an undecodable byte.
 func replaced(text []byte) bool { return bytes.Contains(text, []byte("\uFFFD")) }

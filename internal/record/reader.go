@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -75,6 +76,9 @@ func (r *Reader) begin(f *Format) error {
 	r.fill(&r.rest)
 	if bytes.HasPrefix(r.rest, []byte(mark)) {
 		r.take(len(mark))
+	}
+	if name := wideMark(r.rest); name != "" {
+		return fmt.Errorf("%w: the file begins with the byte order mark of %s, and the job says %s: write encoding: %s under logs", ErrHeader, name, cmp.Or(f.Encoding, "utf-8"), name)
 	}
 	if !f.Header || f.Syntax == JSONL {
 		return nil // what may have ended the reading is told by Next

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"usertrail/internal/dfs"
 )
 
 const (
@@ -40,7 +42,7 @@ func (e *Env) AtEnd(f func(ctx context.Context, end End) error) {
 func (e *Env) account(result any, err error, within time.Duration) {
 	s := e.shared()
 	s.mu.Lock()
-	accounts := s.accounts
+	accounts, patience := s.accounts, s.patience
 	s.accounts = nil
 	s.mu.Unlock()
 	if len(accounts) == 0 {
@@ -56,6 +58,9 @@ func (e *Env) account(result any, err error, within time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	if patience > 0 {
+		ctx = dfs.WithPatience(ctx, patience)
+	}
 	told := make(chan error, len(accounts))
 	go func() {
 		for _, f := range accounts {

@@ -19,7 +19,7 @@ func Inspect(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect PATH",
 		Short: "Say what is in a file or directory that usertrail wrote",
-		Long:  "Inspect says what is in a table, an HFile, a roll, a manifest, a ledger, a quarantine\nfile, an extract's directory or one of its parts.",
+		Long:  "Inspect says what is in a table, an HFile, a roll, a manifest, a ledger, a quarantine\nfile, an extract's directory or one of its parts.\n\nAfter a failure the last line of standard output is one JSON object.",
 		Args:  OneArg("one path"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: rows})
@@ -38,6 +38,7 @@ func Inspect(env *Env) *cobra.Command {
 			return enc.Encode(r)
 		},
 	}
+	env.Reports(c, struct{}{})
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	c.Flags().IntVar(&rows, "rows", 10, "how many of the first rows to show")
 	return c

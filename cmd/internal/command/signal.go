@@ -22,10 +22,10 @@ import (
 
 // Signals describes them for -h.
 const Signals = `Signals:
-  INT, TERM  end within ten seconds, with status 1; nothing half done is seen, and the
-             same command goes on from there
-  USR1       say on standard error what every worker is at, and go on
-  QUIT       say so, and end
+  INT, TERM, HUP  end within ten seconds, with status 1; nothing half done is seen, and
+                  the same command goes on from there; under nohup HUP does nothing
+  USR1            say on standard error what every worker is at, and go on
+  QUIT            say so, and end
 `
 
 // patience is how long a run that was asked to end may take to do so by itself. What
@@ -47,6 +47,8 @@ func signalName(s os.Signal) string {
 		return "SIGINT"
 	case syscall.SIGTERM:
 		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
 	case syscall.SIGQUIT:
 		return "SIGQUIT"
 	}
@@ -77,6 +79,9 @@ func Main(run program) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l := &listener{signals: make(chan os.Signal, 16), cancel: cancel}
 	signal.Notify(l.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(l.signals, syscall.SIGHUP)
+	}
 	breakpoint.ReleaseAfter(ctx)
 	os.Exit(run(context.WithValue(ctx, listenerKey{}, l), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -132,7 +137,14 @@ type ending struct {
 	accounts []func(context.Context, End) error
 	refused  func(*cobra.Command) bool // nil where no journal is kept
 	known    about
-	named    string // the table's address, as the flag or the job says it
+	named    string        // the table's address, as the flag or the job says it
+	patience time.Duration // --retry-for; 0 where it is not given
+}
+
+func (s *ending) setPatience(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.patience = d
 }
 
 // about is what a run is about, as far as it is known.

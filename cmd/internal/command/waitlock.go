@@ -23,10 +23,16 @@ type lockWait struct {
 	say  func(text string)
 }
 
-// patient lets the command wait for locks.
+// patient lets the command wait for locks, and for HDFS no longer than --retry-for says.
 func (e *Env) patient(c *cobra.Command, most time.Duration) error {
 	if most < 0 {
 		return fmt.Errorf("%w: --wait-lock must not be negative", ErrUsage)
+	}
+	if f := c.Flags().Lookup("retry-for"); f != nil && f.Changed {
+		if retryFor, err := c.Flags().GetDuration("retry-for"); err == nil && retryFor >= 0 {
+			c.SetContext(dfs.WithPatience(c.Context(), retryFor))
+			e.shared().setPatience(retryFor)
+		}
 	}
 	if most == 0 {
 		return nil

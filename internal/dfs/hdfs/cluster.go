@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
@@ -17,6 +18,9 @@ import (
 
 // dialTime bounds the making of one connection.
 const dialTime = 10 * time.Second
+
+// leastSilence is the shortest wait for an answer, however short the patience is.
+const leastSilence = 100 * time.Millisecond
 
 // The waits between two requests grow from the first to the last.
 const (
@@ -31,6 +35,8 @@ type cluster struct {
 	user      string
 	hostnames bool // to reach DataNodes by
 	umask     uint32
+
+	least atomic.Int64 // of Config.Silence and the patience of the last request; 0 before the first
 
 	mu      sync.Mutex
 	clients [4]*hdfs.Client // by mode, nil until first used
@@ -81,32 +87,47 @@ func (c *cluster) client(m mode) (*hdfs.Client, error) {
 // dial returns a function that connects to a server; amend may change what is
 // sent there.
 func (c *cluster) dial(amend func([]byte) []byte) func(context.Context, string, string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: min(dialTime, c.cfg.Silence)}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		d := &net.Dialer{Timeout: min(dialTime, c.silence())}
 		nc, err := d.DialContext(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		return &conn{Conn: nc, limit: c.cfg.Silence, amend: amend}, nil
+		return &conn{Conn: nc, limit: c.silence, amend: amend}, nil
 	}
 }
 
 // call makes a request, and again while the NameNode cannot be reached or says
 // that it cannot answer yet. The request may have taken place each time.
 func (c *cluster) call(ctx context.Context, m mode, request func(*hdfs.Client) error) error {
-	began := time.Now()
+	began, patience := time.Now(), c.bounded(ctx)
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := c.once(m, request)
 		if err == nil || !passing(err) {
 			return err
 		}
-		if time.Since(began)+wait > c.cfg.Patience {
+		if time.Since(began)+wait > patience {
 			return fmt.Errorf("%w: NameNode %s: %w", dfs.ErrUnavailable, strings.Join(c.addresses, ", "), plain(err))
 		}
 		if err := pipe.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
+}
+
+// bounded returns for how long a request is repeated. From now on no answer is waited for
+// longer than ctx says.
+func (c *cluster) bounded(ctx context.Context) time.Duration {
+	c.least.Store(int64(max(dfs.Patience(ctx, c.cfg.Silence), leastSilence)))
+	return dfs.Patience(ctx, c.cfg.Patience)
+}
+
+// silence is the longest wait for a server to take or send something.
+func (c *cluster) silence() time.Duration {
+	if d := time.Duration(c.least.Load()); d > 0 {
+		return d
+	}
+	return c.cfg.Silence
 }
 
 func (c *cluster) once(m mode, request func(*hdfs.Client) error) error {

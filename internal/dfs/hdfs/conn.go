@@ -13,12 +13,12 @@ import (
 // on one that goes on the library would take a late answer for the next one.
 type conn struct {
 	net.Conn
-	limit time.Duration
+	limit func() time.Duration
 	amend func([]byte) []byte // changes what is sent; nil for not at all
 }
 
 func (c *conn) Read(b []byte) (int, error) {
-	if err := c.Conn.SetReadDeadline(time.Now().Add(c.limit)); err != nil {
+	if err := c.Conn.SetReadDeadline(time.Now().Add(c.limit())); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Read(b)
@@ -29,7 +29,7 @@ func (c *conn) Read(b []byte) (int, error) {
 }
 
 func (c *conn) Write(b []byte) (int, error) {
-	if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
+	if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limit())); err != nil {
 		return 0, err
 	}
 	sent := b

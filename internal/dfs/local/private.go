@@ -26,11 +26,11 @@ const (
 	privateTries = 100
 )
 
-// MakePrivate makes a directory in dir, which is made if it is not there. It removes those
-// that processes of the same user made there and did not live to remove. Processes of
+// MakePrivate makes a directory in dir; it fails with fs.ErrNotExist if dir is not there. It
+// removes those that processes of the same user made there and did not live to remove. Processes of
 // several containers or machines may share dir.
 func MakePrivate(dir string) (*Private, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("make a directory to spill into: %w", err)
 	}
 	sweepPrivate(dir)

@@ -1,8 +1,10 @@
 package local_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,7 +18,10 @@ const spillVar = "USERTRAIL_LOCAL_SPILL"
 
 // TestAPrivateDirectoryIsItsOwners whatever the umask is, and Remove leaves nothing.
 func TestAPrivateDirectoryIsItsOwners(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new", "temp")
+	dir := t.TempDir()
+	if _, err := local.MakePrivate(filepath.Join(dir, "new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a directory that is not there: %v, want fs.ErrNotExist", err)
+	}
 	one, two := private(t, dir), private(t, dir)
 	if one.Name() == two.Name() {
 		t.Errorf("both are %s", one.Name())
