@@ -136,17 +136,17 @@ func (l *load) learn(ctx context.Context) error {
 type ledgers struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
-	copies  map[content][]Copy         // the files that were loaded with it, the oldest first
-	numbers map[uint32]string          // path
-	plans   map[string]int             // numbers of the loads that were made of pieces
-	begun   map[string]*manifest.Input // by path: those that no load holds, with cells in the table
-	planned map[string]uint32          // by path: numbers of files that no load holds and a plan does
+	copies  map[content][]Copy           // the files that were loaded with it, the oldest first
+	numbers map[uint32]string            // path
+	plans   map[string]int               // numbers of the loads that were made of pieces
+	begun   map[string][]*manifest.Input // by path: those that no load holds, with cells in the table
+	planned map[string]uint32            // by path: numbers of files that no load holds and a plan does
 }
 
 func newLedgers(loads []*manifest.Load) *ledgers {
 	k := &ledgers{
 		byPath: map[string][]*manifest.Input{}, copies: map[content][]Copy{}, numbers: map[uint32]string{}, plans: map[string]int{},
-		begun: map[string]*manifest.Input{}, planned: map[string]uint32{},
+		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	k.loads = loads
 	for _, l := range loads {
@@ -174,8 +174,8 @@ func (k *ledgers) number(path string) (uint32, error) {
 	if have := k.byPath[path]; len(have) > 0 {
 		return have[0].Number, nil
 	}
-	if begun := k.begun[path]; begun != nil {
-		return begun.Number, nil
+	if begun := k.begun[path]; len(begun) > 0 {
+		return begun[0].Number, nil
 	}
 	if n, ok := k.planned[path]; ok {
 		return n, nil
@@ -196,7 +196,7 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 		in := &input{Input: f, part: l.partOf(f)}
 		whole, err := l.loaded(ctx, in)
 		if err == nil && !whole {
-			err = l.sameBegun(ctx, f)
+			err = l.fitsBegun(ctx, f)
 		}
 		switch {
 		case errors.Is(err, ErrRequest):
@@ -247,23 +247,6 @@ func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 		}
 	}
 	return whole, nil
-}
-
-// sameBegun refuses a file of which a load that was killed put other records.
-func (l *load) sameBegun(ctx context.Context, f job.Input) error {
-	begun := l.ledgers.begun[f.Rel]
-	if begun == nil {
-		return nil
-	}
-	if err := l.sameFile(ctx, f, begun); errors.Is(err, ErrChanged) {
-		return fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err)
-	} else if err != nil {
-		return err
-	}
-	if l.grewFrom(begun) {
-		return nil
-	}
-	return l.sameJob(f.Rel)
 }
 
 // behaviour is the one that in's path names, empty where a column does.

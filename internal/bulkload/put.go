@@ -27,7 +27,7 @@ func (l *load) takeUp(ctx context.Context) error {
 	}
 	for i := range begun {
 		in := &begun[i]
-		l.ledgers.begun[in.Path] = in
+		l.ledgers.begun[in.Path] = append(l.ledgers.begun[in.Path], in)
 		l.ledgers.numbers[in.Number] = in.Path
 	}
 	return nil

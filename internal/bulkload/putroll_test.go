@@ -28,13 +28,13 @@ import (
 	"usertrail/internal/userlist"
 )
 
-// puts loads days by puts, with so many workers.
-func (p *port) puts(ctx context.Context, from, to string, workers int) (bulkload.Result, error) {
+// puts loads days by puts, with so many workers, and some types if there are any.
+func (p *port) puts(ctx context.Context, from, to string, workers int, types ...string) (bulkload.Result, error) {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
 	cfg := p.config(from, to)
-	cfg.Store, cfg.Mode, cfg.Workers = store, bulkload.Put, workers
+	cfg.Store, cfg.Mode, cfg.Workers, cfg.Types = store, bulkload.Put, workers, types
 	return bulkload.Run(ctx, cfg)
 }
 
@@ -273,7 +273,7 @@ func TestKilledPutsAreNamed(t *testing.T) {
 }
 
 // killPuts kills a load of puts at its first call that puts something.
-func (p *port) killPuts(from, to string) {
+func (p *port) killPuts(from, to string, types ...string) {
 	p.t.Helper()
 	ctx, kill := context.WithCancel(p.t.Context())
 	defer kill()
@@ -283,7 +283,7 @@ func (p *port) killPuts(from, to string) {
 		}
 		return hbasetest.Fault{}
 	}})
-	if _, err := p.puts(ctx, from, to, 1); !errors.Is(err, context.Canceled) {
+	if _, err := p.puts(ctx, from, to, 1, types...); !errors.Is(err, context.Canceled) {
 		p.t.Fatalf("a killed load: %v, want it cancelled", err)
 	}
 	p.hbase.SetHooks(hbasetest.Hooks{})
@@ -347,6 +347,44 @@ behaviours:
 	}
 	if want := []string{"title", "channel", "device"}; !slices.Equal(got, want) {
 		t.Errorf("the fields of play are %v, want %v: the killed load put values of its new field in the second place", got, want)
+	}
+}
+
+// TestAPartOfAFileStaysBegun kills a load of puts of one behaviour of a file, and loads the
+// file's other behaviour. Until the first behaviour is loaded, no other job may put it.
+func TestAPartOfAFileStaysBegun(t *testing.T) {
+	const events = `
+logs: {path: "logs/{date}/events.csv", behaviour: event}
+user: %s
+behaviours:
+  play: {id: 1, fields: {title: string}}
+  order: {id: 2, fields: {price: double}}
+`
+	for name, first := range map[string][]string{"one behaviour is begun": {"play"}, "both are begun": nil, "each is begun": {"order"}} {
+		p := newPort(t)
+		p.write("2014-09-01/events.csv", "user,device,event,time,title,price\na,x,play,2014-09-01 10:00:00,one,\nb,y,order,2014-09-01 11:00:00,,2\n")
+		p.jobIs(fmt.Sprintf(events, "user"))
+		p.killPuts("2014-09-01", "2014-09-01", first...)
+		if name == "each is begun" {
+			p.killPuts("2014-09-01", "2014-09-01", "play")
+		}
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1, "order"); err != nil {
+			t.Fatalf("%s: the other behaviour: %v", name, err)
+		}
+		p.jobIs(fmt.Sprintf(events, "device"))
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrRequest) {
+			t.Errorf("%s: another job: %v, want ErrRequest", name, err)
+		}
+		p.jobIs(fmt.Sprintf(events, "user"))
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1, "play"); err != nil {
+			t.Fatalf("%s: the first behaviour: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: in the end something is still begun: %v", name, err)
+		}
+		if got := slices.Sorted(maps.Keys(p.rows("2014-09-01", "2014-09-01"))); !slices.Equal(got, []string{"a,", "b,"}) {
+			t.Errorf("%s: the users are %q", name, got)
+		}
 	}
 }
 

@@ -1,11 +1,14 @@
 package bulkload
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/job"
 	"usertrail/internal/layout"
 	"usertrail/internal/manifest"
 )
@@ -16,11 +19,30 @@ import (
 // sameJob refuses a file that a killed load began to put by another job: cells of both
 // would be in the table.
 func (l *load) sameJob(path string) error {
-	begun := l.ledgers.begun[path]
-	if begun == nil || begun.Job == "" || begun.Job == l.job.Digest() {
+	for _, begun := range l.ledgers.begun[path] {
+		if begun.Job != "" && begun.Job != l.job.Digest() {
+			return l.otherJob(begun, "")
+		}
+	}
+	return nil
+}
+
+// fitsBegun refuses a file that killed loads began to put if it has changed, or if the job
+// does not put every cell again.
+func (l *load) fitsBegun(ctx context.Context, f job.Input) error {
+	grew := true
+	for _, begun := range l.ledgers.begun[f.Rel] {
+		if err := l.sameFile(ctx, f, begun); errors.Is(err, ErrChanged) {
+			return fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err)
+		} else if err != nil {
+			return err
+		}
+		grew = grew && l.grewFrom(begun)
+	}
+	if grew {
 		return nil
 	}
-	return l.otherJob(begun, "")
+	return l.sameJob(f.Rel)
 }
 
 func (l *load) otherJob(begun *manifest.Input, why string) error {
@@ -86,13 +108,14 @@ func (l *load) moreFields(name string, old []string) bool {
 // sameBad refuses a file that a killed load began to put, if the job has more fields and finds
 // more records bad: these may be in the table.
 func (l *load) sameBad(in *input) error {
-	begun := l.ledgers.begun[in.Rel]
-	if begun == nil || begun.Reading == nil || begun.Quarantined == in.counts.Quarantined {
-		return nil
-	}
-	for name, old := range begun.Reading.Fields {
-		if l.moreFields(name, old) {
-			return l.otherJob(begun, fmt.Sprintf(", which finds %d bad records and not %d", in.counts.Quarantined, begun.Quarantined))
+	for _, begun := range l.ledgers.begun[in.Rel] {
+		if begun.Reading == nil || begun.Quarantined == in.counts.Quarantined {
+			continue
+		}
+		for name, old := range begun.Reading.Fields {
+			if l.moreFields(name, old) {
+				return l.otherJob(begun, fmt.Sprintf(", which finds %d bad records and not %d", in.counts.Quarantined, begun.Quarantined))
+			}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
 )
@@ -45,14 +46,26 @@ func leftByLoads(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, e
 
 // merged is what may be in the table by both.
 func merged(a, b *manifest.Begun) *manifest.Begun {
+	inputs := slices.DeleteFunc(slices.Clone(a.Inputs), func(in manifest.Input) bool { return has(b.Inputs, &in) })
 	none := len(a.Inputs) == 0 && len(a.Rolls) == 0
 	return &manifest.Begun{
 		Version: manifest.Version,
-		Inputs:  append(without(a.Inputs, b.Inputs), b.Inputs...),
+		Inputs:  append(inputs, b.Inputs...),
 		Rolls:   append(withoutRolls(a.Rolls, filesOf(b.Rolls)), b.Rolls...),
 		Alone:   b.Alone && (none || a.Alone),
-		Schema:  cmp.Or(b.Schema, a.Schema), // the later one holds the other
+		Schema:  bothSchemas(a.Schema, b.Schema),
 	}
+}
+
+// bothSchemas has what both have. Pieces of two plans may each have what the other does not.
+func bothSchemas(a, b *behaviour.Schema) *behaviour.Schema {
+	if a == nil || b == nil {
+		return cmp.Or(b, a)
+	}
+	if m, err := a.Merge(b); err == nil {
+		return m
+	}
+	return b // the later one
 }
 
 // Begun are the delivered files whose records a load began to put and that no
@@ -77,33 +90,66 @@ func (c *Catalog) Leave(ctx context.Context, more *manifest.Begun) error {
 	return c.setLeft(ctx, after)
 }
 
-// Finish forgets files, once a ledger holds them, and rolls that the manifest has.
-// What another load left of other records stays.
+// Finish forgets files, once ledgers hold all that was begun of them, their rolls, and rolls
+// that the manifest has. inputs are those of the newest ledger. What another load left of other
+// records stays.
 func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
-	if err := c.finishPieces(ctx, inputs); err != nil {
+	held, err := c.held(ctx, inputs)
+	if err != nil {
+		return err
+	}
+	if err := c.finishPieces(ctx, held); err != nil {
 		return err
 	}
 	before, err := leftByLoads(ctx, c.fs, c.dir)
 	if err != nil || len(before.Inputs) == 0 && len(before.Rolls) == 0 {
 		return err
 	}
+	inputs = slices.DeleteFunc(slices.Clone(before.Inputs), held)
 	return c.setLeft(ctx, &manifest.Begun{
-		Inputs: without(before.Inputs, inputs),
-		Rolls:  withoutRolls(before.Rolls, c.Manifest().Files),
+		Inputs: inputs,
+		Rolls:  rollsOf(withoutRolls(before.Rolls, c.Manifest().Files), inputs),
 		Alone:  before.Alone,
 		Schema: before.Schema,
 	})
 }
 
-// finishPieces forgets what pieces may have put of files that a ledger holds now, all of
-// them together.
-func (c *Catalog) finishPieces(ctx context.Context, inputs []manifest.Input) error {
+// held returns what says of a file of Left whether ledgers hold all that was begun of it. The
+// ledgers are read if the newest one, which has inputs, holds another part of such a file.
+func (c *Catalog) held(ctx context.Context, inputs []manifest.Input) (func(manifest.Input) bool, error) {
+	left, err := c.Left(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ledgers []*manifest.Load
+	for i := range left.Inputs {
+		in := &left.Inputs[i]
+		if !has(inputs, in) && slices.ContainsFunc(inputs, func(o manifest.Input) bool { return o.Path == in.Path }) {
+			if ledgers, err = c.Ledgers(ctx); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	return func(in manifest.Input) bool { return has(inputs, &in) || manifest.Held(ledgers, &in) }, nil
+}
+
+// has says whether inputs have all that was begun of a file.
+func has(inputs []manifest.Input, begun *manifest.Input) bool {
+	return slices.ContainsFunc(inputs, func(o manifest.Input) bool {
+		return o.Has(begun) || begun.Offsets != nil && o.Path == begun.Path
+	})
+}
+
+// finishPieces forgets what pieces may have put of files that are held now, all of them
+// together.
+func (c *Catalog) finishPieces(ctx context.Context, held func(manifest.Input) bool) error {
 	pieces, err := leftByPieces(ctx, c.fs, c.dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(pieces)) {
-		if len(without(pieces[name].Inputs, inputs)) > 0 {
+		if slices.ContainsFunc(pieces[name].Inputs, func(in manifest.Input) bool { return !held(in) }) {
 			continue
 		}
 		if err := c.fs.Remove(ctx, name); err != nil {
@@ -122,10 +168,11 @@ func (c *Catalog) setLeft(ctx context.Context, b *manifest.Begun) error {
 	return manifest.Write(ctx, c.fs, name, b)
 }
 
-// without leaves out the inputs that have the path of one of the others.
-func without(inputs, others []manifest.Input) []manifest.Input {
-	return slices.DeleteFunc(slices.Clone(inputs), func(in manifest.Input) bool {
-		return slices.ContainsFunc(others, func(o manifest.Input) bool { return o.Path == in.Path })
+// rollsOf leaves out the rolls of which no input is left.
+func rollsOf(rolls []manifest.Rolled, inputs []manifest.Input) []manifest.Rolled {
+	return slices.DeleteFunc(rolls, func(r manifest.Rolled) bool {
+		left := slices.ContainsFunc(inputs, func(in manifest.Input) bool { return slices.Contains(r.Inputs, in.Number) })
+		return len(r.Inputs) > 0 && !left
 	})
 }
 

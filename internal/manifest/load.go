@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -81,11 +82,64 @@ type Reading struct {
 // AllOlder says whether every good record was of a day that had been dropped.
 func (in *Input) AllOlder() bool { return in.Older > 0 && in.Older+in.Quarantined == in.Read }
 
-// Holds says whether l has all that was to be loaded of a delivered file.
-func (l *Load) Holds(of *Input) bool {
-	return slices.ContainsFunc(l.Inputs, func(in Input) bool {
-		return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil && in.Part.Covers(of.Part)
+// Has says whether in, a file of a load, has all that was to be loaded of a delivered file.
+func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.Part.Covers(of.Part) }
+
+// hasSome says whether in, a file of a load, has a part of a delivered file.
+func (in *Input) hasSome(of *Input) bool {
+	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil
+}
+
+// Held says whether the loads together have all that was to be loaded of a delivered file.
+func Held(loads []*Load, of *Input) bool {
+	var parts []*Part
+	for _, l := range loads {
+		for i := range l.Inputs {
+			if in := &l.Inputs[i]; in.hasSome(of) {
+				parts = append(parts, in.Part)
+			}
+		}
+	}
+	return covered(parts, of.Part)
+}
+
+// covered says whether all of p belongs to the parts together.
+func covered(parts []*Part, p *Part) bool {
+	if slices.ContainsFunc(parts, func(o *Part) bool { return o.Covers(p) }) {
+		return true
+	}
+	if p == nil {
+		return false
+	}
+	return !slices.ContainsFunc(p.Behaviours, func(kind string) bool {
+		var spans []behaviour.Span
+		for _, o := range parts {
+			if slices.Contains(o.Behaviours, kind) {
+				spans = append(spans, o.dates())
+			}
+		}
+		return !together(spans, p.dates())
 	})
+}
+
+// dates is the span of p.
+func (p *Part) dates() behaviour.Span {
+	if p.Span == nil {
+		return behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	}
+	return *p.Span
+}
+
+// together says whether each date of a span is in one of the spans. It sorts them.
+func together(spans []behaviour.Span, of behaviour.Span) bool {
+	slices.SortFunc(spans, func(a, b behaviour.Span) int { return cmp.Compare(a.From, b.From) })
+	next := of.From
+	for _, s := range spans {
+		if s.From <= next && s.To >= next {
+			next = s.To + 1
+		}
+	}
+	return next > of.To
 }
 
 // A Part is a span of dates and some behaviours of a file that holds more.

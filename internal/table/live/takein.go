@@ -144,7 +144,7 @@ func (t *Table) finishHeld(ctx context.Context) error {
 		return err
 	}
 	held := slices.DeleteFunc(slices.Clone(left.Inputs), func(begun manifest.Input) bool {
-		return !slices.ContainsFunc(ledgers, func(l *manifest.Load) bool { return l.Holds(&begun) })
+		return !manifest.Held(ledgers, &begun)
 	})
 	if err := t.Finish(ctx, held); err != nil {
 		return err
