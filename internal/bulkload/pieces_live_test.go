@@ -3,6 +3,7 @@ package bulkload_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -249,6 +250,69 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	p.extracts("in the end")
 	p.leavesNoPlan()
 	p.seesAll("in the end")
+}
+
+// TestANewBehaviourOfPiecesIsKnown puts the pieces of a plan that brings a new behaviour, and
+// a new field. Extracts of what there was before go on, and another load takes no place of
+// the new field.
+func TestANewBehaviourOfPiecesIsKnown(t *testing.T) {
+	const plays = `
+logs: {path: "logs/{date}/{behaviour}.csv"}
+user: user
+behaviours:
+  play: {id: 1, fields: {title: string%s}}
+%s`
+	p := newPort(t)
+	for _, day := range []string{"2014-08-31", "2014-09-01", "2014-09-03"} {
+		p.write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
+	}
+	p.jobIs(fmt.Sprintf(plays, "", ""))
+	if _, err := p.puts(t.Context(), "2014-08-31", "2014-08-31", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.jobIs(fmt.Sprintf(plays, ", channel: string", "  order: {id: 2, fields: {price: double}}\n"))
+	pieces, err := p.cut(local.New(), bulkload.Put, aFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pieces {
+		if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.seesAll("before the commit")
+	p.extracts("before the commit")
+	p.jobIs(fmt.Sprintf(plays, ", device: string", ""))
+	if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.extracts("after another load")
+	if got, want := p.fields("play"), []string{"title", "channel", "device"}; !slices.Equal(got, want) {
+		t.Errorf("the fields of play are %v, want %v: the pieces put values of their new field in the second place", got, want)
+	}
+	if _, err := p.publish(t.Context(), local.New(), pieces); err != nil {
+		t.Fatal(err)
+	}
+	p.extracts("in the end")
+}
+
+// fields are those of a behaviour of the table.
+func (p *port) fields(behaviour string) []string {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer opened.Close()
+	var out []string
+	if k, ok := opened.Info().Schema.Kind(behaviour); ok {
+		for _, f := range opened.Info().Schema.Kinds[k].Fields {
+			out = append(out, f.Name)
+		}
+	}
+	return out
 }
 
 // seesAll fails unless the rolls name everybody who has rows.

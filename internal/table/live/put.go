@@ -23,9 +23,7 @@ func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manife
 	if err != nil {
 		return err
 	}
-	left := begun(inputs, roll, alone)
-	left.Schema = t.Manifest().Schema
-	if err := t.Leave(ctx, left); err != nil {
+	if err := t.Leave(ctx, t.begun(inputs, roll, alone)); err != nil {
 		return err
 	}
 	return t.lookAgain(ctx)
@@ -33,8 +31,8 @@ func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manife
 
 // begun is what may be in the table once records of inputs are put, who all stand in
 // the roll.
-func begun(inputs []manifest.Input, roll *manifest.File, alone bool) *manifest.Begun {
-	b := &manifest.Begun{Inputs: inputs, Alone: alone}
+func (t *Table) begun(inputs []manifest.Input, roll *manifest.File, alone bool) *manifest.Begun {
+	b := &manifest.Begun{Inputs: inputs, Alone: alone, Schema: t.Manifest().Schema}
 	if roll != nil {
 		r := manifest.Rolled{File: *roll}
 		for _, in := range inputs {
@@ -50,7 +48,7 @@ func (t *Table) Alone(ctx context.Context) (bool, error) { return t.alone(ctx) }
 
 // BeginPiece implements table.Putter.
 func (t *Table) BeginPiece(ctx context.Context, plan string, piece int, inputs []manifest.Input, roll *manifest.File, alone bool) error {
-	return t.LeavePiece(ctx, plan, piece, begun(inputs, roll, alone))
+	return t.LeavePiece(ctx, plan, piece, t.begun(inputs, roll, alone))
 }
 
 // Writer implements table.Putter.
