@@ -96,9 +96,9 @@ check: ## gofmt, vet, staticcheck, shellcheck where it is, a tidy go.mod
 fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 	@scripts/fuzz
 
-metamorphic: ## random sequences of commands against a plain model: SEED=1 COUNT=1 STEPS=120; without SEED those of make test
+metamorphic: ## random sequences of commands against a plain model: SEED=1 COUNT=1 STEPS=120 FAT=yes; without SEED those of make test
 	USERTRAIL_CLUSTER=none go test -count=1 -v -timeout 3h -run TestSequences ./internal/metamorphic -metamorphic.keep $(or $(KEEP),$(CURDIR)/.cache) \
-		$(if $(SEED),-metamorphic.seed $(SEED)) $(if $(COUNT),-metamorphic.count $(COUNT)) $(if $(STEPS),-metamorphic.steps $(STEPS))
+		$(if $(SEED),-metamorphic.seed $(SEED)) $(if $(COUNT),-metamorphic.count $(COUNT)) $(if $(STEPS),-metamorphic.steps $(STEPS)) $(if $(FAT),-metamorphic.fat)
 
 soak: java ## thirty nights in a row, with a trouble each, into a table of files and into HBase: NIGHTS=30
 	@trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \

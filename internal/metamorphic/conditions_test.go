@@ -18,6 +18,7 @@ type Conditions struct {
 	Having  []Claim  `json:"having,omitempty"`
 	Without []string `json:"without,omitempty"`
 	Steps   []Leg    `json:"steps,omitempty"`
+	Latest  int      `json:"latest,omitempty"` // so many of each user come out; 0 is all
 }
 
 // A Claim compares something with a value: a field of a behaviour, or an aggregate of it.
@@ -62,6 +63,9 @@ func (c *Conditions) flags() []string {
 		legs = append(legs, text)
 	}
 	add("--sequence", strings.Join(legs, " -> "))
+	if c.Latest > 0 {
+		add("--latest", strconv.Itoa(c.Latest))
+	}
 	if c.First {
 		out = append(out, "--where-first")
 	}
@@ -277,7 +281,7 @@ func (d *drawer) conditions(t *table, types []string) *Conditions {
 		}
 	}
 	for range 1 + d.r.IntN(2) {
-		switch d.r.IntN(6) {
+		switch d.r.IntN(7) {
 		case 0, 1:
 			if len(fields) > 0 {
 				c.Where = append(c.Where, about(d.r, one(d.r, fields...)))
@@ -294,10 +298,66 @@ func (d *drawer) conditions(t *table, types []string) *Conditions {
 			}
 		case 5:
 			c.Hours = one(d.r, []int{8, 10}, []int{10, 24}, []int{16, 18}, []int{17, 9})
+		case 6:
+			c.Latest = 1 + d.r.IntN(3)
 		}
 	}
 	c.First = (c.Where != nil || c.Hours != nil) && d.r.IntN(2) == 0
 	return c
+}
+
+// latest is how many events of each user come out; 0 is all.
+func (s *Step) latest() int {
+	if s.Conditions == nil {
+		return 0
+	}
+	return s.Conditions.Latest
+}
+
+// areLatest checks that rows are the latest n of each user's events. Which ones of equal time
+// and behaviour come out the column IDs say, which the model does not have.
+func areLatest(rows []row, events []event, n int) error {
+	out := map[string]int{}
+	first := map[string]*row{}
+	for i := range rows {
+		r := &rows[i]
+		out[r.user]++
+		if first[r.user] == nil {
+			first[r.user] = r
+		}
+	}
+	all, later := map[string]int{}, map[string]int{}
+	must, may := map[string]int{}, map[string]int{}
+	for _, e := range events {
+		all[e.user]++
+		f := first[e.user]
+		if f == nil {
+			return fmt.Errorf("no event of %q comes out", e.user)
+		}
+		may[e.String()]++
+		if byTime(e, f.event) > 0 {
+			must[e.String()]++
+			later[e.user]++
+		}
+	}
+	for i := range rows {
+		key := rows[i].String()
+		must[key]--
+		if may[key]--; may[key] < 0 {
+			return fmt.Errorf("%s comes out, and must not", key)
+		}
+	}
+	for key, n := range must {
+		if n > 0 {
+			return fmt.Errorf("%s is missing among the latest", key)
+		}
+	}
+	for user := range all {
+		if want := min(all[user], n); out[user] != want {
+			return fmt.Errorf("%d events of %q come out, want %d: %d are later than the first", out[user], user, want, later[user])
+		}
+	}
+	return nil
 }
 
 // about draws a claim about a field.

@@ -107,6 +107,8 @@ func (d *drawer) puts() Step {
 		return d.imported()
 	case d.r.IntN(10) == 0:
 		return Step{Do: one(d.r, splitRegion, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "1u", "99999,", "b", "c\\", "u", "€"), Server: d.r.IntN(2)}
+	case d.m.half == nil && d.r.IntN(12) == 0:
+		return Step{Do: one(d.r, takeSnapshot, restoreSnapshot, restoreSnapshot)}
 	case d.m.half == nil && d.r.IntN(25) == 0:
 		return Step{Do: truncate}
 	case n < 5:

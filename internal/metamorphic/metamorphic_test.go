@@ -8,6 +8,7 @@
 package metamorphic_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -26,6 +27,7 @@ var (
 	oneCount = flag.Int("metamorphic.count", 1, "sequences to run from -metamorphic.seed on")
 	oneSteps = flag.Int("metamorphic.steps", 0, "steps of each sequence; 0 is the default")
 	commands = flag.String("metamorphic.bin", "", "directory of the two commands, built with -tags breakpoints (default: the test builds them)")
+	oneFat   = flag.Bool("metamorphic.fat", false, "the sequences have records of large values, and peak memory is checked")
 	keep     = flag.String("metamorphic.keep", "", "directory for sequences that fail")
 )
 
@@ -46,9 +48,16 @@ func TestSequences(t *testing.T) {
 	}
 	if *oneSeed > 0 {
 		for n := range *oneCount {
+			if *oneFat {
+				fatSequence(t, p, *oneSeed+uint64(n), *oneSteps)
+				continue
+			}
 			sequence(t, p, *oneSeed+uint64(n), steps)
 		}
 		return
+	}
+	for _, seed := range fatSeeds {
+		fatSequence(t, p, seed, 0)
 	}
 	for _, seed := range seeds {
 		sequence(t, p, seed, steps)
@@ -67,19 +76,35 @@ func sequence(t *testing.T, p *programs, seed uint64, steps int) {
 	t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 		q, r := draw(seed)
 		x := newRun(t, p, q)
-		defer x.end(t)
 		d := newDrawer(r, x.model)
-		began := time.Now()
-		for range steps {
-			q.Steps = append(q.Steps, d.step())
-			if err := x.step(&q.Steps[len(q.Steps)-1]); err != nil {
-				failed(t, p, q, err)
-				return
-			}
-		}
-		took := time.Since(began)
-		t.Logf("%d steps and %d commands in %s, %.0f steps a minute; they ended so: %v", steps, x.calls, took.Round(time.Millisecond), float64(steps)/took.Minutes(), x.endings)
+		x.steps(t, steps, func(int) Step { return d.step() })
 	})
+}
+
+// fatSequence runs the fat sequence of a seed as a subtest.
+func fatSequence(t *testing.T, p *programs, seed uint64, steps int) {
+	t.Run(fmt.Sprintf("fat=%d", seed), func(t *testing.T) {
+		q, r := drawFat(seed)
+		x := newRun(t, p, q)
+		d := newDrawer(r, x.model)
+		x.steps(t, cmp.Or(steps, fatSteps), d.fatStep)
+		t.Logf("a command took %.0f%% of its memory at most: %s", 100*x.peak, x.peakOf)
+	})
+}
+
+// steps does steps as they are drawn.
+func (x *run) steps(t *testing.T, steps int, next func(n int) Step) {
+	defer x.end(t)
+	q, began := x.Sequence, time.Now()
+	for n := range steps {
+		q.Steps = append(q.Steps, next(n))
+		if err := x.step(&q.Steps[n]); err != nil {
+			failed(t, x.p, q, err)
+			return
+		}
+	}
+	took := time.Since(began)
+	t.Logf("%d steps and %d commands in %s, %.0f steps a minute; they ended so: %v", steps, x.calls, took.Round(time.Millisecond), float64(steps)/took.Minutes(), x.endings)
 }
 
 // failed shrinks a sequence that fails, and prints and writes it.

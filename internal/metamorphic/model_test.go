@@ -193,7 +193,7 @@ func atoi(text string) int {
 func (j *Job) event(r *Record) event {
 	e := event{user: r.user(j), date: r.date(j.Zone), micros: r.Micros, kind: r.Kind, values: map[string]string{}}
 	for _, f := range j.kind(r.Kind).Fields {
-		if v := r.Values[f]; v != "" {
+		if v := r.value(f); v != "" {
 			e.values[f] = v
 		}
 	}
@@ -205,7 +205,7 @@ func (e *event) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %s %d %s", e.user, e.date, e.micros, e.kind)
 	for _, f := range slices.Sorted(maps.Keys(e.values)) {
-		fmt.Fprintf(&b, " %s=%q", f, e.values[f])
+		fmt.Fprintf(&b, " %s=%s", f, short(e.values[f]))
 	}
 	return b.String()
 }
@@ -628,7 +628,8 @@ func (m *model) drop(s *Step) outcome {
 // A result is what an extract must find.
 type result struct {
 	users, found, active, kept int
-	events                     []event
+	count                      int     // of events that come out
+	events                     []event // of which the latest may come out alone
 }
 
 // extract says what an extract finds.
@@ -662,6 +663,10 @@ func (t *table) extract(s *Step) result {
 		if len(out) > 0 {
 			r.kept++
 			r.events = append(r.events, out...)
+			if n := s.latest(); n > 0 {
+				out = out[:min(n, len(out))]
+			}
+			r.count += len(out)
 		}
 	}
 	if len(s.Users) == 0 {

@@ -111,6 +111,15 @@ func (p *programs) take(program string) (*server, error) {
 		p.idle[program] = list[:len(list)-1]
 		return list[len(list)-1], nil
 	}
+	s, err := p.launch(program)
+	if err == nil {
+		p.all = append(p.all, s)
+	}
+	return s, err
+}
+
+// launch starts a process that runs nothing.
+func (p *programs) launch(program string) (*server, error) {
 	s := &server{program: program, cmd: exec.Command(filepath.Join(p.bin, program))}
 	s.cmd.Env = append(testkit.CleanEnv(), "USERTRAIL_SERVE=yes", "GOMAXPROCS=2")
 	s.cmd.Stderr = &s.stderr
@@ -123,7 +132,6 @@ func (p *programs) take(program string) (*server, error) {
 		return nil, err
 	}
 	s.out = json.NewDecoder(out)
-	p.all = append(p.all, s)
 	return s, s.cmd.Start()
 }
 
@@ -152,6 +160,18 @@ type running struct {
 	ended chan struct{}
 	got   answer
 	err   error
+
+	alone bool  // the process runs nothing else
+	peak  int64 // the largest resident set at the end, in bytes, if alone
+}
+
+// startAlone begins to run a command line in a process of its own, whose memory is measured.
+func (p *programs) startAlone(program string, c call) (*running, error) {
+	s, err := p.launch(program)
+	if err != nil {
+		return nil, err
+	}
+	return p.on(s, c, true)
 }
 
 // start begins to run a command line.
@@ -160,9 +180,13 @@ func (p *programs) start(program string, c call) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &running{p: p, s: s, ended: make(chan struct{})}
+	return p.on(s, c, false)
+}
+
+func (p *programs) on(s *server, c call, alone bool) (*running, error) {
+	r := &running{p: p, s: s, ended: make(chan struct{}), alone: alone}
 	if err := json.NewEncoder(s.stdin).Encode(c); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", program, err, s.stderr.String())
+		return nil, fmt.Errorf("%s: %w\n%s", s.program, err, s.stderr.String())
 	}
 	go func() {
 		defer close(r.ended)
@@ -186,14 +210,23 @@ func (r *running) wait() (answer, error) {
 		r.s.kill()
 		return answer{}, fmt.Errorf("%s ended in the middle: %w\n%s", r.s.program, r.err, r.s.stderr.String())
 	}
+	if r.alone {
+		r.kill()
+		return r.got, r.err
+	}
 	r.p.giveBack(r.s)
 	return r.got, nil
 }
 
 // kill kills the command where it stands.
 func (r *running) kill() {
+	var err error
+	if r.alone {
+		r.peak, err = resident(r.s.cmd.Process.Pid)
+	}
 	r.s.kill()
 	<-r.ended
+	r.err = err
 }
 
 // goOn continues a command that stands still.

@@ -13,6 +13,9 @@ const (
 	mergeRegions = "merge" // the region of a row is joined with the next one
 	moveRegion   = "move"  // the region of a row goes to the other server
 	truncate     = "empty" // all rows go
+
+	takeSnapshot    = "snapshot" // the rows are kept aside
+	restoreSnapshot = "restore"  // they replace those that are there
 )
 
 // inTable returns the name in HBase of the first table.
@@ -49,17 +52,8 @@ func (x *run) empty(s *Step) error {
 	x.script.line("# in HBase: truncate")
 	x.p.hbase().Delete(x.inTable(), func(*cell.Cell) bool { return true })
 	if t.misses() {
-		for _, c := range []struct {
-			program string
-			args    []string
-		}{{"bulkload", slices.Concat([]string{"--from", days[0], "--to", days[4]}, quiet)}, {"extract", x.everything(firstTable, t)}} {
-			got, err := x.command(s, c.program, "", c.args...)
-			if err != nil {
-				return err
-			}
-			if err := got.want([]int{64}); err != nil {
-				return wrapped(c.program+" of a table that lost its rows", err)
-			}
+		if err := x.refusesLoss(s, t); err != nil {
+			return err
 		}
 	}
 	got, err := x.command(s, "bulkload", "", "forget")
@@ -69,10 +63,94 @@ func (x *run) empty(s *Step) error {
 	if err := got.want([]int{0}); err != nil {
 		return wrapped("forget", err)
 	}
-	x.tables[firstTable] = &table{bad: map[string][]badLine{}}
+	x.tables[firstTable], x.keptTable = &table{bad: map[string][]badLine{}}, nil
 	delete(x.ids, firstTable)
 	delete(x.checks, firstTable)
 	return nil
+}
+
+// refusesLoss checks that no command works on a table whose newest rows are gone.
+func (x *run) refusesLoss(s *Step, t *table) error {
+	for _, c := range []struct {
+		program  string
+		args     []string
+		statuses []int
+	}{
+		{"bulkload", slices.Concat([]string{"--from", days[0], "--to", days[4]}, quiet), []int{64}},
+		{"extract", x.everything(firstTable, t), []int{64}},
+		{"bulkload", slices.Concat([]string{"verify"}, x.tableFlags(firstTable), quiet), []int{1}},
+	} {
+		got, err := x.command(s, c.program, "", c.args...)
+		if err != nil {
+			return err
+		}
+		if err := got.want(c.statuses); err != nil {
+			return wrapped(words(c.program, c.args)+" of a table that lost rows", err)
+		}
+	}
+	return nil
+}
+
+// snapshot keeps the rows of the table in HBase.
+func (x *run) snapshot() error {
+	if x.Store != inHBase || x.half != nil || x.table(firstTable) == nil {
+		return nil
+	}
+	x.script.line("# in HBase: snapshot")
+	x.keptTable, x.kept = x.table(firstTable), x.p.hbase().Cells(x.inTable())
+	return nil
+}
+
+// restore gives the table in HBase the rows of the snapshot. Commands refuse it, until it has
+// the later rows again.
+func (x *run) restore(s *Step) error {
+	t := x.table(firstTable)
+	if x.Store != inHBase || t == nil || x.half != nil || x.keptTable == nil || !t.missesSince(x.keptTable) {
+		return nil
+	}
+	if err := x.jobFile(&Step{Table: firstTable}); err != nil {
+		return err
+	}
+	now := x.p.hbase().Cells(x.inTable())
+	x.hasCells("restore_snapshot", x.kept)
+	if err := x.refusesLoss(s, t); err != nil {
+		return err
+	}
+	x.hasCells("restore_snapshot of the newest state", now)
+	delete(x.checks, firstTable)
+	return nil
+}
+
+// hasCells gives the table in HBase other cells.
+func (x *run) hasCells(how string, cells []*cell.Cell) {
+	x.script.line("# in HBase: %s", how)
+	x.p.hbase().Delete(x.inTable(), func(*cell.Cell) bool { return true })
+	x.p.hbase().Load(x.inTable(), cells...)
+}
+
+// missesSince reports whether it is certain that it is noticed if the rows of all loads since
+// an older state are gone: the newest load that brought records brought one of a user who has
+// others, and none of a file of which there are others.
+func (t *table) missesSince(old *table) bool {
+	newest, users, paths := 0, map[string]bool{}, map[string]bool{}
+	for _, e := range t.events {
+		newest = max(newest, e.load)
+	}
+	if newest <= old.loads || len(old.events) == 0 {
+		return false
+	}
+	for _, e := range t.events {
+		if e.load == newest {
+			users[e.user] = true
+		}
+	}
+	for _, e := range t.entries {
+		if e.load == newest {
+			paths[e.path] = true
+		}
+	}
+	return slices.ContainsFunc(old.events, func(e event) bool { return users[e.user] }) &&
+		!slices.ContainsFunc(old.entries, func(e entry) bool { return paths[e.path] })
 }
 
 // misses reports whether it is certain that the loss of all rows is noticed: the newest load

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"usertrail/internal/breakpoint"
+	"usertrail/internal/cell"
 )
 
 // A run does the steps of a sequence, and compares after each what is there with the model.
@@ -43,10 +44,15 @@ type run struct {
 	shown  string                    // what the script says in place of the next command line
 	maimed bool                      // a command was killed, so files of its own may be left
 
+	kept      []*cell.Cell // of the first table in HBase, in a snapshot
+	keptTable *table       // what it held then
+
 	cutShort []string          // where extracts were to write that were killed
 	made     map[string]string // by result: the question, if it was answered in pieces
 
 	calls   int
+	peak    float64        // of a fat sequence: the largest part of --memory that a command took
+	peakOf  string         // its command line
 	endings map[string]int // commands by how they ended
 }
 
@@ -134,6 +140,10 @@ func (x *run) do(s *Step) error {
 		return x.regions(s)
 	case truncate:
 		return x.empty(s)
+	case takeSnapshot:
+		return x.snapshot()
+	case restoreSnapshot:
+		return x.restore(s)
 	case "both":
 		return x.both(s)
 	case "pieces":
@@ -233,7 +243,7 @@ func (x *run) command(s *Step, program, stdin string, args ...string) (said, err
 			r.kill()
 			x.maimed = true
 			out.Status = killed
-			return out, x.tidy()
+			return out, errors.Join(r.err, x.weighed(r, program, args), x.tidy())
 		}
 		if err := x.meanwhile(s, r); err != nil {
 			r.kill()
@@ -243,14 +253,21 @@ func (x *run) command(s *Step, program, stdin string, args ...string) (said, err
 	if out.answer, err = r.wait(); err != nil {
 		return out, err
 	}
-	return out, x.heard(&out, program, args)
+	return out, errors.Join(x.heard(&out, program, args), x.weighed(r, program, args))
 }
 
 // start begins to run a command line.
 func (x *run) start(s *Step, program, stdin string, args []string) (*running, error) {
+	if x.Fat {
+		args = fatMemory(args)
+	}
 	x.script.run(s, cmp.Or(x.shown, words(program, args)))
 	x.shown = ""
-	return x.p.start(program, call{Dir: x.path(""), Args: args, Stdin: stdin, Env: map[string]string{
+	start := x.p.start
+	if x.Fat {
+		start = x.p.startAlone
+	}
+	return start(program, call{Dir: x.path(""), Args: args, Stdin: stdin, Env: map[string]string{
 		"TMPDIR": filepath.Join(x.dir, "tmp"), breakpoint.Variable: s.Stop, "USERTRAIL_HDFS": x.path(""),
 	}})
 }
@@ -451,16 +468,28 @@ func (x *run) everything(name string, t *table) []string {
 		"--types", strings.Join(t.names(), ","), "--active", "any", "--format", "jsonl", "--out", "-", "--quiet", "--memory", "128MiB"})
 }
 
-// compareEvents extracts everything.
-func (x *run) compareEvents(name string, t *table) error {
-	got, err := x.command(&Step{}, "extract", "", x.everything(name, t)...)
+// everyRow extracts everything.
+func (x *run) everyRow(name string, t *table) ([]row, error) {
+	args := x.everything(name, t)
+	if x.Fat {
+		args = x.everythingFat(name, t)
+	}
+	got, err := x.command(&Step{}, "extract", "", args...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := got.want([]int{0}); err != nil {
-		return fmt.Errorf("the extract of everything: %w", err)
+		return nil, fmt.Errorf("the extract of everything: %w", err)
 	}
-	rows, err := rowsOf([]byte(got.Stdout))
+	if x.Fat {
+		return rowsIn(x.path(everythingOut), "jsonl")
+	}
+	return rowsOf([]byte(got.Stdout))
+}
+
+// compareEvents compares an extract of everything.
+func (x *run) compareEvents(name string, t *table) error {
+	rows, err := x.everyRow(name, t)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,10 @@ func (s *script) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", 
 
 // write writes a file.
 func (s *script) write(name string, b []byte) {
+	if len(b) > 1<<20 {
+		s.writeLarge(name, b)
+		return
+	}
 	if dir := filepath.Dir(name); dir != "." {
 		s.line("mkdir -p %s", word(dir))
 	}

@@ -20,6 +20,7 @@ type Sequence struct {
 	Logs   string `json:"logs"`           // how the paths of delivered files look: see the constants
 	Format string `json:"format"`         // of delivered files: csv or jsonl
 	Store  string `json:"store"`          // where tables are: see the constants
+	Fat    bool   `json:"fat,omitempty"`  // peak memory is checked
 	Steps  []Step `json:"steps"`
 }
 
@@ -85,6 +86,7 @@ type Record struct {
 	Kind   string            `json:"kind"`
 	Values map[string]string `json:"values,omitempty"` // columns that are not null
 	Bad    string            `json:"bad,omitempty"`    // see the constants
+	Large  int               `json:"large,omitempty"`  // bytes that its largeColumn has, if it is not 0
 }
 
 // Why a record is bad.
@@ -254,7 +256,7 @@ func (r *Record) column(name string) string {
 	case name == "n1" && r.Bad == badType:
 		return notNumber
 	}
-	return r.Values[name]
+	return r.value(name)
 }
 
 // second is what the second column of users has.

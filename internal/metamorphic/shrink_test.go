@@ -25,6 +25,9 @@ func play(t testing.TB, p *programs, q *Sequence) (step int, text string, why er
 // attempts bounds how often a sequence is tried while it is shrunk.
 const attempts = 300
 
+// fatAttempts is the same for a fat sequence, of which each takes long.
+const fatAttempts = 15
+
 // A shrinker makes a sequence that fails small.
 type shrinker struct {
 	t    testing.TB
@@ -39,6 +42,9 @@ type shrinker struct {
 // shrink returns a part of a sequence that fails in the same way, its script, and why.
 func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, string, error) {
 	s := &shrinker{t: t, p: p, best: q, why: why, kind: failureKind(why), left: attempts}
+	if q.Fat {
+		s.left = fatAttempts
+	}
 	if !s.try(*q) {
 		return q, "", fmt.Errorf("%w\n(another run of the same steps did not fail so)", why)
 	}
