@@ -126,6 +126,9 @@ func (d *drawer) puts() Step {
 		if d.m.half != nil {
 			s.From, s.Until = days[0], days[len(days)-1]
 		}
+		if (d.m.half == nil || reflect.DeepEqual(d.m.job, d.m.halfJob)) && d.r.IntN(4) == 0 {
+			s.Types = some(d.r, d.m.job.names(), 1)
+		}
 		if d.m.load(&s).next == nil && d.m.half == nil {
 			return d.deliver()
 		}
@@ -365,7 +368,7 @@ func (d *drawer) interrupt(s *Step, steps []string) {
 // steal draws two loads of which the second takes the lock of the first over.
 func (d *drawer) steal() Step {
 	s := d.load()
-	if d.m.Store != inHDFS {
+	if d.m.Store != inHDFS || d.m.Real {
 		return s
 	}
 	if d.m.load(&s).next == nil {

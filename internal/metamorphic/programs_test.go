@@ -29,6 +29,7 @@ type programs struct {
 	idle map[string][]*server
 	all  []*server
 	lab  *lab
+	real *realCluster // nil is none
 }
 
 // hbase is an HBase in memory, which the first sequence that needs it starts.

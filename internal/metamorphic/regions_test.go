@@ -26,8 +26,11 @@ func (x *run) regions(s *Step) error {
 	if x.Store != inHBase {
 		return nil // the sequence was shrunk
 	}
-	lab, name, row := x.p.hbase(), x.inTable(), []byte(s.Row)
 	x.script.line("# in HBase: %s %q", s.Do, s.Row)
+	if x.Real {
+		return x.realRegions(s)
+	}
+	lab, name, row := x.p.hbase(), x.inTable(), []byte(s.Row)
 	switch s.Do {
 	case splitRegion:
 		lab.Split(name, row)
@@ -43,7 +46,7 @@ func (x *run) regions(s *Step) error {
 // is set aside.
 func (x *run) empty(s *Step) error {
 	t := x.table(firstTable)
-	if x.Store != inHBase || t == nil || x.half != nil {
+	if x.Store != inHBase || x.Real || t == nil || x.half != nil {
 		return nil
 	}
 	if err := x.jobFile(&Step{Table: firstTable}); err != nil {
@@ -93,7 +96,7 @@ func (x *run) refusesLoss(s *Step, t *table) error {
 
 // snapshot keeps the rows of the table in HBase.
 func (x *run) snapshot() error {
-	if x.Store != inHBase || x.half != nil || x.table(firstTable) == nil {
+	if x.Store != inHBase || x.Real || x.half != nil || x.table(firstTable) == nil {
 		return nil
 	}
 	x.script.line("# in HBase: snapshot")

@@ -30,6 +30,7 @@ import (
 //	tmp                                         $TMPDIR
 type run struct {
 	*model
+	t      testing.TB
 	p      *programs
 	dir    string
 	script script
@@ -39,6 +40,7 @@ type run struct {
 	checks map[string]string         // by table: the manifest that was compared last
 	held   map[string]bool           // tables whose lock is held
 	stood  func()                    // called when a command stands still, if there is one
+	hdfs   string                    // the directory of tables on a real HDFS
 	hbase  string                    // the address of the first table, if it is in HBase
 	place  string                    // the first table, if it is in HBase, and where its catalog is
 	shown  string                    // what the script says in place of the next command line
@@ -74,10 +76,13 @@ func newRun(t testing.TB, p *programs, q *Sequence) *run {
 		t.Fatal(err)
 	}
 	x := &run{
-		model: newModel(q), p: p, dir: dir,
+		model: newModel(q), t: t, p: p, dir: dir,
 		tree: map[string]string{}, ids: map[string]map[string]ids{}, checks: map[string]string{}, held: map[string]bool{}, made: map[string]string{}, endings: map[string]int{},
 	}
-	if q.Store == inHBase {
+	switch {
+	case q.Real:
+		x.onCluster(t)
+	case q.Store == inHBase:
 		x.hbase = p.hbase().table()
 		x.place = fmt.Sprintf("{path: %q, catalog: %q, root: %q}", x.hbase, x.path(firstTable), p.hbase().disk)
 	}
@@ -267,9 +272,11 @@ func (x *run) start(s *Step, program, stdin string, args []string) (*running, er
 	if x.Fat {
 		start = x.p.startAlone
 	}
-	return start(program, call{Dir: x.path(""), Args: args, Stdin: stdin, Env: map[string]string{
-		"TMPDIR": filepath.Join(x.dir, "tmp"), breakpoint.Variable: s.Stop, "USERTRAIL_HDFS": x.path(""),
-	}})
+	env := map[string]string{"TMPDIR": filepath.Join(x.dir, "tmp"), breakpoint.Variable: s.Stop, "USERTRAIL_HDFS": x.path("")}
+	if x.Real {
+		env["USERTRAIL_HDFS"], env["HADOOP_CONF_DIR"] = "", x.p.real.ConfDir()
+	}
+	return start(program, call{Dir: x.path(""), Args: args, Stdin: stdin, Env: env})
 }
 
 // meanwhile has other things happen while a command stands still.
@@ -409,7 +416,7 @@ func (x *run) compare() error {
 // compareTable extracts everything, and verifies, if the table is another one than at the
 // last time.
 func (x *run) compareTable(name string) error {
-	text, err := os.ReadFile(x.path(name + "/manifest.json"))
+	text, err := x.readTable(name + "/manifest.json")
 	t := x.table(name)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist) && t == nil:

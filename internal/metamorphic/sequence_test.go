@@ -21,6 +21,7 @@ type Sequence struct {
 	Format string `json:"format"`         // of delivered files: csv or jsonl
 	Store  string `json:"store"`          // where tables are: see the constants
 	Fat    bool   `json:"fat,omitempty"`  // peak memory is checked
+	Real   bool   `json:"real,omitempty"` // HBase and HDFS are those of a cluster
 	Steps  []Step `json:"steps"`
 }
 

@@ -25,8 +25,8 @@ func play(t testing.TB, p *programs, q *Sequence) (step int, text string, why er
 // attempts bounds how often a sequence is tried while it is shrunk.
 const attempts = 300
 
-// fatAttempts is the same for a fat sequence, of which each takes long.
-const fatAttempts = 15
+// slowAttempts is the same for sequences of which each takes long.
+const slowAttempts = 15
 
 // A shrinker makes a sequence that fails small.
 type shrinker struct {
@@ -42,8 +42,8 @@ type shrinker struct {
 // shrink returns a part of a sequence that fails in the same way, its script, and why.
 func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, string, error) {
 	s := &shrinker{t: t, p: p, best: q, why: why, kind: failureKind(why), left: attempts}
-	if q.Fat {
-		s.left = fatAttempts
+	if q.Fat || q.Real {
+		s.left = slowAttempts
 	}
 	if !s.try(*q) {
 		return q, "", fmt.Errorf("%w\n(another run of the same steps did not fail so)", why)

@@ -2,9 +2,7 @@ package metamorphic_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,7 +15,10 @@ import (
 
 // address is what a table is called on a command line.
 func (x *run) address(name string) string {
-	if x.Store == inHDFS {
+	switch {
+	case x.hdfs != "":
+		return x.hdfs + "/" + name
+	case x.Store == inHDFS:
 		return "hdfs://lab/" + name
 	}
 	return name
@@ -78,11 +79,16 @@ func (x *run) begun(s *Step, o *outcome) {
 // killed, some of its events may come out.
 func (x *run) putting(s *Step, o outcome, got said) {
 	switch {
-	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":") && (x.half == nil || o.next.holds(x.half)):
-		if x.half == nil {
+	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":"):
+		before := x.half
+		if before == nil {
 			x.halfJob = x.job
 		}
 		x.half = o.next.clone()
+		if before != nil && !o.next.holds(before) {
+			x.half.events = append(x.half.events, before.events...)
+			x.half.entries = append(x.half.entries, before.entries...)
+		}
 	case got.Status == killed, slices.Contains(o.refusals, got.Status):
 	case o.next != nil && slices.Contains([]int{0, 65}, got.Status) && x.half != nil && o.next.holds(x.half):
 		x.half = nil
@@ -100,7 +106,7 @@ func (t *table) holds(o *table) bool {
 // second load. When that has opened the table, the first continues, and then the second.
 // Whatever each of them reports as done must be in the table.
 func (x *run) steal(s *Step) error {
-	if x.Store != inHDFS || len(s.During) != 1 || x.held[s.Table] {
+	if x.Store != inHDFS || x.Real || len(s.During) != 1 || x.held[s.Table] {
 		return nil // the sequence was shrunk
 	}
 	if err := x.jobFile(s); err != nil {
@@ -285,20 +291,20 @@ const again = ".replay"
 // What a replay left has again behind the path.
 func (x *run) quarantineFiles(name string) (map[string]string, error) {
 	out := map[string]string{}
-	list, err := os.ReadDir(x.path(name + "/quarantine"))
-	if errors.Is(err, iofs.ErrNotExist) {
+	list, err := x.listTable(name + "/quarantine")
+	if absent(err) {
 		return out, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range list {
-		file := name + "/quarantine/" + f.Name()
-		b, err := os.ReadFile(x.path(file))
+		file := name + "/quarantine/" + f
+		b, err := x.readTable(file)
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(f.Name(), ".") && x.maimed {
+		if strings.HasPrefix(f, ".") && x.maimed {
 			continue // it is not there yet
 		}
 		lines, err := readLines[quarantineLine](b)
@@ -309,7 +315,7 @@ func (x *run) quarantineFiles(name string) (map[string]string, error) {
 			return nil, fmt.Errorf("%s is empty", file)
 		}
 		path := lines[0].Path
-		if strings.Contains(f.Name(), again+".") {
+		if strings.Contains(f, again+".") {
 			path += again
 		}
 		if out[path] != "" {
@@ -328,7 +334,7 @@ func (x *run) quarantines(name string) (map[string][]string, error) {
 	}
 	out := map[string][]string{}
 	for path, file := range files {
-		b, err := os.ReadFile(x.path(file))
+		b, err := x.readTable(file)
 		if err != nil {
 			return nil, err
 		}
@@ -399,7 +405,7 @@ func (x *run) save(s *Step) error {
 	if err != nil || files[s.File] == "" || x.tables[s.Table] == nil || x.tables[s.Table].bad[s.File] == nil {
 		return err
 	}
-	b, err := os.ReadFile(x.path(files[s.File]))
+	b, err := x.readTable(files[s.File])
 	if err != nil {
 		return err
 	}
@@ -423,6 +429,14 @@ func (x *run) badFile(s *Step) (string, error) {
 	return files[s.File], err
 }
 
+// readBad reads the quarantine file that a step is about, or its copy.
+func (x *run) readBad(s *Step, name string) ([]byte, error) {
+	if s.Saved {
+		return os.ReadFile(x.path(name))
+	}
+	return x.readTable(name)
+}
+
 // correct corrects lines of a quarantine file, or of its copy.
 func (x *run) correct(s *Step) error {
 	lines := slices.Clone(x.quarantined(s))
@@ -433,7 +447,7 @@ func (x *run) correct(s *Step) error {
 	if err != nil {
 		return err
 	}
-	b, err := os.ReadFile(x.path(name))
+	b, err := x.readBad(s, name)
 	if err != nil {
 		return err
 	}
@@ -459,7 +473,7 @@ func (x *run) correct(s *Step) error {
 	t.bad[s.File] = lines
 	x.tables[s.Table] = t
 	x.script.write(name, []byte(text.String()))
-	return os.WriteFile(x.path(name), []byte(text.String()), 0o644)
+	return x.writeTable(name, []byte(text.String()))
 }
 
 // corrected is a bad record of a file as it was meant.
@@ -479,8 +493,11 @@ func (x *run) replayFile(s *Step) error {
 	if err != nil {
 		return err
 	}
-	if name == "" {
+	switch {
+	case name == "":
 		name = "nowhere.jsonl"
+	case x.hdfs != "" && !s.Saved:
+		name = x.address(name)
 	}
 	o := x.model.replay(s)
 	if x.held[s.Table] && o.next != nil {
