@@ -92,9 +92,15 @@ func (x *run) realRegions(s *Step) error {
 		return nil
 	}
 	if _, err := c.Ask(ctx, words...); err != nil {
-		x.t.Logf("HBase: %v", err)
+		x.t.Logf("HBase: %.200v", err)
 	}
 	return ctx.Err()
+}
+
+// makeAnew drops the table in a real HBase and makes it again.
+func (x *run) makeAnew() {
+	x.p.real.Admin(x.t, "drop", x.inTable())
+	x.p.real.Admin(x.t, "create", x.inTable(), "d")
 }
 
 // readTable, listTable and writeTable are about files of tables, wherever these are. Names in

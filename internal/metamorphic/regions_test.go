@@ -46,14 +46,18 @@ func (x *run) regions(s *Step) error {
 // is set aside.
 func (x *run) empty(s *Step) error {
 	t := x.table(firstTable)
-	if x.Store != inHBase || x.Real || t == nil || x.half != nil {
+	if x.Store != inHBase || t == nil || x.half != nil {
 		return nil
 	}
 	if err := x.jobFile(&Step{Table: firstTable}); err != nil {
 		return err
 	}
 	x.script.line("# in HBase: truncate")
-	x.p.hbase().Delete(x.inTable(), func(*cell.Cell) bool { return true })
+	if x.Real {
+		x.makeAnew()
+	} else {
+		x.p.hbase().Delete(x.inTable(), func(*cell.Cell) bool { return true })
+	}
 	if t.misses() {
 		if err := x.refusesLoss(s, t); err != nil {
 			return err
@@ -108,7 +112,7 @@ func (x *run) snapshot() error {
 // the later rows again.
 func (x *run) restore(s *Step) error {
 	t := x.table(firstTable)
-	if x.Store != inHBase || t == nil || x.half != nil || x.keptTable == nil || !t.missesSince(x.keptTable) {
+	if x.Store != inHBase || x.Real || t == nil || x.half != nil || x.keptTable == nil || !t.missesSince(x.keptTable) {
 		return nil
 	}
 	if err := x.jobFile(&Step{Table: firstTable}); err != nil {
