@@ -147,8 +147,12 @@ func judgeServer(e *rpc.ServerError, err error) verdict {
 		v.err = ofKind(ErrNoSnapshot, err)
 	case "AccessDeniedException":
 		v.err = ofKind(ErrPermission, err)
+	case "DoNotRetryIOException":
+		if strings.Contains(e.Message, "region is read only") {
+			v.err = ofKind(ErrReadOnly, err)
+		}
 	case "RequestTooBigException", "RowTooBigException", "QuotaExceededException", "SpaceLimitingException",
-		"DoNotRetryIOException", "CorruptHFileException", "FileNotFoundException",
+		"CorruptHFileException", "FileNotFoundException",
 		"WrongRowIOException", "InvalidProtocolBufferException", "UninitializedMessageException", "NullPointerException",
 		"FatalConnectionException", "WrongVersionException", "BadAuthException":
 	case "IOException":

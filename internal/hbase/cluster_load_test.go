@@ -201,7 +201,7 @@ func TestRealPermissions(t *testing.T) {
 	if err := ann.CleanupBulkLoad(t.Context(), name, token); err != nil {
 		t.Error(err)
 	}
-	if err := bob.Snapshot(t.Context(), name, "bobs-"+name); !errors.Is(err, ErrPermission) {
+	if err := bob.Snapshot(t.Context(), name, "bobs-"+name, SnapshotOptions{}); !errors.Is(err, ErrPermission) {
 		t.Errorf("bob takes a snapshot: %v", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestRealSnapshots(t *testing.T) {
 	putReal(t, c, name, 0, 100, nil)
 	began := time.Now()
 	snapshot := name + ".1"
-	if err := c.Snapshot(t.Context(), name, snapshot); err != nil {
+	if err := c.Snapshot(t.Context(), name, snapshot, SnapshotOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.DeleteSnapshot(t.Context(), snapshot) })
@@ -232,7 +232,7 @@ func TestRealSnapshots(t *testing.T) {
 	if created := time.UnixMilli(int64(found[0].Created)); created.Before(began.Truncate(time.Millisecond)) || created.After(time.Now()) {
 		t.Errorf("created at %s, asked for at %s", created, began)
 	}
-	if err := c.Snapshot(t.Context(), name, snapshot); !errors.Is(err, ErrSnapshotExists) {
+	if err := c.Snapshot(t.Context(), name, snapshot, SnapshotOptions{}); !errors.Is(err, ErrSnapshotExists) {
 		t.Errorf("taken again: %v", err)
 	}
 	if err := c.DeleteSnapshot(t.Context(), snapshot); err != nil {
@@ -244,7 +244,7 @@ func TestRealSnapshots(t *testing.T) {
 	if found := find(); len(found) > 0 {
 		t.Errorf("found after it was deleted: %+v", found)
 	}
-	if err := c.Snapshot(t.Context(), "absent", snapshot); !errors.Is(err, ErrNoTable) {
+	if err := c.Snapshot(t.Context(), "absent", snapshot, SnapshotOptions{}); !errors.Is(err, ErrNoTable) {
 		t.Errorf("of no table: %v", err)
 	}
 }
@@ -260,7 +260,7 @@ func TestRealSnapshotWhileRegionsMove(t *testing.T) {
 	defer s.stop()
 	for range testkit.Pick(2, 4) {
 		s.next()
-		if err := c.Snapshot(t.Context(), name, name); err != nil {
+		if err := c.Snapshot(t.Context(), name, name, SnapshotOptions{}); err != nil {
 			t.Error(err)
 			break
 		}

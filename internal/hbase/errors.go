@@ -14,6 +14,7 @@ var (
 	ErrTableExists = errors.New("table exists")
 	ErrNoFamily    = errors.New("no such column family")
 	ErrDisabled    = errors.New("table is not enabled")
+	ErrReadOnly    = errors.New("table takes no puts")
 	ErrPermission  = errors.New("permission denied")
 	ErrUnknownHost = errors.New("host name does not resolve here")
 	ErrClosed      = errors.New("client is closed")

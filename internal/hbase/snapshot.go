@@ -16,12 +16,21 @@ import (
 // snapshotName is what HBase takes for the name of a snapshot.
 var snapshotName = regexp.MustCompile(`^[0-9A-Za-z_][0-9A-Za-z_.-]*$`)
 
+// SnapshotOptions say how a snapshot is taken. The zero SnapshotOptions are HBase's.
+type SnapshotOptions struct {
+	// SkipFlush leaves what is in memory out. A table that is READONLY has nothing there,
+	// and can be taken in no other way.
+	SkipFlush bool
+	// TTL is for how long the master keeps the snapshot, in whole seconds; 0 is for ever.
+	TTL time.Duration
+}
+
 // Snapshot takes a snapshot of a table, with what is still in memory, and returns
 // when it is complete. A region that moves meanwhile fails it; it is taken again
 // within Config.OpTimeout, and then the error has the server's words. If there is one
 // of that name already the error satisfies ErrSnapshotExists. A snapshot that is left
 // because ctx ends may be completed all the same.
-func (c *Client) Snapshot(ctx context.Context, tableName, name string) error {
+func (c *Client) Snapshot(ctx context.Context, tableName, name string, o SnapshotOptions) error {
 	if !snapshotName.MatchString(name) {
 		return fmt.Errorf("hbase: snapshot %q of table %s: a name has letters, digits, _, - and ., the latter two not at its start", name, tableName)
 	}
@@ -36,7 +45,10 @@ func (c *Client) Snapshot(ctx context.Context, tableName, name string) error {
 	s := snapshotting{c: c, effort: effort{what: "take snapshot " + name, table: tableName}}
 	// The time tells our snapshot from another of the same name where the answer to
 	// taking it is lost.
-	s.want = wire.Snapshot{Name: name, Table: wire.ParseTableName(tableName), Type: wire.SnapshotFlush, Created: uint64(time.Now().UnixMilli())}
+	s.want = wire.Snapshot{Name: name, Table: wire.ParseTableName(tableName), Type: wire.SnapshotFlush, Created: uint64(time.Now().UnixMilli()), TTL: uint64(o.TTL / time.Second)}
+	if o.SkipFlush {
+		s.want.Type = wire.SnapshotSkipFlush
+	}
 	for {
 		began := time.Now()
 		err := s.once(ctx)

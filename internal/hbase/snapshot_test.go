@@ -34,7 +34,7 @@ func TestASnapshotIsTakenListedAndDeleted(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 2}, 10, 5)
 		c := dial(t, f)
 		for _, name := range []string{"b", "a"} {
-			if err := c.Snapshot(t.Context(), "t", name); err != nil {
+			if err := c.Snapshot(t.Context(), "t", name, SnapshotOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -44,7 +44,7 @@ func TestASnapshotIsTakenListedAndDeleted(t *testing.T) {
 		if got := snapshotNames(t, c); got != "a b" {
 			t.Errorf("there are %q", got)
 		}
-		if err := c.Snapshot(t.Context(), "t", "a"); !errors.Is(err, ErrSnapshotExists) || errors.Is(err, ErrUnavailable) {
+		if err := c.Snapshot(t.Context(), "t", "a", SnapshotOptions{}); !errors.Is(err, ErrSnapshotExists) || errors.Is(err, ErrUnavailable) {
 			t.Errorf("taken again: %v", err)
 		}
 		if err := c.DeleteSnapshot(t.Context(), "a"); err != nil {
@@ -56,13 +56,26 @@ func TestASnapshotIsTakenListedAndDeleted(t *testing.T) {
 		if got := snapshotNames(t, c); got != "b" {
 			t.Errorf("there are %q", got)
 		}
-		if err := c.Snapshot(t.Context(), "absent", "c"); !errors.Is(err, ErrNoTable) {
+		if err := c.Snapshot(t.Context(), "absent", "c", SnapshotOptions{}); !errors.Is(err, ErrNoTable) {
 			t.Errorf("of a table that is not there: %v", err)
 		}
 		for _, name := range []string{"", "-a", ".a", "a/b", "a b", "ä"} {
-			if err := c.Snapshot(t.Context(), "t", name); err == nil {
+			if err := c.Snapshot(t.Context(), "t", name, SnapshotOptions{}); err == nil {
 				t.Errorf("the name %q was taken", name)
 			}
+		}
+	})
+}
+
+func TestASnapshotIsTakenAsItIsToBe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, filled(t, hbasetest.Config{}, 10))
+		if err := c.Snapshot(t.Context(), "t", "s", SnapshotOptions{SkipFlush: true, TTL: 90 * time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		all, err := c.Snapshots(t.Context())
+		if err != nil || len(all) != 1 || all[0].Type != wire.SnapshotSkipFlush || all[0].TTL != 5400 {
+			t.Errorf("%+v, %v; want one of 5400 seconds, not flushed", all, err)
 		}
 	})
 }
@@ -72,7 +85,7 @@ func TestASnapshotThatFailsIsTakenAgain(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 10)
 		c := dial(t, f)
 		f.FailSnapshots(2)
-		if err := c.Snapshot(t.Context(), "t", "s"); err != nil {
+		if err := c.Snapshot(t.Context(), "t", "s", SnapshotOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if n := f.Counts().Calls["Snapshot"]; n != 3 {
@@ -80,7 +93,7 @@ func TestASnapshotThatFailsIsTakenAgain(t *testing.T) {
 		}
 		hopeless := dial(t, f, func(cfg *Config) { cfg.OpTimeout, cfg.CallTimeout = time.Second, time.Second })
 		f.FailSnapshots(1000)
-		err := hopeless.Snapshot(t.Context(), "t", "s2")
+		err := hopeless.Snapshot(t.Context(), "t", "s2", SnapshotOptions{})
 		if !errors.Is(err, ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "s2, table t: gave up") || !strings.Contains(fmt.Sprint(err), "had an error.  a region moved") {
 			t.Errorf("one that fails each time: %v", err)
 		}
@@ -103,7 +116,7 @@ func TestASnapshotWhoseAnswerIsLost(t *testing.T) {
 			return hbasetest.Fault{}
 		}})
 		done := make(chan error, 1)
-		go func() { done <- c.Snapshot(t.Context(), "t", "s") }()
+		go func() { done <- c.Snapshot(t.Context(), "t", "s", SnapshotOptions{}) }()
 		for !f.FinishSnapshot("s") {
 			time.Sleep(time.Millisecond)
 		}
@@ -113,7 +126,7 @@ func TestASnapshotWhoseAnswerIsLost(t *testing.T) {
 		if n := f.Counts().Calls["Snapshot"]; n != 2 {
 			t.Errorf("asked for %d times, want 2", n)
 		}
-		if err := c.Snapshot(t.Context(), "t", "s"); !errors.Is(err, ErrSnapshotExists) {
+		if err := c.Snapshot(t.Context(), "t", "s", SnapshotOptions{}); !errors.Is(err, ErrSnapshotExists) {
 			t.Errorf("the answer was lost, an older snapshot is there: %v", err)
 		}
 		if err := c.DeleteSnapshot(t.Context(), "s"); err != nil {

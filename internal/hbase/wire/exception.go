@@ -11,6 +11,7 @@ import (
 type ServerError struct {
 	Class   string // org.apache.hadoop.hbase.NotServingRegionException
 	Message string // the first line, without the class
+	Cause   string // the innermost cause that the trace names: its class without the package, and its message
 
 	// Where a RegionMovedException says that the region is.
 	Host string
@@ -22,10 +23,14 @@ type ServerError struct {
 }
 
 func (e *ServerError) Error() string {
-	if e.Message == "" {
-		return e.Name()
+	text := e.Name()
+	if e.Message != "" {
+		text += ": " + e.Message
 	}
-	return e.Name() + ": " + e.Message
+	if e.Cause != "" && !strings.Contains(e.Message, e.Cause) {
+		text += ": caused by " + e.Cause
+	}
+	return text
 }
 
 // Name is the class without its package, by which to classify.
@@ -43,9 +48,26 @@ func (e *ServerError) set(class string, trace []byte) {
 	message := string(line[:min(len(line), maxMessage)])
 	message, _ = strings.CutPrefix(message, class)
 	e.Message = strings.TrimSpace(strings.TrimPrefix(message, ":"))
+	e.Cause = innermost(trace)
 	if e.Host == "" && e.Name() == "RegionMovedException" {
 		e.Host, e.Port = movedTo(e.Message)
 	}
+}
+
+// innermost returns the last cause of a stack trace; empty if it names none.
+func innermost(trace []byte) string {
+	const by = "\nCaused by: "
+	at := bytes.LastIndex(trace, []byte(by))
+	if at < 0 {
+		return ""
+	}
+	line, _, _ := bytes.Cut(trace[at+len(by):], []byte("\n"))
+	class, message, told := strings.Cut(string(line[:min(len(line), maxMessage)]), ": ")
+	class = class[strings.LastIndexByte(class, '.')+1:]
+	if !told {
+		return strings.TrimSpace(class)
+	}
+	return class + ": " + strings.TrimSpace(message)
 }
 
 // movedTo finds the target in "Region moved to: hostname=H port=P startCode=S.

@@ -31,6 +31,7 @@ func (s *Snapshot) append(dst []byte, num protowire.Number) []byte {
 	}
 	dst = appendNonzero(dst, 3, s.Created)
 	dst = appendUint(dst, 4, uint64(s.Type))
+	dst = appendNonzero(dst, 8, s.TTL)
 	return end(dst, at)
 }
 

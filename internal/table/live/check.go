@@ -16,7 +16,6 @@ import (
 	"usertrail/internal/dfs"
 	"usertrail/internal/hbase"
 	"usertrail/internal/hbase/wire"
-	"usertrail/internal/hfile"
 	"usertrail/internal/precheck"
 	"usertrail/internal/table"
 )
@@ -116,8 +115,8 @@ func (c *Candidate) Check(ctx context.Context, load precheck.Load) []precheck.Ch
 // so all wait at once.
 func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 	checks := []func(*precheck.List){
-		func(l *precheck.List) { l.OK(precheck.TableThere, "%s is there and enabled", s.address) },
-		func(l *precheck.List) { s.checkFamily(l, load) },
+		func(l *precheck.List) { s.checkTable(l, load) },
+		func(l *precheck.List) { s.checkFamily(ctx, l, load) },
 		func(l *precheck.List) { s.checkRegions(ctx, l, load) },
 		func(l *precheck.List) { s.checkRights(ctx, l, load) },
 		func(l *precheck.List) { s.checkRoom(ctx, l, load) },
@@ -134,9 +133,22 @@ func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check 
 	return slices.Concat(lists...)
 }
 
+// checkTable looks whether the table takes puts, if the load may need that.
+func (s *Store) checkTable(l *precheck.List, load precheck.Load) {
+	const readOnly = "it is READONLY: HBase takes no puts for it, only HFiles"
+	switch {
+	case !s.readOnly || !load.Puts:
+		l.OK(precheck.TableThere, "%s is there and enabled", s.address)
+	case load.HFiles:
+		l.Warn(precheck.TableThere, s.address.writable(), "%s", readOnly)
+	default:
+		l.Fail(precheck.TableThere, fmt.Errorf("table %s: %w: %s", s.address, table.ErrUnfit, readOnly), s.address.writable())
+	}
+}
+
 // checkFamily looks at the family's settings. HBase describes a table only to who may
 // alter it.
-func (s *Store) checkFamily(l *precheck.List, load precheck.Load) {
+func (s *Store) checkFamily(ctx context.Context, l *precheck.List, load precheck.Load) {
 	if s.schema == nil {
 		reason := fmt.Sprintf("HBase does not describe the table to this user: %v", s.untold)
 		l.Skip(precheck.FamilyThere, "%s", reason)
@@ -152,7 +164,12 @@ func (s *Store) checkFamily(l *precheck.List, load precheck.Load) {
 		l.Fail(precheck.FamilyFit, err, fmt.Sprintf("in HBase's shell: alter '%s', {NAME => '%s', VERSIONS => %d}", s.address.Table, s.family, load.Traits.Versions))
 		return
 	}
-	notes := append(familyNotes(s.schema, load), fileNotes(s.schema, load)...)
+	note, err := s.checkFiles(ctx, load)
+	if err != nil {
+		l.Fail(precheck.FamilyFit, err, "")
+		return
+	}
+	notes := append(familyNotes(s.schema, load), note...)
 	if len(notes) > 0 {
 		l.Warn(precheck.FamilyFit, fmt.Sprintf("in HBase's shell: alter '%s', {NAME => '%s', …}; bulkload create-table --print shows what fits", s.address.Table, s.family),
 			"%s", strings.Join(notes, "; "))
@@ -163,6 +180,22 @@ func (s *Store) checkFamily(l *precheck.List, load precheck.Load) {
 		says = append(says, key+" "+setting(s.schema, key))
 	}
 	l.OK(precheck.FamilyFit, "%s", strings.Join(says, ", "))
+}
+
+// checkFiles looks whether HFiles can be written for the family: an error if the load has no
+// other way, else a note.
+func (s *Store) checkFiles(ctx context.Context, load precheck.Load) ([]string, error) {
+	if !load.HFiles {
+		return nil, nil
+	}
+	_, err := s.familyOptions(ctx)
+	if err == nil || !load.Puts || !errors.Is(err, table.ErrUnfit) {
+		return nil, err
+	}
+	if _, unstaged := s.stagingIn(); unstaged != nil {
+		return nil, nil // staging-room says so
+	}
+	return []string{fmt.Sprintf("it takes no HFiles of ours, only puts: %v", err)}, nil
 }
 
 // tooFew says that the family would lose what it is given: HBase drops the oldest of more
@@ -199,17 +232,6 @@ func familyNotes(f *wire.FamilySchema, load precheck.Load) []string {
 		note("COMPRESSION is NONE: the table takes several times the room")
 	}
 	return append(notes, ttlNotes(f, load)...)
-}
-
-// fileNotes say what keeps HFiles for the family from being written.
-func fileNotes(f *wire.FamilySchema, load precheck.Load) []string {
-	if !load.HFiles {
-		return nil
-	}
-	if _, err := hfile.ForFamily(settingsOf(f)); err != nil {
-		return []string{fmt.Sprintf("it takes no HFiles of ours, only puts: %v", err)}
-	}
-	return nil
 }
 
 func days(d time.Duration) string {

@@ -40,6 +40,8 @@ const (
 	blockSizeKey   = "BLOCKSIZE"
 	ttlKey         = "TTL"
 	keepDeletedKey = "KEEP_DELETED_CELLS"
+
+	readOnlyKey = "READONLY" // of the table
 )
 
 var familyDefaults = map[string]string{

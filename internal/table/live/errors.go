@@ -8,6 +8,11 @@ import (
 	"usertrail/internal/table"
 )
 
+// writable says how a table takes puts that is READONLY.
+func (a Address) writable() string {
+	return fmt.Sprintf("let it take puts, in HBase's shell: alter '%s', READONLY => 'false'; or load HFiles: --mode hfile", a.Table)
+}
+
 // explain says which table an error is about, what to do about it, and whether
 // another try may help.
 func (a Address) explain(err error) error {
@@ -24,6 +29,8 @@ func (a Address) explain(err error) error {
 		return unfit("say which is meant: table: {family: …} in the job")
 	case is(hbase.ErrDisabled):
 		return unfit(fmt.Sprintf("enable it, in HBase's shell: enable '%s'", a.Table))
+	case is(hbase.ErrReadOnly):
+		return unfit(a.writable())
 	case is(hbase.ErrPermission):
 		return unfit(fmt.Sprintf("grant it, in HBase's shell: grant 'USER', 'RW', '%s' ('R' is enough for extract); or is $HADOOP_USER_NAME somebody else's?", a.Table))
 	case is(hbase.ErrUnknownHost):

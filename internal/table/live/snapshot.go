@@ -22,7 +22,7 @@ const (
 	// any, for two extracts of one moment.
 	snapshotPrefix = "usertrail-extract-"
 	// snapshotAge is how long no extract takes: an older snapshot is one that a
-	// killed extract left behind.
+	// killed extract left behind. It is the snapshot's TTL, too.
 	snapshotAge = 24 * time.Hour
 	// dropLimit bounds how long the end of an extract waits for its snapshot to be
 	// dropped.
@@ -53,7 +53,8 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 	}
 	c.Name = fmt.Sprintf("%s%d-%08x", s.snapshotsOfTable(), c.Now.UnixMilli(), rand.Uint32())
 	drop := func() error { return s.dropSnapshot(ctx, c.Name) }
-	if err := s.client.Snapshot(ctx, s.address.Table, c.Name); err != nil {
+	how := hbase.SnapshotOptions{SkipFlush: s.readOnly, TTL: snapshotAge}
+	if err := s.client.Snapshot(ctx, s.address.Table, c.Name, how); err != nil {
 		err = s.explainSnapshot(err)
 		if ctx.Err() != nil || errors.Is(err, table.ErrUnreachable) {
 			err = errors.Join(err, drop()) // it may have been taken all the same

@@ -38,7 +38,7 @@ func (t *Table) FileOptions(ctx context.Context) (hfile.Options, error) {
 	if t.options != nil {
 		return *t.options, nil
 	}
-	o, err := t.familyOptions(ctx)
+	o, err := t.store.familyOptions(ctx)
 	if err != nil {
 		return o, err
 	}
@@ -46,22 +46,23 @@ func (t *Table) FileOptions(ctx context.Context) (hfile.Options, error) {
 	return o, nil
 }
 
-func (t *Table) familyOptions(ctx context.Context) (hfile.Options, error) {
+// familyOptions are those of HFiles for the family.
+func (s *Store) familyOptions(ctx context.Context) (hfile.Options, error) {
 	unfit := func(err error) (hfile.Options, error) {
-		return hfile.Options{}, fmt.Errorf("table %s: %w for HFiles: %w", t.address, table.ErrUnfit, err)
+		return hfile.Options{}, fmt.Errorf("table %s: %w for HFiles: %w", s.address, table.ErrUnfit, err)
 	}
-	if t.store.untold != nil {
-		return unfit(t.store.untold)
+	if s.untold != nil {
+		return unfit(s.untold)
 	}
-	if _, err := t.store.stagingIn(); err != nil {
+	if _, err := s.stagingIn(); err != nil {
 		return hfile.Options{}, err
 	}
-	o, err := hfile.ForFamily(settingsOf(t.store.schema))
+	o, err := hfile.ForFamily(settingsOf(s.schema))
 	if err != nil {
-		return unfit(fmt.Errorf("family %s: %w", t.family, err))
+		return unfit(fmt.Errorf("family %s: %w", s.family, err))
 	}
 	if o.Codec == hfile.ZSTD {
-		if o.Codec, err = t.zstd(ctx); err != nil {
+		if o.Codec, err = s.zstd(ctx); err != nil {
 			return unfit(err)
 		}
 	}
@@ -70,32 +71,32 @@ func (t *Table) familyOptions(ctx context.Context) (hfile.Options, error) {
 
 // zstd finds out how the servers lay ZSTD out: there are two ways, and a server
 // that is given a file in the other dies of it. A file that they wrote tells.
-func (t *Table) zstd(ctx context.Context) (hfile.Codec, error) {
-	home, err := t.store.home()
+func (s *Store) zstd(ctx context.Context) (hfile.Codec, error) {
+	home, err := s.home()
 	if err != nil {
 		return "", err
 	}
-	space, name, ok := strings.Cut(t.address.Table, ":")
+	space, name, ok := strings.Cut(s.address.Table, ":")
 	if !ok {
-		space, name = "default", t.address.Table
+		space, name = "default", s.address.Table
 	}
-	pattern := dfs.Join(home, "data", space, name, "*", t.family, "*")
-	all, err := dfs.Glob(ctx, t.store.fs, pattern)
+	pattern := dfs.Join(home, "data", space, name, "*", s.family, "*")
+	all, err := dfs.Glob(ctx, s.fs, pattern)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return "", err
 	}
 	for _, f := range all {
-		codec, err := t.codecOf(ctx, f.Name)
+		codec, err := s.codecOf(ctx, f.Name)
 		if err == nil && (codec == hfile.ZSTD || codec == hfile.ZSTDPlain) {
 			return codec, nil
 		}
 	}
 	return "", fmt.Errorf("family %s has COMPRESSION ZSTD, of which there are two layouts, and none of the %d files in %s tells which one its servers read: load by --mode put and flush the table once, or choose another codec",
-		t.family, len(all), pattern)
+		s.family, len(all), pattern)
 }
 
-func (t *Table) codecOf(ctx context.Context, name string) (hfile.Codec, error) {
-	f, err := t.store.fs.Open(ctx, name)
+func (s *Store) codecOf(ctx context.Context, name string) (hfile.Codec, error) {
+	f, err := s.fs.Open(ctx, name)
 	if err != nil {
 		return "", err
 	}

@@ -45,6 +45,8 @@ type Store struct {
 	// that is known to run.
 	patience time.Duration
 
+	readOnly bool // HBase takes no puts for the table
+
 	unproved bool // Open does not ask for rows
 
 	untold error // why HBase does not describe the table; nil where it does
@@ -84,6 +86,7 @@ func (s *Store) describe(ctx context.Context, o Options) error {
 	case err != nil:
 		return s.address.explain(err)
 	default:
+		s.readOnly = strings.EqualFold(d.Attributes[readOnlyKey], "true")
 		if err = s.chooseFamily(d.Families, o.Family); err == nil {
 			s.schema = familyOf(d.Families, s.family)
 			err = s.find(d.Attributes[CatalogAttribute], o)

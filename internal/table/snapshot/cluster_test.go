@@ -155,7 +155,7 @@ func (c *cluster) stage(t *testing.T, path string, r split.Region) {
 func (c *cluster) take(t *testing.T, name string) string {
 	t.Helper()
 	snap := fmt.Sprintf("%s_%08x", name, c.dice.Uint32()) // tests have the same dice
-	if err := c.client.Snapshot(t.Context(), name, snap); err != nil {
+	if err := c.client.Snapshot(t.Context(), name, snap, hbase.SnapshotOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Admin(t, "drop-snapshot", snap) })

@@ -1,0 +1,89 @@
+package live_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/clustertest"
+	"usertrail/internal/hbase"
+	"usertrail/internal/hbase/wire"
+	"usertrail/internal/precheck"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+	"usertrail/internal/table/tabletest"
+)
+
+// TestATableThatIsReadOnly takes HFiles and no puts. A snapshot of it, which cannot be
+// flushed, has everything, and a TTL.
+func TestATableThatIsReadOnly(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Get(t)
+	name := c.Create(t, "d", "table.READONLY=true")
+	o := live.Options{Conf: confOf(t, c), Catalog: t.TempDir()}
+	s := connect(t, c, name, o)
+	tabletest.Load(t, tabletest.Files, s)
+	l, err := s.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := s.Snapshot(t.Context(), l, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := cells(t, snap), cells(t, l); len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("the snapshot has %d cells, the table %d", len(got), len(want))
+	}
+	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{c.ZooKeeper()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	all, err := client.Snapshots(t.Context())
+	if i := slices.IndexFunc(all, func(x wire.Snapshot) bool { return x.Table.String() == name }); err != nil || i < 0 || all[i].TTL != 24*60*60 {
+		t.Errorf("snapshots %+v, %v; want one of %s that the master keeps for a day", all, err, name)
+	}
+	if err := snap.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := l.(table.Putter).Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Put(t.Context(), &cell.Cell{Row: []byte("r"), Family: []byte("d"), Qualifier: []byte("q"), Time: 1, Type: cell.Put})
+	if err = errors.Join(err, w.Flush(t.Context())); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "READONLY => 'false'") {
+		t.Errorf("a put: %v, want ErrUnfit and what to do", err)
+	}
+	_ = w.Close()
+	load := tonight
+	for _, x := range []struct {
+		files, puts bool
+		want        precheck.State
+	}{{true, false, precheck.OK}, {true, true, precheck.Warn}, {false, true, precheck.Fail}} {
+		load.HFiles, load.Puts = x.files, x.puts
+		found := look(t, c, name, o, load)
+		if got := found[precheck.TableThere]; got.State != x.want || x.want != precheck.OK && !strings.Contains(got.Detail, "READONLY") {
+			t.Errorf("HFiles %t, puts %t: %+v, want %v", x.files, x.puts, got, x.want)
+		}
+	}
+}
+
+// TestZSTDIsCheckedBeforeALoad of HFiles into a table without a file that tells its layout.
+func TestZSTDIsCheckedBeforeALoad(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Get(t)
+	name := c.Create(t, "d", "COMPRESSION=ZSTD")
+	o := live.Options{Conf: confOf(t, c), Catalog: t.TempDir()}
+	load := tonight
+	for _, x := range []struct {
+		puts bool
+		want precheck.State
+	}{{false, precheck.Fail}, {true, precheck.Warn}} {
+		load.HFiles, load.Puts = true, x.puts
+		if got := look(t, c, name, o, load)[precheck.FamilyFit]; got.State != x.want || !strings.Contains(got.Detail, "two layouts") {
+			t.Errorf("puts %t: %+v, want %v that names the layouts", x.puts, got, x.want)
+		}
+	}
+}
