@@ -15,6 +15,9 @@ import (
 
 // Config says where a cluster is and what may be asked of it. Zero fields take the
 // defaults written beside them.
+// dialTimeout is how long a connection may take, unless the limits of calls are shorter.
+const dialTimeout = 10 * time.Second
+
 type Config struct {
 	ZooKeeper []string // host or host:port of the quorum
 	Znode     string   // zookeeper.znode.parent; /hbase
@@ -85,7 +88,7 @@ func (cfg Config) resolve() (Config, error) {
 	cfg.CallTimeout = min(cfg.CallTimeout, cfg.OpTimeout)
 	duration("BulkTimeout", &cfg.BulkTimeout, 10*time.Minute)
 	cfg.BulkTimeout = max(cfg.BulkTimeout, cfg.CallTimeout)
-	duration("DialTimeout", &cfg.DialTimeout, min(10*time.Second, cfg.CallTimeout))
+	duration("DialTimeout", &cfg.DialTimeout, min(dialTimeout, cfg.CallTimeout))
 	number("MaxRequestBytes", &cfg.MaxRequestBytes, 2<<20, 64<<20)
 	number("MaxRequestActions", &cfg.MaxRequestActions, 4000, 1<<20)
 	number("MaxAnswerBytes", &cfg.MaxAnswerBytes, 256<<20, 1<<31-1)

@@ -824,3 +824,18 @@ func TestZooKeeperThatCannotBeReached(t *testing.T) {
 	}
 	noneRun(t)
 }
+
+// TestALimitThatIsTooShortIsNamed: a ZooKeeper that is not given time to answer is not said
+// to be down.
+func TestALimitThatIsTooShortIsNamed(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	_, err = Dial(t.Context(), Config{ZooKeeper: []string{silent.Addr().String()}, User: "trail", CallTimeout: time.Millisecond})
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "within 1ms") || !strings.Contains(err.Error(), "--call-timeout") {
+		t.Errorf("%v; want ErrUnavailable with the limit", err)
+	}
+	noneRun(t)
+}

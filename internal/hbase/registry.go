@@ -136,9 +136,14 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	if errors.As(a.err, &dns) && dns.IsNotFound {
 		return nil, fmt.Errorf("ZooKeeper %s: %w: %w", z, ErrUnknownHost, a.err)
 	}
-	if last := d.lastError(); last != nil {
+	last := d.lastError()
+	var net net.Error
+	switch {
+	case z.timeout < dialTimeout && (last == nil || errors.As(last, &net) && net.Timeout()):
+		return nil, unavailable{fmt.Errorf("ZooKeeper %s does not answer within %s, all that --call-timeout and --retry-for allow: raise them; if that does not help, is it up, and is the address right?", z, z.timeout)}
+	case last != nil:
 		a.err = last
-	} else if errors.Is(a.err, zk.ErrNoServer) {
+	case errors.Is(a.err, zk.ErrNoServer):
 		a.err = errors.New("it takes connections, but says nothing that ZooKeeper would")
 	}
 	return nil, unavailable{fmt.Errorf("ZooKeeper %s does not answer: %w: is it up, and is the address right?", z, a.err)}

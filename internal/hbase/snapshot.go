@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -12,9 +11,6 @@ import (
 	"usertrail/internal/hbase/wire"
 	"usertrail/internal/pipe"
 )
-
-// snapshotName is what HBase takes for the name of a snapshot.
-var snapshotName = regexp.MustCompile(`^[0-9A-Za-z_][0-9A-Za-z_.-]*$`)
 
 // SnapshotOptions say how a snapshot is taken. The zero SnapshotOptions are HBase's.
 type SnapshotOptions struct {
@@ -31,8 +27,8 @@ type SnapshotOptions struct {
 // of that name already the error satisfies ErrSnapshotExists. A snapshot that is left
 // because ctx ends may be completed all the same.
 func (c *Client) Snapshot(ctx context.Context, tableName, name string, o SnapshotOptions) error {
-	if !snapshotName.MatchString(name) {
-		return fmt.Errorf("hbase: snapshot %q of table %s: a name has letters, digits, _, - and ., the latter two not at its start", name, tableName)
+	if err := wire.CheckSnapshotName(name); err != nil {
+		return fmt.Errorf("hbase: snapshot of table %s: %w", tableName, err)
 	}
 	ctx, done, err := c.begin(ctx)
 	if err != nil {

@@ -1,9 +1,13 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -207,4 +211,41 @@ func DecodeProcedure(param []byte) (ProcedureState, *ServerError, error) {
 		}
 	}
 	return ProcedureState(state), failed, d.done("GetProcedureResultResponse")
+}
+
+// CheckTableName returns an error if HBase takes name for no table: a namespace and a colon,
+// or neither, and a qualifier.
+func CheckTableName(name string) error {
+	space, qualifier, spaced := strings.Cut(name, ":")
+	if !spaced {
+		space, qualifier = "default", name
+	}
+	if space == "" || qualifier == "" {
+		return errors.New("it names no table")
+	}
+	if !isName(space, "_") || !isName(qualifier, "_-.") || strings.ContainsRune("-.", rune(qualifier[0])) {
+		return fmt.Errorf("a table cannot be called %q: names have letters and digits of any language, _, and behind the first character of a table - and .", name)
+	}
+	return nil
+}
+
+// CheckSnapshotName returns an error if HBase takes name for no snapshot.
+func CheckSnapshotName(name string) error {
+	if name == "" || !isName(name, "_-.") || strings.ContainsRune("-.", rune(name[0])) {
+		return fmt.Errorf("a snapshot cannot be called %q: a name has letters and digits of any language, _, - and ., the latter two not at its start", name)
+	}
+	return nil
+}
+
+// isName says whether s has only letters and digits, as Java's Character.isAlphabetic and
+// isDigit tell them of 16-bit characters, and others. ZooKeeper keeps its own name.
+// Source: TableName.isLegalTableQualifierName, isLegalNamespaceName.
+func isName(s, others string) bool {
+	if s == "zookeeper" || !utf8.ValidString(s) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		alphabetic := unicode.IsLetter(r) || unicode.In(r, unicode.Nl, unicode.Other_Alphabetic)
+		return r > 0xFFFF || !alphabetic && !unicode.Is(unicode.Nd, r) && !strings.ContainsRune(others, r)
+	})
 }

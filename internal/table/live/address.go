@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"usertrail/internal/hadoopconf"
+	"usertrail/internal/hbase/wire"
 )
 
 // Scheme is that of a live table's address.
@@ -79,7 +80,7 @@ func ParseAddress(s string, conf *hadoopconf.Conf) (Address, error) {
 		return wrong("it names no ZooKeeper, and there is no hbase-site.xml in $HADOOP_CONF_DIR that does")
 	}
 	a.Table = strings.TrimPrefix(name, "default:")
-	if err := checkName(a.Table); err != nil {
+	if err := wire.CheckTableName(a.Table); err != nil {
 		return wrong("%v", err)
 	}
 	return a, nil
@@ -101,24 +102,6 @@ func quorum(s string) ([]string, error) {
 		}
 	}
 	return hosts, nil
-}
-
-// checkName refuses what HBase takes for no table's name.
-func checkName(s string) error {
-	space, name, ok := strings.Cut(s, ":")
-	if !ok {
-		space, name = "default", s
-	}
-	if space == "" || name == "" {
-		return fmt.Errorf("it names no table")
-	}
-	for _, c := range space + name {
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		if !letter && !strings.ContainsRune("0123456789_-.", c) {
-			return fmt.Errorf("a table cannot be called %q", s)
-		}
-	}
-	return nil
 }
 
 // folder is where a table's catalog lies by default, below a file system's root.

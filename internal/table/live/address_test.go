@@ -46,6 +46,7 @@ func TestAddresses(t *testing.T) {
 		{"HBASE://zk1/t?parent=/hb", none, []string{"zk1:2181"}, "/hb", "t", "hbase://zk1:2181/t?parent=/hb"},
 		{"hbase:///t", some, []string{"z1:2222", "z2:2222"}, "/hbase-secure", "t", "hbase://z1:2222,z2:2222/t?parent=/hbase-secure"},
 		{"hbase://zk1/t", some, []string{"zk1:2181"}, "/hbase-secure", "t", "hbase://zk1:2181/t?parent=/hbase-secure"},
+		{"hbase://zk1/größe:行为_٣.-", none, []string{"zk1:2181"}, "/hbase", "größe:行为_٣.-", "hbase://zk1:2181/größe:行为_٣.-"},
 		{"hbase://[::1]:2181/t", none, []string{"[::1]:2181"}, "/hbase", "t", "hbase://[::1]:2181/t"},
 	} {
 		a, err := live.ParseAddress(x.text, x.conf)
@@ -62,7 +63,7 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "trails", "hdfs://nn/trails", "hbase://", "hbase://zk1", "hbase://zk1/", "hbase:///t", "hbase://zk1,,zk2/t",
-		"hbase://zk1/a:b:c", "hbase://zk1/:t", "hbase://zk1/ns:", "hbase://zk1/a b", "hbase://zk1/t?parent=hbase", "hbase://zk1/t?znode=/hbase",
+		"hbase://zk1/a:b:c", "hbase://zk1/:t", "hbase://zk1/ns:", "hbase://zk1/a b", "hbase://zk1/.t", "hbase://zk1/-t", "hbase://zk1/n-s:t", "hbase://zk1/zookeeper", "hbase://zk1/t\xff", "hbase://zk1/t😀", "hbase://zk1/t?parent=hbase", "hbase://zk1/t?znode=/hbase",
 	} {
 		if a, err := live.ParseAddress(text, none); !errors.Is(err, live.ErrAddress) {
 			t.Errorf("%q is taken for %s, %v", text, a, err)

@@ -87,3 +87,30 @@ func TestZSTDIsCheckedBeforeALoad(t *testing.T) {
 		}
 	}
 }
+
+// TestATableWithANameOfAnyLanguage is loaded both ways, and read by a snapshot.
+func TestATableWithANameOfAnyLanguage(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Get(t)
+	name := "行为_größe." + c.Table(t)
+	c.Admin(t, "create", name, "d")
+	defer c.Admin(t, "drop", name)
+	for _, way := range []tabletest.Way{tabletest.Puts, tabletest.Files} {
+		s := connect(t, c, name, live.Options{Conf: confOf(t, c), Catalog: t.TempDir()})
+		tabletest.Load(t, way, s)
+		l, err := s.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := s.Snapshot(t.Context(), l, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := cells(t, snap), cells(t, l); len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("the snapshot has %d cells, the table %d", len(got), len(want))
+		}
+		if err := snap.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
