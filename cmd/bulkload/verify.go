@@ -120,6 +120,9 @@ func dayLines(r verify.Result) []string {
 			continue
 		}
 		line := fmt.Sprintf("day         %s %s: %s: %s", d.Date, d.Behaviour, d.Verdict, change(d.Expected, d.Found))
+		if d.Hidden > 0 {
+			line += fmt.Sprintf("; %s are hidden by deletes", humanize.Comma(d.Hidden))
+		}
 		if d.Maybe {
 			line += "; perhaps of a load that is not finished"
 		}

@@ -230,11 +230,30 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 		if err := l.loadAll(ctx, inputs); err != nil {
 			return l.result, joined(append([]error{err}, l.failed...))
 		}
+		l.lookForDeletes(ctx)
 	}
 	if err := joined(l.failed); err != nil {
 		return l.result, err
 	}
 	return l.result, l.allOlder()
+}
+
+// lookForDeletes warns if deletes of other clients hide what was loaded, as far as a sample
+// shows it.
+func (l *load) lookForDeletes(ctx context.Context) {
+	t, ok := l.target.(interface {
+		HiddenSample(ctx context.Context) (cells int64, row []byte, err error)
+	})
+	if !ok {
+		return
+	}
+	cells, row, err := t.HiddenSample(ctx)
+	switch {
+	case err != nil:
+		l.log.Info("could not look for deletes that hide what was loaded", "error", err)
+	case cells > 0:
+		l.log.Warn("deletes of another client hide what was loaded, and no reader sees it: bulkload verify counts it, docs/hbase.md says what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
+	}
 }
 
 // recover finishes what killed loads had all but done, which counts as done here,

@@ -22,6 +22,7 @@ type Scan struct {
 	MaxVersions uint32 // 0 is 1
 	Limit       int    // rows; 0 is all of them
 	StoreLimit  uint32 // cells of one family of a row, the first that are wanted; 0 is all
+	Raw         bool   // also deletes, and what they hide
 	CacheBlocks bool
 	ReadType    wire.ReadType
 	ResultBytes int // of one answer; 2 MiB
@@ -64,12 +65,12 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 	sc := &scanning{
 		t: c.table(tableName), emit: emit,
 		scan: wire.Scan{
-			Columns: s.Columns, Filter: s.Filter, Time: s.Time, MaxVersions: s.MaxVersions, StoreLimit: s.StoreLimit,
+			Columns: s.Columns, Filter: s.Filter, Time: s.Time, MaxVersions: s.MaxVersions, StoreLimit: s.StoreLimit, Raw: s.Raw,
 			CacheBlocks: s.CacheBlocks, ReadType: s.ReadType, MaxResultSize: uint64(s.ResultBytes), NeedCursor: true,
 		},
 		stop:   s.Stop,
 		limit:  s.Limit,
-		skips:  len(s.Columns) == 1 && s.StoreLimit == 0,
+		skips:  len(s.Columns) == 1 && s.StoreLimit == 0 && !s.Raw,
 		rows:   within(resultRows, share.Gets),
 		at:     position{row: bytes.Clone(s.Start)},
 		effort: effort{what: fmt.Sprintf("scan from %q", s.Start), table: tableName},

@@ -50,9 +50,15 @@ func (r *run) compare(ctx context.Context) error {
 func (r *run) differs(k dayKey, gone func(dayKey) bool) {
 	e, found := r.expected[k].Tally, r.found.days[k]
 	d := Day{Date: k.date, Behaviour: r.schema.Kinds[k.kind].Name, Expected: e, Found: found}
+	hidden := r.hidden.days[k]
+	d.Hidden = min(hidden.Cells, max(e.Cells-found.Cells, 0))
+	all := found
+	all.Add(hidden)
 	switch {
 	case found.Cells < e.Cells && gone(k):
 		d.Verdict = Expired
+	case all == e:
+		d.Verdict = Hidden
 	case found.Cells == 0:
 		d.Verdict = Missing
 	case e.Cells == 0:
@@ -68,6 +74,7 @@ func (r *run) differs(k dayKey, gone func(dayKey) bool) {
 		r.result.ExpiredDays++
 	} else {
 		r.result.DifferingDays++
+		r.result.Hidden += d.Hidden
 	}
 	d.Maybe = found.Cells > e.Cells && len(r.result.Unfinished)+len(r.result.Since) > 0
 	r.result.Days = append(r.result.Days, d)

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -158,6 +159,54 @@ func TestWhatChangedInHBaseIsNamed(t *testing.T) {
 		}
 		if foreign := x.words[2] == "x,y"; (r.ForeignCells == 1) != foreign || foreign && string(r.Foreign.First) != "x,y" {
 			t.Errorf("%q: %d foreign cells, the first in %q", x.words, r.ForeignCells, r.Foreign.First)
+		}
+	}
+}
+
+// TestWhatIsLoadedUnderADeleteIsNamed has HBase's own client delete a record before it is
+// loaded: it is in the table, and nobody sees it.
+func TestWhatIsLoadedUnderADeleteIsNamed(t *testing.T) {
+	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
+		t.Run(string(mode), func(t *testing.T) { testDeletes(t, mode) })
+	}
+}
+
+func testDeletes(t *testing.T, mode bulkload.Mode) {
+	var row, qualifier string
+	for _, deleted := range []bool{false, true} {
+		h := newLiveHouse(t, testworld.World(1, 1))
+		h.is(t, plays)
+		date := h.w.Span.From
+		h.deliver(t, date.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s 10:00:00,one\nb,%s 10:00:00,two\n", date, date))
+		if deleted {
+			h.c.Admin(t, "delete", h.name, row, "d", qualifier)
+		}
+		cfg := h.config()
+		var log strings.Builder
+		cfg.FS, cfg.Store, cfg.Mode, cfg.Log = h.fs, h.store, mode, slog.New(slog.NewTextHandler(&log, nil))
+		if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "deletes of another client hide"); said != deleted {
+			t.Errorf("deleted %t: the load says %s", deleted, log.String())
+		}
+		r, err := h.verify(t)
+		if !deleted {
+			if err != nil {
+				t.Fatalf("%v, %+v", err, r)
+			}
+			y, m, d := date.Civil()
+			row = fmt.Sprintf("a,%04d%02d%02d,00001", y, m, d)
+			cells := h.c.Admin(t, "get", h.name, row)
+			word, _, ok := strings.Cut(cells[0], "=one@")
+			if !ok {
+				t.Fatalf("row %q: %q", row, cells)
+			}
+			qualifier = clustertest.Unescape(word)
+			continue
+		}
+		if !errors.Is(err, verify.ErrDiffers) || !strings.Contains(err.Error(), "hidden by deletes: 1") || len(r.Days) != 1 || r.Days[0].Verdict != verify.Hidden || r.Hidden != 1 {
+			t.Errorf("%v, %+v; want a day of which one cell is hidden by deletes", err, r)
 		}
 	}
 }

@@ -43,6 +43,46 @@ func (r *run) readRegions(ctx context.Context) error {
 	return g.Wait()
 }
 
+// A hider is a table that may hold cells that deletes hide.
+type hider interface {
+	Hidden(ctx context.Context, r split.Region, emit func(*cell.Cell) error) error
+}
+
+// readHidden counts the cells that deletes hide, if a day has fewer cells than were loaded.
+func (r *run) readHidden(ctx context.Context) error {
+	t, ok := r.table.(hider)
+	if r.hidden = r.newCount(); !ok || !r.fewer() {
+		return nil
+	}
+	regions, err := r.table.Regions(ctx)
+	if err != nil {
+		return err
+	}
+	r.progress.Step("looking for deletes", "regions", int64(len(regions)))
+	for _, region := range regions {
+		err := t.Hidden(ctx, region, func(x *cell.Cell) error {
+			r.hidden.add(x)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.progress.Add(1)
+	}
+	r.hidden.end()
+	return nil
+}
+
+// fewer says whether a day has fewer cells than were loaded.
+func (r *run) fewer() bool {
+	for k, e := range r.expected {
+		if r.found.days[k].Cells < e.Tally.Cells {
+			return true
+		}
+	}
+	return false
+}
+
 // only yields one region.
 func only(region split.Region) iter.Seq[split.Region] {
 	return func(yield func(split.Region) bool) { yield(region) }

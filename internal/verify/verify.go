@@ -57,6 +57,7 @@ type Result struct {
 	ExpiredDays      int   `json:"expired_days"`
 	DifferingRegions int   `json:"differing_regions"`
 	ForeignCells     int64 `json:"foreign"`
+	Hidden           int64 `json:"hidden,omitempty"` // cells of these days that deletes hide
 	MissingFiles     int   `json:"missing_files"`
 	DamagedFiles     int   `json:"damaged_files"`
 
@@ -78,6 +79,7 @@ type Day struct {
 	Behaviour       string
 	Expected, Found tally.Tally
 	Verdict         Verdict
+	Hidden          int64 // of the cells that are not found, how many deletes hide
 	// Maybe says that it may be a load's that is not finished.
 	Maybe bool
 }
@@ -89,6 +91,7 @@ type Verdict string
 const (
 	Missing Verdict = "no cells"
 	Fewer   Verdict = "fewer cells"
+	Hidden  Verdict = "hidden by deletes" // all cells that are not found
 	More    Verdict = "more cells"
 	Other   Verdict = "as many cells, but others"
 	Unknown Verdict = "no load brought any"
@@ -136,6 +139,7 @@ type run struct {
 	ranges   []tally.Tally // expected in them; nil if they are not compared
 
 	found    *count
+	hidden   *count // cells that deletes hide
 	progress *progress.Progress
 	result   Result
 }
@@ -167,6 +171,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return r.result, err
 	}
 	if err := r.read(ctx); err != nil {
+		return r.result, err
+	}
+	if err := r.readHidden(ctx); err != nil {
 		return r.result, err
 	}
 	if err := r.unfinished(ctx); err != nil {
@@ -225,6 +232,7 @@ func (r *Result) differs() error {
 		}
 	}
 	add("days of behaviours that differ", int64(r.DifferingDays))
+	add("cells hidden by deletes", r.Hidden)
 	add("regions that differ", int64(r.DifferingRegions))
 	add("missing files", int64(r.MissingFiles))
 	add("damaged files", int64(r.DamagedFiles))

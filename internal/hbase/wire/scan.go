@@ -35,11 +35,15 @@ type Scan struct {
 	AllowPartial  bool
 	MVCCReadPoint uint64 // of an earlier answer, 0 is now
 	ReadType      ReadType
+	Raw           bool // also deletes, and what they hide
 	NeedCursor    bool // heartbeats say in Cursor how far they have come
 }
 
 func (s *Scan) append(dst []byte) []byte {
 	dst = appendColumns(dst, 1, s.Columns)
+	if s.Raw {
+		dst = appendPairs(dst, 2, map[string]string{"_raw_": "\xff"}) // Java's Bytes.toBytes(true)
+	}
 	dst = appendBytes(dst, 3, s.Start)
 	dst = appendBytes(dst, 4, s.Stop)
 	dst = appendFilter(dst, 5, s.Filter)

@@ -249,6 +249,15 @@ func (p *probe) row(ctx context.Context, row []byte) error {
 
 // usersOf asks for rows of the first users of a file's roll.
 func (p *probe) usersOf(ctx context.Context, f *manifest.File, n int) error {
+	return p.eachUser(ctx, f, n, func(reads *layout.Reads, key []byte) error {
+		p.users = append(p.users, key)
+		return p.user(ctx, reads, key)
+	})
+}
+
+// eachUser calls each with the keys of the first n users of a file's roll, and with where
+// their rows are.
+func (p *probe) eachUser(ctx context.Context, f *manifest.File, n int, each func(reads *layout.Reads, key []byte) error) error {
 	m := p.Manifest()
 	reads, err := p.Layout().Reads(m.Schema, layout.Everyone(m.Schema, f.Span))
 	if err != nil {
@@ -260,9 +269,7 @@ func (p *probe) usersOf(ctx context.Context, f *manifest.File, n int) error {
 	}
 	defer users.Close()
 	for ; n > 0 && users.Next(); n-- {
-		key := bytes.Clone(users.User().Key)
-		p.users = append(p.users, key)
-		if err := p.user(ctx, reads, key); err != nil {
+		if err := each(reads, bytes.Clone(users.User().Key)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,72 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"math"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/hbase"
+	"usertrail/internal/layout"
+	"usertrail/internal/split"
+	"usertrail/internal/table/snapshot"
+)
+
+// Hidden gives the cells of a range that are in the table, and that no reader sees since
+// deletes hide them. A major compaction drops them.
+func (t *Table) Hidden(ctx context.Context, r split.Region, emit func(*cell.Cell) error) error {
+	s := hbase.Scan{Start: r.Start, Stop: r.End, Columns: t.columns(), Raw: true, MaxVersions: math.MaxInt32}
+	var deletes snapshot.Deletes
+	var last *cell.Cell
+	err := t.client.Scan(ctx, t.address.Table, s, func(c *cell.Cell) error {
+		hidden, err := deletes.Hide(c)
+		if err != nil || !hidden || last != nil && cell.Compare(last, c) == 0 { // written twice
+			return err
+		}
+		last = c.Clone()
+		return emit(c)
+	})
+	return t.address.explain(err)
+}
+
+// hiddenUsers is of how many users of a load the rows are looked through for deletes.
+const hiddenUsers = 32
+
+// HiddenSample looks through the rows of some users of the newest load. It returns how many
+// cells of the load deletes hide there, and a row of one.
+func (t *Table) HiddenSample(ctx context.Context) (cells int64, row []byte, err error) {
+	loads := t.Manifest().Loads
+	if len(loads) == 0 {
+		return 0, nil, nil
+	}
+	load := &loads[len(loads)-1]
+	files := t.filesToAsk(load)
+	p, err := t.newProbe(ctx, load)
+	if err != nil {
+		return 0, nil, err
+	}
+	count := func(c *cell.Cell) error {
+		told, ok := p.teller.Tell(c)
+		if !ok || told.ID == layout.NoID {
+			return nil
+		}
+		if _, ours := p.origins.Load(told.ID, told.Date, p.kind(told)); ours {
+			cells++
+			row = append(row[:0], c.Row...)
+		}
+		return nil
+	}
+	for i := range files {
+		err := p.eachUser(ctx, &files[i], (hiddenUsers+len(files)-1)/len(files), func(reads *layout.Reads, key []byte) (err error) {
+			reads.Ranges(key, func(start, stop []byte) bool {
+				err = t.Hidden(ctx, split.Region{Start: bytes.Clone(start), End: bytes.Clone(stop)}, count)
+				return err == nil
+			})
+			return err
+		})
+		if err != nil {
+			return cells, row, err
+		}
+	}
+	return cells, row, nil
+}
