@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -64,11 +65,13 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 	if err != nil {
 		return r, err
 	}
-	r.Plan, r.Pieces = pieces[0].Plan, pieces[0].Of
+	first := &pieces[0]
+	r.Plan, r.Pieces = first.Plan, first.Of
+	command.AboutTable(ctx, fs, first.Table, cmp.Or(first.Catalog, first.Table))
 	if r.Result, err = extract.Commit(ctx, fs, pieces); err != nil {
 		return r, err
 	}
-	r.Notes = append(r.Notes, (&output{partition: pieces[0].Question.PartitionBy}).notes(r.Result)...)
+	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result)...)
 	for _, note := range r.Notes {
 		fmt.Fprintln(o.env.Stderr, "extract:", note)
 	}

@@ -53,7 +53,7 @@ whoever reads the answer stops.`)
 	o.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
-	root.AddCommand(command.Inspect(env))
+	root.AddCommand(command.Inspect(env), command.Ended(env))
 	root.AddCommand(newShow(env))
 	root.AddCommand(newReport(env))
 	root.AddCommand(newExplain(env))

@@ -81,10 +81,15 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "write how the run ended to this file, for Prometheus's textfile collector")
 	var lineageTo string
 	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "tell OpenLineage of the run: a file, or an http:// address (default $OPENLINEAGE_URL)")
+	part := &env.shared().part
+	part.add(c)
 	var patience time.Duration
 	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "wait so long for a lock that another run holds, before status 75")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := env.patient(c, patience); err != nil {
+			return err
+		}
+		if err := part.check(c); err != nil {
 			return err
 		}
 		if err := env.metered(c, metricsFile); err != nil {
@@ -195,7 +200,7 @@ func (e *Env) Said() io.Writer {
 // needs no saying.
 func (e *Env) say(err error) {
 	switch _, asJSON := e.Stderr.(*jsonLines); {
-	case errors.Is(err, extract.ErrGone):
+	case errors.Is(err, extract.ErrGone), statusOf(err) != 0: // a script says its own
 	case asJSON && Status(err) == Nothing:
 		e.Log(slog.LevelInfo).Info(err.Error(), "status", Nothing)
 	case asJSON:

@@ -73,6 +73,14 @@ func stored(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) {
 	}
 }
 
+// AboutTable notes that the run of a context is about the table at an address, which it does
+// not open. catalog is the directory of the table's catalog.
+func AboutTable(ctx context.Context, fs dfs.FS, address, catalog string) {
+	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
+		e.setAbout(about{address: address, fs: fs, catalog: catalog})
+	}
+}
+
 // CatalogOf is the directory of a store's catalog.
 func CatalogOf(s table.Store) string { return dfs.Dir(dfs.Dir(s.Quarantine("x"))) }
 

@@ -35,7 +35,8 @@ func (e *Env) traced(c *cobra.Command, place string) error {
 			place = strings.TrimRight(place, "/") + "/" + strings.TrimLeft(path, "/")
 		}
 	}
-	if _, reports := e.results[c]; !reports || !makes(c) {
+	part := &e.shared().part
+	if _, reports := e.results[c]; !reports || !makes(part.runName(c), c) {
 		if named {
 			return fmt.Errorf("%w: --openlineage: %s makes nothing", ErrUsage, c.CommandPath())
 		}
@@ -46,24 +47,27 @@ func (e *Env) traced(c *cobra.Command, place string) error {
 		return fmt.Errorf("%w: --openlineage: %w", ErrUsage, err)
 	}
 	t := &trace{env: e, c: c, sender: s, run: lineage.Run{
-		ID: lineage.NewID(), Namespace: cmp.Or(os.Getenv("OPENLINEAGE_NAMESPACE"), "default"),
-		Job: e.name + "." + commandName(c), Producer: producer + programVersion(),
+		ID: cmp.Or(part.id, lineage.NewID()), Namespace: cmp.Or(os.Getenv("OPENLINEAGE_NAMESPACE"), "default"),
+		Job: e.name + "." + part.runName(c), Producer: producer + programVersion(),
 	}}
 	if p, ok := lineage.ParseParent(os.Getenv("OPENLINEAGE_PARENT_ID")); ok {
 		t.run.Parent = p
 	}
 	t.run.From, t.run.To = nominal(c)
 	e.AtEnd(t.end)
+	if !part.begins(c) {
+		return nil
+	}
 	if err := t.sender.Send(c.Context(), t.run.Event(lineage.Start, time.Now(), nil, nil, "")); err != nil {
 		e.warn(fmt.Errorf("OpenLineage is not told: %w", err))
 	}
 	return nil
 }
 
-// makes says whether a command reads and writes datasets: pieces are no runs, and what
+// makes says whether a run called name by c reads and writes datasets: pieces are no runs, and what
 // only looks is of no interest.
-func makes(c *cobra.Command) bool {
-	switch commandName(c) {
+func makes(name string, c *cobra.Command) bool {
+	switch name {
 	case "load":
 		dry := c.Flags().Lookup("dry-run")
 		return dry == nil || dry.Value.String() != "true"
@@ -114,6 +118,9 @@ type counted struct {
 }
 
 func (t *trace) end(ctx context.Context, end End) error {
+	if !t.env.shared().part.ends(t.c, end.Status) {
+		return nil
+	}
 	kind, why := lineage.Fail, end.Error
 	switch {
 	case end.Status == OK, end.Status == Nothing:

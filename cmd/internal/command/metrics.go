@@ -26,9 +26,13 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 		return fmt.Errorf("%w: --metrics-file: %w", ErrUsage, err)
 	}
 	e.shared().setNamed(namedTable(c))
+	part := &e.shared().part
 	e.AtEnd(func(_ context.Context, end End) error {
+		if !part.ends(c, end.Status) {
+			return nil
+		}
 		r := metrics.Run{
-			Program: e.name, Command: commandName(c), Table: e.shared().table(), Ended: end.At, Seconds: end.Seconds, Status: end.Status,
+			Program: e.name, Command: part.runName(c), Table: e.shared().table(), Ended: end.At, Seconds: part.seconds(end), Status: end.Status,
 			Success: end.Status == OK || end.Status == Nothing, Changed: end.Status == OK,
 		}
 		err := json.Unmarshal(end.Result, &r.Result)

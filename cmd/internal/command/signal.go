@@ -137,6 +137,7 @@ type ending struct {
 	accounts []func(context.Context, End) error
 	refused  func(*cobra.Command) bool // nil where no journal is kept
 	known    about
+	part     partOf
 	named    string        // the table's address, as the flag or the job says it
 	patience time.Duration // --retry-for; 0 where it is not given
 }

@@ -66,6 +66,8 @@ func Status(err error) int {
 	switch {
 	case err == nil:
 		return OK
+	case statusOf(err) != 0:
+		return statusOf(err)
 	case is(extract.ErrGone):
 		return Gone
 	case is(context.Canceled, dfs.ErrLockLost): // what else went wrong may have been undone
