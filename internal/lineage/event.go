@@ -67,6 +67,9 @@ type Written struct {
 // NewID makes the ID of a run.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
+// IsID reports whether id can be the ID of a run.
+func IsID(id string) bool { return uuid.Validate(id) == nil }
+
 // ParseParent reads a parent as Airflow's integration gives it in
 // $OPENLINEAGE_PARENT_ID: namespace/job/run ID.
 func ParseParent(text string) (*Parent, bool) {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+
+	"usertrail/internal/lineage"
 )
 
 // A partOf says that a command line is a part of a run that a script does: plan, commit, and
@@ -34,8 +35,8 @@ func (p *partOf) check(c *cobra.Command) error {
 	if p.id == "" {
 		return nil
 	}
-	if err := uuid.Validate(p.id); err != nil {
-		return fmt.Errorf("%w: --part-of-run: %w", ErrUsage, err)
+	if !lineage.IsID(p.id) {
+		return fmt.Errorf("%w: --part-of-run %q is no UUID", ErrUsage, p.id)
 	}
 	switch c.Name() {
 	case "plan", "commit", endedName:
