@@ -51,8 +51,15 @@ func (p *planner) allRead() error {
 	return nil
 }
 
-// readAhead reads what the attempt to plan before has asked for.
-func (p *planner) readAhead(ctx context.Context) error {
+// mostRounds is how often delivered files are read and found to be others again. Two rounds
+// are usual: digests, then ranges.
+const mostRounds = 6
+
+// readAhead reads what the attempt to plan before, of a number from 1, has asked for.
+func (p *planner) readAhead(ctx context.Context, round int) error {
+	if round > mostRounds {
+		return fmt.Errorf("%s: %w: it changes while it is read", p.unread[0].in.Path, ErrGrowing)
+	}
 	for _, u := range p.unread {
 		s := p.see(u.in)
 		p.known[glanceOf(u.in)] = s

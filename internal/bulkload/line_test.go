@@ -215,3 +215,23 @@ func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
 	y.doAll(pieces)
 	y.commit(nil, pieces)
 }
+
+// TestAPlanOfLogsThatGrow has a delivered file change whenever it has been read: the plan
+// ends, and has not kept the lock.
+func TestAPlanOfLogsThatGrow(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
+	y.load(nil, "2014-09-01", "2014-09-01")
+	text := "user,time,title,seconds\n" + strings.Repeat("a,2014-09-02 00:00:01,one,1\n", 60_000)
+	y.write("2014-09-02/play.csv", text)
+	cfg := y.planning(1<<20, "2014-09-02", "2014-09-02")
+	cfg.FS = watched{local.New(), filepath.Join(y.dir, "logs"), func(string) {
+		text += "a,2014-09-02 00:00:01,one,1\n"
+		y.write("2014-09-02/play.csv", text)
+	}}
+	if _, _, err := bulkload.Plan(t.Context(), cfg); !errors.Is(err, bulkload.ErrGrowing) || !strings.Contains(err.Error(), "2014-09-02/play.csv") {
+		t.Errorf("%v, want ErrGrowing with the file", err)
+	}
+	y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+}

@@ -59,7 +59,8 @@ type Planned struct {
 // killed are finished.
 func Plan(ctx context.Context, cfg PlanConfig) ([]Piece, Planned, error) {
 	p := &planner{PlanConfig: cfg, known: map[glance]*seen{}}
-	for finished := 0; ; {
+	finished := 0
+	for round := 1; ; round++ {
 		l, err := newLoad(cfg.Config)
 		if err != nil {
 			return nil, Planned{}, err
@@ -68,7 +69,7 @@ func Plan(ctx context.Context, cfg PlanConfig) ([]Piece, Planned, error) {
 		l.result.Finished = finished
 		pieces, err := p.plan(ctx)
 		if finished = l.result.Finished; errors.Is(err, errUnread) {
-			if err = p.readAhead(ctx); err == nil {
+			if err = p.readAhead(ctx, round); err == nil {
 				continue
 			}
 		}

@@ -45,7 +45,11 @@ func (q *question) pieces(ctx context.Context, c *Config) (cuts, error) {
 	}
 	ranges := join(shares, c.PieceSize)
 	if len(ranges) > mostPieces {
-		return whole, fmt.Errorf("%w: --piece-size %d makes %d pieces, more than %d: say a larger one", ErrQuestion, c.PieceSize, len(ranges), mostPieces)
+		enough := c.PieceSize
+		for len(join(shares, enough)) > mostPieces/2 { // its own shares may be more
+			enough *= 2
+		}
+		return whole, fmt.Errorf("%w: --piece-size %d makes %d pieces, more than %d: --piece-size %d is enough", ErrQuestion, c.PieceSize, len(ranges), mostPieces, enough)
 	}
 	name, err := q.nameOf(c, ranges)
 	return cuts{ranges, name}, err
