@@ -27,7 +27,7 @@ type patience struct {
 }
 
 // lockEvery is how often a load that waits tries the table's lock.
-const lockEvery = 5 * time.Second
+const lockEvery = time.Second
 
 func (p *patience) add(c *cobra.Command) {
 	f := c.Flags()

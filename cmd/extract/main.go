@@ -131,7 +131,7 @@ func (o *options) run(ctx context.Context) (extract.Result, error) {
 		return r, err
 	}
 	if r.Notes, err = extract.Notes(ctx, a.loader, a.config, r); err != nil {
-		r.Notes = []string{err.Error()} // the answer is there all the same
+		r.Notes = []string{fmt.Sprintf("the result is written; what else the table has could not be found out: %v: bulkload verify says what is wrong with the table", err)}
 	}
 	return r, nil
 }

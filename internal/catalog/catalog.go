@@ -29,6 +29,7 @@ import (
 	iofs "io/fs"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -346,11 +347,11 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 		return nil, err
 	}
 	if err := fs.Mkdir(ctx, dir); err != nil {
-		return nil, fmt.Errorf("make table %s: %w", dir, err)
+		return nil, fmt.Errorf("make table %s: %w", dir, unwritable(err))
 	}
 	l, err := fs.Lock(ctx, dfs.Join(dir, lockName))
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", dir, err)
+		return nil, fmt.Errorf("table %s: %w", dir, unwritable(err))
 	}
 	err = sweepPending(ctx, fs, dir)
 	if err == nil {
@@ -360,6 +361,18 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 		return nil, errors.Join(err, l.Unlock())
 	}
 	return l, nil
+}
+
+// unwritable makes the error of a table in which nothing can be written what pre-checks say
+// of it: trying again will not help.
+func unwritable(err error) error {
+	switch {
+	case errors.Is(err, iofs.ErrPermission):
+		return fmt.Errorf("%w: %w: run as a user who may write there, or let the owner grant the right", table.ErrUnfit, err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: %w: mount it for writing, or name another table", table.ErrUnfit, err)
+	}
+	return err
 }
 
 // sweepPending removes unfinished files, but for those of pieces, whose workers do not

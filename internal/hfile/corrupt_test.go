@@ -240,6 +240,15 @@ func TestUnsupportedFilesSaySo(t *testing.T) {
 	}
 }
 
+// TestAVersionOfNoHFileIsDamage: nobody is told to look for another release.
+func TestAVersionOfNoHFileIsDamage(t *testing.T) {
+	b := withVersion(t, 3)
+	copy(b[len(b)-4:], []byte{3, 'A', 0, 3})
+	if _, err := exercise(b); !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v, want a corrupt file", err)
+	}
+}
+
 func withTrailer(t *testing.T, change func(*Trailer)) []byte {
 	b := write(t, Options{}, three())
 	x := open(t, b).Trailer()

@@ -63,6 +63,9 @@ func appendTrailer(dst []byte, t *Trailer) []byte {
 	return append(dst, b...)
 }
 
+// lastMajor is more than any version of HFiles there is. A larger one is no version.
+const lastMajor = 99
+
 // parseTrailer reads a trailer and checks it against the size of its file.
 func parseTrailer(b []byte, size int64) (Trailer, error) {
 	at := size - trailerLen
@@ -70,6 +73,9 @@ func parseTrailer(b []byte, size int64) (Trailer, error) {
 		return Trailer{}, corrupt(at, "no trailer begins with %q", b[:len(trailerMagic)])
 	}
 	major, minor := binary.BigEndian.Uint32(b[versionAt:])&0xffffff, b[versionAt]
+	if major > lastMajor {
+		return Trailer{}, corrupt(at, "the version %d.%d, which no HFile has", major, minor)
+	}
 	if major != 3 && (major != 2 || minor < 3) {
 		return Trailer{}, fmt.Errorf("hfile: version %d.%d: %w", major, minor, ErrUnsupported)
 	}

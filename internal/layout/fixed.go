@@ -107,7 +107,7 @@ func (l Fixed) fitsUser(user []byte) error {
 	case len(user) > 1 && user[0] == '0':
 		return fmt.Errorf("user ID %q begins with a zero, and the layout %s would take it for another user: take the zeros off by the job's user pattern, or take another layout", user, l.Name())
 	case len(user) > l.digits && len(user) <= 18:
-		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take fixed/%d", user, len(user), l.Name(), l.digits, len(user))
+		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take fixed/%d, or more if a longer ID is in the logs", user, len(user), l.Name(), l.digits, len(user))
 	case len(user) > l.digits:
 		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take another layout", user, len(user), l.Name(), l.digits)
 	}

@@ -39,8 +39,12 @@ import (
 // Version is written into every manifest; another is refused.
 const Version = 1
 
-// ErrDamaged is returned for a manifest that cannot be one of ours.
-var ErrDamaged = errors.New("damaged manifest")
+var (
+	// ErrDamaged is returned for a manifest that cannot be one of ours.
+	ErrDamaged = errors.New("damaged manifest")
+	// ErrNewer is returned for a file that a newer release wrote.
+	ErrNewer = errors.New("a newer usertrail wrote it")
+)
 
 // Read reads the JSON file called name into v. It refuses other versions, files whose
 // checksum is wrong, and names in the file that are not below the folder which the file
@@ -56,15 +60,18 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	if err != nil {
 		return "", err
 	}
-	sum, err = unsealed(b)
+	err = json.Unmarshal(b, v)
+	if err == nil && v.version() > Version {
+		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), Version)
+	}
 	if err == nil {
-		err = json.Unmarshal(b, v)
+		sum, err = unsealed(b)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: %w", name, ErrDamaged, err)
+		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
 	}
 	if v.version() != Version {
-		return "", fmt.Errorf("%s: %w: it has version %d, this program knows %d", name, ErrDamaged, v.version(), Version)
+		return "", fmt.Errorf("%s: %w: it has version %d, this program knows %d", name, damaged(v), v.version(), Version)
 	}
 	if c, ok := v.(interface{ check() error }); ok {
 		if err := c.check(); err != nil {
@@ -72,6 +79,28 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 		}
 	}
 	return sum, nil
+}
+
+// A damage is an ErrDamaged of another file than a manifest.
+type damage struct{ what string }
+
+func (d damage) Error() string { return "damaged " + d.what }
+
+func (d damage) Is(target error) bool { return target == ErrDamaged }
+
+// damaged is the error of a file that is to be read into v.
+func damaged(v any) error {
+	switch v.(type) {
+	case *Load:
+		return damage{"ledger"}
+	case *Plan, *Conversion:
+		return damage{"plan"}
+	case *Report, *Converted:
+		return damage{"report"}
+	case *Retired:
+		return damage{"list of retired files"}
+	}
+	return ErrDamaged
 }
 
 // Write writes v, which is a struct, as the JSON file called name, whole or not at all.

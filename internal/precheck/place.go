@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -71,7 +72,7 @@ func Try(ctx context.Context, files dfs.FS, dir string) (ahead time.Duration, er
 	}
 	began := time.Now()
 	made, err := s.Try(ctx, dir)
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return 0, fmt.Errorf("%w: %w", table.ErrUnfit, err)
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/hadoopconf"
 	"usertrail/internal/inspect"
 	"usertrail/internal/job"
+	"usertrail/internal/manifest"
 	"usertrail/internal/piece"
 	"usertrail/internal/precheck"
 	"usertrail/internal/show"
@@ -74,7 +75,7 @@ func Status(err error) int {
 		return Failed
 	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
 		return Usage
-	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, convert.ErrRequest, upkeep.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, table.ErrNoManifest, extract.ErrQuestion, userlist.ErrList, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
+	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, convert.ErrRequest, upkeep.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, table.ErrNoManifest, extract.ErrQuestion, userlist.ErrList, manifest.ErrNewer, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
 		return Usage
 	case is(bulkload.ErrTooBad, extract.ErrForeign):
 		return TooBad

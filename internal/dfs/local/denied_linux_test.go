@@ -1,9 +1,12 @@
 package local_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -42,6 +45,10 @@ func TestDenied(t *testing.T) {
 			}
 		}
 		dfstest.Denied(t, local.New(), dir, "file")
+		_, err := local.New().Lock(t.Context(), filepath.Join(filepath.Dir(dir), "lock"))
+		if os.Getuid() == 0 && (!errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "which belongs to")) {
+			t.Errorf("lock: %v, want whose the folder is", err)
+		}
 	}()
 	<-done
 }

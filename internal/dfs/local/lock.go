@@ -34,11 +34,11 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 		return nil, err
 	}
 	if err := mkdirAll(filepath.Dir(name)); err != nil {
-		return nil, named("lock", name, err)
+		return nil, unlockable(name, err)
 	}
 	l, err := take(name)
 	if err != nil {
-		return nil, named("lock", name, err)
+		return nil, unlockable(name, err)
 	}
 	if l == nil {
 		return nil, fmt.Errorf("lock %s: %w%s", name, dfs.ErrLocked, holder(name))
@@ -51,6 +51,15 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 		return nil, named("lock", name, err)
 	}
 	return &lock{name: name, l: l}, nil
+}
+
+// unlockable is the error of a lock that cannot be taken. If a right is missing, it says whose.
+func unlockable(name string, err error) error {
+	err = named("lock", name, err)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w%s", err, whose(name))
+	}
+	return err
 }
 
 // take locks the file called name, which it makes; nil if another has it locked. A file

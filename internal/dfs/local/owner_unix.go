@@ -3,8 +3,12 @@
 package local
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
 	"syscall"
 )
 
@@ -12,4 +16,31 @@ import (
 func ownedByMe(fi fs.FileInfo) bool {
 	s, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()
+}
+
+// whose says who may not write a file, or the nearest folder above it that can be looked at, and
+// to whom that belongs.
+func whose(name string) string {
+	fi, err := os.Stat(name)
+	for err != nil {
+		above := filepath.Dir(name)
+		if above == name {
+			return ""
+		}
+		name = above
+		fi, err = os.Stat(name)
+	}
+	s, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(": the user %s may not write %s, which belongs to %s, with the mode %v", userName(os.Geteuid()), name, userName(int(s.Uid)), fi.Mode())
+}
+
+// userName is the name of a user, or the number of one without.
+func userName(id int) string {
+	if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(id)
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/job"
+	"usertrail/internal/progress"
+	"usertrail/internal/table/files"
+)
+
+var errTaken = errors.New("the lock was free")
+
+// A held store has its lock held until a moment.
+type held struct {
+	files.Store
+	until time.Time
+}
+
+func (h held) Lock(context.Context) (dfs.Lock, error) {
+	if time.Now().Before(h.until) {
+		return nil, dfs.ErrLocked
+	}
+	return nil, errTaken
+}
+
+// TestAWaitEndsWithTheLock: a load that waits for a minute begins soon after the lock is free.
+func TestAWaitEndsWithTheLock(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.Parse(filepath.Join(dir, "job.yaml"), []byte("logs: \"logs/{date}/{behaviour}.csv\"\nbehaviours: {play: {id: 1}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		o := &options{env: &command.Env{Stdout: io.Discard, Stderr: io.Discard}}
+		day := behaviour.DateOf(2014, 9, 1)
+		cfg := bulkload.Config{FS: local.New(), Job: j, Store: held{until: began.Add(time.Second)}, Span: behaviour.Span{From: day, To: day}}
+		p := progress.Start(progress.Config{Quiet: true})
+		defer p.Done()
+		if _, err := o.whenFree(t.Context(), cfg, p, began.Add(time.Minute)); !errors.Is(err, errTaken) {
+			t.Fatal(err)
+		}
+		if waited := time.Since(began); waited > 2*time.Second {
+			t.Errorf("it waited for %s, and the lock was free after a second", waited)
+		}
+	})
+}
