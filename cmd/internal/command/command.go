@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,8 @@ type Env struct {
 
 	name    string // of the program
 	results map[*cobra.Command]any
-	cause   func() error // why the run's context has ended
+	looks   []*cobra.Command // with a last line after a failure alone
+	cause   func() error     // why the run's context has ended
 	end     *ending
 }
 
@@ -52,6 +54,19 @@ func (e *Env) Reports(c *cobra.Command, nothing any) {
 		e.results = map[*cobra.Command]any{}
 	}
 	e.results[c] = nothing
+}
+
+// ReportsFailure says that c, which ends with no last line of JSON, does so after a failure.
+func (e *Env) ReportsFailure(c *cobra.Command) { e.looks = append(e.looks, c) }
+
+// nothing is the result in the last line of a command that could not begin; false if it has no
+// last line.
+func (e *Env) nothing(c *cobra.Command) (any, bool) {
+	if slices.Contains(e.looks, c) {
+		return struct{}{}, true
+	}
+	nothing, ok := e.results[c]
+	return nothing, ok
 }
 
 // programVersion is the linker's, or that of the module it was built from.
@@ -145,7 +160,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
 	}
 	var said *reported
-	if nothing, ok := env.results[c]; ok && err != nil && !errors.As(err, &said) {
+	if nothing, ok := env.nothing(c); ok && err != nil && !errors.As(err, &said) {
 		err = env.Report(nothing, err)
 	}
 	if err = env.explain(err); err != nil && !(env.Streams && errors.As(err, &said)) {

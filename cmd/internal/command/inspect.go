@@ -38,7 +38,7 @@ func Inspect(env *Env) *cobra.Command {
 			return enc.Encode(r)
 		},
 	}
-	env.Reports(c, struct{}{})
+	env.ReportsFailure(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	c.Flags().IntVar(&rows, "rows", 10, "how many of the first rows to show")
 	return c

@@ -196,7 +196,7 @@ func (e *Env) shared() *ending {
 // endNow ends the process in the middle, with the last line if it is not written yet.
 func (e *Env) endNow(why error) {
 	s := e.shared()
-	nothing, reports := e.results[s.running]
+	nothing, reports := e.nothing(s.running)
 	e.account(nothing, why, hurriedFor)
 	s.mu.Lock() // for good: nobody else shall write a last line
 	if !s.done {
