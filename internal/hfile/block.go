@@ -24,7 +24,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A BlockType is what a block holds, by the magic it begins with.
+// A BlockType is the kind of a block: the magic with which it begins.
 type BlockType string
 
 // The types of blocks.

@@ -15,8 +15,8 @@ const (
 // as a float, and the sizes come from that float.
 const bloomError float32 = 0.01
 
-// murmur is HBase's MurmurHash: Murmur2 but for the last one to three bytes,
-// which Java extends with their sign.
+// murmur is HBase's MurmurHash: Murmur2, except that the last one to three bytes are
+// sign-extended, as in Java.
 func murmur(data []byte, seed uint32) uint32 {
 	const m = 0x5bd1e995
 	h := seed ^ uint32(len(data))

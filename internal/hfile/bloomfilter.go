@@ -20,8 +20,8 @@ type bloomFilter struct {
 	chunks []bloomRef
 }
 
-// A bloomRef is where a chunk lies and which keys it answers for: from first to
-// that of the next.
+// A bloomRef has the place of a chunk and its first key. The chunk covers the keys from
+// first to the first key of the next chunk.
 type bloomRef struct {
 	offset int64
 	size   int
@@ -29,7 +29,7 @@ type bloomRef struct {
 	bits   atomic.Pointer[[]byte]
 }
 
-// bloomFixed is the length of what stands before the comparator's name.
+// bloomFixed is the length of the fields before the comparator's name.
 const bloomFixed = 4 + 8 + 4 + 4 + 8 + 8 + 4
 
 // maxHashes is more than any filter has.
@@ -69,7 +69,7 @@ func parseBloom(r *Reader, b []byte) (*bloomFilter, error) {
 	return f, nil
 }
 
-// describe takes from file info what the keys are.
+// describe reads from file info what the keys are.
 func (f *bloomFilter) describe(info map[string][]byte, at int64) error {
 	f.typ = BloomType(info[infoBloomType])
 	switch f.typ {

@@ -39,7 +39,7 @@ func newBloomWriter(out *output, opt Options) *bloomWriter {
 	return b
 }
 
-// add adds f's key unless it is that of the cell before.
+// add adds f's key, unless it equals the key of the cell before.
 func (b *bloomWriter) add(f *follower) {
 	switch b.typ {
 	case RowBloom:
@@ -146,7 +146,7 @@ func (b *bloomWriter) finish() error {
 	return b.writeClosed()
 }
 
-// describe adds to file info what a reader must know before it asks the filter.
+// describe adds the entries to file info that a reader needs to use the filter.
 func (b *bloomWriter) describe(info map[string][]byte) {
 	if b.keys == 0 {
 		return

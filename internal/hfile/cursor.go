@@ -29,8 +29,8 @@ type cursor struct {
 	first bool   // the next cell is the block's first
 	err   error
 
-	// Of the last cell, for the encodings that build on it. row holds the two
-	// length bytes too.
+	// Parts of the last cell, for encodings that refer to it. row includes the two
+	// length bytes.
 	keyLen int
 	row    []byte
 	qual   []byte // the qualifier, where it was put together
@@ -133,7 +133,7 @@ func (c *cursor) fail(err error) bool {
 	return false
 }
 
-// nextPlain reads a cell that stands on its own.
+// nextPlain reads a cell that does not refer to the last cell.
 func (c *cursor) nextPlain() bool {
 	b := c.block[c.pos:]
 	if len(b) < 8 {

@@ -48,7 +48,7 @@ func (c *cursor) nextFastDiff() bool {
 	return c.nextTail(p, false)
 }
 
-// fastTime reads the time at p, of which equal leading bytes are the last
+// fastTime reads the time at p, whose equal leading bytes are the last
 // cell's, and returns the position after it.
 func (c *cursor) fastTime(p int, equal uint) int {
 	b := c.block
@@ -88,8 +88,7 @@ func (c *cursor) firstFastDiff() bool {
 	return c.nextTail(p+valueLen, false)
 }
 
-// begin takes c.cell's key, the first of its block, as what the next one
-// builds on.
+// begin stores the key of c.cell, the first of its block, for the next key to refer to.
 func (c *cursor) begin(keyLen int) {
 	c.keyLen = keyLen
 	c.row = binary.BigEndian.AppendUint16(c.row[:0], uint16(len(c.cell.Row)))
@@ -132,8 +131,8 @@ func (c *cursor) rest(p, keyLen, common int) int {
 	return p + qualLen
 }
 
-// restOfQualifier is rest where the first same bytes of the qualifier, and all
-// before it, are those of the last cell.
+// restOfQualifier is rest for a key that equals the last key up to the first same bytes of
+// the qualifier.
 func (c *cursor) restOfQualifier(p, keyLen, same int) int {
 	b, old := c.block, c.cell.Qualifier
 	more := keyLen - keyOverhead - (len(c.row) - 2) - len(c.cell.Family) - same
@@ -159,8 +158,8 @@ func (c *cursor) restOfQualifier(p, keyLen, same int) int {
 	return end
 }
 
-// join makes the qualifier n bytes of c.qual, of which the first are those of
-// begin. Behind them c.qual has room to spare.
+// join sets the qualifier to n bytes of c.qual that start with begin. c.qual has spare room
+// after them.
 func (c *cursor) join(begin []byte, n int) {
 	if len(c.qual) < n+8 {
 		c.qual = make([]byte, 2*n+64)

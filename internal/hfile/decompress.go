@@ -15,8 +15,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// maxPayload bounds what a block may claim to be when decompressed. The largest
-// in practice is a root index of some tens of megabytes.
+// maxPayload is the largest size that a block may claim to have when decompressed. The
+// largest blocks in practice are root indexes of some tens of megabytes.
 const maxPayload = 512 << 20
 
 // maxRatio is how many bytes one stored byte can become, with room to spare. A

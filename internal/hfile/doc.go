@@ -1,21 +1,21 @@
 // Package hfile writes and reads HFile version 3, HBase's sorted file of cells.
-// The shuffle's ordered cells of one region go in, the table's gets and scans
-// come out; a region server takes a finished file in as it is.
+// A Writer takes the sorted cells of one region. A Reader serves the gets and scans of a
+// table. A RegionServer accepts a finished file as it is.
 //
 // # Promises
 //
-// A Writer is given cells in the order of package cell and refuses others. Equal
-// keys are legal, but which of them a reader prefers is undefined, so remove
-// duplicates first. It writes once and forwards only, and the same cells under
-// the same Options make the same bytes. A Reader may be used by many goroutines;
-// a Writer and an Iterator by one at a time. No call starts a goroutine. Bytes
-// that a method hands out are valid until its next call, or as long as its
-// comment says; bytes that are handed in are not kept. Every checksum is
-// verified before a byte beneath it is believed, and what does not add up is an
-// error that wraps ErrCorrupt and says where.
+// A Writer takes cells in the order of package cell and returns an error for any other
+// order. Equal keys are legal, but it is undefined which of them a reader prefers, so
+// remove duplicates first. A Writer writes each byte once, front to back. The same cells
+// with the same Options give the same bytes. Many goroutines may use a Reader at once;
+// a Writer and an Iterator are for one goroutine at a time. No call starts a goroutine.
+// Bytes that a method returns are valid until its next call, or as long as its
+// comment says. Bytes that are passed in are not kept. Every checksum is
+// verified before the bytes that it covers are used. Inconsistent data is an
+// error that wraps ErrCorrupt and names the offset.
 //
-// Not read are encrypted files, zstd dictionaries, and the codecs LZO, BZIP2, LZMA
-// and BROTLI: ErrUnsupported.
+// Encrypted files, zstd dictionaries, and the codecs LZO, BZIP2, LZMA and BROTLI are not
+// supported: the error wraps ErrUnsupported.
 //
 // # The file
 //
@@ -28,7 +28,7 @@
 //	load-on-open      IDXROOT2  the root of the data index
 //	                  IDXROOT2  the meta index
 //	                  FILEINF2  file info
-//	                  BLMFMET2  where the Bloom chunks lie, if there are any
+//	                  BLMFMET2  the places of the Bloom chunks, if there are any
 //	size-4096         trailer
 //
 // # Block
@@ -46,15 +46,15 @@
 //	33      payload as stored
 //	 n      one 4-byte checksum for each c bytes of [0, n), the last for fewer
 //
-// The codec of the trailer holds for every payload, also where it makes it
+// The codec of the trailer applies to every payload, even if it makes the payload
 // longer. GZ is one gzip member, and plain ZSTD one frame. SNAPPY, LZ4 and
 // framed ZSTD are Hadoop's groups of chunks:
 //
-//	repeat  int32 bytes of the group when decoded, 0 may stand at the end
+//	repeat  int32 bytes of the group when decoded, 0 is allowed at the end
 //	        repeat  int32 length | chunk
 //
-// A chunk is made from at most 128 KiB, because region servers decode into a
-// buffer of 256 KiB without looking.
+// A chunk is made from at most 128 KiB, because RegionServers decode into a
+// buffer of 256 KiB without checking its size.
 //
 // # Cell
 //
@@ -62,27 +62,27 @@
 //
 //	key: int16 rowLen | row | int8 famLen | family | qualifier | int64 time | uint8 type
 //
-// The tags part stands in all cells if file info has hfile.MAX_TAGS_LEN, the
-// mvcc part if KEY_VALUE_VERSION is 1. A block is cells back to back, or
-// one of the encodings below. It ends before the cell that follows its block
+// All cells have the tags part if file info has hfile.MAX_TAGS_LEN, and the
+// mvcc part if KEY_VALUE_VERSION is 1. A block is cells without gaps, or
+// one of the encodings below. It ends when it has reached the block
 // size, counted without encoding but with ROW_INDEX_V1's starts of rows, and never
-// between cells with equal keys; with Options.GroupLen it goes on to the end of
-// the group of rows, for at most four times the size.
+// between cells with equal keys. With Options.GroupLen it continues to the end of
+// the group of rows, up to four times the size.
 //
-// A tag is uint16 n | uint8 type | n-1 bytes. In blocks with an encoding, all but
-// ROW_INDEX_V1, they may be compressed, if file info has hfile.TAGS_COMPRESSED:
-// each is ff | ci n | uint8 type | n-1 bytes, or the int16 number of a tag that
-// the block had before. Numbers go up to 126; then a new tag has that of the one
-// that was not met for the longest.
+// A tag is uint16 n | uint8 type | n-1 bytes. If file info has hfile.TAGS_COMPRESSED, tags
+// may be compressed in blocks with an encoding other than ROW_INDEX_V1:
+// each is ff | ci n | uint8 type | n-1 bytes, or the int16 number of an earlier tag of
+// the block. Numbers go up to 126. Then a new tag takes the number of the least recently
+// used tag.
 //
 // # Encodings
 //
-// An encoded payload begins with int16 id and, all but ROW_INDEX_V1, int32 sum
-// of the cells' plain sizes. State begins anew with each block. The tail is
+// An encoded payload begins with int16 id and, except for ROW_INDEX_V1, int32 sum
+// of the cells' plain sizes. Each block starts without state. The tail is
 // [ci n | tags] [vint mvcc].
 //
-// common is how many leading bytes of a key equal those of the key before: of
-// the two length bytes; if they are equal, of the row; if that is equal too, of
+// common is the number of leading bytes that a key shares with the key before: of
+// the two length bytes; if they are equal, also of the row; if that is equal too, also of
 // family length, family and qualifier.
 //
 //	FAST_DIFF, 4   first  00 | ci keyLen | ci valueLen | ci 0 | key | value | tail
@@ -94,15 +94,15 @@
 //	               flag | [ci keyLen] | [ci valueLen] | ci common | rest
 //	                      | time, little endian | [type] | value | tail
 //	               flag   01 same keyLen   02 same valueLen   04 same type
-//	                      08 time is the one before less this
+//	                      08 time is the time before minus this
 //	                      70 bytes of the time less one   80 it is negative
 //	PREFIX, 2      ci keyLen-common | ci valueLen | ci common | key[common:] | value | tail
-//	               common goes on into time and type where all before is equal
+//	               common continues into time and type if everything before is equal
 //	ROW_INDEX_V1, 7  cells | int32 rows | rows times int32 start of a row | int32 bytes of cells
 //
-// rest is, if common ends before the row does, length and row from there and the
-// whole qualifier; otherwise the qualifier from there. A part in brackets
-// is left out where the flag says same.
+// If common ends before the end of the row, rest is the rest of length and row, and the
+// whole qualifier. Otherwise rest is the rest of the qualifier. A part in brackets
+// is left out if the flag says same.
 //
 // # Index
 //
@@ -113,10 +113,11 @@
 //	( int64 offset | int32 size on disk | key )
 //
 // The key K of a block obeys: last key of the block before < K <= first key of
-// the block. It is a real key, or a shorter one in between that has type 255,
-// the largest time, and no family unless only the qualifier was shortened; the
-// key of the file's first block is always real. A root of more than one level ends with the
-// middle of the file: int64 offset of a leaf | int32 its size | int32 entry in it.
+// the block. It is a key of a cell, or a shorter key in between that has type 255,
+// the largest time, and no family unless only the qualifier was shortened. The
+// key of the file's first block is always the key of a cell. If the index has more than one
+// level, the root ends with the middle of the file:
+// int64 offset of a leaf | int32 its size | int32 entry in it.
 //
 // # File info
 //
@@ -128,12 +129,12 @@
 // A chunk is an array of bits. BLMFMET2 is
 //
 //	int32 3 | int64 bytes of all chunks | int32 hashes | int32 hash type, 1 Murmur
-//	| int64 keys | int64 keys that would have had room | int32 chunks
+//	| int64 keys | int64 keys for which there was room | int32 chunks
 //	| vint length, name of the comparator
 //	| chunks times ( int64 offset | int32 size on disk | vint length | first key )
 //
-// Keys come in file order: whole rows, rows cut to a fixed length, or row with
-// qualifier. Of key k the bits are |int32(h1 + i*h2)| mod bits, i from 0, with
+// Keys are in file order: whole rows, rows cut to a fixed length, or row with
+// qualifier. The bits of key k are |int32(h1 + i*h2)| mod bits, i from 0, with
 // h1 = murmur(k, 0) and h2 = murmur(k, h1).
 //
 // # Trailer

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/cell"
 )
 
-// A follower is a cell with what its writer knows of the cell before it in the
-// block. It saves the encoder all comparisons but that of the values.
+// A follower is a cell, together with the result of comparing it with the cell before it
+// in the block. The encoder then only has to compare the values.
 type follower struct {
 	*cell.Cell
 	keyLen     int
@@ -46,8 +46,8 @@ type cellEncoder interface {
 	kind() BlockType
 	// add appends a cell.
 	add(f *follower)
-	// filled is what the block so far counts against its size: the bytes of its
-	// cells without encoding, or, as in HBase, with it where that is more.
+	// filled returns the bytes that count against the block size: the bytes of the
+	// cells without encoding or, as in HBase, with encoding if that is more.
 	filled() int
 	// payload returns the block's payload, valid until reset.
 	payload() []byte

@@ -59,9 +59,9 @@ func (e *diffEncoder) add(f *follower) {
 	e.keyLen, e.value, e.typ, e.time = f.keyLen, len(f.Value), f.Type, f.Time
 }
 
-// flag tells what f does not repeat of the cell before and how its time is
-// written, of which it returns the magnitude: of the time itself, or of what it is
-// less than the one before if that takes fewer bytes.
+// flag returns the flag byte of f: which parts equal the cell before, and how the time is
+// written. time is the magnitude of the time itself or, if that takes fewer bytes, of its
+// difference to the time before.
 func (e *diffEncoder) flag(f *follower) (flag byte, time uint64) {
 	written := f.Time
 	if !f.first {

@@ -39,7 +39,7 @@ func (e *prefixEncoder) add(f *follower) {
 	e.typ, e.time = f.Type, f.Time
 }
 
-// common is how many leading bytes of f's key are those of the key before.
+// common returns the number of leading bytes that f's key shares with the key before.
 func (e *prefixEncoder) common(f *follower) int {
 	switch {
 	case f.first:

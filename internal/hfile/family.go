@@ -16,13 +16,13 @@ const (
 	attrEncryption  = "ENCRYPTION"
 )
 
-// ForFamily returns the Options under which the blocks of a file are those that
-// HBase's own writer would make for a column family. attributes are the family's,
-// and its configuration with them; an attribute that is not there has HBase's
-// default. The error names the attribute and the value that cannot be followed.
+// ForFamily returns Options for a column family. With them a Writer makes the same blocks
+// as HBase's own writer. attributes are the family's attributes together with its
+// configuration; a missing attribute has HBase's default. If a value is not supported, the
+// error names the attribute and the value.
 //
-// A family's ZSTD does not say which of its two layouts the servers read. It comes
-// out as the framed one; Reader.Codec tells what a file of the table has.
+// ZSTD as an attribute does not say which of its two forms the servers read. ForFamily
+// returns the framed form. Reader.Codec tells the form of a file of the table.
 func ForFamily(attributes map[string]string) (Options, error) {
 	o := Options{ShortIndexKeys: true}
 	for _, read := range []func(*Options, map[string]string) error{

@@ -2,8 +2,8 @@ package hfile
 
 import "bytes"
 
-// Close finishes the file and says what it is. It does not close the writer that
-// the file goes to.
+// Close finishes the file and returns its description. It does not close the underlying
+// writer.
 func (w *Writer) Close() (Meta, error) {
 	if w.err != nil {
 		return Meta{}, w.err

@@ -12,8 +12,8 @@ var ErrCorrupt = errors.New("corrupt file")
 // as can be seen, but uses what this package does not read.
 var ErrUnsupported = errors.New("not supported")
 
-// corrupt says what is wrong with the bytes at an offset of the file. What is
-// only not supported stays that.
+// corrupt returns an error about the bytes at an offset of the file. It wraps ErrCorrupt,
+// unless an argument is an error that wraps ErrUnsupported.
 func corrupt(offset int64, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if errors.Is(err, ErrUnsupported) {
@@ -108,7 +108,7 @@ func (e Encoding) id() (uint16, bool) {
 	return 0, false
 }
 
-// A BloomType is what a Bloom filter's keys are, by HBase's name.
+// A BloomType says what the keys of a Bloom filter are, by HBase's name.
 type BloomType string
 
 // The Bloom filters that are written and read.

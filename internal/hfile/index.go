@@ -73,7 +73,7 @@ func (x *node) checkEntry(i int) error {
 	return checkKey(x.data[from+entryLen : to])
 }
 
-// checkKey makes sure of what keyRow and targets rely on.
+// checkKey returns an error if a key does not have the form that keyRow and targets need.
 func checkKey(key []byte) error {
 	var c cell.Cell
 	return parseKey(&c, key)

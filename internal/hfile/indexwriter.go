@@ -10,7 +10,7 @@ const (
 	midKeyLen = 8 + 4 + 4 // at the end of a root that has leaves
 )
 
-// entries are those of one index block, or of a whole level.
+// entries holds the entries of one index block, or of a whole level.
 type entries struct {
 	offset []int64
 	size   []int32
@@ -77,8 +77,8 @@ func (e *entries) appendPlace(b []byte, i int) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(e.size[i]))
 }
 
-// An indexWriter makes the data index: it writes leaves among the data blocks as
-// they fill up, and at the end what stands above them.
+// An indexWriter writes the data index. It writes a leaf between data blocks when the leaf
+// is full, and the higher levels at the end.
 type indexWriter struct {
 	out        *output
 	chunk      int // bytes of a block
@@ -174,9 +174,9 @@ func (x *indexWriter) writeRoot() error {
 	return err
 }
 
-// addLevel cuts the root into intermediate blocks, of which a new root is made.
-// As in HBase it is the number of the entry in the level, not in the
-// block, that is held against the least number of entries.
+// addLevel cuts the root into intermediate blocks and makes a new root of them.
+// As in HBase, the least number of entries is compared with the number of the entry in the
+// level, not in the block.
 func (x *indexWriter) addLevel() error {
 	var node, above entries
 	size := 0

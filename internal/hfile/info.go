@@ -97,8 +97,8 @@ func (w *Writer) info() map[string][]byte {
 	return info
 }
 
-// mark adds what makes it a file for bulk loading, and what spares servers from
-// opening or searching it.
+// mark adds the entries that mark a file for bulk loading, and entries that let servers
+// skip the file without opening or searching it.
 func (x *facts) mark(info map[string][]byte, created int64) {
 	info[infoBulkTime] = be64(created)
 	info[infoMajor] = []byte{0xff}

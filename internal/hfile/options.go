@@ -6,7 +6,7 @@ import (
 )
 
 // Options say how a Writer writes. The zero value of a field means the default
-// that stands beside it.
+// in its comment.
 type Options struct {
 	Codec    Codec    // SNAPPY
 	Encoding Encoding // FAST_DIFF

@@ -68,7 +68,7 @@ func (o *output) raw(b []byte) error {
 	return o.flush(writeSize)
 }
 
-// flush writes what is collected if it is at least n bytes.
+// flush writes the collected bytes if there are at least n.
 func (o *output) flush(n int) error {
 	if len(o.buf) < n {
 		return nil

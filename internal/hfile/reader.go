@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/cell"
 )
 
-// A Reader knows a file's index and what its trailer and file info say. It
-// may be used by many goroutines, and does not close what it reads from.
+// A Reader holds a file's index, trailer and file info. Many goroutines may use it at
+// once. It does not close the underlying io.ReaderAt.
 type Reader struct {
 	r       io.ReaderAt
 	size    int64
@@ -25,9 +25,9 @@ type Reader struct {
 	firstRow, lastRow []byte
 }
 
-// Open reads what lies at the end of a file of size bytes. r is used until the
-// last call of the Reader and its Iterators, and must allow ReadAt from as many
-// goroutines as they have.
+// Open reads the trailer, the index and the file info of a file of size bytes. r is used
+// until the last call of the Reader and its Iterators, and must allow concurrent calls of
+// ReadAt.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	if size < trailerLen {
 		return nil, corrupt(0, "a file of %d bytes has no room for a trailer", size)
@@ -75,7 +75,7 @@ func (r *Reader) load(kind BlockType, at int64, payload []byte) error {
 	var err error
 	switch kind {
 	case RootIndex:
-		// The second root, that of the meta blocks, is of no use here.
+		// The second root is the index of the meta blocks, which is not needed.
 		if at == r.trailer.LoadOnOpen {
 			var rest []byte
 			rest, err = r.root.parseRoot(payload, r.trailer.RootEntries)
@@ -161,7 +161,7 @@ func (r *Reader) Codec() Codec { return r.codec }
 // Encoding is the encoding of the data blocks.
 func (r *Reader) Encoding() Encoding { return r.layout.encoding }
 
-// Bloom is what the keys of the file's Bloom filter are.
+// Bloom returns what the keys of the file's Bloom filter are.
 func (r *Reader) Bloom() BloomType {
 	if r.bloom == nil {
 		return NoBloom

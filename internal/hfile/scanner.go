@@ -5,7 +5,7 @@ import "encoding/binary"
 // scanAhead is how many bytes a scanner reads at once.
 const scanAhead = 512 << 10
 
-// A scanner goes through the blocks between two offsets as they lie there, and
+// A scanner reads the blocks between two offsets in the order of the file, and
 // checks each.
 type scanner struct {
 	f      fetcher
@@ -25,8 +25,8 @@ func newScanner(r *Reader, from, to int64) *scanner {
 	}
 }
 
-// next goes to the next block. It returns false at the end and, with err set,
-// before what is no block.
+// next moves to the next block. It returns false at the end. If the next bytes are not a
+// block, it returns false and sets err.
 func (s *scanner) next() bool {
 	if s.err != nil || s.at >= s.f.end {
 		return false

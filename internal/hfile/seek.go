@@ -85,7 +85,7 @@ func (it *Iterator) SeekColumn(row, family, qualifier []byte) bool {
 		it.valid = true
 		return true
 	}
-	// All of the block is before t, so the next one begins with the answer.
+	// The whole block is before t, so the result is the first cell of the next block.
 	if it.cur.err != nil {
 		return it.stop()
 	}
@@ -98,8 +98,7 @@ func (it *Iterator) SeekColumn(row, family, qualifier []byte) bool {
 	return true
 }
 
-// pass goes on within the block to the first cell after t, and says whether there is
-// one.
+// pass moves to the first cell of the block after t, and reports whether there is one.
 func (it *Iterator) pass(t *target) bool {
 	n := -1 // how the cell's row compares with t's
 	for first := true; it.cur.next(); first = false {

@@ -6,11 +6,11 @@ import (
 	"usertrail/internal/cell"
 )
 
-// Verify reads the whole file front to back, as it lies there, and calls each
-// for every cell, which is valid during the call. It holds all that the file
-// says of itself against what is there: checksums, the order of cells, each
+// Verify reads the whole file in the order of its bytes, and calls each
+// for every cell, which is valid during the call. It compares everything that the file
+// states about itself with its content: checksums, the order of cells, each
 // entry of the index, the count, the last key, the Bloom filter. each may be
-// nil; its error ends the reading and is returned as it is.
+// nil. If it returns an error, Verify stops and returns this error unchanged.
 func (r *Reader) Verify(each func(*cell.Cell) error) error {
 	v := verifier{
 		r:     r,
@@ -210,7 +210,7 @@ func (v *verifier) inBloom(c *cell.Cell) error {
 	return err
 }
 
-// end checks what is known only after the last block.
+// end does the checks that need the whole file.
 func (v *verifier) end() error {
 	t := &v.r.trailer
 	at := v.r.size - trailerLen

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// A Block is one block of a file, for whoever wants to see it.
+// A Block describes one block of a file, for programs that display files.
 type Block struct {
 	Offset       int64
 	Type         BlockType
@@ -19,7 +19,7 @@ type Block struct {
 	Payload      []byte // decompressed, valid until the next block
 }
 
-// Blocks goes through all blocks of the file as they lie in it, checking each.
+// Blocks iterates over all blocks of the file in the order of its bytes, and checks each.
 // It ends after the first error.
 func (r *Reader) Blocks() iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {

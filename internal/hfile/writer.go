@@ -18,7 +18,7 @@ const maxGrowth = 4
 
 var errClosed = errors.New("hfile: the writer is closed")
 
-// A Writer writes one file. It is not there until Close has returned without
+// A Writer writes one file. The file is complete when Close has returned without
 // error.
 type Writer struct {
 	opt   Options
@@ -36,7 +36,7 @@ type Writer struct {
 	err      error // the first; every later call returns it
 }
 
-// A Meta says what a finished file is.
+// A Meta describes a finished file.
 type Meta struct {
 	Cells    int64
 	Blocks   int64 // of data
@@ -199,7 +199,8 @@ func (w *Writer) remember(f *follower) {
 	w.last.Time, w.last.Type = f.Time, f.Type
 }
 
-// closeBlock writes the open block, its index entry, and what is due after it.
+// closeBlock writes the open block, its index entry, and the index leaf and Bloom chunks
+// that are due after it.
 func (w *Writer) closeBlock() error {
 	at := w.out.offset()
 	size, err := w.out.block(w.enc.kind(), w.enc.payload())

@@ -117,12 +117,12 @@ func cause(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// headroom is what is left free before the parameter for what stands before it,
-// beside the method: three lengths and the header's other fields.
+// headroom is the room that is left free before the parameter, in addition to the method's
+// name: for three lengths and the header's other fields.
 const headroom = 64
 
-// encode makes the call's frame and registers the call. The header needs the
-// lengths of what follows it, so it is put before that afterwards.
+// encode builds the call's frame and registers the call. The header has the lengths of the
+// parts after it, so it is written last, into the headroom.
 func (c *Conn) encode(ctx context.Context, call *call, param, cells wire.Appender) error {
 	frame := newBuffer(int(c.frameSize.Load()))
 	room := headroom + len(call.method)

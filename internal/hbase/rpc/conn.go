@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// Options are what a connection can be told. The zero Options are the defaults.
+// Options configure a connection. The zero Options are the defaults.
 type Options struct {
 	DialTimeout time.Duration // to connect; 10 s
 	Silence     time.Duration // nothing arrives while calls wait: the connection is closed; 60 s
@@ -55,8 +55,8 @@ type Conn struct {
 	err      error // a *ConnError
 }
 
-// queueLen is how many calls the writer may find at once and send in one system
-// call. Who calls beyond it waits for the writer.
+// queueLen is the number of calls that may be queued for the writer, which sends them in one
+// system call. Further callers wait for the writer.
 const queueLen = 32
 
 // Dial connects to addr, host:port, as user. Its errors are *DialError.
@@ -183,8 +183,8 @@ func (c *Conn) forget(call *call) bool {
 	return c.take(call.id) == call
 }
 
-// take takes the entry of an ID away; nil if there is none. Who takes a call has
-// to see to its outcome.
+// take removes and returns the call of an ID, or nil if there is none. The caller must give
+// the call its outcome.
 func (c *Conn) take(id uint32) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,19 +1,19 @@
-// Package rpc is one connection to one HBase server and one of its services:
-// calls go out, answers come back to whoever asked. Which server, and whether to
-// try again, is for its user to say.
+// Package rpc implements a connection to one service of one HBase server:
+// it sends calls and returns their answers. The caller decides which server to use, and
+// whether to retry.
 //
 // # Promises
 //
-// Any number of calls may wait at once; answers come in any order and find their
-// call by its ID. Every call gets exactly one outcome: an answer, the server's
-// exception, or a *CallError. A call that runs out of time fails alone, and its
-// answer, should it come late, goes nowhere: IDs are not used twice. A call's
-// bytes go out in one piece or not at all. The connection is given up only when
-// reading or writing fails, when what arrives makes no sense, or when nothing at
-// all arrives for Options.Silence while calls wait.
+// Any number of calls may wait at once. Answers may arrive in any order; the call ID tells
+// which call they belong to. Every call gets exactly one outcome: an answer, the server's
+// exception, or a *CallError. A call that times out fails alone. If its
+// answer arrives later, it is dropped, because IDs are not used twice. A call's
+// bytes are sent completely or not at all. The connection fails only if
+// reading or writing fails, if the server's bytes do not follow the protocol, or if nothing
+// arrives for Options.Silence while calls wait.
 //
-// One goroutine writes, one reads and cuts the stream into frames; all encoding
-// and decoding is done by the callers. Both have ended when Close returns.
+// One goroutine writes; another reads and cuts the stream into frames. The callers do all
+// encoding and decoding. Both goroutines have ended when Close returns.
 //
 // # The stream
 //

@@ -55,7 +55,7 @@ func TakeCells(block []byte, n int) (Cells, []byte, error) {
 		}
 		size := int64(binary.BigEndian.Uint32(block[at:]))
 		if size > int64(len(block)-at-4) {
-			return Cells{}, nil, fmt.Errorf("cell block: %w: cell %d has %d bytes, %d are there", ErrMalformed, i, size, len(block)-at-4)
+			return Cells{}, nil, fmt.Errorf("cell block: %w: cell %d has %d bytes, but only %d are left", ErrMalformed, i, size, len(block)-at-4)
 		}
 		at += 4 + int(size)
 	}

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A Service is what a connection speaks to. One connection has one.
+// A Service is the service that a connection uses. A connection has one service.
 type Service string
 
 // The services and who offers them.
@@ -24,9 +24,9 @@ const ConnectionCallID = 0xffffffff
 // Codec is the class of the cell blocks, both ways.
 const Codec = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 
-// AppendPreamble appends what a client says first: the magic, simple
-// authentication and the ConnectionHeader. The version switches on the cap on a
-// Multi's answer and cell blocks for single Gets.
+// AppendPreamble appends the first bytes that a client sends: the magic, simple
+// authentication and the ConnectionHeader. Because of the version in it, servers limit the
+// size of a Multi's answer and use cell blocks for single Gets.
 func AppendPreamble(dst []byte, service Service, user string) []byte {
 	dst = append(dst, "HBas\x00\x50"...)
 	start := len(dst)
@@ -53,7 +53,7 @@ type RequestHeader struct {
 	CallID    uint32
 	Method    string
 	CellBlock int    // bytes; 0 is no cell block
-	TimeoutMS uint32 // what is left of the call's time; 0 is no limit
+	TimeoutMS uint32 // the time left for the call; 0 is no limit
 }
 
 // Append appends the message.
@@ -74,7 +74,7 @@ func (h *RequestHeader) Append(dst []byte) []byte {
 // it.
 type Response struct {
 	CallID    uint32
-	Exception *ServerError // if it is there Param and Cells are empty
+	Exception *ServerError // if not nil, Param and Cells are empty
 	Param     []byte
 	Cells     []byte
 }

@@ -38,7 +38,7 @@ func ColumnPrefixes(prefixes ...[]byte) (Filter, error) {
 	}
 	var body []byte
 	for i, p := range sorted {
-		// What a prefix covers stands right behind it in order.
+		// Texts that begin with a prefix follow it in the sorted order.
 		if i+1 < len(sorted) && bytes.HasPrefix(sorted[i+1], p) {
 			return nil, fmt.Errorf("column prefixes: %q covers %q, and the filter would lose columns; end each prefix with a separator that cannot occur before it", p, sorted[i+1])
 		}
@@ -98,7 +98,7 @@ func ColumnPage(n, skip int32, from []byte) Filter {
 	return named("ColumnPaginationFilter", appendUint(body, 2, uint64(skip)))
 }
 
-// A Comparison is how a column's value stands to another; the order is that of bytes.
+// A Comparison is the operator that compares a column's value with another value, as bytes.
 type Comparison uint64
 
 // The comparisons.
@@ -111,8 +111,7 @@ const (
 	Greater        Comparison = 5
 )
 
-// A ColumnTest is what the value of one column must be. The column must be among
-// those that are read.
+// A ColumnTest tests the value of one column. The scan or get must read this column.
 type ColumnTest struct {
 	Family, Qualifier []byte
 	Is                Comparison // to Value
@@ -137,7 +136,7 @@ func RowsWhere(t ColumnTest) Filter {
 	return named("SingleColumnValueFilter", body)
 }
 
-// AllOf keeps what every filter keeps, asked in this order.
+// AllOf keeps the cells that every filter keeps. The filters are applied in this order.
 func AllOf(filters ...Filter) Filter { return list(1, filters) }
 
 // OneOf keeps what at least one of the filters keeps.
@@ -161,7 +160,7 @@ type RowRange struct {
 // MaxRowRanges bounds what RowRanges takes; servers get slow beyond it.
 const MaxRowRanges = 1000
 
-// RowRanges keeps the rows of some ranges and jumps over what lies between them:
+// RowRanges keeps the rows in the ranges and jumps over other rows:
 // MultiRowRangeFilter.
 func RowRanges(ranges ...RowRange) (Filter, error) {
 	if len(ranges) == 0 || len(ranges) > MaxRowRanges {
@@ -183,17 +182,17 @@ func RowRanges(ranges ...RowRange) (Filter, error) {
 	return named("MultiRowRangeFilter", body), nil
 }
 
-// A FuzzyRow matches the rows that begin with Row, but for the bytes where Any is
-// true.
+// A FuzzyRow matches the rows that begin with Row, except that bytes where Any is true may
+// differ.
 type FuzzyRow struct {
 	Row []byte
 	Any []bool // as long as Row
 }
 
-// FuzzyRows keeps the rows that one of some matches, and jumps to the next row that
-// can: FuzzyRowFilter. Rows that are shorter must not be in the scan's range: servers
-// compare what they have of them, and read past their end. Before 2.6.7 a server loses
-// rows whose JVM keeps java.nio closed; bin/hbase opens it.
+// FuzzyRows keeps the rows that match at least one of rows, and jumps to the next row that
+// can match: FuzzyRowFilter. The scan's range must not have rows shorter than a FuzzyRow:
+// servers read past the end of such rows when they compare them. Servers before 2.6.7 lose
+// rows if their JVM does not open java.nio; bin/hbase opens it.
 func FuzzyRows(rows ...FuzzyRow) (Filter, error) {
 	if len(rows) == 0 {
 		return nil, errors.New("fuzzy rows: none given; leave the filter out to read all rows")

@@ -41,8 +41,8 @@ func appendTimeRange(dst []byte, num protowire.Number, r TimeRange) []byte {
 	return end(dst, at)
 }
 
-// A Get says what is wanted of a row. The zero Get is the newest version of
-// everything, read past the block cache.
+// A Get selects cells of a row. The zero Get selects the newest version of
+// all columns, without caching blocks on the server.
 type Get struct {
 	Columns       []Column // none is all
 	Filter        Filter   // nil is none

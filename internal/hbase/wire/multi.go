@@ -87,8 +87,8 @@ func DecodeMulti(param, block []byte) MultiDecoder {
 }
 
 // Next sets r to the next answer, in the server's order. It allocates only for
-// exceptions. It says false at the end, and where Err says why. That no action
-// is missing or answered twice is for the caller to check.
+// exceptions. It returns false at the end, and after an error, which Err returns. The
+// caller has to check that every action has exactly one answer.
 func (m *MultiDecoder) Next(r *MultiResult) bool {
 	for m.err == nil {
 		if m.inner.next() {

@@ -14,8 +14,8 @@ const (
 	PermitAdmin  Permission = 4 // flush, split, snapshot, and bulk load
 )
 
-// PermissionsRequest is the parameter of the master's "HasUserPermissions", about
-// whoever asks: one question, whether all of the permissions are granted.
+// PermissionsRequest is the parameter of the master's "HasUserPermissions", for the user of
+// the connection. It asks whether all of the permissions are granted.
 type PermissionsRequest struct {
 	Table       TableName
 	Family      string // empty is the whole table

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// ErrMalformed is wrapped by every error about bytes that are not what the
-// protocol says.
+// ErrMalformed is wrapped by every error about bytes that do not follow the
+// protocol.
 var ErrMalformed = errors.New("malformed message")
 
 // An Appender encodes itself behind dst and returns the longer slice.
@@ -70,8 +70,8 @@ func end(dst []byte, start int) []byte {
 	return dst
 }
 
-// A decoder walks over the fields of one message. After an error next says false
-// and done says what it was.
+// A decoder iterates over the fields of one message. After an error next returns false,
+// and done returns the error.
 type decoder struct {
 	rest []byte
 	num  protowire.Number
@@ -113,7 +113,8 @@ func (d *decoder) fail(code int) {
 	d.err = fmt.Errorf("field %d: %w: %w", d.num, ErrMalformed, protowire.ParseError(code))
 }
 
-// refuse ends the walk: the field is well formed but not what it must be.
+// refuse ends the iteration with an error about a field that is well formed but has a
+// wrong value.
 func (d *decoder) refuse(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("field %d: %w: %s", d.num, ErrMalformed, fmt.Sprintf(format, args...))

@@ -15,8 +15,8 @@ const (
 	ReadPread   ReadType = 2
 )
 
-// A Scan says which rows are wanted and what of them. The zero Scan is the newest
-// version of everything in the region, read past the block cache.
+// A Scan selects rows and their cells. The zero Scan selects the newest
+// version of all columns in the region, without caching blocks on the server.
 type Scan struct {
 	Columns       []Column // none is all
 	Start         []byte   // empty is the region's first row; the upper end if Reversed
@@ -71,7 +71,7 @@ func (s *Scan) append(dst []byte) []byte {
 }
 
 // A ScanRequest is the parameter of "Scan". Region and Scan make it the opening
-// call; without Region it goes on with ScannerID.
+// call; without Region it continues the scanner ScannerID.
 //
 //	open      Region, Scan, Rows
 //	one-shot  Region, Scan, Rows, Close: no lease, no sequence, safe to repeat
@@ -91,8 +91,8 @@ type ScanRequest struct {
 	Renew       bool
 }
 
-// Append appends the message. The sequence number stands in every call that
-// takes rows from an open scanner; renewing and closing use none up.
+// Append appends the message. Every call that reads rows from an open scanner has a
+// sequence number; calls that renew or close the scanner have none.
 func (r *ScanRequest) Append(dst []byte) []byte {
 	next := false
 	if r.Region != nil {
@@ -124,7 +124,7 @@ func (r *ScanRequest) Append(dst []byte) []byte {
 // CellsPerResult[i] cells of the cell block; TakeCells cuts them off.
 type ScanResponse struct {
 	CellsPerResult []uint32
-	Partial        []bool // the row goes on in a later Result; missing is false
+	Partial        []bool // the row continues in a later Result; missing is false
 	ScannerID      uint64
 	TTL            uint32 // lease in ms, in the opening answer
 	Heartbeat      bool
@@ -186,5 +186,5 @@ func (r *ScanResponse) Decode(param []byte) error {
 	return nil
 }
 
-// IsPartial says whether the row of Result i goes on in a later Result.
+// IsPartial reports whether the row of Result i continues in a later Result.
 func (r *ScanResponse) IsPartial(i int) bool { return i < len(r.Partial) && r.Partial[i] }

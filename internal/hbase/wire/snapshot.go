@@ -22,7 +22,7 @@ const (
 	SnapshotSkipFlush SnapshotType = 2 // they are not in it
 )
 
-// append appends the message without what the master itself sets.
+// append appends the message without the fields that the master sets.
 func (s *Snapshot) append(dst []byte, num protowire.Number) []byte {
 	dst, at := begin(dst, num)
 	dst = appendString(dst, 1, s.Name)

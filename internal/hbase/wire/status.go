@@ -2,8 +2,8 @@ package wire
 
 import "strconv"
 
-// ClusterStatusRequest is the parameter of the master's "GetClusterStatus", for what
-// ClusterStatus has. It leaves out what servers tell of each of their regions.
+// ClusterStatusRequest is the parameter of the master's "GetClusterStatus". It asks for the
+// fields of ClusterStatus, and not for servers' reports on each of their regions.
 type ClusterStatusRequest struct{}
 
 // statusOptions are HBASE_VERSION, DEAD_SERVERS, MASTER, REGIONS_IN_TRANSITION and
@@ -18,7 +18,7 @@ func (ClusterStatusRequest) Append(dst []byte) []byte {
 	return dst
 }
 
-// A ClusterStatus is what the master knows of the servers and regions.
+// A ClusterStatus is the master's view of the servers and regions.
 type ClusterStatus struct {
 	Version      string // of HBase, where the master runs
 	Master       ServerName

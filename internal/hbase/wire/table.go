@@ -193,8 +193,8 @@ const (
 	ProcedureFinished ProcedureState = 2
 )
 
-// DecodeProcedure decodes the answer to "getProcedureResult": the state, and
-// behind a finished one what it failed with, if it did.
+// DecodeProcedure decodes the answer to "getProcedureResult": the state and, if the
+// procedure has failed, its error.
 func DecodeProcedure(param []byte) (ProcedureState, *ServerError, error) {
 	var state uint64
 	var failed *ServerError
