@@ -26,7 +26,7 @@ import (
 //	NAME.csv:COLUMN       a column of a file with a header; so .tsv, and both
 //	                      compressed: .gz, .zst, .bz2
 //
-// Nulls and blanks are passed over. A NAME with a column may be a pattern (see
+// Nulls and blanks are skipped. A NAME with a column may be a pattern (see
 // dfs.Glob). Errors wrap ErrList, or fs.ErrNotExist.
 func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit int64) (*List, error) {
 	file, column := cutColumn(name)
@@ -57,8 +57,8 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 	return list.users.sorted(), nil
 }
 
-// Files returns the files that Open reads for name. Those that a pattern matches have to
-// be there.
+// Files returns the files that Open reads for name. If name is a pattern, at least one file
+// must match it.
 func Files(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
 	file, column := cutColumn(name)
 	if column == "" && columnsOf(file) != parquetColumns {
@@ -75,7 +75,7 @@ const (
 	tabColumns
 )
 
-// columnsOf says by its ending whether and how a file has columns.
+// columnsOf returns the kind of columns that a file has, by the ending of its name.
 func columnsOf(name string) int {
 	ending := strings.ToLower(path.Ext(name))
 	switch ending {
@@ -93,8 +93,8 @@ func columnsOf(name string) int {
 	return noColumns
 }
 
-// cutColumn takes the column off a name. A colon is part of the name where what
-// stands before it is not called like a file with columns.
+// cutColumn splits a name into file and column. If the part before the colon does not have
+// the ending of a file with columns, the colon is part of the file's name.
 func cutColumn(name string) (file, column string) {
 	i := strings.LastIndexByte(name, ':')
 	if i < 0 || columnsOf(name[:i]) == noColumns {
@@ -103,7 +103,7 @@ func cutColumn(name string) (file, column string) {
 	return name[:i], name[i+1:]
 }
 
-// match is the files that a name or pattern means; there must be one.
+// match returns the files that a name or pattern means, at least one.
 func match(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
 	if !dfs.HasMeta(name) {
 		return []string{name}, nil

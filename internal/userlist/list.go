@@ -89,7 +89,7 @@ func (u *reader) add(id []byte, where func() string) error {
 		return nil
 	}
 	if u.users.compact(); !u.users.fits(u.limit / 2) {
-		return fmt.Errorf("%w %s: more than %d users do not fit in memory, of which the list may have %s: raise --memory", ErrList, u.name, len(u.users.list), humanize.IBytes(uint64(u.limit)))
+		return fmt.Errorf("%w %s: more than %d users do not fit in memory: the list may use %s: raise --memory", ErrList, u.name, len(u.users.list), humanize.IBytes(uint64(u.limit)))
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ type unsorted struct {
 	list []userRef
 }
 
-// A userRef is where a key lies in data, with its first bytes beside it: ten
-// million of them are sorted without touching data.
+// A userRef is the place of a key in data, together with the key's first bytes. Sorting ten
+// million of them hardly ever reads data.
 type userRef struct {
 	word     uint64
 	off, len uint32
@@ -136,7 +136,7 @@ func (u *unsorted) order() {
 	u.list = slices.CompactFunc(u.list, func(a, b userRef) bool { return bytes.Equal(u.key(a), u.key(b)) })
 }
 
-// compact gives back the memory that duplicates take.
+// compact releases the memory of duplicates.
 func (u *unsorted) compact() {
 	u.order()
 	out := unsorted{data: make([]byte, 0, u.size()), list: make([]userRef, 0, len(u.list))}
@@ -179,7 +179,7 @@ func (u *List) Len() int { return len(u.ends) }
 // Bytes is the memory that the list takes.
 func (u *List) Bytes() int64 { return int64(cap(u.data)) + 4*int64(cap(u.ends)) }
 
-// Key is that of the i-th user. It must not be changed.
+// Key returns the key of the i-th user. The caller must not change it.
 func (u *List) Key(i int) []byte {
 	from := uint32(0)
 	if i > 0 {
@@ -188,8 +188,8 @@ func (u *List) Key(i int) []byte {
 	return u.data[from:u.ends[i]:u.ends[i]]
 }
 
-// Within says which of the list lie in a region: those at from up to, not
-// including, to.
+// Within returns the users of the list in a region: the indexes from from, included, to to,
+// not included.
 func (u *List) Within(r split.Region) (from, to int) {
 	at := func(key []byte) int {
 		return sort.Search(u.Len(), func(i int) bool { return bytes.Compare(u.Key(i), key) >= 0 })

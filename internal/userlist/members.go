@@ -42,7 +42,7 @@ func Cut(u *List, ranges []split.Region) []*Members {
 	return out
 }
 
-// Of are those of the list that lie in a range. They share u's memory.
+// Of returns the part of the list that is in a region. It shares u's memory.
 func (u *List) Of(r split.Region) *List {
 	from, to := u.Within(r)
 	off := uint32(0)
@@ -82,7 +82,7 @@ func (s *Members) Read(f dfs.File, name string, limit int64) (*List, error) {
 		return nil, damaged("%d users in %d bytes from %d", s.Count, s.Bytes, s.From)
 	}
 	if s.Bytes+4*int64(s.Count) > limit {
-		return nil, fmt.Errorf("%w: %d users take %s and do not fit in memory beside their trails, of which the list may have %s: raise --memory",
+		return nil, fmt.Errorf("%w: %d users take %s and do not fit in memory next to their trails: the list may use %s: raise --memory",
 			ErrList, s.Count, humanize.IBytes(uint64(s.Bytes)+4*uint64(s.Count)), humanize.IBytes(uint64(limit)))
 	}
 	if s.From+s.Bytes > f.Size() {
