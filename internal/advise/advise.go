@@ -1,26 +1,30 @@
-// Package advise says which layout a table should have, and how it is to be made: by a
-// sample of the logs, the questions that will be asked, and measured figures.
+// Package advise recommends a layout and the settings for a table, from a
+// sample of the logs, the queries that will be run, and measured figures.
 //
 //	Take    logs ──▶ Sample: how many, how large, how many a user; some users whole
 //	Sample  ──▶ sizes: its records as each layout writes them, in HFiles
-//	Figures ──▶ what a load and each kind of question took, by layout, where the
-//	            table lies, and behaviours a user
+//	Figures ──▶ the time of a load and of each kind of query, by layout, place of
+//	            the table, and behaviours of a user
 //	Advise  all of these ──▶ Advice
 //
 // # The model
 //
-// A layout costs the seconds for which a machine is busy with a night's load and a day's
-// questions: of a question that is one over how many were answered in a second, which is not
-// how long who asks it waits, or the median time where only times were measured. A load costs the same for each record. A question about one
-// user costs what it did in a table with as many behaviours a user; between the numbers
-// that were measured the figures are interpolated, on logarithmic scales of both, and
-// outside of them the nearest holds. Ten of a user's latest were measured, ten days
-// of four behaviours, a list of 1% of the users over all days, and an hour. Where other
-// numbers are asked for, what they take more than one behaviour does goes by the number, up
-// to all of a user's; a list goes by the behaviours that these users have on the days asked
-// for, and hours by their number and the size of the table.
+// The cost of a layout is the number of seconds for which a machine is busy with a night's
+// load and a day's queries.
 //
-// So it tells layouts apart on a machine like the one they were measured on, and no more.
+//   - The cost of a query is one over the number of answers in a second, which is not the
+//     time that its user waits. If only times were measured, it is the median time.
+//   - A load costs the same for each record.
+//   - A query for one user costs the same as in a measured table with equally many
+//     behaviours for each user. Between the measured numbers the figures are interpolated, on
+//     logarithmic scales of both. Outside of them the nearest figure is used.
+//   - The measured queries are a user's latest ten, ten days of four behaviours, a list of 1%
+//     of the users over all days, and an hour. For other numbers, the part of the cost above
+//     one behaviour is proportional to the number, up to all of a user's behaviours. The cost
+//     of a list is proportional to the behaviours that its users have on the query's days. The
+//     cost of hours is proportional to their number and the size of the table.
+//
+// Use the costs only to compare layouts, on a machine like the one that was measured.
 package advise
 
 import (
@@ -37,7 +41,7 @@ import (
 	"usertrail/internal/layout"
 )
 
-// ErrRequest is wrapped where what is asked for cannot be.
+// ErrRequest is wrapped by errors about an impossible request.
 var ErrRequest = errors.New("wrong request")
 
 // A Place is where a table lies.
@@ -49,17 +53,17 @@ const (
 	Files Place = "files"
 )
 
-// Config is what is to be advised on.
+// Config describes the table that needs advice.
 type Config struct {
 	Job       *job.Job
 	Sample    *Sample
 	Questions []job.Question
-	Days      int // that the table is to hold; the job's ttl, else those of the sample
+	Days      int // days that the table will hold; by default the job's ttl, else the sample's days
 	Figures   Figures
 }
 
-// Usual are questions for who has no list of them: a thousand of each about one user, a
-// list and an hour.
+// Usual returns the queries that are assumed if there is no list: a thousand of each kind
+// for one user, one list, and one hour, each day.
 func Usual() []job.Question {
 	return []job.Question{
 		{Ask: job.At, PerDay: 1000},
@@ -71,7 +75,7 @@ func Usual() []job.Question {
 	}
 }
 
-// An Advice is what to take, for a table in HBase and for one of files.
+// An Advice has the recommendations, for a table in HBase and for a table of files.
 type Advice struct {
 	*Sample
 	Held      float64        `json:"held"`  // records in the table, when it has all its days
@@ -133,7 +137,7 @@ func Advise(cfg Config) (*Advice, error) {
 // wholeDays is a time in days.
 func wholeDays(t time.Duration) int { return int(math.Ceil(t.Hours() / 24)) }
 
-// choose says what to take where a table lies there.
+// choose returns the recommendation for a table in a place.
 func (a *Advice) choose(cfg Config, where Place) (Choice, error) {
 	c := Choice{Where: where, Measured: cfg.Figures.measured(where)}
 	for _, name := range a.names {
@@ -177,7 +181,7 @@ func (c *Choice) preferSmall() {
 	c.Layouts = slices.Insert(slices.Delete(c.Layouts, best, best+1), 0, first)
 }
 
-// cost is what a layout costs, if it can be taken.
+// cost returns the cost of a layout, or the reason why it cannot be used.
 func (a *Advice) cost(cfg Config, c *Choice, name string) (Cost, error) {
 	l, err := layout.ByName(name)
 	if err != nil {
@@ -240,7 +244,7 @@ func (c *Choice) explain(a *Advice) {
 	}
 }
 
-// most says what a layout spends most of a day on.
+// most returns the load or query that takes the most time of a day.
 func (l *Cost) most(a *Advice) string {
 	name, most := "the load", l.Load
 	for i, e := range l.Questions {

@@ -14,12 +14,13 @@ import (
 	"usertrail/internal/layout"
 )
 
-// figures.json is what make bench-layouts measured.
+// figures.json has the figures that make bench-layouts measured.
 //
 //go:embed figures.json
 var measuredJSON []byte
 
-// A Figure is what was measured of a layout in a table of so many behaviours a user.
+// A Figure has the measurements of one layout, in a table with Each behaviours for each
+// user.
 type Figure struct {
 	Layout      string            `json:"layout"`
 	Where       Place             `json:"where"`
@@ -43,7 +44,7 @@ type Answer struct {
 // Figures are all that was measured.
 type Figures []Figure
 
-// Measured says of which table the figures are.
+// Measured describes the tables in which figures were measured.
 type Measured struct {
 	Where   Place     `json:"where"`
 	Records int64     `json:"records"`
@@ -86,8 +87,8 @@ func (f *Figure) check() error {
 	return nil
 }
 
-// measured says which figures tell of tables there: those of files where nothing else
-// was measured.
+// measured returns which figures are used for tables in a place: its own figures, or the
+// figures of tables of files if it has none.
 func (f Figures) measured(where Place) Measured {
 	m := Measured{Where: where}
 	for _, x := range f {
@@ -110,7 +111,7 @@ type curve struct {
 	newest bool // the latest of a user come first
 }
 
-// of are the figures of a layout, of whatever sizes.
+// of returns the figures of a layout in a place, of all sizes.
 func (f Figures) of(name string, where Place) curve {
 	var c curve
 	if l, err := layout.ByName(name); err == nil {
@@ -175,8 +176,8 @@ func (x Answer) mean() float64 {
 	return x.P50
 }
 
-// What was measured: the latest ten, ten days of four behaviours, lists of a hundredth of the
-// users over all days, and an hour.
+// The measured queries: the latest ten, ten days of four behaviours, lists of a hundredth of
+// the users over all days, and an hour.
 const (
 	measuredLast  = 10
 	measuredDays  = 10 * 4

@@ -30,7 +30,7 @@ const (
 // DefaultBytes is how much text of logs is read where nobody says another number.
 const DefaultBytes = 128 << 20
 
-// A Sample is what a part of the logs tells of all of them.
+// A Sample has numbers about all logs, estimated from a part of them.
 type Sample struct {
 	Files   int     `json:"files"`
 	Bytes   int64   `json:"bytes"` // delivered
@@ -115,7 +115,8 @@ func newTaker(j *job.Job, span behaviour.Span, kinds []int) *taker {
 	return t
 }
 
-// A meter counts what is read of a file, and remembers why it could not be read on.
+// A meter counts the bytes that are read of a file, and keeps the error that ended the
+// reading.
 type meter struct {
 	r   io.Reader
 	n   int64
@@ -132,8 +133,8 @@ func (m *meter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// take reads a file until limit bytes of text. What is wrong with the file is found, and
-// said, when it is loaded.
+// take reads a file, up to limit bytes of text. It ignores mistakes in the text, because a
+// load reports them.
 func (t *taker) take(ctx context.Context, files dfs.FS, in job.Input, limit int64) error {
 	f, err := files.Open(ctx, in.Path)
 	if err != nil {

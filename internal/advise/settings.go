@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// regionBytes is half of what HBase lets a region grow to before it cuts it.
+	// regionBytes is half the size at which HBase splits a region.
 	regionBytes = 5 << 30
 	// loadBytes is how much of a load makes a region, and loadRegions how many it makes at
 	// most: as a first load does, so that as many files are written at once.
 	loadBytes   = 256 << 20
 	loadRegions = 64
 	maxRegions  = 100_000
-	// evenRegions are those of a layout that cuts them itself.
+	// evenRegions is the number of regions for a layout that has split points of its own.
 	evenRegions = 16
 
-	// worth is what a slower codec must leave of what the faster one does.
+	// worth is the size that a slower codec must reach, as a share of the faster codec's size.
 	worth = 0.75
-	// useless is what a codec leaves that is not worth its time.
+	// useless is the share of the uncompressed size at which a codec is not worth its time.
 	useless = 0.95
 )
 
 // Settings are how a table is to be made.
 type Settings struct {
 	Regions   int              `json:"regions"`
-	Even      bool             `json:"even"`   // cut by the layout, whoever the users are
+	Even      bool             `json:"even"`   // split points come from the layout, whatever the users are
 	Splits    []string         `json:"splits"` // rows that regions begin with, as HBase's shell writes them
 	Codec     string           `json:"compression"`
 	Codecs    map[string]int64 `json:"codecs"` // bytes of the table by each
@@ -99,7 +99,7 @@ func (a *Advice) chooseCodec(s *Settings, j *job.Job, l layout.Layout, where Pla
 	return nil
 }
 
-// suitServers settles what only a family in HBase has.
+// suitServers sets the settings that only a family in HBase has.
 func (a *Advice) suitServers(s *Settings, j *job.Job, l layout.Layout) {
 	traits := l.Traits()
 	s.Versions = max(traits.Versions, 1)
@@ -191,8 +191,8 @@ func shellText(b []byte) string {
 	return out.String()
 }
 
-// Lines are what a job says of such a table, ready to paste: what t says beside how it
-// is made stays.
+// Lines returns the lines of a job for such a table, ready to paste. Settings of t that do
+// not depend on the advice are kept.
 func (c *Choice) Lines(t job.Table) []string {
 	var parts []string
 	add := func(key, value string) {
@@ -215,8 +215,8 @@ func (c *Choice) Lines(t job.Table) []string {
 	return []string{"layout: " + c.Layout, "table: {" + strings.Join(parts, ", ") + "}"}
 }
 
-// ttl is how long behaviours are kept, as a job says it; nothing where that is for ever,
-// and the layout's own.
+// ttl returns the time for which behaviours are kept, as a job writes it. It returns "" if
+// there is no limit and the layout has none either.
 func (c *Choice) ttl() string {
 	l, err := layout.ByName(c.Layout)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/roll"
 )
 
-// blockSize is that of all tables that are made: docs/table.md has what was measured.
+// blockSize is the block size of all new tables. docs/table.md has the measurements.
 const blockSize = 16 << 10
 
 // A form is how cells are written down.
@@ -24,7 +24,7 @@ type form struct {
 	codec string // as a job calls it
 }
 
-// options are those of HFiles of a table there.
+// options returns the options of HFiles for a table in f's place.
 func (f form) options(l layout.Layout) hfile.Options {
 	o := hfile.Options{Codec: hfile.Codec(strings.ToUpper(f.codec)), Encoding: hfile.FastDiff, BlockSize: blockSize, ShortIndexKeys: true}
 	if f.where == HBase {
@@ -44,8 +44,8 @@ func (n *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// sizes lays the sample out, and returns how many bytes a record takes in each of the
-// forms. Of a table of files rolls are counted in.
+// sizes writes the sample in a layout, and returns the bytes of a record in each of the
+// forms. For a table of files they include rolls.
 func (s *Sample) sizes(j *job.Job, l layout.Layout, forms []form) ([]float64, error) {
 	counts := make([]counter, len(forms))
 	writers := make([]*hfile.Writer, len(forms))

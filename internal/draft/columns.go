@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/record"
 )
 
-// A cell is what stands in a column of a row.
+// A cell is the value of a column in a row.
 type cell struct {
 	text   string
 	null   bool
@@ -21,7 +21,7 @@ type cell struct {
 // A sheet is rows that have the same columns.
 type sheet struct {
 	columns []string // as a job calls them
-	names   []string // what the fields of them may be called
+	names   []string // the names that their fields may have
 	rows    [][]cell
 	days    []*behaviour.Date // for each row, of its file's path
 	partly  []string          // columns that not all files have
@@ -192,7 +192,7 @@ func (s *sheet) where(column int, text string) *sheet {
 	return out
 }
 
-// texts are what stands in a column, nulls left out.
+// texts returns the values of a column without nulls.
 func (s *sheet) texts(column int) []stamped {
 	var out []stamped
 	for i, r := range s.rows {
@@ -203,10 +203,10 @@ func (s *sheet) texts(column int) []stamped {
 	return out
 }
 
-// A column is what is known of one.
+// A column describes a column of the logs.
 type column struct {
 	name     string // as a job calls it
-	field    string // what a field of it would be called
+	field    string // the name that a field of it would have
 	filled   int    // rows in which it is not null
 	distinct int
 	typ      behaviour.Type
@@ -263,8 +263,8 @@ func fieldNameOf(name string) string {
 	return f
 }
 
-// typeOf is the type that reads all of the texts but a few; quoted texts of JSON are
-// numbers only to those who know better.
+// typeOf returns the type that reads all texts except a few. It takes quoted texts of JSON
+// for strings, even if they look like numbers.
 func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 	if len(texts) == 0 {
 		return behaviour.String, nil

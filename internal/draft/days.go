@@ -10,28 +10,28 @@ import (
 // A daySpelling is a way to write a day in a path.
 type daySpelling struct {
 	expr  *regexp.Regexp // groups: what must stand before, then the parts, and the texts between
-	parts string         // what the groups are: y, Y (two digits), m, d, or - for a text between
+	parts string         // the meaning of the groups: y, Y (two digits), m, d, or - for a text between
 	guess bool           // other readings are as likely
 }
 
-// between is what may stand between the parts of a day, a new folder included,
-// which may be called so: month=09.
+// between matches the text between the parts of a day. It may be the beginning of a new
+// folder, whose name may be such as month=09.
 const between = `([-_.]|/(?:[A-Za-z_]+=)?|)`
 
-// daySpellings are tried in turn. What stands before and after a day is no digit.
+// daySpellings are tried in this order. The characters before and after a day are not digits.
 var daySpellings = []daySpelling{
 	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})` + between + `([0-9]{2})` + between + `([0-9]{2})(?:[^0-9]|$)`), "y-m-d", false},
 	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.])([0-9]{2})([-_.])((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "d-m-y", true},
 	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.])([0-9]{2})([-_.])((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "m-d-y", true},
-	// A day with hours and minutes behind it, 2014090113 or 20140901130500.
+	// A day followed by hours and minutes, 2014090113 or 20140901130500.
 	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})()([0-9]{2})()([0-9]{2})(?:[0-9]{2}){1,3}(?:[^0-9]|$)`), "y-m-d", false},
 	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "Y-m-d", true},
 }
 
-// placeholders are what a job writes for the parts of a day.
+// placeholders are the parts of a day, as a job writes them.
 var placeholders = map[byte]string{'y': "yyyy", 'Y': "yy", 'm': "MM", 'd': "dd"}
 
-// A dayIn is a day that stands in a path.
+// A dayIn is a day in a path.
 type dayIn struct {
 	from, to int
 	text     string // as a job writes it: {date:yyyyMMdd}

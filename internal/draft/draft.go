@@ -1,5 +1,5 @@
-// Package draft drafts a job file: it looks at a folder of logs and says what it
-// takes them for.
+// Package draft drafts a job file. It reads a sample of a folder of logs and guesses their
+// format and content.
 //
 //	folder ── survey ──▶ files ── paths ──▶ pattern, behaviours
 //	                       │
@@ -7,17 +7,17 @@
 //	                                                                 │
 //	           trial: record reads the sample by the draft ◀── YAML ◀┘
 //
-// It stands before the flow. It reads the beginnings of a few files, never whole
-// ones, and writes nothing.
+// It is used before the first load. It reads the beginnings of a few files, never whole
+// files, and writes nothing.
 //
-// Promised:
+// Promises:
 //
 //   - The same logs give the same draft.
-//   - Whatever is a guess that the logs cannot settle is marked "unsure" in a
-//     comment beside it. What could not even be guessed is a key without a value,
-//     which a job file may not have: reading the draft fails and names the key.
-//   - The draft says how many records of the sample were read by it, as a load would
-//     read them, and why the others were not.
+//   - If the logs do not settle a guess, the draft has a comment with the word "unsure" next
+//     to it. If there is not even a guess, the key has no value. A job file must not
+//     have such keys: reading the draft fails and names the key.
+//   - The draft says how many records of the sample it reads, as a load would
+//     read them, and why it does not read the others.
 package draft
 
 import (
@@ -54,12 +54,12 @@ type Draft struct {
 	Text string // YAML
 
 	Summary
-	// Problem is what the job file is refused for as it stands: keys to fill in.
-	// It wraps job.ErrJob. Nil of a draft that is whole.
+	// Problem is the error with which a load refuses the draft: keys to fill in.
+	// It wraps job.ErrJob. It is nil if the draft is complete.
 	Problem error
 }
 
-// A Summary says what a draft rests on.
+// A Summary describes the sample from which a draft was made.
 type Summary struct {
 	Files      int            `json:"files"`      // found
 	Passed     int            `json:"passed"`     // of these, those that the draft's paths do not name
@@ -67,7 +67,7 @@ type Summary struct {
 	Behaviours []string       `json:"behaviours"` // their names
 	Read       int64          `json:"records"`    // records of the sample, read by the draft
 	Good       int64          `json:"good"`       // of these, those that would be loaded
-	Skipped    int64          `json:"skipped"`    // and those of no behaviour of the draft
+	Skipped    int64          `json:"skipped"`    // records of no behaviour of the draft
 	Bad        int64          `json:"bad"`        // and those that would be quarantined
 	Reasons    map[string]int `json:"reasons,omitempty"`
 	Unsure     []string       `json:"unsure"`  // what to look at, in order of the file

@@ -130,7 +130,7 @@ func bestDelimiter(samples []*sample) format {
 	return out
 }
 
-// delimiters are the usual ones, and what else stands between words in the first
+// delimiters returns the usual delimiters, and other characters between words in the first
 // lines.
 func delimiters(samples []*sample) []string {
 	seen := map[string]bool{}
@@ -255,7 +255,7 @@ func timesIn(rows [][]string, width int) int {
 	return found
 }
 
-// quotes says whether columns stand in quotes, as csv has them.
+// quotes reports whether columns are in quotes, as in csv.
 func quotes(samples []*sample, delimiter string) bool {
 	for _, s := range samples {
 		if bytes.Contains(s.text, []byte(`"`+delimiter)) && bytes.Contains(s.text, []byte(delimiter+`"`)) {

@@ -39,7 +39,7 @@ type guessed struct {
 // A kind is a behaviour of the draft.
 type kind struct {
 	name     string
-	path     string // what stands for it in a path or its column
+	path     string // the text for it in a path or in its column
 	who      who
 	when     when
 	fields   []field
@@ -184,7 +184,8 @@ func (g *guessed) chooseIn(shape int) int {
 	return last
 }
 
-// looksOf is what a sample's columns look like.
+// looksOf returns a text that describes a sample's columns: samples with equal columns have
+// equal texts.
 func (g *guessed) looksOf(s *sample) string {
 	switch {
 	case g.format.syntax == record.JSONL:
@@ -306,10 +307,10 @@ func (g *guessed) byColumnOrAlone(cfg Config) {
 	g.notes = append(g.notes, fmt.Sprintf("The behaviours are those that %s names in the sample; records of others are skipped", g.kindColumn))
 }
 
-// generic are words that say nothing of what a file holds.
+// generic are words that do not describe the content of a file.
 var generic = []string{"part", "data", "log", "logs", "events", "event", "export", "csv", "tsv", "txt", "json", "jsonl", "ndjson", "dat", "out", "all", "file", "records", "dump"}
 
-// onlyName is what the only behaviour may be called: by a word of its files' names, or
+// onlyName returns a name for the only behaviour: a word of its files' names, or
 // of the folders above.
 func (g *guessed) onlyName(cfg Config) string {
 	var parts []string
@@ -357,8 +358,8 @@ func unlike(name string, seen map[string]bool) string {
 	return out
 }
 
-// read finds out what a sheet's columns are; kindAt is the one that names the
-// behaviour, or -1.
+// read finds the user, the time and the fields among a sheet's columns. kindAt is the column
+// that names the behaviour, or -1.
 func (k *kind) read(g *guessed, s *sheet, kindAt int) {
 	var columns []column
 	for i := range s.columns {
@@ -405,8 +406,8 @@ func (k *kind) read(g *guessed, s *sheet, kindAt int) {
 	}
 }
 
-// agreeCase gives fields of several behaviours that differ only in case one name: that of
-// the first.
+// agreeCase gives one name to fields of several behaviours whose names differ only in case:
+// the name of the first.
 func (g *guessed) agreeCase() {
 	names := map[string]string{}
 	for i := range g.kinds {
@@ -464,7 +465,7 @@ func wider(a, b field) behaviour.Type {
 	return behaviour.String
 }
 
-// guessZone says of which zone times and dates are.
+// guessZone guesses the zone of times and dates.
 func (g *guessed) guessZone(cfg Config) {
 	if g.zone = cfg.Zone; g.zone != "" {
 		return
@@ -549,7 +550,7 @@ func (g *guessed) guessSlack() {
 	}
 }
 
-// near says whether times say of which days the paths are.
+// near reports whether times are near the days of the paths, so that they tell the days.
 func (g *guessed) near() bool {
 	return slices.ContainsFunc(g.kinds, func(k kind) bool { return k.when.near() && k.when.column != "" })
 }

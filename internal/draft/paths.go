@@ -22,20 +22,20 @@ const (
 
 var marks = strings.NewReplacer("{", opened, "}", closed)
 
-// mark makes the placeholders in text those of a marked path.
+// mark returns text with its placeholders in the form of marked paths.
 func mark(text string) string { return marks.Replace(text) }
 
 // packed are the endings of compressed files.
 var packed = []string{".gz", ".zst", ".bz2"}
 
-// words cuts a part of a marked path into placeholders, wildcards, words, and what
-// stands between them.
+// words cuts a part of a marked path into placeholders, wildcards, words, and the
+// characters between them.
 var words = regexp.MustCompile(`\x02[^\x03]*\x03|\x04|[^-_.=@+ \x02\x04]+|[-_.=@+ ]`)
 
 // number is a word that numbers files, and names nothing: digits, an hour, a digest.
 var number = regexp.MustCompile(`^([0-9]+|[Tt][0-9]{2,6}|[0-9]{2}[hH]|[0-9a-f]{8,}|[cr][0-9]{3,})$`)
 
-// A placed is a file and what its path tells.
+// A placed is a file with the information from its path.
 type placed struct {
 	file
 	parts  []string        // of its marked path, without the ending of a compression
@@ -47,15 +47,15 @@ type placed struct {
 // words is the path with all its words, but without days and numbers.
 func (p *placed) words() string { return strings.Join(p.parts, "/") }
 
-// A shape is what the paths of many files share: as many folders, days in the same
-// places. It becomes one path of a job, or one for each compression.
+// A shape is the common form of the paths of many files: the same number of folders, and
+// days in the same places. It becomes one path of a job, or one for each compression.
 type shape struct {
 	parts   []part
 	endings []string
 	files   int
 }
 
-// A part is what stands between two slashes of a shape's paths.
+// A part is the part of a shape's paths between two slashes.
 type part struct {
 	values         []string // all that stand there, marked
 	prefix, suffix string   // that all values share
@@ -66,7 +66,7 @@ type part struct {
 // varies says whether the part has more than one value.
 func (p *part) varies() bool { return len(p.values) > 1 }
 
-// An arrangement is what the paths of all files tell.
+// An arrangement holds the information from the paths of all files.
 type arrangement struct {
 	files      []placed
 	shapes     []shape
@@ -74,7 +74,7 @@ type arrangement struct {
 	dayText    string // the first day in a path, as a job writes it
 }
 
-// arrange finds out what the paths of files have in common.
+// arrange finds the common forms of the paths of files.
 func arrange(files []file) *arrangement {
 	a := &arrangement{}
 	spelling, unsure := chooseDays(files)
@@ -142,7 +142,7 @@ func place(f file, spelling *daySpelling) placed {
 	return p
 }
 
-// skeleton is where days stand in a path of so many parts.
+// skeleton returns the places of days in a path, as a text.
 func skeleton(parts []string) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -156,7 +156,7 @@ func skeleton(parts []string) string {
 	return b.String()
 }
 
-// newPart finds what the values of a part share, and the names in them.
+// newPart finds the common prefix and suffix of the values of a part, and the names in them.
 func newPart(values []string) part {
 	p := part{values: values}
 	cut := make([][]string, len(values))
@@ -196,7 +196,8 @@ func newPart(values []string) part {
 
 var letter = regexp.MustCompile(`\p{L}`)
 
-// leadingName is the words up to what is no name, and whether something follows.
+// leadingName returns the words up to the first placeholder or wildcard, and whether
+// something follows them.
 func leadingName(words []string) (name string, rest bool) {
 	n := 0
 	for n < len(words) && !strings.ContainsAny(words[n], opened+wild) {
@@ -209,7 +210,7 @@ func leadingName(words []string) (name string, rest bool) {
 	return name, strings.Join(words, "") != name
 }
 
-// nameOf is the name in one of the part's values, "" if there is none.
+// nameOf returns the name in one of the part's values, or "".
 func (p *part) nameOf(value string) string {
 	if i := slices.Index(p.values, value); i >= 0 && p.names != nil {
 		return p.names[i]
@@ -217,8 +218,8 @@ func (p *part) nameOf(value string) string {
 	return ""
 }
 
-// mayName says whether the part's names may be those of behaviours: a few, and not
-// only numbered.
+// mayName reports whether the part's names may be names of behaviours: there are few, and
+// they differ in more than numbers.
 func (p *part) mayName() bool {
 	if !p.varies() || p.names == nil {
 		return false

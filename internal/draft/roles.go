@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// What columns are called, without case and signs: the likelier first.
+// Usual names of columns, without case and signs, the likelier first.
 var (
 	userWords = []string{"userid", "user", "uid", "useruuid", "useridentifier", "accountid", "account", "subscriberid", "subscriber", "customerid",
 		"customer", "memberid", "member", "playerid", "player", "householdid", "household", "visitorid", "visitor", "clientid", "deviceid", "device",
@@ -181,7 +181,7 @@ type who struct {
 	unsure string
 }
 
-// idLike is what may be a user's ID.
+// idLike matches texts that may be a user's ID.
 var idLike = regexp.MustCompile(`^[\p{L}\p{N}_@.:+=-]{1,255}$`)
 
 // whoOf finds the user among the columns that are not taken.

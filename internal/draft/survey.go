@@ -37,7 +37,7 @@ type found struct {
 	single  bool           // the logs are one file
 }
 
-// notLogs are endings of files that are no logs, or of which the text cannot be
+// notLogs are endings of files that are not logs, or whose text cannot be
 // read.
 var notLogs = []string{
 	".md", ".html", ".parquet", ".orc", ".avro", ".xlsx", ".zip", ".tar", ".tgz", ".md5", ".sha1", ".sha256", ".crc", ".yaml", ".yml",
@@ -130,8 +130,8 @@ func (w *walker) broken(ctx context.Context, info dfs.Info) bool {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// few leaves out some of the folders that are alike but for digits, evenly, where
-// there are too many of them.
+// few returns at most maxAlike, evenly chosen, of the folders whose names differ only in
+// digits.
 func (w *walker) few(folders []dfs.Info) []dfs.Info {
 	alike := map[string][]dfs.Info{}
 	for _, info := range folders {
@@ -164,7 +164,7 @@ func spread[T any](all []T, n int) []T {
 	return out
 }
 
-// why says what was there in place of logs.
+// why returns what was found instead of logs.
 func (f *found) why() string {
 	if len(f.strange) == 0 {
 		return "nothing else lies there either, but for names that begin with . or _"

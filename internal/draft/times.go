@@ -11,9 +11,9 @@ import (
 	"usertrail/internal/record"
 )
 
-// layouts are the ways to write a time that are looked for, beside epochs: the more
-// usual first. Of those that differ in the order of day and month alone, the first
-// is taken where the texts leave it open.
+// layouts are the forms of a time that are tried, in addition to epochs, the more
+// usual first. If the texts fit two forms that differ only in the order of day and month,
+// the first form is taken.
 var layouts = []string{
 	"", // 2006-01-02 15:04:05 and its like, the date alone too
 	"2006/01/02 15:04:05", "2006/01/02 15:04", "2006-01-02 15:04", "2006-01-02T15:04", "2006.01.02 15:04:05",
@@ -55,7 +55,7 @@ type stamped struct {
 type timing struct {
 	format   string
 	read     int  // texts that it reads
-	outside  int  // of these, those more than a day off that of the path
+	outside  int  // of these, times more than a day away from the day of the path
 	furthest int  // days off, of the furthest
 	clock    bool // it tells the time of day
 	zoned    bool // it tells the zone

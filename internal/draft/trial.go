@@ -44,7 +44,7 @@ func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 	return d, nil
 }
 
-// nameFor is what the job calls a file.
+// nameFor returns the name of a file in the job.
 func nameFor(cfg Config, rel string, single bool) string {
 	base := baseOf(cfg, single)
 	if dfs.Scheme(base) != "" {
@@ -56,11 +56,11 @@ func nameFor(cfg Config, rel string, single bool) string {
 	return path.Join(base, rel)
 }
 
-// errEnough ends the reading of a file of which enough is read.
+// errEnough ends the reading of a file when enough records are read.
 var errEnough = errors.New("enough is read")
 
-// readSample reads the sample's files by a job, and says of each reason for which
-// records were bad what the first was.
+// readSample reads the sample's files with a job. It returns the first bad record of each
+// reason.
 func (d *Draft) readSample(ctx context.Context, cfg Config, j *job.Job, g *guessed) ([]string, error) {
 	c := &counter{summary: &d.Summary, first: map[record.Reason]string{}}
 	for _, s := range g.samples {
@@ -115,7 +115,7 @@ func readOne(ctx context.Context, files dfs.FS, j *job.Job, file record.File, s 
 	}
 }
 
-// A counter counts what becomes of a sample's records.
+// A counter counts the good, skipped and bad records of a sample.
 type counter struct {
 	summary *Summary
 	left    int // records to read of this file

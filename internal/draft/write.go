@@ -16,15 +16,15 @@ import (
 	"usertrail/internal/visible"
 )
 
-// A writer writes a draft down, and remembers what it was unsure of.
+// A writer writes a draft, and collects the comments on what is unsure.
 type writer struct {
 	strings.Builder
 	unsure []string
 	fillIn []string
 }
 
-// line writes a line, with what is unsure about it; key is how a list of these calls
-// it.
+// line writes a line, with a comment on what is unsure about it. key is its name in the list
+// of these comments.
 func (w *writer) line(key, unsure, text string) {
 	w.WriteString(text)
 	if unsure = visible.Text(unsure); unsure != "" {
@@ -161,7 +161,7 @@ func (w *writer) time(key, indent string, t when) {
 	w.line(key, unsure, indent+"time: "+text)
 }
 
-// kind writes a behaviour; user and time are what it has if it says nothing.
+// kind writes a behaviour. user and time are the job's defaults, which it need not repeat.
 func (w *writer) kind(g *guessed, i int, k kind, user who, time when) {
 	key := "behaviours." + k.name
 	fmt.Fprintf(w, "  %s:\n    id: %d\n", k.name, i+1)
@@ -223,8 +223,8 @@ func baseOf(cfg Config, single bool) string {
 	return logs
 }
 
-// relative is what a job file calls the place that is called name where the command
-// was started.
+// relative returns the name of a place in a job file. name is its name in the folder where
+// the command was started.
 func relative(job, name string) string {
 	folder := dfs.Dir(job)
 	switch {
