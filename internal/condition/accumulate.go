@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// did is what a user did of one kind.
+// did sums up a user's events of one kind.
 type did struct {
 	count       int
 	first, last int64 // microseconds, UTC
@@ -19,8 +19,8 @@ type did struct {
 	before      bool  // whether something was done on the day before it
 }
 
-// add takes the next behaviour of the trail. Time goes on, but where clocks are
-// put back at midnight the local date of the next may be the day before.
+// add adds the next event of the trail. Times ascend, but if the clock is put back at
+// midnight, the local date of the next event may be the day before.
 func (d *did) add(ev *trail.Event) {
 	if d.count++; d.count == 1 {
 		d.first, d.day, d.days = ev.Time, ev.Date, 1
@@ -37,8 +37,8 @@ func (d *did) add(ev *trail.Event) {
 	}
 }
 
-// seen is what was seen in one field. Whole numbers and times are told apart from
-// doubles by its type.
+// seen sums up the values of one field. Its type separates whole numbers and times from
+// doubles.
 type seen struct {
 	field       uint32
 	typ         behaviour.Type

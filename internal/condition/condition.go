@@ -1,12 +1,12 @@
-// Package condition is the language in which an extract is told which behaviours
-// and which users to keep. It has three kinds of text, all checked against the
-// schema before anything is read:
+// Package condition implements the language of an extract's conditions, which say which
+// behaviours and which users to keep. There are three kinds of text. All are checked
+// against the schema before anything is read:
 //
 //	where      play.seconds >= 600 || order.price > 0       keeps behaviours
 //	having     count(play) >= 5 && sum(order.price) > 100   keeps users
 //	sequence   visit -> play within 1h -> order within 1d   keeps users
 //
-// The first two are expressions of github.com/expr-lang/expr, of which there is:
+// The first two are expressions of github.com/expr-lang/expr with these parts:
 //
 //	||  &&  !  or  and  not                  between claims
 //	==  !=  <  <=  >  >=  in [...]  in 1..9  between values of one type
@@ -17,52 +17,52 @@
 //	abs  floor  ceil  round                  of a number
 //	date("2014-09-01")  date("2014-09-01 18:30:00")  duration("1h30m")
 //
-// A text stands in double, single or back quotes. int64 is a whole number, double
-// a number, string a text, bool true or false; timestamp and date are times, a
-// date the beginning of its day in the schema's zone, and date(...) is read in
-// that zone. A time less a time is a duration; a duration can be added to a time,
-// or taken from it. Names that the library would not read are quoted: a behaviour
+// A text is written in double, single or back quotes. int64 is a whole number, double
+// a number, string a text, bool true or false. timestamp and date are times; a
+// date is the beginning of its day in the schema's zone, and date(...) is read in
+// that zone. The difference of two times is a duration. A duration can be added to a time,
+// or subtracted from it. Names that the library cannot parse are quoted: a behaviour
 // called in is $env["in"], its field x² is $env["in"]["x²"].
 //
 // # Where
 //
-// A field is written with its behaviour: play.seconds. Of every behaviour there
-// are behaviour (its name), time, hour (0..23) and weekday (1 Monday .. 7
-// Sunday), both local in the schema's zone.
+// A field is written with its behaviour: play.seconds. Every behaviour also has the terms
+// behaviour (its name), time, hour (0..23) and weekday (1 Monday .. 7
+// Sunday). hour and weekday are local in the schema's zone.
 //
-// A comparison that touches a null, a field of another behaviour than the one at
-// hand, or a division by zero is false; that with !=, not in or not contains too.
-// A comparison is the innermost claim that is not made of claims by !, && and ||;
-// a field of type bool alone is one. So every claim is true or false, never
+// A comparison is false if it uses a null, a field of another behaviour than the event's, or
+// a division by zero. This is so for !=, not in and not contains too.
+// A comparison is the innermost claim that is not composed of claims by !, && and ||;
+// a field of type bool alone is a comparison. Every claim is therefore true or false, never
 // unknown as in SQL, and ! turns one into the other: !(play.seconds >= 600) keeps
-// orders, and plays without seconds, where SQL's NOT (seconds >= 600) does not.
-// play.programme == nil and != nil ask whether a play has a value. Of an order both are
+// orders, and plays without seconds, which SQL's NOT (seconds >= 600) does not keep.
+// play.programme == nil and != nil test whether a play has a value. For an order both are
 // false.
 //
 // # Having
 //
-// Fields and behaviours stand only in aggregates, over what a user has left:
+// Fields and behaviours are allowed only in aggregates. They cover the events of a user that
+// are left:
 //
-//	count(play)  count(play.programme)  count()    how many; of those with a value; of the kinds of Counting
-//	days(login)                                    on how many local dates
+//	count(play)  count(play.programme)  count()    events; events with a value; events of the kinds of Counting
+//	days(login)                                    the number of local dates
 //	sum(order.price)  avg  min  max                of the values that are not null
-//	first(play)  last(play)                        when
+//	first(play)  last(play)                        the time of the first, of the last
 //
-// The sum of nothing is 0; avg, min, max, first and last of nothing are null.
-// sum and avg are doubles; whole numbers are added without loss, and their sum is
-// then the nearest double. min and max take numbers and times, and pass over NaN. Distinct
-// values are not counted: that would need memory for each of them.
+// The sum of no values is 0; avg, min, max, first and last of no values are null.
+// sum and avg are doubles. Whole numbers are added without loss, and their sum is
+// then rounded to the nearest double. min and max take numbers and times, and skip NaN.
+// There is no count of distinct values, because it would need memory for each value.
 //
-// Arithmetic of whole numbers that leaves 64 bits is an error of the evaluation,
-// not another number.
+// If arithmetic of whole numbers overflows 64 bits, the evaluation fails.
 //
 // # Sequence
 //
-// A step is a behaviour that comes later in the trail than the step before it,
-// and, where it says within, not more than that later. See Sequence.
+// A step is a behaviour that comes later in the trail than the step before it.
+// within limits the time since the step before. See Sequence.
 //
-// What a Parse function returns may be used by many goroutines; an evaluator or
-// matcher by one.
+// Many goroutines may use the result of a Parse function at once. An evaluator or a
+// matcher is for one goroutine.
 package condition
 
 import (
@@ -72,7 +72,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// ErrCondition is what every text that is not a condition fails with.
+// ErrCondition is wrapped by the error for every text that is not a condition.
 var ErrCondition = errors.New("not a condition")
 
 // Refs says what a condition reads.

@@ -15,14 +15,14 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// Bounds of a text: the parser goes as deep as brackets are nested, and what is
-// made of a text has so many parts.
+// Limits of a text: of the depth of nested brackets, because the parser is recursive, and
+// of the number of nodes.
 const (
 	maxText  = 10_000 // runes
 	maxNodes = 2_000
 )
 
-// A term is something of which an expression reads the value.
+// A term is something whose value an expression reads.
 type term struct {
 	name     string // as a text writes it
 	typ      reflect.Type
@@ -33,7 +33,7 @@ type term struct {
 	field    int // of the kind; -1: the behaviour itself
 }
 
-// A quality is what of a behaviour, a field or all a user did a term tells.
+// A quality says which property of an event, a field or a user a term is.
 type quality int
 
 const (
@@ -54,22 +54,22 @@ const (
 
 // A vocabulary is the terms of one language.
 type vocabulary interface {
-	// alone is what an identifier stands for.
+	// alone returns the term of an identifier, or the reason why there is none.
 	alone(name string) (*term, string)
-	// of is what a field of a behaviour stands for.
+	// of returns the term of a field of a behaviour, or the reason why there is none.
 	of(kind, field int) (*term, string)
-	// call is what a call of one of aggregates stands for.
+	// call returns the term of a call of one of aggregates, or the reason why there is none.
 	call(name string, args []argument) (*term, string)
-	// calls are the names that may be called, to suggest.
+	// calls returns the names that may be called, for suggestions.
 	calls() []string
 }
 
-// An argument is a behaviour or a field of one, between the brackets of a call.
+// An argument of a call is a behaviour or a field of a behaviour.
 type argument struct {
 	kind, field int // field is -1 for the behaviour
 }
 
-// An expression is a text that was understood: a claim whose types are right.
+// An expression is a parsed text: a claim whose types are right.
 type expression struct {
 	text  string
 	zone  *time.Location
@@ -78,8 +78,8 @@ type expression struct {
 	tests map[string]*term // likewise, functions that say whether a term has a value
 }
 
-// A reader turns the tree of a text into one that calls the vocabulary's terms
-// and holds nothing but what the language has.
+// A reader turns the tree of a text into a tree that calls the vocabulary's terms and has
+// only nodes of the language.
 type reader struct {
 	*expression
 	schema *behaviour.Schema
@@ -87,7 +87,7 @@ type reader struct {
 	made   int // nodes
 }
 
-// read understands text, in the words of a vocabulary.
+// read parses text with the terms of a vocabulary.
 func read(text string, s *behaviour.Schema, words vocabulary) (*expression, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
@@ -105,8 +105,8 @@ func read(text string, s *behaviour.Schema, words vocabulary) (*expression, erro
 	return x, x.check()
 }
 
-// parse returns the tree of text. To the parser every call is one of a function:
-// which there are is not its business.
+// parse returns the tree of text. The parser takes every call for a call of a function; the
+// reader checks later which functions exist.
 func parse(text string, s *behaviour.Schema) (ast.Node, error) {
 	if n := len([]rune(text)); n > maxText {
 		return nil, wrong("", 0, "the condition has %d characters, at most %d are read", n, maxText)
@@ -122,8 +122,8 @@ func parse(text string, s *behaviour.Schema) (ast.Node, error) {
 	return tree.Node, nil
 }
 
-// configuration is that of an expression that can call the given functions and
-// nothing else.
+// configuration returns the configuration of an expression that can call only the given
+// functions.
 func configuration(functions map[string]*builtin.Function) *conf.Config {
 	c := conf.CreateNew()
 	c.MaxNodes = maxNodes
@@ -138,7 +138,7 @@ func configuration(functions map[string]*builtin.Function) *conf.Config {
 	return c
 }
 
-// check sets the types of all nodes, and reports the first that does not fit.
+// check sets the types of all nodes, and returns an error for the first that does not fit.
 func (x *expression) check() error {
 	typ, err := checker.Check(&parser.Tree{Node: x.root, Source: file.NewSource(x.text)}, configuration(x.signatures()))
 	if err != nil {
@@ -150,7 +150,7 @@ func (x *expression) check() error {
 	return x.strict(x.root)
 }
 
-// signatures are functions to check types with, not to call.
+// signatures returns functions that are used to check types, and never called.
 func (x *expression) signatures() map[string]*builtin.Function {
 	out := map[string]*builtin.Function{}
 	for name, f := range functions {
@@ -165,7 +165,7 @@ func (x *expression) signatures() map[string]*builtin.Function {
 	return out
 }
 
-// nullary is a function without arguments.
+// nullary returns a function without arguments.
 func nullary(name string, typ reflect.Type, f call0) *builtin.Function {
 	return &builtin.Function{Name: name, Func: f, Types: []reflect.Type{reflect.FuncOf(nil, []reflect.Type{typ}, false)}}
 }
@@ -183,7 +183,7 @@ func (x *expression) ask(t *term, loc file.Location) ast.Node {
 	return call(name, loc)
 }
 
-// testName is nothing that a text can write.
+// testName returns a name that no text can contain.
 func testName(t *term) string { return t.name + " is there" }
 
 func call(name string, loc file.Location, args ...ast.Node) ast.Node {
@@ -195,5 +195,5 @@ func located[N ast.Node](n N, loc file.Location) N {
 	return n
 }
 
-// callee is the name of the function that n calls.
+// callee returns the name of the function that n calls.
 func callee(n *ast.CallNode) string { return n.Callee.(*ast.IdentifierNode).Value }

@@ -14,12 +14,12 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// ErrOverflow is wrapped where arithmetic of whole numbers leaves 64 bits. The condition is
-// to blame for it, not the values.
+// ErrOverflow is wrapped if arithmetic of whole numbers overflows 64 bits. The cause is the
+// condition, not the values.
 var ErrOverflow = errors.New("the result does not fit 64 bits")
 
-// functions are those that a text may call, besides date and duration, which are
-// read with the text.
+// functions are the functions that a text may call. date and duration are not among them:
+// they are evaluated when the text is read.
 var functions = map[string]*builtin.Function{
 	"lower": of("lower", func(v any) (any, error) { return strings.ToLower(v.(string)), nil }, typeOf[func(string) string]()),
 	"upper": of("upper", func(v any) (any, error) { return strings.ToUpper(v.(string)), nil }, typeOf[func(string) string]()),
@@ -31,11 +31,12 @@ var functions = map[string]*builtin.Function{
 	"round": of("round", rounding(math.Round), typeOf[func(int) float64](), typeOf[func(float64) float64]()),
 }
 
-// functionNames are the names above and of what is read with the text.
+// functionNames are the names of functions, and date and duration.
 var functionNames = []string{"lower", "upper", "trim", "len", "abs", "floor", "ceil", "round", "date", "duration"}
 
-// Whole numbers are added, subtracted and multiplied by functions that notice
-// when the result leaves 64 bits. No text can call them: they are no names.
+// checked are the functions that add, subtract and multiply whole numbers. They return an
+// error if the result overflows 64 bits. No text can call them, because their names are not
+// identifiers.
 var checked = map[string]*builtin.Function{
 	"+": arithmetic("+", add),
 	"-": arithmetic("-", subtract),
@@ -72,7 +73,7 @@ func abs(v any) (any, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// rounding takes whole numbers too.
+// rounding returns f as a function that takes whole numbers too.
 func rounding(f func(float64) float64) func(any) (any, error) {
 	return func(v any) (any, error) {
 		if n, ok := v.(int); ok {
@@ -107,7 +108,7 @@ func magnitude(n int) uint64 {
 	return uint64(n)
 }
 
-// clocks are how date's text may be written beside YYYY-MM-DD.
+// clocks are the forms of date's text, in addition to YYYY-MM-DD.
 var clocks = []string{
 	"2006-01-02 15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", time.RFC3339Nano,
 }

@@ -17,10 +17,10 @@ import (
 // A call0 is a function without arguments, as the machine calls it.
 type call0 = func(...any) (any, error)
 
-// A binding is where a term's value comes from, for one program.
+// A binding is the source of a term's value in one program.
 type binding struct {
 	null  bool             // it has none, whatever is read
-	known any              // what it always is, nil if that depends
+	known any              // the value if it is constant, else nil
 	get   call0            // its value; called only where has says true
 	leaf  func(leaf) call0 // the whole of a comparison, nil if the machine must do it
 	has   call0            // whether it has a value; nil: it always has
@@ -35,9 +35,9 @@ type program struct {
 	alone call0 // all that code does, if it is one call
 }
 
-// A guard makes every comparison of an expression false where a term in it is
-// null, by putting the questions whether they are there before it. Claims that
-// depend on nothing are settled here, once.
+// A guard makes every comparison of an expression false if a term in it is null. It puts
+// tests of the terms before the comparison. It evaluates claims that depend on no term
+// once.
 type guard struct {
 	*expression
 	bind      func(*term) binding
@@ -80,7 +80,7 @@ func (x *expression) reads(bind func(*term) binding, yield func(*term)) (constan
 	return false, false, g.err
 }
 
-// A visitor looks at every node and changes none.
+// A visitor reads every node and changes none.
 type visitor func(ast.Node)
 
 // Visit implements ast.Visitor.
@@ -97,7 +97,7 @@ func (x *expression) guarded(bind func(*term) binding) (*guard, ast.Node) {
 	return g, g.claim(x.root)
 }
 
-// run executes a program of terms that are bound to nothing.
+// run executes a program without bound terms.
 func (g *guard) run(n ast.Node) (any, error) {
 	code, err := g.compile(n)
 	if err != nil {
@@ -145,7 +145,7 @@ func (g *guard) claim(n ast.Node) ast.Node {
 
 func boolean(v bool, loc file.Location) ast.Node { return located(&ast.BoolNode{Value: v}, loc) }
 
-// is says whether n is known to be v.
+// is reports whether n is the constant v.
 func is(n ast.Node, v bool) bool {
 	b, ok := n.(*ast.BoolNode)
 	return ok && b.Value == v
@@ -178,7 +178,7 @@ func or(a, b ast.Node, loc file.Location) ast.Node {
 	return located(&ast.BinaryNode{Operator: "||", Left: a, Right: b}, loc)
 }
 
-// A comparison is what is found out about the operands of one.
+// A comparison holds the tests that the operands of a comparison need.
 type comparison struct {
 	*guard
 	needs   []ast.Node // claims without which it is false, in the order of asking
@@ -187,7 +187,7 @@ type comparison struct {
 	depends bool // on what is read
 }
 
-// comparison returns n with what it needs before it.
+// comparison returns n with its tests before it.
 func (g *guard) comparison(n ast.Node) ast.Node {
 	loc := n.Location()
 	if l, ok := g.leafOf(n); ok {
@@ -209,7 +209,7 @@ func (g *guard) comparison(n ast.Node) ast.Node {
 	return out
 }
 
-// whether returns n, a comparison, as it is where nothing is null.
+// whether returns the comparison n for operands that are not null.
 func (c *comparison) whether(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.BinaryNode:
@@ -220,7 +220,7 @@ func (c *comparison) whether(n ast.Node) ast.Node {
 	return c.operand(n)
 }
 
-// leaf returns a call that does all of a comparison, or nil if there is none.
+// leaf returns a call that evaluates a whole comparison, or nil if there is none.
 func (g *guard) leaf(l leaf, loc file.Location) ast.Node {
 	b := g.bind(l.term)
 	if b.null || b.leaf == nil {
@@ -236,7 +236,7 @@ func (g *guard) leaf(l leaf, loc file.Location) ast.Node {
 	return call(name, loc)
 }
 
-// settle evaluates a claim that depends on nothing.
+// settle evaluates a claim that depends on no term.
 func (g *guard) settle(n ast.Node) ast.Node {
 	if _, ok := n.(*ast.BoolNode); ok {
 		return n
@@ -258,7 +258,7 @@ func (g *guard) fail(n ast.Node, err error) {
 	g.err = wrong(g.text, position(n), "%s", m.problem)
 }
 
-// evaluation is the mistake that turned up when a program ran.
+// evaluation returns the mistake for an error of a running program.
 func evaluation(text string, err error) *mistake {
 	m, ok := place(text, err).(*mistake)
 	if !ok {
@@ -270,7 +270,7 @@ func evaluation(text string, err error) *mistake {
 	return m
 }
 
-// operand returns n, a value, and notes what it needs.
+// operand returns the value n, and notes the tests that it needs.
 func (c *comparison) operand(n ast.Node) ast.Node {
 	loc := n.Location()
 	switch n := n.(type) {
@@ -323,7 +323,7 @@ func (c *comparison) signed(n *ast.UnaryNode) ast.Node {
 	return located(&ast.UnaryNode{Operator: n.Operator, Node: inner}, loc)
 }
 
-// pair returns what stands between two values, which are operands.
+// pair returns an operation of two values, which become operands.
 func (c *comparison) pair(n *ast.BinaryNode) ast.Node {
 	loc, left := n.Location(), c.operand(n.Left)
 	right := c.operand(n.Right)
@@ -340,7 +340,7 @@ func (c *comparison) pair(n *ast.BinaryNode) ast.Node {
 
 func whole(n ast.Node) bool { return n.Type() == typeOf[int]() }
 
-// divisor needs n not to be 0.
+// divisor adds the test that n is not 0.
 func (c *comparison) divisor(n ast.Node, loc file.Location) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
@@ -354,7 +354,7 @@ func (c *comparison) divisor(n ast.Node, loc file.Location) {
 	c.needs = append(c.needs, located(&ast.BinaryNode{Operator: "!=", Left: n, Right: zero}, loc))
 }
 
-// whole is arithmetic of whole numbers. That of two literals is done here.
+// whole returns an operation of whole numbers. It evaluates an operation of two literals.
 func (c *comparison) whole(operator string, left, right ast.Node, loc file.Location) ast.Node {
 	f := checked[operator]
 	a, ok := left.(*ast.IntegerNode)
@@ -395,7 +395,7 @@ func (c *comparison) call(n *ast.CallNode) ast.Node {
 	return call(t.name, loc)
 }
 
-// test asks whether t has a value.
+// test returns a test whether t has a value.
 func (c *comparison) test(t *term, loc file.Location) ast.Node {
 	b := c.bind(t)
 	switch {

@@ -19,8 +19,8 @@ type Having struct {
 	refs   Refs
 }
 
-// ParseHaving reads a condition on all that a user has left. An error that is
-// the text's wraps ErrCondition and shows the place.
+// ParseHaving reads a condition on the events of a user that are left. If the text is wrong,
+// the error wraps ErrCondition and shows the place.
 func ParseHaving(text string, s *behaviour.Schema) (*Having, error) {
 	x, err := read(text, s, together{s})
 	if err != nil {
@@ -40,14 +40,14 @@ func (h *Having) refer(t *term) {
 	}
 }
 
-// Refs says what h reads. A count() reads what others have asked for: it adds no
-// kinds.
+// Refs returns what h reads. A count() adds no kinds: it counts events that are read for
+// other reasons.
 func (h *Having) Refs() Refs { return h.refs }
 
-// together is the vocabulary of all that a user did.
+// together is the vocabulary of aggregates over a user's events.
 type together struct{ schema *behaviour.Schema }
 
-// aggregates are the names of what is told of all that a user did.
+// aggregates are the names of the aggregates.
 var aggregates = []string{"count", "days", "sum", "avg", "min", "max", "first", "last"}
 
 func (v together) alone(name string) (*term, string) {
@@ -95,7 +95,7 @@ func (v together) shown(a argument) string {
 	return k.Name + "." + k.Fields[a.field].Name
 }
 
-// wants says what is wrong with the number and sort of an aggregate's arguments.
+// wants returns what is wrong with the number or kind of an aggregate's arguments, or "".
 func (v together) wants(name string, args []argument, field bool) string {
 	switch {
 	case name == "count" && len(args) <= 1:
@@ -112,7 +112,7 @@ func (v together) wants(name string, args []argument, field bool) string {
 	return ""
 }
 
-// example shows an aggregate of a field that it can be of, if there is one.
+// example returns an aggregate of a field for which it is allowed, if there is one.
 func (v together) example(name string) string {
 	for kind, k := range v.schema.Kinds {
 		for field, f := range k.Fields {
@@ -128,7 +128,7 @@ func summed(t behaviour.Type) bool { return t == behaviour.Int64 || t == behavio
 
 func timed(t behaviour.Type) bool { return t == behaviour.Timestamp || t == behaviour.Day }
 
-// result sets the type of t, an aggregate, or says why there is none.
+// result sets the type of the aggregate t, or returns the reason why it has none.
 func (v together) result(name string, t *term) string {
 	var of behaviour.Type
 	if t.field >= 0 {
@@ -161,8 +161,8 @@ func (v together) result(name string, t *term) string {
 	return ""
 }
 
-// A HavingEvaluator takes a user's behaviours one by one and then says whether
-// the user is kept. It holds a few numbers for each aggregate and no behaviours.
+// A HavingEvaluator takes a user's events one by one and then says whether
+// the user is kept. It holds a few numbers for each aggregate and no events.
 type HavingEvaluator struct {
 	program *program
 	machine vm.VM
@@ -170,8 +170,8 @@ type HavingEvaluator struct {
 	counted activity.Set
 	count   int       // of all behaviours counted
 	kinds   []*did    // by kind; nil where no aggregate is of it
-	columns [][]*seen // by kind, those of its fields that are asked for
-	badly   error     // what was wrong with a value of the user
+	columns [][]*seen // by kind, the fields of which aggregates are needed
+	badly   error     // the error of a value of the user
 }
 
 // Evaluator returns an evaluator for one goroutine.
@@ -196,8 +196,8 @@ func (h *Having) Evaluator() *HavingEvaluator {
 	return e
 }
 
-// Counting says of which kinds count() counts behaviours; unsaid it is all that
-// are added, also those that are only there for other aggregates.
+// Counting sets the kinds that count() counts. Without it, count() counts all events that
+// are added, even those that only other aggregates need.
 func (e *HavingEvaluator) Counting(kinds activity.Set) { e.counted = kinds }
 
 // Begin begins a user.
@@ -215,7 +215,7 @@ func (e *HavingEvaluator) Begin() {
 	}
 }
 
-// Add takes the user's next behaviour, in the order of the trail. It keeps no
+// Add adds the user's next event, in the order of the trail. It keeps no
 // reference to b's bytes.
 func (e *HavingEvaluator) Add(b *trail.Batch, ev *trail.Event) {
 	if e.counted.Has(int(ev.Kind)) {
@@ -231,8 +231,8 @@ func (e *HavingEvaluator) Add(b *trail.Batch, ev *trail.Event) {
 	}
 }
 
-// Keeps says whether the user is kept. An error is of arithmetic that leaves 64
-// bits, or of a value that is not one of its field's type.
+// Keeps reports whether the user is kept. It fails if arithmetic overflows 64
+// bits, or if a value does not have its field's type.
 func (e *HavingEvaluator) Keeps() (bool, error) {
 	if e.badly != nil {
 		return false, e.badly
@@ -243,8 +243,8 @@ func (e *HavingEvaluator) Keeps() (bool, error) {
 	return e.program.run(&e.machine)
 }
 
-// bind returns where the value of an aggregate comes from. Before there are any
-// accumulators it returns one of the same shape.
+// bind returns the binding of an aggregate. If e has no accumulators yet, the binding has
+// only the right type.
 func (e *HavingEvaluator) bind(t *term) binding {
 	switch {
 	case t.kind < 0:

@@ -11,11 +11,11 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A leaf is a comparison of one field with what stands in the text, the commonest
-// by far. It is made a function, which tells with the value in its cell what the
-// machine would tell in five operations and with the value in an interface;
-// play.seconds >= 600 was measured to take a third of the time. Where there is no
-// leaf for a comparison, the machine does it.
+// A leaf is a comparison of one field with a constant. Most comparisons are of this kind. A
+// leaf is compiled to a function that reads the value from its cell. The virtual machine
+// would need five operations, and the value in an interface;
+// with a leaf, play.seconds >= 600 takes a third of the time. If there is no
+// leaf for a comparison, the virtual machine evaluates it.
 type leaf struct {
 	term     *term
 	operator string
@@ -26,7 +26,7 @@ type leaf struct {
 // flipped are the operators with left and right exchanged.
 var flipped = map[string]string{"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// leafOf returns what n compares, if it is a field with something written.
+// leafOf returns n as a leaf, if it compares a field with a constant.
 func (g *guard) leafOf(n ast.Node) (leaf, bool) {
 	if t := g.terms[nameOf(n)]; t != nil && t.typ == typeOf[bool]() {
 		return leaf{t, "==", true, false}, true
@@ -49,7 +49,7 @@ func (g *guard) leafOf(n ast.Node) (leaf, bool) {
 	return leaf{t, operator, with, false}, ok && t != nil && with != nil
 }
 
-// writtenIn is the value of a literal, or of a list of them; else nil.
+// writtenIn returns the value of a literal or of a list of literals, and else nil.
 func writtenIn(n ast.Node) any {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -81,7 +81,7 @@ func writtenIn(n ast.Node) any {
 	return nil
 }
 
-// all are the values of nodes, if each is a literal of one type.
+// all returns the values of nodes, if all are literals of one type.
 func all[T any](nodes []ast.Node) ([]T, bool) {
 	var out []T
 	for _, n := range nodes {
@@ -94,8 +94,8 @@ func all[T any](nodes []ast.Node) ([]T, bool) {
 	return out, true
 }
 
-// test returns what says of a cell's value, which is not null, whether l holds;
-// nil if the machine must.
+// test returns a function that reports whether l holds for a cell's value, which is not
+// null. It returns nil if the virtual machine has to evaluate l.
 func (l leaf) test(t behaviour.Type, boxes *boxes, zone *time.Location) func([]byte) bool {
 	switch with := l.with.(type) {
 	case string:
@@ -134,7 +134,7 @@ func (l leaf) test(t behaviour.Type, boxes *boxes, zone *time.Location) func([]b
 	return nil
 }
 
-// reading puts what reads a value before a test of it.
+// reading combines a function that reads a value with a test of the value.
 func reading[T any](test func(T) bool, value func([]byte) T) func([]byte) bool {
 	if test == nil {
 		return nil
@@ -171,7 +171,7 @@ func among[T comparable](operator string, with []T) func(T) bool {
 	return func(v T) bool { return set[v] }
 }
 
-// textTest compares without making strings of cells.
+// textTest compares cells without converting them to strings.
 func textTest(operator, with string) func([]byte) bool {
 	raw := []byte(with)
 	switch operator {
@@ -202,7 +202,7 @@ func textsTest(operator string, with []string) func([]byte) bool {
 	return func(v []byte) bool { return set[string(v)] }
 }
 
-// wholeTester returns what compares a value that is there, or nil.
+// wholeTester returns a function that compares a value that is not null, or nil.
 func wholeTester(l leaf, value func() int) call0 {
 	var test func(int) bool
 	switch with := l.with.(type) {

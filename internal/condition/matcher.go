@@ -6,13 +6,14 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A Matcher looks for a sequence in one trail after the other. Of all matches it
-// finds the one that ends first, and of those the one whose earlier steps come
-// last, the last of them counting most. For each step it holds the times of one
-// chain, whatever the length of the trail.
+// A Matcher searches for a sequence in one trail after the other. Of all matches it
+// finds the match that ends first. If several end there, it takes the match whose earlier
+// steps are latest, and compares the last step first. For each step it holds the times of
+// one chain, whatever the length of the trail.
 //
-// That is enough: a step is bound only to the one before it, so of the chains
-// that have come to a step the one that came last can go on whenever another can.
+// One chain for each step is enough: a step depends only on the step before it. If any
+// chain that has reached a step can continue, the chain that reached it last can continue
+// too.
 type Matcher struct {
 	steps  []Step
 	within []int64   // by step, microseconds; -1: however long
@@ -47,20 +48,19 @@ func (m *Matcher) Begin() {
 	}
 }
 
-// Add takes the trail's next behaviour. After a match it does nothing.
+// Add adds the trail's next event. After a match it does nothing.
 func (m *Matcher) Add(ev *trail.Event) {
 	if m.far == len(m.steps) {
 		return
 	}
-	// From the last step to the first: a behaviour is one step only, and must not
-	// find itself as the step before.
+	// From the last step to the first, because an event can be only one step of a chain. It
+	// must not find itself as the step before.
 	for _, step := range m.byKind[ev.Kind] {
 		m.take(step, ev.Time)
 	}
 }
 
-// take lets a behaviour be a step, where a chain has come to the step before it
-// in time.
+// take makes an event a step, if a chain has reached the step before it in time.
 func (m *Matcher) take(step int, at int64) {
 	chain := m.chains[step][:0]
 	if step > 0 {
@@ -74,12 +74,12 @@ func (m *Matcher) take(step int, at int64) {
 	m.far = max(m.far, step+1)
 }
 
-// Reached is how many steps, from the first, the trail has gone through in order:
-// all of them if it matches.
+// Reached returns the number of steps, from the first, that the trail has taken in order:
+// all steps if it matches.
 func (m *Matcher) Reached() int { return m.far }
 
-// Times are when each step of the match was taken, in microseconds since
-// 1970-01-01 UTC, or nil if there is none. They are valid until Begin.
+// Times returns the time of each step of the match, in microseconds since
+// 1970-01-01 UTC, or nil if there is no match. The slice is valid until Begin.
 func (m *Matcher) Times() []int64 {
 	if m.far < len(m.steps) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A mistake is what is wrong at one place of a text.
+// A mistake is an error at one place of a text.
 type mistake struct {
 	text    string
 	at      int // in runes
@@ -30,7 +30,7 @@ func wrong(text string, at int, format string, args ...any) *mistake {
 // around is how many runes of a long line are shown on either side of the place.
 const around = 60
 
-// Error says what is wrong, and shows the line with a caret below the place.
+// Error returns the message, and below it the line with a caret below the place.
 func (m *mistake) Error() string {
 	runes := []rune(m.text)
 	at := min(max(m.at, 0), len(runes))
@@ -51,13 +51,13 @@ func (m *mistake) Error() string {
 	return fmt.Sprintf("%s\n  %s%s\n  %s^", m.problem, before, after, strings.Repeat(" ", terminal.StringWidth(before)))
 }
 
-// terminal is one where … is narrow, wherever this runs.
+// terminal measures widths for a terminal on which … is narrow, whatever the locale is.
 var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 
-// Unwrap is ErrCondition, or what went wrong in an evaluation.
+// Unwrap returns ErrCondition, or the error of an evaluation.
 func (m *mistake) Unwrap() error { return m.cause }
 
-// shown has a blank for whatever would move the caret.
+// shown returns line with blanks instead of characters that would move the caret.
 func shown(line []rune) string {
 	out := slices.Clone(line)
 	for i, r := range out {
@@ -81,7 +81,7 @@ func place(text string, err error) error {
 	return m
 }
 
-// nearest returns which of words a slip of the hand made s of, or "".
+// nearest returns the word of which s may be a misspelling, or "".
 func nearest(s string, words []string) string {
 	best, word := 0, ""
 	for _, w := range words {
@@ -93,7 +93,7 @@ func nearest(s string, words []string) string {
 	return word
 }
 
-// instead says which of words may be meant by s, and else which there are.
+// instead returns a hint: the word that s may mean, or else all words.
 func instead(s string, words []string) string {
 	if len(words) == 0 {
 		return "there are none"
@@ -104,12 +104,12 @@ func instead(s string, words []string) string {
 	return "there are " + strings.Join(words, ", ")
 }
 
-// noKind says that s has no behaviour called name.
+// noKind returns the message that s has no behaviour called name.
 func noKind(s *behaviour.Schema, name string) string {
 	return fmt.Sprintf("no behaviour is called %s; %s", name, instead(name, s.Names()))
 }
 
-// noField says that k has no field called name, and which it has.
+// noField returns the message that k has no field called name, with the fields of k.
 func noField(k *behaviour.Kind, name string) string {
 	var names, typed []string
 	for _, f := range k.Fields {
@@ -125,5 +125,5 @@ func noField(k *behaviour.Kind, name string) string {
 	return fmt.Sprintf("%s has no field %s%s; it has %s", k.Name, name, hint, strings.Join(typed, ", "))
 }
 
-// position is where in the text n stands, in runes.
+// position returns the place of n in the text, in runes.
 func position(n ast.Node) int { return n.Location().From }

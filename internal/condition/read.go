@@ -12,15 +12,15 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// operators are those that stand between two values.
+// operators are the operators of two values.
 var operators = []string{
 	"||", "or", "&&", "and", "==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches",
 	"+", "-", "*", "/", "%", "**", "^",
 }
 
-// node returns n in the vocabulary's terms. It makes new nodes: in a < b < c the
-// parser gives b two parents. What stands in a text once may so be read often,
-// and is counted every time.
+// node returns n in the vocabulary's terms. It makes new nodes, because in a < b < c the
+// parser gives b two parents. A part of the text may therefore be read several times; it
+// counts each time.
 func (r *reader) node(n ast.Node) (ast.Node, error) {
 	if r.made++; r.made > maxNodes {
 		return nil, r.wrong(n, "the condition is too long")
@@ -110,8 +110,8 @@ func besideNil(n *ast.BinaryNode) (ast.Node, bool) {
 	return n.Right, ok
 }
 
-// presence turns a comparison with nil into the question whether there is a value, and,
-// of a field, whether the behaviour at hand is of its kind.
+// presence turns a comparison with nil into a test whether the term has a value. For a
+// field it also tests whether the event is of the field's behaviour.
 func (r *reader) presence(n *ast.BinaryNode, of ast.Node) (ast.Node, error) {
 	inner, err := r.node(of)
 	if err != nil {
@@ -138,7 +138,8 @@ func (r *reader) presence(n *ast.BinaryNode, of ast.Node) (ast.Node, error) {
 	return and(own, none, n.Location()), nil
 }
 
-// neverNil says why t is not compared with nil; t is nil where no term stands.
+// neverNil returns the reason why t cannot be compared with nil; t is nil if the operand is
+// not a term.
 func neverNil(t *term) string {
 	if t == nil {
 		return "only a field or an aggregate is compared with nil, and it stands there alone"
@@ -146,7 +147,7 @@ func neverNil(t *term) string {
 	return t.name + " is never nil"
 }
 
-// nameOf is the name of the function that n calls, if it calls one.
+// nameOf returns the name of the function that n calls, or "".
 func nameOf(n ast.Node) string {
 	if c, ok := n.(*ast.CallNode); ok {
 		return callee(c)
@@ -154,7 +155,7 @@ func nameOf(n ast.Node) string {
 	return ""
 }
 
-// within turns x in a..b into a <= x && x <= b, and not in into the contrary: the
+// within turns x in a..b into a <= x && x <= b, and not in into its negation. The
 // library would make a list.
 func (r *reader) within(n, bounds *ast.BinaryNode, low, between, high string) (ast.Node, error) {
 	loc := n.Location()
@@ -279,7 +280,7 @@ func (r *reader) aggregate(n *ast.CallNode, name string) (ast.Node, error) {
 	return r.use(t, n.Location()), nil
 }
 
-// literal reads the text of a date or duration once and for all.
+// literal evaluates the text of a date or duration.
 func (r *reader) literal(n *ast.CallNode, name string) (ast.Node, error) {
 	example := map[string]string{"date": `date("2014-09-01")`, "duration": `duration("1h30m")`}[name]
 	if len(n.Arguments) != 1 {
@@ -314,10 +315,11 @@ func (r *reader) wrong(n ast.Node, format string, args ...any) error {
 	return wrong(r.text, position(n), format, args...)
 }
 
-// keywords are names that the parser takes for something else.
+// keywords are names that have another meaning to the parser.
 var keywords = []string{"in", "or", "and", "not", "matches", "contains", "startsWith", "endsWith", "let", "if", "else", "true", "false", "nil"}
 
-// syntax is the mistake of a text that has no tree. A behaviour may be the reason.
+// syntax returns the mistake of a text that cannot be parsed. The name of a behaviour may be
+// the cause.
 func syntax(text string, s *behaviour.Schema, err error) error {
 	err = place(text, err)
 	m, ok := err.(*mistake)

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// The steps that a sequence has.
+// The least and greatest number of steps in a sequence.
 const (
 	MinSteps = 2
 	MaxSteps = 32
@@ -24,15 +24,15 @@ type Step struct {
 	Within time.Duration // at most so long after the step before it; 0: however long
 }
 
-// A Sequence is steps that a trail may have gone through:
+// A Sequence is a list of steps that a trail may contain:
 //
 //	sequence = step 1*31( "->" step [ "within" duration ] )
 //	step     = the name of a behaviour
 //	duration = 1*( number unit )
 //	unit     = "w" / "d" / "h" / "m" / "s"
 //
-// Units stand from the largest to the smallest, each once: 90s, 2h30m, 1d. A day
-// is 24 hours and a week seven days.
+// Units are in order from the largest to the smallest, each at most once: 90s, 2h30m, 1d.
+// A day is 24 hours and a week seven days.
 type Sequence struct {
 	schema *behaviour.Schema
 	steps  []Step
@@ -51,10 +51,10 @@ func ParseSequence(text string, s *behaviour.Schema) (*Sequence, error) {
 	return &Sequence{s, steps}, nil
 }
 
-// Steps are the steps in order.
+// Steps returns the steps in order.
 func (q *Sequence) Steps() []Step { return q.steps }
 
-// Refs says what q reads: no fields.
+// Refs returns what q reads: behaviours, and no fields.
 func (q *Sequence) Refs() Refs {
 	r := noRefs(q.schema)
 	for _, step := range q.steps {
@@ -63,7 +63,7 @@ func (q *Sequence) Refs() Refs {
 	return r
 }
 
-// A sequenceParser stands at a place of the text.
+// A sequenceParser holds the text and the current place in it.
 type sequenceParser struct {
 	text   string
 	runes  []rune
@@ -95,7 +95,7 @@ func (p *sequenceParser) steps() ([]Step, error) {
 	return steps, err
 }
 
-// done says whether nothing but blanks is left.
+// done reports whether only blanks are left.
 func (p *sequenceParser) done() bool {
 	for p.at < len(p.runes) && unicode.IsSpace(p.runes[p.at]) {
 		p.at++
@@ -136,7 +136,7 @@ func (p *sequenceParser) word() string {
 	return string(p.runes[begin:p.at])
 }
 
-// within reads "within 1h", if it stands here.
+// within reads "within 1h", if the text continues with it.
 func (p *sequenceParser) within() (time.Duration, error) {
 	if p.done() {
 		return 0, nil
@@ -192,7 +192,7 @@ func (p *sequenceParser) duration() (time.Duration, error) {
 	return total, nil
 }
 
-// times returns as many units as digits say, if they can be added to total.
+// times returns the number of units that digits say, if it can be added to total.
 func times(digits string, unit, total time.Duration) (time.Duration, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n > int64(math.MaxInt64-total)/int64(unit) {

@@ -13,17 +13,17 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// maxRanges is how many ranges of values a test has at most. Each is compared with each
-// value where the table lies.
+// maxRanges is the maximum number of ranges in a test. Servers compare each range with each
+// value.
 const maxRanges = 64
 
-// anything is all values but null.
+// anything is the range of all values except null.
 var anything = []behaviour.Range{{}}
 
-// Tests are what w demands of the fields of a kind, as far as the bytes of single values
-// tell it: a behaviour that does not pass all of them is not kept. They are
-// of the claims that && joins, from the left up to the first whose arithmetic may leave 64
-// bits, since that is an error of the evaluation. Nil demands nothing.
+// Tests returns tests of single values of a kind's fields. w does not keep an event that
+// fails one of them. The tests come from claims that are joined by &&, from the left up to
+// the first claim whose arithmetic may overflow 64 bits, because that is an error of the
+// evaluation. Nil is no test.
 func (w *Where) Tests(kind int) []behaviour.Test {
 	bind := func(t *term) binding { return (*WhereEvaluator)(nil).bind(t, kind, w.schema) }
 	g, root := w.x.guarded(bind)
@@ -39,7 +39,7 @@ func (w *Where) Tests(kind int) []behaviour.Test {
 	return out
 }
 
-// joined are the claims that && joins in n, in order.
+// joined returns the claims that are joined by && in n, in order.
 func joined(n ast.Node) []ast.Node {
 	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "&&" || b.Operator == "and") {
 		return append(joined(b.Left), joined(b.Right)...)
@@ -47,7 +47,7 @@ func joined(n ast.Node) []ast.Node {
 	return []ast.Node{n}
 }
 
-// fails says whether evaluating n, which is guarded, may be an error.
+// fails reports whether evaluating n may fail. n is guarded.
 func fails(n ast.Node) (may bool) {
 	ast.Walk(&n, visitor(func(n ast.Node) {
 		name := nameOf(n)
@@ -56,8 +56,8 @@ func fails(n ast.Node) (may bool) {
 	return may
 }
 
-// demands is the field of which n, which is guarded, demands a value, and in which ranges;
-// nil if it is none.
+// demands returns the field of which n needs a value, and the ranges of the value, or nil
+// if there is none. n is guarded.
 func (g *guard) demands(n ast.Node, s *behaviour.Schema) (*term, []behaviour.Range) {
 	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "||" || b.Operator == "or") {
 		return g.demandsEither(b, s)
@@ -77,7 +77,7 @@ func (g *guard) demands(n ast.Node, s *behaviour.Schema) (*term, []behaviour.Ran
 	return nil, nil
 }
 
-// demandsEither is demands of claims of one field that || joins.
+// demandsEither is demands for claims on one field that are joined by ||.
 func (g *guard) demandsEither(n *ast.BinaryNode, s *behaviour.Schema) (*term, []behaviour.Range) {
 	left, some := g.demands(n.Left, s)
 	right, more := g.demands(n.Right, s)
@@ -90,7 +90,8 @@ func (g *guard) demandsEither(n *ast.BinaryNode, s *behaviour.Schema) (*term, []
 	return left, anything
 }
 
-// ranges are those of the values of which l holds, where these are ranges, and else all.
+// ranges returns the ranges of values for which l holds. If these are not ranges, it returns
+// the range of all values.
 func (l leaf) ranges(t behaviour.Type, zone *time.Location) []behaviour.Range {
 	in, exact := l.exact(t, zone)
 	if exact && l.not {
@@ -102,7 +103,7 @@ func (l leaf) ranges(t behaviour.Type, zone *time.Location) []behaviour.Range {
 	return in
 }
 
-// exact are the ranges of the values for which l's operator holds.
+// exact returns the ranges of values for which l's operator holds.
 func (l leaf) exact(t behaviour.Type, zone *time.Location) ([]behaviour.Range, bool) {
 	if l.operator == "!=" {
 		in, exact := leaf{l.term, "==", l.with, false}.exact(t, zone)
@@ -137,7 +138,7 @@ func (l leaf) exact(t behaviour.Type, zone *time.Location) ([]behaviour.Range, b
 	return nil, false
 }
 
-// others are the ranges of what is in none of some.
+// others returns the ranges of values that are in none of the given ranges.
 func others(in []behaviour.Range) []behaviour.Range {
 	in = slices.Clone(in)
 	slices.SortFunc(in, func(a, b behaviour.Range) int { return bytes.Compare(a.From, b.From) })
@@ -213,8 +214,8 @@ func dayRanges(operator string, with time.Time, zone *time.Location) ([]behaviou
 	return signed(operator, from, past-1, math.MinInt32, math.MaxInt32, cell)
 }
 
-// signed are the ranges of whole numbers that compare with those from first to last, of
-// which there may be none: then last is the number before first.
+// signed returns the ranges of whole numbers for which the comparison with the numbers from
+// first to last holds. If last is first minus 1, there are no such numbers.
 func signed(operator string, first, last, least, most int64, cell func(int64) []byte) ([]behaviour.Range, bool) {
 	switch operator {
 	case "==":

@@ -90,7 +90,7 @@ func (x *expression) mismatch(err error) error {
 	return m
 }
 
-// at returns the operator at a place of the text; that of one value has it left.
+// at returns the operator at a place of the text. An operator of one value has it as Left.
 func (x *expression) at(loc file.Location) *ast.BinaryNode {
 	f := &finder{loc: loc}
 	ast.Walk(&x.root, f)
@@ -143,9 +143,9 @@ func advice(n *ast.BinaryNode) string {
 	return ""
 }
 
-// strict refuses what the library would let through and may go wrong when it is
-// evaluated: sums of durations wrap around, and a list of several types has values that
-// nothing equals.
+// strict returns an error for nodes that the library accepts but that may go wrong in the
+// evaluation: sums of durations overflow, and a list of several types has values that
+// equal nothing.
 func (x *expression) strict(n ast.Node) error {
 	s := &strictness{text: x.text}
 	ast.Walk(&n, s)

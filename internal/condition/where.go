@@ -38,7 +38,7 @@ func ParseWhere(text string, s *behaviour.Schema) (*Where, error) {
 	return w, nil
 }
 
-// look finds out what is read of a kind, and whether any of it may be kept.
+// look finds the fields that are read of a kind, and whether any event of it may be kept.
 func (w *Where) look(kind int) error {
 	bind := func(t *term) binding { return (*WhereEvaluator)(nil).bind(t, kind, w.schema) }
 	constant, says, err := w.x.reads(bind, func(t *term) {
@@ -55,8 +55,8 @@ func (w *Where) look(kind int) error {
 // Refs says what w reads: of the kinds in Kinds, the fields on which it depends.
 func (w *Where) Refs() Refs { return w.refs }
 
-// Kinds are the kinds of which a behaviour can be kept at all; of the others none
-// need be read.
+// Kinds returns the kinds of which events can be kept. Events of other kinds need not be
+// read.
 func (w *Where) Kinds() activity.Set { return w.kinds }
 
 // single is the vocabulary of one behaviour.
@@ -147,9 +147,9 @@ func (w *Where) Evaluator() *WhereEvaluator {
 	return e
 }
 
-// Keeps says whether ev, of b, is kept. An error is of arithmetic that leaves 64
-// bits, or of a value that is not one of its field's type. What Keeps holds of b
-// it does not look at again.
+// Keeps reports whether the event ev of b is kept. It fails if arithmetic overflows 64
+// bits, or if a value does not have its field's type. It does not use b after it has
+// returned.
 func (e *WhereEvaluator) Keeps(b *trail.Batch, ev *trail.Event) (bool, error) {
 	p := e.programs[ev.Kind]
 	if p.known {
@@ -202,8 +202,8 @@ func (e *WhereEvaluator) small(value func() int) binding {
 
 func (e *WhereEvaluator) moment() time.Time { return time.UnixMicro(e.event.Time) }
 
-// momentTester returns what does all of a comparison with the time of the
-// behaviour at hand, or nil.
+// momentTester returns a function that evaluates a whole comparison with the event's time,
+// or nil.
 func (e *WhereEvaluator) momentTester(l leaf) call0 {
 	with, ok := l.with.(time.Time)
 	test := ordered(l.operator, 0)
@@ -216,8 +216,8 @@ func (e *WhereEvaluator) momentTester(l leaf) call0 {
 // isoWeekday counts from 1, Monday, to 7, Sunday.
 func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// tester returns what does all of a comparison with a field of the behaviour at
-// hand, or nil.
+// tester returns a function that evaluates a whole comparison with a field of the event, or
+// nil.
 func (e *WhereEvaluator) tester(l leaf, t behaviour.Type, at uint32) call0 {
 	var boxes *boxes
 	var zone *time.Location
@@ -240,12 +240,12 @@ func (e *WhereEvaluator) tester(l leaf, t behaviour.Type, at uint32) call0 {
 	}
 }
 
-// value is that of a field of the behaviour at hand, nil if it is null.
+// value returns the value of a field of the event, or nil if it is null.
 func (e *WhereEvaluator) value(at uint32) []byte {
 	return e.batch.Value(e.batch.Refs[e.event.Refs+at])
 }
 
-// broken says what is wrong with a value that cannot be one of t's.
+// broken returns the error for a value that does not have type t.
 func broken(t behaviour.Type, v []byte) error {
 	return fmt.Errorf("a value of the trail: %w", t.Check(v))
 }

@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// mostLines is how many lines Days may have before it goes on to a longer unit:
-// a month has a line for each day.
+// mostLines is the maximum number of lines of Days. With more, Days uses a longer unit. A
+// month still has a line for each day.
 const mostLines = 31
 
 // days are behaviours by date and number.

@@ -30,7 +30,7 @@ func (d Days) Label(p Period) string {
 	return from[skip:] + " – " + to[same:]
 }
 
-// year is that of all periods, if it is one.
+// year returns the year of all periods, if they are days or weeks of one year, and else "".
 func (d Days) year() string {
 	first, last := d.Periods[0].From.String(), d.Periods[len(d.Periods)-1].To.String()
 	if n := len("2006"); first[:n] == last[:n] && (d.Unit == Day || d.Unit == Week) {

@@ -23,8 +23,8 @@ type Config struct {
 	Progress progress.Config
 }
 
-// Make reads an extract and reports on it. Errors wrap ErrNone or ErrUnfit where
-// the directory is not what a report is made of.
+// Make reads the result of an extract and returns a report on it. If the directory holds no
+// result, or none that Make can read, the error wraps ErrNone or ErrUnfit.
 func Make(ctx context.Context, c Config) (*Report, error) {
 	s, err := open(ctx, c.FS, c.Dir)
 	if err != nil {

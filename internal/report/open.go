@@ -27,9 +27,9 @@ const (
 	successName  = "_SUCCESS"
 )
 
-// longSpan is how many days are shown though there may be nothing on the first or
-// the last of them. Of a longer span, such as one that means everything, only the
-// days that have behaviours are shown.
+// longSpan is the maximum number of days of a span that is shown from its first to its last
+// day, even if these have no events. A longer span, such as one that means everything, is
+// shown from its first day with events to its last.
 const longSpan = 366
 
 // A source is an extract to be read.

@@ -20,7 +20,7 @@ var (
 	page = template.Must(template.New("page").Funcs(words).Parse(pageText))
 )
 
-// words are what the page calls to say a number.
+// words are the functions that the page calls to format numbers.
 var words = template.FuncMap{
 	"count":    count,
 	"size":     size,
@@ -38,14 +38,14 @@ var words = template.FuncMap{
 	"previous": func(i int) int { return i - 1 },
 }
 
-// view is what the page is made of: a report, and how it is loaded.
+// view is the data of the page's template: a report, and how it is loaded.
 type view struct {
 	*Report
 	Style  template.CSS
 	Policy string
 }
 
-// pageBegins is what the page has in common with every other, and no other file has.
+// pageBegins is the beginning of every page, by which a page is recognized.
 const pageBegins = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src &#39;sha256-"
 
 // IsPage reports whether the file that r reads begins as HTML writes it.

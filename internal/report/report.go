@@ -1,7 +1,7 @@
-// Package report is a picture of what an extract took out: one page of HTML that
-// loads nothing from elsewhere, and the same numbers as JSON.
+// Package report draws the result of an extract: one page of HTML that
+// loads nothing from elsewhere. It also returns the same numbers as JSON.
 //
-//	open   the manifest says what was asked; footers say which days there are
+//	open   the manifest has the query; footers say which days there are
 //	sum    the parts are read, many at once, and their sums are added
 //	draw   the sums become a Report
 //	page   a Report becomes HTML
@@ -9,16 +9,16 @@
 // # Same extract, same bytes
 //
 // Neither the number of workers nor the clock nor the machine change a byte of
-// a page. The ten sample trails are those whose users' hashes are least.
+// a page. The ten sample trails are the trails of the users with the smallest hashes.
 //
 // # Memory
 //
 // A pass over the parts keeps counts: by day and behaviour, by length of trail, by
 // pair of behaviours, by time between two steps. Trails of n different lengths
-// have at least n²/2 behaviours together, so even a billion behaviours have
-// fewer than fifty thousand lengths. Times between are kept to four digits. Of a
-// trail that may become a sample its marks are kept, which are Positions for each
-// behaviour at most. Each worker has such counts, and a page of each column.
+// have at least n²/2 events together, so even a billion events have
+// fewer than fifty thousand lengths. Times between steps are rounded to four digits. A
+// trail that may become a sample keeps its marks: at most Positions for each
+// behaviour. Each worker has such counts, and a page of each column.
 package report
 
 import (
@@ -68,7 +68,7 @@ type Kind struct {
 	Rest   int    `json:"rest,omitempty"`  // how many behaviours this sums up; 0 is one of its own
 }
 
-// A Unit is what a line of Days spans.
+// A Unit is the period of a line of Days.
 type Unit string
 
 // The units.

@@ -7,7 +7,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// sums are what a pass over trails adds up, and those of two passes can be added.
+// sums are the counts of a pass over trails. The sums of two passes can be added.
 type sums struct {
 	names   map[string]int // behaviours, in the order in which they were asked for
 	kinds   []Kind
@@ -33,7 +33,7 @@ func newSums(s *source) *sums {
 	return out
 }
 
-// trail is what is known of the trail that is being read.
+// trail holds the state of the trail that is being read.
 type trail struct {
 	events int64
 	did    uint64 // a bit for each kind
@@ -91,11 +91,11 @@ func (s *sums) add(o *sums) {
 	s.samples.merge(o.samples)
 }
 
-// MostKinds is how many behaviours stand in a table beside each other; the less
+// MostKinds is the maximum number of behaviours in a table; the less
 // frequent ones are summed up.
 const MostKinds = 12
 
-// shown says where a behaviour stands in a report.
+// shown returns the place of a behaviour in a report.
 type shown struct {
 	kinds []Kind
 	at    []int // by number of the behaviour: its index in kinds
@@ -133,8 +133,8 @@ func choose(types []string, all []Kind) shown {
 	return s
 }
 
-// restName stands for the behaviours that are summed up. The name of a behaviour
-// is never that of two words.
+// restName is the name for the behaviours that are summed up. The name of a behaviour
+// never has two words.
 const restName = "the rest"
 
 // fold adds numbers by behaviour up to those by kind.

@@ -141,7 +141,7 @@ func (r *Report) Describe(t Trail) string {
 	return fmt.Sprintf("%s: %s", t.User, strings.Join(parts, ", "))
 }
 
-// Title is a kind's name; that of the rest says how many they are.
+// Title returns a kind's name. The title of the rest has the number of its behaviours.
 func (k Kind) Title() string {
 	if k.Rest > 0 {
 		return plural(int64(k.Rest), "other")

@@ -14,8 +14,8 @@ func count(n int64) string { return humanize.Comma(n) }
 
 func size(bytes int64) string { return humanize.Bytes(uint64(bytes)) }
 
-// share is a part of a whole in percent, of which nothing and everything are said
-// only where they are so.
+// share formats a part of a whole in percent. It returns 0% and 100% only if they are exact,
+// and – if the whole is 0.
 func share(n, of int64) string {
 	if of == 0 {
 		return "–"
@@ -40,7 +40,7 @@ func bar(n, most int64) string {
 	return strconv.FormatFloat(math.Max(0.3, 100*float64(n)/float64(most)), 'f', 1, 64) + "%"
 }
 
-// heatLevels is how many colours there are beside that of nothing.
+// heatLevels is the number of colours, the colour of 0 not included.
 const heatLevels = 8
 
 // heat is the class of a cell's colour.

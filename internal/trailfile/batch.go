@@ -6,7 +6,7 @@ import "usertrail/internal/behaviour"
 // they are written.
 type Batch struct {
 	Rows    int
-	Columns []Values // one for each of the schema's, with as many entries as there are rows
+	Columns []Values // one for each column of the schema, with one entry for each row
 }
 
 // NewBatch returns a batch without rows for files of s.

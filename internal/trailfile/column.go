@@ -29,7 +29,7 @@ func (f *File) ColumnNames() []string {
 }
 
 // IDs gives the values of a column of strings or integers to emit, in order and as
-// text; nulls are passed over. One page is held at a time, and id is valid until
+// text; nulls are skipped. One page is held at a time, and id is valid until
 // emit returns.
 func (f *File) IDs(column string, emit func(id []byte) error) (err error) {
 	defer caught(&err, "read column "+column)

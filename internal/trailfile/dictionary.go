@@ -5,10 +5,10 @@ import (
 	"hash/maphash"
 )
 
-// A dictionary numbers different strings in the order in which they first come.
-// It is a table of open addressing; a slot is the upper half of the hash and the
-// number plus one. The hash is seeded anew in each process, so that no input can
-// be made to collide, and has no influence on the numbers.
+// A dictionary numbers distinct strings in the order of their first occurrence.
+// It is a hash table with open addressing; a slot is the upper half of the hash and the
+// number plus one. Each process has its own hash seed, so nobody can construct input that
+// collides. The seed has no influence on the numbers.
 type dictionary struct {
 	slots   []uint64 // a power of two; at most half of them are taken
 	entries *Bytes   // the strings, by number

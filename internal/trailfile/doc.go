@@ -1,34 +1,34 @@
-// Package trailfile writes trails as Parquet and opens Parquet files to be looked
-// at. It is the last step of an extract: what comes in are batches of rows in their
-// final order, what goes out is one file of the result. It is the only doorstep of
-// parquet-go. Its schemas and batches are those of every format; the others are
-// written by the packages below it, and one suite asks the same of all of them.
+// Package trailfile writes trails as Parquet, and opens Parquet files for
+// inspection. It is the last step of an extract: a Writer takes batches of rows in their
+// final order and writes one file of the result. No other package uses
+// parquet-go. All formats share its schemas and batches. The packages below it
+// write the other formats, and one test suite checks all of them.
 //
-// # Promised
+// # Promises
 //
 // The same schema, options and rows give the same bytes, however the rows are
-// cut into batches and whatever the Writer wrote before. Rows must come in order
-// of user and, where a user has more than one, of time, which is asserted, and
-// every string must be UTF-8; what is not, is an error, because a false claim in a
+// cut into batches and whatever the Writer wrote before. Rows must be sorted
+// by user and, within a user, by time, and every string must be UTF-8. A Writer checks
+// both and returns an error, because a false claim in a
 // file misleads its readers. A Writer is for one goroutine and keeps no reference to
-// a Batch. It holds one row group in memory, encoded as far as it can be before the
+// a Batch. It holds one row group in memory, encoded as far as possible before the
 // group is complete.
 //
 // # Columns
 //
-// In the long shape a row is a behaviour:
+// In the long shape a row is an event:
 //
 //	user_id    BYTE_ARRAY  STRING                  dictionary
 //	date       INT32       DATE                    plain
 //	time       INT64       TIMESTAMP(us, UTC)      plain
 //	behaviour  BYTE_ARRAY  STRING                  dictionary
 //	id         INT64                               plain
-//	step_1, …  INT64       TIMESTAMP(us, UTC)      plain, where a sequence was asked for
+//	step_1, …  INT64       TIMESTAMP(us, UTC)      plain, if the query has a sequence
 //	…          each field, optional:
 //	           string BYTE_ARRAY STRING, int64 INT64, double DOUBLE, bool BOOLEAN,
 //	           timestamp INT64 TIMESTAMP(us, UTC), date INT32 DATE
 //
-// less the one that partitions the answer. In the wide shape it is a user:
+// The column that partitions the result is left out. In the wide shape a row is a user:
 //
 //	user_id                                        as above
 //	PLAY_count INT64                               plain, and so on for each behaviour:
@@ -38,8 +38,8 @@
 //	step_1, …                                      as above
 //
 // A string column has a dictionary, unless the values at the start of the file
-// are almost all different or the dictionary outgrows its limit; then it is
-// plain in that row group and those after it. No chunk mixes the two.
+// are almost all different or the dictionary exceeds its limit. It is then
+// plain in that row group and all later ones. No chunk mixes the two.
 //
 // # Bytes
 //
@@ -62,26 +62,26 @@
 //	dictionary page  plain values
 //	data page        [length of levels, 4 bytes LE | levels]  values
 //
-// Levels, in nullable columns only, are one bit a row, 1 where there is a value,
-// in the hybrid of runs and packed bits ("RLE"). Values are of the rows that have
-// one:
+// Only nullable columns have levels: one bit for each row, 1 if the row has a value,
+// in the hybrid of runs and packed bits ("RLE"). Rows without a value are left out of the
+// values:
 //
-//	plain       little endian; strings with 4 bytes of length before; bools 8 in a byte
+//	plain       little endian; strings after 4 bytes of length; bools 8 in a byte
 //	dictionary  bits of an index, 1 byte | indexes in the same hybrid
 //
-// A page's header carries the CRC-32 of the body as it stands in the file.
+// A page's header has the CRC-32 of the body as it is in the file.
 //
-// A row group has exactly Options.GroupRows rows, the last one what is left, and
-// fewer only where a row more would take its strings beyond Options.GroupBytes.
-// Within a group a column is cut into pages of equally many rows and of about
-// Options.PageBytes.
+// A row group has exactly Options.GroupRows rows. It has fewer if it is the last group, or
+// if another row would take its strings beyond Options.GroupBytes.
+// Within a group, the pages of a column have equal numbers of rows, and about
+// Options.PageBytes each.
 //
 // # Statistics
 //
-// Null counts stand everywhere and are exact. Bounds in the footer are exact
-// values, and absent where one is longer than 256 bytes. Bounds in column
-// indexes are cut to 64 bytes, the upper one then raised to the next code point.
-// A page of nulls alone is marked so and has empty bounds. Of doubles, a chunk
-// with a NaN has neither bounds nor a column index, since readers differ in where
-// they sort it, and a zero is -0 as lower and +0 as upper bound.
+// Null counts are always written and are exact. Bounds in the footer are exact
+// values; they are left out if one is longer than 256 bytes. Bounds in column
+// indexes are cut to 64 bytes, and a cut upper bound is raised to the next code point.
+// A page of nulls alone is marked as such and has empty bounds. A chunk of doubles
+// with a NaN has neither bounds nor a column index, because readers sort NaN
+// differently. A zero is -0 as lower and +0 as upper bound.
 package trailfile

@@ -41,7 +41,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	var end [4 + len(magic)]byte // the length of the footer, and the magic
 	most := size - int64(len(magic)+len(end))
 	if most < 0 {
-		return nil // the library says what is wrong with so short a file
+		return nil // the library returns an error for such a short file
 	}
 	if n, err := r.ReadAt(end[:], size-int64(len(end))); n < len(end) {
 		return fmt.Errorf("read the length of the footer: %w", err)
@@ -60,7 +60,7 @@ func caught(err *error, doing string) {
 	}
 }
 
-// An Info is what a file's footer says.
+// An Info holds the content of a file's footer.
 type Info struct {
 	Rows      int64             `json:"rows"`
 	CreatedBy string            `json:"created_by,omitempty"`

@@ -11,7 +11,7 @@ import (
 // types.
 const formatVersion = 2
 
-// A footer gathers what stands at the end of a file.
+// A footer collects the data for the end of a file.
 type footer struct {
 	order  int // as in Schema
 	rows   int64

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A column is one column of a row group and what the footer says of it.
+// A column is one column of a row group, with its entries in the footer.
 type column struct {
 	name      string
 	physical  format.Type
@@ -87,7 +87,7 @@ func newColumn(of *Column, v values) *column {
 	return c
 }
 
-// element is what the footer's schema says of c.
+// element returns c's element of the footer's schema.
 func (c *column) element() format.SchemaElement {
 	repetition := format.Required
 	if c.nullable {

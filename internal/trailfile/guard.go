@@ -49,8 +49,8 @@ func (g *Guard) Write(b *Batch, add func(*Batch) error) error {
 	return g.err
 }
 
-// Close has finish end the file, unless something has failed, and says what is in
-// it but its size.
+// Close calls finish to end the file, unless an earlier call has failed. It returns the
+// description of the file without its size.
 func (g *Guard) Close(finish func() error) (Meta, error) {
 	if g.err == nil && !g.closed {
 		if err := finish(); err != nil {

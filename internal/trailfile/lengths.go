@@ -8,8 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The library allocates as many bytes as the header of a page says that the page has, and
-// gives, before it reads. checkPages holds both against the bytes that are there.
+// Before it reads a page, the library allocates the compressed and uncompressed sizes that
+// the page's header claims. checkPages compares both with the bytes of the file.
 
 const (
 	// A header of more than headerBytes is no page's. Most have some 50 bytes.

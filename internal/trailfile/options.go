@@ -33,7 +33,8 @@ const (
 	maxValueBytes = 1 << 29
 )
 
-// withDefaults fills in what is zero and reports what cannot be.
+// withDefaults replaces zero values by defaults, and returns an error for impossible
+// values.
 func (o Options) withDefaults() (Options, error) {
 	if o.Codec == "" {
 		o.Codec = Zstd

@@ -25,7 +25,7 @@ type pages struct {
 	filter               bloom.SplitBlockFilter
 }
 
-// A chunk is what is known of a column chunk after it was written.
+// A chunk describes a column chunk that is written.
 type chunk struct {
 	column  format.ColumnChunk
 	index   *format.ColumnIndex // nil if there is none
@@ -47,8 +47,8 @@ func (p *pages) thrift(v any) (int, error) {
 	return p.head.Len(), p.write(p.head.Bytes())
 }
 
-// page writes a page whose body is p.body. It fills in what of the header every
-// page has, and returns the bytes of the page in the file and before
+// page writes a page whose body is p.body. It fills in the fields of the header that every
+// page has, and returns the size of the page in the file and before
 // compression, header included.
 func (p *pages) page(h format.PageHeader) (stored, raw int64, err error) {
 	body := p.codec.compress(p.packed, p.body)

@@ -55,7 +55,7 @@ func Long(kinds []string, steps int, fields []behaviour.Field) Schema {
 	return s
 }
 
-// What a wide row says of each behaviour, as the end of a column's name.
+// The columns of a wide row for each behaviour, as suffixes of a column's name.
 const (
 	countEnding = "_count"
 	firstEnding = "_first"
@@ -110,7 +110,7 @@ func (s Schema) Index(name string) int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 }
 
-// A Shape is what the rows of a trail file are.
+// A Shape says what a row of a trail file is: an event or a user.
 type Shape string
 
 // The shapes.

@@ -22,9 +22,9 @@ const (
 	sampleValues = 512
 )
 
-// A text is the values of a string column, as indexes in a dictionary or plain.
-// Who adds to it finds out the index: by comparing with the value before
-// (users), by the number of a behaviour (kinds), by a hash (words).
+// A text holds the values of a string column, as indexes in a dictionary or plain.
+// The types that add values find the index: users by comparing with the value before,
+// kinds by the number of a behaviour, words by a hash.
 type text struct {
 	entries Bytes   // the dictionary; where plain, all values
 	spare   Bytes   // memory for the change from one to the other
@@ -34,7 +34,7 @@ type text struct {
 	bytes   int  // of the values, each as often as it stands
 
 	seen   []uint32
-	page   uint32 // what stands in seen for an entry of the page at hand
+	page   uint32 // the mark in seen for an entry of the current page
 	packed []byte
 }
 
@@ -160,7 +160,7 @@ func (t *text) restart() {
 	t.plain = false
 }
 
-// widen returns the bounds of what lo and hi bound and s.
+// widen returns the bounds lo and hi, widened to include s.
 func widen(lo, hi, s []byte) ([]byte, []byte) {
 	if bytes.Compare(s, lo) < 0 {
 		return s, hi

@@ -2,8 +2,8 @@ package trailfile
 
 import "github.com/parquet-go/parquet-go/format"
 
-// values are those of one column of the row group that is being gathered: of the
-// rows that have one, in order.
+// values holds the values of one column of the current row group, in order. Rows without a
+// value are left out.
 type values interface {
 	// len is how many there are.
 	len() int
@@ -14,10 +14,11 @@ type values interface {
 	// dictionary appends the body of the dictionary page and says how many
 	// entries it has; 0 means that there is none.
 	dictionary(dst []byte) ([]byte, int)
-	// encode appends the values from..to as they stand in a data page.
+	// encode appends the values from..to in the form of a data page.
 	encode(dst []byte, from, to int) []byte
 	// bounds returns the least and the greatest of the values from..to, of which
-	// there is at least one, valid until reset; not ok if there is no saying.
+	// there is at least one. They are valid until reset. ok is false if the values have no
+	// bounds.
 	bounds(from, to int) (lo, hi []byte, ok bool)
 	// compare orders what bounds returned.
 	compare(a, b []byte) int

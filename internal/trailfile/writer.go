@@ -33,8 +33,8 @@ type Meta struct {
 	Last   string `json:"last,omitempty"`  // user of the last row
 }
 
-// NewWriter begins a file on w. What w holds is of no use until Close has
-// returned without an error.
+// NewWriter begins a file on w. The file is complete when Close has returned without an
+// error.
 func NewWriter(w io.Writer, s Schema, o Options) (*Writer, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *Writer) writeGroup() error {
 	return nil
 }
 
-// start writes what stands before the first row group.
+// start writes the bytes before the first row group.
 func (w *Writer) start() error {
 	if w.pages.offset > 0 {
 		return nil
@@ -158,9 +158,8 @@ func (w *Writer) start() error {
 	return nil
 }
 
-// Close writes what is left and the footer, and says what the file holds. It
-// does not close what the file is written to. Closing again returns the error
-// of the first time.
+// Close writes the rest of the rows and the footer, and returns a description of the file.
+// It does not close the underlying writer. A second Close returns the error of the first.
 func (w *Writer) Close() (Meta, error) {
 	if w.err == nil && !w.closed {
 		w.err = w.finish()

@@ -65,7 +65,7 @@ type footer struct {
 	batches []block
 }
 
-// readFooter checks the lengths in the footer of the size bytes in r, and those of the
+// readFooter checks the lengths in the footer of the size bytes in r, and the lengths of the
 // dictionaries, which the library reads when it opens a file. The library itself reports a
 // file without a footer or without the magic.
 func readFooter(r io.ReaderAt, size int64) (*footer, error) {
@@ -109,8 +109,8 @@ func readFooter(r io.ReaderAt, size int64) (*footer, error) {
 	return f, err
 }
 
-// A counter bounds how many fields a schema has, of which a damaged one can say that
-// several have the same children.
+// A counter limits the number of fields in a schema. In a damaged schema several fields may
+// have the same children.
 type counter struct{ left int }
 
 func (c *counter) schema(t *flatbuffers.Table) error {

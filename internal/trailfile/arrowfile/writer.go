@@ -1,8 +1,8 @@
-// Package arrowfile writes trails as Arrow IPC files, which are Feather files of
-// version 2 too, and opens such files to be looked at. It stands beside trailfile,
-// whose schemas and batches it takes, and promises the same: the same rows give the
+// Package arrowfile writes trails as Arrow IPC files, which are also Feather files of
+// version 2, and opens such files for inspection. It uses the schemas and batches of
+// trailfile, and makes the same promises: the same rows give the
 // same bytes, however they are cut into batches, and rows out of order or text that
-// is not UTF-8 are errors. It is the only doorstep of Arrow.
+// is not UTF-8 are errors. No other package uses Arrow.
 //
 //	user_id, behaviour, string fields   utf8
 //	time, timestamp fields              timestamp[us, UTC]
@@ -11,12 +11,12 @@
 //	double, bool                        double, bool
 //
 // These are the types that readers of Arrow give to the columns of a Parquet part,
-// so answers of both can be put together. The behaviour is no dictionary for the
-// same reason. A column that Parquet has as required is not nullable.
+// so results of both formats can be concatenated. For the same reason the behaviour is not a
+// dictionary. A column that is required in Parquet is not nullable.
 //
-// A record batch has batchRows rows, and fewer only at the end and where a row more
-// would take its strings beyond batchBytes. Its buffers are compressed by LZ4, each
-// for itself, as Arrow's own writers of files do.
+// A record batch has batchRows rows. It has fewer if it is the last, or if another row
+// would take its strings beyond batchBytes. Each of its buffers is compressed by LZ4
+// separately, as Arrow's own file writers do.
 package arrowfile
 
 import (
@@ -62,8 +62,8 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// NewWriter begins a file on w. What w holds is of no use until Close has returned
-// without an error.
+// NewWriter begins a file on w. The file is complete when Close has returned without an
+// error.
 func NewWriter(w io.Writer, s trailfile.Schema) (*Writer, error) {
 	g, err := trailfile.NewGuard(s)
 	if err != nil {
@@ -148,8 +148,8 @@ func (w *Writer) begin() (err error) {
 	return err
 }
 
-// Close writes what is left and the footer, and says what the file holds. It does
-// not close what the file is written to.
+// Close writes the remaining rows and the footer, and returns a description of the file. It
+// does not close the underlying writer.
 func (w *Writer) Close() (trailfile.Meta, error) {
 	meta, err := w.guard.Close(w.finish)
 	meta.Bytes, meta.Groups = w.out.bytes, w.batches
@@ -193,8 +193,8 @@ func add(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end i
 	}
 }
 
-// addEach adds the rows that have a value one by one, so that nothing of what stands
-// in the place of a null comes into the file.
+// addEach adds rows one by one, and calls value only for rows that have one. The bytes in
+// the place of a null are not written.
 func addEach(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end int, value func(i int)) {
 	for i := from; i < end; i++ {
 		if c.Nullable && !v.Valid[i] {

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// appendCSV appends a string, quoted if it must be. An empty one must be: what is
-// not quoted is a null.
+// appendCSV appends a string, quoted if necessary. An empty string is quoted, because an
+// empty value without quotes is null.
 func appendCSV(dst, s []byte) []byte {
 	if len(s) > 0 && !blank(s[0]) && !blank(s[len(s)-1]) && !bytes.ContainsAny(s, "\",\r\n") {
 		return append(dst, s...)
@@ -98,7 +98,8 @@ const (
 	dayMicros    = 86400 * secondMicros
 )
 
-// A clock writes times and dates. Those of a column are often of the day before them.
+// A clock writes times and dates. It remembers the last day, because neighbouring values of
+// a column often have the same day.
 type clock struct {
 	known bool
 	day   int64

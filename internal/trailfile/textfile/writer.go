@@ -137,8 +137,8 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// Close writes what is left, and says what the file holds. It does not close what
-// the file is written to.
+// Close writes the remaining rows, and returns a description of the file. It does not close
+// the underlying writer.
 func (w *Writer) Close() (trailfile.Meta, error) {
 	meta, err := w.guard.Close(w.flush)
 	meta.Bytes = w.bytes
