@@ -1,6 +1,6 @@
-// Package activity says which users an extract keeps. A user is judged by the
-// set of behaviours done within the whole span, not day by day, and by nothing
-// else: the same question asked next month keeps the same people.
+// Package activity decides which users are active. The decision depends only on the
+// set of behaviours that a user did within the whole span, not day by day: the same query
+// run next month keeps the same users.
 package activity
 
 import (
@@ -28,14 +28,14 @@ func (s Set) Has(k int) bool { return s>>k&1 != 0 }
 // Len is how many kinds are in s.
 func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 
-// A Rule says how many of the asked behaviours make a user active.
+// A Rule says how many of the behaviours in Asked make a user active.
 type Rule struct {
 	Asked Set
 	Least int // 1..Asked.Len()
 }
 
-// A Verdict is why a user was kept or left out. It is also the name of the
-// counter that goes up.
+// A Verdict says whether a user is active, and why not. It is also the name of the
+// counter that is incremented.
 type Verdict string
 
 // The verdicts.
@@ -66,7 +66,7 @@ func Parse(s string, asked Set) (Rule, error) {
 	return Rule{}, fmt.Errorf("%q: it is all, any or min:N", s)
 }
 
-// Judge says what r makes of a user who did the behaviours in did.
+// Judge returns the verdict on a user who did the behaviours in did.
 func (r Rule) Judge(did Set) Verdict {
 	switch n := (did & r.Asked).Len(); {
 	case n == 0:

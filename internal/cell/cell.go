@@ -1,5 +1,5 @@
-// Package cell is one HBase cell and the order of cells: the value that the
-// layout, shuffle, HFiles and tables all speak.
+// Package cell defines an HBase cell and the order of cells. Layouts, shuffle, HFiles and
+// tables exchange cells.
 package cell
 
 import (
@@ -8,7 +8,8 @@ import (
 	"fmt"
 )
 
-// A Type says what a cell does. The codes are HBase's KeyValue.Type.
+// A Type says whether a cell is a put or a kind of delete. The codes are HBase's
+// KeyValue.Type.
 type Type uint8
 
 // The types that a store file can hold.
@@ -20,7 +21,7 @@ const (
 	DeleteFamily        Type = 14
 )
 
-// A Cell is one version of one column of one row. Whoever hands one out says how
+// A Cell is one version of one column of one row. The function that returns a Cell says how
 // long its bytes are valid.
 type Cell struct {
 	Row       []byte // 1..32767 bytes
@@ -33,8 +34,8 @@ type Cell struct {
 	MVCC      uint64 // HBase's write number; 0 in bulk files. It does not order cells.
 }
 
-// Compare orders cells as HBase does: row, family and qualifier ascending as
-// bytes, then the newest first, then the larger type first.
+// Compare orders cells as HBase does: by row, family and qualifier, ascending as
+// bytes, then by time, the newest first, then by type, the larger first.
 func Compare(a, b *Cell) int {
 	if c := bytes.Compare(a.Row, b.Row); c != 0 {
 		return c

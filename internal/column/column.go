@@ -2,28 +2,28 @@
 //
 //	field , column ID          "programme," 00 00 00 00 00 00 00 2a
 //
-// The column ID is eight bytes, big endian, not negative: it sorts, as bytes, in
-// the order of the numbers. A field's name cannot hold the separator and the ID
-// has one length, so a qualifier is read from its end and never searched.
+// The column ID is eight bytes, big endian, not negative. As bytes it sorts in
+// the order of the numbers. A field's name cannot contain the separator, and the ID
+// has a fixed length, so Parse reads a qualifier from its end, without a search.
 //
 // # Column ID
 //
-// A user can play many times a day; the ID keeps the plays apart. It must never
-// change once given, so it says where in the delivered files a record stands,
+// A user can play many times a day; the ID distinguishes the plays. It must never
+// change. It therefore encodes the place of a record in the delivered files,
 // and nothing that differs between two runs:
 //
 //	bits 62..38   the file's number, from its path below the logs' root
 //	bits 37..0    the byte offset of the record in the file's decompressed text
 //
-// Numbers come from Number; where two paths of a table meet in one, the later
-// delivered takes the next free number, and the table's ledger remembers it.
+// Number computes a file's number. If two paths of a table have the same number, the later
+// file takes the next free number, and the table's ledger stores it.
 //
 // # Prefix trap
 //
 // HBase's MultipleColumnPrefixFilter silently loses columns when one requested
-// prefix is the beginning of another ("play" and "playlist"). A prefix made here
-// always ends in the separator, which no field holds, so none is the beginning
-// of another; Prefixes checks it all the same.
+// prefix is a prefix of another ("play" and "playlist"). A prefix made here
+// always ends with the separator, which no field contains, so none is a prefix
+// of another. Prefixes checks this nevertheless.
 package column
 
 import (
@@ -37,7 +37,7 @@ import (
 
 const (
 	// Separator ends a field's name in a qualifier. It sorts before every
-	// character a name can have, so prefixes sort as names do.
+	// character of a name, so prefixes sort like names.
 	Separator = ','
 
 	// Marker is the field of the cell that marks a record whose first field is
@@ -49,9 +49,9 @@ const (
 	idLen      = 8
 	offsetBits = 38
 
-	// MaxOffset is the largest offset an ID can say: 256 GiB less one byte.
+	// MaxOffset is the largest offset in an ID: 256 GiB minus one byte.
 	MaxOffset = 1<<offsetBits - 1
-	// Numbers is how many files one table can tell apart.
+	// Numbers is the maximum number of delivered files in one table.
 	Numbers = 1 << (63 - offsetBits)
 )
 
@@ -63,8 +63,9 @@ func Place(id int64) (number uint32, offset int64) {
 	return uint32(id >> offsetBits), id & MaxOffset
 }
 
-// Number is the number that a file asks for by its path below the logs' root,
-// slashes between its parts. free says whether a number is still to be had.
+// Number returns the number of a file for its path below the logs' root, with
+// slashes between its parts. If that number is not free, it returns the next free number.
+// It fails if no number is free.
 func Number(path string, free func(uint32) bool) (uint32, error) {
 	n := uint32(xxhash.Sum64String(path) % Numbers)
 	for range Numbers {
@@ -76,7 +77,7 @@ func Number(path string, free func(uint32) bool) (uint32, error) {
 	return 0, fmt.Errorf("column: all %d file numbers are taken", Numbers)
 }
 
-// AppendPrefix appends what all qualifiers of a field begin with.
+// AppendPrefix appends the prefix of all qualifiers of a field.
 func AppendPrefix(dst []byte, field string) []byte {
 	return append(append(dst, field...), Separator)
 }
@@ -99,8 +100,8 @@ func Parse(q []byte) (field []byte, id int64, err error) {
 	return field, id, nil
 }
 
-// Prefixes returns the sorted prefixes of fields, each once, fit for HBase's
-// MultipleColumnPrefixFilter: none is the beginning of another.
+// Prefixes returns the sorted prefixes of fields, each once, for HBase's
+// MultipleColumnPrefixFilter. If one is a prefix of another, it returns an error.
 func Prefixes(fields []string) ([][]byte, error) {
 	var out [][]byte
 	for _, f := range fields {

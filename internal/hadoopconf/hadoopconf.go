@@ -1,5 +1,5 @@
-// Package hadoopconf reads Hadoop's configuration as far as a client needs it:
-// which NameNodes an hdfs:// address means, and which ZooKeeper an hbase:// one.
+// Package hadoopconf reads the parts of Hadoop's configuration that a client needs:
+// the NameNodes of an hdfs:// address, and the ZooKeeper of an hbase:// address.
 //
 // The files are core-site.xml, hdfs-site.xml and hbase-site.xml of one directory;
 // a later file overrides an earlier one, as in Hadoop. Values may refer to other
@@ -8,7 +8,7 @@
 //	<property><name>fs.defaultFS</name><value>hdfs://${cluster}/</value></property>
 //	${name}  ${user.name}  ${env.NAME}  ${env.NAME:-default}  ${env.NAME-default}
 //
-// Hadoop's own defaults are not read: a property that no file sets is not there.
+// Hadoop's own defaults are not read: a property that no file sets is empty.
 package hadoopconf
 
 import (
@@ -22,7 +22,7 @@ import (
 	"strings"
 )
 
-// ErrConf is wrapped by every error about what a configuration says.
+// ErrConf is wrapped by every error about the content of a configuration.
 var ErrConf = errors.New("hadoop configuration")
 
 // files are read in this order.
@@ -42,8 +42,8 @@ type property struct {
 	file  string
 }
 
-// FromEnv loads what the environment names: $HADOOP_CONF_DIR, else
-// $HADOOP_HOME/etc/hadoop. Where neither is set the Conf is empty.
+// FromEnv loads the configuration in $HADOOP_CONF_DIR, or else in
+// $HADOOP_HOME/etc/hadoop. If neither is set, the Conf is empty.
 func FromEnv() (*Conf, error) {
 	if dir := os.Getenv("HADOOP_CONF_DIR"); dir != "" {
 		return Load(dir)
@@ -106,8 +106,8 @@ func (c *Conf) add(file string, b []byte) error {
 	return nil
 }
 
-// Get returns the value of a property, trimmed and with what it refers to put
-// in; "" where it is not set.
+// Get returns the value of a property, trimmed, with its references replaced. It returns ""
+// if the property is not set.
 func (c *Conf) Get(name string) (string, error) {
 	p, ok := c.properties[name]
 	if !ok {

@@ -120,8 +120,8 @@ func (c *Conf) DatanodeHostnames() (bool, error) {
 	return v == "true", err
 }
 
-// Umask is what is taken from the mode of new files and directories: 022 unless
-// the configuration says otherwise.
+// Umask returns the bits that are cleared in the mode of new files and directories: 022
+// unless the configuration sets others.
 func (c *Conf) Umask() (uint32, error) {
 	const name = "fs.permissions.umask-mask"
 	v, err := c.Get(name)

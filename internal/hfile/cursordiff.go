@@ -177,7 +177,7 @@ const (
 	diffSameKeyLen = 0x01
 	diffSameValLen = 0x02
 	diffSameType   = 0x04
-	diffTime       = 0x08 // the time is the one before less what is written
+	diffTime       = 0x08 // the time before minus the time is written
 	diffNegative   = 0x80
 )
 

@@ -301,7 +301,7 @@ func (d *gameTimeDecoder) Add(c *cell.Cell) error {
 	return nil
 }
 
-// begin starts a row, or decides to pass over it.
+// begin starts a row, or decides to skip it.
 func (d *gameTimeDecoder) begin(row []byte) error {
 	d.row, d.skip = d.row[:0], true
 	key, second, ok := parseGameTime(row)

@@ -320,7 +320,7 @@ type hashedEncoder struct {
 
 	kind    int
 	records []hashedMoment
-	values  [][]byte // of the records, each with those of all its fields
+	values  [][]byte // the values of the records: for each record one for each of its fields
 	c       cell.Cell
 	qual    []byte
 	remark  []byte
@@ -491,7 +491,7 @@ func (d *hashedDecoder) Add(c *cell.Cell) error {
 	return put(d.batch, &d.batch.Refs[int(ev.Refs)+d.slot], c)
 }
 
-// begin starts a row, or decides to pass over it.
+// begin starts a row, or decides to skip it.
 func (d *hashedDecoder) begin(row []byte) error {
 	d.row = append(d.row[:0], row...)
 	d.skip = true

@@ -284,7 +284,7 @@ func (d *oneRecordDecoder) Add(c *cell.Cell) error {
 	return nil
 }
 
-// begin starts a row, or decides to pass over it.
+// begin starts a row, or decides to skip it.
 func (d *oneRecordDecoder) begin(row []byte) error {
 	d.row, d.skip = append(d.row[:0], row...), true
 	of, err := d.parse(row)

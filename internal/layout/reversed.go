@@ -186,12 +186,12 @@ type reversedEncoder struct {
 
 	kind    int
 	records []moment
-	values  [][]byte // of the records, each with those of all its fields
+	values  [][]byte // the values of the records: for each record one for each of its fields
 	c       cell.Cell
 	qual    []byte
 }
 
-// A moment holds what the cells of one record share.
+// A moment holds the parts that the cells of one record share.
 type moment struct {
 	id     int64
 	millis int64
@@ -324,7 +324,7 @@ func (d *reversedDecoder) Add(c *cell.Cell) error {
 	}
 	d.last = id
 	if d.slot > 0 && !d.asked {
-		return nil // the first field or the marker tells of the record
+		return nil // the record has a cell in the first field or the marker
 	}
 	ev, err := d.event(id, c.Time)
 	if err != nil {
@@ -339,7 +339,7 @@ func (d *reversedDecoder) Add(c *cell.Cell) error {
 	return put(d.batch, &d.batch.Refs[int(ev.Refs)+d.slot], c)
 }
 
-// begin starts a row, or decides to pass over it.
+// begin starts a row, or decides to skip it.
 func (d *reversedDecoder) begin(row []byte) error {
 	d.row = append(d.row[:0], row...)
 	d.skip = true

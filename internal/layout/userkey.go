@@ -16,8 +16,8 @@ import (
 // another's, and rows that begin with it come in the order of keys: all rows of "u1"
 // stand before the first of "u10" or behind its last.
 
-// sep stands between the parts of a row of text. In what it separates it is written
-// \u, and a backslash \\.
+// sep separates the parts of a row of text. Inside a part it is written \u, and a backslash
+// \\.
 const sep = '_'
 
 // appendUserKey appends the key of a user ID, which is valid UTF-8.
@@ -69,7 +69,8 @@ func appendEscaped[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// appendUnescaped appends what was escaped as esc, or returns false if nothing was.
+// appendUnescaped appends the text that was escaped as esc. It returns false if escaping
+// cannot give esc.
 func appendUnescaped(dst, esc []byte) ([]byte, bool) {
 	for {
 		n := bytes.IndexByte(esc, '\\')

@@ -11,8 +11,8 @@ import (
 //
 //	2013-04-01 00:00:00
 //
-// A local time would come twice when a clock is put back. In the years 1 to 9999 they
-// have one length, and the order of the bytes is that of the times.
+// A local time would occur twice when a clock is put back. In the years 1 to 9999 all texts
+// have the same length, and sort like the times.
 const utcTextLen = len(time.DateTime)
 
 // The times that have a text, in microseconds.
@@ -29,7 +29,7 @@ func fitsUTCText(micros int64) error {
 	return nil
 }
 
-// appendUTCText appends the text of a time in microseconds, without what is below a second.
+// appendUTCText appends the text of a time in microseconds, without fractions of a second.
 func appendUTCText(dst []byte, micros int64) []byte {
 	return time.UnixMicro(micros).UTC().AppendFormat(dst, time.DateTime)
 }

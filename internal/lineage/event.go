@@ -1,9 +1,9 @@
-// Package lineage tells OpenLineage which run made which dataset of which: run events
-// by its specification, appended to a file, a line each, or posted to an address.
+// Package lineage sends OpenLineage events, which say which run made which dataset from
+// which others. It appends each event to a file, as one line, or posts it to an address.
 //
 // A run has an event START and one of COMPLETE, FAIL or ABORT, both with the same run
-// ID. Datasets are named as the specification names those of files: by what serves
-// them and the path there.
+// ID. Datasets are named as the specification names files: by the service that holds
+// them and their path there.
 package lineage
 
 import (
@@ -140,7 +140,7 @@ func (r *Run) Event(t Type, at time.Time, inputs, outputs []Dataset, why string)
 	}
 }
 
-// datasets are those of an event, never nil.
+// datasets returns the datasets of an event, never nil.
 func (r *Run) datasets(all []Dataset) []map[string]any {
 	out := []map[string]any{}
 	for _, d := range all {

@@ -64,8 +64,8 @@ var ErrForeign = errors.New("holds something else than events of OpenLineage: na
 // maxEvent is how long the first line of a file may be, in bytes.
 const maxEvent = 16 << 20
 
-// checkFile returns an error that wraps ErrForeign if a file has a first line that is no
-// event. What is no regular file, such as a pipe, is not read.
+// checkFile returns an error that wraps ErrForeign if the first line of a file is not an
+// event. It does not read files that are not regular, such as pipes.
 func checkFile(name string) error {
 	fi, err := os.Stat(name)
 	if errors.Is(err, iofs.ErrNotExist) || err == nil && (!fi.Mode().IsRegular() || fi.Size() == 0) {

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// A Board shows what every worker is at, to who asks in the middle of a run. Every
-// Progress that was started with it writes its workers down there until Done. A nil
-// Board shows nothing.
+// A Board shows the task of every worker during a run. Every Progress that was started
+// with it lists its workers there until Done. A nil Board shows nothing.
 type Board struct {
 	mu  sync.Mutex
-	all []*Progress // that are under way
+	all []*Progress // those that are not done
 }
 
 func (b *Board) add(p *Progress) {
@@ -36,14 +35,14 @@ func (b *Board) remove(p *Progress) {
 	b.all = slices.DeleteFunc(b.all, func(q *Progress) bool { return q == p })
 }
 
-// WriteTo implements io.WriterTo: a line for each step that is under way, and one for
-// each of its workers, the eldest first. It keeps nobody from working.
+// WriteTo implements io.WriterTo. It writes a line for each current step, and a line for
+// each of the step's workers, the oldest first. It does not block workers.
 func (b *Board) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, strings.Join(append(b.Lines(), ""), "\n"))
 	return int64(n), err
 }
 
-// Lines are those of WriteTo.
+// Lines returns the lines of WriteTo.
 func (b *Board) Lines() []string {
 	var lines []string
 	if b != nil {
@@ -80,7 +79,7 @@ type Worker struct {
 	at   atomic.Pointer[place]
 }
 
-// A place is what a worker is at. It becomes text only when somebody asks.
+// A place is a worker's current task. It is formatted only when a Board is written.
 type place struct {
 	format string
 	args   []any
@@ -101,8 +100,8 @@ func (p *Progress) Worker(name string) *Worker {
 	return w
 }
 
-// At says what the worker is at from now on, as fmt.Sprintf would. The arguments
-// must not change afterwards.
+// At sets the worker's current task, with a format as in fmt.Sprintf. The caller must not
+// change the arguments afterwards.
 func (w *Worker) At(format string, args ...any) {
 	if w != nil {
 		w.at.Store(&place{format, args, time.Now()})

@@ -22,18 +22,18 @@ const group = "usertrail"
 // underHadoop says whether this process is the program of a task of Hadoop Streaming.
 func underHadoop() bool { return os.Getenv(attempt) != "" }
 
-// A hadoop speaks to Hadoop Streaming, which takes these lines out of what a task
-// writes on standard error, and leaves the others in the task's log:
+// A hadoop reports to Hadoop Streaming. Hadoop reads these lines from a task's
+// standard error, and leaves the other lines in the task's log:
 //
 //	reporter:status:TEXT                  the task lives, and is at TEXT
-//	reporter:counter:usertrail,NAME,N     N more of what is called NAME
+//	reporter:counter:usertrail,NAME,N     adds N to the counter NAME
 //
-// The measure of a step is a counter too, called by its unit. Only the counters of
-// the attempt that succeeds stay, so nothing is counted twice. Each report is one
-// Write of whole lines, so that no line of a log comes into the middle of one.
+// The measure of a step is a counter too; its name is the unit. Hadoop keeps only the
+// counters of the attempt that succeeds, so nothing is counted twice. Each report is one
+// Write of whole lines, so that no line of a log interrupts it.
 type hadoop struct {
 	out  io.Writer
-	told map[string]int64 // the step's counters, as far as Hadoop knows of them
+	told map[string]int64 // the step's counters, as they were last reported
 }
 
 func (h *hadoop) begin(r report) {
@@ -53,8 +53,8 @@ func (h *hadoop) say(r report) {
 
 func (h *hadoop) end(r report) { h.say(r) }
 
-// Count has Hadoop count n more of what is called name, where this process is the
-// program of a task and out its standard error. It is for what is known at the end.
+// Count adds n to Hadoop's counter name, if this process is the program of a Hadoop task. out
+// is its standard error. Count is for counters that are known only at the end.
 func Count(out io.Writer, name string, n int64) {
 	if underHadoop() && n != 0 {
 		_, _ = io.WriteString(out, counted(name, n))

@@ -1,8 +1,8 @@
-// Package progress is counters, and a voice for them. Workers add to atomic
-// counters; one ticker reads them and speaks: on a terminal as a bar with rate
-// and time left, elsewhere as a line of the log now and then, and not at all
-// when asked to be quiet. In a task of Hadoop it speaks to Hadoop. Each step ends with a last report, also one that took
-// no time or failed in the middle.
+// Package progress counts work and reports it. Workers add to atomic
+// counters; one ticker reads them and reports: on a terminal as a bar with rate
+// and time left, elsewhere as an occasional line of the log, and not at all
+// if quiet. In a task of Hadoop it reports to Hadoop. Each step ends with a last report,
+// even if the step took no time or failed.
 //
 //	p := progress.Start(progress.Config{Out: os.Stderr, Terminal: true})
 //	defer p.Done()
@@ -11,10 +11,10 @@
 //	... p.Add(n) and records.Add(1), from any goroutine
 //	p.Step("writing regions", "regions", 64)
 //
-// A Board, where there is one, shows what each worker is at: see Worker.
+// A Board, if there is one, shows the task of each worker: see Worker.
 //
 // Start starts one goroutine; when Done returns it has ended. A nil *Progress
-// counts nothing and says nothing, so what can do without progress needs no if.
+// counts and reports nothing, so callers need not test for nil.
 package progress
 
 import (
@@ -42,9 +42,8 @@ type Config struct {
 	Board    *Board        // shows what workers are at; none
 }
 
-// A Progress goes through steps, one at a time. Add, Grow and Counter may be
-// called by many goroutines at once; Step and Done by one, between the work of
-// one step and that of the next.
+// A Progress has one step at a time. Many goroutines may call Add, Grow and Counter at
+// once. Only one goroutine may call Step and Done, between the work of two steps.
 type Progress struct {
 	voice voice
 	tick  *time.Ticker
@@ -164,9 +163,9 @@ func (p *Progress) Grow(n int64) {
 	}
 }
 
-// Counter returns the step's counter of a name, for what is worth showing beside
-// the measure: records, rejects. Counters are shown in the order in which they
-// were first asked for.
+// Counter returns the step's counter of a name, for numbers that are shown next to
+// the measure: records, rejects. Counters are shown in the order of their first
+// call of Counter.
 func (p *Progress) Counter(name string) *Counter {
 	if s := p.current(); s != nil {
 		return s.counter(name)
@@ -181,7 +180,7 @@ func (p *Progress) current() *step {
 	return p.step.Load()
 }
 
-// A Counter counts what is called by its name. A nil Counter counts nothing.
+// A Counter is a named counter of a step. A nil Counter counts nothing.
 type Counter struct {
 	name string
 	n    atomic.Int64

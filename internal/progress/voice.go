@@ -10,8 +10,8 @@ import (
 )
 
 // Beside returns a writer for the log of a program that also draws a bar on
-// terminal. Each Write, of whole lines, first wipes the bar off; the next tick
-// draws it again below.
+// terminal. Each Write must have whole lines. It first erases the bar; the next tick
+// draws the bar again below.
 func Beside(terminal io.Writer) io.Writer { return beside{terminal} }
 
 type beside struct{ terminal io.Writer }
@@ -44,8 +44,8 @@ func (l lines) end(r report) {
 	l.log.LogAttrs(context.Background(), slog.LevelInfo, r.title, r.attrs(true)...)
 }
 
-// bar draws on a terminal, and leaves one line behind for each step. What cannot
-// be drawn is let go: a terminal that went away must not end the run.
+// bar draws on a terminal, and leaves one line for each step. It ignores errors of drawing:
+// a terminal that was closed must not end the run.
 type bar struct {
 	out   io.Writer
 	drawn *progressbar.ProgressBar // of the step
@@ -87,7 +87,7 @@ func (b *bar) end(r report) {
 	fmt.Fprintln(b.out, r.sentence())
 }
 
-// showRate adds the rate of a counted unit; that of bytes is there already.
+// showRate adds the rate of a counted unit. The library shows the rate of bytes itself.
 func showRate(unit string) progressbar.Option {
 	if unit == Bytes {
 		return func(*progressbar.ProgressBar) {}
@@ -103,8 +103,8 @@ func barTotal(total int64) int64 {
 	return total
 }
 
-// drawable is what a bar may be told is done. At its total it would be finished
-// for good, though the total may yet grow.
+// drawable returns the amount that a bar may show as done. It is less than the total,
+// because a bar at its total is finished, and the total may still grow.
 func drawable(r report) int64 {
 	if r.total > 0 {
 		return min(r.done, r.total-1)

@@ -30,7 +30,7 @@ type Format struct {
 	Encoding  string   // a name that golang.org/x/text knows; UTF-8
 	MaxLine   int      // bytes of one record; 1 MiB
 	Nulls     []string // texts that mean null besides the empty one (not in jsonl)
-	Slack     int      // days a record's date may differ from that of its path
+	Slack     int      // days that a record's date may differ from the date of its path
 
 	// The column that names the behaviour, if the path does not, and the kind that each of
 	// its texts means.

@@ -313,8 +313,8 @@ func (p *Parser) null(t []byte) bool {
 	return false
 }
 
-// find returns the first group of a pattern's match, all of the match if it has
-// none, and nil if there is no match.
+// find returns the first group of a pattern's match. If the pattern has no group, it returns
+// the whole match, and if there is no match, nil.
 func find(pattern *regexp.Regexp, t []byte) []byte {
 	m := pattern.FindSubmatchIndex(t)
 	if m == nil {

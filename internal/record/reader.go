@@ -81,7 +81,7 @@ func (r *Reader) begin(f *Format) error {
 		return fmt.Errorf("%w: the file begins with the byte order mark of %s, and the job says %s: write encoding: %s under logs", ErrHeader, name, cmp.Or(f.Encoding, "utf-8"), name)
 	}
 	if !f.Header || f.Syntax == JSONL {
-		return nil // what may have ended the reading is told by Next
+		return nil // Next returns the error if reading fails
 	}
 	rec, quoted, err := r.first()
 	if err != nil || rec == nil {

@@ -40,7 +40,7 @@ type runWriter struct {
 	f       dfs.Pending
 	buf     []byte
 	part    int    // where in buf the part begins
-	sum     uint32 // of what of the part has left buf
+	sum     uint32 // checksum of the bytes of the part that were written from buf
 	written int64
 }
 
@@ -112,12 +112,12 @@ type segment struct {
 	run    *run
 	part   int
 	file   dfs.File // while it is open
-	off    int64    // in the file, of what was not read yet
-	end    int64    // of the part
-	buf    []byte   // room for what was read
-	lo, hi int      // what of it was not handed out yet
+	off    int64    // offset in the file of the first byte that was not read yet
+	end    int64    // offset of the end of the part
+	buf    []byte   // bytes that were read
+	lo, hi int      // the bytes of buf that were not returned yet
 	n      int      // length of the last record
-	sum    uint32   // of what was read
+	sum    uint32   // checksum of the bytes read
 }
 
 // segmentsOf returns the segments of a part that are not empty.

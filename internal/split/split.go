@@ -33,8 +33,7 @@ func (r Region) String() string {
 	return "[" + show(r.Start, "-") + ", " + show(r.End, "+") + ")"
 }
 
-// Of returns the index, in Regions, of the region that holds row. It searches p by
-// bisection.
+// Of returns the index of the region in Regions that holds row, by binary search.
 func (p Points) Of(row []byte) int {
 	return sort.Search(len(p), func(i int) bool { return bytes.Compare(p[i], row) > 0 })
 }
