@@ -81,8 +81,8 @@ func (x *run) putting(s *Step, o outcome, got said) {
 	switch {
 	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":"):
 		before := x.half
-		if before == nil {
-			x.halfJob = x.job
+		if before == nil || o.next.holds(before) {
+			x.halfJob = x.job // or one that grew from the job of the load before
 		}
 		x.half = o.next.clone()
 		if before != nil && !o.next.holds(before) {
