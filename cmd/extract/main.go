@@ -78,6 +78,9 @@ type options struct {
 	plans      bool // cuts into pieces, instead of answering
 
 	from, to *behaviour.Date // as the flags say
+
+	listed *userlist.List // of standard input, which is read once
+	listOf string         // the layout of its keys
 }
 
 // add puts the flags on a command line.
@@ -119,8 +122,36 @@ func (o *options) extract(ctx context.Context) error {
 // collecting was a fifth.
 const gcPercent = 200
 
-func (o *options) run(ctx context.Context) (extract.Result, error) {
+func (o *options) run(ctx context.Context) (r extract.Result, err error) {
 	debug.SetGCPercent(gcPercent)
+	err = o.ofOneState(func() error {
+		r, err = o.once(ctx)
+		return err
+	})
+	return r, err
+}
+
+// mostReadings is how often a table is opened that loads change meanwhile, before that is given
+// up. One load can change it twice: when its files are handed over, and when it is in.
+const mostReadings = 5
+
+// ofOneState has a table read again by read if a load has changed it meanwhile. A result that
+// goes to standard output is there already.
+func (o *options) ofOneState(read func() error) error {
+	for n := 1; ; n++ {
+		err := read()
+		if !errors.Is(err, table.ErrChanged) {
+			return err
+		}
+		if n == mostReadings || o.output.out == standardOutput {
+			return fmt.Errorf("%w: try again when no load runs", err)
+		}
+		o.flags.Log(o.env).Warn("the table is read again", "why", err)
+	}
+}
+
+// once opens the table and answers.
+func (o *options) once(ctx context.Context) (extract.Result, error) {
 	a, err := o.ask(ctx)
 	if err != nil {
 		return extract.Result{}, err
@@ -198,6 +229,9 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	}
 	if c.Plan == fetch.Snapshot && !(o.explains && isLive(store)) {
 		c.Known = table.Known(a.loader)
+		if err := extract.Settle(ctx, a.loader, c.Patience, c.Progress); err != nil {
+			return nil, err
+		}
 		if c.Table, err = o.readSnapshot(ctx, store, a.loader); err != nil {
 			return nil, err
 		}
@@ -292,7 +326,7 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 func (o *options) config() (c extract.Config, err error) {
 	c = extract.Config{
 		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite, Strict: o.strict,
-		Workers: o.flags.Workers, Progress: o.flags.Progress(o.env),
+		Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Patience: o.flags.RetryFor,
 	}
 	if c.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {
 		return c, err
@@ -370,10 +404,23 @@ func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, lim
 	case "all":
 		return userlist.All(), nil
 	case "-":
-		return userlist.Read(o.env.Stdin, "standard input", l, limit)
+		return o.readStdin(l, limit)
 	}
 	u, err := userlist.Open(ctx, fs, o.users, l, limit)
 	return u, o.listError(err)
+}
+
+// readStdin reads the list on standard input, and returns the same list if the table is
+// opened again.
+func (o *options) readStdin(l layout.Layout, limit int64) (u *userlist.List, err error) {
+	switch {
+	case o.listed == nil:
+		o.listed, err = userlist.Read(o.env.Stdin, "standard input", l, limit)
+		o.listOf = l.Name()
+	case o.listOf != l.Name():
+		err = fmt.Errorf("%w: a first load has made it of the layout %s", table.ErrChanged, l.Name())
+	}
+	return o.listed, err
 }
 
 // listError says of an error that it is of --users.

@@ -94,6 +94,18 @@ func (o *options) pieces(ctx context.Context) ([]extract.Piece, extract.PlanResu
 	case fetch.Plan(o.plan) == fetch.Snapshot && o.snapshot == "":
 		return nil, nothing, fmt.Errorf("%w: --plan snapshot: all pieces have to read one snapshot: take one, in HBase's shell: snapshot 'TABLE', 'NAME'; and name it with --snapshot NAME", command.ErrUsage)
 	}
+	var all []extract.Piece
+	var r extract.PlanResult
+	err := o.ofOneState(func() (err error) {
+		all, r, err = o.planOnce(ctx)
+		return err
+	})
+	return all, r, err
+}
+
+// planOnce opens the table and cuts.
+func (o *options) planOnce(ctx context.Context) ([]extract.Piece, extract.PlanResult, error) {
+	nothing := extract.PlanResult{}
 	a, err := o.ask(ctx)
 	if err != nil {
 		return nil, nothing, err

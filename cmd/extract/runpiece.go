@@ -34,7 +34,8 @@ know of the extract stands in the piece.
 
 A piece that is done ends with 0 and does nothing; one that another worker is at is waited for, as long
 as --retry-for. One that was killed goes on after its last whole part. Where the table has changed since
-the plan the status is 64: plan again.`,
+the plan, or does so while it is read, the status is 64: plan again. It is 75 as long as a load is in the
+table in part, which is waited for, too.`,
 		Example: `  extract run-piece <pieces
   extract run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
 		Args: command.NoArgs,

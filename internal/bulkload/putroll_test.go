@@ -556,12 +556,15 @@ func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 	}
 }
 
-// noRemoval is files of which begun.json is not removed, as by a process that was killed
+// noRemoval is files of which one of a name is not removed, as by a process that was killed
 // before.
-type noRemoval struct{ dfs.FS }
+type noRemoval struct {
+	dfs.FS
+	base string
+}
 
 func (f noRemoval) Remove(ctx context.Context, name string) error {
-	if dfs.Base(name) == "begun.json" {
+	if dfs.Base(name) == f.base {
 		return dfstest.ErrInjected
 	}
 	return f.FS.Remove(ctx, name)
@@ -571,7 +574,7 @@ func (f noRemoval) Remove(ctx context.Context, name string) error {
 // next load, of whatever, ends it, and the rolls are asked again.
 func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
 	p := newPort(t)
-	store := p.connect(noRemoval{local.New()})
+	store := p.connect(noRemoval{local.New(), "begun.json"})
 	defer store.Close()
 	cfg := p.config("2014-09-01", "2014-09-01")
 	cfg.Store, cfg.Mode = store, bulkload.Put

@@ -171,8 +171,20 @@ func (c *Catalog) SetCluster(id string) {
 
 // Version is another whenever a load has been committed, or days were dropped. That
 // files were merged changes nothing that can be read.
-func (c *Catalog) Version() string {
-	m := c.Manifest()
+func (c *Catalog) Version() string { return versionOf(c.Manifest()) }
+
+// VersionNow is the version that the directory has now. Without a manifest it is the version of
+// a table that nothing was loaded into.
+func (c *Catalog) VersionNow(ctx context.Context) (string, error) {
+	m := new(manifest.Table)
+	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ManifestName), m)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return versionOf(new(manifest.Table)), nil
+	}
+	return versionOf(m), err
+}
+
+func versionOf(m *manifest.Table) string {
 	v := fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
 	if m.DroppedBefore != nil {
 		v += "/" + m.DroppedBefore.String()

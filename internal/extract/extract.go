@@ -51,6 +51,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -108,8 +109,9 @@ type Config struct {
 	Lists     []string // files that Users was read from: an Out that is replaced must not hold them
 	PieceSize int64    // about how many behaviours of users who may be active; 0 is one piece
 
-	Workers  int   // lots read, and parts written, at once; 1
-	Memory   int64 // bytes of the process; 1 GiB
+	Workers  int           // lots read, and parts written, at once; 1
+	Memory   int64         // bytes of the process; 1 GiB
+	Patience time.Duration // how long a load that is in the table in part is waited for; not at all
 	Progress progress.Config
 }
 
@@ -190,7 +192,8 @@ func memoryFor(trail int, list int64) int64 {
 
 // Run answers a question. The directory Out is there, whole, when it returns
 // without an error, and unchanged when it returns one. An error that wraps
-// fs.ErrExist says that Out is there already.
+// fs.ErrExist says that Out is there already. One that wraps table.ErrChanged says that a load
+// has changed the table meanwhile: opened again, the table can be asked again.
 func Run(ctx context.Context, c Config) (r Result, err error) {
 	defer func() { r.Held = table.HeldBy(c.Table) }()
 	q, err := newQuestion(&c)
@@ -199,6 +202,9 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	}
 	if err := CheckOut(ctx, &c); err != nil {
 		return q.already(ctx, &c), err
+	}
+	if err := Settle(ctx, c.Table, c.Patience, c.Progress); err != nil {
+		return Result{}, err
 	}
 	cuts, err := q.pieces(ctx, &c)
 	if err != nil {
@@ -247,7 +253,7 @@ func result(m *manifest.Extract, out string, calls int64) Result {
 func (r *Result) skipped(f layout.Foreign) { r.Foreign, r.foreign = f.Cells, f }
 
 // answer writes all parts of some pieces that are not written yet, and says what
-// became of the users in their ranges.
+// became of the users in their ranges. All is of the state with which the table was opened.
 func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []split.Region) (counts, error) {
 	regions, err := table.UserRegions(ctx, q.table)
 	if err != nil {
@@ -294,6 +300,9 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []sp
 		}
 	}
 	if err := g.Wait(); err != nil {
+		return counts{}, err
+	}
+	if err := table.SameState(ctx, c.Table); err != nil {
 		return counts{}, err
 	}
 	settled.add(&k.counts)

@@ -89,7 +89,7 @@ type PlanResult struct {
 //
 // Its error wraps ErrNothing where Out is the answer of this very plan, fs.ErrExist where
 // Out is something else, dfs.ErrLocked where somebody is at Out, or at a piece of another
-// plan for it.
+// plan for it, table.ErrChanged and table.ErrUnsettled as Settle does.
 func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece, PlanResult, error) {
 	r := PlanResult{Out: c.Out}
 	c.PieceSize = cmp.Or(c.PieceSize, PieceSize)
@@ -99,6 +99,9 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	}
 	p := placeOf(c.FS, c.Out)
 	if err := CheckOutForPlan(ctx, &c); err != nil {
+		return nil, r, err
+	}
+	if err := Settle(ctx, c.Table, c.Patience, c.Progress); err != nil {
 		return nil, r, err
 	}
 	voice := progress.Start(c.Progress)

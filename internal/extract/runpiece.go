@@ -109,8 +109,8 @@ func RunPiece(ctx context.Context, w Worker, p *Piece) (PieceResult, error) {
 }
 
 func (w *Worker) run(ctx context.Context, at *place, p *Piece, t table.Table) (PieceResult, error) {
-	if v := t.Info().Version; p.Version != "" && v != p.Version {
-		return PieceResult{}, fmt.Errorf("%w: table %s has changed since the plan, from %q to %q: plan again", ErrStale, p.Table, p.Version, v)
+	if err := p.checkVersion(t); err != nil {
+		return PieceResult{}, err
 	}
 	lock, err := at.await(ctx, p, w.Patience)
 	if err != nil {
@@ -124,11 +124,35 @@ func (w *Worker) run(ctx context.Context, at *place, p *Piece, t table.Table) (P
 	if err != nil {
 		return PieceResult{}, err
 	}
+	if err = Settle(ctx, t, w.Patience, w.Progress); err != nil {
+		return PieceResult{}, p.explain(err)
+	}
 	r, err := w.answer(ctx, at, p, &c)
 	if err != nil {
-		return PieceResult{}, fmt.Errorf("piece %d: %w", p.Piece, err)
+		return PieceResult{}, p.explain(err)
 	}
 	return r.result(), nil
+}
+
+// checkVersion refuses a table that has changed since the plan. A plan names no version of a
+// table that no load tells of.
+func (p *Piece) checkVersion(t table.Table) error {
+	now := t.Info().Version
+	known := table.Known(t)
+	loaded := p.Version == "" && known != nil && len(known.Loads) > 0
+	if now == p.Version || p.Version == "" && !loaded {
+		return nil
+	}
+	return fmt.Errorf("%w: table %s has changed since the plan, from %q to %q: plan again", ErrStale, p.Table, p.Version, now)
+}
+
+// explain says what to do about an error of a piece. A table that has changed is not worth
+// another try, unless a load is in it in part.
+func (p *Piece) explain(err error) error {
+	if errors.Is(err, table.ErrChanged) && !errors.Is(err, table.ErrUnsettled) {
+		return fmt.Errorf("piece %d: %w: table %s has changed since the plan: plan again: %v", p.Piece, ErrStale, p.Table, err)
+	}
+	return fmt.Errorf("piece %d: %w", p.Piece, err)
 }
 
 // already is the result of a piece that was done before.

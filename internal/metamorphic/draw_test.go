@@ -148,6 +148,10 @@ func (d *drawer) puts() Step {
 	}
 	s := d.extract()
 	s.Stop, s.During, s.Flags, s.Table = "", nil, nil, firstTable
+	if d.r.IntN(2) == 0 { // a load comes while it reads
+		s.Stop = "fetch:1"
+		s.During = []Step{{Do: "load", Table: firstTable, From: days[0], Until: days[len(days)-1], Flags: []string{"--mode", one(d.r, "hfile", "put")}}}
+	}
 	return s
 }
 

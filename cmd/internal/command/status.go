@@ -81,7 +81,7 @@ func Status(err error) int {
 		return TooBad
 	case is(job.ErrNoInput, table.ErrNoTable):
 		return NoInput
-	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable, precheck.ErrNoRoom, bulkload.ErrGrowing, piece.ErrMissing):
+	case is(dfs.ErrLocked, dfs.ErrUnavailable, table.ErrUnreachable, table.ErrChanged, table.ErrUnsettled, precheck.ErrNoRoom, bulkload.ErrGrowing, piece.ErrMissing):
 		return NotNow
 	case is(bulkload.ErrNothing, extract.ErrNothing, upkeep.ErrNothing):
 		return Nothing

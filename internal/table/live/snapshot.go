@@ -32,7 +32,8 @@ const (
 // Snapshot gives a table that was opened or made here as a snapshot of it has it,
 // read from HBase's files. Named one by the user, it fails with snapshot.ErrNone
 // where there is none, and never drops it. Without a name it takes one, which has
-// all that was put until now, and which the table's Close drops.
+// all that was put until now, and which the table's Close drops. That one is of the committed
+// state with which the table was opened, or the error is what table.Unchanged returns.
 func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (table.Table, error) {
 	root, err := s.home()
 	if err != nil {
@@ -48,6 +49,9 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 		}
 		return t, nil
 	}
+	if err := table.Unchanged(ctx, of); err != nil {
+		return nil, err
+	}
 	if err := s.dropOld(ctx, c.Now); err != nil {
 		return nil, err
 	}
@@ -60,6 +64,9 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 			err = errors.Join(err, drop()) // it may have been taken all the same
 		}
 		return nil, err
+	}
+	if err := table.SameState(ctx, of); err != nil {
+		return nil, errors.Join(err, drop())
 	}
 	t, err := snapshot.Open(ctx, c)
 	if err != nil {
