@@ -55,7 +55,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
 	env.Journal(written)
-	root.AddCommand(newCompact(env), newDrop(env), newUndrop(env), newConvert(env))
+	root.AddCommand(newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env))
 	root.AddCommand(newPlan(env), newRunPiece(env), newCommit(env), newReplay(env), newVerify(env), newCreateTable(env), newPreCheck(env), newAdvise(env), newImport(env), newForget(env), newSample(env), newInit(env), newRuns(env), command.Inspect(env), command.Ended(env))
 	return root
 }

@@ -55,7 +55,7 @@ func written(c *cobra.Command) bool {
 		return false
 	}
 	switch c.Name() {
-	case "bulkload", "replay", "import", "commit", "drop", "undrop", "compact", "forget":
+	case "bulkload", "replay", "import", "commit", "drop", "undrop", "compact", "forget", "rebuild":
 		return true
 	}
 	return false

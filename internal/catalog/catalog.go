@@ -5,6 +5,7 @@
 //	DIR/manifest.json        what there is (package manifest)
 //	DIR/loads/000001.json    the ledger of load 1
 //	DIR/loading.json         the load that is being made
+//	DIR/base/000002.json     what the ledgers do not tell of the table that was rewritten twice
 //	DIR/begun.json           what may be in the table without a ledger
 //	DIR/d/…                  rolls, and of a table of files the HFiles
 //	DIR/handover.json        a load whose files are being handed to HBase
@@ -203,17 +204,13 @@ func (c *Catalog) Commit(ctx context.Context, load *manifest.Load, files []manif
 // With is the manifest as a load's ledger and files will make it.
 func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Table {
 	m := *c.Manifest()
-	ref := manifest.LoadRef{Number: load.Number, Name: fmt.Sprintf("%s/%06d.json", loadsName, load.Number)}
-	for _, in := range load.Inputs {
-		ref.Records += in.Loaded
-	}
-	for _, d := range load.Days {
-		ref.Tally.Add(d.Tally)
-	}
+	ref := manifest.RefOf(load, ledgerOf(load.Number))
 	m.Files = append(slices.Clip(m.Files), files...)
 	m.Loads = append(slices.Clip(m.Loads), ref)
 	return &m
 }
+
+func ledgerOf(load int) string { return fmt.Sprintf("%s/%06d.json", loadsName, load) }
 
 // CommitAs writes a load's ledger, then replaces the manifest by m, whose last load
 // it is.
@@ -225,6 +222,7 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	if err := setLoading(ctx, c.fs, c.dir, load.Number); err != nil {
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
+	load.Table = m.Of(load.Number)
 	if err := c.writeLedger(ctx, &m.Loads[len(m.Loads)-1], load); err != nil {
 		return err
 	}
@@ -301,6 +299,9 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	}
 	kept := retired.kept(time.Now(), m)
 	files = append(files, kept.names()...)
+	if err := c.keepBase(ctx); err != nil {
+		return err
+	}
 	if err := c.SweepLedgers(ctx); err != nil {
 		return err
 	}

@@ -124,6 +124,7 @@ func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manife
 		return err
 	}
 	for i, l := range ledgers {
+		l.Table = m.Of(l.Number)
 		if err := c.writeLedger(ctx, &m.Loads[i], l); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`lock|begun\.json|handover\.json|loading\.json|retired\.json`,
 	`runs/\d{8}T\d{6}\.\d{3}Z-\d+-[0-9a-z]+\.json`,
-	`loads/\d{6,}\.json`,
+	`(?:loads|base)/\d{6,}\.json`,
 	`[^/]+/r?\d{6,}-\d{4,}\.(?:hfile|roll)`,
 	`[^/]+/(?:puts|lost)-[0-9a-f]{16}\.roll`,
 	`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
@@ -33,7 +33,7 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 
 // tells matches the names of those of ours that are written only for a table that is
 // there, or is being made.
-var tells = regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
+var tells = regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|base/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
 
 // CheckBare checks a directory without a manifest.
 //
@@ -155,5 +155,5 @@ func (b *bare) lost(ctx context.Context) error {
 }
 
 func lostManifest(dir, why string) error {
-	return fmt.Errorf("table %s: %w: %s: mount the disk, or put the file back from a copy; if no table is to be kept there, move the directory away", dir, table.ErrNoManifest, why)
+	return fmt.Errorf("table %s: %w: %s: mount the disk, or put the file back from a copy, or let bulkload rebuild make it again; if no table is to be kept there, move the directory away", dir, table.ErrNoManifest, why)
 }

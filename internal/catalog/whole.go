@@ -68,7 +68,7 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		if being, err := beingMade(ctx, fs, dir, n); being || err != nil {
 			return nil, err
 		}
-		return fmt.Errorf("%w: %s is an older one, which does not name %s/%s: put back the newest manifest, that of the last load",
+		return fmt.Errorf("%w: %s is an older one, which does not name %s/%s: put back the newest manifest, or let bulkload rebuild make it again",
 			table.ErrDamaged, ManifestName, loadsName, name), nil
 	}
 	return nil, nil
@@ -108,8 +108,8 @@ func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error)
 // is missing, or has another size. It lists each folder once, and reads no file.
 func (c *Catalog) CheckFiles(ctx context.Context) error {
 	for m := c.Manifest(); ; {
-		wrong, err := wrongFile(ctx, c.fs, c.dir, m)
-		if wrong == nil {
+		wrong, err := wrongFiles(ctx, c.fs, c.dir, m)
+		if len(wrong) == 0 {
 			return err
 		}
 		// Without the lock files may be replaced meanwhile.
@@ -118,42 +118,42 @@ func (c *Catalog) CheckFiles(ctx context.Context) error {
 			return err
 		}
 		if sameTable(m, again) {
-			return fmt.Errorf("table %s: %w", c.dir, wrong)
+			return fmt.Errorf("table %s: %w", c.dir, damaged("%s", wrong[0]))
 		}
 		m = again
 	}
 }
 
-// wrongFile returns as wrong what is wrong with the files of m, if m is the manifest still.
-// Of a live table only the rolls are there.
-func wrongFile(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+// wrongFiles returns what is wrong with the files that m names. Of a live table only the
+// rolls are there.
+func wrongFiles(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong []string, err error) {
 	folders := map[string]map[string]int64{}
-	look := func(name string, want int64) (wrong, err error) {
+	look := func(name string, want int64) error {
 		folder := dfs.Dir(name)
 		if folders[folder] == nil {
 			if folders[folder], err = sizes(ctx, fs, dfs.Join(dir, folder)); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		size, ok := folders[folder][dfs.Base(name)]
 		switch {
 		case !ok:
-			return damaged("%s is missing", name), nil
+			wrong = append(wrong, name+" is missing")
 		case want > 0 && size != want:
-			return damaged("%s has %d bytes; %d were written", name, size, want), nil
+			wrong = append(wrong, fmt.Sprintf("%s has %d bytes; %d were written", name, size, want))
 		}
-		return nil, nil
+		return nil
 	}
 	for i := range m.Files {
 		f := &m.Files[i]
 		if f.Name != "" && m.Address == "" {
-			if wrong, err := look(f.Name, f.Size); wrong != nil || err != nil {
-				return wrong, err
+			if err := look(f.Name, f.Size); err != nil {
+				return nil, err
 			}
 		}
-		if wrong, err := look(f.Roll, f.RollSize); wrong != nil || err != nil {
-			return wrong, err
+		if err := look(f.Roll, f.RollSize); err != nil {
+			return nil, err
 		}
 	}
-	return nil, nil
+	return wrong, nil
 }

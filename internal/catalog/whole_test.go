@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,15 +22,22 @@ func loadedTable(t *testing.T) (dir string, manifests []string) {
 	dir = t.TempDir()
 	c := newCatalog(t, dir)
 	for n := 1; n <= 3; n++ {
-		f := manifest.File{Name: "d/" + string(rune('0'+n)) + ".hfile", Roll: "d/" + string(rune('0'+n)) + ".roll", Size: 4, RollSize: 2}
-		writeText(t, dir, f.Name, "cell")
-		writeText(t, dir, f.Roll, "us")
+		f := fileIn(t, dir, fmt.Sprintf("d/%06d-0000", n), n)
 		if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: n, Inputs: []manifest.Input{{Path: "play.csv"}}}, []manifest.File{f}); err != nil {
 			t.Fatal(err)
 		}
 		manifests = append(manifests, readText(t, dir, "manifest.json"))
 	}
 	return dir, manifests
+}
+
+// fileIn writes an HFile of a load, and its roll.
+func fileIn(t *testing.T, dir, name string, load int) manifest.File {
+	t.Helper()
+	f := manifest.File{Name: name + ".hfile", Roll: name + ".roll", Size: 4, RollSize: 2, Load: load}
+	writeText(t, dir, f.Name, "cell")
+	writeText(t, dir, f.Roll, "us")
+	return f
 }
 
 func readText(t *testing.T, dir, name string) string {
@@ -119,7 +127,7 @@ func TestFilesAreThoseOfTheManifest(t *testing.T) {
 	if err := c.CheckFiles(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for name, text := range map[string]string{"d/2.hfile": "cell", "d/3.roll": "us"} {
+	for name, text := range map[string]string{"d/000002-0000.hfile": "cell", "d/000003-0000.roll": "us"} {
 		writeText(t, dir, name, "x")
 		if err := c.CheckFiles(t.Context()); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), name+" has 1 bytes") {
 			t.Errorf("%s is cut: %v", name, err)

@@ -162,7 +162,7 @@ func TestDamageIsNotCarriedOver(t *testing.T) {
 		"a roll":   {m.Files[0].Roll, func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, m.Files[0].Roll},
 		"a ledger": {m.Loads[len(m.Loads)-1].Name, func(b []byte) []byte {
 			return []byte(strings.ReplaceAll(string(b), `"records": `, `"records": 1`))
-		}, "its ledger tells of"},
+		}, m.Loads[len(m.Loads)-1].Name},
 	} {
 		mend := spoil(c.name, c.change)
 		_, err := convert.Run(t.Context(), h.conversion("reversed", "tall", "out"))
@@ -195,6 +195,8 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, text, _ = bytes.Cut(text, []byte(",")) // without its checksum, as a person edits it
+	text = append([]byte("{"), text...)
 	if err := os.WriteFile(name, bytes.Replace(text, []byte(`"family": "d"`), []byte(`"family": "../precious"`), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}

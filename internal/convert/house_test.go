@@ -163,11 +163,11 @@ func (h *house) verified(t testing.TB, what, name string) {
 	}
 }
 
-// lasting is what may be seen of a table, but for its lock.
+// lasting is what may be seen of a table, but for its lock and what Lock removes.
 func (h *house) lasting(t testing.TB, name string) map[string]string {
 	t.Helper()
 	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))
-	maps.DeleteFunc(all, func(name, _ string) bool { return name == "lock" })
+	maps.DeleteFunc(all, func(name, _ string) bool { return name == "lock" || name == "loading.json" })
 	return all
 }
 

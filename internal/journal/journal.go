@@ -231,7 +231,7 @@ func Last(ctx context.Context, fs dfs.FS, dir string, n int) ([]Run, error) {
 }
 
 // loads are the commands after which a table is there.
-var loads = []string{"load", "replay", "import", "commit", "compact", "drop", "convert"}
+var loads = []string{"load", "replay", "import", "commit", "compact", "drop", "convert", "rebuild"}
 
 // Loaded returns the newest run that left a table in dir, nil if there is none, or if the
 // table was set aside after it.

@@ -43,3 +43,21 @@ func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load
 	}
 	return l, nil
 }
+
+// FindLedger reads the ledger called name in the table's directory dir, which no manifest
+// names, and returns what a manifest says of it.
+func FindLedger(ctx context.Context, fs dfs.FS, dir, name string) (*Load, LoadRef, error) {
+	l := new(Load)
+	path := dfs.Join(dir, name)
+	sum, err := read(ctx, fs, path, l)
+	if err != nil {
+		return nil, LoadRef{}, err
+	}
+	info, err := fs.Stat(ctx, path)
+	if err != nil {
+		return nil, LoadRef{}, err
+	}
+	ref := RefOf(l, name)
+	ref.Size, ref.SHA256 = info.Size, sum
+	return l, ref, nil
+}

@@ -23,6 +23,9 @@ type Load struct {
 	Regions []Region `json:"regions,omitempty"`
 	// LeftOut are the files of Plan of which nothing was loaded.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
+	// Table is the manifest that names the load, with the files of this load alone and
+	// without loads; nil if an older version wrote the ledger.
+	Table *Table `json:"table,omitempty"`
 }
 
 func (l *Load) version() int { return l.Version }

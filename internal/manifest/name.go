@@ -56,6 +56,13 @@ func (t *Table) check() error {
 	return checkFiles(t.Files)
 }
 
+func (l *Load) check() error {
+	if l.Table == nil {
+		return nil
+	}
+	return l.Table.check()
+}
+
 func (b *Begun) check() error {
 	for i := range b.Rolls {
 		if err := checkFiles([]File{b.Rolls[i].File}); err != nil {

@@ -104,3 +104,27 @@ func (t *Table) Total() tally.Tally {
 	}
 	return sum
 }
+
+// Of returns what a ledger says of t: all of it, with the files of one load, and no loads.
+func (t *Table) Of(load int) *Table {
+	out := *t
+	out.Files, out.Loads = []File{}, []LoadRef{}
+	for i := range t.Files {
+		if t.Files[i].Load == load {
+			out.Files = append(out.Files, t.Files[i])
+		}
+	}
+	return &out
+}
+
+// RefOf is what a manifest says of a load whose ledger is called name.
+func RefOf(l *Load, name string) LoadRef {
+	ref := LoadRef{Number: l.Number, Name: name}
+	for _, in := range l.Inputs {
+		ref.Records += in.Loaded
+	}
+	for _, d := range l.Days {
+		ref.Tally.Add(d.Tally)
+	}
+	return ref
+}

@@ -224,7 +224,7 @@ func CheckTableName(name string) error {
 		return errors.New("it names no table")
 	}
 	if !isName(space, "_") || !isName(qualifier, "_-.") || strings.ContainsRune("-.", rune(qualifier[0])) {
-		return fmt.Errorf("a table cannot be called %q: names have letters and digits of any language, _, and behind the first character of a table - and .", name)
+		return fmt.Errorf("a table cannot be called %q: names have letters, digits and _ in any language, and also - and . after the first character", name)
 	}
 	return nil
 }

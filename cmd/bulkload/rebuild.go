@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/command"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/catalog"
+)
+
+// A rebuiltResult is the last line of rebuild.
+type rebuiltResult struct {
+	Loads   int   `json:"loads"`
+	Files   int   `json:"files"`
+	Records int64 `json:"records"`
+}
+
+func newRebuild(env *command.Env) *cobra.Command {
+	o := &options{env: env}
+	c := &cobra.Command{
+		Use:   "rebuild",
+		Short: "Make the manifest of a table again",
+		Long: `Rebuild makes manifest.json again if it is missing, damaged, or older than the newest ledger. Each
+ledger says which files its load brought, and the folder base has what a compact or drop made of
+them. Every HFile and roll must be there, in its size. If anything is missing, rebuild says what, the
+status is 1, and it writes no manifest. It never changes or removes another file.
+
+Rebuild reads no HFile: bulkload verify, after it, does. Ledgers of older releases do not say which
+files their loads brought. The first load, compact or drop by this release keeps that in base.
+
+It needs no job file where --table names a table that knows its catalog. It holds the table's lock, so
+no load runs meanwhile. Status 99 says that nothing is wrong with the manifest.`,
+		Example: `  bulkload rebuild --table ./trails && bulkload verify --table ./trails
+  bulkload rebuild --job usertrail.yaml`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := o.rebuild(c.Context())
+			return env.Report(r, err)
+		},
+	}
+	env.Reports(c, rebuiltResult{})
+	o.flags.AddTable(c)
+	return c
+}
+
+func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
+	fs := command.Files()
+	store, _, err := o.flags.Store(ctx, fs)
+	if err != nil {
+		return r, err
+	}
+	defer store.Close()
+	m, err := catalog.Rebuild(ctx, fs, command.CatalogOf(store))
+	if errors.Is(err, catalog.ErrWhole) {
+		return r, fmt.Errorf("%w: the manifest of %s names all ledgers that are there: bulkload verify reads the table", bulkload.ErrNothing, store.Address())
+	}
+	if err != nil {
+		return r, err
+	}
+	r.Loads, r.Files = len(m.Loads), len(m.Files)
+	for _, l := range m.Loads {
+		r.Records += l.Records
+	}
+	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s loads, %s files, %s records; bulkload verify reads them\n",
+		store.Address(), humanize.Comma(int64(r.Loads)), humanize.Comma(int64(r.Files)), humanize.Comma(r.Records))
+	return r, nil
+}
