@@ -52,7 +52,7 @@ func TestAWaitEndsWithTheLock(t *testing.T) {
 		cfg := bulkload.Config{FS: local.New(), Job: j, Store: held{until: began.Add(time.Second)}, Span: behaviour.Span{From: day, To: day}}
 		p := progress.Start(progress.Config{Quiet: true})
 		defer p.Done()
-		if _, err := o.whenFree(t.Context(), cfg, p, began.Add(time.Minute)); !errors.Is(err, errTaken) {
+		if _, err := whenFree(t.Context(), o, cfg, p, began.Add(time.Minute), bulkload.Run); !errors.Is(err, errTaken) {
 			t.Fatal(err)
 		}
 		if waited := time.Since(began); waited > 2*time.Second {

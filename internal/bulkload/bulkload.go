@@ -189,8 +189,7 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	found, err := l.find(ctx)
-	if err != nil {
+	if _, err := l.find(ctx); err != nil {
 		return l.result, err
 	}
 	lock, err := cfg.Store.Lock(ctx)
@@ -198,7 +197,8 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 		return l.result, err
 	}
 	defer unlock(lock, &err)
-	if found, err = l.findWhole(ctx); err != nil {
+	found, err := l.findWhole(ctx)
+	if err != nil {
 		return l.result, err
 	}
 	if err := l.open(ctx, found); err != nil {

@@ -89,8 +89,7 @@ type planner struct {
 }
 
 func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
-	found, err := p.find(ctx)
-	if err != nil {
+	if _, err := p.find(ctx); err != nil {
 		return nil, err
 	}
 	if len(p.failed) > 0 {
@@ -101,7 +100,8 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 		return nil, err
 	}
 	defer unlock(lock, &err)
-	if found, err = p.findWhole(ctx); err != nil {
+	found, err := p.findWhole(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if err := p.open(ctx, found); err != nil {
