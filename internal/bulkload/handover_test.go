@@ -168,15 +168,37 @@ func TestAHandoverSurvivesEveryFailure(t *testing.T) {
 	})
 }
 
-// bubble runs a test as a part of t. The deadlines of calls pass in it when all else waits,
-// so that a call is late only where it is lost.
+// bubble runs a test as a part of t, beside others, in a bubble.
 func bubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		synctest.Test(t, test)
+		inBubble(t, test)
 	})
 }
+
+// inBubble runs a test in a bubble of synctest. The deadlines of calls pass in it when all
+// else waits, so that a call is late only where it is lost. The codecs that a process shares
+// have channels, and a channel that is made in a bubble is of no use outside: the codecs are
+// made before.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	makeCodecs.Do(func() {
+		p := newPort(t)
+		_, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1)
+		if err == nil {
+			_, err = p.run(local.New())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.namesAll("outside of a bubble")
+		p.wantEvents("outside", 5)
+	})
+	synctest.Test(t, test)
+}
+
+var makeCodecs sync.Once
 
 // TestAHandoverSurvivesLostCalls loses each call of a bulk load, or its answer, and
 // loads again.
@@ -251,7 +273,7 @@ func TestAHandoverFollowsRegions(t *testing.T) {
 // server that died had moved it.
 func TestAFileOnItsWayIsTakenBack(t *testing.T) {
 	want := undisturbed(t)
-	synctest.Test(t, func(t *testing.T) { takesBack(t, want) })
+	inBubble(t, func(t *testing.T) { takesBack(t, want) })
 }
 
 func takesBack(t *testing.T, want []string) {
@@ -282,7 +304,9 @@ func takesBack(t *testing.T, want []string) {
 
 // TestAFileThatVanishedIsLoadedAgain removes what a killed load had staged: the
 // next load cannot finish it, and begins anew.
-func TestAFileThatVanishedIsLoadedAgain(t *testing.T) {
+func TestAFileThatVanishedIsLoadedAgain(t *testing.T) { inBubble(t, aFileThatVanishedIsLoadedAgain) }
+
+func aFileThatVanishedIsLoadedAgain(t *testing.T) {
 	want := undisturbed(t)
 	p := newPort(t)
 	p.killed()

@@ -158,7 +158,15 @@ func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 	}
 	old := y.ledgers()[0]
 	old.LeftOut = nil
-	if err := manifest.Write(t.Context(), local.New(), name, old); err != nil {
+	m := new(manifest.Table)
+	err = errors.Join(manifest.Read(t.Context(), y.store.FS, filepath.Join(y.store.Dir, manifest.TableName), m), os.Remove(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(
+		manifest.WriteLedger(t.Context(), y.store.FS, y.store.Dir, &m.Loads[0], old),
+		manifest.Write(t.Context(), y.store.FS, filepath.Join(y.store.Dir, manifest.TableName), m))
+	if err != nil {
 		t.Fatal(err)
 	}
 	y.commit(bulkload.ErrNothing, pieces)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -164,7 +163,7 @@ func TestALoadThatIsInIsExtracted(t *testing.T) {
 // TestAnExtractWaitsForAHandover holds a load between two regions, and lets it go on when
 // an extract waits for it.
 func TestAnExtractWaitsForAHandover(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		p := firstLoaded(t)
 		held, let := make(chan struct{}), make(chan struct{})
 		var calls atomic.Int32

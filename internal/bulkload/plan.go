@@ -229,15 +229,12 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 // ErrChanged if the file is not what was loaded.
 func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 	for _, old := range l.ledgers.byPath[in.Rel] {
-		if old.Offsets != nil {
-			continue
-		}
-		err := l.sameFile(ctx, in.Input, old)
-		if superseded(old, err) {
-			continue
-		}
+		same, err := l.wasLoaded(ctx, in, old)
 		if err != nil {
 			return false, err
+		}
+		if !same {
+			continue
 		}
 		if old.Read > 0 {
 			in.covered = append(in.covered, old.Part)
@@ -247,6 +244,19 @@ func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 		}
 	}
 	return whole, nil
+}
+
+// wasLoaded says whether in is the file that an earlier load had as old, which has in's name.
+// Its error wraps ErrChanged if in is another file and must not be loaded.
+func (l *load) wasLoaded(ctx context.Context, in *input, old *manifest.Input) (bool, error) {
+	if old.Offsets != nil {
+		return false, nil
+	}
+	err := l.sameFile(ctx, in.Input, old)
+	if superseded(old, err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // behaviour is the one that in's path names, empty where a column does.

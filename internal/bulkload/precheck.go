@@ -225,8 +225,11 @@ func (p *preCheck) isChanged(ctx context.Context, in *input) {
 	if p.ledgers == nil {
 		return
 	}
-	if _, err := p.loaded(ctx, in); ownFault(err) {
-		in.err = err
+	for _, old := range p.ledgers.byPath[in.Rel] {
+		if _, err := p.wasLoaded(ctx, in, old); ownFault(err) {
+			in.err = err
+			return
+		}
 	}
 }
 

@@ -390,7 +390,9 @@ behaviours:
 
 // TestALostHandoverLeavesItsRolls takes the files of one region away that a killed load
 // was handing over, when another region has its own already.
-func TestALostHandoverLeavesItsRolls(t *testing.T) {
+func TestALostHandoverLeavesItsRolls(t *testing.T) { inBubble(t, aLostHandoverLeavesItsRolls) }
+
+func aLostHandoverLeavesItsRolls(t *testing.T) {
 	p := newPort(t)
 	p.hbase.Split(trailsTable, []byte("5")) // names end in a digit, keys begin with it
 	p.nights(3)
@@ -485,7 +487,9 @@ func TestOthersAreToldOf(t *testing.T) {
 }
 
 // TestALostRollIsNotTrusted loses a roll together with the files of its load.
-func TestALostRollIsNotTrusted(t *testing.T) {
+func TestALostRollIsNotTrusted(t *testing.T) { inBubble(t, aLostRollIsNotTrusted) }
+
+func aLostRollIsNotTrusted(t *testing.T) {
 	p := newPort(t)
 	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)

@@ -155,21 +155,21 @@ func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsGoneFailsItsPieces: as any other does.
-func TestAFileThatIsGoneFailsItsPieces(t *testing.T) {
+// TestAFileThatIsGoneIsLeftOut of its pieces, and their commit names it once.
+func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
-	pieces := y.plan(nil, 45, "2014-09-01", "2014-09-01")
+	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
+	pieces := y.plan(nil, 45, "2014-09-01", "2014-09-02")
 	if err := os.Remove(filepath.Join(y.dir, "logs/2014-09-01/play.csv")); err != nil {
 		t.Fatal(err)
 	}
-	for i := range pieces {
-		if _, err := bulkload.RunPiece(t.Context(), y.worker(local.New()), &pieces[i], 0); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("piece %d: %v, want ErrNotExist", i, err)
-		}
+	y.doAll(pieces)
+	r, err := bulkload.Commit(t.Context(), y.worker(local.New()), pieces)
+	if err == nil || strings.Count(err.Error(), "2014-09-01/play.csv: it cannot be read: no such file or directory") != 1 || len(r.Failed) != 1 || r.Files != 1 {
+		t.Errorf("%+v, %v; want the file that is there loaded, and the other one named once", r, err)
 	}
-	y.commit(piece.ErrMissing, pieces)
 }
 
 // TestRangesOfAFileWithoutItsColumns say what one process says, once.
