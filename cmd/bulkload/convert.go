@@ -57,7 +57,7 @@ Regions of the new table are cut where the layout says, or else by the users, wh
 	f.StringVar(&o.to, "to", "", "layout of the new table")
 	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, in which nothing is")
 	f.IntVar(&o.regions, "regions", 0, "into how many regions the new table is cut (default as many as the table has)")
-	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local --out, else $TMPDIR)")
+	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local --out, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when the files of each load are done")
 	return c
 }
@@ -87,7 +87,7 @@ func (o *converting) convert(ctx context.Context) (r convert.Result, err error) 
 // conversion is what the flags ask for.
 func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 	cfg := convert.Config{
-		FS: command.Files(), Layout: o.to, Regions: o.regions, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
+		FS: command.FilesIn(o.temp), Layout: o.to, Regions: o.regions, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
 	}
 	switch {
 	case o.to == "":

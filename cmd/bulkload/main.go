@@ -77,7 +77,7 @@ func (o *options) addLoad(c *cobra.Command) {
 	o.flags.Add(c)
 	command.LeastMemory(c, bulkload.MinMemory)
 	c.Flags().StringVar(&o.mode, "mode", "", "how rows get in: hfile, put, or auto; a table of files takes hfile alone (default auto)")
-	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR)")
+	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in, when HBase is busy, and when it is not any more")
 }
 
@@ -157,7 +157,7 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 
 // begin loads the job, and says which table is meant.
 func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address string, err error) {
-	cfg = bulkload.Config{FS: command.Files(), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg = bulkload.Config{FS: command.FilesIn(o.temp), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	o.flags.Bounds.Log = cfg.Log
 	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {
 		return cfg, "", err

@@ -39,7 +39,7 @@ as --retry-for. A file with too many bad records does not fail its piece: bulklo
 	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
 	command.LeastMemory(c, bulkload.MinMemory)
 	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
-	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default $TMPDIR)")
+	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs, and for files until they are uploaded to HDFS (default $TMPDIR)")
 	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
 	o.flags.Waits.Add(c)
@@ -93,7 +93,7 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 	if err != nil {
 		return err
 	}
-	cfg := bulkload.Config{FS: command.Files(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg := bulkload.Config{FS: command.FilesIn(o.temp), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return err
 	}

@@ -348,7 +348,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 }
 
 // temp wants room for the sorted runs of the largest batch, where they do not stay in
-// memory.
+// memory, and for the HFiles that are written at once, where they are uploaded.
 func (p *preCheck) temp(ctx context.Context, inputs []*input) {
 	var largest int64
 	for _, b := range batches(inputs, p.batchBytes()) {
@@ -358,14 +358,32 @@ func (p *preCheck) temp(ctx context.Context, inputs []*input) {
 		}
 		largest = max(largest, bytes)
 	}
+	spools := p.spools(ctx, largest)
 	switch memory := p.cfg.sortMemory(); {
 	case p.cfg.Temp == "":
 		p.Skip(precheck.DiskForTemp, "no place for it is named")
-	case largest < memory/2:
+	case largest < memory/2 && spools == 0:
 		p.OK(precheck.DiskForTemp, "%s of text are sorted in memory", humanize.IBytes(uint64(largest)))
+	case largest < memory/2:
+		p.Room(ctx, p.cfg.FS, precheck.DiskForTemp, p.cfg.Temp, spools)
 	default:
-		p.Room(ctx, p.cfg.FS, precheck.DiskForTemp, p.cfg.Temp, largest)
+		p.Room(ctx, p.cfg.FS, precheck.DiskForTemp, p.cfg.Temp, largest+spools)
 	}
+}
+
+// spools is about how many bytes of HFiles wait at once until they are uploaded: those that
+// are being written, of a batch of so many bytes of text.
+func (p *preCheck) spools(ctx context.Context, text int64) int64 {
+	if dfs.Scheme(p.cfg.Store.Address()) == "" || !p.where.HFiles {
+		return 0
+	}
+	regions := 1
+	if p.target != nil {
+		if all, err := p.target.Regions(ctx); err == nil {
+			regions = max(len(all), 1)
+		}
+	}
+	return int64(hfileShare * float64(text) * min(float64(p.cfg.writers())/float64(regions), 1))
 }
 
 // textBytes is about how much text a file holds.

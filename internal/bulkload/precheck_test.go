@@ -219,6 +219,24 @@ func TestPreCheckWantsRoom(t *testing.T) {
 	}
 }
 
+// TestPreCheckWantsRoomForWhatIsUploaded: HFiles for HDFS wait in the same place as sorted runs.
+func TestPreCheckWantsRoomForWhatIsUploaded(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.write("2014-09-01/play.csv", header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
+	cfg := y.config("2014-09-01", "2014-09-01")
+	cfg.Store = elsewhere{y.store}
+	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 14 MiB are needed")
+	cfg.Memory = 1 << 30
+	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 4.1 MiB are needed")
+	cfg.FS = noRoom{FS: local.New(), Surveyor: local.New().(dfs.Surveyor), bytes: 1 << 20}
+	want(t, check(t, cfg), precheck.DiskForTemp, precheck.Fail, "too little room: "+cfg.Temp)
+}
+
+// elsewhere is a table whose files are uploaded.
+type elsewhere struct{ table.Store }
+
+func (elsewhere) Address() string { return "hdfs://nn/trails" }
+
 func TestPreCheckRefusesWhatIsNoRequest(t *testing.T) {
 	y := newYard(t, twoKinds)
 	for what, cfg := range map[string]bulkload.Config{

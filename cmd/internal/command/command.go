@@ -463,10 +463,14 @@ func isTerminal(w io.Writer) bool {
 }
 
 // remote is what hdfs:// names are. Builds for tests have another.
-var remote = func(dfs.FS) dfs.FS { return hdfs.New(hdfs.Config{}) }
+var remote = func(_ dfs.FS, temp string) dfs.FS { return hdfs.New(hdfs.Config{Temp: temp}) }
 
 // Files are all files that this program can reach.
-func Files() dfs.FS {
+func Files() dfs.FS { return FilesIn("") }
+
+// FilesIn is Files, with a local directory for what is written to HDFS until it is uploaded;
+// $TMPDIR if it is empty.
+func FilesIn(temp string) dfs.FS {
 	disk := local.New()
-	return lockTold{dfs.NewMux(map[string]dfs.FS{"": disk, hdfs.Scheme: remote(disk)})}
+	return lockTold{dfs.NewMux(map[string]dfs.FS{"": disk, hdfs.Scheme: remote(disk, temp)})}
 }

@@ -23,11 +23,11 @@ import (
 const leaseVariable = "USERTRAIL_HDFS"
 
 func init() {
-	remote = func(local dfs.FS) dfs.FS {
+	remote = func(local dfs.FS, temp string) dfs.FS {
 		if root := os.Getenv(leaseVariable); root != "" {
 			return &leases{FS: local, root: root}
 		}
-		return hdfs.New(hdfs.Config{})
+		return hdfs.New(hdfs.Config{Temp: temp})
 	}
 }
 

@@ -12,7 +12,7 @@
 // disappears with the process; at Commit it is uploaded, closed, checked for its
 // length and renamed. The library cannot repair a broken pipeline of DataNodes,
 // but a whole file can be uploaded again. It costs as much local disk as the
-// pending files are long, in $TMPDIR, and the time to read them back; no memory.
+// pending files are long, in Config.Temp, and the time to read them back; no memory.
 // A file becomes one block, up to maxBlock.
 //
 // From Create on an empty file stands on HDFS under the temporary name, so that
@@ -72,6 +72,7 @@ type Config struct {
 	Conf     func() (*hadoopconf.Conf, error) // asked once, at the first name; hadoopconf.FromEnv
 	User     string                           // $HADOOP_USER_NAME, else the operating system's
 	Patience time.Duration                    // requests to the NameNode are repeated for so long; 20 s
+	Temp     string                           // local directory of files that are not uploaded yet; $TMPDIR
 	Silence  time.Duration                    // the longest wait for a server to take or send something; 30 s
 }
 

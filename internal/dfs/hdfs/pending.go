@@ -96,7 +96,7 @@ func (s *system) create(ctx context.Context, p place, name string) (*pending, er
 	if err := p.mkdirAll(ctx, path.Clean(dir)); err != nil {
 		return nil, err
 	}
-	w := &pending{place: p, s: s, ctx: ctx, name: name, tmp: dir + dfs.PendingName(base)}
+	w := &pending{place: p, s: s, ctx: ctx, name: name, tmp: dir + dfs.PendingName(base), spool: spool{temp: s.cfg.Temp}}
 	if err := w.mark(); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ type spool struct {
 	buf  []byte   // the end of what was written
 	file *os.File // what came before it; nil if nothing did
 	size int64
-	err  error // of the first Write that failed; there is a hole then
+	temp string // directory of file; os.TempDir
+	err  error  // of the first Write that failed; there is a hole then
 }
 
 func (s *spool) Write(b []byte) (int, error) {
@@ -46,7 +47,7 @@ func (s *spool) add(b []byte) error {
 // flush moves what is in memory to the file.
 func (s *spool) flush() error {
 	if s.file == nil {
-		f, err := os.CreateTemp("", "usertrail-*.tmp")
+		f, err := os.CreateTemp(s.temp, "usertrail-*.tmp")
 		if err != nil {
 			return err
 		}

@@ -33,4 +33,4 @@ with DAG(
         "types": "{{ params.types }}",
     },
 ) as dag:
-    BulkloadOperator(task_id="load", outlets=[TABLE]) >> VerifyOperator(task_id="verify")
+    BulkloadOperator(task_id="load", flags=["--settle=60s"], outlets=[TABLE]) >> VerifyOperator(task_id="verify")

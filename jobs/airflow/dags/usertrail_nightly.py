@@ -37,7 +37,7 @@ with DAG(
     params={
         "date": Param(None, type=["null", "string"], format="date", description="the date to load; the day before the run"),
         "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
-        "types": Param("play,order,visit,login", type="string", description="the behaviours to take out"),
+        "types": Param("all", type="string", description="the behaviours to take out, separated by commas; all of the table's"),
         "active": Param("any", type="string", description="which users: all, any or min:N of the behaviours"),
         "out": Param(os.environ.get("USERTRAIL_OUT", "extracts"), type="string", description="the folder of the nights' trails"),
     },
@@ -45,7 +45,8 @@ with DAG(
     default_args={"retries": 6, "retry_delay": RETRY, "job": "{{ params.job }}", "from_date": "{{ night(dag_run, params) }}"},
 ) as dag:
     logs = LogsSensor(task_id="logs", mode="reschedule", poke_interval=LOOK, timeout=WAIT, settle=SETTLE)
-    load = BulkloadOperator(task_id="load", execution_timeout=timedelta(hours=4), outlets=[TABLE])
+    # Logs that have changed since the sensor looked are not loaded before they stand still.
+    load = BulkloadOperator(task_id="load", flags=[f"--settle={SETTLE.total_seconds():.0f}s"], execution_timeout=timedelta(hours=4), outlets=[TABLE])
     verify = VerifyOperator(task_id="verify")
     extract = ExtractOperator(
         task_id="extract",

@@ -32,7 +32,7 @@ with DAG(
         "to": Param(type="string", format="date", description="the last date, included"),
         "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
         "load_piece": Param("1GiB", type="string", description="how large a piece of the load is"),
-        "types": Param("play,order,visit,login", type="string", description="the behaviours to take out"),
+        "types": Param("all", type="string", description="the behaviours to take out, separated by commas; all of the table's"),
         "out": Param(os.environ.get("USERTRAIL_OUT", "extracts"), type="string", description="the folder of the trails"),
         "extract_piece": Param("4M", type="string", description="how many behaviours a piece of the extract has"),
     },
@@ -44,7 +44,7 @@ with DAG(
         "to_date": "{{ params.to }}",
     },
 ) as dag:
-    load_plan = BulkloadPlanOperator(task_id="load_plan", piece_size="{{ params.load_piece }}")
+    load_plan = BulkloadPlanOperator(task_id="load_plan", piece_size="{{ params.load_piece }}", flags=["--settle=60s"])
     load_piece = BulkloadPiecesOperator.partial(
         task_id="load_piece", map_index_template="{{ piece_name }}", max_active_tis_per_dagrun=WORKERS
     ).expand(piece=load_plan.output)

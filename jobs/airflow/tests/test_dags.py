@@ -29,7 +29,7 @@ def edges(dag):
 
 def test_dags_are_read(bag):
     assert bag.import_errors == {}
-    assert set(bag.dags) == {"usertrail_nightly", "usertrail_backfill", "usertrail_pieces"}
+    assert set(bag.dags) == {"usertrail_nightly", "usertrail_backfill", "usertrail_pieces", "usertrail_sweep"}
 
 
 def test_nightly(bag):
@@ -40,6 +40,34 @@ def test_nightly(bag):
 
 def test_backfill(bag):
     assert edges(bag.dags["usertrail_backfill"]) == {("load", "verify")}
+
+
+def test_behaviours_are_those_of_the_table(bag):
+    """A DAG knows no behaviour of any job."""
+    for name in ("nightly", "pieces"):
+        assert bag.dags[f"usertrail_{name}"].params["types"] == "all"
+
+
+def test_loads_look_whether_logs_stand_still(bag):
+    """What the sensor saw may have changed since."""
+    for dag, task in (("nightly", "load"), ("backfill", "load"), ("pieces", "load_plan"), ("sweep", "load")):
+        assert "--settle=60s" in bag.dags[f"usertrail_{dag}"].task_dict[task].flags
+
+
+@pytest.mark.parametrize(
+    ("now", "dates"),
+    [
+        (datetime(2024, 3, 4, 12, tzinfo=timezone.utc), ("2024-02-26", "2024-03-03")),
+        (datetime(2024, 1, 1, 0, 1, tzinfo=timezone.utc), ("2023-12-25", "2023-12-31")),
+    ],
+)
+def test_a_sweep_has_the_last_week(bag, now, dates):
+    """Whenever it runs: a machine that was off for three nights misses none."""
+    dag = bag.dags["usertrail_sweep"]
+    assert edges(dag) == {("load", "verify")} and "--each-day" in dag.task_dict["load"].flags
+    macros, run = dag.user_defined_macros, SimpleNamespace(run_after=now)
+    params = {"to": None, "days": dag.params["days"]}
+    assert (macros["first_day"](run, params), macros["last_day"](run, params)) == dates
 
 
 def test_pieces_have_their_outlet_on_the_commit(bag):
@@ -86,7 +114,7 @@ class Ran:
 def ran(tmp_path_factory, samples):
     """Each DAG has run once by `airflow dags test`, on a table of its own."""
     worlds = {}
-    for name in ("nightly", "backfill", "pieces"):
+    for name in ("nightly", "backfill", "pieces", "sweep"):
         folder = tmp_path_factory.mktemp(name)
         shutil.copytree(samples, folder / "logs")
         worlds[name] = World(folder)
@@ -101,6 +129,7 @@ def ran(tmp_path_factory, samples):
         run("nightly", date=DATES[0], out=str(worlds["nightly"].out)),
         run("backfill", **days),
         run("pieces", out=str(worlds["pieces"].out), load_piece="150KiB", extract_piece="1000", **days),
+        run("sweep", to=DATES[-1]),
     )
     return SimpleNamespace(airflow=Ran(home / "airflow.db"), said=said, **worlds)
 
@@ -123,6 +152,13 @@ def test_dags_test_of_a_backfill(ran):
     assert re.search(r'"records":3000,"days":12,"differing_days":0', ran.said), ran.said
 
 
+def test_dags_test_of_a_sweep(ran):
+    """None of three nights ran."""
+    assert ran.airflow.states("usertrail_sweep") == {("load", "success"): 1, ("verify", "success"): 1}, ran.said
+    loaded = ran.airflow.xcom("usertrail_sweep", "load")
+    assert loaded["loaded"] == 3000 and loaded["days"] == {"loaded": 3, "already": 0, "empty": 4, "failed": 0, "left": 0}
+
+
 def test_dags_test_of_pieces(ran):
     dag = "usertrail_pieces"
     pieces = {name: ran.airflow.xcom(dag, f"{name}_plan", "plan")["pieces"] for name in ("load", "extract")}
@@ -135,8 +171,8 @@ def test_dags_test_of_pieces(ran):
 
 def test_runs_of_dags_leave_events(ran):
     """Each load and each extract is one event of its asset, with its counts. The DAGs ran in
-    this order: a night, a backfill, and pieces of all days."""
-    assert [e["loaded"] for e in ran.airflow.events("usertrail_table")] == [1000, 3000, 3000]
+    this order: a night, a backfill, pieces of all days, and a sweep of them."""
+    assert [e["loaded"] for e in ran.airflow.events("usertrail_table")] == [1000, 3000, 3000, 3000]
     assert [e["events"] for e in ran.airflow.events("usertrail_trails")] == [1000, 3000]
 
 
