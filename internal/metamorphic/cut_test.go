@@ -70,9 +70,9 @@ var errChanged = errors.New("the table has changed since the plan")
 func (x *run) since(name string, t *table) []int {
 	switch now := x.table(name); {
 	case now == nil || now.version() != t.version():
-		return []int{1}
+		return []int{64}
 	case now.dropped != t.dropped: // of days that are not there
-		return []int{0, 1}
+		return []int{0, 64}
 	}
 	return []int{0}
 }
@@ -102,7 +102,7 @@ func (x *run) runPieces(s *Step, plan string, statuses []int) error {
 			if err := did.want(statuses); err != nil {
 				return fmt.Errorf("extract run-piece: %w", err)
 			}
-			if did.Status == 1 {
+			if did.Status == 64 {
 				return errChanged
 			}
 			break

@@ -147,7 +147,7 @@ func TestUndropSurvivesAnyFault(t *testing.T) {
 	})
 }
 
-// A fullDisk has room for a manifest, and for no HFile until one was removed.
+// A fullDisk has room for manifests, and for no HFile and no roll until an HFile was removed.
 type fullDisk struct {
 	dfs.FS
 	dfs.Surveyor
@@ -167,12 +167,12 @@ func (f *fullDisk) Remove(ctx context.Context, name string) error {
 }
 
 func (f *fullDisk) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	f.made = f.made || !f.freed && dfs.Base(name) != "manifest.json"
+	f.made = f.made || !f.freed && !strings.HasSuffix(name, ".json")
 	return f.FS.Create(ctx, name)
 }
 
 func (f *fullDisk) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
-	f.made = f.made || !f.freed
+	f.made = f.made || !f.freed && !strings.HasSuffix(name, ".json")
 	return f.FS.CreateNew(ctx, name)
 }
 

@@ -75,10 +75,10 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, text := range map[string]string{
-		"nothing":         "",
-		"half of it":      string(good[:len(good)/2]),
-		"another version": strings.Replace(string(good), `"version": 1`, `"version": 99`, 1),
-		"no schema":       `{"version": 1, "layout": "reversed"}`,
+		"nothing":       "",
+		"half of it":    string(good[:len(good)/2]),
+		"another digit": strings.Replace(string(good), `"version": 1`, `"version": 0`, 1),
+		"no schema":     `{"version": 1, "layout": "reversed"}`,
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -86,6 +86,13 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		if _, err := files.Open(t.Context(), local.New(), dir); !errors.Is(err, manifest.ErrDamaged) || errors.Is(err, table.ErrNoTable) {
 			t.Errorf("%s: %v, want ErrDamaged", what, err)
 		}
+	}
+	newer := strings.Replace(string(good), `"version": 1`, `"version": 99`, 1)
+	if err := os.WriteFile(name, []byte(newer), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := files.Open(t.Context(), local.New(), dir); !errors.Is(err, manifest.ErrNewer) || errors.Is(err, manifest.ErrDamaged) {
+		t.Errorf("a manifest of version 99: %v, want ErrNewer", err)
 	}
 }
 
