@@ -75,6 +75,23 @@ func TestHollowLogsHideNoCopy(t *testing.T) {
 	}
 }
 
+// TestAHollowLogEndsNoPlan: loads keep the plan of the true log, which has its name.
+func TestAHollowLogEndsNoPlan(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", "user,time,title,seconds\n")
+	y.load(nil, "2014-09-01", "2014-09-01")
+	y.write("2014-09-01/play.csv", plays)
+	y.write("2014-09-02/play.csv", "user,time,title,seconds\n")
+	y.write("2014-09-03/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-03"))
+	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	other := y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+	y.load(nil, "2014-09-02", "2014-09-03")
+	y.doAll(pieces)
+	y.wantCounts(y.commit(nil, pieces), 2, 2, 0, 0, 0)
+	y.commit(bulkload.ErrStale, other)
+}
+
 // TestOtherFilesThanLogsAreRefused: a file whose header does not fit is not loaded, with
 // records or without.
 func TestOtherFilesThanLogsAreRefused(t *testing.T) {

@@ -138,6 +138,36 @@ func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	y.commit(bulkload.ErrNothing, pieces)
 }
 
+// TestCommitsRepeatWhatWasLeftOutOfAKnownName: an earlier load had a file of the name of one
+// that is left out, with other records or without any.
+func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
+	second := strings.ReplaceAll(plays, "2014-09-01", "2014-09-02")
+	for _, c := range []struct {
+		name, was, is string
+		want          error
+	}{
+		{"hollow", "", plays + ",,,\n,,,\n", bulkload.ErrTooBad},
+		{"changed", plays, plays + "c,2014-09-01 12:00:00,one,1\n", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			y := newYard(t, twoKinds)
+			y.jobIs(strings.Replace(twoKinds, "50%", "1", 1))
+			y.write("2014-09-01/play.csv", c.was)
+			y.load(nil, "2014-09-01", "2014-09-01")
+			y.write("2014-09-01/play.csv", c.is)
+			y.write("2014-09-02/play.csv", second)
+			pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-02")
+			y.doAll(pieces)
+			for try := range 3 {
+				r, err := bulkload.Commit(t.Context(), y.worker(local.New()), pieces)
+				if err == nil || errors.Is(err, bulkload.ErrNothing) || errors.Is(err, bulkload.ErrTooBad) != (c.want != nil) || len(r.Failed) != 1 {
+					t.Errorf("commit %d: %v, %+v; want the file that was left out", try+1, err, r)
+				}
+			}
+		})
+	}
+}
+
 // TestOldLedgersTellNothingOfWhatWasLeftOut reads one without left_out.
 func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 	y := newYard(t, twoKinds)

@@ -154,7 +154,7 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 			if in.Range != nil {
 				continue // the file's digests are a piece, too
 			}
-			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part})
+			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part, Size: in.Size})
 		}
 	}
 	if p.planned.Done, err = folder.Reported(ctx); err != nil {
@@ -398,6 +398,6 @@ func (k *ledgers) hold(p *manifest.Plan) bool {
 		return true
 	}
 	return !slices.ContainsFunc(p.Inputs, func(f manifest.PlannedFile) bool {
-		return !slices.ContainsFunc(k.byPath[f.Path], func(in *manifest.Input) bool { return in.Offsets == nil && in.Part.Covers(f.Part) })
+		return !slices.ContainsFunc(k.byPath[f.Path], f.HeldBy)
 	})
 }

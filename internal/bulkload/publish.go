@@ -114,7 +114,7 @@ func (p *publisher) run(ctx context.Context) (err error) {
 func (p *publisher) committed(n int, finished []*manifest.Load) error {
 	for _, ledger := range p.ledgers.loads {
 		if ledger.Number == n {
-			p.stillOut(ledger.LeftOut)
+			p.stillOut(n, ledger.LeftOut)
 		}
 	}
 	for _, ledger := range finished {
@@ -401,14 +401,19 @@ func (p *publisher) refuse(out manifest.LeftOut) {
 	p.result.Failed = append(p.result.Failed, Failed{out.Path, out.Error})
 }
 
-// stillOut remembers those of the files that an earlier commit left out which no load has
-// brought since.
-func (p *publisher) stillOut(all []manifest.LeftOut) {
+// stillOut remembers those of the files that the commit of load n left out which no later
+// load has brought. An earlier load had another file of the same name.
+func (p *publisher) stillOut(n int, all []manifest.LeftOut) {
+	since := map[string][]*manifest.Part{}
+	for _, l := range p.ledgers.loads {
+		for i := range l.Inputs {
+			if in := &l.Inputs[i]; l.Number > n && in.Offsets == nil {
+				since[in.Path] = append(since[in.Path], in.Part)
+			}
+		}
+	}
 	for _, out := range all {
-		since := slices.ContainsFunc(p.ledgers.byPath[out.Path], func(in *manifest.Input) bool {
-			return in.Offsets == nil && in.Part.Covers(out.Part)
-		})
-		if !since {
+		if !manifest.Covered(since[out.Path], out.Part) {
 			p.refuse(out)
 		}
 	}

@@ -103,11 +103,11 @@ func Held(loads []*Load, of *Input) bool {
 			}
 		}
 	}
-	return covered(parts, of.Part)
+	return Covered(parts, of.Part)
 }
 
-// covered says whether all of p belongs to the parts together.
-func covered(parts []*Part, p *Part) bool {
+// Covered says whether all of p belongs to the parts together.
+func Covered(parts []*Part, p *Part) bool {
 	if slices.ContainsFunc(parts, func(o *Part) bool { return o.Covers(p) }) {
 		return true
 	}

@@ -27,6 +27,13 @@ type PlannedFile struct {
 	Path   string `json:"path"`   // below the logs' root
 	Number uint32 `json:"number"` // which no other file may get meanwhile
 	Part   *Part  `json:"part,omitempty"`
+	Size   int64  `json:"size,omitempty"` // in bytes; 0 where an older version wrote it
+}
+
+// HeldBy says whether in, a file of a load, has all of f. A file without records that had its
+// name has nothing of it.
+func (f *PlannedFile) HeldBy(in *Input) bool {
+	return in.Path == f.Path && in.Offsets == nil && in.Part.Covers(f.Part) && (in.Read > 0 || in.Size == f.Size)
 }
 
 // A Report is what came of one piece of a plan. It is written when all that it names
