@@ -29,7 +29,7 @@ type Format struct {
 	Names     []string // names of the columns where there is no header; with a header, in its place
 	Encoding  string   // a name that golang.org/x/text knows; UTF-8
 	MaxLine   int      // bytes of one record; 1 MiB
-	Nulls     []string // texts that mean null besides the empty one (not in jsonl)
+	Nulls     []string // texts that mean null; in all but jsonl the empty one does, too
 	Slack     int      // days that a record's date may differ from the date of its path
 
 	// The column that names the behaviour, if the path does not, and the kind that each of

@@ -55,6 +55,37 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestJSONNulls reads the texts of Format.Nulls as null, numbers and members of members
+// too. The empty text is null only if Nulls has it.
+func TestJSONNulls(t *testing.T) {
+	for _, c := range []struct {
+		nulls []string
+		lines map[string]string
+	}{
+		{[]string{"-", "0"}, map[string]string{
+			`"title":"-"`: `title=null seconds=null`, `"seconds":"-"`: `title=null seconds=null`,
+			`"title":"--","seconds":0`: `title="--" seconds=null`, `"title":""`: `title="" seconds=null`,
+		}},
+		{[]string{""}, map[string]string{
+			`"title":""`: `title=null seconds=null`, `"seconds":""`: `title=null seconds=null`, `"title":"-"`: `title="-" seconds=null`,
+		}},
+	} {
+		f := jsonPlays()
+		f.Nulls = c.nulls
+		for member, want := range c.lines {
+			text := `{"user":"u1","time":"2014-09-01",` + member + "}\n"
+			if got := read(t, text, playFile("a.jsonl"), f, 10).lines[0]; !strings.HasSuffix(got, " 2014-09-01 "+want) {
+				t.Errorf("nulls %q, %s: got %s, want it to end in %s", c.nulls, member, got, want)
+			}
+		}
+	}
+	f := jsonPlays()
+	f.Nulls = []string{"-"}
+	if got := read(t, `{"user":"-","time":"2014-09-01"}`+"\n", playFile("a.jsonl"), f, 10).lines[0]; !strings.Contains(got, "no user") {
+		t.Errorf("a user that is null: %s", got)
+	}
+}
+
 // TestJSONMembers finds members of members, also where the dot is in a name.
 func TestJSONMembers(t *testing.T) {
 	f := jsonPlays()

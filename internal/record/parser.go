@@ -287,10 +287,7 @@ func (p *Parser) take(s *source) []byte {
 		}
 		t = p.text[sp.from:sp.to:sp.to]
 	}
-	if s.pattern == nil && p.json != nil {
-		return t
-	}
-	if len(t) == 0 || p.json == nil && p.null(t) {
+	if len(t) == 0 && (s.pattern != nil || p.json == nil) || p.null(t) {
 		return nil
 	}
 	if s.pattern == nil {
@@ -303,7 +300,7 @@ func (p *Parser) take(s *source) []byte {
 	return t
 }
 
-// null says whether a text that is not empty means null.
+// null says whether a text means null by Format.Nulls.
 func (p *Parser) null(t []byte) bool {
 	for _, n := range p.format.Nulls {
 		if n == string(t) {

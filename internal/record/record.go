@@ -47,8 +47,8 @@
 // # Null
 //
 // In csv, tsv and blanks the empty text is null, quoted or not, and so are
-// Format.Nulls. In jsonl null is null, and so is a missing member; "" is the
-// empty string. If a pattern does not match, the value is null. A record with a null user
+// Format.Nulls. In jsonl null, a missing member and Format.Nulls are null. "" is the
+// empty string, unless Format.Nulls has it. If a pattern does not match, the value is null. A record with a null user
 // or time is rejected.
 //
 // # Values
