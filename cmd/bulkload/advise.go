@@ -41,15 +41,15 @@ func newAdvise(env *command.Env) *cobra.Command {
 	o := &advising{env: env}
 	c := &cobra.Command{
 		Use:   "advise",
-		Short: "Say which layout to take, and how to make the table",
-		Long: `Advise reads a sample of the logs of --from to --to, and a list of the questions that will be asked,
-and says for a table in HBase and for one of files which layout does a night's load and a day's
-questions with the least work, how large the table gets, into which regions to cut it, and with which
-compression, Bloom filter, block size, versions and ttl; and which layouts cannot hold these users. The
-costs come of figures that were measured, and it says on how many records: they tell layouts apart,
-and no more. It writes nothing and asks no server.
+		Short: "Recommend a layout and the settings of a new table",
+		Long: `Advise reads a sample of the logs of --from to --to, and a list of the queries that you expect. For a
+table in HBase and for a table of files it recommends the layout that needs the least work for the
+loads and queries of a day. It prints the size of the table, its regions, compression, Bloom filter,
+block size, versions and ttl, and which layouts cannot store these users. Advise computes the costs
+from measured figures, and prints on how many records they were measured. Use them only to compare
+layouts. Advise writes nothing and contacts no server.
 
-FILE of --questions is a list in YAML, of who asks what how often:
+The file of --questions is a YAML list of queries, each with its number per day:
 
   - {ask: latest, last: 10, per_day: 50000}
   - {ask: at, per_day: 1000}
@@ -58,9 +58,14 @@ FILE of --questions is a list in YAML, of who asks what how often:
   - {who: analysts, ask: days, days: 10, types: [play, order], users: 1%, per_day: 24}
   - {ask: span, hours: 1, per_day: 3}
 
-latest: the last of a user; at: what a user did at a time; user: all of a user; days: some days and
-behaviours, of one user, or of many (users: 2000, 1% or all); span: who did something in these hours.
-Without the file a thousand of each of the first four are taken a day, and one of each of the others.`,
+  latest  the last events of one user
+  at      what one user did last at a point in time
+  user    all events of one user
+  days    some days and behaviours of one user, or of many (users: 2000, 1% or all)
+  span    which users did something in these hours
+
+Without the file, advise assumes 1000 of each of the queries latest, at, user and days of one user per
+day, and one of each other query.`,
 		Example: `  bulkload advise --from 2014-09-01 --to 2014-09-03 --questions questions.yaml
   bulkload advise --job usertrail.yaml --from 2014-09-01 --to 2014-09-01 --days 400
   bulkload advise --from 2014-09-01 --to 2014-09-01 --questions questions.yaml --json | jq '.places[].layout'`,
@@ -74,12 +79,12 @@ Without the file a thousand of each of the first four are taken a day, and one o
 	f := c.Flags()
 	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
 	f.StringVar(&o.flags.From, "from", "", "first date of the logs to sample, YYYY-MM-DD")
-	f.StringVar(&o.flags.To, "to", "", "last date, included, YYYY-MM-DD")
-	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, separated by commas")
-	f.StringVar(&o.questions, "questions", "", "file with the list of questions (default a thousand of each about one user)")
-	f.IntVar(&o.days, "days", 0, "how many days the table is to hold (default the job's ttl, else those of the sample)")
-	f.StringVar(&o.sample, "sample", humanize.IBytes(advise.DefaultBytes), "how much text of the logs to read")
-	f.BoolVar(&o.json, "json", false, "print the last line alone")
+	f.StringVar(&o.flags.To, "to", "", "last date of the logs to sample, inclusive, YYYY-MM-DD")
+	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, comma-separated (default all)")
+	f.StringVar(&o.questions, "questions", "", "YAML file with the expected queries (default 1000 per day of each query about one user)")
+	f.IntVar(&o.days, "days", 0, "number of days that the table will hold (default the job's ttl, else the days of the sample)")
+	f.StringVar(&o.sample, "sample", humanize.IBytes(advise.DefaultBytes), "amount of log text to read, such as 128MiB")
+	f.BoolVar(&o.json, "json", false, "print only the last line, which is JSON")
 	return c
 }
 

@@ -19,11 +19,13 @@ func newCommit(env *command.Env) *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use:   "commit",
-		Short: "Make the pieces of a load part of the table",
-		Long: `Commit takes all lines that bulkload plan printed, and makes what their pieces came to part of the table,
-all at once. Status 75 says that some have not been done yet, or that what one wrote was damaged since, and
-which; 64, that the plan is out of date, since a file of it was loaded meanwhile: plan again. Killed, it goes
-on when it is called again; what is committed already is 99.`,
+		Short: "Add the finished pieces of a load to the table",
+		Long: `Commit reads all lines that bulkload plan printed, and adds the output of their pieces to the table in
+one step. If it is killed, the same command continues.
+
+Status 75 says that pieces are not done yet, or that the output of a piece is damaged, and names them.
+Status 64 says that the plan is out of date because another load has loaded one of its files: run
+plan again. Status 99 says that the plan was committed before.`,
 		Example: `  bulkload commit --pieces pieces
   bulkload commit <pieces`,
 		Args: command.NoArgs,
@@ -31,8 +33,8 @@ on when it is called again; what is committed already is 99.`,
 	}
 	env.Reports(c, commitResult{})
 	c.Flags().StringVar(&from, "pieces", "", "file with the lines that plan printed (default standard input)")
-	c.Flags().BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
-	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say more")
+	c.Flags().BoolVar(&o.flags.Quiet, "quiet", false, "do not report progress")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log more details")
 	o.flags.Waits.Add(c)
 	return c
 }

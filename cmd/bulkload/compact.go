@@ -29,16 +29,16 @@ func newCompact(env *command.Env) *cobra.Command {
 	o := &keeping{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "compact",
-		Short: "Merge the files of many loads into few",
-		Long: `Compact merges the HFiles of a table of files: those of one region and month become one, with its
-roll. What is merged already is written anew only when enough has come to it, so it may run every
-night. Each month is done when it is done; killed, the same command goes on with the next.
+		Short: "Merge the files of many loads into a few",
+		Long: `Compact merges the HFiles of a table of files: the files of one region and month become one file with
+its roll. It rewrites a merged file only when enough new data has been added, so it can run every
+night. It commits month by month. If it is killed, the same command continues with the next month.
 
-It holds the table's lock, so no load runs meanwhile. Extracts may run: files that were replaced stay
-for --keep-for, and the first load, compact or drop after that removes them. Until then the
-table takes the room of both. Nothing that can be asked has another answer.
+Compact holds the table's lock, so no load runs at the same time. Extracts can run: replaced files are
+kept for --keep-for, and the first load, compact or drop after that removes them. Until then the
+table needs the space of both. The result of every query stays the same.
 
-Status 99 says that the files are as few as they should be.`,
+Status 99 says that there is nothing to merge.`,
 		Example: `  bulkload compact --table ./trails
   bulkload compact --table hdfs://nn:8020/trails --dry-run
   bulkload compact --job usertrail.yaml --memory 4GiB --keep-for 48h`,
@@ -50,8 +50,8 @@ Status 99 says that the files are as few as they should be.`,
 	}
 	env.Reports(c, upkeep.Compacted{Months: []upkeep.MonthDone{}})
 	o.add(c)
-	c.Flags().StringVar(&o.fileSize, "file-size", "16GiB", "HFiles as large as this are left alone, and none larger are made")
-	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say which files would be merged, and change nothing")
+	c.Flags().StringVar(&o.fileSize, "file-size", "16GiB", "HFiles of this size or more are not merged, and no larger files are written")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print which files would be merged, and change nothing")
 	return c
 }
 
@@ -60,8 +60,8 @@ func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)
 	command.LeastMemory(c, upkeep.MinMemory)
-	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long files that were replaced stay, longer than any extract that runs takes")
-	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each month is done")
+	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long replaced files are kept; choose longer than any extract runs")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 }
 
 // config is what to keep up, and how. instead says what a table in HBase has in its place.

@@ -29,18 +29,18 @@ func newConvert(env *command.Env) *cobra.Command {
 	o := &converting{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "convert --to LAYOUT --out DIR",
-		Short: "Make another table of a table of files, in another layout",
-		Long: `Convert makes of a table of files another one in another layout, without the logs: the same schema,
-the same records with their column IDs, the same loads, so a delivered file that is in the one is
-known to the other, and the next night can be loaded into it. Days that were dropped stay dropped,
-and the bad records come along; plans that are not committed do not. Layouts are
+		Short: "Copy a table of files into a new table with another layout",
+		Long: `Convert copies a table of files into a new table with another layout. It does not need the logs. The
+new table has the same schema, records, column IDs and loads, so it knows the delivered files, and
+the next night can be loaded into it. Dropped days stay dropped. Bad records are copied too; plans
+that are not committed are not. The layouts are
 ` + strings.Join(layout.Names(), ", ") + `.
 
-The table is only read, without its lock. The new one can be seen when all of it is there; killed,
-the same command goes on, or begins anew if the table has changed meanwhile. A record that the layout
-cannot hold ends it, and names the user.
+Convert only reads the old table, without its lock. The new table becomes visible when it is complete.
+If convert is killed, the same command continues, or starts again if the old table has changed. If
+the layout cannot store a record, convert fails and names the user.
 
-Regions of the new table are cut where the layout says, or else by the users, who are in the rolls.`,
+The regions of the new table are split as the layout requires, or else by the users in the rolls.`,
 		Example: `  bulkload convert --to tall --out ./tall --table ./trails
   bulkload convert --to fixed/8 --out hdfs://nn:8020/fixed --table hdfs://nn:8020/trails --memory 4GiB`,
 		Args: command.NoArgs,
@@ -55,10 +55,10 @@ Regions of the new table are cut where the layout says, or else by the users, wh
 	command.LeastMemory(c, convert.MinMemory)
 	f := c.Flags()
 	f.StringVar(&o.to, "to", "", "layout of the new table")
-	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, in which nothing is")
-	f.IntVar(&o.regions, "regions", 0, "into how many regions the new table is cut (default as many as the table has)")
+	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, new or empty")
+	f.IntVar(&o.regions, "regions", 0, "number of regions of the new table (default as many as the old table has)")
 	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local --out, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
-	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when the files of each load are done")
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when the files of each load are done")
 	return c
 }
 

@@ -42,16 +42,19 @@ func newCreateTable(env *command.Env) *cobra.Command {
 	o := &creator{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "create-table",
-		Short: "Make a table in HBase that suits user trails",
-		Long: `Create-table makes the table that --table or the job names, in HBase, for the job's layout: cut
-into regions by a sample of the logs of --from to --to, or evenly over the users --ids, or, for
-layout hashed, into equal parts whoever the users are; with one version, or as many as the layout
-needs; with a Bloom filter of users where rows begin with them and they are equally long, and else
-of rows; with FAST_DIFF, small blocks, the compression and ttl of the job, and its catalog noted
-down. Its namespace must be there. --print prints the statement for HBase's shell, and makes
-nothing.
+		Short: "Create a table in HBase for user trails",
+		Long: `Create-table creates the table that --table or the job names in HBase, for the job's layout:
 
-Status 99 says that the table is there and just so, 73 that it is there and differs.`,
+  regions      split by a sample of the logs of --from to --to, or evenly over the users of --ids,
+               or, for layout hashed, into equal parts of the key space
+  versions     one, or as many as the layout needs
+  Bloom filter over users, if rows begin with users of equal length, else over rows
+  encoding     FAST_DIFF and small blocks, with the compression and ttl of the job
+  catalog      its address is recorded in the table
+
+The namespace must exist. --print prints the statement for HBase's shell and creates nothing.
+
+Status 99 says that the table exists with these settings, 73 that it exists with other settings.`,
 		Example: `  bulkload create-table --table hbase://zk1,zk2:2181/stb:trails --from 2014-09-01 --to 2014-09-03 --regions 64
   bulkload create-table --ids 0000000001..0062951396 --regions 64 --print`,
 		Args: command.NoArgs,
@@ -60,13 +63,13 @@ Status 99 says that the table is there and just so, 73 that it is there and diff
 	env.Reports(c, tableResult{})
 	f := c.Flags()
 	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	f.StringVar(&o.flags.Table, "table", "", "table: hbase://zk1,zk2:2181/namespace:table (default the job's)")
+	f.StringVar(&o.flags.Table, "table", "", "table: hbase://zk1,zk2:2181/namespace:table (default the job file's)")
 	f.StringVar(&o.flags.From, "from", "", "first date of the logs to sample, YYYY-MM-DD")
-	f.StringVar(&o.flags.To, "to", "", "last date, included, YYYY-MM-DD")
-	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, separated by commas")
-	f.IntVar(&o.regions, "regions", 0, "how many regions (default the job's, else one for every 256 MiB of the logs, at most 64, or 16 of layout hashed)")
-	f.StringVar(&o.ids, "ids", "", "cut evenly over these users, FIRST..LAST, instead of a sample")
-	f.BoolVar(&o.print, "print", false, "print the statement for HBase's shell, and make nothing")
+	f.StringVar(&o.flags.To, "to", "", "last date of the logs to sample, inclusive, YYYY-MM-DD")
+	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, comma-separated (default all)")
+	f.IntVar(&o.regions, "regions", 0, "number of regions (default the job's, else one per 256 MiB of the logs, at most 64; 16 for layout hashed)")
+	f.StringVar(&o.ids, "ids", "", "split evenly over the user IDs FIRST..LAST, instead of by a sample")
+	f.BoolVar(&o.print, "print", false, "print the statement for HBase's shell, and create nothing")
 	o.flags.Waits.Add(c)
 	return c
 }

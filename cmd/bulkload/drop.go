@@ -17,17 +17,18 @@ func newDrop(env *command.Env) *cobra.Command {
 	o := &keeping{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "drop --before DATE",
-		Short: "Remove the days before a date",
-		Long: `Drop removes the days before --before from a table of files, all at once: files of nothing else go,
-those that hold later days too are written anew without them, and so are rolls. It does not ask;
---dry-run says what would go. That every day goes must be said by --all. The ledgers stay. The table remembers the date: records of earlier days
-that a later load reads are skipped, so no day is there by half.
+		Short: "Remove the days before a date from a table of files",
+		Long: `Drop removes the days before --before from a table of files in one step. It removes files that have
+only such days, and rewrites files that also have later days, with their rolls. It does not ask for
+confirmation; --dry-run prints what would be removed. To remove every day of the table, --all is
+required. The ledgers are kept. The table records the date, and later loads skip records of earlier
+days, so no day is present in part.
 
-It holds the table's lock, so no load runs meanwhile. Extracts may run: files that were replaced stay
-for --keep-for, and the first load, compact or drop after that removes them. Until then
-"bulkload undrop" brings the days back.
+Drop holds the table's lock, so no load runs at the same time. Extracts can run: replaced files are
+kept for --keep-for, and the first load, compact or drop after that removes them. Until then
+"bulkload undrop" restores the days.
 
-In HBase behaviours go by their age: "table: {ttl: 400d}" in the job of create-table.
+In HBase, events expire by age instead: set "table: {ttl: 400d}" in the job of create-table.
 
 Status 99 says that these days were dropped before.`,
 		Example: `  bulkload drop --before 2013-09-01 --table ./trails --dry-run
@@ -40,9 +41,9 @@ Status 99 says that these days were dropped before.`,
 	}
 	env.Reports(c, dropResult{})
 	o.add(c)
-	c.Flags().StringVar(&o.before, "before", "", "the first date that stays, YYYY-MM-DD")
-	c.Flags().BoolVar(&o.all, "all", false, "also if every day of the table goes")
-	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would go, and change nothing")
+	c.Flags().StringVar(&o.before, "before", "", "first date to keep, YYYY-MM-DD")
+	c.Flags().BoolVar(&o.all, "all", false, "allow the removal of every day of the table")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be removed, and change nothing")
 	return c
 }
 

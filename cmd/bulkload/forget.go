@@ -18,15 +18,15 @@ func newForget(env *command.Env) *cobra.Command {
 	var keepRows bool
 	c := &cobra.Command{
 		Use:   "forget",
-		Short: "Set the catalog of a table in HBase aside",
-		Long: `Forget sets the catalog of a table in HBase aside, whose rows are gone: the table was dropped and
-made again, truncated, or restored from an older snapshot. The ledgers, rolls and bad records move to
-the folder "forgotten" of the catalog. The next load is the first: it loads every file that it is asked
-for. A table that has rows is refused, because a second load of their files would double them: truncate
-it first.
+		Short: "Move the catalog of an emptied HBase table away",
+		Long: `Forget moves the catalog of a table in HBase away if the table has lost its rows: the table was dropped
+and created again, truncated, or restored from an older snapshot. The ledgers, rolls and bad records
+move to the folder "forgotten" of the catalog. The next load then counts as the first and loads every
+file of its dates. Forget refuses a table that has rows, because a second load of the same files would
+duplicate them: truncate the table first.
 
-Forget changes nothing in HBase. It holds the table's lock, so no load runs meanwhile. Rolls and ledgers
-that were moved can be moved back by hand.
+Forget changes nothing in HBase. It holds the table's lock, so no load runs at the same time. The moved
+rolls and ledgers can be moved back by hand.
 
 Status 99 says that there is no catalog.`,
 		Example: `  bulkload forget --table hbase://zk1,zk2:2181/stb:trails
@@ -39,7 +39,7 @@ Status 99 says that there is no catalog.`,
 	}
 	env.Reports(c, forgetResult{})
 	o.flags.AddTable(c)
-	c.Flags().BoolVar(&keepRows, "keep-rows", false, "the table has rows, and no load put them there")
+	c.Flags().BoolVar(&keepRows, "keep-rows", false, "accept a table that has rows; use it only if no load wrote these rows")
 	return c
 }
 

@@ -24,12 +24,12 @@ func newImport(env *command.Env) *cobra.Command {
 	o := &importing{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "import --from DIR --table hbase://…",
-		Short: "Take a table of files into HBase",
-		Long: `Import bulk-loads a table of files into a table of HBase, cut anew at its regions. The ledgers come
-along: delivered files that are in the one are known to the other, and their records keep their
-column IDs. What is there already is left out, so the same command goes on where it was stopped.
+		Short: "Bulk-load a table of files into a table in HBase",
+		Long: `Import bulk-loads a table of files into a table in HBase, and splits the files at its regions. It copies
+the ledgers too, so the table in HBase knows the delivered files, and the records keep their column
+IDs. Import skips what the table has already, so the same command continues where it was stopped.
 
-Status 99 says that all of it is there.`,
+Status 99 says that everything was imported before.`,
 		Example: `  bulkload import --from ./trails --table hbase://zk1,zk2:2181/namespace:table`,
 		Args:    command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -39,7 +39,7 @@ Status 99 says that all of it is there.`,
 	}
 	env.Reports(c, bulkload.Result{})
 	f := c.Flags()
-	f.StringVar(&o.from, "from", "", "directory of the table of files, local or hdfs://")
+	f.StringVar(&o.from, "from", "", "directory of the table of files to import, local or hdfs://")
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)
 	return c

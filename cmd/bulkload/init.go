@@ -32,15 +32,15 @@ func newInit(env *command.Env) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "init LOGS",
-		Short: "Look at a folder of logs and draft the job file",
-		Long: `Init looks at the names of the files below LOGS, a folder or a file, local or hdfs://, and at the
-beginnings of a few of them, and drafts the job file that loads them: paths, behaviours, format,
-columns and their types. It reads the sample by the draft, as a load would, and says how many records
-it could use.
+		Short: "Write a draft of the job file from a folder of logs",
+		Long: `Init reads the names of the files below LOGS, and the beginnings of a few of them. LOGS is a folder or
+a file, local or hdfs://. Init writes a draft of the job file that loads them: paths, behaviours,
+format, columns and types. It parses the sample with the draft, as a load would, and prints how many
+records are valid.
 
-What is a guess is marked "unsure" in the draft. A key that could not even be guessed stands there
-without a value, and a load refuses the file until it is filled in. A file that is there already is
-never overwritten. With --out - the draft is standard output, and the last line that of standard error.`,
+The draft marks guesses with "unsure". A key that init cannot guess has no value in the draft; a load
+refuses the file until you fill it in. Init never overwrites a file. With --out - it prints the draft
+on standard output, and its JSON line is the last line of standard error.`,
 		Example: `  bulkload init logs
   bulkload init hdfs://nn:8020/logs --zone Asia/Shanghai --table hdfs://nn:8020/trails --out jobs/stb.yaml
   bulkload init logs --out - | less`,
@@ -53,11 +53,11 @@ never overwritten. With --out - the draft is standard output, and the last line 
 	}
 	env.Reports(c, noDraft)
 	f := c.Flags()
-	f.StringVarP(&out, "out", "o", command.DefaultJob, "job file to write, local or hdfs://; - prints it")
-	f.StringVar(&cfg.Table, "table", "", "table that the job names (default trails, beside the job file)")
-	f.StringVar(&cfg.Zone, "zone", "", "time zone of times that name none, and of the table's dates (default a guess)")
-	f.IntVar(&cfg.Files, "files", draft.DefaultFiles, "how many files of each behaviour to look into")
-	f.IntVar(&cfg.Records, "records", draft.DefaultRecords, "how many records of each of these to read")
+	f.StringVarP(&out, "out", "o", command.DefaultJob, "job file to write, local or hdfs://, or - for standard output")
+	f.StringVar(&cfg.Table, "table", "", "table to write into the job file (default trails, next to the job file)")
+	f.StringVar(&cfg.Zone, "zone", "", "time zone of the table's dates, and of times without a zone, such as Asia/Shanghai (default a guess)")
+	f.IntVar(&cfg.Files, "files", draft.DefaultFiles, "number of files to read for each behaviour")
+	f.IntVar(&cfg.Records, "records", draft.DefaultRecords, "number of records to read from each file")
 	return c
 }
 

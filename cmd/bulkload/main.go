@@ -40,25 +40,31 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func newRoot(env *command.Env) *cobra.Command {
 	o := &options{env: env}
-	root := command.New(env, "bulkload", "Take daily log files into a table",
-		`Bulkload takes the log files of the days --from to --to into a table. Run again, it loads
-what is not loaded yet; a file that comes late is added.
+	root := command.New(env, "bulkload", "Load daily log files into a table",
+		`Bulkload loads the log files of the days --from to --to into a table. If it runs again, it loads
+only the files that are not loaded yet, for example files that were delivered late.
 
 The last line of standard output is one JSON object, also after a failure.`)
 	root.Example = `  bulkload --job usertrail.yaml --from 2014-09-01 --to 2014-09-10
   bulkload --from 2014-09-01 --to 2014-09-01 --types play,order --table ./trails --dry-run
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
 	o.addLoad(root)
-	root.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
-	root.Flags().BoolVar(&o.each, "each-day", false, "load each day by itself: a day that fails, or lacks what the job requires, stops no other")
+	root.Flags().BoolVar(&o.dryRun, "dry-run", false, dryRunUsage)
+	root.Flags().BoolVar(&o.each, "each-day", false, "load each day separately: a day that fails, or that lacks a required file, does not stop the others")
 	o.patience.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
 	env.Journal(written)
-	root.AddCommand(newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env))
-	root.AddCommand(newPlan(env), newRunPiece(env), newCommit(env), newReplay(env), newVerify(env), newCreateTable(env), newPreCheck(env), newAdvise(env), newImport(env), newForget(env), newSample(env), newInit(env), newRuns(env), command.Inspect(env), command.Ended(env))
+	command.Group(root, "load", "Load:", newInit(env), newCreateTable(env), newReplay(env), newImport(env), newSample(env))
+	command.Group(root, "inspect", "Inspect:", newPreCheck(env), newVerify(env), newRuns(env), command.Inspect(env))
+	command.Group(root, "maintain", "Maintain a table:", newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env), newForget(env))
+	command.Group(root, "plan", "Plan a table, or a load in pieces:", newAdvise(env), newPlan(env), newRunPiece(env), newCommit(env))
+	root.AddCommand(command.Ended(env))
 	return root
 }
+
+// dryRunUsage describes --dry-run of a load.
+const dryRunUsage = "print what would be read and where it would be written, and write nothing"
 
 // options are the flags of a load.
 type options struct {
@@ -76,9 +82,10 @@ type options struct {
 func (o *options) addLoad(c *cobra.Command) {
 	o.flags.Add(c)
 	command.LeastMemory(c, bulkload.MinMemory)
-	c.Flags().StringVar(&o.mode, "mode", "", "how rows get in: hfile, put, or auto; a table of files takes hfile alone (default auto)")
+	c.Flags().Lookup("types").Usage += " (default all)"
+	c.Flags().StringVar(&o.mode, "mode", "", "how rows are written: hfile, put, or auto, which chooses the cheaper; a table of files takes hfile only (default auto)")
 	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
-	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in, when HBase is busy, and when it is not any more")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log each loaded batch, and when HBase becomes busy or is no longer busy")
 }
 
 func (o *options) load(ctx context.Context) error {

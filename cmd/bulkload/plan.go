@@ -24,18 +24,19 @@ func newPlan(env *command.Env) *cobra.Command {
 	var size string
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "Cut a load into pieces, or say what it would do",
-		Long: `Plan cuts the load of the same flags into pieces and prints each as one line of JSON, and nothing
-else, on standard output; the last line of standard error is the result. Each piece is some of the
-delivered files, or a range of a large one, and is done by bulkload run-piece, on any machine that reaches
-the logs and the table, in any order, as often as one likes. bulkload commit then makes all of them part of the table.
-Planned again, the same files give the same lines, and pieces that are done stay done. Status 99, and
-no line, says that there is nothing to do.
+		Short: "Split a load into pieces, or estimate it with --dry-run",
+		Long: `Plan splits the load of the same flags into pieces. It prints each piece as one line of JSON on standard
+output, and nothing else there. The last line of standard error is the result. A piece is a number of
+delivered files, or a range of a large file. Run each piece with bulkload run-piece, on any machine
+that reaches the logs and the table, in any order. A piece may run more than once. Then bulkload commit
+adds all pieces to the table. If plan runs again, the same files give the same lines, and finished
+pieces stay finished. If there is nothing to do, plan prints no line and ends with status 99.
 
-Files of a behaviour whose job names unique: keys are all in one piece.
+If the job names unique: keys for a behaviour, all files of the behaviour are in one piece.
 
-With --dry-run it says which files a load would read, into which regions they would go, how large, and,
-of a table in HBase, what it would cost by HFiles and by puts. It takes no lock then and writes nothing.`,
+With --dry-run, plan prints which files a load would read, which regions it would write and how much.
+For a table in HBase it also prints the cost by HFiles and by puts. It then takes no lock and writes
+nothing.`,
 		Example: `  bulkload plan --from 2014-09-01 --to 2014-09-10 >pieces &&
   seq $(wc -l <pieces) | xargs -P 4 -I N sh -c 'sed -n Np pieces | bulkload run-piece --quiet' &&
   bulkload commit --pieces pieces
@@ -50,9 +51,9 @@ of a table in HBase, what it would cost by HFiles and by puts. It takes no lock 
 		},
 	}
 	o.addLoad(c)
-	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read and where it would go, and write nothing")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, dryRunUsage)
 	o.patience.add(c)
-	c.Flags().StringVar(&size, "piece-size", "1GiB", "about how many bytes of delivered files make a piece")
+	c.Flags().StringVar(&size, "piece-size", "1GiB", "approximate size of a piece, in bytes of delivered files, such as 256MiB or 4GiB")
 	env.Reports(c, planResult{})
 	return c
 }

@@ -30,19 +30,20 @@ func newPreCheck(env *command.Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "pre-check",
-		Short: "Say what would keep a load from ending well",
-		Long: `Pre-check looks at all that a load with the same flags needs, and lists it: the input, the table,
-the rights, the room. It takes no lock and writes nothing, but that it makes an empty file where the
-load would, and takes it away. Every load makes the same checks before it begins.
+		Short: "Check everything that a load needs, without loading",
+		Long: `Pre-check checks what a load with the same flags needs, and prints one line per check: the input, the
+table, the permissions and the free space. It takes no lock and writes nothing, except an empty file
+in each directory that the load would write to, which it removes again. Every load runs the same
+checks before it starts.
 
-Its status is that of what failed, or 0, also with warnings.`,
+If a check fails, the exit status is the status of that failure. Warnings do not change the status 0.`,
 		Example: `  bulkload pre-check --from 2014-09-01 --to 2014-09-01`,
 		Args:    command.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return o.preCheck(c.Context(), asJSON) },
 	}
 	env.Reports(c, checkResult{})
 	o.addLoad(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the checks as JSON")
 	return c
 }
 

@@ -24,17 +24,17 @@ func newRebuild(env *command.Env) *cobra.Command {
 	o := &options{env: env}
 	c := &cobra.Command{
 		Use:   "rebuild",
-		Short: "Make the manifest of a table again",
-		Long: `Rebuild makes manifest.json again if it is missing, damaged, or older than the newest ledger. Each
-ledger says which files its load brought, and the folder base has what a compact or drop made of
-them. Every HFile and roll must be there, in its size. If anything is missing, rebuild says what, the
-status is 1, and it writes no manifest. It never changes or removes another file.
+		Short: "Rewrite the lost manifest of a table",
+		Long: `Rebuild writes manifest.json again if it is missing, damaged, or older than the newest ledger. Each
+ledger lists the files of its load. The folder base lists the files that compact or drop made of
+them. Every HFile and roll must exist and have the recorded size. If a file is missing, rebuild names
+it, writes no manifest and ends with status 1. It never changes or removes another file.
 
-Rebuild reads no HFile: bulkload verify, after it, does. Ledgers of older releases do not say which
-files their loads brought. The first load, compact or drop by this release keeps that in base.
+Rebuild reads no HFile; run bulkload verify after it, which does. Ledgers of older releases do not list
+the files of their loads. The first load, compact or drop by this release records them in base.
 
-It needs no job file where --table names a table that knows its catalog. It holds the table's lock, so
-no load runs meanwhile. Status 99 says that nothing is wrong with the manifest.`,
+Rebuild needs no job file if --table names a table that knows its catalog. It holds the table's lock,
+so no load runs at the same time. Status 99 says that the manifest is correct.`,
 		Example: `  bulkload rebuild --table ./trails && bulkload verify --table ./trails
   bulkload rebuild --job usertrail.yaml`,
 		Args: command.NoArgs,

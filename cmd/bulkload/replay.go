@@ -15,20 +15,22 @@ func newReplay(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Load corrected records of a quarantine file",
-		Long: `Replay loads the records of a quarantine file whose "raw" text has been corrected. Each
-keeps the place it would have had; one that was replayed before is a duplicate. What is still
-bad goes to a quarantine file of its own, and the status is 65.`,
+		Long: `Replay loads the records of a quarantine file after you have corrected their "raw" text. Each record
+gets the column ID that it would have had in its log. A record that was replayed before counts as a
+duplicate. Records that are still bad are written to a new quarantine file, and the status is 65.`,
+		Example: `  bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl
+  bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`,
 		Args: command.OneArg("one quarantine file"),
 		RunE: func(c *cobra.Command, args []string) error { return o.replay(c.Context(), args[0]) },
 	}
 	env.Reports(c, bulkload.Result{})
 	f := c.Flags()
 	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	f.StringVar(&o.flags.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job's)")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
-	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
+	f.StringVar(&o.flags.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job file's)")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
+	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	o.flags.Waits.Add(c)
-	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	o.flags.AddQuiet(c)
 	return c
 }
 

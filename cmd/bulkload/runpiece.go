@@ -21,13 +21,14 @@ func newRunPiece(env *command.Env) *cobra.Command {
 	var piece string
 	c := &cobra.Command{
 		Use:   "run-piece",
-		Short: "Do a piece of a load",
-		Long: `Run-piece does one piece that bulkload plan printed: that of --piece, or those on standard input, one a
-line, also with the offset and the tab that Hadoop's NLineInputFormat puts in front. All that it needs to
-know of the load is in the plan's folder, which the piece names.
+		Short: "Run one piece of a planned load",
+		Long: `Run-piece runs pieces that bulkload plan printed: the piece of --piece, or the pieces on standard input,
+one per line. A line may start with the offset and the tab that Hadoop's NLineInputFormat adds. The
+piece names the plan's folder, which has everything else that run-piece needs.
 
-A piece that is done ends with 0 and does nothing; one that another worker is at is waited for, as long
-as --retry-for. A file with too many bad records does not fail its piece: bulkload commit tells of it.`,
+For a piece that is done, run-piece does nothing and ends with 0. If another worker runs the piece,
+run-piece waits for it, up to --retry-for. A file with too many bad records does not fail its piece:
+bulkload commit reports it.`,
 		Example: `  bulkload run-piece <pieces
   bulkload run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
 		Args: command.NoArgs,
@@ -35,13 +36,13 @@ as --retry-for. A file with too many bad records does not fail its piece: bulklo
 	}
 	env.Reports(c, piecesResult{})
 	f := c.Flags()
-	f.StringVar(&piece, "piece", "", "the piece (default those on standard input)")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole")
+	f.StringVar(&piece, "piece", "", "line of the piece (default the lines on standard input)")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
 	command.LeastMemory(c, bulkload.MinMemory)
-	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
+	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs, and for files until they are uploaded to HDFS (default $TMPDIR)")
-	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
-	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when each batch is in")
+	o.flags.AddQuiet(c)
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "log each loaded batch")
 	o.flags.Waits.Add(c)
 	return c
 }

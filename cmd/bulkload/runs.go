@@ -30,9 +30,10 @@ func newRuns(env *command.Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "runs",
-		Short: "Say what ran on a table, and how it ended",
-		Long: `Runs lists the runs that changed a table or tried to, the oldest first: when, what, how much, how
-fast, how it ended. One that was killed has died. The table keeps its last ` + fmt.Sprint(journal.Kept) + ` runs.`,
+		Short: "List the runs on a table and how each ended",
+		Long: `Runs lists the runs that changed a table or tried to, oldest first: when each run started, its command,
+its counts and speed, and how it ended. A run that was killed is listed as died. The table keeps its
+last ` + fmt.Sprint(journal.Kept) + ` runs.`,
 		Example: `  bulkload runs --table ./trails --last 7
   bulkload runs --job usertrail.yaml --json`,
 		Args: command.NoArgs,
@@ -43,8 +44,8 @@ fast, how it ended. One that was killed has died. The table keeps its last ` + f
 	}
 	env.Reports(c, runsResult{})
 	o.flags.AddTable(c)
-	c.Flags().IntVar(&last, "last", 20, "how many of the newest")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, one run a line")
+	c.Flags().IntVar(&last, "last", 20, "number of runs to list, the newest ones")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, one run per line")
 	return c
 }
 

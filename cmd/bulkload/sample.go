@@ -17,10 +17,12 @@ func newSample(env *command.Env) *cobra.Command {
 	var gz bool
 	c := &cobra.Command{
 		Use:   "sample DIR",
-		Short: "Make up sample logs of a set-top-box service",
-		Long: `Sample makes up logs of plays, orders, visits and logins below DIR, one csv file for each day
-and behaviour. The same seed gives the same logs. Few users are heavy and many are light; with --each
-all are alike.`,
+		Short: "Generate sample logs of a set-top-box service",
+		Long: `Sample generates logs of plays, orders, visits and logins below DIR, one CSV file for each day and
+behaviour. The same seed gives the same logs. A few users have many records and many users have few;
+with --each all users have the same number.`,
+		Example: `  bulkload sample ./logs
+  bulkload sample ./logs --from 2014-09-01 --days 3 --records 1000000 --gz`,
 		Args: command.OneArg("one directory"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
@@ -49,15 +51,15 @@ all are alike.`,
 	}
 	env.Reports(c, samplelog.Summary{})
 	f := c.Flags()
-	f.Int64Var(&cfg.Records, "records", 100_000, "how many records")
-	f.IntVar(&cfg.Users, "users", 0, "how many users (default a fiftieth of the records)")
-	f.IntVar(&cfg.Each, "each", 0, "as many records of each user, spread evenly, instead of few heavy users and many light ones")
-	f.BoolVar(&cfg.Numeric, "numeric", false, "user IDs that are numbers of eight digits, as layout fixed/8 needs them")
-	f.IntVar(&cfg.Days, "days", 10, "how many days")
+	f.Int64Var(&cfg.Records, "records", 100_000, "number of records")
+	f.IntVar(&cfg.Users, "users", 0, "number of users (default one per 50 records)")
+	f.IntVar(&cfg.Each, "each", 0, "number of records of each user, spread evenly (default few users with many records, many with few)")
+	f.BoolVar(&cfg.Numeric, "numeric", false, "generate user IDs of eight digits, as layout fixed/8 needs them")
+	f.IntVar(&cfg.Days, "days", 10, "number of days")
 	f.StringVar(&from, "from", samplelog.DefaultFrom.String(), "first date, YYYY-MM-DD")
-	f.Uint64Var(&cfg.Seed, "seed", 1, "which logs: the same seed gives the same")
-	f.Float64Var(&cfg.Bad, "bad", samplelog.DefaultBad, "share of bad lines")
+	f.Uint64Var(&cfg.Seed, "seed", 1, "seed of the random generator")
+	f.Float64Var(&cfg.Bad, "bad", samplelog.DefaultBad, "fraction of bad lines, 0 to 1")
 	f.BoolVar(&gz, "gz", false, "compress the files with gzip")
-	f.BoolVar(&cfg.Wide, "wide", false, "longer records: about 205 bytes instead of 147")
+	f.BoolVar(&cfg.Wide, "wide", false, "generate longer records: about 205 bytes instead of 147")
 	return c
 }

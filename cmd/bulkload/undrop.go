@@ -15,14 +15,14 @@ func newUndrop(env *command.Env) *cobra.Command {
 	o := &keeping{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "undrop",
-		Short: "Bring the days back that were dropped last",
-		Long: `Undrop undoes the last drop of a table of files, all at once, as long as the files stay that the drop
-replaced: for its --keep-for. Loads that came meanwhile stay. Records that they skipped, because their
-days were dropped, come when the same loads run again. An earlier drop stays as it was.
+		Short: "Restore the days that were dropped last",
+		Long: `Undrop reverts the last drop of a table of files in one step. The replaced files are needed for that;
+they exist for the --keep-for of the drop. Later loads are kept. If later loads skipped records of
+the dropped days, run these loads again to load the records. Earlier drops are not reverted.
 
-It holds the table's lock, so no load runs meanwhile.
+Undrop holds the table's lock, so no load runs at the same time.
 
-Status 64 says that the drop cannot be undone any more: load the days from their logs into a new table.
+Status 64 says that the drop can no longer be undone: load the days from their logs into a new table.
 Status 99 says that no days were dropped.`,
 		Example: `  bulkload undrop --table ./trails
   bulkload undrop --job usertrail.yaml`,

@@ -20,14 +20,15 @@ func newVerify(env *command.Env) *cobra.Command {
 	o := &options{env: env}
 	c := &cobra.Command{
 		Use:   "verify",
-		Short: "Compare a table with what its loads put into it",
-		Long: `Verify reads a table and compares its cells with the tallies in the ledgers of its loads: for
-every behaviour and date, and for ranges of rows. Of a table of files it also checks every file: its
-bytes, the order of its cells, its roll. It names what differs and changes nothing; the status is 1 then.
+		Short: "Compare a table with what its loads wrote",
+		Long: `Verify reads a table and compares its cells with the tallies in the ledgers of its loads, by behaviour
+and date and by range of rows. In a table of files it also checks every file: its bytes, the order of
+its cells and its roll. If anything differs, verify prints it and ends with status 1. It changes
+nothing.
 
-It needs no job file where --table names a table that knows its catalog. It takes no lock: what a load
-that runs, or was killed, may have put is named as possibly its. Where HBase lets cells expire,
-days that are old enough are expired and not different.`,
+Verify needs no job file if --table names a table that knows its catalog. It takes no lock. If a load
+is running or was killed, verify marks differences that this load may have caused. If cells of HBase
+expire by age, verify reports days beyond that age as expired, not as different.`,
 		Example: `  bulkload verify --table ./trails
   bulkload verify --job usertrail.yaml --from 2014-09-01 --to 2014-09-10 --types play,order
   bulkload verify --table hbase://zk1,zk2:2181/namespace:table --workers 8`,
@@ -37,8 +38,8 @@ days that are old enough are expired and not different.`,
 	env.Reports(c, verify.Result{})
 	o.flags.Add(c)
 	for name, usage := range map[string]string{
-		"from": "first date to compare, YYYY-MM-DD (default all dates)", "to": "last date to compare, included, YYYY-MM-DD",
-		"types": "behaviours to compare, separated by commas (default all)", "workers": "how many regions or files are read at once",
+		"from": "first date to compare, YYYY-MM-DD (default all dates)", "to": "last date to compare, inclusive, YYYY-MM-DD (default all dates)",
+		"types": "behaviours to compare, comma-separated (default all)", "workers": "number of regions or files to read concurrently (default one per CPU)",
 	} {
 		c.Flags().Lookup(name).Usage = usage
 	}

@@ -19,11 +19,13 @@ func newCommit(env *command.Env) *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use:   "commit",
-		Short: "Make the answer of the pieces of an extract",
-		Long: `Commit takes all lines that extract plan printed, and makes the directory of their --out, all at once,
-of what the pieces wrote. Status 75 says that some have not been done yet, or that what one wrote was
-damaged since, and which. Killed, it goes on when it is called again; what is committed already is 99. It does not ask the table: the answer is that of
-the table as it was planned, of which each piece has made sure.`,
+		Short: "Publish the result of finished pieces",
+		Long: `Commit reads all lines that extract plan printed, and publishes the output of their pieces as the
+directory of their --out in one step. If it is killed, the same command continues. Commit does not read
+the table: each piece has checked that the table was as planned.
+
+Status 75 says that pieces are not done yet, or that the output of a piece is damaged, and names them.
+Status 99 says that the plan was committed before.`,
 		Example: `  extract commit --pieces pieces
   extract commit <pieces`,
 		Args: command.NoArgs,
@@ -31,7 +33,7 @@ the table as it was planned, of which each piece has made sure.`,
 	}
 	env.Reports(c, commitResult{})
 	c.Flags().StringVar(&from, "pieces", "", "file with the lines that plan printed (default standard input)")
-	c.Flags().BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	c.Flags().BoolVar(&o.flags.Quiet, "quiet", false, "do not report progress")
 	return c
 }
 

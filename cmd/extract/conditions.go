@@ -22,16 +22,16 @@ type conditions struct {
 
 func (c *conditions) add(f *pflag.FlagSet) {
 	c.flags = f
-	f.StringVar(&c.Where, "where", "", "keep behaviours, as in 'play.seconds >= 600 || order.price > 0'")
-	f.BoolVar(&c.WhereFirst, "where-first", false, "settle --active on what --where and --hours keep")
-	f.StringVar(&c.Having, "having", "", "keep users by what is kept, as in 'count(play) >= 5 && sum(order.price) > 100'")
-	f.StringVar(&c.Sequence, "sequence", "", "keep users with these steps, as in 'visit -> play within 1h -> order within 1d'")
-	f.StringSliceVar(&c.Without, "without", nil, "keep users who never did these behaviours within the dates")
-	f.StringSliceVar(&c.Fields, "fields", nil, "fields that come out, as in play.programme,order.price (default all of --types)")
-	f.StringVar(&c.Hours, "hours", "", "keep behaviours of these hours of the day, in the table's zone: 18-24, or 22-6")
-	f.IntVar(&c.Context, "context", 0, "also the N behaviours before and after each that --where or --hours keep")
-	f.StringVar(&c.at, "at", "", "the last behaviour of each type at or before a time: 2014-09-05, which is its end, or '2014-09-05 18:00:00'")
-	f.IntVar(&c.Latest, "latest", 0, "the last N behaviours of each user")
+	f.StringVar(&c.Where, "where", "", "keep events that match, such as 'play.seconds >= 600 || order.price > 0'")
+	f.BoolVar(&c.WhereFirst, "where-first", false, "apply --active to the events that --where and --hours keep, instead of to all events")
+	f.StringVar(&c.Having, "having", "", "keep users whose kept events match, such as 'count(play) >= 5 && sum(order.price) > 100'")
+	f.StringVar(&c.Sequence, "sequence", "", "keep users who did these steps in order, such as 'visit -> play within 1h -> order within 1d'")
+	f.StringSliceVar(&c.Without, "without", nil, "keep users who did none of these behaviours within the dates, comma-separated")
+	f.StringSliceVar(&c.Fields, "fields", nil, "fields of the result, such as play.programme,order.price (default all of --types)")
+	f.StringVar(&c.Hours, "hours", "", "keep events of these hours of the day in the table's time zone, such as 18-24 or 22-6 (default all)")
+	f.IntVar(&c.Context, "context", 0, "also keep the N events before and after each event that --where or --hours keep")
+	f.StringVar(&c.at, "at", "", "keep the last event of each behaviour at or before a time: '2014-09-05 18:00:00', or 2014-09-05 for the end of the day")
+	f.IntVar(&c.Latest, "latest", 0, "keep the last N events of each user (default all)")
 }
 
 // of are the conditions on a table whose days are of a zone.

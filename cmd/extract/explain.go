@@ -19,12 +19,12 @@ func newExplain(env *command.Env) *cobra.Command {
 	o := &options{env: env, explains: true}
 	c := &cobra.Command{
 		Use:   "explain",
-		Short: "Say what a question would take, without reading a behaviour",
-		Long: `Explain takes the flags of an extract and says which plans would answer it, what each would read
-and about how long that takes, which one an extract would choose, and why. It asks the rolls, the
-ledgers of loads and where regions lie, and reads no row. It says which rows and cells come in the
-table's layout, what is left out where the table lies, and why more lies on the way than the answer
-needs, where that is more than twice as much. It says so where the raw logs would be cheaper.
+		Short: "Estimate what a query would read, without running it",
+		Long: `Explain takes the flags of an extract. It prints the possible plans, what each plan would read, about
+how long it would take, which plan extract would choose, and why. Explain reads the rolls, the ledgers
+and the locations of regions, but no row. It prints which rows and cells the plan reads in the table's
+layout, what the servers or files filter out, and why the plan reads more than twice what the result
+needs, if it does. It also says if reading the raw logs would be cheaper.
 
 The last line of standard output is one JSON object, also after a failure.`,
 		Example: `  extract explain --users all --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login

@@ -39,25 +39,23 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func newRoot(env *command.Env) *cobra.Command {
 	o := &options{env: env}
-	root := command.New(env, "extract", "Take the trails of active users out of a table",
-		`Extract takes the trails of the users in a list who did the behaviours --types on the days
---from to --to, and writes them as Parquet or as --format says: one row for each behaviour, a user
-whole in one part.
+	root := command.New(env, "extract", "Extract the trails of active users from a table",
+		`Extract reads the trails of the users in a list who did the behaviours of --types on the days --from
+to --to. It writes them as Parquet, or in the format of --format: one row for each event. All events
+of a user are in one part.
 
-The last line of standard output is one JSON object, also after a failure. With --out - standard
-output is the answer: that line is then the last of standard error, and the status is 141 where
-whoever reads the answer stops.`)
+The last line of standard output is one JSON object, also after a failure. With --out - the result is
+written to standard output, and the JSON object is the last line of standard error. If the reader
+closes the pipe, the status is 141.`)
 	root.Example = `  extract --users users.txt --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login
   extract --users all --from 2014-09-01 --to 2014-09-10 --types play,order --active any --out ./trails-any
   cut -d, -f1 people.csv | extract --users - --table ./trails --from 2014-09-01 --to 2014-09-01 --types play`
 	o.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
-	root.AddCommand(command.Inspect(env), command.Ended(env))
-	root.AddCommand(newShow(env))
-	root.AddCommand(newReport(env))
-	root.AddCommand(newExplain(env))
-	root.AddCommand(newPlan(env), newRunPiece(env), newCommit(env))
+	command.Group(root, "inspect", "Inspect:", newShow(env), newReport(env), command.Inspect(env))
+	command.Group(root, "plan", "Plan an extract, or extract in pieces:", newExplain(env), newPlan(env), newRunPiece(env), newCommit(env))
+	root.AddCommand(command.Ended(env))
 	return root
 }
 
@@ -88,19 +86,19 @@ func (o *options) add(c *cobra.Command) {
 	o.flags.Add(c)
 	command.LeastMemory(c, extract.MinMemory)
 	f := c.Flags()
-	f.Lookup("from").Usage += " (default the first that loads brought)"
-	f.Lookup("to").Usage += " (default the last that loads brought)"
+	f.Lookup("from").Usage += " (default the first that was loaded)"
+	f.Lookup("to").Usage += " (default the last that was loaded)"
 	f.Lookup("types").Usage += ", or all"
-	f.StringVar(&o.users, "users", "", "file with one user ID a line, FILE.parquet:COLUMN or FILE.csv:COLUMN, - for standard input, or all")
-	f.StringVar(&o.active, "active", "all", "who is active: all of --types, any of them, or min:N")
+	f.StringVar(&o.users, "users", "", "list of users: a file with one user ID per line, FILE.parquet:COLUMN, FILE.csv:COLUMN, - for standard input, or all")
+	f.StringVar(&o.active, "active", "all", "which users are active: those with all of --types, with any of them, or with at least N (min:N)")
 	o.output.add(f)
-	f.StringVar(&o.plan, "plan", "auto", "how rows are asked for: get, one by one; scan, a user's all together; auto; or snapshot: from HBase's files, no server is asked")
-	f.StringVar(&o.snapshot, "snapshot", "", "with --plan snapshot: the snapshot to read (default one that is taken, and dropped at the end)")
-	f.StringVar(&o.rolls, "rolls", "use", "use the rolls, which know who did what, or off: ask the rows, also of what was put into HBase behind the rolls' back")
+	f.StringVar(&o.plan, "plan", "auto", "how rows are read: get, row by row; scan, all rows of a user; auto, the cheaper of both; or snapshot, from HBase's files without a RegionServer")
+	f.StringVar(&o.snapshot, "snapshot", "", "snapshot to read, with --plan snapshot (default a new one, which extract drops at the end)")
+	f.StringVar(&o.rolls, "rolls", "use", "use: find users by the rolls of the loads; off: by the rows, which also finds rows that other programs put into HBase")
 	o.conditions.add(f)
-	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
-	f.BoolVar(&o.strict, "strict", false, "end with 65 at a foreign cell, which no load writes, in place of skipping it")
-	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when HBase is busy, and when it is not any more")
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it exists")
+	f.BoolVar(&o.strict, "strict", false, "end with status 65 at a foreign cell, a cell that no load wrote (default skip it)")
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
 }
 
 func (o *options) extract(ctx context.Context) error {

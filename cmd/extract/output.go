@@ -27,11 +27,11 @@ type output struct {
 
 func (o *output) add(f *pflag.FlagSet) {
 	o.flags = f
-	f.StringVarP(&o.out, "out", "o", "", "directory to make (default trails-FROM-TO), or - for csv or jsonl on standard output; the line of JSON is then the last of standard error")
-	f.StringVar(&o.format, "format", string(extract.Parquet), "of the parts: parquet, csv, jsonl or arrow (Arrow IPC)")
-	f.StringVar(&o.partition, "partition-by", "", "lay the parts into directories as Hive does, date=2014-09-01: by date or by behaviour")
-	f.Var(&o.pieceSize, "piece-size", "end a part wherever extract plan --piece-size N would end a piece (default: there are no pieces)")
-	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "long, one row for each behaviour, or wide, one for each user: count, first, last and days of each of --types")
+	f.StringVarP(&o.out, "out", "o", "", "directory to create, or - for csv or jsonl on standard output, with the JSON line on standard error (default trails-FROM-TO)")
+	f.StringVar(&o.format, "format", string(extract.Parquet), "format of the parts: parquet, csv, jsonl or arrow (Arrow IPC)")
+	f.StringVar(&o.partition, "partition-by", "", "write the parts into Hive directories such as date=2014-09-01: date or behaviour (default no directories)")
+	f.Var(&o.pieceSize, "piece-size", "end a part where extract plan with this --piece-size ends a piece, in events, such as 500000 or 4M (default no pieces)")
+	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types")
 }
 
 // check reports what cannot be.

@@ -25,15 +25,15 @@ func newPlan(env *command.Env) *cobra.Command {
 	o := &options{env: env, plans: true}
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "Cut an extract into pieces",
-		Long: `Plan cuts the extract of the same flags into pieces and prints each as one line of JSON, and nothing
-else, on standard output; the last line of standard error is the result. Each piece is a range of users,
-and is done by extract run-piece, on any machine that reaches the table and --out, in any order, as often
-as one likes. extract commit then makes --out of them: the same, to the byte, as one extract with the same
---piece-size makes.
+		Short: "Split an extract into pieces",
+		Long: `Plan splits the extract of the same flags into pieces. It prints each piece as one line of JSON on
+standard output, and nothing else there. The last line of standard error is the result. A piece is a
+range of users. Run each piece with extract run-piece, on any machine that reaches the table and --out,
+in any order. A piece may run more than once. Then extract commit publishes --out, with the same bytes
+as one extract with the same --piece-size.
 
-Planned again, the same flags give the same lines, and pieces that are done stay done. Status 99, and no
-line, says that --out is what this plan makes.`,
+If plan runs again, the same flags give the same lines, and finished pieces stay finished. If --out
+already has the result of this plan, plan prints no line and ends with status 99.`,
 		Example: `  extract plan --users all --from 2014-09-01 --to 2014-09-10 --types play,order --out ./trails-pieces >pieces &&
   tr '\n' '\0' <pieces | xargs -0 -n 1 -P 4 extract run-piece --quiet --piece &&
   extract commit --pieces pieces`,
@@ -42,7 +42,7 @@ line, says that --out is what this plan makes.`,
 	o.add(c)
 	o.output.pieceSize = extract.PieceSize
 	size := c.Flags().Lookup("piece-size")
-	size.Usage, size.DefValue = "about how many behaviours of users who may be active make a piece", o.output.pieceSize.String()
+	size.Usage, size.DefValue = "approximate size of a piece, in events of users who may be active, such as 500000 or 4M", o.output.pieceSize.String()
 	c.RunE = func(c *cobra.Command, _ []string) error { return o.cut(c.Context()) }
 	env.Reports(c, extract.PlanResult{})
 	return c
@@ -63,7 +63,7 @@ func (n *pieceSize) String() string {
 }
 
 // Type implements pflag.Value.
-func (n *pieceSize) Type() string { return "behaviours" }
+func (n *pieceSize) Type() string { return "events" }
 
 // Set implements pflag.Value.
 func (n *pieceSize) Set(s string) error {

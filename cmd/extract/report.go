@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"runtime"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -34,26 +33,26 @@ func newReport(env *command.Env) *cobra.Command {
 	o := &reportOptions{env: env}
 	c := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Draw a picture of an extract: one page of HTML",
-		Long: `Report reads the directory that an extract made and draws a picture of it: one page of HTML that
-loads nothing from elsewhere. It says how many users were asked, found and active, and shows the
-behaviours by day and type, the lengths of trails, which behaviour follows which, the steps of
---sequence with the times between, and ten sample trails on a time line.
+		Short: "Draw a result of extract on one HTML page",
+		Long: `Report reads the directory that an extract wrote and draws it on one HTML page that loads nothing from
+elsewhere. The page shows how many users were requested, found and active, the events by day and
+behaviour, the lengths of trails, which behaviour follows which, the steps of --sequence with the
+times between them, and ten sample trails on a time line.
 
-With --json the same numbers are the last line of standard output, and no page is written
-unless --out names one.`,
+With --json the last line of standard output has the same numbers, and report writes a page only if
+--out names one.`,
 		Example: `  extract report ./trails-any -o report.html
   extract report ./trails-any --json | tail -n 1 | jq .lengths`,
 		Args: command.OneArg("the directory of an extract"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "page to write (default "+defaultPage+", and none with --json)")
+	f.StringVarP(&o.out, "out", "o", "", "HTML file to write (default "+defaultPage+", or none with --json)")
 	o.set = func(flag string) bool { return f.Changed(flag) }
-	f.BoolVar(&o.asJSON, "json", false, "the numbers as the last line of standard output")
-	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it is there")
-	f.IntVar(&o.flags.Workers, "workers", runtime.GOMAXPROCS(0), "how many parts are read at once")
-	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
+	f.BoolVar(&o.asJSON, "json", false, "print the numbers in the last line of standard output")
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it exists")
+	o.flags.AddWorkers(c, "number of parts to read concurrently")
+	o.flags.AddQuiet(c)
 	env.Reports(c, pageResult{})
 	return c
 }

@@ -27,15 +27,17 @@ func newRunPiece(env *command.Env) *cobra.Command {
 	var line string
 	c := &cobra.Command{
 		Use:   "run-piece",
-		Short: "Do a piece of an extract",
-		Long: `Run-piece does one piece that extract plan printed: that of --piece, or those on standard input, one a
-line, also with the offset and the tab that Hadoop's NLineInputFormat puts in front. All that it needs to
-know of the extract stands in the piece.
+		Short: "Run one piece of a planned extract",
+		Long: `Run-piece runs pieces that extract plan printed: the piece of --piece, or the pieces on standard input,
+one per line. A line may start with the offset and the tab that Hadoop's NLineInputFormat adds. The
+line has everything that run-piece needs.
 
-A piece that is done ends with 0 and does nothing; one that another worker is at is waited for, as long
-as --retry-for. One that was killed goes on after its last whole part. Where the table has changed since
-the plan, or does so while it is read, the status is 64: plan again. It is 75 as long as a load is in the
-table in part, which is waited for, too.`,
+For a piece that is done, run-piece does nothing and ends with 0. If another worker runs the piece,
+run-piece waits for it, up to --retry-for. After a kill, a piece continues after its last complete
+part.
+
+Status 64 says that the table has changed since the plan, or while it was read: run plan again.
+Status 75 says that a load was still being added to the table after --retry-for.`,
 		Example: `  extract run-piece <pieces
   extract run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
 		Args: command.NoArgs,
@@ -43,12 +45,12 @@ table in part, which is waited for, too.`,
 	}
 	env.Reports(c, extract.PieceResult{})
 	f := c.Flags()
-	f.StringVar(&line, "piece", "", "the piece (default those on standard input)")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
+	f.StringVar(&line, "piece", "", "line of the piece (default the lines on standard input)")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
 	command.LeastMemory(c, extract.MinMemory)
-	f.IntVar(&o.flags.Workers, "workers", 1, "how much is done at once")
-	f.BoolVar(&o.flags.Quiet, "quiet", false, "no progress")
-	f.BoolVar(&o.flags.Verbose, "verbose", false, "say when HBase is busy, and when it is not any more")
+	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
+	o.flags.AddQuiet(c)
+	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
 	o.flags.Waits.Add(c)
 	return c
 }

@@ -41,16 +41,17 @@ func newShow(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show",
 		Short: "Show one user's trail, a page at a time",
-		Long: `Show writes one user's behaviours in order of time, as a table for the screen: times are those of the
-table's zone. --json writes one object a line for each behaviour, --csv a line; their times are UTC.
+		Long: `Show prints one user's events in order of time, as a table for the screen, with times in the table's
+time zone. --json prints one JSON object per event, --csv one line per event; their times are UTC.
 
---latest N shows the last N behaviours instead of a page, in order of time too; --at what the user was at: the
-last behaviour of each type at or before a time. Both look within --from, --to and --types, from the end of the
-trail on, and cost what they show where the layout of the table has a user's latest first.
+--latest N shows the last N events instead of a page, in order of time too. --at shows the last event of
+each behaviour at or before a time. Both search --from, --to and --types from the end of the trail. If
+the layout stores a user's latest events first, they read only what they show.
 
-The last line of standard output is one JSON object, also after a failure; with --csv, where it would spoil
-the table, it is the last line of standard error. "next" in it is the token of the next page, for --after; it is empty where nothing follows. A
-user who did nothing of what was asked is no failure: "events" is 0, and standard error says what there is instead.`,
+The last line of standard output is one JSON object, also after a failure. With --csv it is the last
+line of standard error instead. Its "next" is the token of the next page, for --after, or empty after
+the last page. If no event matches, the status is 0, "events" is 0, and standard error says what the
+table has instead.`,
 		Example: `  extract show --table ./trails --user u42
   extract show --user u42 --from 2014-09-01 --to 2014-09-10 --types play,order --fields programme,order.price
   extract show --user u42 --latest 10 --types play
@@ -61,19 +62,19 @@ user who did nothing of what was asked is no failure: "events" is 0, and standar
 	}
 	o.flags.AddTable(c)
 	f := c.Flags()
-	f.StringVar(&o.user, "user", "", "the user's ID")
-	f.StringVar(&o.flags.From, "from", "", "first date, YYYY-MM-DD (default the first that loads brought)")
-	f.StringVar(&o.flags.To, "to", "", "last date, included, YYYY-MM-DD (default the last that loads brought)")
-	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours, separated by commas (default all)")
-	f.StringSliceVar(&o.fields, "fields", nil, "fields to show, NAME or BEHAVIOUR.NAME, separated by commas (default all)")
-	f.IntVar(&o.page, "page", 50, "how many behaviours to show, 0 for all")
-	f.StringVar(&o.after, "after", "", "the token that the page before this one named")
-	f.IntVar(&o.latest, "latest", 0, "no page, but the last N behaviours")
-	f.StringVar(&o.at, "at", "", "no page, but the last behaviour of each type at or before a time of the table's zone: 2014-09-05, which is its end, or '2014-09-05 18:00:00'")
-	f.BoolVar(&o.asJSON, "json", false, "as JSON, one behaviour a line")
-	f.BoolVar(&o.asCSV, "csv", false, "as CSV")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
-	f.BoolVar(&o.noColour, "no-color", false, "no colour, as with $NO_COLOR")
+	f.StringVar(&o.user, "user", "", "ID of the user")
+	f.StringVar(&o.flags.From, "from", "", "first date, YYYY-MM-DD (default the first that was loaded)")
+	f.StringVar(&o.flags.To, "to", "", "last date, inclusive, YYYY-MM-DD (default the last that was loaded)")
+	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours, comma-separated (default all)")
+	f.StringSliceVar(&o.fields, "fields", nil, "fields to show, NAME or BEHAVIOUR.NAME, comma-separated (default all)")
+	f.IntVar(&o.page, "page", 50, "number of events on a page, 0 for all")
+	f.StringVar(&o.after, "after", "", "token that the previous page printed (default the first page)")
+	f.IntVar(&o.latest, "latest", 0, "show the last N events instead of a page")
+	f.StringVar(&o.at, "at", "", "show the last event of each behaviour at or before a time in the table's time zone: '2014-09-05 18:00:00', or 2014-09-05 for the end of the day")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON, one object per event")
+	f.BoolVar(&o.asCSV, "csv", false, "print CSV")
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
+	f.BoolVar(&o.noColour, "no-color", false, "do not use colours, as with $NO_COLOR")
 	o.set = func(flag string) bool { return f.Changed(flag) }
 	env.Reports(c, show.Result{})
 	return c

@@ -86,20 +86,21 @@ func New(env *Env, name, short, long string) *cobra.Command {
 		Use: name, Short: short, Long: long + "\n\n" + Statuses + "\n" + Signals, Version: programVersion(),
 		SilenceErrors: true, SilenceUsage: true, Args: noArgs,
 	}
+	env.name = name
 	c.SetIn(env.Stdin)
 	c.SetOut(env.Stdout)
 	c.SetErr(env.Stderr)
 	c.SetFlagErrorFunc(wrongFlag)
 	format := textLog
-	c.PersistentFlags().Var(&format, logFormatFlag, "how standard error is written: text, or json, one object a line")
+	c.PersistentFlags().Var(&format, logFormatFlag, "format of standard error: text, or json with one object per line")
 	var metricsFile string
-	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "write how the run ended to this file, for Prometheus's textfile collector")
+	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "file to write the run's metrics to, for Prometheus's textfile collector (default none)")
 	var lineageTo string
-	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "tell OpenLineage of the run: a file, or an http:// address (default $OPENLINEAGE_URL)")
+	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "where to send OpenLineage events: a file, or an http:// address (default $OPENLINEAGE_URL)")
 	part := &env.shared().part
 	part.add(c)
 	var patience time.Duration
-	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "wait so long for a lock that another run holds, before status 75")
+	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "how long to wait for a lock that another run holds, such as 10m, before status 75 (default 0s)")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := env.patient(c, patience); err != nil {
 			return err
@@ -113,6 +114,15 @@ func New(env *Env, name, short, long string) *cobra.Command {
 		return env.traced(c, lineageTo)
 	}
 	return c
+}
+
+// Group adds commands to a root. -h lists them together, below the title.
+func Group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // NoArgs refuses what stands beside the flags of a command without commands of its own.
@@ -149,7 +159,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		env.Stderr = &jsonLines{out: env.Stderr, name: root.Name()}
 		root.SetErr(env.Stderr)
 	}
-	env.name, env.cause = root.Name(), func() error { return context.Cause(ctx) }
+	env.cause = func() error { return context.Cause(ctx) }
 	if c, _, err := root.Find(args); err == nil {
 		env.shared().running = c
 	}
@@ -287,8 +297,8 @@ type Waits struct {
 // Add puts the flags on a command line.
 func (w *Waits) Add(c *cobra.Command) {
 	p := c.Flags()
-	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "how long one answer of a server is waited for")
-	p.DurationVar(&w.RetryFor, "retry-for", 5*time.Minute, "how long what failed is tried again before it is given up")
+	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "timeout of one call to a server")
+	p.DurationVar(&w.RetryFor, "retry-for", 5*time.Minute, "how long to retry a failed operation before giving up")
 	w.Bounds.Add(c)
 }
 
@@ -305,8 +315,8 @@ func (f *Flags) Add(c *cobra.Command) {
 	f.AddTable(c)
 	p := c.Flags()
 	p.StringVar(&f.From, "from", "", "first date, YYYY-MM-DD")
-	p.StringVar(&f.To, "to", "", "last date, included, YYYY-MM-DD")
-	p.StringSliceVar(&f.Types, "types", nil, "behaviours, separated by commas")
+	p.StringVar(&f.To, "to", "", "last date, inclusive, YYYY-MM-DD")
+	p.StringSliceVar(&f.Types, "types", nil, "behaviours, comma-separated")
 	f.AddRun(c)
 }
 
@@ -314,16 +324,31 @@ func (f *Flags) Add(c *cobra.Command) {
 func (f *Flags) AddTable(c *cobra.Command) {
 	p := c.Flags()
 	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	p.StringVar(&f.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job's)")
+	p.StringVar(&f.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job file's)")
 	f.Waits.Add(c)
 }
 
 // AddRun puts those on that say how to work.
 func (f *Flags) AddRun(c *cobra.Command) {
 	p := c.Flags()
-	p.StringVar(&f.Memory, "memory", "1GiB", "memory for the process as a whole, such as 512MiB or 4GiB")
-	p.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "how much is done at once")
-	p.BoolVar(&f.Quiet, "quiet", false, "no progress")
+	p.StringVar(&f.Memory, "memory", "1GiB", MemoryUsage)
+	f.AddWorkers(c, "number of concurrent workers")
+	f.AddQuiet(c)
+}
+
+// MemoryUsage describes --memory.
+const MemoryUsage = "memory limit of the whole process, such as 512MiB or 4GiB"
+
+// AddWorkers adds --workers, whose default is the number of CPUs. -h says so in words, to
+// be the same on every machine.
+func (f *Flags) AddWorkers(c *cobra.Command, usage string) {
+	c.Flags().IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), usage+" (default one per CPU)")
+	c.Flags().Lookup("workers").DefValue = "0" // pflag does not show it
+}
+
+// AddQuiet adds --quiet.
+func (f *Flags) AddQuiet(c *cobra.Command) {
+	c.Flags().BoolVar(&f.Quiet, "quiet", false, "do not report progress")
 }
 
 // LeastMemory has -h say how much --memory the command needs, which Limits checks.

@@ -18,9 +18,13 @@ func Inspect(env *Env) *cobra.Command {
 	var rows int
 	c := &cobra.Command{
 		Use:   "inspect PATH",
-		Short: "Say what is in a file or directory that usertrail wrote",
-		Long:  "Inspect says what is in a table, an HFile, a roll, a manifest, a ledger, a quarantine\nfile, an extract's directory or one of its parts.\n\nAfter a failure the last line of standard output is one JSON object.",
-		Args:  OneArg("one path"),
+		Short: "Print what a file or directory that usertrail wrote contains",
+		Long: `Inspect prints what PATH contains: a table, an HFile, a roll, a manifest, a ledger, a quarantine
+file, a result of extract or one of its parts.
+
+After a failure the last line of standard output is one JSON object.`,
+		Example: "  " + env.name + " inspect ./trails\n  " + env.name + " inspect ./trails/manifest.json --json",
+		Args:    OneArg("one path"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: rows})
 			if errors.Is(err, iofs.ErrNotExist) {
@@ -39,7 +43,7 @@ func Inspect(env *Env) *cobra.Command {
 		},
 	}
 	env.ReportsFailure(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().IntVar(&rows, "rows", 10, "how many of the first rows to show")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().IntVar(&rows, "rows", 10, "number of rows to show, from the first on")
 	return c
 }

@@ -21,8 +21,8 @@ type partOf struct {
 // add puts the flags on a command line. They are for scripts that come with this program.
 func (p *partOf) add(c *cobra.Command) {
 	f := c.PersistentFlags()
-	f.StringVar(&p.id, "part-of-run", "", "UUID of the run that a script does by this and other command lines")
-	f.Int64Var(&p.began, "run-began", 0, "when it began, in seconds since 1970")
+	f.StringVar(&p.id, "part-of-run", "", "UUID of the run of which this command line is a part")
+	f.Int64Var(&p.began, "run-began", 0, "start of that run, in seconds since 1970-01-01 UTC")
 	for _, name := range []string{"part-of-run", "run-began"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
@@ -83,7 +83,7 @@ func (e *endedAs) Error() string { return e.text }
 func Ended(env *Env) *cobra.Command {
 	var as endedAs
 	c := &cobra.Command{
-		Use: endedName, Short: "Say that a run which a script does has failed", Args: NoArgs, Hidden: true,
+		Use: endedName, Short: "Report that a run of several command lines has failed", Args: NoArgs, Hidden: true,
 		RunE: func(*cobra.Command, []string) error {
 			if env.shared().part.id == "" || as.status <= OK || as.text == "" {
 				return fmt.Errorf("%w: %s needs --part-of-run, --status and --error", ErrUsage, endedName)
@@ -94,9 +94,9 @@ func Ended(env *Env) *cobra.Command {
 			return env.Report(struct{}{}, &as)
 		},
 	}
-	c.Flags().IntVar(&as.status, "status", 0, "its exit status")
-	c.Flags().StringVar(&as.text, "error", "", "why")
-	c.Flags().String("table", "", "address of its table")
+	c.Flags().IntVar(&as.status, "status", 0, "exit status of the run")
+	c.Flags().StringVar(&as.text, "error", "", "error message of the run")
+	c.Flags().String("table", "", "address of the run's table")
 	env.Reports(c, struct{}{})
 	return c
 }

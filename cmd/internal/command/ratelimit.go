@@ -21,8 +21,8 @@ type Bounds struct {
 // Add puts the flags on a command line.
 func (b *Bounds) Add(c *cobra.Command) {
 	p := c.Flags()
-	p.Var((*rate)(&b.Rate), "max-rate", "what to ask of HBase in a second at most, such as gets=5000/s,puts=20000/s,bytes=50MiB/s (default no bound)")
-	p.Var((*inFlight)(&b.InFlight), "in-flight", "calls at once on one server of HBase, at most (default 6)")
+	p.Var((*rate)(&b.Rate), "max-rate", "maximum rate of requests to HBase, such as gets=5000/s,puts=20000/s,bytes=50MiB/s (default no limit)")
+	p.Var((*inFlight)(&b.InFlight), "in-flight", "maximum number of concurrent calls to one server of HBase (default 6)")
 }
 
 // checkFiles refuses what a table of files, which has no servers, would not keep to.

@@ -22,10 +22,10 @@ import (
 
 // Signals describes them for -h.
 const Signals = `Signals:
-  INT, TERM, HUP  end within ten seconds, with status 1; nothing half done is seen, and
-                  the same command goes on from there; under nohup HUP does nothing
-  USR1            say on standard error what every worker is at, and go on
-  QUIT            say so, and end
+  INT, TERM, HUP  stop within ten seconds, with status 1; no partial result is visible,
+                  and the same command continues from there; nohup disables HUP
+  USR1            print on standard error what each worker does, and continue
+  QUIT            print the same, and stop
 `
 
 // patience is how long a run that was asked to end may take to do so by itself. What

@@ -42,13 +42,15 @@ const (
 // Statuses describes them for -h.
 const Statuses = `Exit status:
   0   done
-  1   failed; what is finished stays finished, and the same command goes on from there
-  64  the command line or the job file is wrong; again will not help
-  65  more bad records than the job allows; nothing of the offending file is loaded. Or foreign cells, with --strict
-  66  input that must be there is not
-  73  the output is there already
-  75  not now: out of reach, too little room, or another run holds the lock; try again later
-  99  nothing to do (an empty night, or all of it loaded before)
+  1   failed; finished work is kept, and the same command continues from there
+  64  the command line or the job file is wrong; a retry fails again
+  65  more bad records than the job allows; nothing of the offending file is loaded.
+      With --strict: the table has foreign cells
+  66  required input is missing
+  73  the output exists already
+  75  not now: a server is unreachable, there is too little free space, or another run
+      holds the lock; try again later
+  99  nothing to do: no files for these dates, or everything was loaded before
 `
 
 // ErrUsage is wrapped by errors of the command line.

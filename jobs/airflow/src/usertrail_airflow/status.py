@@ -10,8 +10,8 @@ DONE, FAILED, USAGE, TOO_BAD, NO_INPUT, THERE, NOT_NOW, NOTHING = 0, 1, 64, 65, 
 FINAL = {
     USAGE: "the command line or the job file is wrong",
     TOO_BAD: "more bad records than the job allows",
-    NO_INPUT: "input that must be there is not",
-    THERE: "the output is there already",
+    NO_INPUT: "required input is missing",
+    THERE: "the output exists already",
 }
 
 
