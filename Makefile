@@ -42,7 +42,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden metamorphic soak cluster cluster-down venv airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden man metamorphic soak cluster cluster-down venv airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -106,7 +106,11 @@ soak: java ## thirty nights in a row, with a trouble each, into a table of files
 
 golden: ## write the drawings in testdata anew; look at the diff afterwards
 	go test $$(grep -rl --include='*_test.go' cockroachdb/datadriven internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,') -rewrite
+	go test ./cmd/bulkload ./cmd/extract -run TestFlagsPage -rewrite
 	git diff --stat
+
+man: ## man pages of both commands, in bin/man
+	go test -count=1 ./cmd/bulkload ./cmd/extract -run TestManPages -man $(CURDIR)/bin/man
 
 cluster: ## HDFS, ZooKeeper and HBase on the loopback, which tests use as long as it is up: CLUSTER_NET=127.7
 	@CLUSTER_LIGHT=yes scripts/cluster up

@@ -60,7 +60,7 @@ func TestPictureOfImports(t *testing.T) {
 var floors = [][]string{
 	{"internal/faults", "internal/metamorphic"}, // tests of the programs
 	{"cmd/bulkload", "cmd/extract"},
-	{"cmd/internal/command", "cmd/internal/scripttest"},
+	{"cmd/internal/command", "cmd/internal/manual", "cmd/internal/scripttest"},
 	{"internal/advise", "internal/bulkload", "internal/convert", "internal/draft", "internal/extract", "internal/inspect", "internal/report", "internal/show", "internal/upkeep", "internal/verify"}, // the programs
 	{"internal/arrival", "internal/muster", "internal/shuffle", "internal/fetch", "internal/progress"},                                                                                               // movement
 	{"internal/dfs/local", "internal/dfs/hdfs", "internal/dfs/dfstest", "internal/table/files", "internal/table/live", "internal/table/snapshot", "internal/table/tabletest"},                        // what implements the seams
@@ -99,6 +99,7 @@ var doorsteps = map[string][]string{
 	"github.com/parquet-go/parquet-go":  {"internal/trailfile"},
 	"github.com/goccy/go-yaml":          {"internal/job"},
 	"github.com/spf13/":                 {"cmd/"},
+	"github.com/spf13/cobra/doc":        {"cmd/internal/manual"},
 	"github.com/rogpeppe/":              {"cmd/internal/scripttest"},
 	"github.com/schollz/progressbar":    {"internal/progress"},
 	"github.com/gofrs/flock":            {"internal/dfs/local", "internal/clustertest"},
