@@ -8,14 +8,14 @@ import (
 	"usertrail/internal/split"
 )
 
-// Anybody is who may have rows in a region of a table of which nothing but the rows
-// knows who has: every user, and all of them may have done everything.
+// Anybody stands for the users of a region if only the rows know the users. Every user may
+// have rows there, of every behaviour.
 type Anybody struct {
 	region split.Region
 	did    activity.Set
 }
 
-// NewAnybody returns Anybody of a region.
+// NewAnybody returns the Anybody of a region.
 func NewAnybody(r split.Region, s *behaviour.Schema) Anybody {
 	a := Anybody{region: r}
 	for k := range s.Kinds {
@@ -24,7 +24,8 @@ func NewAnybody(r split.Region, s *behaviour.Schema) Anybody {
 	return a
 }
 
-// SeekGE makes u the first user not before key, and says whether the region has it.
+// SeekGE sets u to the first possible user that is not before key. It returns false if the
+// region ends before.
 func (a Anybody) SeekGE(key []byte, u *User) bool {
 	if bytes.Compare(key, a.region.Start) < 0 {
 		key = a.region.Start

@@ -9,10 +9,11 @@ import (
 	"usertrail/internal/layout"
 )
 
-// Existing gives, in order of rows, who did what on which date, of q's rows and span: a key of a user, and a
-// kind of the table's schema. It asks for no more than that takes, and the same may come
-// again. The key is valid until emit returns; one goroutine at a time calls emit. A row
-// that the table's layout and schema do not know is an error.
+// Existing calls emit for the records in q's rows and span, in order of rows, with the key
+// of the user, the date, and the kind in the table's schema. It reads no more cells than it
+// needs. It may call emit several times with the same values. The key is valid until emit
+// returns. One goroutine at a time calls emit. A row that the table's layout and schema
+// cannot have is an error.
 func Existing(ctx context.Context, t Table, q Query, emit func(key []byte, date behaviour.Date, kind int) error) error {
 	info := t.Info()
 	q.Columns, q.Ordered = layout.Columns{}, true

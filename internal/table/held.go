@@ -1,15 +1,14 @@
 package table
 
-// Held is how much less than it could have was asked of a live table, for its servers'
-// sake.
+// Held counts how often and how long requests to a live table waited to protect its servers.
 type Held struct {
 	Busy     int64   `json:"busy,omitempty"`      // how often a server came to have too much to do
 	HeldBack float64 `json:"held_back,omitempty"` // seconds for which something waited for that
 	Paced    float64 `json:"paced,omitempty"`     // seconds for which something waited for --max-rate
 }
 
-// HeldBy is what was held back by whoever uses t, a Table or a Store. Of a table of
-// files it is nothing.
+// HeldBy returns the waits of requests to t, a Table or a Store. It returns zero for a table
+// of files.
 func HeldBy(t any) Held {
 	if u, ok := t.(unrolled); ok {
 		t = u.Table
@@ -20,7 +19,7 @@ func HeldBy(t any) Held {
 	return Held{}
 }
 
-// Add adds what was held back at another time.
+// Add adds o to h.
 func (h *Held) Add(o Held) {
 	h.Busy += o.Busy
 	h.HeldBack += o.HeldBack

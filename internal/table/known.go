@@ -2,8 +2,8 @@ package table
 
 import "usertrail/internal/manifest"
 
-// Known is what loads brought to a table, nil where nothing tells. It must not be
-// changed.
+// Known returns the manifest of a table, or nil if it has none. The caller must not change
+// it.
 func Known(t Table) *manifest.Table {
 	if u, ok := t.(unrolled); ok {
 		t = u.Table
@@ -14,7 +14,7 @@ func Known(t Table) *manifest.Table {
 	return nil
 }
 
-// IsUnrolled says whether t is a table without its rolls, as Unrolled makes it.
+// IsUnrolled reports whether Unrolled made t.
 func IsUnrolled(t Table) bool {
 	_, ok := t.(unrolled)
 	return ok

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/split"
 )
 
-// Unrolled is a table without its rolls: who has rows, the rows alone tell.
+// Unrolled returns t without its rolls: its Users read the rows.
 func Unrolled(t Table) Table { return unrolled{t} }
 
 type unrolled struct{ Table }
@@ -31,12 +31,10 @@ func (u unrolled) Users(ctx context.Context, r split.Region, span behaviour.Span
 	return RowUsers(ctx, u.Table, r, span), nil
 }
 
-// RowUsers are the users of a region as its rows tell them. One that is looked for by
-// SeekGE may be there, and may have done everything. Next asks the rows, and of each
-// for no more than that it is there.
+// RowUsers returns the users of a region from its rows. SeekGE reads nothing: the user may
+// have rows, of every behaviour. Next reads the rows, at most one cell of each.
 //
-// A user is in the region that has its key, also where the region ends between its
-// rows.
+// A user belongs to the region that has its key, even if the region ends between its rows.
 func RowUsers(ctx context.Context, t Table, r split.Region, span behaviour.Span) Users {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return &rowUsers{ctx: ctx, cancel: cancel, t: t, region: r, anybody: NewAnybody(r, t.Info().Schema), span: span}
@@ -52,7 +50,7 @@ type rowUsers struct {
 
 	user  User
 	found chan []User // nil until Next is asked
-	ended error       // why found was closed; to be read once it is
+	ended error       // why found was closed; valid when found is closed
 	batch []User
 	err   error
 }
@@ -102,7 +100,7 @@ func (u *rowUsers) Close() error {
 	return nil
 }
 
-// walk sends the users of the region, from a key on. It ends with the context.
+// walk sends the users of the region from a key on. It ends when the context ends.
 func (u *rowUsers) walk(from []byte) {
 	defer close(u.found)
 	w := &rowWalk{ctx: u.ctx, found: u.found}
@@ -116,7 +114,7 @@ func (u *rowUsers) walk(from []byte) {
 	u.ended = err
 }
 
-// each gives w the users of the region, from a key on.
+// each passes the users of the region from a key on to w.
 func (u *rowUsers) each(from []byte, w *rowWalk) error {
 	info := u.t.Info()
 	reads, err := info.Layout.Reads(info.Schema, layout.Everyone(info.Schema, u.span))
@@ -138,14 +136,14 @@ func (u *rowUsers) each(from []byte, w *rowWalk) error {
 	})
 }
 
-// rows gives who did what in a range of rows.
+// rows calls emit with the users and kinds in a range of rows.
 func (u *rowUsers) rows(within split.Region, reads *layout.Reads, emit func(key []byte, kind int) error) error {
 	q := Query{Ranges: slices.Values([]split.Region{within}), Bounds: within, Span: u.span, Fuzzy: reads.Fuzzy, Once: true}
 	return Existing(u.ctx, u.t, q, func(key []byte, _ behaviour.Date, kind int) error { return emit(key, kind) })
 }
 
-// scattered gives w the users whose rows lie apart. It reads the rows once for as many users
-// as may be held, those of the least keys first.
+// scattered passes users whose rows are not adjacent to w, in key order. Each pass over the
+// rows collects as many users as fit into memory.
 func (u *rowUsers) scattered(from []byte, reads *layout.Reads, w *rowWalk) error {
 	for more := true; more; {
 		f := firstUsers{most: walkMemory(u.ctx), did: map[string]activity.Set{}}
@@ -170,11 +168,11 @@ func (u *rowUsers) scattered(from []byte, reads *layout.Reads, w *rowWalk) error
 
 type walkKey struct{}
 
-// defaultWalk is how many bytes a walk holds where WithWalkMemory does not say.
+// defaultWalk is the memory of a walk in bytes without WithWalkMemory.
 const defaultWalk = 8 << 20
 
 // WithWalkMemory returns a context in which RowUsers hold about that many bytes of users
-// whose rows lie apart. With less memory the rows are read more often.
+// whose rows are not adjacent. With less memory, they read the rows more often.
 func WithWalkMemory(ctx context.Context, bytes int64) context.Context {
 	return context.WithValue(ctx, walkKey{}, bytes)
 }
@@ -186,16 +184,16 @@ func walkMemory(ctx context.Context) int64 {
 	return defaultWalk
 }
 
-// firstUsers are those of the least keys of all that are added, as many as fit.
+// firstUsers collects users. If they do not fit into memory, it keeps the smallest keys.
 type firstUsers struct {
 	most int64 // bytes
 	did  map[string]activity.Set
 	size int64
-	end  string // users from this key on were left out; empty if none were
+	end  string // users from this key on were dropped; empty if all users fit
 }
 
-// userBytes is what a user takes besides the key: the entry in the map and its place among the
-// sorted.
+// userBytes is the memory of a user without its key: the entry in the map and in the sorted
+// slice.
 const userBytes = 96
 
 func (f *firstUsers) add(key []byte, did activity.Set) {
@@ -215,7 +213,7 @@ func (f *firstUsers) add(key []byte, did activity.Set) {
 	}
 }
 
-// halve leaves the users of the greater keys out.
+// halve drops the users with the greater keys.
 func (f *firstUsers) halve() {
 	keys := slices.Sorted(maps.Keys(f.did))
 	f.end = keys[len(keys)/2]
@@ -225,8 +223,7 @@ func (f *firstUsers) halve() {
 	}
 }
 
-// wholeUsers is a region up to the last row that the last user whose key it has can have
-// of reads.
+// wholeUsers extends r to the last row that the last user of r can have.
 func wholeUsers(l layout.Layout, reads *layout.Reads, r split.Region) split.Region {
 	for n := 1; n < len(r.End); n++ {
 		if _, err := l.AppendUser(nil, r.End[:n]); err == nil {
@@ -237,7 +234,7 @@ func wholeUsers(l layout.Layout, reads *layout.Reads, r split.Region) split.Regi
 	return r
 }
 
-// userBatch is how many users are handed over together.
+// userBatch is the number of users in one batch.
 const userBatch = 256
 
 // A rowWalk turns rows, in order, into users.
@@ -261,7 +258,7 @@ func (w *rowWalk) addAll(key []byte, did activity.Set) error {
 	return nil
 }
 
-// end hands the user over whose rows have come.
+// end adds the current user to the batch.
 func (w *rowWalk) end() error {
 	if len(w.user.Key) == 0 {
 		return nil

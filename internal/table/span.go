@@ -6,9 +6,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// SpanOf is from the first to the last day of which loads brought something; not
-// ok where there was none. The manifest of a table of files knows, for others the
-// ledgers are read.
+// SpanOf returns the first and the last day with records of loads. ok is false if there are
+// none. For a table of files it uses the manifest. For other tables it reads the ledgers.
 func SpanOf(ctx context.Context, t Loader) (s behaviour.Span, ok bool, err error) {
 	s = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	add := func(o behaviour.Span) { s.From, s.To = min(s.From, o.From), max(s.To, o.To) }

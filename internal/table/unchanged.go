@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// ErrUnsettled is wrapped as long as a load may be in a table in part: it is being handed to
-// the regions, or was killed while it was.
+// ErrUnsettled is wrapped while a part of a load may be in a table: its files are being handed
+// to the regions, or the load was killed during that.
 var ErrUnsettled = errors.New("a load is in the table in part")
 
-// ErrChanged is wrapped where a table holds another state than the one with which it was
-// opened. Opened again, it can be read.
+// ErrChanged is wrapped if a table has changed since it was opened. The caller may open it
+// again and read it.
 var ErrChanged = errors.New("the table has changed since it was opened")
 
-// Unchanged fails with ErrChanged or ErrUnsettled unless t still holds the committed state with
-// which it was opened. What was read in between is then of this state. Cells that are put
-// are seen as they come, and do not count. Tables of files and snapshots never change.
+// Unchanged returns nil if t still has the committed state that it had when it was opened. All
+// cells that were read in between then belong to this state. Otherwise it returns ErrChanged or
+// ErrUnsettled. Single puts do not count as changes. Tables of files and snapshots never change.
 func Unchanged(ctx context.Context, t Table) error {
 	if u, ok := t.(unrolled); ok {
 		t = u.Table
@@ -27,8 +27,8 @@ func Unchanged(ctx context.Context, t Table) error {
 	return nil
 }
 
-// SameState is Unchanged for the end of reading: its error wraps ErrChanged also if a load is in
-// t in part.
+// SameState is Unchanged for the end of reading. If a part of a load is in t, its error wraps
+// ErrChanged, too.
 func SameState(ctx context.Context, t Table) error {
 	err := Unchanged(ctx, t)
 	if errors.Is(err, ErrUnsettled) {

@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/split"
 )
 
-// UserRegions are t's regions as they part users by their keys: one where a user's rows
-// lie apart, in many regions.
+// UserRegions returns the regions of t as ranges of user keys. If the rows of a user are in
+// many regions, it returns one range for all users.
 func UserRegions(ctx context.Context, t Table) ([]split.Region, error) {
 	if !t.Info().Layout.Traits().Together {
 		return []split.Region{{}}, nil
