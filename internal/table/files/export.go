@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// Export gives the cells that some loads brought to a region, all of them in order.
-// A cell is valid until emit returns.
+// Export calls emit for all cells that some loads brought to a region, in order. A cell is
+// valid until emit returns.
 func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error {
 	m := t.Manifest()
 	mixed := false
@@ -38,8 +38,8 @@ func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit fu
 	return merged(places, r, emit)
 }
 
-// onlyOf passes cells on of the records that some loads brought. Files that were merged
-// hold those of others too.
+// onlyOf returns an emit that passes on only the cells of some loads. Merged files also hold
+// cells of other loads.
 func (t *Table) onlyOf(ctx context.Context, loads []int, emit func(*cell.Cell) error) (func(*cell.Cell) error, error) {
 	ledgers, err := t.Ledgers(ctx)
 	if err != nil {

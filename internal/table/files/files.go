@@ -1,15 +1,15 @@
-// Package files is a table of files: a directory, local or on HDFS, of the same
-// HFiles that a live HBase takes in, with their rolls, beside the catalog (package
-// catalog) that tells the split points, the schema and all loads.
+// Package files implements a table of files: a directory, local or on HDFS, with the same
+// HFiles that a live HBase takes in, and their rolls. The catalog in the same directory
+// (package catalog) has the split points, the schema and all loads.
 //
 //	TABLE/d/000001-0003.hfile       family d: load 1's rows of region 3
-//	TABLE/d/000001-0003.roll        who is in it (package roll)
+//	TABLE/d/000001-0003.roll        its users (package roll)
 //	TABLE/d/r000002-0000.hfile      rows of several loads, merged by rewriting 2
 //
-// A load writes its files, which nobody sees, and commits by replacing the
-// catalog's manifest. Files that no manifest names are what a killed load left
-// behind; the next one sweeps them. No file that a manifest has named is ever
-// changed, so a reader needs no lock: it goes on with the manifest that it opened.
+// A load writes its files, which no reader sees. It commits by replacing the catalog's
+// manifest. A killed load leaves files that no manifest names. The next load removes them.
+// A file that a manifest has named never changes, so a reader needs no lock: it continues
+// with the manifest that it opened.
 package files
 
 import (
@@ -30,7 +30,7 @@ import (
 
 const family = "d"
 
-// A Table is a directory of HFiles as one manifest describes it.
+// A Table is a directory of HFiles, as one manifest describes it.
 type Table struct {
 	*catalog.Catalog
 	fs    dfs.FS
@@ -41,7 +41,7 @@ type Table struct {
 	readers map[string]*reader
 }
 
-// Open opens the table in dir; it wraps table.ErrNoTable where there is none.
+// Open opens the table in dir. It wraps table.ErrNoTable if there is none.
 func Open(ctx context.Context, fs dfs.FS, dir string) (*Table, error) {
 	c, err := catalog.Open(ctx, fs, dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Table, error) {
 	return newTable(fs, c), nil
 }
 
-// New returns a table that will be in dir once it has taken its first load in.
+// New returns a new table. It exists in dir when its first load is taken in.
 func New(ctx context.Context, fs dfs.FS, dir string, p table.Plan) (*Table, error) {
 	points, err := p.Splits(ctx)
 	if err != nil {
@@ -82,12 +82,12 @@ func (t *Table) Regions(context.Context) ([]split.Region, error) {
 	return t.Manifest().Points().Regions(), nil
 }
 
-// Spent is what was read of its HFiles.
+// Spent returns the reads of the table's HFiles.
 func (t *Table) Spent() table.Spent { return t.meter.Spent() }
 
-// FileOptions implements table.Stager. Blocks are small and cut where a user
-// ends, so that reading one user reads one block; there is no Bloom filter,
-// since rolls answer for it (docs/table.md has the measurements).
+// FileOptions implements table.Stager. Blocks are small and are cut between users, so a read
+// of one user reads one block. There is no Bloom filter, because rolls give the same answers
+// (docs/table.md has the measurements).
 func (t *Table) FileOptions(context.Context) (hfile.Options, error) {
 	return hfile.Options{
 		Codec:          hfile.Codec(strings.ToUpper(t.Manifest().Compression)),

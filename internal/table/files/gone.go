@@ -6,8 +6,8 @@ import (
 	iofs "io/fs"
 )
 
-// gone says what a missing file of the table means: it was there when the manifest that
-// names it was read.
+// gone explains the error of a missing file. The file existed when the manifest that names it
+// was read.
 func gone(err error) error {
 	if !errors.Is(err, iofs.ErrNotExist) {
 		return err

@@ -2,5 +2,5 @@ package files
 
 import "usertrail/internal/manifest"
 
-// Files are the table's HFiles, each with its roll. They must not be changed.
+// Files returns the table's HFiles, each with its roll. The caller must not change them.
 func (t *Table) Files() []manifest.File { return t.Manifest().Files }

@@ -11,9 +11,9 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// Stage implements table.Stager. A file never replaces another, unless it is a piece's,
-// which may be done again: Recover leaves no file that the manifest does not name, so one
-// that is there was written by a process that took the lock meanwhile.
+// Stage implements table.Stager. A file never replaces another file, except a file of a piece,
+// because a piece may be done again. Recover has removed all files that the manifest does not
+// name. If the file exists, a process that took the lock in the meantime has written it.
 func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	path := dfs.Join(t.Dir(), name)
 	if _, _, ok := catalog.OfPlan(name); ok {
@@ -32,11 +32,11 @@ type newFile struct {
 	name string
 }
 
-// Commit wraps dfs.ErrLockLost if the file is there already.
+// Commit wraps dfs.ErrLockLost if the file exists already.
 func (f newFile) Commit() error {
 	err := f.Pending.Commit()
 	if errors.Is(err, iofs.ErrExist) {
-		// It is not wrapped: status 73 would be wrong.
+		// err is not wrapped: its status 73 would be wrong.
 		return fmt.Errorf("%w: another run has written %s: run the same command again", dfs.ErrLockLost, f.name)
 	}
 	return err
@@ -57,12 +57,12 @@ func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifes
 	return t.Commit(ctx, load, files)
 }
 
-// ForgetRetired removes the files that were replaced at once.
+// ForgetRetired removes all retired files at once.
 func (t *Table) ForgetRetired(ctx context.Context) error { return t.Catalog.ForgetRetired(ctx, family) }
 
-// Recover implements table.Loader. Of HFiles and rolls it leaves those that the
-// manifest names, which must all be there; a load of files is taken in all at once, so none
-// is finished.
+// Recover implements table.Loader. It removes the HFiles and rolls that the manifest does not
+// name. All files that the manifest names must exist. It finishes no load, because a load of
+// files is taken in all at once.
 func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 	if err := t.CheckFiles(ctx); err != nil {
 		return nil, err

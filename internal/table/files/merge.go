@@ -12,12 +12,12 @@ import (
 	"usertrail/internal/table"
 )
 
-// mergeAhead bounds what all files that are merged at once read ahead.
+// mergeAhead limits the bytes that all files of a merge read ahead.
 const mergeAhead = 32 << 20
 
 var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
-// inOrder gives the rows of q's ranges in order.
+// inOrder calls emit for the rows of q's ranges in order.
 func (t *Table) inOrder(ctx context.Context, files []*manifest.File, q *table.Query, emit func(*cell.Cell) error) error {
 	places, err := t.places(ctx, files, q)
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *Table) inOrder(ctx context.Context, files []*manifest.File, q *table.Qu
 	return nil
 }
 
-// merged gives the cells of a range that are asked for in the order of all files.
+// merged calls emit for the requested cells of a range, merged from all files in order.
 func merged(places []*place, r split.Region, emit func(*cell.Cell) error) error {
 	var m merge
 	for _, x := range places {
@@ -60,7 +60,7 @@ func merged(places []*place, r split.Region, emit func(*cell.Cell) error) error 
 	return nil
 }
 
-// places are before the first cells of those files that can have cells of q's times.
+// places returns a place at the beginning of each file that can have cells of q's times.
 func (t *Table) places(ctx context.Context, files []*manifest.File, q *table.Query) ([]*place, error) {
 	asked := t.choiceOf(q)
 	var out []*place
@@ -76,7 +76,7 @@ func (t *Table) places(ctx context.Context, files []*manifest.File, q *table.Que
 	return out, nil
 }
 
-// A merge is a heap of places, the first cell's on top. No cell stands in two files.
+// A merge is a heap of places. The place with the first cell is on top. No cell is in two files.
 type merge []*place
 
 func (m merge) Len() int           { return len(m) }

@@ -15,9 +15,9 @@ import (
 	"usertrail/internal/table"
 )
 
-// readNewest goes through files from the latest days to the first, and leaves a file
-// alone where later ones had as much of a range as is asked for. So the latest few of a
-// user who comes every day are in few files, however many nights there are.
+// readNewest reads files from the latest days to the first. It skips a file for a range if
+// later files had as many rows or columns of the range as the query asks for. The latest
+// events of a user who is active every day are in few files, however many nights there are.
 func (t *Table) readNewest(ctx context.Context, files []*manifest.File, q *table.Query, emit func(*cell.Cell) error) error {
 	slices.SortStableFunc(files, func(a, b *manifest.File) int { return cmp.Compare(b.Span.To, a.Span.To) })
 	asked, of := t.choiceOf(q), t.Layout().Traits().Newest
@@ -56,7 +56,7 @@ func (t *Table) readNewest(ctx context.Context, files []*manifest.File, q *table
 	return nil
 }
 
-// newest is how much of a range was found that is asked for. Columns count where the
+// newest returns the number of requested rows that were found in a range, or of columns if the
 // range is one row.
 func (x *place) newest(of layout.Newest, r split.Region) int {
 	switch {
@@ -68,25 +68,25 @@ func (x *place) newest(of layout.Newest, r split.Region) int {
 	return 0
 }
 
-// laterFiles count, by range, what was found in files of later days than those of the
-// file at hand.
+// laterFiles counts the rows or columns of each range that were found in files of later days
+// than the current file.
 type laterFiles struct {
 	newest int
 	counts []int
-	near   []*fileCounts // of files that can have the same days as the next
-	file   *fileCounts   // the one at hand
+	near   []*fileCounts // files that can have the same days as the next file
+	file   *fileCounts   // the current file
 }
 
-// A fileCounts is what was found in a file of days from one on, by range.
+// A fileCounts has the counts of a file, by range, and the file's first day.
 type fileCounts struct {
 	from   behaviour.Date
 	counts []int
 }
 
-// goTo goes on to a file, whose last day is not after those of the files before it, and
-// says whether later files had enough of every range. What was found counts from two
-// days later on: where a clock is put back over midnight, a day comes back after the
-// next has begun.
+// goTo moves to the next file. Its last day must not be after the last days of the files
+// before. goTo reports whether later files had enough of every range. A later file counts if
+// it begins at least two days later: if a clock is put back over midnight, a day returns after
+// the next day has begun.
 func (l *laterFiles) goTo(span behaviour.Span) (enough bool) {
 	l.near = slices.DeleteFunc(l.near, func(f *fileCounts) bool {
 		if f.from <= span.To+1 {

@@ -10,15 +10,15 @@ import (
 	"usertrail/internal/table"
 )
 
-// A choice says which cells of rows are asked for.
+// A choice says which cells of rows are requested.
 type choice struct {
 	family   []byte
 	from, to []byte // qualifiers; nil is open
-	rows     int    // of a range only the first so many; 0 is all
-	perRow   int    // of a row only the first so many columns; 0 is all
+	rows     int    // the number of first rows of each range; 0 means all
+	perRow   int    // the number of first columns of each row; 0 means all
 }
 
-// choiceOf is what q asks for. Columns that lie between the prefixes are given too.
+// choiceOf returns the choice of q. It includes columns between q's prefixes.
 func (t *Table) choiceOf(q *table.Query) choice {
 	c := choice{family: []byte(t.Manifest().Family), from: q.Columns.From, to: q.Columns.To}
 	c.rows, c.perRow = q.First(t.Layout())
@@ -28,31 +28,31 @@ func (t *Table) choiceOf(q *table.Query) choice {
 	return c
 }
 
-// all says whether every cell is asked for.
+// all reports whether every cell is requested.
 func (c *choice) all() bool { return c.from == nil && c.to == nil && c.rows == 0 && c.perRow == 0 }
 
-// A place is one in one of the files. It goes through the cells of ranges, which
-// ascend, that are asked for.
+// A place is a position in one file. It iterates over the requested cells of ranges, which
+// must ascend.
 type place struct {
 	ctx  context.Context
 	name string // of the file
 	it   *hfile.Iterator
 	choice
-	whole bool // all that lies in a range is asked for
+	whole bool // every cell of a range is requested
 
 	end     []byte
-	past    bool // the cell at hand is the first one after the last range
+	past    bool // the current cell is the first cell after the last range
 	over    bool // after the file's last cell, or an error
 	stopped error
 	cells   int
 
-	row       []byte // where cells are picked: that of the cell at hand
-	column    []byte // the row's last qualifier that counted
-	columns   int    // of the row that counted
-	rowsFound int    // of the range that have some
+	row       []byte // the row of the current cell, if not every cell is requested
+	column    []byte // the last qualifier of the row that was counted
+	columns   int    // the columns of the row that were counted
+	rowsFound int    // the rows of the range with requested cells
 }
 
-// placeIn is before the first cell of a file.
+// placeIn returns a place before the first cell of a file.
 func (t *Table) placeIn(ctx context.Context, f *manifest.File, h *hfile.Reader, asked choice, ahead int) *place {
 	return &place{
 		ctx: ctx, name: dfs.Join(t.Dir(), f.Name), it: h.Iterator(hfile.IterOptions{ReadAhead: ahead}),
@@ -60,7 +60,7 @@ func (t *Table) placeIn(ctx context.Context, f *manifest.File, h *hfile.Reader, 
 	}
 }
 
-// seek goes to the first cell of a range. An end of no bytes is open.
+// seek moves to the first cell of a range. An empty end is open.
 func (x *place) seek(start, end []byte) bool {
 	x.end, x.rowsFound, x.row = end, 0, x.row[:0]
 	switch {
@@ -75,7 +75,7 @@ func (x *place) seek(start, end []byte) bool {
 	return x.settle()
 }
 
-// next goes to the next cell of the range.
+// next moves to the next cell of the range.
 func (x *place) next() bool {
 	x.over = !x.it.Next()
 	if x.cells++; x.cells&0xfff == 0 {
@@ -84,15 +84,14 @@ func (x *place) next() bool {
 	return !x.over && x.whole && x.it.SameRow() || x.settle()
 }
 
-// check ends the way through the file if its context has.
+// check ends the iteration if its context has ended.
 func (x *place) check() {
 	if x.ctx.Err() != nil {
 		x.over, x.stopped = true, context.Cause(x.ctx)
 	}
 }
 
-// settle stays at the cell at hand, or goes on to the first one of the range that is
-// asked for.
+// settle moves to the first requested cell of the range from the current cell on.
 func (x *place) settle() bool {
 	for !x.over {
 		c := x.it.Cell()
@@ -122,8 +121,8 @@ func (x *place) settle() bool {
 	return false
 }
 
-// count counts a column, unless it is the last one again, and says whether it is among
-// the row's first so many.
+// count counts a column, unless it is the column that was counted last. It reports whether the
+// column is among the requested first columns of the row.
 func (x *place) count(qualifier []byte) bool {
 	if x.columns == 0 {
 		x.rowsFound++
@@ -135,7 +134,7 @@ func (x *place) count(qualifier []byte) bool {
 	return x.perRow == 0 || x.columns <= x.perRow
 }
 
-// err is what ended the way through the file before its end.
+// err returns the error that ended the iteration, if any.
 func (x *place) err() error {
 	if x.stopped != nil {
 		return x.stopped

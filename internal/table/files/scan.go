@@ -18,12 +18,12 @@ import (
 	"usertrail/internal/table"
 )
 
-// readAhead is the most that one read of a file asks for.
+// readAhead is the largest read of a file in bytes.
 const readAhead = 1 << 20
 
-// A reader is one of the table's files, opened when it is first needed. It stays open
-// for whoever asks next, so what ends the one who opened it must not end its reads: it
-// is opened without the context's end.
+// A reader is a file of the table. It is opened when it is first needed, and stays open for
+// later reads. The end of the context that opened it must not end later reads, so it is opened
+// without the cancellation of the context.
 type reader struct {
 	mu   sync.Mutex
 	file dfs.File
@@ -55,7 +55,7 @@ func (t *Table) openHFile(ctx context.Context, f *manifest.File) (*hfile.Reader,
 	return r.h, nil
 }
 
-// open opens a file. One that could not be opened is tried again by the next who asks.
+// open opens a file. If that fails, the next call tries again.
 func (t *Table) open(ctx context.Context, name string) (dfs.File, *hfile.Reader, error) {
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
@@ -90,7 +90,7 @@ func (r *reader) close() error {
 	return r.file.Close()
 }
 
-// among returns the files that can hold rows of a region and span.
+// among returns the files that can have rows of a region and span.
 func among(files []manifest.File, r split.Region, span behaviour.Span) []*manifest.File {
 	var out []*manifest.File
 	for i := range files {
@@ -104,7 +104,7 @@ func among(files []manifest.File, r split.Region, span behaviour.Span) []*manife
 	return out
 }
 
-// outside says whether no cell of a file can be of times; nil is all times.
+// outside reports whether no cell of a file can belong to times; nil means all times.
 func outside(h *hfile.Reader, times *layout.Times) bool {
 	if times == nil {
 		return false
@@ -113,8 +113,8 @@ func outside(h *hfile.Reader, times *layout.Times) bool {
 	return to < behaviour.Millis(times.First) || from > behaviour.Millis(times.Last)
 }
 
-// Read implements table.Table: it goes file by file, each in one pass, unless rows
-// have to come in order. A row that is asked for is a short range.
+// Read implements table.Table. It reads one file after the other, each in one pass, unless
+// rows must be in order. It reads a requested row as a short range.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	files := among(t.Manifest().Files, q.Bounds, q.Span)
 	if q.Ordered && q.Ranges != nil {
@@ -143,8 +143,8 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 	return nil
 }
 
-// scan seeks range after range. A seek within the block at hand reads nothing, and of
-// two users side by side the second needs none, so neighbours cost one pass.
+// scan seeks each range. A seek within the current block reads nothing. If two ranges are
+// adjacent, the second needs no seek.
 func (x *place) scan(ranges iter.Seq[split.Region], emit func(*cell.Cell) error) error {
 	defer x.it.Release()
 	for r := range ranges {

@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// A Store is the directory of a table of files, whether or not there is one yet.
+// A Store is the directory of a table of files. The table may not exist yet.
 type Store struct {
 	FS  dfs.FS
 	Dir string
@@ -44,5 +44,5 @@ func (s Store) Quarantine(path string) string { return catalog.Quarantine(s.Dir,
 // Plans implements table.Store.
 func (s Store) Plans() string { return catalog.Plans(s.Dir) }
 
-// Close implements table.Store. What is open belongs to its tables.
+// Close implements table.Store. It does nothing: the tables own the open files.
 func (s Store) Close() error { return nil }

@@ -17,22 +17,22 @@ import (
 	"usertrail/internal/table"
 )
 
-// A merge walks over the users of several rolls, each once.
+// A merge iterates over the users of several rolls. It returns each user once.
 type merge struct {
 	rolls   *Rolls
 	region  split.Region
 	span    behaviour.Span
-	cursors []*cursor // of all rolls that were asked for
+	cursors []*cursor // of all rolls of the question
 
 	left  places
 	user  table.User
-	days  []activity.Set // what user did on each day, by each roll
+	days  []activity.Set // the user's kinds on each day, from each roll
 	begun bool
-	at    bool // user is one
+	at    bool // user is valid
 	err   error
 }
 
-// want adds a roll, if it can have users who are asked for.
+// want adds a roll, if it can have requested users.
 func (m *merge) want(q *Question, f *manifest.File, sure bool) {
 	if q.hasUsers(f) {
 		m.cursors = append(m.cursors, &cursor{file: f, sure: sure})
@@ -48,7 +48,7 @@ func (m *merge) SeekGE(key []byte) bool {
 	return m.gather()
 }
 
-// seek moves all rolls that stand before key to it, or to where the region begins.
+// seek moves all rolls that are before key to key, or to the beginning of the region.
 func (m *merge) seek(key []byte) {
 	if bytes.Compare(key, m.region.Start) < 0 {
 		key = m.region.Start
@@ -101,8 +101,8 @@ func (m *merge) Close() error {
 	return errors.Join(errs...)
 }
 
-// gather takes the smallest key from all rolls that have it. A user without a row in
-// the span is passed over.
+// gather moves to the user with the smallest key and collects the user from all rolls that have
+// the key. It skips users without a row in the span.
 func (m *merge) gather() bool {
 	for m.err == nil && len(m.left) > 0 {
 		least := m.left[0].key()
@@ -130,8 +130,7 @@ func (m *merge) gather() bool {
 	return false
 }
 
-// moved puts the roll on top in its place, which has gone on to another user, if
-// there was one.
+// moved restores the heap after the roll on top has moved. ok says whether it has another user.
 func (m *merge) moved(ok bool) {
 	switch {
 	case ok:
@@ -141,7 +140,7 @@ func (m *merge) moved(ok bool) {
 	}
 }
 
-// failed says whether a roll has no user left because it cannot be read.
+// failed reports whether a roll ended because of a read error.
 func (m *merge) failed(c *cursor) bool {
 	if err := c.it.Err(); err != nil {
 		m.err = fmt.Errorf("read %s: %w", dfs.Join(m.rolls.dir, c.file.Roll), err)
@@ -149,17 +148,17 @@ func (m *merge) failed(c *cursor) bool {
 	return m.err != nil
 }
 
-// A cursor is a place in one roll.
+// A cursor is a position in one roll.
 type cursor struct {
 	file  *manifest.File
-	sure  bool // its users have the rows that it names
+	sure  bool // its users certainly have the rows that it names
 	held  *opened
 	it    *roll.Iterator
-	kinds []int // schema's kind of each of the roll's behaviour IDs
+	kinds []int // the schema's kind of each behaviour ID of the roll
 	same  bool  // kinds is 0, 1, 2, …
 }
 
-// unknown is the kind of a behaviour that the schema does not have.
+// unknown is the kind of a behaviour that is not in the schema.
 const unknown = -1
 
 func (c *cursor) open(ctx context.Context, s *Rolls, schema *behaviour.Schema) error {
@@ -181,9 +180,9 @@ func (c *cursor) open(ctx context.Context, s *Rolls, schema *behaviour.Schema) e
 
 func (c *cursor) key() []byte { return c.it.Entry().User }
 
-// within returns what the user at hand did on the days of span, and about how many
-// records that are: a roll has their number for all of the user's days. What was done
-// on each of these days is appended to days.
+// within returns the kinds of the current user on the days of span, and an estimate of the
+// number of records: a roll has that number only for all days of the user together. It appends
+// the kinds of each of these days to days.
 func (c *cursor) within(span behaviour.Span, days *[]activity.Set) (did activity.Set, records int64) {
 	e := c.it.Entry()
 	var in, all int64 // rows
@@ -204,7 +203,7 @@ func (c *cursor) within(span behaviour.Span, days *[]activity.Set) (did activity
 	return did, (e.Records*in + all - 1) / all
 }
 
-// set turns a roll's kinds into those of the schema.
+// set converts a roll's kinds to the kinds of the schema.
 func (c *cursor) set(kinds uint64) (set activity.Set) {
 	if c.same {
 		return activity.Set(kinds)
@@ -217,7 +216,7 @@ func (c *cursor) set(kinds uint64) (set activity.Set) {
 	return set
 }
 
-// places are a heap of rolls, the one with the smallest key on top.
+// places is a heap of rolls. The roll with the smallest key is on top.
 type places []*cursor
 
 func (p places) Len() int           { return len(p) }

@@ -1,9 +1,9 @@
-// Package rolls tells who has rows of a table from the rolls of its loads (package
-// roll), merged. A roll is a file beside those of a load, or in the catalog of a live
-// table, and names each user with the days and behaviours of its records.
+// Package rolls lists the users who have rows in a table. It merges the rolls of the table's
+// loads (package roll). A roll is a file next to the HFiles of a load, or in the catalog of a
+// live table. It names each user with the days and behaviours of the user's records.
 //
-// Rolls are by load. Whatever regions a table had then, those of now are answered for
-// by cutting rolls at their keys.
+// A roll follows the regions at the time of its load. A question is about a current region:
+// the package cuts the rolls at the keys of that region.
 package rolls
 
 import (
@@ -26,42 +26,42 @@ import (
 )
 
 const (
-	// keepIdle is how many rolls stay open that nobody reads: the next region most
-	// often asks for those of loads that have one roll for all regions.
+	// keepIdle is the number of unused rolls that stay open. The next region often needs
+	// them, if a load has one roll for all regions.
 	keepIdle = 128
-	// openAtOnce is how many are opened at the same time, each with a few reads.
+	// openAtOnce is the number of rolls that are opened at the same time.
 	openAtOnce = 8
 )
 
-// Rolls are those in one directory. They may be used by many goroutines at once.
+// Rolls are the rolls in one directory. Many goroutines may use them at once.
 type Rolls struct {
 	fs  dfs.FS
 	dir string
 
 	mu   sync.Mutex
 	all  map[string]*opened
-	idle []*opened // the longest first
+	idle []*opened // the longest idle first
 }
 
-// New returns the rolls in dir. It touches no file.
+// New returns the rolls in dir. It reads no file.
 func New(fs dfs.FS, dir string) *Rolls { return &Rolls{fs: fs, dir: dir, all: map[string]*opened{}} }
 
-// A Question asks for the users of a region who have rows in a span.
+// A Question asks for the users of a region with rows in a span.
 type Question struct {
 	Layout layout.Layout
 	Schema *behaviour.Schema
 	Region split.Region
 	Span   behaviour.Span
-	// Files have the rolls of all rows that loads brought.
+	// Files have the rolls of all rows that committed loads brought.
 	Files []manifest.File
-	// Perhaps are rolls of rows of which some may be in the table.
+	// Perhaps are rolls of unfinished loads. Some of their rows may be in the table.
 	Perhaps []manifest.File
-	// Unsure says that rows may be gone that Files tell of.
+	// Unsure says that some rows of Files may have expired.
 	Unsure bool
 }
 
-// Users merges the rolls that can have users of the region. The rolls are read until
-// it is closed; what ends ctx does not end their reads, for they are others' too.
+// Users merges the rolls that can have users of the region. It reads the rolls until it is
+// closed. The end of ctx does not end reads, because other callers share the open rolls.
 func (s *Rolls) Users(ctx context.Context, q Question) (table.Users, error) {
 	m := &merge{rolls: s, region: q.Region, span: q.Span}
 	for i := range q.Files {
@@ -83,8 +83,8 @@ func (s *Rolls) Users(ctx context.Context, q Question) (table.Users, error) {
 	return m, nil
 }
 
-// hasUsers says whether a roll can have users of the region within the span. A user
-// whose rows are in two regions is in the one that has the key.
+// hasUsers reports whether a roll can have users of the region within the span. If the rows of
+// a user are in two regions, the user belongs to the region that has the key.
 func (q *Question) hasUsers(f *manifest.File) bool {
 	if !f.Span.Overlaps(q.Span) {
 		return false
@@ -111,7 +111,7 @@ type opened struct {
 	roll *roll.Reader
 }
 
-// hold returns the roll of a name, open until as many have let it go.
+// hold returns an open roll by name. Each call of hold needs a call of letGo.
 func (s *Rolls) hold(ctx context.Context, name string) (*opened, error) {
 	s.mu.Lock()
 	o := s.all[name]
@@ -130,8 +130,7 @@ func (s *Rolls) hold(ctx context.Context, name string) (*opened, error) {
 	return o, nil
 }
 
-// open opens the roll, unless it is. What could not be opened is tried again by the
-// next who asks.
+// open opens the roll, unless it is open. If that fails, the next call tries again.
 func (o *opened) open(ctx context.Context, fs dfs.FS, name string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -153,7 +152,7 @@ func (o *opened) open(ctx context.Context, fs dfs.FS, name string) error {
 	return nil
 }
 
-// letGo ends what hold began.
+// letGo releases a roll that hold returned.
 func (s *Rolls) letGo(o *opened) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +179,7 @@ func (o *opened) close() error {
 	return err
 }
 
-// Close closes what is open. Nobody may be reading.
+// Close closes all open rolls. No caller may be reading.
 func (s *Rolls) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
