@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// Scheme is that of a live table's address.
+// Scheme is the scheme of a live table's address.
 const Scheme = "hbase"
 
 // ErrAddress is wrapped by errors about an address.
@@ -23,8 +23,8 @@ var ErrAddress = errors.New("not an HBase table's address")
 //	hbase://zk1,zk2:2181/table?parent=/hbase-secure   zookeeper.znode.parent
 //	hbase:///table                                    the quorum of hbase-site.xml
 //
-// A host without a port has that of the last, or 2181. Without a parent it is that
-// of hbase-site.xml, or /hbase.
+// A host without a port takes the port of the last host, or 2181. Without a parent, Parent is
+// taken from hbase-site.xml, or is /hbase.
 type Address struct {
 	Quorum []string // host:port
 	Parent string
@@ -36,7 +36,7 @@ const (
 	defaultParent = "/hbase"
 )
 
-// ParseAddress reads an address; conf completes it.
+// ParseAddress parses an address. It takes missing parts from conf.
 func ParseAddress(s string, conf *hadoopconf.Conf) (Address, error) {
 	var a Address
 	wrong := func(format string, args ...any) (Address, error) {
@@ -86,7 +86,7 @@ func ParseAddress(s string, conf *hadoopconf.Conf) (Address, error) {
 	return a, nil
 }
 
-// quorum reads hosts between commas; those without a port have the last one's.
+// quorum parses hosts between commas. Hosts without a port take the port of the last host.
 func quorum(s string) ([]string, error) {
 	hosts := strings.Split(s, ",")
 	port := defaultPort
@@ -104,7 +104,7 @@ func quorum(s string) ([]string, error) {
 	return hosts, nil
 }
 
-// folder is where a table's catalog lies by default, below a file system's root.
+// folder returns the default folder of the table's catalog, below the root of a file system.
 func (a Address) folder() string {
 	space, name, ok := strings.Cut(a.Table, ":")
 	if !ok {
@@ -113,7 +113,7 @@ func (a Address) folder() string {
 	return "usertrail/" + space + "/" + name
 }
 
-// String is the address in full.
+// String returns the full address.
 func (a Address) String() string {
 	s := Scheme + "://" + strings.Join(a.Quorum, ",") + "/" + a.Table
 	if a.Parent != defaultParent {

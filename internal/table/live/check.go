@@ -20,19 +20,19 @@ import (
 	"usertrail/internal/table"
 )
 
-// oneRegion is how much text is much for a table of one region: a first load into a
-// table of files makes a region of as much.
+// oneRegion is the size of text in bytes from which one region is too few. The first load into a
+// table of files makes regions of this size.
 const oneRegion = 256 << 20
 
-// A Candidate is a table in HBase that may not be as it must be, or not be there:
-// Check says what is wrong, everything else fails with it.
+// A Candidate is a table in HBase that may have errors or be missing. Check reports all errors.
+// Every other method returns the first error.
 type Candidate struct {
 	*Store
-	wrong error // nil if nothing is
+	wrong error // nil if nothing is wrong
 }
 
-// Look is Connect for who wants to hear all that is wrong with a table at once. It
-// fails only where the address or Hadoop's configuration is wrong.
+// Look is Connect for callers that report all errors of a table at once. It returns an error
+// only if the address or Hadoop's configuration is wrong.
 func Look(ctx context.Context, fs dfs.FS, address string, o Options) (*Candidate, error) {
 	s, err := Connect(ctx, fs, address, o)
 	if err == nil {
@@ -47,7 +47,7 @@ func Look(ctx context.Context, fs dfs.FS, address string, o Options) (*Candidate
 	}
 	s = &Store{fs: fs, address: a, home: func() (string, error) { return a.home(o) }}
 	if s.find("", o) != nil {
-		s.dir = "" // which is part of what is wrong, or would come next
+		s.dir = "" // its error is reported, or would be the next one
 	}
 	return &Candidate{Store: s, wrong: err}, nil
 }
@@ -111,8 +111,8 @@ func (c *Candidate) Check(ctx context.Context, load precheck.Load) []precheck.Ch
 	return l
 }
 
-// Check implements precheck.Checker. A check waits for servers and does little else,
-// so all wait at once.
+// Check implements precheck.Checker. It runs all checks at once, because they mostly wait for
+// servers.
 func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 	checks := []func(*precheck.List){
 		func(l *precheck.List) { s.checkTable(l, load) },
@@ -133,7 +133,7 @@ func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check 
 	return slices.Concat(lists...)
 }
 
-// checkTable looks whether the table takes puts, if the load may need that.
+// checkTable checks whether the table takes puts, if the load may need puts.
 func (s *Store) checkTable(l *precheck.List, load precheck.Load) {
 	const readOnly = "it is READONLY: HBase takes no puts for it, only HFiles"
 	switch {
@@ -146,7 +146,7 @@ func (s *Store) checkTable(l *precheck.List, load precheck.Load) {
 	}
 }
 
-// checkFamily looks at the family's settings. HBase describes a table only to who may
+// checkFamily checks the family's settings. HBase describes a table only to users who may
 // alter it.
 func (s *Store) checkFamily(ctx context.Context, l *precheck.List, load precheck.Load) {
 	if s.schema == nil {
@@ -182,8 +182,8 @@ func (s *Store) checkFamily(ctx context.Context, l *precheck.List, load precheck
 	l.OK(precheck.FamilyFit, "%s", strings.Join(says, ", "))
 }
 
-// checkFiles looks whether HFiles can be written for the family: an error if the load has no
-// other way, else a note.
+// checkFiles checks whether HFiles can be written for the family. If not, it returns an error if
+// the load can use only HFiles, otherwise a note.
 func (s *Store) checkFiles(ctx context.Context, load precheck.Load) ([]string, error) {
 	if !load.HFiles {
 		return nil, nil
@@ -193,13 +193,13 @@ func (s *Store) checkFiles(ctx context.Context, load precheck.Load) ([]string, e
 		return nil, err
 	}
 	if _, unstaged := s.stagingIn(); unstaged != nil {
-		return nil, nil // staging-room says so
+		return nil, nil // staging-room reports it
 	}
 	return []string{fmt.Sprintf("it takes no HFiles of ours, only puts: %v", err)}, nil
 }
 
-// tooFew says that the family would lose what it is given: HBase drops the oldest of more
-// versions than it is to keep.
+// tooFew returns an error if the family keeps fewer versions than the layout needs: HBase drops
+// the oldest versions beyond that number.
 func (s *Store) tooFew(load precheck.Load) error {
 	n, err := strconv.Atoi(setting(s.schema, versionsKey))
 	if err != nil || n >= load.Traits.Versions {
@@ -209,7 +209,7 @@ func (s *Store) tooFew(load precheck.Load) error {
 		s.address, table.ErrUnfit, s.family, n, load.Traits.Versions)
 }
 
-// familyNotes say what of a family does not suit the trails that are to be loaded.
+// familyNotes lists the settings of a family that do not suit the load.
 func familyNotes(f *wire.FamilySchema, load precheck.Load) []string {
 	var notes []string
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -241,7 +241,7 @@ func days(d time.Duration) string {
 	return d.String()
 }
 
-// checkRegions wants all regions on a server, and more than one for much.
+// checkRegions checks that all regions are on a server, and that a large load has more than one.
 func (s *Store) checkRegions(ctx context.Context, l *precheck.List, load precheck.Load) {
 	all, err := s.client.Regions(ctx, s.address.Table)
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *Store) checkRegions(ctx context.Context, l *precheck.List, load prechec
 	}
 }
 
-// cutNote says whether regions are cut as a layout is that does not ask its users.
+// cutNote compares the regions with the split points of a layout whose splits do not depend on users.
 func cutNote(all []hbase.Region, load precheck.Load) string {
 	if load.Traits.Splits == nil || len(all) == 1 {
 		return ""
@@ -275,8 +275,8 @@ func cutNote(all []hbase.Region, load precheck.Load) string {
 	return ", not cut as the layout suits"
 }
 
-// checkRoom looks at where HFiles wait for their regions; they stay on that file
-// system for good. Puts need room there too, when HBase writes them out.
+// checkRoom checks the free space of the staging directory. HFiles stay on its file system. Puts
+// need space there too, when HBase flushes them.
 func (s *Store) checkRoom(ctx context.Context, l *precheck.List, load precheck.Load) {
 	dir, err := s.stagingIn()
 	if errors.Is(err, table.ErrUnfit) {
@@ -290,7 +290,7 @@ func (s *Store) checkRoom(ctx context.Context, l *precheck.List, load precheck.L
 	l.Room(ctx, s.fs, precheck.StagingRoom, dir, load.Bytes)
 }
 
-// checkClock asks the file system of the catalog, where that is a server.
+// checkClock compares the clock with the catalog's file system, if that is a server.
 func (s *Store) checkClock(ctx context.Context, l *precheck.List) {
 	if dfs.Scheme(s.dir) == "" {
 		l.Skip(precheck.Clock, "the catalog is on this machine, and HBase does not tell its time")

@@ -19,18 +19,17 @@ import (
 )
 
 const (
-	// defaultFamily is short: HBase keeps it in every cell.
+	// defaultFamily is short, because HBase stores it in every cell.
 	defaultFamily = "d"
 
-	// blockSize is what one read of a user brings in from the disk, and decompresses.
-	// The rows of a user's month are a few KiB, so of HBase's 64 KiB most would be
-	// other users'; below 16 KiB the index, which is kept in memory, grows and the
-	// compression suffers. Tables of files have the same (docs/table.md).
+	// blockSize is the number of bytes that one read of a user decompresses. The rows of a
+	// user's month have a few KiB, so most of HBase's default block of 64 KiB would be other
+	// users. Below 16 KiB the index, which is in memory, grows, and compression gets worse.
+	// Tables of files use the same size (docs/table.md).
 	blockSize = 16 << 10
 )
 
-// What HBase calls the settings of a family that matter here, and what they are
-// where a table does not say.
+// These are HBase's names of settings of a family, and their default values.
 const (
 	versionsKey    = "VERSIONS"
 	bloomKey       = "BLOOMFILTER"
@@ -48,16 +47,16 @@ var familyDefaults = map[string]string{
 	versionsKey: "1", bloomKey: "ROW", encodingKey: "NONE", compressionKey: "NONE", blockSizeKey: "65536", ttlKey: strconv.Itoa(forever),
 }
 
-// A Spec is what a table is to be made with.
+// A Spec has the properties of a new table.
 type Spec struct {
 	Splits      split.Points
 	Compression string        // none, snappy, gz, zstd or lz4
-	KeyLen      int           // bytes of every user's key, 0 where they differ or rows do not begin with them
-	Versions    int           // of a column, that the layout needs; 0 is one
-	TTL         time.Duration // from a behaviour's time on; 0 is for ever
+	KeyLen      int           // length of every user's key in bytes; 0 if lengths differ or rows do not begin with the key
+	Versions    int           // versions of a column that the layout needs; 0 means one
+	TTL         time.Duration // counted from an event's time; 0 means no limit
 }
 
-// A Design is a table as it is to be made.
+// A Design is the description of a new table.
 type Design struct {
 	address Address
 	client  hbase.Config
@@ -66,10 +65,10 @@ type Design struct {
 	splits  split.Points
 }
 
-// NewDesign settles what address, o and spec leave open. It asks no server.
+// NewDesign completes address, o and spec with defaults. It contacts no server.
 //
-// The table names its catalog in its attribute, unless that is a local folder by a
-// relative path, which would be another for everybody.
+// The table's attribute names its catalog, unless the catalog is a local folder with a relative
+// path: such a path means another folder for each user.
 func NewDesign(address string, o Options, spec Spec) (*Design, error) {
 	a, err := ParseAddress(address, o.Conf)
 	if err != nil {
@@ -94,9 +93,9 @@ func NewDesign(address string, o Options, spec Spec) (*Design, error) {
 	return d, nil
 }
 
-// family is the family that usertrail wants: no more versions than the layout needs,
-// since loading twice puts the same cells again; a Bloom filter of users where all keys
-// have one length, so that a scan of a user's rows uses it too, and else of rows.
+// family returns the settings of the family. It has only the versions that the layout needs,
+// because a second load puts the same cells. If all user keys have one length, its Bloom filter
+// is of users, so that scans use it, too. Otherwise the filter is of rows.
 func (s Spec) family(name string) wire.FamilySchema {
 	f := wire.FamilySchema{Name: name, Attributes: map[string]string{
 		versionsKey:    strconv.Itoa(max(s.Versions, 1)),
@@ -116,24 +115,24 @@ func (s Spec) family(name string) wire.FamilySchema {
 	return f
 }
 
-// Address is the table's, in full.
+// Address returns the full address of the table.
 func (d *Design) Address() string { return d.address.String() }
 
-// Catalog is the directory of the table's catalog.
+// Catalog returns the directory of the table's catalog.
 func (d *Design) Catalog() string { return d.catalog }
 
-// Family describes the family: its name, and its settings as HBase writes them.
+// Family returns the name of the family, and its settings as HBase writes them.
 func (d *Design) Family() (name string, settings map[string]string) {
 	f := &d.schema.Families[0]
 	return f.Name, settingsOf(f)
 }
 
-// Regions is how many regions the table begins with.
+// Regions returns the number of regions of the new table.
 func (d *Design) Regions() int { return len(d.splits) + 1 }
 
-// Make makes the table, and returns when all of its regions are online. Where the
-// table is there already it changes nothing and says so; differs lists what of it is
-// not as designed. The regions are not compared: they change as a table grows.
+// Make makes the table, and returns when all of its regions are online. If the table exists, Make
+// changes nothing and returns there as true. differs then lists the settings that differ. Make does
+// not compare regions, because they change as a table grows.
 func (d *Design) Make(ctx context.Context) (there bool, differs []string, err error) {
 	client, err := hbase.Dial(ctx, d.client)
 	if err != nil {
@@ -154,7 +153,7 @@ func (d *Design) Make(ctx context.Context) (there bool, differs []string, err er
 	return true, d.differs(have), nil
 }
 
-// explain says what keeps HBase from making the table.
+// explain returns an error that says why HBase did not make the table.
 func (d *Design) explain(err error) error {
 	space, _, ok := strings.Cut(d.address.Table, ":")
 	if !ok {
@@ -175,7 +174,7 @@ func (d *Design) explain(err error) error {
 	return d.address.explain(err)
 }
 
-// differs says what of a table is not as designed.
+// differs lists the settings of a table that differ from the design.
 func (d *Design) differs(have *wire.TableSchema) []string {
 	name, want := d.Family()
 	family := familyOf(have.Families, name)
@@ -198,8 +197,7 @@ func (d *Design) differs(have *wire.TableSchema) []string {
 	return out
 }
 
-// setting is what a family says, as HBase would write it, or what holds where it
-// says nothing.
+// setting returns a setting of a family as HBase writes it, or the default if the family has none.
 func setting(f *wire.FamilySchema, key string) string {
 	text := strings.ToUpper(cmp.Or(f.Configuration[key], f.Attributes[key], familyDefaults[key]))
 	if key == ttlKey && text == "FOREVER" {
@@ -208,7 +206,7 @@ func setting(f *wire.FamilySchema, key string) string {
 	return text
 }
 
-// Statement is the same as Make for who types it into HBase's shell.
+// Statement returns a statement for HBase's shell that makes the table.
 func (d *Design) Statement() string {
 	f := d.schema.Families[0]
 	var b strings.Builder
@@ -244,14 +242,14 @@ func (d *Design) Statement() string {
 	return b.String()
 }
 
-// quoted is a text in Ruby's single quotes, in which only these two are special.
+// quoted returns a text in Ruby's single quotes. Only the quote and the backslash are special there.
 func quoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
-// binary is a key as the shell reads one (Bytes.toBytesBinary): \xNN stands for a
-// byte. It stands in single quotes, because in double ones Ruby would read \xNN
-// itself, and make of a byte above 7F no character that Java knows.
+// binary returns a key as the shell reads it (Bytes.toBytesBinary): \xNN means a byte. It uses
+// single quotes. In double quotes Ruby itself would read \xNN, and would turn a byte above 7F into
+// a character that Java does not know.
 func binary(key []byte) string {
 	var b strings.Builder
 	for _, c := range key {

@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-// cutAll cuts the files anew that no longer lie in one region each. It remembers
-// the pieces before it removes what they were cut from.
+// cutAll cuts each file that is no longer in one region. It records the parts before it removes
+// the file.
 func (h *handover) cutAll(ctx context.Context, files []manifest.Staged, regions []hbase.Region) ([]manifest.Staged, error) {
 	var out []manifest.Staged
 	var old []string
@@ -46,7 +46,7 @@ func (h *handover) cutAll(ctx context.Context, files []manifest.Staged, regions 
 	return out, nil
 }
 
-// endsWithin are the boundaries of regions that lie within a file, ascending.
+// endsWithin returns the boundaries of regions within a file, in ascending order.
 func endsWithin(f manifest.Staged, regions []hbase.Region) [][]byte {
 	var ends [][]byte
 	for _, r := range regions {
@@ -57,7 +57,7 @@ func endsWithin(f manifest.Staged, regions []hbase.Region) [][]byte {
 	return ends
 }
 
-// cut writes a staged file anew as one for each part of it between ends.
+// cut rewrites a staged file as several files, which are divided at ends.
 func (h *handover) cut(ctx context.Context, f manifest.Staged, ends [][]byte) ([]manifest.Staged, error) {
 	in, r, err := openStaged(ctx, h, f.Name)
 	if err != nil {
@@ -92,14 +92,14 @@ func (h *handover) cut(ctx context.Context, f manifest.Staged, ends [][]byte) ([
 	return c.pieces, nil
 }
 
-// A cutter writes piece after piece.
+// A cutter writes one part after the other.
 type cutter struct {
 	h      *handover
 	name   string
 	pieces []manifest.Staged
 	sum    tally.Tally
 
-	out   *stage.File // nil between pieces
+	out   *stage.File // nil between parts
 	count tally.Counter
 }
 
@@ -117,7 +117,7 @@ func (c *cutter) add(ctx context.Context, it *hfile.Iterator) (err error) {
 	return c.out.Add(it.Cell())
 }
 
-// end completes the piece that is being written, if there is one.
+// end completes the current part, if there is one.
 func (c *cutter) end(ctx context.Context) error {
 	if c.out == nil {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"usertrail/internal/table"
 )
 
-// writable says how a table takes puts that is READONLY.
+// writable returns advice how to make a READONLY table take puts.
 func (a Address) writable() string {
 	return fmt.Sprintf("let it take puts, in HBase's shell: alter '%s', READONLY => 'false'; or load HFiles: --mode hfile", a.Table)
 }
 
-// explain says which table an error is about, what to do about it, and whether
-// another try may help.
+// explain adds the table and advice to an error, and wraps an error that says whether another try
+// may help.
 func (a Address) explain(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
 	unfit := func(advice string) error {

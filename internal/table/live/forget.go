@@ -12,10 +12,10 @@ import (
 	"usertrail/internal/table"
 )
 
-// Forget sets the table's catalog aside, and returns the folder in which it is then: the
-// next load is the first. It fails with ErrUnfit if the table has rows: a second load of
-// their files would double them. With othersRows the caller knows that no load put the rows
-// there. Forget wraps table.ErrNoTable if there is no catalog.
+// Forget sets the table's catalog aside and returns its new folder. The next load is then a first
+// load. Forget returns ErrUnfit if the table has rows, because a second load of their files would
+// double them. With othersRows it accepts rows: the caller knows that no load put them. It wraps
+// table.ErrNoTable if there is no catalog.
 func (s *Store) Forget(ctx context.Context, othersRows bool) (aside string, err error) {
 	lock, err := s.Lock(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Store) Forget(ctx context.Context, othersRows bool) (aside string, err 
 
 // empty returns an error that wraps ErrUnfit if any family of the table has a row.
 func (s *Store) empty(ctx context.Context) error {
-	// Who may not read may be shown an empty table.
+	// HBase may show an empty table to a user who may not read it.
 	may, err := s.client.Allowed(ctx, s.address.Table, s.family, wire.PermitRead)
 	if err == nil && !may {
 		err = fmt.Errorf("%w: reading", hbase.ErrPermission)

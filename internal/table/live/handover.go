@@ -21,22 +21,22 @@ import (
 )
 
 var (
-	// errLost is wrapped where a file is neither staged nor in the table.
+	// errLost is wrapped if a file is neither staged nor in the table.
 	errLost = errors.New("is gone, and its cells are not in the table")
-	// errRefused is wrapped where a region does not take a file that fits it.
+	// errRefused is wrapped if a region does not take a file that fits into it.
 	errRefused = errors.New("the region did not take it in")
 )
 
 const (
 	callsAtOnce = 8
-	// mostRefusals is how often a region may decline a file that lies within it
-	// before that is no accident.
+	// mostRefusals is the number of times that a region may refuse a file that fits into it
+	// before the handover fails.
 	mostRefusals = 5
 )
 
-// A handover gives staged files to the regions that their rows lie in, until none
-// is left: round after round, since regions split, merge and move meanwhile, and a
-// call's answer can be lost.
+// A handover hands staged files to the regions of their rows. It works in rounds until no file is
+// left, because regions split, merge and move in the meantime, and the answer to a call can be
+// lost.
 type handover struct {
 	*Table
 	*manifest.Handover
@@ -46,8 +46,8 @@ type handover struct {
 	refusals map[string]int // by file
 }
 
-// newHandover opens a staging directory of HBase's for h, and remembers it before
-// anything is asked of a region.
+// newHandover makes one of HBase's staging directories for h. It records the directory before the
+// first call to a region.
 func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handover, error) {
 	token, err := t.client.PrepareBulkLoad(ctx, t.address.Table)
 	if err != nil {
@@ -61,8 +61,8 @@ func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handove
 	return &handover{Table: t, Handover: h, token: token, refusals: map[string]int{}}, nil
 }
 
-// Stage and Staged make a handover a stage.Target: its files stay where they were
-// staged, wherever others would be now.
+// Stage implements stage.Target. New files go to the directory where the files of the handover
+// are staged.
 func (h *handover) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	return h.store.fs.Create(ctx, dfs.Join(h.Staging, name))
 }
@@ -72,8 +72,8 @@ func (h *handover) Staged(ctx context.Context, name string) (dfs.File, error) {
 	return h.store.fs.Open(ctx, dfs.Join(h.Staging, name))
 }
 
-// run hands all files over. unsettled says that calls of another process may have
-// taken some of them in, or may still do so.
+// run hands all files over. unsettled says that calls of another process may have handed some of
+// them over, or may still do so.
 func (h *handover) run(ctx context.Context, unsettled bool) error {
 	left := slices.Clone(h.Files)
 	if unsettled {
@@ -102,8 +102,7 @@ func (h *handover) run(ctx context.Context, unsettled bool) error {
 	return nil
 }
 
-// give asks every region once to take in the files within it, and returns those
-// that are still to be given.
+// give calls every region once with the files within it. It returns the files that are not taken.
 func (h *handover) give(ctx context.Context, files []manifest.Staged, regions []hbase.Region) (left []manifest.Staged, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(callsAtOnce)
@@ -130,7 +129,7 @@ func (h *handover) give(ctx context.Context, files []manifest.Staged, regions []
 	return left, err
 }
 
-// call asks a region once, and returns the files that it did not take in.
+// call calls a region once and returns the files that the region did not take.
 func (h *handover) call(ctx context.Context, r hbase.Region, files []manifest.Staged) (left []manifest.Staged, err error) {
 	paths := make([]wire.FamilyPath, len(files))
 	for i, f := range files {
@@ -154,8 +153,8 @@ func (h *handover) call(ctx context.Context, r hbase.Region, files []manifest.St
 	return left, h.refused(r, left)
 }
 
-// refused counts how often a region declined files. A region that was split
-// meanwhile does so once or twice; what it always declines it will not take.
+// refused counts how often a region refused files. A region that was split in the meantime refuses
+// once or twice. It returns an error if the region always refuses.
 func (h *handover) refused(r hbase.Region, files []manifest.Staged) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -168,7 +167,7 @@ func (h *handover) refused(r hbase.Region, files []manifest.Staged) error {
 	return nil
 }
 
-// settleAll finds out which files are still to be given.
+// settleAll returns the files that are not in the table.
 func (h *handover) settleAll(ctx context.Context, files []manifest.Staged) (left []manifest.Staged, err error) {
 	for _, f := range files {
 		in, err := h.settle(ctx, f)
@@ -182,9 +181,9 @@ func (h *handover) settleAll(ctx context.Context, files []manifest.Staged) (left
 	return left, nil
 }
 
-// settle finds out whether a file is in the table, where the answer to a call is
-// not known. A file that lies where it was staged is not. One that HBase has moved
-// on is on its way as long as a call runs, and is taken back if it stays there.
+// settle reports whether a file is in the table, if the answer to a call was lost. A file that is
+// still staged is not in the table. A file that HBase has moved may get into the table while a call
+// runs. If it stays where HBase moved it, settle moves it back.
 func (h *handover) settle(ctx context.Context, f manifest.Staged) (in bool, err error) {
 	staged := dfs.Join(h.Staging, f.Name)
 	began, taken := time.Now(), false
@@ -216,8 +215,8 @@ func (h *handover) settle(ctx context.Context, f manifest.Staged) (in bool, err 
 	}
 }
 
-// takeBack moves a file out of HBase's staging directory. That the server was
-// quicker is no error.
+// takeBack moves a file out of HBase's staging directory. It is no error if the server took the
+// file first.
 func (h *handover) takeBack(ctx context.Context, moved, staged string) error {
 	err := h.store.fs.Publish(ctx, moved, staged)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -226,8 +225,7 @@ func (h *handover) takeBack(ctx context.Context, moved, staged string) error {
 	return err
 }
 
-// underToken is where a file lies in the staging directories of HBase, "" if in
-// none.
+// underToken returns the path of a file in HBase's staging directories, or "" if it is in none.
 func (h *handover) underToken(ctx context.Context, f manifest.Staged) (string, error) {
 	for _, token := range h.Tokens {
 		path := dfs.Join(token, h.family, dfs.Base(f.Name))
@@ -246,7 +244,7 @@ func (h *handover) exists(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// inTable asks for a file's first cell.
+// inTable reports whether the first cell of a file is in the table.
 func (h *handover) inTable(ctx context.Context, f manifest.Staged) (bool, error) {
 	cells, err := h.client.Get(ctx, h.address.Table, f.First, wire.Get{
 		Columns: []wire.Column{{Family: []byte(h.family), Qualifiers: [][]byte{f.Qualifier}}},

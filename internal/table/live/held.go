@@ -7,13 +7,13 @@ import (
 	"usertrail/internal/table"
 )
 
-// MaxInFlight is the most that Options.Client.InFlight may be.
+// MaxInFlight is the largest valid Options.Client.InFlight.
 const MaxInFlight = hbase.MaxInFlight
 
-// Held is what calls for the table were held back.
+// Held returns how much calls for the table waited.
 func (t *Table) Held() table.Held { return t.store.Held() }
 
-// Held is what calls for any table of the store were held back.
+// Held returns how much calls for all tables of the store waited.
 func (s *Store) Held() table.Held {
 	h := s.client.Held()
 	return table.Held{Busy: h.Busy, HeldBack: seconds(h.Back), Paced: seconds(h.Paced)}

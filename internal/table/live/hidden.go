@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/table/snapshot"
 )
 
-// Hidden gives the cells of a range that are in the table, and that no reader sees since
-// deletes hide them. A major compaction drops them.
+// Hidden calls emit for the cells of a range that deletes hide. The cells are in the table, but no
+// reader sees them. A major compaction drops them.
 func (t *Table) Hidden(ctx context.Context, r split.Region, emit func(*cell.Cell) error) error {
 	s := hbase.Scan{Start: r.Start, Stop: r.End, Columns: t.columns(), Raw: true, MaxVersions: math.MaxInt32}
 	var deletes snapshot.Deletes
@@ -29,11 +29,11 @@ func (t *Table) Hidden(ctx context.Context, r split.Region, emit func(*cell.Cell
 	return t.address.explain(err)
 }
 
-// hiddenUsers is of how many users of a load the rows are looked through for deletes.
+// hiddenUsers is the number of users of a load whose rows are checked for deletes.
 const hiddenUsers = 32
 
-// HiddenSample looks through the rows of some users of the newest load. It returns how many
-// cells of the load deletes hide there, and a row of one.
+// HiddenSample checks the rows of some users of the newest load. It returns the number of cells of
+// the load that deletes hide there, and the row of one such cell.
 func (t *Table) HiddenSample(ctx context.Context) (cells int64, row []byte, err error) {
 	loads := t.Manifest().Loads
 	if len(loads) == 0 {

@@ -1,29 +1,28 @@
-// Package live is a table in HBase: its rows are read and put through the
-// RegionServers, and what its loads were is in a catalog (package catalog), a
-// directory that lies elsewhere:
+// Package live implements a table in HBase. It reads and puts rows through the
+// RegionServers. The records of the loads are in a catalog (package catalog), which is a
+// directory outside HBase:
 //
 //	hbase://zk1,zk2:2181/ns:table                 cells, regions
 //	hdfs://nn:8020/usertrail/ns/table             manifest, ledgers, quarantine, lock
 //
-// The table names its catalog in its attribute "usertrail.catalog", or the job
-// does; where neither does, it is the folder usertrail/NAMESPACE/TABLE on Hadoop's
-// default file system.
+// The table's attribute "usertrail.catalog" or the job names the catalog. The default is the
+// folder usertrail/NAMESPACE/TABLE on Hadoop's default file system.
 //
-// HFiles are staged on HBase's own file system and handed to the regions. Which
-// ones are on their way stands in the catalog, so that whoever comes after a crash
-// hands over the rest:
+// HFiles are staged on HBase's own file system and handed to the regions. The catalog lists
+// the files that are being handed over, so that the next load can hand over the rest after
+// a crash:
 //
 //	hdfs://nn:8020/usertrail/ns/table/staging/RUN         HFiles that no region has yet
-//	hdfs://nn:8020/usertrail/ns/table/pieces/ID/staging   those of a plan's pieces
+//	hdfs://nn:8020/usertrail/ns/table/pieces/ID/staging   HFiles of a plan's pieces
 //	hdfs://nn:8020/usertrail/ns/table/d                   rolls, which stay
 //
-// Puts are seen as soon as they are made, so a load that runs, or was killed, is
-// seen in part. Its records have the IDs and timestamps that they will have when it
-// is run again, which therefore changes nothing of them.
+// Readers see each put at once. While a load by puts runs, or after it was killed, they see a
+// part of it. If the load runs again, its records get the same IDs and timestamps, so the cells
+// do not change.
 //
-// Every load leaves rolls in the catalog before its first cell can be seen, so they
-// name all users there are, unless others write to the table; who does not want
-// to read every row to find a user asks the rolls.
+// Every load writes rolls to the catalog before readers can see its first cell. The rolls
+// therefore name all users of the table, unless other programs write to it. To find users
+// without a scan of all rows, read the rolls.
 package live
 
 import (
@@ -51,19 +50,19 @@ type Table struct {
 	address Address
 	family  string
 	version string
-	run     string // tells its staged files from those of other processes
+	run     string // identifies the staged files of this process
 	rolls   *rolls.Rolls
 
 	mu      sync.Mutex
-	options *hfile.Options // once they are known
+	options *hfile.Options // nil until they are known
 	perhaps perhaps
 }
 
 func newTable(s *Store, c *catalog.Catalog) *Table {
 	t := &Table{Catalog: c, store: s, client: s.client, address: s.address, family: s.family, run: strings.ToLower(rand.Text()[:8]), rolls: rolls.New(s.fs, c.Dir())}
 	if c.NextLoad() == 1 {
-		// Nothing is known of who loaded it, so nothing says that it is the same
-		// as at another time.
+		// Without a catalog, nothing shows whether the table has changed since another
+		// time.
 		t.version = fmt.Sprintf("unknown at %d", time.Now().UnixNano())
 	}
 	return t
@@ -88,5 +87,5 @@ func (t *Table) Regions(ctx context.Context) ([]split.Region, error) {
 	return out, nil
 }
 
-// Close implements table.Table. The connections are the store's.
+// Close implements table.Table. The store owns the connections.
 func (t *Table) Close() error { return t.rolls.Close() }
