@@ -10,11 +10,11 @@ import (
 	"usertrail/internal/table"
 )
 
-// putBytes bounds the cells that have been put and have no answer yet.
+// putBytes limits the bytes of cells that were sent and have no answer yet.
 const putBytes = 48 << 20
 
-// RollName implements table.Putter. A load that was killed has the name again when it
-// is run again, also if other loads ended in between.
+// RollName implements table.Putter. If a killed load runs again, it gets the same name, even if
+// other loads ended in between.
 func (t *Table) RollName(id uint64) string { return fmt.Sprintf("%s/puts-%016x.roll", t.family, id) }
 
 // Begin implements table.Putter.
@@ -29,8 +29,8 @@ func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manife
 	return t.lookAgain(ctx)
 }
 
-// begun is what may be in the table once records of inputs are put, who all stand in
-// the roll.
+// begun describes the cells that may be in the table when records of inputs are put. The roll names
+// all their users.
 func (t *Table) begun(inputs []manifest.Input, roll *manifest.File, alone bool) *manifest.Begun {
 	b := &manifest.Begun{Inputs: inputs, Alone: alone, Schema: t.Manifest().Schema}
 	if roll != nil {
@@ -60,7 +60,7 @@ func (t *Table) Writer(context.Context) (table.Writer, error) {
 	return &writer{t.address, p}, nil
 }
 
-// A writer says which table its errors are about.
+// A writer adds the table to the errors of a hbase.Writer.
 type writer struct {
 	address Address
 	p       *hbase.Putter

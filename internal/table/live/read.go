@@ -20,24 +20,24 @@ import (
 )
 
 const (
-	// scanRanges is how many ranges one scan passes over. The time for 1000 users was
-	// the same with 64 to 1000, and half as much again with 16.
+	// scanRanges is the number of ranges in one scan. The time for 1000 users was the same
+	// with 64 to 1000 ranges, and half as much again with 16.
 	scanRanges = 256
 
-	// scansAtOnce is how many of them are under way, so that servers have something to
-	// do while others wait for their disks.
+	// scansAtOnce is the number of scans at the same time, so that some servers work while
+	// others wait for their disks.
 	scansAtOnce = 4
 
-	// newestScans is how many ranges are read at once of which only the first rows are
-	// wanted, each by a scan of its own; the client bounds what a server gets of it.
+	// newestScans is the number of ranges that are read at the same time if only the first
+	// rows of each are wanted. Each has a scan of its own. The client limits the calls to
+	// each server.
 	newestScans = 16
 )
 
-// Read implements table.Table. Rows are asked for by Multis of Gets; ranges by
-// scans that jump from range to range on the server, or by one for each range where
-// the first rows of each are wanted. All that the query leaves out of a row the
-// servers leave out, and files that have nothing of its times are not opened, unless a
-// filter jumps over what they have.
+// Read implements table.Table. It reads rows with Multis of Gets. It reads ranges with scans that
+// jump on the server from range to range. If only the first rows of each range are wanted, each
+// range has a scan of its own. The servers return only the requested part of a row. They do not
+// open files without cells of the requested times, except for scans whose filter jumps.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Exist {
 		q.Timed = q.Timed && !q.Columns.Bounded()
@@ -69,29 +69,29 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 
 func (t *Table) columns() []wire.Column { return []wire.Column{{Family: []byte(t.family)}} }
 
-// asked is what a query wants of rows, as HBase takes it.
+// asked is a query in HBase's terms.
 type asked struct {
 	columns  []wire.Column
-	filter   wire.Filter // nil is none
+	filter   wire.Filter // nil means none
 	times    wire.TimeRange
-	versions uint32 // 0 is one
-	cells    uint32 // the first so many of a row; 0 is all
-	rows     int    // the first so many of a range; 0 is all
+	versions uint32 // 0 means one
+	cells    uint32 // the number of first cells of each row; 0 means all
+	rows     int    // the number of first rows of each range; 0 means all
 }
 
-// untimed lets a filter lead from one place to the next. A server looks at a cell's time
-// before it asks the filter where to go on, so with a time range it would go through all
-// that lies between them, cell by cell.
+// untimed is the time range of scans with a filter that jumps. A server checks the time of a cell
+// before it asks the filter for the next place. With a time range it would read every cell between
+// two places.
 var untimed wire.TimeRange
 
 func (a *asked) get() wire.Get {
 	return wire.Get{Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions, StoreLimit: a.cells, CacheBlocks: true}
 }
 
-// scanOf scans from a row to before another. Users lie apart, so it reads and keeps
-// blocks as gets do: a scan that streams opens every file anew, and took two and a half
-// times as long. What is read but once would push out of the servers' caches what
-// others need.
+// scanOf returns a scan from start, included, to stop, not included. The rows of users are far
+// apart, so the scan reads and caches blocks as Gets do: a scan that streams opens every file
+// again, and took two and a half times as long. If the blocks are read only once, the scan does not
+// cache them, because they would displace blocks that others need.
 func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
 	s := hbase.Scan{
 		Start: start, Stop: stop, Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions,
@@ -103,10 +103,10 @@ func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
 	return s
 }
 
-// times are the timestamps that cells of q can have; some is false where there are none.
-// HBase has no ranges that begin before 1970: all timestamps are read then. A family that
-// keeps deleted cells shows them in a range that ends before the time of the delete, so that
-// ranges have no end there.
+// times returns the range of timestamps that cells of q can have. some is false if there are none.
+// HBase has no range that begins before 1970, so such a query reads all timestamps. A family that
+// keeps deleted cells shows them in a range that ends before the time of the delete, so its
+// ranges have no end.
 func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
 	if (q.Span == behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}) && q.Times == nil {
 		return r, true, nil
@@ -127,8 +127,8 @@ func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
 	return r, true, nil
 }
 
-// keepsDeleted says whether the family may keep deleted cells: HBase does not tell every
-// user.
+// keepsDeleted reports whether the family may keep deleted cells. HBase does not show the setting
+// to every user.
 func (t *Table) keepsDeleted() bool {
 	if t.store.schema == nil {
 		return true
@@ -137,8 +137,8 @@ func (t *Table) keepsDeleted() bool {
 	return keeps != "" && !strings.EqualFold(keeps, "FALSE")
 }
 
-// cellFilter keeps the rows and cells that are asked for, as far as rows' ranges do not
-// tell; nil is all of them.
+// cellFilter returns a filter that keeps the requested rows and cells, as far as the ranges do not
+// select them; nil keeps all.
 func (t *Table) cellFilter(q *table.Query) (wire.Filter, error) {
 	var all []wire.Filter
 	if len(q.Fuzzy) > 0 && q.Ranges != nil {
@@ -171,7 +171,7 @@ func (t *Table) cellFilter(q *table.Query) (wire.Filter, error) {
 	return together(all...), nil
 }
 
-// rowsWhere keeps the rows that pass all tests of one of some lists.
+// rowsWhere returns a filter that keeps the rows that pass all tests of one of the lists.
 func (t *Table) rowsWhere(lists [][]table.ColumnTest) wire.Filter {
 	return oneOf(lists, func(tests []table.ColumnTest) wire.Filter {
 		var all []wire.Filter
@@ -182,7 +182,7 @@ func (t *Table) rowsWhere(lists [][]table.ColumnTest) wire.Filter {
 	})
 }
 
-// valueIn keeps the rows that have a column whose value is in a range.
+// valueIn returns a filter that keeps the rows with a column whose value is in a range.
 func (t *Table) valueIn(qualifier []byte, r behaviour.Range) wire.Filter {
 	test := func(is wire.Comparison, value []byte) wire.Filter {
 		return wire.RowsWhere(wire.ColumnTest{Family: []byte(t.family), Qualifier: qualifier, Is: is, Value: value})
@@ -198,7 +198,7 @@ func (t *Table) valueIn(qualifier []byte, r behaviour.Range) wire.Filter {
 	return wire.AllOf(test(wire.GreaterOrEqual, r.From), test(wire.Less, r.Before))
 }
 
-// oneOf keeps what the filter of at least one of some things keeps.
+// oneOf returns a filter that keeps everything that at least one of the filters keeps.
 func oneOf[T any](some []T, filter func(T) wire.Filter) wire.Filter {
 	if len(some) == 1 {
 		return filter(some[0])
@@ -210,7 +210,7 @@ func oneOf[T any](some []T, filter func(T) wire.Filter) wire.Filter {
 	return wire.OneOf(all...)
 }
 
-// together keeps what every filter keeps, of which there may be none.
+// together returns a filter that keeps only what every filter keeps. There may be no filters.
 func together(all ...wire.Filter) wire.Filter {
 	switch len(all) {
 	case 0:
@@ -221,7 +221,7 @@ func together(all ...wire.Filter) wire.Filter {
 	return wire.AllOf(all...)
 }
 
-// scan reads ranges, many by one scan.
+// scan reads ranges. One scan reads many of them.
 func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
 	return t.scans(ctx, q, emit, scansAtOnce, func(yield func(hbase.Scan, error) bool) {
 		for ranges := range chunks(q.Ranges, scanRanges) {
@@ -232,7 +232,7 @@ func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*c
 	})
 }
 
-// scanOver jumps from range to range.
+// scanOver returns a scan that jumps from range to range.
 func (a *asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
 	s := a.scanOf(ranges[0].Start, ranges[len(ranges)-1].End, q.Once)
 	if len(ranges) == 1 {
@@ -267,7 +267,7 @@ func (t *Table) first(ctx context.Context, q *table.Query, a *asked, emit func(*
 	})
 }
 
-// scans makes scans, up to so many at once unless rows must come in order.
+// scans runs up to atOnce scans at the same time, or one if rows must be in order.
 func (t *Table) scans(ctx context.Context, q *table.Query, emit func(*cell.Cell) error, atOnce int, all iter.Seq2[hbase.Scan, error]) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
@@ -294,14 +294,14 @@ func (t *Table) scans(ctx context.Context, q *table.Query, emit func(*cell.Cell)
 	return context.Cause(ctx)
 }
 
-// A door lets cells of several scans out, those of a row together.
+// A door passes the cells of several scans to emit. The cells of a row stay together.
 type door struct {
-	mu   sync.Mutex // whose cells go through
+	mu   sync.Mutex // held by the scan whose cells are passed
 	emit func(*cell.Cell) error
-	err  error // of emit, which is not called again
+	err  error // of emit; then emit is not called again
 }
 
-// A passage is one scan's way through a door.
+// A passage passes the cells of one scan through a door.
 type passage struct {
 	door *door
 	in   bool
@@ -320,7 +320,7 @@ func (p *passage) emit(c *cell.Cell) error {
 	return p.door.err
 }
 
-// leave lets others through.
+// leave lets other scans pass cells.
 func (p *passage) leave() {
 	if p.in {
 		p.in = false

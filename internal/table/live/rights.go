@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// checkRights asks HBase for what a load needs there, and tries to make files where
-// it will.
+// checkRights asks HBase for the rights that a load needs, and tries to make files in the folders
+// of the load.
 func (s *Store) checkRights(ctx context.Context, l *precheck.List, load precheck.Load) {
 	puts, err1 := s.client.Allowed(ctx, s.address.Table, s.family, wire.PermitWrite)
 	create, err2 := s.client.Allowed(ctx, s.address.Table, s.family, wire.PermitCreate)
@@ -44,15 +44,15 @@ func (s *Store) checkRights(ctx context.Context, l *precheck.List, load precheck
 	l.OK(precheck.Permissions, "HBase allows it, and files can be made in %s", strings.Join(dirs, " and "))
 }
 
-// rights are what HBase allows of the ways to load.
+// rights are the modes of loading that HBase allows.
 type rights struct{ puts, hfiles bool }
 
-// enough says whether there is a way that the load may go.
+// enough reports whether HBase allows a mode that the load can use.
 func (r rights) enough(load precheck.Load) bool {
 	return load.Puts && r.puts || load.HFiles && r.hfiles
 }
 
-// lacks says which way is barred that the load may go; empty where none is.
+// lacks names the modes of the load that HBase does not allow; empty if there are none.
 func (r rights) lacks(load precheck.Load) string {
 	var out []string
 	if load.Puts && !r.puts {
@@ -75,7 +75,7 @@ func (s *Store) grant(load precheck.Load) string {
 	return fmt.Sprintf("grant it, in HBase's shell: grant 'USER', 'R%s', '%s'; or is $HADOOP_USER_NAME somebody else's?", letters, s.address.Table)
 }
 
-// writes are the directories that a load makes files in.
+// writes returns the directories in which a load makes files.
 func (s *Store) writes(load precheck.Load) []string {
 	dirs := []string{s.dir}
 	if in, err := s.stagingIn(); err == nil && load.HFiles && !strings.HasPrefix(in, strings.TrimRight(s.dir, "/")+"/") {
@@ -84,13 +84,12 @@ func (s *Store) writes(load precheck.Load) []string {
 	return dirs
 }
 
-// known are the versions of HBase that usertrail is tried against or that speak as
-// those do.
+// known are the versions of HBase that usertrail is tested with, and compatible versions.
 var known = struct{ major, least, most int }{2, 4, 6}
 
 var versionText = regexp.MustCompile(`^(\d+)\.(\d+)\.`)
 
-// checkVersion asks the master for its version, and for servers that are down.
+// checkVersion asks the master for its version and for dead servers.
 func (s *Store) checkVersion(ctx context.Context, l *precheck.List) {
 	status, err := s.client.Status(ctx)
 	switch {

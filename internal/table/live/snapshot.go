@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// snapshotPrefix begins the names of the snapshots that we take:
-	// usertrail-extract-NAMESPACE-TABLE-TIME-NUMBER, the time in ms, the number
-	// any, for two extracts of one moment.
+	// snapshotPrefix begins the names of the snapshots that extracts take:
+	// usertrail-extract-NAMESPACE-TABLE-TIME-NUMBER. The time is in ms. The number is arbitrary,
+	// so that two extracts at the same time have different names.
 	snapshotPrefix = "usertrail-extract-"
-	// snapshotAge is how long no extract takes: an older snapshot is one that a
-	// killed extract left behind. It is the snapshot's TTL, too.
+	// snapshotAge is longer than any extract takes. An older snapshot was left by a killed
+	// extract. It is also the snapshot's TTL.
 	snapshotAge = 24 * time.Hour
-	// dropLimit bounds how long the end of an extract waits for its snapshot to be
-	// dropped.
+	// dropLimit limits the time that the end of an extract waits for the drop of its
+	// snapshot.
 	dropLimit = time.Minute
 )
 
-// Snapshot gives a table that was opened or made here as a snapshot of it has it,
-// read from HBase's files. Named one by the user, it fails with snapshot.ErrNone
-// where there is none, and never drops it. Without a name it takes one, which has
-// all that was put until now, and which the table's Close drops. That one is of the committed
-// state with which the table was opened, or the error is what table.Unchanged returns.
+// Snapshot returns a snapshot of a table that the store opened or made. It reads HBase's files. If
+// name is not empty, it reads the snapshot of that name and never drops it. It returns
+// snapshot.ErrNone if there is none. If name is empty, it takes a snapshot, which has all puts up
+// to now. The Close of the returned table drops it. That snapshot has the committed state with which
+// the table was opened. If the state has changed, the error is the error of table.Unchanged.
 func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (table.Table, error) {
 	root, err := s.home()
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 	c := snapshot.Config{FS: s.fs, Root: root, Name: name, Table: s.address.Table, Info: of.Info(), Now: time.Now()}
 	c.Info.Narrow = false // files are read whole
 	if name != "" {
-		c.Info.Version = "" // the table's tells of loads that came after it
+		c.Info.Version = "" // the table's version includes later loads
 		t, err := snapshot.Open(ctx, c)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", s.address, err)
@@ -61,7 +61,7 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 	if err := s.client.Snapshot(ctx, s.address.Table, c.Name, how); err != nil {
 		err = s.explainSnapshot(err)
 		if ctx.Err() != nil || errors.Is(err, table.ErrUnreachable) {
-			err = errors.Join(err, drop()) // it may have been taken all the same
+			err = errors.Join(err, drop()) // the snapshot may exist despite the error
 		}
 		return nil, err
 	}
@@ -76,14 +76,14 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 	return &taken{Table: t, of: live, drop: drop}, nil
 }
 
-// snapshotsOfTable begins the names of the table's snapshots that we take.
+// snapshotsOfTable returns the prefix of the names of the snapshots that extracts take of the table.
 func (s *Store) snapshotsOfTable() string {
 	t := wire.ParseTableName(s.address.Table)
 	return snapshotPrefix + t.Namespace + "-" + t.Qualifier + "-"
 }
 
-// dropOld drops what killed extracts of the table left behind. Whoever is not
-// shown a snapshot may not drop it either.
+// dropOld drops the snapshots that killed extracts of the table left. A user who cannot see a
+// snapshot may not drop it either.
 func (s *Store) dropOld(ctx context.Context, now time.Time) error {
 	all, err := s.client.Snapshots(ctx)
 	if errors.Is(err, hbase.ErrPermission) {
@@ -105,7 +105,7 @@ func (s *Store) dropOld(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// dropSnapshot drops a snapshot, also when ctx has ended.
+// dropSnapshot drops a snapshot, even if ctx has ended.
 func (s *Store) dropSnapshot(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), dropLimit, errDrop)
 	defer cancel()
@@ -117,7 +117,7 @@ func (s *Store) dropSnapshot(ctx context.Context, name string) error {
 
 var errDrop = fmt.Errorf("it took more than %s", dropLimit)
 
-// explainSnapshot is explain for what keeps a snapshot from being taken.
+// explainSnapshot is explain for the errors of taking a snapshot.
 func (s *Store) explainSnapshot(err error) error {
 	switch {
 	case errors.Is(err, hbase.ErrPermission):
@@ -129,15 +129,15 @@ func (s *Store) explainSnapshot(err error) error {
 	return s.address.explain(err)
 }
 
-// taken is a snapshot that we took.
+// taken is a snapshot that Snapshot took.
 type taken struct {
 	*snapshot.Table
-	of   *Table // nil where it is not at hand
+	of   *Table // nil if it is not known
 	drop func() error
 }
 
-// Users implements table.Table. All that loads had brought when the table was opened is
-// in the snapshot, and its rolls tell whom.
+// Users implements table.Table. The snapshot has all rows of the loads that were committed when the
+// table was opened, so the rolls of the table name its users.
 func (t *taken) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	if t.of != nil {
 		if q, ok := t.of.question(r, span); ok {

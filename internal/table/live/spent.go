@@ -2,6 +2,5 @@ package live
 
 import "usertrail/internal/table"
 
-// Spent is how many calls of servers were made. How many bytes came of them is not
-// known.
+// Spent returns the number of calls to servers. It does not count bytes.
 func (t *Table) Spent() table.Spent { return table.Spent{Calls: t.client.Calls()} }

@@ -15,11 +15,11 @@ import (
 	"usertrail/internal/table"
 )
 
-// stagingName is the folder for files that no region has taken in yet.
+// stagingName is the name of the folder for files that no region has taken yet.
 const stagingName = "staging"
 
-// stagingIn is where files are staged: on HBase's own file system, so that a
-// region takes them in by a rename; in the catalog if that lies there too.
+// stagingIn returns the staging directory. It is on HBase's own file system, so that a region takes
+// files by a rename. It is in the catalog if the catalog is on that file system, too.
 func (s *Store) stagingIn() (string, error) {
 	home, err := s.home()
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) stagingIn() (string, error) {
 	return dfs.Join(s.dir, stagingName), nil
 }
 
-// FileOptions implements table.Stager: the files are as the family says.
+// FileOptions implements table.Stager. The options follow the settings of the family.
 func (t *Table) FileOptions(ctx context.Context) (hfile.Options, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,7 +46,7 @@ func (t *Table) FileOptions(ctx context.Context) (hfile.Options, error) {
 	return o, nil
 }
 
-// familyOptions are those of HFiles for the family.
+// familyOptions returns the options of HFiles for the family.
 func (s *Store) familyOptions(ctx context.Context) (hfile.Options, error) {
 	unfit := func(err error) (hfile.Options, error) {
 		return hfile.Options{}, fmt.Errorf("table %s: %w for HFiles: %w", s.address, table.ErrUnfit, err)
@@ -69,8 +69,8 @@ func (s *Store) familyOptions(ctx context.Context) (hfile.Options, error) {
 	return o, nil
 }
 
-// zstd finds out how the servers lay ZSTD out: there are two ways, and a server
-// that is given a file in the other dies of it. A file that they wrote tells.
+// zstd returns the layout of ZSTD that the servers use. There are two layouts, and a server that
+// gets a file in the wrong one crashes. zstd reads the layout from a file that the servers wrote.
 func (s *Store) zstd(ctx context.Context) (hfile.Codec, error) {
 	home, err := s.home()
 	if err != nil {
@@ -113,8 +113,7 @@ func (t *Table) FileName(load, region int) string {
 	return fmt.Sprintf("%s/%06d-%04d", t.family, load, region)
 }
 
-// Stage implements table.Stager. HFiles are bound for HBase, rolls stay in the
-// catalog.
+// Stage implements table.Stager. HFiles go to HBase. Rolls stay in the catalog.
 func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	path, err := t.place(name)
 	if err != nil {
@@ -140,9 +139,9 @@ func (t *Table) place(name string) (string, error) {
 	return dfs.Join(in, below), err
 }
 
-// stagedIn is the staging directory of an HFile, and its name there. Each process has one
-// of its own: one that has lost the table's lock must not hand over what the next stages.
-// Those of a plan's pieces have one together, that no other load sweeps.
+// stagedIn returns the staging directory of an HFile and its name there. Each process has a
+// directory of its own: a process that has lost the table's lock must not hand over the files of
+// the next process. All pieces of a plan share a directory, which no other load removes.
 func (t *Table) stagedIn(name string) (dir, below string, err error) {
 	in, err := t.store.stagingIn()
 	if err != nil {
@@ -154,7 +153,7 @@ func (t *Table) stagedIn(name string) (dir, below string, err error) {
 	return dfs.Join(in, t.run), name, nil
 }
 
-// stagingOf is the staging directory of a plan, beside that of loads.
+// stagingOf returns the staging directory of a plan, next to the staging directory of loads.
 func stagingOf(staging, plan string) string {
 	return dfs.Join(dfs.Dir(staging), catalog.PieceFolder(plan), stagingName)
 }
@@ -173,7 +172,7 @@ func (t *Table) EndPlan(ctx context.Context, id string) error {
 	return t.Catalog.EndPlan(ctx, id)
 }
 
-// settingsOf are all that a family says.
+// settingsOf returns all settings of a family.
 func settingsOf(f *wire.FamilySchema) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, f.Attributes)
@@ -181,7 +180,7 @@ func settingsOf(f *wire.FamilySchema) map[string]string {
 	return all
 }
 
-// familyOf finds a family's description.
+// familyOf returns the description of a family.
 func familyOf(all []wire.FamilySchema, name string) *wire.FamilySchema {
 	for i := range all {
 		if all[i].Name == name {

@@ -21,17 +21,17 @@ import (
 // CatalogAttribute is the attribute of an HBase table that names its catalog.
 const CatalogAttribute = "usertrail.catalog"
 
-// Options say what the address of a table does not.
+// Options are settings of a table that are not in its address. A zero field takes the default.
 type Options struct {
-	Catalog string // the catalog's directory; the table's attribute, or the default
-	Family  string // the column family; the table's only one
-	Root    string // where HBase's files lie; hbase.rootdir of Conf
-	Others  bool   // others write rows into the table, too
+	Catalog string // the catalog's directory; by default from the table's attribute, or usertrail/NAMESPACE/TABLE
+	Family  string // the column family; by default the only family of the table
+	Root    string // the folder of HBase's files; by default hbase.rootdir of Conf
+	Others  bool   // other programs write rows, too
 	Conf    *hadoopconf.Conf
-	Client  hbase.Config // but for the quorum and the znode
+	Client  hbase.Config // without quorum and znode
 }
 
-// A Store is a table in HBase, whether or not anything was loaded into it.
+// A Store is a table in HBase. It may have no loads yet.
 type Store struct {
 	fs      dfs.FS
 	address Address
@@ -39,18 +39,18 @@ type Store struct {
 	dir     string // of the catalog
 	family  string
 	others  bool
-	schema  *wire.FamilySchema     // nil where HBase does not tell
-	home    func() (string, error) // where HBase's files lie
-	// patience is how long a file may be on its way into a region without a call
-	// that is known to run.
+	schema  *wire.FamilySchema     // nil if HBase does not describe the table
+	home    func() (string, error) // returns the folder of HBase's files
+	// patience is how long a file may be on its way into a region if no call is known to
+	// run.
 	patience time.Duration
 
 	readOnly bool // HBase takes no puts for the table
 
-	unproved bool // Open does not ask for rows
+	unproved bool // Open does not check rows
 
-	untold error // why HBase does not describe the table; nil where it does
-	unsaid bool  // neither does the job
+	untold error // why HBase does not describe the table; nil if it does
+	unsaid bool  // the job does not describe it either
 }
 
 // Connect finds the table called address, its family and its catalog.
@@ -71,8 +71,8 @@ func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store,
 	return s, nil
 }
 
-// describe takes the family and the catalog from what HBase says of the table. It
-// says so only to those who may alter the table; for others the job tells.
+// describe reads the family and the catalog from HBase's description of the table. HBase shows the
+// description only to users who may alter the table. For others the job must have them.
 func (s *Store) describe(ctx context.Context, o Options) error {
 	if err := s.client.CheckEnabled(ctx, s.address.Table); err != nil {
 		return s.address.explain(err)
@@ -95,7 +95,7 @@ func (s *Store) describe(ctx context.Context, o Options) error {
 	return err
 }
 
-// chooseFamily takes the family that is asked for, or the only one.
+// chooseFamily chooses the requested family, or the only one.
 func (s *Store) chooseFamily(families []wire.FamilySchema, asked string) error {
 	var names []string
 	for _, f := range families {
@@ -114,8 +114,8 @@ func (s *Store) chooseFamily(families []wire.FamilySchema, asked string) error {
 	return nil
 }
 
-// find settles where the catalog is. A table and a job that name different ones
-// are refused: its loads would not know of each other.
+// find sets the directory of the catalog. It returns an error if the table and the job name different
+// catalogs, because loads of one would not know loads of the other.
 func (s *Store) find(attribute string, o Options) error {
 	switch {
 	case attribute != "" && o.Catalog != "" && strings.TrimRight(attribute, "/") != strings.TrimRight(o.Catalog, "/"):
@@ -138,7 +138,7 @@ func (s *Store) find(attribute string, o Options) error {
 	return nil
 }
 
-// home is where HBase's files lie.
+// home returns the folder of HBase's files.
 func (a Address) home(o Options) (string, error) {
 	root := o.Root
 	if root == "" {
@@ -157,21 +157,21 @@ func (a Address) home(o Options) (string, error) {
 // Address implements table.Store.
 func (s *Store) Address() string { return s.address.String() }
 
-// Catalog is the directory of the table's catalog.
+// Catalog returns the directory of the table's catalog.
 func (s *Store) Catalog() string { return s.dir }
 
 // Lock implements table.Store.
 func (s *Store) Lock(ctx context.Context) (dfs.Lock, error) { return catalog.Lock(ctx, s.fs, s.dir) }
 
-// Unproved lets Open believe the catalog without asking HBase for rows: the caller compares
-// the two itself, or reads the rows elsewhere.
+// Unproved makes Open accept the catalog without checking rows in HBase. The caller compares rows
+// and catalog itself, or reads the rows from another place.
 func (s *Store) Unproved() { s.unproved = true }
 
-// Open implements table.Store. A catalog of another table is refused, and one whose newest
-// loads left nothing in the table.
+// Open implements table.Store. It refuses the catalog of another table. It also refuses a catalog
+// whose newest loads have no rows in the table.
 func (s *Store) Open(ctx context.Context) (table.Loader, error) {
-	// What a load leaves is read before the manifest: one that ends in between is in
-	// one of them at least.
+	// The files of an unfinished load are read before the manifest. A load that ends in
+	// between is then in at least one of them.
 	p, err := s.perhaps(ctx)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 		return nil, err
 	}
 	for _, schema := range p.schemas {
-		// Rows of new behaviours may be there, and new fields have their places.
+		// The table may have rows of new behaviours, and new fields already have a place.
 		if err := c.Extend(schema); err != nil {
 			return nil, fmt.Errorf("%w: a load that is under way, or was killed: %w", table.ErrUnfit, err)
 		}
@@ -207,8 +207,8 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	return t, nil
 }
 
-// sameCluster refuses a catalog whose table is in another cluster: two clusters can have
-// one default file system and tables of one name.
+// sameCluster returns an error if the catalog belongs to a table in another cluster. Two clusters
+// can have the same default file system, and tables of the same name.
 func (s *Store) sameCluster(ctx context.Context, c *catalog.Catalog) error {
 	id, err := s.client.ClusterID(ctx)
 	if err != nil {
@@ -227,16 +227,16 @@ func (s *Store) sameCluster(ctx context.Context, c *catalog.Catalog) error {
 	return nil
 }
 
-// same says whether an address, as a catalog has it, is of the same table. The
-// quorum of one cluster may be written in many ways, so it is not compared.
+// same reports whether the address in a catalog is an address of the same table. It does not compare
+// the quorum, because there are many ways to write the quorum of one cluster.
 func (a Address) same(address string) bool {
 	return strings.HasSuffix(strings.SplitN(address, "?", 2)[0], "/"+a.Table)
 }
 
-// New implements table.Store. The regions are HBase's, and so is the codec.
+// New implements table.Store. HBase determines the regions and the codec.
 func (s *Store) New(ctx context.Context, p table.Plan) (table.Loader, error) {
 	if s.unsaid {
-		// A second catalog would number files that the first has numbered.
+		// A second catalog would give numbers to files that have numbers in the first.
 		return nil, fmt.Errorf("table %s: %w: HBase tells its family and its catalog only to who may alter it: say both in the job, table: {family: …, catalog: …}: %w",
 			s.address, table.ErrUnfit, s.untold)
 	}

@@ -19,8 +19,8 @@ import (
 	"usertrail/internal/stage"
 )
 
-// TakeIn implements table.Loader. Files are handed to the regions first; their
-// rows are seen as soon as a region has them.
+// TakeIn implements table.Loader. It first hands the files to the regions. Readers see the rows as
+// soon as a region has taken a file.
 func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error {
 	alone, err := t.alone(ctx)
 	if err != nil {
@@ -55,8 +55,8 @@ func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifes
 	return t.takeIn(ctx, h, false)
 }
 
-// takeIn hands over what is left of h and makes it part of the table. Some of it
-// may be in already, where the calls of another process are unsettled.
+// takeIn hands over the remaining files of h and makes them part of the table. If unsettled, calls of
+// another process may have handed over some of them.
 func (t *Table) takeIn(ctx context.Context, h *manifest.Handover, unsettled bool) error {
 	o, err := t.newHandover(ctx, h)
 	if err != nil {
@@ -71,7 +71,7 @@ func (t *Table) takeIn(ctx context.Context, h *manifest.Handover, unsettled bool
 	return t.clear(ctx, h)
 }
 
-// clear removes what a load needed until it was in.
+// clear removes the temporary files of a load that is in the table.
 func (t *Table) clear(ctx context.Context, h *manifest.Handover) error {
 	if err := t.Finish(ctx, h.Load.Inputs); err != nil {
 		return err
@@ -90,9 +90,9 @@ func (t *Table) clear(ctx context.Context, h *manifest.Handover) error {
 	return t.lookAgain(ctx)
 }
 
-// Recover implements table.Loader. A load whose files were being handed over is
-// finished. Where some of them can be found neither in HBase nor on the way there,
-// it is forgotten instead: loaded again from the logs, it gives the same cells.
+// Recover implements table.Loader. It finishes a load whose files were being handed over. If some of
+// its files are neither in HBase nor on the way, Recover forgets the load instead: a new load from
+// the logs makes the same cells.
 func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 	if err := t.CheckFiles(ctx); err != nil {
 		return nil, err
@@ -132,8 +132,7 @@ func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 	return finished, t.Sweep(ctx, t.family)
 }
 
-// finishHeld forgets what was begun and is in a ledger: its load was killed after the
-// commit.
+// finishHeld removes begun files that are in a ledger. Their load was killed after the commit.
 func (t *Table) finishHeld(ctx context.Context) error {
 	left, err := t.Left(ctx)
 	if err != nil || len(left.Inputs)+len(left.Rolls) == 0 {
@@ -152,12 +151,12 @@ func (t *Table) finishHeld(ctx context.Context) error {
 	return t.lookAgain(ctx)
 }
 
-// checkStaging refuses a staging directory that cannot be one of the table: it is going
-// to be removed. Names of file systems are not compared, since one has many.
+// checkStaging returns an error if a staging directory cannot be one of this table, because the
+// directory will be removed. It does not compare names of file systems: one file system can have many.
 func (t *Table) checkStaging(h *manifest.Handover) error {
 	in, err := t.store.stagingIn()
 	if err != nil {
-		in = dfs.Join(t.Dir(), stagingName) // what is staged elsewhere is not known to be ours
+		in = dfs.Join(t.Dir(), stagingName) // other places are not known to belong to the table
 	}
 	rest, ok := strings.CutPrefix(pathOf(h.Staging), dfs.Dir(pathOf(in))+"/")
 	ofPlan, _ := path.Match(catalog.PieceFolder("*")+"/"+stagingName, rest)
@@ -170,14 +169,14 @@ func (t *Table) checkStaging(h *manifest.Handover) error {
 	return fmt.Errorf("handover.json of %s: %w: its files are staged in %q, and those of this table in %s", t.Dir(), manifest.ErrDamaged, h.Staging, in)
 }
 
-// pathOf is a name without its file system, with a slash in front.
+// pathOf returns a name without its file system, with a slash in front.
 func pathOf(name string) string {
 	return "/" + strings.Trim(strings.TrimPrefix(name, dfs.Root(name)), "/")
 }
 
-// forget gives a load up that was being handed over. Some of its rows may be in the
-// table, so its rolls stay, under names that no other load has; where one is gone
-// too, its files count as begun.
+// forget gives up a load that was being handed over. Some of its rows may be in the table. So its
+// rolls stay, under names that no other load has. If a roll is missing too, the load's files count as
+// begun.
 func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
 	left := &manifest.Begun{Alone: h.Table.Alone}
 	for _, f := range filesOf(h) {
@@ -202,8 +201,8 @@ func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
 	return t.clear(ctx, &manifest.Handover{Load: &manifest.Load{Number: h.Load.Number}, Staging: h.Staging, Tokens: h.Tokens})
 }
 
-// sweepStaging removes files that were staged and never handed over. Where it is
-// not known where they would be, there are none.
+// sweepStaging removes files that were staged and never handed over. If no staging directory is
+// known, nothing was staged.
 func (t *Table) sweepStaging(ctx context.Context) error {
 	staging, err := t.store.stagingIn()
 	if err != nil {
@@ -212,7 +211,7 @@ func (t *Table) sweepStaging(ctx context.Context) error {
 	return t.store.fs.Remove(ctx, staging)
 }
 
-// staged describes a file that is about to be handed over.
+// staged describes a file for the handover.
 func (t *Table) staged(ctx context.Context, f *manifest.File) (manifest.Staged, error) {
 	_, below, err := t.stagedIn(f.Name)
 	if err != nil {

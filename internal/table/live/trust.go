@@ -22,31 +22,31 @@ import (
 // dropped and made again, truncated, or restored from a snapshot that is older than the
 // newest loads. Open therefore looks for cells of the newest load in HBase:
 //
-//   - If one cell of the load is there, the table is as the catalog says.
-//   - If none is there, of enoughUsers users or more, it is not.
-//   - If none is there, and one of the users has cells of another load, it is not: who
-//     deletes a user deletes all of the user's rows.
-//   - If these users have no cells at all, and are few, they may have been deleted. Open
-//     looks for the load before it too.
+//   - If HBase has a cell of the load, Open accepts the catalog.
+//   - If HBase has no cell, and the load has at least enoughUsers users, Open refuses it.
+//   - If HBase has no cell, but one of the users has cells of another load, Open refuses it:
+//     a user's deletion deletes all rows of the user.
+//   - If there are fewer users, and they have no cells at all, they may have been deleted.
+//     Open then looks for the load before it.
 //
-// Open skips days whose cells may have expired, and loads without a roll. If nothing is
-// left to look for, Open believes the catalog.
+// Open skips days whose cells may have expired, and loads without a roll. If nothing is left to
+// look for, Open accepts the catalog.
 
 const (
-	// askUsers is for how many users of a load rows are asked, and askFiles in how many
-	// of its rolls these are looked for.
+	// askUsers is the number of users of a load whose rows are read. askFiles is the number of
+	// rolls of the load from which these users are taken.
 	askUsers = 256
 	askFiles = 8
 
-	// enoughUsers is of how many users at least no row must be there for a load to be
-	// gone, where none of them has rows of other loads.
+	// enoughUsers is the number of users without any row from which a load counts as lost. With
+	// fewer users, they may have been deleted.
 	enoughUsers = 16
 
-	// askLoads bounds how many loads are asked for.
+	// askLoads limits the number of loads that are checked.
 	askLoads = 8
 
-	// askRanges, askRows and askCells bound the reads for one user: the ranges, the rows
-	// of a range, and the cells of a row.
+	// askRanges, askRows and askCells limit the reads for one user: the ranges, the rows of a
+	// range, and the cells of a row.
 	askRanges, askRows, askCells = 64, 64, 256
 )
 
@@ -71,7 +71,7 @@ func (t *Table) checkRows(ctx context.Context) error {
 		}
 		there, err := p.ask(ctx, files)
 		if errors.Is(err, hbase.ErrPermission) {
-			return nil // who may not read can write all the same
+			return nil // a user who may not read may still write
 		}
 		if there || err != nil {
 			return t.address.explain(err)
@@ -96,7 +96,7 @@ func (t *Table) checkRows(ctx context.Context) error {
 	return t.mayRead(ctx, t.lost(last, asked))
 }
 
-// mayRead returns err if the user may read: HBase can show others an empty table.
+// mayRead returns err if the user may read the table. HBase may show an empty table to other users.
 func (t *Table) mayRead(ctx context.Context, err error) error {
 	may, fail := t.client.Allowed(ctx, t.address.Table, t.family, wire.PermitRead)
 	switch {
@@ -114,8 +114,8 @@ func (t *Table) lost(load *manifest.LoadRef, users int) error {
 		t.address, table.ErrUnfit, load.Number, t.Dir(), users)
 }
 
-// filesToAsk are some files of a load, from all over the table, each with the part of its
-// span whose cells cannot have expired.
+// filesToAsk returns some files of a load, spread over the table, each with the part of its span
+// whose cells cannot have expired.
 func (t *Table) filesToAsk(load *manifest.LoadRef) []manifest.File {
 	var all []manifest.File
 	for _, f := range t.Manifest().Files {
@@ -156,11 +156,11 @@ func (s *Store) keeps(now time.Time) behaviour.Date {
 type probe struct {
 	*Table
 	load    *manifest.LoadRef
-	origins manifest.Origins // of the load alone
+	origins manifest.Origins // of this load only
 	teller  layout.Teller
-	users   [][]byte // keys of those that were asked for
+	users   [][]byte // keys of the users whose rows were read
 	others  []layout.Told
-	unsure  bool // cells were there that may be the load's
+	unsure  bool // found cells that may belong to the load
 }
 
 func (t *Table) newProbe(ctx context.Context, load *manifest.LoadRef) (*probe, error) {
@@ -171,8 +171,8 @@ func (t *Table) newProbe(ctx context.Context, load *manifest.LoadRef) (*probe, e
 	return &probe{Table: t, load: load, origins: manifest.OriginsOf([]*manifest.Load{l}), teller: t.Layout().Teller(t.Manifest().Schema)}, nil
 }
 
-// ask reports whether a cell of the load is there, or may be there. It looks for the first
-// row of each file, and then for users in the rolls.
+// ask reports whether HBase has, or may have, a cell of the load. It looks for the first row of each
+// file, and then for users in the rolls.
 func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 	for i := range files {
 		if f := &files[i]; f.Name != "" {
@@ -189,7 +189,7 @@ func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 	if p.unsure || len(p.others) == 0 {
 		return p.unsure, nil
 	}
-	// The rows have cells of other loads only, or of other clients.
+	// All cells belong to other loads or other clients.
 	ledgers, err := p.Ledgers(ctx)
 	if err != nil {
 		return false, err
@@ -214,7 +214,7 @@ func (p *probe) haveOthers(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// What is found of another load ends the read, as what is found of the load does.
+	// A cell of any load ends the read.
 	other := &probe{Table: p.Table, load: p.load, origins: manifest.OriginsOf(ledgers), teller: p.teller}
 	for _, key := range p.users {
 		if err := other.user(ctx, reads, key); err != nil {
@@ -224,7 +224,7 @@ func (p *probe) haveOthers(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// spanOf holds the dates of all files.
+// spanOf returns a span with the dates of all files.
 func spanOf(files []manifest.File) behaviour.Span {
 	s := files[0].Span
 	for _, f := range files[1:] {
@@ -242,12 +242,12 @@ func found(err error) (bool, error) {
 
 func (p *probe) kind(told layout.Told) string { return p.Manifest().Schema.Kinds[told.Kind].Name }
 
-// row asks for one row.
+// row reads one row.
 func (p *probe) row(ctx context.Context, row []byte) error {
 	return p.scan(ctx, row, append(append([]byte(nil), row...), 0), 1)
 }
 
-// usersOf asks for rows of the first users of a file's roll.
+// usersOf reads rows of the first n users of a file's roll.
 func (p *probe) usersOf(ctx context.Context, f *manifest.File, n int) error {
 	return p.eachUser(ctx, f, n, func(reads *layout.Reads, key []byte) error {
 		p.users = append(p.users, key)
@@ -255,8 +255,8 @@ func (p *probe) usersOf(ctx context.Context, f *manifest.File, n int) error {
 	})
 }
 
-// eachUser calls each with the keys of the first n users of a file's roll, and with where
-// their rows are.
+// eachUser calls each with the key of each of the first n users of a file's roll, and with the
+// layout's Reads.
 func (p *probe) eachUser(ctx context.Context, f *manifest.File, n int, each func(reads *layout.Reads, key []byte) error) error {
 	m := p.Manifest()
 	reads, err := p.Layout().Reads(m.Schema, layout.Everyone(m.Schema, f.Span))
@@ -276,7 +276,7 @@ func (p *probe) eachUser(ctx context.Context, f *manifest.File, n int, each func
 	return users.Err()
 }
 
-// user asks for rows of one user.
+// user reads rows of one user.
 func (p *probe) user(ctx context.Context, reads *layout.Reads, key []byte) (err error) {
 	ranges := 0
 	reads.Ranges(key, func(start, stop []byte) bool {
@@ -290,8 +290,7 @@ func (p *probe) user(ctx context.Context, reads *layout.Reads, key []byte) (err 
 	return err
 }
 
-// scan looks at the keys of cells of a few rows. It returns errFound at the first that
-// the load brought.
+// scan reads the keys of cells of a few rows. It returns errFound at the first cell of the load.
 func (p *probe) scan(ctx context.Context, start, stop []byte, rows int) error {
 	s := hbase.Scan{
 		Start: start, Stop: stop, Columns: p.columns(), Filter: wire.KeyOnly(false), Limit: rows, StoreLimit: askCells,
@@ -303,12 +302,12 @@ func (p *probe) scan(ctx context.Context, start, stop []byte, rows int) error {
 		return p.look(c)
 	})
 	if cells >= askCells || rows > 1 && cells >= rows {
-		p.unsure = p.unsure || err == nil // there may be more behind the limits
+		p.unsure = p.unsure || err == nil // there may be more cells beyond the limits
 	}
 	return err
 }
 
-// look looks at one cell.
+// look checks one cell.
 func (p *probe) look(c *cell.Cell) error {
 	told, ok := p.teller.Tell(c)
 	if !ok || told.ID == layout.NoID {

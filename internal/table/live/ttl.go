@@ -17,8 +17,8 @@ import (
 // forever is the TTL of cells that never expire, in seconds: Java's greatest int.
 const forever = 1<<31 - 1
 
-// TTL is for how long after its timestamp a cell is there; 0 is for ever, and also
-// where HBase does not tell it to this user.
+// TTL returns how long HBase keeps a cell, counted from its timestamp. It returns 0 if there is no
+// limit, or if HBase does not show the TTL to this user.
 func (t *Table) TTL(ctx context.Context) (time.Duration, error) {
 	d, err := t.client.Describe(ctx, t.address.Table)
 	if errors.Is(err, hbase.ErrPermission) {
@@ -38,7 +38,7 @@ func (t *Table) TTL(ctx context.Context) (time.Duration, error) {
 	return ttl, nil
 }
 
-// ttlOf is a family's; 0 is for ever.
+// ttlOf returns the TTL of a family; 0 means no limit.
 func ttlOf(f *wire.FamilySchema) (time.Duration, error) {
 	text := f.Attributes["TTL"]
 	if text == "" || strings.EqualFold(text, "FOREVER") {
@@ -54,8 +54,7 @@ func ttlOf(f *wire.FamilySchema) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// ttlNotes say what a family's TTL means for what is to be loaded, and where it is not
-// the job's.
+// ttlNotes says how the family's TTL affects the load, and whether it differs from the job's.
 func ttlNotes(f *wire.FamilySchema, load precheck.Load) []string {
 	kept, err := ttlOf(f)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/table/rolls"
 )
 
-// Users implements table.Table: the rolls of all loads tell who has rows, unless there
-// may be some that no roll knows. Then the rows tell.
+// Users implements table.Table. It reads the rolls of all loads. If the table may have users that no
+// roll names, it reads the rows.
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	q, ok := t.question(r, span)
 	if !ok {
@@ -26,7 +26,7 @@ func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) 
 	return t.rolls.Users(ctx, q)
 }
 
-// question is what to ask the rolls, if they know everybody.
+// question returns the question for the rolls. ok is false if the rolls may miss users.
 func (t *Table) question(r split.Region, span behaviour.Span) (q rolls.Question, ok bool) {
 	m, p := t.Manifest(), t.left()
 	return rolls.Question{
@@ -34,8 +34,8 @@ func (t *Table) question(r split.Region, span behaviour.Span) (q rolls.Question,
 	}, !t.store.others && rolled(m) && p.covered
 }
 
-// rolled says whether a table's rolls name everybody whom its loads brought, and there
-// was nobody before them.
+// rolled reports whether the rolls of a table name all users of its loads, and the table was empty
+// before its first load.
 func rolled(m *manifest.Table) bool {
 	if !m.Alone {
 		return false
@@ -52,8 +52,8 @@ func rolled(m *manifest.Table) bool {
 	return true
 }
 
-// expires says whether rows of a span may be gone because of their age. A user who
-// may not see the family's TTL is taken to have none.
+// expires reports whether rows of a span may have expired. If the user may not see the family's TTL,
+// expires assumes that there is none.
 func (s *Store) expires(span behaviour.Span, now time.Time) bool {
 	if s.schema == nil {
 		return false
@@ -66,16 +66,16 @@ func (s *Store) expires(span behaviour.Span, now time.Time) bool {
 	return ttl > 0 && span.From.Start(time.UTC).Add(-day).Before(now.Add(-ttl))
 }
 
-// perhaps is what a load that ran, or was killed, may have left when it was looked for.
+// perhaps describes the rows that an unfinished load may have left in the table.
 type perhaps struct {
 	rolls   []manifest.File
-	covered bool // they name everybody
+	covered bool // the rolls name all users
 	begun   bool
-	alone   bool                // where it is begun: the table was empty before
+	alone   bool                // if begun: the table was empty before
 	schemas []*behaviour.Schema // of its rows
 }
 
-// perhaps looks for what loads have left that the manifest does not have yet.
+// perhaps reads the files of unfinished loads, which the manifest does not have yet.
 func (s *Store) perhaps(ctx context.Context) (perhaps, error) {
 	left, err := catalog.Left(ctx, s.fs, s.dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Store) perhaps(ctx context.Context) (perhaps, error) {
 	return p, nil
 }
 
-// filesOf are the files of the load that is handed over.
+// filesOf returns the files of the load that is being handed over.
 func filesOf(h *manifest.Handover) []manifest.File {
 	var out []manifest.File
 	for _, f := range h.Table.Files {
@@ -118,7 +118,7 @@ func (t *Table) left() perhaps {
 	return t.perhaps
 }
 
-// lookAgain is for whoever changes what loads leave.
+// lookAgain updates perhaps. Methods that change the files of unfinished loads call it.
 func (t *Table) lookAgain(ctx context.Context) error {
 	p, err := t.store.perhaps(ctx)
 	if err != nil {
@@ -130,8 +130,8 @@ func (t *Table) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// alone says whether nobody but loads puts rows into the table, as far as the first load
-// could see before it began, and as the jobs of all said.
+// alone reports whether only loads put rows into the table. It relies on the state of the table
+// before the first load, and on the jobs of all loads.
 func (t *Table) alone(ctx context.Context) (bool, error) {
 	if t.store.others {
 		return false, nil
@@ -145,7 +145,7 @@ func (t *Table) alone(ctx context.Context) (bool, error) {
 	if p := t.left(); p.begun {
 		return p.alone, nil
 	}
-	// Who may not read may be shown an empty table.
+	// HBase may show an empty table to a user who may not read it.
 	if may, err := t.client.Allowed(ctx, t.address.Table, t.family, wire.PermitRead); !may || err != nil {
 		return false, t.address.explain(err)
 	}
