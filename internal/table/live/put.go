@@ -60,7 +60,7 @@ func (t *Table) Writer(context.Context) (table.Writer, error) {
 	return &writer{t.address, p}, nil
 }
 
-// A writer adds the table to the errors of a hbase.Writer.
+// A writer adds the table to the errors of an hbase.Putter.
 type writer struct {
 	address Address
 	p       *hbase.Putter
