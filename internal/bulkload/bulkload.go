@@ -1,38 +1,37 @@
-// Package bulkload takes delivered log files into a table, as one function:
+// Package bulkload loads delivered log files into a table. Run does a load in four steps:
 //
-//	plan       which files are new, and which days go together in a batch
-//	read       files are digested, read and parsed by many workers at once;
-//	           shuffle sorts the records, bad ones go to quarantine
-//	write      each region's cells become one HFile and its roll, which are read
-//	           back whole and compared with what went in; or the roll is written,
-//	           and the files are read once more to put their cells
-//	commit     the law is checked, and the table takes the batch in, all at once
+//	plan       finds the new files, and groups their days into batches
+//	read       digests, reads and parses the files with many workers; shuffle sorts
+//	           the records; bad records go to quarantine
+//	write      writes the cells of each region as one HFile and its roll, reads both
+//	           back whole and compares them with the records; or writes the roll, and
+//	           reads the files once more to put their cells
+//	commit     checks the conservation law; the table takes the batch in, all at once
 //
-// Where many machines are to share the work, Plan cuts it into pieces of delivered
-// files, or of ranges of large ones, RunPiece does one as Run does a batch, but for the
-// commit, and Commit gives the table what all of them made.
+// To share the work among many machines, Plan cuts a load into pieces of delivered files, or
+// of ranges of large files. RunPiece does one piece as Run does a batch, without the commit.
+// Commit publishes the files of all pieces.
 //
-// Beside Run stand Replay, of corrected records; Import, of a table of files into
-// HBase; and what is asked before: PreCheck, DryRun, and the Fit of a new table.
+// Replay loads corrected records. Import loads a table of files into HBase. PreCheck, DryRun
+// and Fit examine a load or a new table beforehand.
 //
 // # Killed at any moment
 //
-// A batch is in the table whole or not at all, or, while it is handed to HBase,
-// finished by whoever comes next. The same command finds in the table's ledgers
-// which files are in, and goes on with the next batch; what the killed one left
-// is swept. Batches depend on the delivered files alone, so the
-// table comes out the same.
+// A batch is in the table whole or not at all. If a load is killed while it hands a batch to
+// HBase, the next load finishes the batch. The same command reads in the table's ledgers which
+// files are loaded, removes the files that the killed load left, and continues with the next
+// batch. Batches depend only on the delivered files, so the table is the same.
 //
 // # Memory
 //
-// Shuffle has three fifths of Config.Memory, or less if the program would not fit next
-// to it. Each worker also holds two chunks of a file, and the block and index of the
-// HFile that it writes. All writers together hold records of rows in a sixteenth; the
-// cells of a larger row are sorted in runs next to those of shuffle. Where a job compares
-// records by key fields, the records of one user are held in an eighth; a user with more
-// ends the load by an error. A replay sorts the quarantine file in a quarter of shuffle's
-// memory, and holds the offset of each record. An import counts the records of one row
-// together; a row with more than fit ends it by an error.
+// Shuffle gets three fifths of Config.Memory, or less if the program would not fit otherwise.
+// Each worker also holds two chunks of a file, and the block and the index of the HFile that it
+// writes. All writers together hold records of rows in a sixteenth. The cells of a larger row are
+// sorted in runs on disk, next to the runs of shuffle. If a job compares records by key fields,
+// the records of one user are held in an eighth. A user with more ends the load with an error. A
+// replay sorts the quarantine file in a quarter of shuffle's memory, and holds the offset of each
+// record. An import counts the records of one row together. A row that does not fit ends the
+// import with an error.
 package bulkload
 
 import (
@@ -54,21 +53,21 @@ import (
 )
 
 var (
-	// ErrRequest is wrapped where the command line asks for what cannot be.
+	// ErrRequest is wrapped if the command line asks for something impossible.
 	ErrRequest = errors.New("wrong request")
-	// ErrTooBad is wrapped where a file has more bad records than the job
-	// allows. Nothing of that file is loaded; other files are.
+	// ErrTooBad is wrapped if a file has more bad records than the job allows. Nothing of
+	// that file is loaded. Other files are loaded.
 	ErrTooBad = errors.New("more bad records than the job allows")
-	// ErrChanged is wrapped where a file is not what was loaded under its name.
+	// ErrChanged is wrapped if a file differs from the file that was loaded under its name.
 	ErrChanged = errors.New("changed after it was loaded")
-	// ErrNothing is wrapped where there was nothing to do.
+	// ErrNothing is wrapped if there was nothing to do.
 	ErrNothing = errors.New("nothing to do")
 )
 
-// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+// MinMemory is the smallest Config.Memory in bytes that a process can keep to.
 const MinMemory = muster.MinMemory
 
-// Config is one load. Zero fields take the defaults written beside them.
+// Config describes one load. The comments give the defaults of zero fields.
 type Config struct {
 	FS    dfs.FS
 	Job   *job.Job
@@ -80,33 +79,33 @@ type Config struct {
 	Workers  int    // 1
 	Memory   int64  // bytes; 1 GiB
 	Temp     string // directory, on FS, for sorted runs
-	Batch    int64  // bytes of delivered files that are about loaded and committed together; as suits the table
+	Batch    int64  // about how many bytes of delivered files are committed together; by default as suits the table
 	Progress progress.Config
-	Log      *slog.Logger // nothing is said
-	// Unsettled returns, by Path, why some of the delivered files may still be written. The load
-	// calls it when it holds the table's lock, and leaves those files out. Nil asks nothing.
+	Log      *slog.Logger // no log
+	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
+	// Path. The load calls it when it holds the table's lock, and leaves these files out.
 	Unsettled func(files []job.Input) (map[string]error, error)
 }
 
-// A Mode is how cells get into the table.
+// A Mode says how cells get into the table.
 type Mode string
 
 // The modes.
 const (
-	Auto  Mode = "auto"  // by what the table takes, and by size where it takes both
+	Auto  Mode = "auto"  // the mode that the table accepts; if it accepts both, by size
 	HFile Mode = "hfile" // as sorted files, which appear all at once
 	Put   Mode = "put"   // one by one, straight from the workers
 )
 
-// A Result is what a load did. The counts are those of the files that were
-// taken in; Failed are the others.
+// A Result describes a load. The counts are sums over the files that were loaded. Failed has the
+// other files.
 type Result struct {
 	manifest.Counts
 	Cells    int64 `json:"cells"`
-	Files    int   `json:"files"`           // delivered files that were taken in
-	Already  int   `json:"already"`         // delivered files that were in before
+	Files    int   `json:"files"`           // delivered files that were loaded
+	Already  int   `json:"already"`         // delivered files that had been loaded before
 	Missing  int   `json:"missing"`         // days and behaviours without a file
-	Older    int64 `json:"older,omitempty"` // of the skipped records, those of days that were dropped
+	Older    int64 `json:"older,omitempty"` // skipped records of days that were dropped
 	Bytes    int64 `json:"bytes"`           // of the delivered files
 	HFiles   int   `json:"hfiles"`
 	Loads    int   `json:"loads"`
@@ -115,12 +114,13 @@ type Result struct {
 	table.Held
 
 	Failed []Failed `json:"failed,omitempty"`
-	// Days counts the days of a load of several, and Calendar tells what became of each.
+	// Days and Calendar describe the days of a load of several days: how many ended in
+	// each way, and how each day ended.
 	Days     *DayCounts `json:"days,omitempty"`
 	Calendar []DayLine  `json:"-"`
 }
 
-// Failed is a file of which nothing was loaded.
+// Failed is a file that was not loaded.
 type Failed struct {
 	Path  string `json:"path"`
 	Error string `json:"error"`
@@ -131,24 +131,24 @@ type load struct {
 	cfg    Config
 	job    *job.Job
 	layout layout.Layout
-	kinds  []int // asked, in order of behaviour ID
+	kinds  []int // requested behaviours, in order of behaviour ID
 	log    *slog.Logger
 
 	target    table.Loader
-	stager    table.Stager      // target, where HFiles are loaded
-	putter    table.Putter      // target, where cells are put
+	stager    table.Stager      // target, if HFiles are loaded
+	putter    table.Putter      // target, if cells are put
 	handsOver bool              // HFiles are handed to HBase
-	isNew     bool              // the table is not there yet
+	isNew     bool              // the table does not exist yet
 	schema    *behaviour.Schema // of the table, with what the job adds
 	kindMap   []mapped          // by the job's kinds
 	unique    []job.Unique      // by the table's kinds
 	ledgers   *ledgers
 	plans     []*manifest.Plan // that are not committed
-	// unledgered says of a replay that one which was killed may have left records.
+	// unledgered says that a killed replay may have left records.
 	unledgered bool
-	// replayMemory is what a replay takes of the memory for sorting, in bytes.
+	// replayMemory is the memory of a replay in bytes. It is taken from the memory for sorting.
 	replayMemory int64
-	// olderFiles are those of result.Already that had no record of a day which was not dropped.
+	// olderFiles counts the files of result.Already whose records are all of dropped days.
 	olderFiles int
 	result     Result
 	failed     []error
@@ -181,8 +181,8 @@ func newLoad(cfg Config) (*load, error) {
 	return l, nil
 }
 
-// Run loads. The result says what was done also when there is an error; what it
-// says was loaded, is.
+// Run does a load. The result is also valid if Run returns an error. Every file that the result
+// counts as loaded is loaded.
 func Run(ctx context.Context, cfg Config) (r Result, err error) {
 	defer func() { r.Held = table.HeldBy(cfg.Store) }()
 	l, err := newLoad(cfg)
@@ -238,8 +238,8 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 	return l.result, l.allOlder()
 }
 
-// lookForDeletes warns if deletes of other clients hide what was loaded, as far as a sample
-// shows it.
+// lookForDeletes checks a sample of the loaded cells, and warns if deletes of other clients hide
+// some of them.
 func (l *load) lookForDeletes(ctx context.Context) {
 	t, ok := l.target.(interface {
 		HiddenSample(ctx context.Context) (cells int64, row []byte, err error)
@@ -256,8 +256,8 @@ func (l *load) lookForDeletes(ctx context.Context) {
 	}
 }
 
-// recover finishes what killed loads had all but done, which counts as done here,
-// and clears up after them.
+// recover finishes loads that were killed while the table took them in, and removes the files of
+// other killed loads. The result counts the finished loads.
 func (l *load) recover(ctx context.Context) error {
 	finished, err := l.target.Recover(ctx)
 	if err != nil {
@@ -271,7 +271,7 @@ func (l *load) recover(ctx context.Context) error {
 	return nil
 }
 
-// prepare says which files are to be loaded, and how.
+// prepare returns the files to load, and chooses the mode.
 func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
 	if err := l.extend(); err != nil {
 		return nil, err
@@ -289,7 +289,8 @@ func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
 	return inputs, l.settleMode(ctx, l.result.Bytes)
 }
 
-// nothing is the error of a load without a file to read, unless it finished another.
+// nothing returns the error of a load without a file to read. It returns nil if the load finished
+// another load.
 func (l *load) nothing() error {
 	if l.result.Finished > 0 {
 		return nil
@@ -303,7 +304,7 @@ func (l *load) nothing() error {
 	return fmt.Errorf("%w: no file for %s below %s", ErrNothing, l.cfg.Span, l.job.Pattern.Root)
 }
 
-// loadAll loads batch after batch.
+// loadAll loads one batch after the other.
 func (l *load) loadAll(ctx context.Context, inputs []*input) error {
 	p := progress.Start(l.cfg.Progress)
 	defer p.Done()

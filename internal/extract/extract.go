@@ -1,48 +1,46 @@
-// Package extract takes the trails of active users out of a table, as one
-// function:
+// Package extract extracts the trails of active users from a table. Run does an extract in
+// six steps:
 //
-//	settle    where rolls say who is active, they settle it; users are cut into
-//	          lots
-//	fetch     many lots are read at once, and come back in order
-//	sift      each user is judged by the behaviours in its trail, and what does
-//	          not come out is taken away
-//	cut       their trails are cut into parts of about partEvents behaviours or
-//	          partBytes of values, a user whole in one part
-//	write     many parts are sorted by user ID and written at once, as Output says;
-//	          a partitioner sorts those that go into directories
-//	publish   the directory appears by one rename
+//	settle    decides from the rolls, as far as they tell, who is active; divides the
+//	          users into lots, batches of users that are read together
+//	fetch     reads many lots at once, and returns them in order
+//	sift      judges each user by the events of its trail, and removes the events that
+//	          are not requested
+//	cut       divides the trails into parts of about partEvents events or partBytes of
+//	          values; a user is complete in one part
+//	write     sorts the parts by user ID and writes many at once, as Output says; a
+//	          partitioner sorts parts that go into directories
+//	publish   renames the directory to its final name
 //
-// # Same question, same bytes
+// # Same query, same bytes
 //
-// Parts are cut by the trails alone, in order of the users' keys. Neither the
-// number of workers nor the memory nor the table's regions change a byte.
+// Only the trails, in order of the users' keys, determine the parts. The number of workers, the
+// memory and the table's regions do not change a byte.
 //
 // # Pieces
 //
-// Many machines answer one question by pieces: ranges of user keys that cover all of
-// them once. Plan cuts them and says what each is, RunPiece does one, and Commit makes
-// an answer of them. With Config.PieceSize Run cuts the same pieces, and a part ends
-// where its piece does, so the answer is the same to the byte; regions then say where
-// pieces end.
+// Many machines share an extract by pieces: ranges of user keys that cover every key once. Plan
+// cuts the pieces and describes each, RunPiece does one, and Commit makes the result. With
+// Config.PieceSize, Run cuts the same pieces, and a part ends at the end of its piece. So the
+// result is the same to the byte. The ends of pieces depend on the regions.
 //
 // # Killed at any moment
 //
-// Until it is whole the answer lies in a hidden directory beside OUT, each
-// finished part with a record of what is in it. The same command goes on after
-// the last part that is finished with all before it; another question, or a
-// table that has changed, begins anew.
+// Until the result is complete, it is in a hidden directory next to OUT. Each finished part has a
+// record of its contents. The same command continues after the last part before which all parts are
+// finished. If the query or the table has changed, it starts from the beginning.
 //
 // # Memory
 //
 // 2 × Workers lots of about 16,000 records and at most lotBytes are in flight, and
 // Workers + 1 parts of about partEvents or partBytes. That is workerMemory for each
-// worker, so Config.Memory bounds how many there are; with little memory lots are smaller.
-// A user with more than a lot is held whole, one such user at a time, up to about a quarter
-// of the memory. The bytes are counted before they are held, and a user with more ends the
-// extract by an error. The list of users is held to the end; what it takes is not there for
-// workers. An answer in directories is sorted in sortMemory more. Where rows alone tell who
-// is there, and the rows of a user lie apart, the rows are read once for as many users as fit
-// into half of the rest.
+// worker, so Config.Memory limits the number of workers. With little memory, lots are smaller. A
+// user with more than a lot is held whole, one such user at a time, up to about a quarter of the
+// memory. The bytes are counted before they are held, and a user with more ends the extract with
+// an error. The list of users is held to the end, and its memory is taken from the workers. A
+// result in directories needs sortMemory more. If only rows tell which users exist, and the rows of
+// a user are not adjacent, each pass over the rows collects as many users as fit into half of
+// the rest.
 package extract
 
 import (
@@ -67,30 +65,29 @@ import (
 	"usertrail/internal/userlist"
 )
 
-// partEvents is about how many behaviours a part holds, and partBytes about how many
-// bytes of values, if these come first. Tests have fewer, so that a small answer has
-// several parts.
+// A part ends at about partEvents events, or about partBytes of values. Tests set smaller values,
+// so that a small result has several parts.
 var (
 	partEvents = 128 << 10
 	partBytes  = 16 << 20
 )
 
 const (
-	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+	// MinMemory is the smallest Config.Memory in bytes that a process can keep to.
 	MinMemory = 128 << 20
-	// workerMemory was measured on parts of ten columns: the resident set with
-	// two workers less that with one.
+	// workerMemory is the memory of one worker in bytes. It was measured on parts of ten
+	// columns: the resident set with two workers minus the resident set with one.
 	workerMemory = 64 << 20
-	// restMemory is the resident set with one worker, reading from HBase by scans,
-	// less workerMemory and the list.
+	// restMemory is the resident set with one worker that reads from HBase by scans, minus
+	// workerMemory and the list.
 	restMemory = 40 << 20
-	// minWalk is the least Config.walkBytes.
+	// minWalk is the smallest Config.walkBytes.
 	minWalk = 8 << 20
-	// fullMemory is what one worker takes besides the trail of a user who is held whole.
+	// fullMemory is the memory of one worker without the trail of a user that is held whole.
 	fullMemory = 96 << 20
 )
 
-// Config is one extract. Zero fields take the defaults written beside them.
+// Config describes one extract. The comments give the defaults of zero fields.
 type Config struct {
 	FS     dfs.FS
 	Table  table.Table
@@ -100,29 +97,29 @@ type Config struct {
 	Active string // all, any or min:N; all
 	Conditions
 	Output
-	Known     *manifest.Table // what loads brought; what Table tells
+	Known     *manifest.Table // the manifest of the table; by default Table's own
 	Plan      fetch.Plan
 	Out       string
 	Overwrite bool
 	Strict    bool     // foreign cells are an error
 	Homes     []string // the table's directory or catalog: Out must be apart from them
-	Lists     []string // files that Users was read from: an Out that is replaced must not hold them
-	PieceSize int64    // about how many behaviours of users who may be active; 0 is one piece
+	Lists     []string // files of Users: an Out that is replaced must not contain them
+	PieceSize int64    // about how many behaviours of users who may be active; 0 means one piece
 
-	Workers  int           // lots read, and parts written, at once; 1
-	Memory   int64         // bytes of the process; 1 GiB
-	Patience time.Duration // how long a load that is in the table in part is waited for; not at all
+	Workers  int           // how many lots are read, and parts written, at once; 1
+	Memory   int64         // of the process in bytes; 1 GiB
+	Patience time.Duration // how long to wait for a load that is partly in the table; no wait
 	Progress progress.Config
 }
 
-// A Result is what an extract did.
+// A Result describes an extract.
 type Result struct {
-	Users int64 `json:"users"` // asked; of all, those found
-	Found int64 `json:"found"` // with at least one of the asked behaviours in the span
-	// NotFound are the others on a list of users.
+	Users int64 `json:"users"` // on the list; for all users, the same as Found
+	Found int64 `json:"found"` // with at least one of the requested behaviours in the span
+	// NotFound are the other users of the list.
 	NotFound int64  `json:"not_found,omitempty"`
-	Active   int64  `json:"active"` // who did as --active and --without ask
-	Kept     int64  `json:"kept"`   // whose trails came out
+	Active   int64  `json:"active"` // users who meet --active and --without
+	Kept     int64  `json:"kept"`   // users in the result
 	Events   int64  `json:"events"`
 	Foreign  int64  `json:"foreign,omitempty"` // cells that were read and skipped
 	Files    int    `json:"files"`
@@ -141,7 +138,7 @@ type Result struct {
 
 func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
 
-// room is what there is for workers, in bytes.
+// room returns the memory for workers in bytes.
 func (c *Config) room() int64 {
 	room := c.memory() - restMemory - c.Users.Bytes()
 	if c.Output.Partition != "" {
@@ -150,7 +147,8 @@ func (c *Config) room() int64 {
 	return room
 }
 
-// workers is how many there may be at once. The list has to leave room for one.
+// workers returns the number of workers that fit into memory. It returns an error if none fits
+// next to the list.
 func (c *Config) workers() (int, error) {
 	room := c.room()
 	if room < workerMemory {
@@ -161,39 +159,37 @@ func (c *Config) workers() (int, error) {
 	return max(1, min(c.Workers, int(room/workerMemory))), nil
 }
 
-// walkBytes is how many bytes of users whose rows lie apart may be held while rows alone tell
-// who is there: half of what the workers leave.
+// walkBytes returns the memory in bytes for users whose rows are not adjacent, if only rows tell
+// which users exist: half of the memory that the workers leave.
 func (c *Config) walkBytes(workers int) int64 {
 	return max(minWalk, (c.room()-int64(workers)*workerMemory)/2)
 }
 
-// lotBytes is how many bytes the trails of a lot may take, of which some are in flight for
-// each worker.
+// lotBytes returns the largest size of the trails of a lot in bytes. Each worker has several lots
+// in flight.
 func (c *Config) lotBytes(workers int) int {
 	room := c.memory() - restMemory - c.Users.Bytes()
 	return min(lotBytes, int(room)/(32*workers))
 }
 
-// sortMemory is how many bytes leaves are sorted in.
+// sortMemory returns the memory in bytes for sorting the files of directories.
 func (c *Config) sortMemory() int64 { return min(sortMemory, c.memory()/32) }
 
-// userBytes is how many bytes the trail of one user may take, which is held whole: with
-// what else is held while it is read and written it stays within memory. It is the inverse
-// of memoryFor.
+// userBytes returns the largest trail of one user in bytes. The trail is held whole and must fit
+// into memory with all other data. userBytes is the inverse of memoryFor.
 func (c *Config) userBytes() int {
 	m := c.memory() - c.Users.Bytes()
 	return int(min((m-restMemory)/4, (m-fullMemory)/2, trail.MaxData))
 }
 
-// memoryFor is the least Config.Memory for a trail of so many bytes.
+// memoryFor returns the smallest Config.Memory for a trail and a list of so many bytes.
 func memoryFor(trail int, list int64) int64 {
 	return list + max(4*int64(trail)+restMemory, 2*int64(trail)+fullMemory, MinMemory)
 }
 
-// Run answers a question. The directory Out is there, whole, when it returns
-// without an error, and unchanged when it returns one. An error that wraps
-// fs.ErrExist says that Out is there already. One that wraps table.ErrChanged says that a load
-// has changed the table meanwhile: opened again, the table can be asked again.
+// Run does an extract. If it returns nil, the directory Out is complete. If it returns an error, Out
+// is unchanged. The error wraps fs.ErrExist if Out exists already. It wraps table.ErrChanged if a
+// load has changed the table in the meantime: the caller may open the table again and call Run again.
 func Run(ctx context.Context, c Config) (r Result, err error) {
 	defer func() { r.Held = table.HeldBy(c.Table) }()
 	q, err := newQuestion(&c)
@@ -245,15 +241,15 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	return r, nil
 }
 
-// result is what became of the question that m answers.
+// result returns the Result of the extract that m describes.
 func result(m *manifest.Extract, out string, calls int64) Result {
 	return Result{Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Events: m.Events, Files: len(m.Parts), Out: out, Calls: calls}
 }
 
 func (r *Result) skipped(f layout.Foreign) { r.Foreign, r.foreign = f.Cells, f }
 
-// answer writes all parts of some pieces that are not written yet, and says what
-// became of the users in their ranges. All is of the state with which the table was opened.
+// answer writes the parts of some pieces that are not written yet, and returns the counts of the
+// users in their ranges. All data is of the state with which the table was opened.
 func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []split.Region) (counts, error) {
 	regions, err := table.UserRegions(ctx, q.table)
 	if err != nil {
@@ -309,13 +305,13 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []sp
 	return settled, nil
 }
 
-// writeParts writes parts that come, one after the other.
+// writeParts writes the parts of jobs, one after the other.
 func writeParts(ctx context.Context, q *question, out outlet, jobs <-chan *part, p *progress.Progress) error {
 	w := newPartWriter(q)
 	return eachPart(q, jobs, p, func(cut *part) error { return w.write(ctx, out, cut) })
 }
 
-// partitionParts lays parts that come into directories.
+// partitionParts distributes the parts of jobs to directories.
 func partitionParts(ctx context.Context, q *question, out *staging, jobs <-chan *part, p *progress.Progress) (err error) {
 	w, err := newPartitioner(ctx, q, out)
 	if err != nil {
@@ -325,7 +321,7 @@ func partitionParts(ctx context.Context, q *question, out *staging, jobs <-chan 
 	return eachPart(q, jobs, p, func(cut *part) error { return w.take(ctx, cut) })
 }
 
-// eachPart gives the parts that come to take, and says so.
+// eachPart passes the parts of jobs to take, and reports the progress.
 func eachPart(q *question, jobs <-chan *part, p *progress.Progress, take func(*part) error) error {
 	at := p.Worker("writing")
 	defer at.End()
