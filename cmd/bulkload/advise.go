@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// An advising is one call of advise.
+// An advising has the flags of advise.
 type advising struct {
 	env       *command.Env
 	flags     command.Flags
@@ -34,7 +34,7 @@ type advising struct {
 type adviceResult struct {
 	*advise.Advice
 	Paste  map[advise.Place][]string `json:"paste,omitempty"`  // lines of a job
-	Create string                    `json:"create,omitempty"` // makes the table in HBase
+	Create string                    `json:"create,omitempty"` // command that creates the table in HBase
 }
 
 func newAdvise(env *command.Env) *cobra.Command {
@@ -88,7 +88,7 @@ day, and one of each other query.`,
 	return c
 }
 
-// maxHeld is how many days a table may be said to hold: a century.
+// maxHeld is the maximum of --days: a century.
 const maxHeld = 36_600
 
 func (o *advising) advise(ctx context.Context) (adviceResult, error) {
@@ -116,7 +116,7 @@ func (o *advising) advise(ctx context.Context) (adviceResult, error) {
 	return r, err
 }
 
-// config reads the job, the questions and the sample.
+// config reads the job, the queries and the sample.
 func (o *advising) config(ctx context.Context) (cfg advise.Config, err error) {
 	span, err := o.flags.Span()
 	if err != nil {
@@ -150,7 +150,8 @@ func (o *advising) config(ctx context.Context) (cfg advise.Config, err error) {
 	return cfg, err
 }
 
-// placed is the job's address if it is one of a table there, or an example of one.
+// placed returns the address of the job if it is an address of this kind of table, or else
+// an example.
 func placed(address string, where advise.Place) string {
 	switch {
 	case (dfs.Scheme(address) == live.Scheme) == (where == advise.HBase) && address != "":
@@ -161,7 +162,7 @@ func placed(address string, where advise.Place) string {
 	return "trails"
 }
 
-// createLine is the command that makes the table.
+// createLine returns the command that creates the table.
 func (o *advising) createLine(j *job.Job, c *advise.Choice) string {
 	line := "bulkload create-table --job " + shellWord(j.Name)
 	if len(c.Splits) > 0 && c.Even {
@@ -174,7 +175,7 @@ func (o *advising) createLine(j *job.Job, c *advise.Choice) string {
 	return line + " --regions " + strconv.Itoa(c.Regions)
 }
 
-// shellWord writes a text as a word of a shell.
+// shellWord quotes a text for a shell.
 func shellWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("%+,-./:=@_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", r)
@@ -197,7 +198,7 @@ func printAdvice(w io.Writer, r adviceResult) error {
 	return err
 }
 
-// printSampled says what the logs are like.
+// printSampled prints the counts of the sample.
 func printSampled(w io.Writer, a *advise.Advice) {
 	how := "read to the end"
 	if !a.Whole {
@@ -208,18 +209,18 @@ func printSampled(w io.Writer, a *advise.Advice) {
 	fmt.Fprintf(w, "table       %s: %s behaviours, %.3g a user\n", english.Plural(a.TableDays, "day", ""), humanize.Comma(int64(a.Held)), a.Each)
 }
 
-// farLarger is how many times as large as those measured a table may be of which the figures
-// of many users tell much.
+// farLarger is the largest ratio of a table's records to the measured records for which the
+// costs of many users are more than a guess.
 const farLarger = 100
 
-// placeNames are what tables are called.
+// placeNames are the names of the kinds of tables.
 var placeNames = map[advise.Place]string{advise.HBase: "in HBase", advise.Files: "of files"}
 
-// printChosen says what to take for a table of one place.
+// printChosen prints the recommendation for one kind of table.
 func printChosen(w io.Writer, r adviceResult, c *advise.Choice) error {
-	fmt.Fprintf(w, "A table %s: take %s.%s\n", placeNames[c.Where], c.Layout, measuredOn(c))
+	fmt.Fprintf(w, "A table %s: use %s.%s\n", placeNames[c.Where], c.Layout, measuredOn(c))
 	if times := r.Held / float64(c.Measured.Records); times > farLarger {
-		fmt.Fprintf(w, "It will have %s times as many: what lists and hours cost is a guess.\n", humanize.Comma(int64(times)))
+		fmt.Fprintf(w, "The table will have %s times as many records, so the costs of lists and hours are a guess.\n", humanize.Comma(int64(times)))
 	}
 	fmt.Fprintln(w)
 	if err := printCosts(w, r.Advice, c); err != nil {
@@ -229,7 +230,7 @@ func printChosen(w io.Writer, r adviceResult, c *advise.Choice) error {
 	for _, l := range c.Layouts {
 		why := l.Why
 		if l.Cannot != "" {
-			why = "Cannot be taken: " + l.Cannot + "."
+			why = "Cannot be used: " + l.Cannot + "."
 		}
 		fmt.Fprintf(w, "%-11s %s\n", l.Layout, why)
 	}
@@ -245,18 +246,18 @@ func printChosen(w io.Writer, r adviceResult, c *advise.Choice) error {
 	return nil
 }
 
-// measuredOn says of which tables the figures are.
+// measuredOn describes the tables on which the figures were measured.
 func measuredOn(c *advise.Choice) string {
 	text := fmt.Sprintf(" Measured on %s records", humanize.Comma(c.Measured.Records))
 	if c.Measured.Where != c.Where {
-		text += " in tables " + placeNames[c.Measured.Where] + " alone: tables " + placeNames[c.Where] + " may differ"
+		text += " in tables " + placeNames[c.Measured.Where] + " only: tables " + placeNames[c.Where] + " may differ"
 	}
 	return text + "."
 }
 
-// printCosts draws a line for each layout that can be taken; the chosen one has an arrow.
+// printCosts prints a line for each layout that can be used. An arrow marks the chosen one.
 func printCosts(w io.Writer, a *advise.Advice, c *advise.Choice) error {
-	fmt.Fprintf(w, "For how long the machine is busy with a night's load, with one question of each, and in a day:\n\n")
+	fmt.Fprintf(w, "Time that the machine is busy with the load of a night, with one query of each kind, and in a day:\n\n")
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "\tlayout\tsize\ta load")
 	for _, q := range a.Questions {
@@ -280,18 +281,18 @@ func printCosts(w io.Writer, a *advise.Advice, c *advise.Choice) error {
 	return out.Flush()
 }
 
-// printSettings says how the table is to be made.
+// printSettings prints the settings of the table.
 func printSettings(w io.Writer, c *advise.Choice) {
 	fmt.Fprintf(w, "regions     %d", c.Regions)
 	if n := len(c.Splits); n > 0 {
-		fmt.Fprintf(w, ", cut at %s", strings.Join(c.Splits[:min(n, 4)], " "))
+		fmt.Fprintf(w, ", split at %s", strings.Join(c.Splits[:min(n, 4)], " "))
 		if n > 4 {
 			fmt.Fprintf(w, " and %d more", n-4)
 		}
 	}
 	fmt.Fprintf(w, "\ncompression %s, blocks of %s\n", c.Codec, advise.Bytes(int64(c.BlockSize)))
 	if c.Where == advise.HBase {
-		bloom, ttl := c.Bloom, "for ever"
+		bloom, ttl := c.Bloom, "forever"
 		if c.BloomLen > 0 {
 			bloom += fmt.Sprintf(" %d", c.BloomLen)
 		}

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/clustertest"
 )
 
-// bulkloads runs a command line against the cluster, wants its status, and returns the
+// bulkloads runs a command line against the cluster, checks its status, and returns the
 // last line of its standard output.
 func bulkloads(t *testing.T, want int, args ...string) map[string]any {
 	t.Helper()
@@ -28,7 +28,7 @@ func bulkloads(t *testing.T, want int, args ...string) map[string]any {
 	return last
 }
 
-// writeJob writes a job file beside some logs.
+// writeJob writes a job file and some logs.
 func writeJob(t *testing.T, dir, table string) string {
 	t.Helper()
 	var log strings.Builder
@@ -51,7 +51,7 @@ func writeJob(t *testing.T, dir, table string) string {
 	return name
 }
 
-// TestATableIsMadeCheckedAndLoaded goes the way of a newcomer to a cluster.
+// TestATableIsMadeCheckedAndLoaded creates a table, runs the pre-check and loads it.
 func TestATableIsMadeCheckedAndLoaded(t *testing.T) {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
@@ -91,8 +91,8 @@ func TestATableIsMadeCheckedAndLoaded(t *testing.T) {
 	}
 }
 
-// TestALayoutMakesItsTable takes layouts that need more of a table in HBase than the
-// default does.
+// TestALayoutMakesItsTable creates tables of layouts that need other settings in HBase than
+// the default layout.
 func TestALayoutMakesItsTable(t *testing.T) {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
@@ -134,7 +134,7 @@ func TestALayoutMakesItsTable(t *testing.T) {
 	}
 }
 
-// TestWhatALayoutCannotHoldIsNotPut loads users that are no numbers of three digits, by
+// TestWhatALayoutCannotHoldIsNotPut loads users that are not numbers of three digits, by
 // puts and by HFiles.
 func TestWhatALayoutCannotHoldIsNotPut(t *testing.T) {
 	c := clustertest.Get(t)
@@ -160,8 +160,8 @@ func TestWhatALayoutCannotHoldIsNotPut(t *testing.T) {
 	}
 }
 
-// TestATableMadeAgainIsForgotten drops a table with its rows and makes it again. Commands
-// refuse the old catalog until it is set aside.
+// TestATableMadeAgainIsForgotten drops a table with its rows and creates it again. Commands
+// refuse the old catalog until forget has moved it.
 func TestATableMadeAgainIsForgotten(t *testing.T) {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())

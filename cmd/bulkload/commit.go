@@ -77,7 +77,7 @@ func (o *options) publish(ctx context.Context, from string, r *commitResult) err
 	return err
 }
 
-// storeOf opens the place of the table that a line names.
+// storeOf returns the store of the table that a line names.
 func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *bulkload.Line) (table.Store, error) {
 	j, err := l.Job()
 	if err != nil {
@@ -86,7 +86,7 @@ func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *bulkload.Line) (tab
 	return command.Store(ctx, fs, l.Table, j, o.flags.Waits)
 }
 
-// planned are the lines of a file, or of standard input.
+// planned returns the lines of a file, or of standard input.
 func (o *options) planned(ctx context.Context, cfg bulkload.Config, name string) ([]bulkload.Line, error) {
 	var in io.Reader = o.env.Stdin
 	what := "standard input"

@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/upkeep"
 )
 
-// A keeping is one call of compact, drop or undrop.
+// A keeping has the flags of compact, drop and undrop.
 type keeping struct {
 	options
 	keepFor  time.Duration
@@ -55,7 +55,7 @@ Status 99 says that there is nothing to merge.`,
 	return c
 }
 
-// add puts the flags on a command line that all of them have.
+// add adds the flags that all three commands have.
 func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)
@@ -64,7 +64,7 @@ func (o *keeping) add(c *cobra.Command) {
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 }
 
-// config is what to keep up, and how. instead says what a table in HBase has in its place.
+// config returns the configuration of the upkeep. instead is the advice for a table in HBase.
 func (o *keeping) config(ctx context.Context, instead string) (upkeep.Config, error) {
 	cfg := upkeep.Config{FS: command.Files(), KeepFor: o.keepFor, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	if o.keepFor < 0 {
@@ -91,7 +91,7 @@ func (o *keeping) config(ctx context.Context, instead string) (upkeep.Config, er
 
 func (o *keeping) compact(ctx context.Context) (upkeep.Compacted, error) {
 	none := upkeep.Compacted{Months: []upkeep.MonthDone{}}
-	cfg, err := o.config(ctx, "it merges its files itself, and alter in its shell says how")
+	cfg, err := o.config(ctx, "HBase merges the files itself; alter in its shell configures that")
 	if err != nil {
 		return none, err
 	}

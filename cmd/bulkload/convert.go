@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// A converting is one call of convert.
+// A converting has the flags of convert.
 type converting struct {
 	options
 	to, out string
@@ -84,7 +84,7 @@ func (o *converting) convert(ctx context.Context) (r convert.Result, err error) 
 	return r, err
 }
 
-// conversion is what the flags ask for.
+// conversion returns the conversion that the flags describe.
 func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 	cfg := convert.Config{
 		FS: command.FilesIn(o.temp), Layout: o.to, Regions: o.regions, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
@@ -95,7 +95,7 @@ func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 	case o.out == "":
 		return cfg, fmt.Errorf("%w: --out is missing: write --out DIR, the directory of the new table", command.ErrUsage)
 	case dfs.Scheme(o.out) == live.Scheme:
-		return cfg, fmt.Errorf("%w: --out %s is in HBase: convert into a directory, and bulkload import takes that into HBase", command.ErrUsage, o.out)
+		return cfg, fmt.Errorf("%w: --out %s is in HBase: convert into a directory, and load that into HBase with bulkload import", command.ErrUsage, o.out)
 	case o.regions < 0 || o.regions > maxRegions:
 		return cfg, fmt.Errorf("%w: --regions %d is not in 1..%d", command.ErrUsage, o.regions, maxRegions)
 	}
@@ -113,7 +113,7 @@ func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 	return cfg, err
 }
 
-// source is the table that is to be converted.
+// source returns the store of the table to convert.
 func (o *converting) source(ctx context.Context, fs dfs.FS) (table.Store, error) {
 	address := o.flags.Table
 	if address == "" {
@@ -138,6 +138,6 @@ func printConverted(w io.Writer, r convert.Result) {
 		humanize.Comma(r.Records), r.Loads, r.Out, r.Layout, r.Regions)
 	fmt.Fprintf(w, "written     %s cells in %d HFiles, %s\n", humanize.Comma(r.Cells), r.Files, humanize.IBytes(uint64(r.Bytes)))
 	if r.Already > 0 {
-		fmt.Fprintf(w, "went on     %d of the HFiles were there from a run before\n", r.Already)
+		fmt.Fprintf(w, "continued   %d of the HFiles were written by an earlier run\n", r.Already)
 	}
 }

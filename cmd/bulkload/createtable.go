@@ -25,12 +25,12 @@ type tableResult struct {
 	Settings map[string]string `json:"settings,omitempty"` // of the family, as HBase writes them
 	Layout   string            `json:"layout,omitempty"`
 	Regions  int               `json:"regions"`
-	Sampled  int               `json:"sampled"` // users' keys that were looked at
+	Sampled  int               `json:"sampled"` // keys of users in the sample
 	Made     bool              `json:"made"`
-	Differs  []string          `json:"differs,omitempty"` // what is not so in a table that is there
+	Differs  []string          `json:"differs,omitempty"` // settings of the existing table that differ
 }
 
-// A creator is one call of create-table.
+// A creator has the flags of create-table.
 type creator struct {
 	options
 	regions int
@@ -87,16 +87,16 @@ func (o *creator) create(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case len(differs) > 0:
-		err = fmt.Errorf("table %s is there and %w: %s; alter it in HBase's shell, or drop it", d.Address(), command.ErrThere, strings.Join(differs, "; "))
+		err = fmt.Errorf("%w: table %s has other settings: %s; alter it in HBase's shell, or drop it", command.ErrThere, d.Address(), strings.Join(differs, "; "))
 	case there:
-		err = fmt.Errorf("%w: table %s is there, just so", bulkload.ErrNothing, d.Address())
+		err = fmt.Errorf("%w: table %s exists with these settings", bulkload.ErrNothing, d.Address())
 	default:
 		printTable(o.env.Stdout, r)
 	}
 	return o.env.Report(r, err)
 }
 
-// design settles what the table is to be.
+// design returns the design of the table.
 func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error) {
 	var r tableResult
 	cfg, address, err := o.begin(ctx)
@@ -104,7 +104,7 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 		return nil, r, err
 	}
 	if dfs.Scheme(address) != live.Scheme {
-		return nil, r, fmt.Errorf("%w: %s is a table of files: its first load makes it; create-table is for hbase://zk1,zk2:2181/namespace:table", command.ErrUsage, address)
+		return nil, r, fmt.Errorf("%w: %s is a table of files: its first load creates it; create-table is for hbase://zk1,zk2:2181/namespace:table", command.ErrUsage, address)
 	}
 	if _, err := command.Design(address, cfg.Job, o.flags.Waits, bulkload.Fit{}); err != nil {
 		return nil, r, err // before the logs are read
@@ -122,7 +122,7 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 	return d, r, nil
 }
 
-// fit cuts the table: as its layout says, by IDs, or by logs.
+// fit splits the table as its layout requires, by IDs, or by logs.
 func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, error) {
 	if o.regions < 0 || o.regions > maxRegions {
 		return bulkload.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", command.ErrUsage, o.regions, maxRegions)
@@ -133,7 +133,7 @@ func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, e
 	case err != nil:
 		return bulkload.Fit{}, err
 	case ok && (logs || o.ids != ""):
-		return bulkload.Fit{}, fmt.Errorf("%w: a table of layout %s is cut alike whoever its users are: leave out --from, --to, --types and --ids", command.ErrUsage, cfg.Job.Layout)
+		return bulkload.Fit{}, fmt.Errorf("%w: a table of layout %s is split into equal parts, without a sample of users: omit --from, --to, --types and --ids", command.ErrUsage, cfg.Job.Layout)
 	case ok:
 		return cut, nil
 	case o.ids == "":
@@ -142,12 +142,12 @@ func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, e
 		}
 		return bulkload.FitLogs(ctx, cfg, o.regions)
 	case logs:
-		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs no logs: say it, or --from and --to", command.ErrUsage)
+		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs no logs: write --ids, or --from and --to", command.ErrUsage)
 	}
 	return o.fitIDs(cfg.Job)
 }
 
-// fitIDs cuts the table evenly over the IDs of the flag.
+// fitIDs splits the table evenly over the IDs of the flag.
 func (o *creator) fitIDs(j *job.Job) (bulkload.Fit, error) {
 	ids, err := bulkload.ParseIDs(o.ids)
 	if err != nil {
@@ -155,20 +155,20 @@ func (o *creator) fitIDs(j *job.Job) (bulkload.Fit, error) {
 	}
 	n := cmp.Or(o.regions, j.Table.Regions)
 	if n == 0 {
-		return bulkload.Fit{}, fmt.Errorf("%w: --ids does not tell how much there will be: say --regions, or table: {regions: …} in the job", command.ErrUsage)
+		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs a number of regions: write --regions, or table: {regions: …} in the job", command.ErrUsage)
 	}
 	return bulkload.FitIDs(j, ids, n)
 }
 
-// maxRegions is that of a job.
+// maxRegions is the maximum of --regions, and of regions in a job.
 const maxRegions = 100_000
 
 func printTable(w io.Writer, r tableResult) {
-	by := fmt.Sprintf("cut by %s users", humanize.Comma(int64(r.Sampled)))
+	by := fmt.Sprintf("split by %s users", humanize.Comma(int64(r.Sampled)))
 	if r.Sampled == 0 {
-		by = "cut as the layout suits"
+		by = "split as the layout requires"
 	}
-	fmt.Fprintf(w, "made        %s, %d regions, %s\n", r.Table, r.Regions, by)
+	fmt.Fprintf(w, "created     %s, %d regions, %s\n", r.Table, r.Regions, by)
 	fmt.Fprintf(w, "layout      %s\n", r.Layout)
 	fmt.Fprintf(w, "family      %s: %s\n", r.Family, listed(r.Settings))
 	fmt.Fprintf(w, "catalog     %s\n", r.Catalog)

@@ -11,11 +11,11 @@ import (
 	"usertrail/internal/bulkload"
 )
 
-// quiet is how many days one after the other with nothing to tell become one line.
+// quiet is the minimum number of consecutive days without a load that are printed as one line.
 const quiet = 4
 
-// printDays prints a line for each day of a load of several. Long stretches of days on
-// which nothing was loaded, for the same reason, are folded.
+// printDays prints a line for each day of a load of several days. If nothing was loaded on
+// many consecutive days for the same reason, it prints one line for them.
 func printDays(w io.Writer, days []bulkload.DayLine) {
 	if len(days) == 0 {
 		return
@@ -33,7 +33,7 @@ func printDays(w io.Writer, days []bulkload.DayLine) {
 	out.Flush()
 }
 
-// stretch is how many days from the first on have nothing to tell, for one reason.
+// stretch returns the number of days, from the first on, without a load for the same reason.
 func stretch(days []bulkload.DayLine) int {
 	n := 0
 	for n < len(days) && days[n].Ended == days[0].Ended && (days[n].Ended == bulkload.DayEmpty || days[n].Ended == bulkload.DayAlready) {
@@ -42,7 +42,7 @@ func stretch(days []bulkload.DayLine) int {
 	return n
 }
 
-// printDay prints a day, or several as one.
+// printDay prints one line for one or more days.
 func printDay(w io.Writer, days []bulkload.DayLine) {
 	sum := days[0]
 	for _, d := range days[1:] {

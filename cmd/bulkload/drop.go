@@ -62,7 +62,7 @@ func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 	if err != nil {
 		return out, fmt.Errorf("%w: --before: %w", command.ErrUsage, err)
 	}
-	cfg, err := o.config(ctx, `behaviours go there by their age: create-table takes "table: {ttl: 400d}" of the job, and alter in HBase's shell sets TTL of a table that is there`)
+	cfg, err := o.config(ctx, `events expire there by age: set "table: {ttl: 400d}" in the job of create-table, or change the TTL of a table with alter in HBase's shell`)
 	if err != nil {
 		return out, err
 	}
@@ -82,5 +82,5 @@ func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 func printDropped(w io.Writer, d upkeep.Dropped, verb, address string) {
 	fmt.Fprintf(w, "%-11s %s behaviours in %s rows of %d days before %s, of %s\n",
 		verb, humanize.Comma(d.Behaviours), humanize.Comma(d.Rows), d.Days, d.Before, address)
-	fmt.Fprintf(w, "%-11s %d go, %d are written anew; %s less\n", "files", d.Files, d.Rewritten, humanize.IBytes(uint64(max(d.Bytes, 0))))
+	fmt.Fprintf(w, "%-11s %d removed, %d rewritten; %s less\n", "files", d.Files, d.Rewritten, humanize.IBytes(uint64(max(d.Bytes, 0))))
 }

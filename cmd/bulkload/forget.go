@@ -60,19 +60,19 @@ func (o *options) forget(ctx context.Context, keepRows bool) (r forgetResult, er
 	}
 	r.Forgotten, err = s.Forget(ctx, keepRows)
 	if errors.Is(err, table.ErrNoTable) {
-		return r, fmt.Errorf("%w: %v", bulkload.ErrNothing, err) // not ErrNoTable, whose status is another
+		return r, fmt.Errorf("%w: %v", bulkload.ErrNothing, err) // not ErrNoTable, which has another status
 	}
 	if err == nil {
-		fmt.Fprintf(o.env.Stdout, "forgotten   the loads of %s: they are in %s\n", s.Address(), r.Forgotten)
+		fmt.Fprintf(o.env.Stdout, "moved       the catalog of %s to %s\n", s.Address(), r.Forgotten)
 	}
 	return r, err
 }
 
-// nothingToForget says what the address is that is not in HBase: a table of files, or none.
+// nothingToForget returns the error for an address that is not in HBase.
 func nothingToForget(ctx context.Context, s table.Store) error {
 	t, err := s.Open(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(fmt.Errorf("%w: %s is a table of files, which has its catalog in itself: forget is of tables in HBase", command.ErrUsage, s.Address()), t.Close())
+	return errors.Join(fmt.Errorf("%w: %s is a table of files, which contains its catalog: forget is for tables in HBase", command.ErrUsage, s.Address()), t.Close())
 }

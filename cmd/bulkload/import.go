@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// An importing is one call of import.
+// An importing has the flags of import.
 type importing struct {
 	options
 	from string
@@ -47,7 +47,7 @@ Status 99 says that everything was imported before.`,
 
 func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	if o.from == "" || dfs.Scheme(o.from) == live.Scheme {
-		return r, fmt.Errorf("%w: --from names the directory of a table of files", command.ErrUsage)
+		return r, fmt.Errorf("%w: --from must be the directory of a table of files", command.ErrUsage)
 	}
 	memory, err := o.flags.Limits(bulkload.MinMemory)
 	if err != nil {
@@ -65,7 +65,7 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	}
 	defer store.Close()
 	if dfs.Scheme(store.Address()) != live.Scheme {
-		return r, fmt.Errorf("%w: --table %s is not in HBase; a table of files is copied as a directory", command.ErrUsage, store.Address())
+		return r, fmt.Errorf("%w: --table %s is not in HBase; copy a table of files as a directory", command.ErrUsage, store.Address())
 	}
 	log, temp := o.flags.Log(o.env), os.TempDir()
 	remove, err := o.private(&temp, store.Address(), log)

@@ -24,7 +24,7 @@ type initResult struct {
 	draft.Summary
 }
 
-// noDraft is the last line of an init that drafted nothing.
+// noDraft is the last line of an init that wrote no draft.
 var noDraft = initResult{Summary: draft.Summary{Behaviours: []string{}, Unsure: []string{}, FillIn: []string{}}}
 
 func newInit(env *command.Env) *cobra.Command {
@@ -67,7 +67,7 @@ func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string
 		return env.Report(r, err)
 	}
 	if out == "" {
-		return env.Report(r, command.EmptyOut())
+		return env.Report(r, command.EmptyFlag("out"))
 	}
 	cfg.Name = out
 	if out == "-" {
@@ -104,13 +104,12 @@ func checkInit(cfg draft.Config) error {
 		return nil
 	}
 	if _, err := time.LoadLocation(cfg.Zone); err != nil || cfg.Zone == "Local" {
-		return fmt.Errorf("%w: --zone %q is no time zone: write a name such as UTC, Asia/Shanghai or America/New_York", command.ErrUsage, cfg.Zone)
+		return fmt.Errorf("%w: --zone %q is not a time zone: write a name such as UTC, Asia/Shanghai or America/New_York", command.ErrUsage, cfg.Zone)
 	}
 	return nil
 }
 
-// writeNew writes a file that is not there: what somebody else makes there meanwhile
-// stays.
+// writeNew writes a new file. It fails if another process creates the file first.
 func writeNew(ctx context.Context, fs dfs.FS, name, text string) error {
 	part := name + ".draft"
 	f, err := fs.Create(ctx, part)
@@ -130,12 +129,12 @@ func writeNew(ctx context.Context, fs dfs.FS, name, text string) error {
 	return nil
 }
 
-// printDraft says to a person what was found, and what to do next.
+// printDraft prints what was found, and what to do next.
 func printDraft(w io.Writer, cfg draft.Config, out string, d *draft.Draft) {
-	fmt.Fprintf(w, "looked      into %d of %s in %s\n", d.Looked, english.Plural(d.Files, "file", ""), cfg.Logs)
+	fmt.Fprintf(w, "sampled     %d of %s in %s\n", d.Looked, english.Plural(d.Files, "file", ""), cfg.Logs)
 	fmt.Fprintf(w, "found       %s: %s\n", english.Plural(len(d.Behaviours), "behaviour", ""), strings.Join(d.Behaviours, ", "))
 	if d.Problem == nil {
-		fmt.Fprintf(w, "read        %s of %s records by the draft\n", humanize.Comma(d.Good+d.Skipped), humanize.Comma(d.Read))
+		fmt.Fprintf(w, "parsed      %s of %s records with the draft\n", humanize.Comma(d.Good+d.Skipped), humanize.Comma(d.Read))
 	}
 	for _, u := range d.Unsure {
 		fmt.Fprintf(w, "unsure      %s\n", u)
@@ -145,7 +144,7 @@ func printDraft(w io.Writer, cfg draft.Config, out string, d *draft.Draft) {
 	}
 	next := "next"
 	if d.Problem != nil {
-		next = "when it is filled in"
+		next = "after you fill it in"
 	}
 	fmt.Fprintf(w, "wrote       %s; %s: bulkload pre-check --job %s --from DATE --to DATE\n", out, next, out)
 }

@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/samplelog"
 )
 
-// TestInitDraftsAJobOfLogsOnHDFS drafts a job of logs on HDFS, to lie there too, and loads
-// them by it.
+// TestInitDraftsAJobOfLogsOnHDFS writes the draft of a job for logs on HDFS to HDFS too, and
+// loads the logs with it.
 func TestInitDraftsAJobOfLogsOnHDFS(t *testing.T) {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())

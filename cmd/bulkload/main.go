@@ -1,5 +1,5 @@
-// Bulkload takes daily log files into a table. Its exit statuses are those of
-// package command, and listed by -h.
+// Bulkload loads daily log files into a table. Package command defines the exit statuses,
+// and -h lists them.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	command.Main(run)
 }
 
-// run is main with its surroundings passed in; its result is the exit status.
+// run is main with the streams as arguments. It returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
 	return command.Execute(ctx, env, newRoot(env), args)
@@ -73,12 +73,12 @@ type options struct {
 	mode   string
 	temp   string
 	dryRun bool
-	each   bool // day by itself
+	each   bool // each day separately
 
 	patience patience
 }
 
-// addLoad puts the flags that say what is loaded, and how, on a command line.
+// addLoad adds the flags of a load.
 func (o *options) addLoad(c *cobra.Command) {
 	o.flags.Add(c)
 	command.LeastMemory(c, bulkload.MinMemory)
@@ -100,7 +100,7 @@ func (o *options) load(ctx context.Context) error {
 	defer cfg.Store.Close()
 	cfg.Span = span
 	if o.each && (o.patience.asked || o.dryRun) {
-		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day goes with --settle, and not with --wait or --dry-run", command.ErrUsage))
+		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day can be combined with --settle, but not with --wait or --dry-run", command.ErrUsage))
 	}
 	if o.dryRun {
 		p, err := whenReady(ctx, o, cfg, bulkload.DryRun)
@@ -125,19 +125,19 @@ func (o *options) load(ctx context.Context) error {
 	return o.env.Report(r, err)
 }
 
-// A dryResult has the fields that every load's last line has, and the preview's.
+// A dryResult has the fields of every load's last line, and the fields of the preview.
 type dryResult struct {
 	manifest.Counts
 	Cells int64 `json:"cells"`
 	bulkload.Preview
 }
 
-// config is the load that the flags and the job ask for, but for its dates.
+// config returns the load that the flags and the job describe, without its dates.
 func (o *options) config(ctx context.Context) (bulkload.Config, error) {
 	return o.configOf(ctx, command.Store)
 }
 
-// configOf is config with a store that find finds.
+// configOf is config with the store that find returns.
 func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.FS, string, *job.Job, command.Waits) (table.Store, error)) (bulkload.Config, error) {
 	cfg, address, err := o.begin(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 	return cfg, err
 }
 
-// begin loads the job, and says which table is meant.
+// begin loads the job, and returns the address of the table.
 func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address string, err error) {
 	cfg = bulkload.Config{FS: command.FilesIn(o.temp), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	o.flags.Bounds.Log = cfg.Log
@@ -170,13 +170,13 @@ func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address strin
 		return cfg, "", err
 	}
 	if address = cmp.Or(o.flags.Table, cfg.Job.Table.Address); address == "" {
-		return cfg, "", fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+		return cfg, "", fmt.Errorf("%w: no table: write --table TABLE, or table: in the job file", command.ErrUsage)
 	}
 	return cfg, address, nil
 }
 
-// tempFor is the directory for sorted runs: the flag's, or that of a table which
-// lies on a local disk itself, or the system's.
+// tempFor returns the directory for sorted runs: the directory of --temp, or a directory in
+// a local table, or the system's.
 func (o *options) tempFor(address string) (string, error) {
 	switch {
 	case dfs.Scheme(o.temp) != "":
@@ -187,26 +187,27 @@ func (o *options) tempFor(address string) (string, error) {
 	return cmp.Or(o.temp, os.TempDir()), nil
 }
 
-// inTable says whether sorted runs go into the table itself, whose lock guards them.
+// inTable reports whether sorted runs are written into the table. Its lock protects them.
 func (o *options) inTable(address string) bool { return o.temp == "" && dfs.Scheme(address) == "" }
 
-// private makes temp a new directory below it that nobody else can read, unless it is in
-// the table at address. remove removes it.
+// private creates a directory below temp that only this user can read, and sets temp to it.
+// If sorted runs are written into the table at address, it does nothing. remove removes the
+// directory.
 func (o *options) private(temp *string, address string, log *slog.Logger) (remove func(), err error) {
 	if o.inTable(address) {
 		return func() {}, nil
 	}
 	p, err := local.MakePrivate(*temp)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: no directory %s to sort in: make it, or name another by --temp or $TMPDIR", command.ErrUsage, *temp)
+		return nil, fmt.Errorf("%w: no directory %s for sorted runs: create it, or name another with --temp or $TMPDIR", command.ErrUsage, *temp)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: name another place by --temp or $TMPDIR", err)
+		return nil, fmt.Errorf("%w: name another directory with --temp or $TMPDIR", err)
 	}
 	*temp = p.Name()
 	return func() {
 		if err := p.Remove(); err != nil {
-			log.Warn("sorted runs are left", "dir", p.Name(), "err", err)
+			log.Warn("sorted runs were not removed", "dir", p.Name(), "err", err)
 		}
 	}, nil
 }
@@ -215,11 +216,11 @@ func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
 	fmt.Fprintf(w, "would read  %d files, %s, in %d splits; %d are loaded already, %d missing\n",
 		p.Files, humanize.IBytes(uint64(p.Bytes)), p.Splits, p.Already, p.Missing)
 	for _, f := range p.Failed {
-		fmt.Fprintf(w, "left out    %s\n", strings.ReplaceAll(f.Error, "\n", "; "))
+		fmt.Fprintf(w, "not loaded  %s\n", strings.ReplaceAll(f.Error, "\n", "; "))
 	}
-	how := "is there"
+	how := "exists"
 	if p.New {
-		how = "would be made"
+		how = "would be created"
 	}
 	fmt.Fprintf(w, "table       %s %s, layout %s, %d regions\n", cfg.Store.Address(), how, cfg.Job.Layout, len(p.Regions))
 	printChoice(w, p.Choice)
@@ -235,7 +236,7 @@ func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
 	}
 }
 
-// printChoice says how rows would get into a table that leaves a choice.
+// printChoice prints how a load would write rows into a table in HBase.
 func printChoice(w io.Writer, c bulkload.Choice) {
 	if len(c.Estimates) == 0 {
 		return
@@ -248,10 +249,10 @@ func printChoice(w io.Writer, c bulkload.Choice) {
 	}
 }
 
-// maxFailed is how many files that were not loaded are listed.
+// maxFailed is the maximum number of failed files that are printed.
 const maxFailed = 10
 
-// printFailed lists the files of which nothing was loaded.
+// printFailed prints the files that were not loaded.
 func printFailed(w io.Writer, failed []bulkload.Failed) {
 	for i, f := range failed {
 		if i == maxFailed {
@@ -273,7 +274,7 @@ func printResult(w io.Writer, cfg bulkload.Config, r bulkload.Result) {
 		fmt.Fprintf(w, "quarantined %s bad records: %s\n", humanize.Comma(r.Quarantined), dfs.Dir(cfg.Store.Quarantine("x")))
 	}
 	if r.Duplicate > 0 || r.Skipped > 0 {
-		fmt.Fprintf(w, "left out    %s duplicates, %s not asked for\n", humanize.Comma(r.Duplicate), humanize.Comma(r.Skipped))
+		fmt.Fprintf(w, "skipped     %s records, and %s duplicates\n", humanize.Comma(r.Skipped), humanize.Comma(r.Duplicate))
 	}
 	if r.Mode == bulkload.Put {
 		fmt.Fprintf(w, "put         %s cells\n", humanize.Comma(r.Cells))

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/clustertest"
 )
 
-// planPieces plans a load against the cluster, and returns its lines.
+// planPieces plans a load on the cluster, and returns its lines.
 func planPieces(t *testing.T, args ...string) []string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -21,8 +21,8 @@ func planPieces(t *testing.T, args ...string) []string {
 	return strings.Split(strings.TrimSpace(stdout.String()), "\n")
 }
 
-// TestPiecesGoIntoARealHBase loads two files by puts and by HFiles in pieces, the HFiles'
-// catalog on HDFS, and holds the table against that of one load.
+// TestPiecesGoIntoARealHBase loads two files in pieces, by puts and by HFiles. The catalog of
+// the HFiles is on HDFS. The test compares the tables with the table of one load.
 func TestPiecesGoIntoARealHBase(t *testing.T) {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
@@ -77,7 +77,7 @@ func TestPiecesGoIntoARealHBase(t *testing.T) {
 	}
 }
 
-// nightOf is a log of users from one number to before another.
+// nightOf returns a log of users with numbers of a range.
 func nightOf(from, to int) string {
 	var log strings.Builder
 	log.WriteString("user_id,time,programme\n")

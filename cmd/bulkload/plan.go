@@ -63,8 +63,8 @@ type planResult struct {
 	bulkload.Planned
 }
 
-// streams says whether standard output is for pieces alone. It is asked before the flags
-// are parsed, since also a flag that is wrong must not end up among them.
+// streams reports whether standard output is only for pieces. It does not need valid flags,
+// because the error of a wrong flag must not be printed among the pieces.
 func streams(args []string) bool {
 	return len(args) > 0 && args[0] == "plan" && !slices.Contains(args, "--dry-run") && !slices.Contains(args, "--dry-run=true")
 }
@@ -104,7 +104,7 @@ func (o *options) cut(ctx context.Context, size string) ([]bulkload.Piece, bulkl
 	return pieces, planned, err
 }
 
-// absolute is the load that is asked for, with names that mean the same in every folder.
+// absolute returns the load with absolute names, so that workers can run in any directory.
 func (o *options) absolute(ctx context.Context) (cfg bulkload.PlanConfig, err error) {
 	fs := command.Files()
 	j, err := o.flags.LoadJob(ctx, fs)
@@ -124,7 +124,7 @@ func (o *options) absolute(ctx context.Context) (cfg bulkload.PlanConfig, err er
 	}
 	address := cmp.Or(o.flags.Table, j.Table.Address)
 	if address == "" {
-		return cfg, fmt.Errorf("%w: no table: say --table, or table: in the job file", command.ErrUsage)
+		return cfg, fmt.Errorf("%w: no table: write --table TABLE, or table: in the job file", command.ErrUsage)
 	}
 	if cfg.Address, err = absolute(address); err != nil {
 		return cfg, err
@@ -135,7 +135,7 @@ func (o *options) absolute(ctx context.Context) (cfg bulkload.PlanConfig, err er
 	return cfg, err
 }
 
-// absolute makes a local name one that is the same in every folder.
+// absolute returns the absolute form of a local name. Other names stay as they are.
 func absolute(name string) (string, error) {
 	if dfs.Scheme(name) != "" {
 		return name, nil
@@ -155,7 +155,7 @@ func (o *options) printPieces(pieces []bulkload.Piece) error {
 	return w.Flush()
 }
 
-// explainPieces says on standard error what is not seen in the lines.
+// explainPieces prints a summary of the plan on standard error.
 func (o *options) explainPieces(p bulkload.Planned) {
 	if o.flags.Quiet {
 		return
@@ -164,22 +164,22 @@ func (o *options) explainPieces(p bulkload.Planned) {
 	say("planned     %d pieces of %d files, %s; %d are done, %d files are loaded already, %d missing",
 		p.Pieces, p.Files, humanize.IBytes(uint64(p.Bytes)), p.Done, p.Already, p.Missing)
 	for _, f := range p.Failed {
-		say("left out    %s", strings.ReplaceAll(f.Error, "\n", "; "))
+		say("not loaded  %s", strings.ReplaceAll(f.Error, "\n", "; "))
 	}
 	if len(p.Tied) > 0 {
-		say("note        the files of %s are in one piece each: keys of theirs must not repeat", strings.Join(p.Tied, ", "))
+		say("note        all files of %s are in one piece each, because their keys must not repeat", strings.Join(p.Tied, ", "))
 	}
 	if p.Cut > 0 {
-		say("note        files larger than a piece, cut into ranges: %d; of each, one piece makes the digests", p.Cut)
+		say("note        files larger than a piece, split into ranges: %d; one piece of each file computes the digests", p.Cut)
 	}
-	first, count := map[string]string{}, map[string]int{} // by why
+	first, count := map[string]string{}, map[string]int{} // by reason
 	for _, w := range p.Whole {
 		if count[w.Why]++; count[w.Why] == 1 {
 			first[w.Why] = w.Path
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(count)) {
-		say("note        files larger than a piece, not cut: %d, from %s on: %s", count[why], first[why], why)
+		say("note        files larger than a piece, not split: %d, such as %s: %s", count[why], first[why], why)
 	}
 	if len(p.Estimates) > 0 {
 		say("mode        %s: %s", p.Mode, p.Why)

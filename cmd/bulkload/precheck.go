@@ -80,7 +80,7 @@ func (o *options) checks(ctx context.Context) ([]precheck.Check, error) {
 	return bulkload.PreCheck(ctx, cfg)
 }
 
-// printChecks prints a line for each check, and one for what to do about it.
+// printChecks prints a line for each check, and one for its advice.
 func printChecks(w io.Writer, checks []precheck.Check) {
 	for _, c := range checks {
 		fmt.Fprintf(w, "%-19s %-8s %s\n", c.Name, c.State, strings.ReplaceAll(c.Detail, "\n", "; "))
@@ -96,7 +96,7 @@ func printChecksJSON(w io.Writer, checks []precheck.Check) error {
 	return enc.Encode(checks)
 }
 
-// listed is settings in order of their names.
+// listed returns settings in the order of their names.
 func listed(settings map[string]string) string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(settings)) {

@@ -6,8 +6,7 @@ import (
 	"usertrail/internal/clustertest"
 )
 
-// TestALoadKeepsToItsRate puts no more cells in a second than it may, over the whole
-// of its run.
+// TestALoadKeepsToItsRate puts at most the allowed cells per second, over the whole run.
 func TestALoadKeepsToItsRate(t *testing.T) {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())

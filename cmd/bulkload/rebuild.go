@@ -57,7 +57,7 @@ func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
 	defer store.Close()
 	m, err := catalog.Rebuild(ctx, fs, command.CatalogOf(store))
 	if errors.Is(err, catalog.ErrWhole) {
-		return r, fmt.Errorf("%w: the manifest of %s names all ledgers that are there: bulkload verify reads the table", bulkload.ErrNothing, store.Address())
+		return r, fmt.Errorf("%w: the manifest of %s names all ledgers: check the table with bulkload verify", bulkload.ErrNothing, store.Address())
 	}
 	if err != nil {
 		return r, err
@@ -66,7 +66,7 @@ func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
 	for _, l := range m.Loads {
 		r.Records += l.Records
 	}
-	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s loads, %s files, %s records; bulkload verify reads them\n",
+	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s loads, %s files, %s records; check them with bulkload verify\n",
 		store.Address(), humanize.Comma(int64(r.Loads)), humanize.Comma(int64(r.Files)), humanize.Comma(r.Records))
 	return r, nil
 }

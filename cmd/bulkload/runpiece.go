@@ -47,11 +47,11 @@ bulkload commit reports it.`,
 	return c
 }
 
-// A piecesResult is the last line of run-piece: of several pieces the sum of them all,
-// and which was the last.
+// A piecesResult is the last line of run-piece: the sum of all pieces, and the number of the
+// last piece.
 type piecesResult struct {
 	bulkload.PieceResult
-	Pieces int `json:"pieces"` // that are done now
+	Pieces int `json:"pieces"` // that are done
 }
 
 func (r *piecesResult) add(p bulkload.PieceResult) {
@@ -67,7 +67,7 @@ func (r *piecesResult) add(p bulkload.PieceResult) {
 	r.Already = p.Already && (r.Pieces == 0 || sum.Already)
 }
 
-// count has Hadoop count them, in a task of its.
+// count reports the counts to Hadoop if the process is a task of Hadoop.
 func (r *piecesResult) count(stderr io.Writer) {
 	for name, n := range map[string]int64{
 		"read": r.Read, "loaded": r.Loaded, "quarantined": r.Quarantined, "duplicate": r.Duplicate, "skipped": r.Skipped, "cells": r.Cells,
@@ -85,8 +85,8 @@ func (o *options) runPieces(ctx context.Context, line string) error {
 	return o.env.Report(sum, err)
 }
 
-// noTable is the address for tempFor where sorted runs do not go into the table: the
-// worker of a piece does not hold its lock.
+// noTable is the address for tempFor if sorted runs are not written into the table. The
+// worker of a piece does not hold the table's lock.
 const noTable = live.Scheme + "://"
 
 func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult) error {
@@ -117,7 +117,7 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 	return nil
 }
 
-// given are the pieces of the flag, or else those of standard input.
+// given returns the pieces of --piece, or else of standard input.
 func (o *options) given(line string) ([]bulkload.Line, error) {
 	in, what := o.env.Stdin, "standard input"
 	if line != "" {
@@ -129,7 +129,7 @@ func (o *options) given(line string) ([]bulkload.Line, error) {
 func readLines(in io.Reader, what string) ([]bulkload.Line, error) {
 	lines, err := bulkload.ReadLines(in, what)
 	if err == nil && len(lines) == 0 {
-		err = fmt.Errorf("%w: %s holds no piece: give lines that bulkload plan printed", command.ErrUsage, what)
+		err = fmt.Errorf("%w: %s has no piece: write lines that bulkload plan printed", command.ErrUsage, what)
 	}
 	return lines, err
 }
@@ -163,13 +163,13 @@ func (o *options) printPiece(p *bulkload.Piece, r bulkload.PieceResult) {
 	from := fmt.Sprintf("%d files", r.Files)
 	switch in := &p.Inputs[0]; {
 	case in.Cuts != nil:
-		from = fmt.Sprintf("%s, of which it makes the digests", in.Path)
+		from = fmt.Sprintf("%s, of which it computes the digests", in.Path)
 	case in.Range != nil:
 		from = fmt.Sprintf("%s, bytes %d to %d", in.Path, in.Range.From, in.Range.To)
 	}
 	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: %s of %s records from %s, %s cells\n",
 		p.Piece, p.Of, humanize.Comma(r.Loaded), humanize.Comma(r.Read), from, humanize.Comma(r.Cells))
 	for _, f := range r.Failed {
-		fmt.Fprintf(o.env.Stdout, "left out    %s\n", f.Error)
+		fmt.Fprintf(o.env.Stdout, "not loaded  %s\n", f.Error)
 	}
 }

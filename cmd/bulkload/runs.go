@@ -49,8 +49,8 @@ last ` + fmt.Sprint(journal.Kept) + ` runs.`,
 	return c
 }
 
-// written says whether what a command did is worth writing down though it ended before
-// it had the table's lock.
+// written reports whether a run of a command is recorded even if it ended before it had the
+// table's lock.
 func written(c *cobra.Command) bool {
 	if dry := c.Flags().Lookup("dry-run"); dry != nil && dry.Value.String() == "true" {
 		return false
@@ -124,7 +124,7 @@ func printRuns(w io.Writer, runs []journal.Run) error {
 	return out.Flush()
 }
 
-// speed is that of a load, by the bytes that were delivered.
+// speed returns the speed of a load, in bytes of delivered files per second.
 func speed(e *journal.End) string {
 	if e.Files == 0 || e.Seconds <= 0 {
 		return "-"
@@ -132,10 +132,10 @@ func speed(e *journal.End) string {
 	return humanize.Bytes(uint64(float64(e.Bytes)/e.Seconds)) + "/s"
 }
 
-// maxError is how much of an error stands in the list: enough to know it again.
+// maxError is the maximum length of an error in the list, in characters.
 const maxError = 100
 
-// howEnded says how a run ended, or that it did not, and who ran it.
+// howEnded returns how a run ended. If it has not ended, it returns the state and the process.
 func howEnded(r *journal.Run) string {
 	who := fmt.Sprintf("process %d on %s", r.Process, r.Host)
 	if r.End == nil {

@@ -30,20 +30,20 @@ with --each all users have the same number.`,
 				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --from: %w", command.ErrUsage, err))
 			}
 			if cfg.Records < 1 || cfg.Days < 1 || cfg.Users < 0 || cfg.Bad < 0 || cfg.Bad > 1 {
-				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --records and --days are at least 1, --bad is a share from 0 to 1", command.ErrUsage))
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --records and --days are at least 1, --bad is a fraction from 0 to 1", command.ErrUsage))
 			}
 			switch f := c.Flags(); {
 			case f.Changed("each") && cfg.Each < 1:
-				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --each %d: write how many records a user has, at least 1", command.ErrUsage, cfg.Each))
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --each %d: write the number of records of a user, at least 1", command.ErrUsage, cfg.Each))
 			case cfg.Each > 0 && cfg.Users > 0:
-				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --users goes with no --each, by which --records say how many users there are", command.ErrUsage))
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --users and --each cannot be combined: with --each, --records determines the number of users", command.ErrUsage))
 			}
 			if gz {
 				cfg.Compress = "gz"
 			}
 			s, err := samplelog.Write(c.Context(), command.Files(), args[0], cfg)
 			if err == nil {
-				fmt.Fprintf(env.Stdout, "made up %s records, %d of them bad, in %d files, %s, below %s\n",
+				fmt.Fprintf(env.Stdout, "generated %s records, %d of them bad, in %d files, %s, below %s\n",
 					humanize.Comma(s.Records), s.Bad, s.Files, humanize.IBytes(uint64(s.Bytes)), args[0])
 			}
 			return env.Report(s, err)

@@ -14,9 +14,10 @@ import (
 	"usertrail/internal/testkit"
 )
 
-// TestASignalEndsALoadIntoHBaseCleanly sends one at steps of loads of one table, in complete
-// runs at each: while cells are put, while HFiles go to HDFS, while they are handed over, and
-// when the table has the load but the run is not at its end. The next run finishes.
+// TestASignalEndsALoadIntoHBaseCleanly sends a signal at steps of loads of one table, and in
+// complete test runs at every step: while cells are put, while HFiles are written to HDFS,
+// while they are handed over, and after the commit but before the end of the run. The next
+// run finishes the load.
 func TestASignalEndsALoadIntoHBaseCleanly(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := sampleDays(t, "20000")

@@ -29,7 +29,7 @@ behaviours:
   login: {id: 4, fields: {device: string, ip: string, success: bool}}
 `
 
-// sampleDays makes a folder of four days' logs, with a job for them.
+// sampleDays writes the logs of four days and a job for them.
 func sampleDays(t *testing.T, records string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,13 +43,13 @@ func sampleDays(t *testing.T, records string) string {
 	return dir
 }
 
-// loads begins to load them, a batch a time as --memory makes them small.
+// loads starts to load them. --memory is small, so that there are several batches.
 func loads(t *testing.T, dir string, env []string, table string, more ...string) *scripttest.Process {
 	t.Helper()
 	return scripttest.Start(t, dir, env, "bulkload", append([]string{"--from", "2014-09-01", "--to", "2014-09-04", "--table", table, "--memory", "64MiB"}, more...)...)
 }
 
-// contents are the digests of what is in a table, by name. What tells of runs is not.
+// contents returns the digests of the files of a table by name, without the journal.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	sums := map[string]string{}
@@ -75,7 +75,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return sums
 }
 
-// sampleFiles is how many files sampleDays makes: one of each day and behaviour.
+// sampleFiles is the number of files of sampleDays: one for each day and behaviour.
 const sampleFiles = 16
 
 // A moment is the nth time that a load reaches a step.
@@ -92,7 +92,7 @@ var moments = []moment{
 	{breakpoint.Commit, 1}, {breakpoint.Ledger, 1}, {breakpoint.Loaded, 1},
 }
 
-// A fatal signal ends a run, which says its name.
+// A fatal signal ends a run. The run prints the name of the signal.
 type fatal struct {
 	signal syscall.Signal
 	name   string
@@ -100,8 +100,8 @@ type fatal struct {
 
 var fatals = []fatal{{syscall.SIGTERM, "SIGTERM"}, {syscall.SIGINT, "SIGINT"}, {syscall.SIGHUP, "SIGHUP"}, {syscall.SIGQUIT, "SIGQUIT"}}
 
-// stopsAt sends a load of a table a signal at a moment, and checks its end. After the
-// step loaded there is nothing left to stop.
+// stopsAt sends a signal to a load at a moment, and checks its end. After the step loaded
+// nothing is left to stop.
 func stopsAt(t *testing.T, dir, table string, m moment, f fatal) {
 	t.Helper()
 	p := loads(t, dir, scripttest.Holds(m.step, m.n), table)
@@ -116,12 +116,12 @@ func stopsAt(t *testing.T, dir, table string, m moment, f fatal) {
 	} else if status != 1 || !strings.HasPrefix(text, "stopped by "+f.name) {
 		t.Errorf("%s at %s: ended with status %d, and the last line has the error %q: %s", f.name, m, status, text, p.Stderr.String())
 	}
-	if f.signal == syscall.SIGQUIT && strings.Count(p.Stderr.String(), " is at, ") != 1 {
-		t.Errorf("%s at %s: it did not tell once what it was at:\n%s", f.name, m, p.Stderr.String())
+	if f.signal == syscall.SIGQUIT && strings.Count(p.Stderr.String(), " after its start:") != 1 {
+		t.Errorf("%s at %s: it did not print once what its workers did:\n%s", f.name, m, p.Stderr.String())
 	}
 }
 
-// finishes loads a table, and compares it with one whose load was not disturbed.
+// finishes loads a table, and compares it with a table whose load was not interrupted.
 func finishes(t *testing.T, dir, table string, want map[string]string) {
 	t.Helper()
 	p := loads(t, dir, nil, table)
@@ -133,8 +133,8 @@ func finishes(t *testing.T, dir, table string, want map[string]string) {
 	}
 }
 
-// TestASignalEndsALoadCleanly sends one at each moment of a load. Each time the load says
-// what it did, and the table comes out as if nobody had.
+// TestASignalEndsALoadCleanly sends a signal at each moment of a load. Each time the load
+// reports what it did, and after the next load the table is the same as without a signal.
 func TestASignalEndsALoadCleanly(t *testing.T) {
 	dir := sampleDays(t, "20000")
 	whole := loads(t, dir, nil, "whole")
@@ -162,7 +162,7 @@ func TestASignalEndsALoadCleanly(t *testing.T) {
 	})
 }
 
-// TestALoadTellsWhatItIsAt asks it in the middle of its work, and it goes on.
+// TestALoadTellsWhatItIsAt sends USR1 in the middle of a load. The load continues.
 func TestALoadTellsWhatItIsAt(t *testing.T) {
 	dir := sampleDays(t, "20000")
 	for step, tells := range map[string][]string{
@@ -178,8 +178,8 @@ func TestALoadTellsWhatItIsAt(t *testing.T) {
 	}
 }
 
-// TestAKilledLoadHasDied kills one with a signal that cannot be heard: its lock is free,
-// the journal tells what it was, and the next load goes on.
+// TestAKilledLoadHasDied kills a load with SIGKILL. Its lock is free, the journal has the run
+// as died, and the next load continues.
 func TestAKilledLoadHasDied(t *testing.T) {
 	dir := sampleDays(t, "20000")
 	for _, m := range testkit.Pick(moments[:1], moments[:len(moments)-1]) { // once it is loaded, no load goes on

@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/breakpoint"
 )
 
-// TestWhatIsSpilledIsPrivate stops a load that has sorted its records and was told where
-// to spill. It is then killed. The next load removes what it left, and its own.
+// TestWhatIsSpilledIsPrivate stops a load with --temp that has sorted its records, and kills
+// it. The next load removes the directory of the killed load and its own.
 func TestWhatIsSpilledIsPrivate(t *testing.T) {
 	dir := sampleDays(t, "400")
 	temp := filepath.Join(dir, "temp")

@@ -44,7 +44,7 @@ type undropResult struct {
 }
 
 func (o *keeping) undrop(ctx context.Context) (undropResult, error) {
-	cfg, err := o.config(ctx, "behaviours that have expired there are gone")
+	cfg, err := o.config(ctx, "expired events cannot be restored there")
 	if err != nil {
 		return undropResult{}, err
 	}
@@ -54,7 +54,7 @@ func (o *keeping) undrop(ctx context.Context) (undropResult, error) {
 		return out, err
 	}
 	out.Date = out.Before.String()
-	fmt.Fprintf(o.env.Stdout, "brought back %s behaviours of %d days before %s into %s; run the loads again that skipped records\n",
+	fmt.Fprintf(o.env.Stdout, "restored    %s behaviours of %d days before %s in %s; run again the loads that skipped records\n",
 		humanize.Comma(out.Behaviours), out.Days, out.Before, cfg.Store.Address())
 	return out, nil
 }

@@ -54,8 +54,7 @@ func (o *options) verify(ctx context.Context) error {
 	return o.env.Report(r, err)
 }
 
-// minVerify is the least memory to verify with: of files, a block and its index by
-// each worker.
+// minVerify is the minimum of --memory. Each worker holds a block and an index.
 const minVerify = 64 << 20
 
 // compare verifies the table that the flags or the job name.
@@ -85,8 +84,7 @@ func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
 	return r, store.Address(), err
 }
 
-// maxLines is how many differences are listed: enough to see what they have in
-// common.
+// maxLines is the maximum number of differences that are printed.
 const maxLines = 20
 
 func printVerified(w io.Writer, address string, r verify.Result) {
@@ -102,13 +100,13 @@ func printVerified(w io.Writer, address string, r verify.Result) {
 		fmt.Fprintf(w, "regions     not compared: %s\n", r.Unlocated)
 	}
 	if r.ExpiredDays > 0 {
-		fmt.Fprintf(w, "expired     %s days of behaviours have lost cells by their age\n", humanize.Comma(int64(r.ExpiredDays)))
+		fmt.Fprintf(w, "expired     %s days of behaviours, whose cells HBase removes by age\n", humanize.Comma(int64(r.ExpiredDays)))
 	}
 	if len(r.Unfinished) > 0 {
-		fmt.Fprintf(w, "unfinished  %d delivered files are in by half: %s\n", len(r.Unfinished), shortened(r.Unfinished))
+		fmt.Fprintf(w, "unfinished  %d delivered files are loaded in part: %s\n", len(r.Unfinished), shortened(r.Unfinished))
 	}
 	if len(r.Since) > 0 {
-		fmt.Fprintf(w, "meanwhile   %d loads ended\n", len(r.Since))
+		fmt.Fprintf(w, "meanwhile   %d loads were committed\n", len(r.Since))
 	}
 	fmt.Fprintf(w, "verified    %s cells of %s records, %s days of behaviours, in %s\n",
 		humanize.Comma(r.Cells), humanize.Comma(r.Records), humanize.Comma(int64(r.Compared)), address)
@@ -125,7 +123,7 @@ func dayLines(r verify.Result) []string {
 			line += fmt.Sprintf("; %s are hidden by deletes", humanize.Comma(d.Hidden))
 		}
 		if d.Maybe {
-			line += "; perhaps of a load that is not finished"
+			line += "; perhaps caused by an unfinished load"
 		}
 		out = append(out, line)
 	}
@@ -156,19 +154,19 @@ func foreignLines(r verify.Result) []string {
 	if r.ForeignCells == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("foreign     %s cells are in rows of no behaviour, the first in %q", humanize.Comma(r.ForeignCells), r.Foreign.First)}
+	return []string{fmt.Sprintf("foreign     %s cells, in rows that belong to no behaviour, the first in %q", humanize.Comma(r.ForeignCells), r.Foreign.First)}
 }
 
-// change says how what was found is not what was loaded.
+// change describes the difference between the loaded cells and the found cells.
 func change(loaded, found tally.Tally) string {
 	if loaded.Cells == found.Cells && loaded.Bytes == found.Bytes {
-		return fmt.Sprintf("%s cells of as many bytes, of another digest", humanize.Comma(found.Cells))
+		return fmt.Sprintf("%s cells with the same number of bytes and another digest", humanize.Comma(found.Cells))
 	}
-	return fmt.Sprintf("%s cells and %s bytes were loaded, %s and %s are there",
+	return fmt.Sprintf("%s cells and %s bytes were loaded, the table has %s and %s",
 		humanize.Comma(loaded.Cells), humanize.Comma(loaded.Bytes), humanize.Comma(found.Cells), humanize.Comma(found.Bytes))
 }
 
-// shortened names a few of many.
+// shortened returns the first three names.
 func shortened(names []string) string {
 	if len(names) > 3 {
 		return strings.Join(names[:3], ", ") + ", …"

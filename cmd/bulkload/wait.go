@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/progress"
 )
 
-// A patience is how long a load waits for what it needs.
+// A patience is the time that a load waits for logs and for the lock.
 type patience struct {
 	wait    time.Duration
 	settle  time.Duration
@@ -26,7 +26,7 @@ type patience struct {
 	settles bool // --settle is
 }
 
-// lockEvery is how often a load that waits tries the table's lock.
+// lockEvery is the interval of attempts to take the table's lock.
 const lockEvery = time.Second
 
 func (p *patience) add(c *cobra.Command) {
@@ -46,12 +46,12 @@ func (p *patience) add(c *cobra.Command) {
 	}
 }
 
-// errMoved is wrapped where logs have changed while a load waited for the table's lock, and
-// there is time to wait for them once more.
-var errMoved = errors.New("logs have changed since they stood still")
+// errMoved is wrapped if logs have changed while a load waited for the table's lock, and
+// there is time to wait for them again.
+var errMoved = errors.New("logs have changed again")
 
-// whenReady does work once the logs have arrived and no other run holds the table. The work
-// looks once more when it has the lock.
+// whenReady calls work when the logs have arrived and no other run holds the table. The work
+// checks the logs again when it has the lock.
 func whenReady[R any](ctx context.Context, o *options, cfg bulkload.Config, work func(context.Context, bulkload.Config) (R, error)) (R, error) {
 	if !o.patience.asked && (!o.patience.settles || cfg.Job.Marker != nil) { // the load looks for the marker
 		return work(ctx, cfg)
@@ -76,7 +76,8 @@ func whenReady[R any](ctx context.Context, o *options, cfg bulkload.Config, work
 	}
 }
 
-// whenFree does work once no other run holds the table, or ends as the last attempt did.
+// whenFree calls work until no other run holds the table, or until the time is over. It
+// returns the result of the last call.
 func whenFree[R any](ctx context.Context, o *options, cfg bulkload.Config, p *progress.Progress, until time.Time, work func(context.Context, bulkload.Config) (R, error)) (R, error) {
 	for said := false; ; said = true {
 		r, err := work(ctx, cfg)
@@ -98,7 +99,7 @@ func whenFree[R any](ctx context.Context, o *options, cfg bulkload.Config, p *pr
 	}
 }
 
-// watch returns the wait that the flags ask for.
+// watch returns the wait for logs that the flags describe.
 func (o *options) watch(cfg bulkload.Config) (*arrival.Watch, error) {
 	kinds, err := kindsOf(cfg.Job, cfg.Types)
 	if err != nil {
@@ -110,13 +111,14 @@ func (o *options) watch(cfg bulkload.Config) (*arrival.Watch, error) {
 	if !o.patience.asked {
 		c.Standing, c.For = true, 2*c.Settle
 	} else if cfg.Job.Marker == nil && c.For < c.Settle {
-		return nil, fmt.Errorf("%w: --wait %s is over before a log has stood still for --settle %s", command.ErrUsage, c.For, c.Settle)
+		return nil, fmt.Errorf("%w: --wait %s is shorter than --settle %s: no log could be loaded", command.ErrUsage, c.For, c.Settle)
 	}
 	return arrival.New(c), nil
 }
 
-// unsettled says to a load that holds the table's lock which logs have changed since w saw them,
-// or have come since. If there is time to wait for them, it ends the load with errMoved.
+// unsettled returns a function that a load calls when it has the table's lock. The function
+// returns the logs that are new or have changed since w saw them. If there is time to wait
+// for them, it returns errMoved, which ends the load.
 func (o *options) unsettled(w *arrival.Watch, until time.Time) func([]job.Input) (map[string]error, error) {
 	return func(files []job.Input) (map[string]error, error) {
 		out := map[string]error{}
@@ -124,13 +126,13 @@ func (o *options) unsettled(w *arrival.Watch, until time.Time) func([]job.Input)
 			if time.Until(until) > o.patience.settle {
 				return nil, fmt.Errorf("%s: %w", in.Path, errMoved)
 			}
-			out[in.Path] = fmt.Errorf("%s: %w, or may be: it has %d bytes, and has not stood still for %s: load it when it has", in.Path, bulkload.ErrGrowing, in.Size, o.patience.settle)
+			out[in.Path] = fmt.Errorf("%s: %w, or may be: it has %d bytes, and has changed in the last %s: load it later", in.Path, bulkload.ErrGrowing, in.Size, o.patience.settle)
 		}
 		return out, nil
 	}
 }
 
-// arrive waits for the logs. With --settle alone it does not if all of them are loaded.
+// arrive waits for the logs. Without --wait it returns at once if all logs are loaded.
 func (o *options) arrive(ctx context.Context, cfg bulkload.Config, w *arrival.Watch, p *progress.Progress) error {
 	if w.Standing {
 		if fresh, err := bulkload.Fresh(ctx, cfg); err == nil && !fresh {
@@ -143,15 +145,15 @@ func (o *options) arrive(ctx context.Context, cfg bulkload.Config, w *arrival.Wa
 	return w.Wait(ctx)
 }
 
-// say says on standard error what a person who watches wants to know.
+// say prints a message on standard error, unless --quiet is given.
 func (o *options) say(text string) {
 	if !o.flags.Quiet {
 		fmt.Fprintf(o.env.Stderr, "bulkload: %s\n", text)
 	}
 }
 
-// kindsOf are the behaviours of --types, or all. What the job does not have is left to
-// the load, which refuses it.
+// kindsOf returns the behaviours of --types, or all. It skips names that the job does not
+// have; the load refuses them.
 func kindsOf(j *job.Job, types []string) ([]int, error) {
 	var kinds []int
 	for k, kind := range j.Schema.Kinds {

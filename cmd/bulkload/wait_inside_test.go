@@ -22,7 +22,7 @@ import (
 
 var errTaken = errors.New("the lock was free")
 
-// A held store has its lock held until a moment.
+// A held store keeps its lock until a moment.
 type held struct {
 	files.Store
 	until time.Time
@@ -35,7 +35,7 @@ func (h held) Lock(context.Context) (dfs.Lock, error) {
 	return nil, errTaken
 }
 
-// TestAWaitEndsWithTheLock: a load that waits for a minute begins soon after the lock is free.
+// TestAWaitEndsWithTheLock: a load that waits up to a minute starts soon after the lock is free.
 func TestAWaitEndsWithTheLock(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o777); err != nil {

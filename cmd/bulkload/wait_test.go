@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// A waited is a load that waits, and its log.
+// A waited has a load that waits, and its log.
 type waited struct {
 	t    *testing.T
 	o    *options
@@ -48,7 +48,7 @@ func newWaited(t *testing.T, p patience) *waited {
 	return w
 }
 
-// write adds to the log.
+// write appends to the log.
 func (w *waited) write(text string) {
 	w.t.Helper()
 	f, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
@@ -61,7 +61,7 @@ func (w *waited) write(text string) {
 	}
 }
 
-// found are the delivered files as a load finds them under the table's lock.
+// found returns the delivered files as a load finds them when it has the table's lock.
 func (w *waited) found(ctx context.Context) []job.Input {
 	w.t.Helper()
 	f, err := w.cfg.Job.Find(ctx, w.cfg.FS, w.cfg.Span, nil)
@@ -71,8 +71,8 @@ func (w *waited) found(ctx context.Context) []job.Input {
 	return f.Inputs
 }
 
-// TestALogThatGrowsBehindTheLockIsWaitedForAgain has another run hold the lock for an hour, in
-// which a log that had stood still grows.
+// TestALogThatGrowsBehindTheLockIsWaitedForAgain: another run holds the lock for an hour.
+// Meanwhile a log grows that had not changed for long enough.
 func TestALogThatGrowsBehindTheLockIsWaitedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaited(t, patience{wait: 4 * time.Hour, settle: time.Minute, asked: true})
@@ -93,7 +93,7 @@ func TestALogThatGrowsBehindTheLockIsWaitedForAgain(t *testing.T) {
 	})
 }
 
-// TestALogThatGrowsAtTheEndIsLeftOut: there is no time to wait for it once more.
+// TestALogThatGrowsAtTheEndIsLeftOut: no time is left to wait for it again.
 func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 	for name, p := range map[string]patience{
 		"wait":   {wait: time.Hour, settle: time.Minute, asked: true},
@@ -122,8 +122,8 @@ func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestSettleAloneWaitsForNothingThatIsMissing: it looks twice at what is there, and not even that
-// if all of it is loaded.
+// TestSettleAloneWaitsForNothingThatIsMissing: without --wait a load checks the existing logs
+// twice, or once if all of them are loaded.
 func TestSettleAloneWaitsForNothingThatIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaited(t, patience{settle: time.Minute, settles: true})

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestAtIsReadAsLoadsReadTimes: the first of two, and before a gap.
+// TestAtIsReadAsLoadsReadTimes: a time that occurs twice is the first one, and a time in a gap
+// is before the gap.
 func TestAtIsReadAsLoadsReadTimes(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

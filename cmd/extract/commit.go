@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/job"
 )
 
-// newCommit is the command that makes an answer of pieces.
+// newCommit returns the command that publishes the result of pieces.
 func newCommit(env *command.Env) *cobra.Command {
 	o := &options{env: env}
 	var from string

@@ -12,8 +12,7 @@ import (
 	"usertrail/internal/extract"
 )
 
-// conditions are the flags that say who stays besides the active, and what of their
-// trails comes out.
+// conditions are the flags that filter users and events further than --active.
 type conditions struct {
 	extract.Conditions
 	at    string
@@ -34,11 +33,11 @@ func (c *conditions) add(f *pflag.FlagSet) {
 	f.IntVar(&c.Latest, "latest", 0, "keep the last N events of each user (default all)")
 }
 
-// of are the conditions on a table whose days are of a zone.
+// of returns the conditions for a table with days in a zone.
 func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, error) {
 	for _, name := range []string{"where", "having", "sequence", "without", "fields", "hours", "at"} {
 		if f := c.flags.Lookup(name); f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
-			return c.Conditions, fmt.Errorf("%w: --%s is empty; leave it out, or look whether a variable is not set", command.ErrUsage, name)
+			return c.Conditions, command.EmptyFlag(name)
 		}
 	}
 	if c.at == "" {
@@ -53,15 +52,15 @@ func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, e
 		return c.Conditions, fmt.Errorf("%w: --at: %w", command.ErrUsage, err)
 	}
 	if at < span.From.Start(z).UnixMicro() {
-		return c.Conditions, fmt.Errorf("%w: --at %s comes before --from %s: nothing that is looked at can be that old", command.ErrUsage, c.at, span.From)
+		return c.Conditions, fmt.Errorf("%w: --at %s is before --from %s: no event can match", command.ErrUsage, c.at, span.From)
 	}
 	out := c.Conditions
 	out.At = &at
 	return out, nil
 }
 
-// parseAt reads a date, which stands for the last moment of its day, or a time, of
-// the zone unless it names its own; in microseconds since 1970-01-01 UTC.
+// parseAt parses a date, which means the last microsecond of its day, or a time. A time
+// without a zone is in the zone given. The result is in microseconds since 1970-01-01 UTC.
 func parseAt(s string, zone *time.Location) (int64, error) {
 	if d, err := behaviour.ParseDate(s); err == nil {
 		return d.End(zone).UnixMicro() - 1, nil

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/extract"
 )
 
-// newExplain is the command that says what a question would take.
+// newExplain returns the command that estimates a query.
 func newExplain(env *command.Env) *cobra.Command {
 	o := &options{env: env, explains: true}
 	c := &cobra.Command{
@@ -54,10 +54,10 @@ func (o *options) explain(ctx context.Context) error {
 	return o.env.Report(x, err)
 }
 
-// pageWidth is how wide what people read is, in columns.
+// pageWidth is the width of the output, in columns.
 const pageWidth = 80
 
-// writeExplanation writes who would be read, the table of plans, and the words.
+// writeExplanation prints the number of users, the table of plans, and the reasons.
 func writeExplanation(w io.Writer, x *extract.Explanation) error {
 	var b strings.Builder
 	fold(&b, x.String(), "")
@@ -67,13 +67,13 @@ func writeExplanation(w io.Writer, x *extract.Explanation) error {
 	for _, said := range x.Why {
 		fold(&b, said, "  ")
 	}
-	fold(&b, "Times are rough: they come of rates that were measured on another machine.", "  ")
+	fold(&b, "Times are rough: they are computed from rates that were measured on another machine.", "  ")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// writePlans draws a line for each plan; the chosen one has an arrow. It is narrower
-// than pageWidth.
+// writePlans prints a line for each plan. An arrow marks the chosen plan. The lines are
+// shorter than pageWidth.
 func writePlans(b *strings.Builder, x *extract.Explanation) {
 	const form = "%-2s %-8s  %-13s  %9s  %6s  %6s  %8s  %7s  %6s\n"
 	fmt.Fprintf(b, form, "", "plan", "settled by", "users", "rows", "cells", "bytes", "calls", "time")
@@ -87,7 +87,7 @@ func writePlans(b *strings.Builder, x *extract.Explanation) {
 	}
 }
 
-// short is a number in six columns.
+// short formats a number in at most six columns.
 func short(n int64) string {
 	if n < 10_000 {
 		return humanize.Comma(n)
@@ -95,7 +95,7 @@ func short(n int64) string {
 	return strings.ReplaceAll(humanize.SIWithDigits(float64(n), 1, ""), " ", "")
 }
 
-// fold writes text in lines of pageWidth, all but the first after indent.
+// fold writes text in lines of pageWidth. Every line but the first begins with indent.
 func fold(b *strings.Builder, text, indent string) {
 	at := 0
 	for i, word := range strings.Fields(text) {

@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/testworld"
 )
 
-// settled is a table in HBase that a world was loaded into, by puts.
+// settled is a table in HBase with random records, loaded by puts.
 func settled(t *testing.T, w *testworld.W) *lab { return settledAs(t, w, layout.Default) }
 
 func settledAs(t *testing.T, w *testworld.W, name string) *lab {
@@ -71,9 +71,9 @@ func (l *lab) lastLine(t *testing.T, v any, args ...string) {
 	}
 }
 
-// TestExplainOfALiveTableComesTrue explains questions about a table in HBase, and asks
-// them then: users and rows are exact, behaviours, cells and calls lie within a factor,
-// and no snapshot is taken to say what one would take.
+// TestExplainOfALiveTableComesTrue explains queries of a table in HBase, and runs them.
+// Users and rows are exact. Events, cells and calls are within a factor. Explain takes no
+// snapshot.
 func TestExplainOfALiveTableComesTrue(t *testing.T) {
 	w := testworld.World(2, 400)
 	l := settled(t, w)

@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/testworld"
 )
 
-// csv is what an extract of everybody writes to standard output.
+// csv returns the standard output of an extract of all users.
 func csv(t *testing.T, address string, question ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -29,9 +29,9 @@ func csv(t *testing.T, address string, question ...string) string {
 	return stdout.String()
 }
 
-// TestLiveTablesOfAllLayoutsAreReadWhereItMatters asks tables in HBase for hours of a day,
-// for what was last at a time, for the latest behaviours, and for those of some values, with
-// rolls and without: the answers are those of a table of files.
+// TestLiveTablesOfAllLayoutsAreReadWhereItMatters runs queries with --hours, --at, --latest and
+// --where on tables in HBase, with rolls and without. The results are the same as from a
+// table of files.
 func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
 	w := testworld.Numbered(2, 60)
 	day, all := (w.Span.From + 1).String(), strings.Join(w.Names(), ",")
@@ -70,7 +70,7 @@ func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
 	}
 }
 
-// inFiles are the answers of a table of files.
+// inFiles returns the results of a table of files.
 func (l *lab) inFiles(t *testing.T, w *testworld.W, questions [][]string) (out []string) {
 	t.Helper()
 	j, err := job.Parse(filepath.Join(l.dir, "usertrail.yaml"), []byte(w.Job()))

@@ -1,5 +1,5 @@
-// Extract takes the trails of active users out of a table, as Parquet. Its exit
-// statuses are those of package command, and listed by -h.
+// Extract extracts the trails of active users from a table, as Parquet. Package command
+// defines the exit statuses, and -h lists them.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	command.Main(run)
 }
 
-// run is main with its surroundings passed in; its result is the exit status.
+// run is main with the streams as arguments. It returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
 	return command.Execute(ctx, env, newRoot(env), args)
@@ -72,16 +72,16 @@ type options struct {
 	rolls      string
 	overwrite  bool
 	strict     bool
-	explains   bool // what it would take, instead of answering
-	plans      bool // cuts into pieces, instead of answering
+	explains   bool // estimate instead of extracting
+	plans      bool // split into pieces instead of extracting
 
-	from, to *behaviour.Date // as the flags say
+	from, to *behaviour.Date // of the flags; nil if not given
 
-	listed *userlist.List // of standard input, which is read once
-	listOf string         // the layout of its keys
+	listed *userlist.List // from standard input, which can be read only once
+	listOf string         // name of the layout of its keys
 }
 
-// add puts the flags on a command line.
+// add adds the flags to a command.
 func (o *options) add(c *cobra.Command) {
 	o.flags.Add(c)
 	command.LeastMemory(c, extract.MinMemory)
@@ -115,9 +115,9 @@ func (o *options) extract(ctx context.Context) error {
 	return o.env.Report(r, err)
 }
 
-// gcPercent lets the heap grow threefold before garbage is collected, as long as
-// --memory allows: a short list takes some tens of milliseconds, of which
-// collecting was a fifth.
+// gcPercent lets the heap grow to three times the live heap before garbage is collected, as
+// far as --memory allows. Extracts of short lists take some tens of milliseconds. With the
+// default, garbage collection took a fifth of that time.
 const gcPercent = 200
 
 func (o *options) run(ctx context.Context) (r extract.Result, err error) {
@@ -129,12 +129,12 @@ func (o *options) run(ctx context.Context) (r extract.Result, err error) {
 	return r, err
 }
 
-// mostReadings is how often a table is opened that loads change meanwhile, before that is given
-// up. One load can change it twice: when its files are handed over, and when it is in.
+// mostReadings is the maximum number of times that an extract opens the table if loads change
+// it. One load can change it twice: when it hands its files over, and when it commits.
 const mostReadings = 5
 
-// ofOneState has a table read again by read if a load has changed it meanwhile. A result that
-// goes to standard output is there already.
+// ofOneState calls read again if a load has changed the table during the read. It does not
+// if the result is written to standard output, because that cannot be taken back.
 func (o *options) ofOneState(read func() error) error {
 	for n := 1; ; n++ {
 		err := read()
@@ -148,7 +148,7 @@ func (o *options) ofOneState(read func() error) error {
 	}
 }
 
-// once opens the table and answers.
+// once opens the table and runs the query.
 func (o *options) once(ctx context.Context) (extract.Result, error) {
 	a, err := o.ask(ctx)
 	if err != nil {
@@ -160,16 +160,16 @@ func (o *options) once(ctx context.Context) (extract.Result, error) {
 		return r, err
 	}
 	if r.Notes, err = extract.Notes(ctx, a.loader, a.config, r); err != nil {
-		r.Notes = []string{fmt.Sprintf("the result is written; what else the table has could not be found out: %v: bulkload verify says what is wrong with the table", err)}
+		r.Notes = []string{fmt.Sprintf("the result is written, but its notes are missing: %v: check the table with bulkload verify", err)}
 	}
 	return r, nil
 }
 
-// An asking is a question, with all that is open for it.
+// An asking is a query with its open resources.
 type asking struct {
 	config extract.Config
 	store  table.Store
-	job    *job.Job // nil where none is named
+	job    *job.Job // nil if none is named
 	loader table.Loader
 	ends   []func()
 }
@@ -180,7 +180,7 @@ func (a *asking) close() {
 	}
 }
 
-// ask makes the flags a question and opens its table.
+// ask converts the flags to a query and opens its table.
 func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	a := new(asking)
 	defer func() {
@@ -241,9 +241,9 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	return a, nil
 }
 
-// span completes the dates by those of the table. Of one that others write to, too, or that
-// no load tells of, it is not known which they are. If the table has no days of one that was
-// named, the span is that day.
+// span completes missing dates by the dates of the table. It fails if other programs write to
+// the table or if no load recorded its dates. If the table has no days on the open side of the
+// given date, the span is that date.
 func (o *options) span(ctx context.Context, t table.Loader) (behaviour.Span, error) {
 	s, ok, err := table.SpanOf(ctx, t)
 	if err != nil {
@@ -252,7 +252,7 @@ func (o *options) span(ctx context.Context, t table.Loader) (behaviour.Span, err
 	m := table.Known(t)
 	live := m == nil || m.Address != ""
 	if live && (!ok || m != nil && !m.Alone) {
-		return s, fmt.Errorf("%w: %s, and loads do not tell which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", command.ErrUsage, o.undated())
+		return s, fmt.Errorf("%w: %s, and the loads do not record which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", command.ErrUsage, o.undated())
 	}
 	if o.from == nil && o.to == nil && !ok {
 		return s, fmt.Errorf("%w: the table has no records, so it has no dates: load some, or write --from YYYY-MM-DD --to YYYY-MM-DD", job.ErrNoInput)
@@ -268,7 +268,7 @@ func (o *options) span(ctx context.Context, t table.Loader) (behaviour.Span, err
 	return s, nil
 }
 
-// undated says which dates are missing.
+// undated returns which flags are missing.
 func (o *options) undated() string {
 	switch {
 	case o.from != nil:
@@ -279,8 +279,8 @@ func (o *options) undated() string {
 	return "--from and --to are missing"
 }
 
-// sayDates says which dates s are asked for, where some were not named; own are those of the
-// table, if it has any.
+// sayDates prints the completed dates s. own is the span of the table; any reports whether the
+// table has records.
 func (o *options) sayDates(s, own behaviour.Span, any bool) {
 	why := ""
 	switch {
@@ -293,15 +293,15 @@ func (o *options) sayDates(s, own behaviour.Span, any bool) {
 	}
 	switch {
 	case why == "":
-		fmt.Fprintf(o.env.Stderr, "extract: the dates are those of the table: --from %s --to %s\n", s.From, s.To)
+		fmt.Fprintf(o.env.Stderr, "extract: using the dates of the table: --from %s --to %s\n", s.From, s.To)
 	case o.from != nil:
-		fmt.Fprintf(o.env.Stderr, "extract: the table %s: the date is --from %s alone\n", why, s.From)
+		fmt.Fprintf(o.env.Stderr, "extract: the table %s: using only the date --from %s\n", why, s.From)
 	default:
-		fmt.Fprintf(o.env.Stderr, "extract: the table %s: the date is --to %s alone\n", why, s.To)
+		fmt.Fprintf(o.env.Stderr, "extract: the table %s: using only the date --to %s\n", why, s.To)
 	}
 }
 
-// checkOut refuses an --out that cannot be made, before anything is read.
+// checkOut refuses an --out that cannot be created, before anything is read.
 func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.Store) error {
 	o.output.of(o.env, c)
 	c.Homes = []string{command.CatalogOf(store)}
@@ -320,7 +320,7 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 	return extract.CheckOutForRun(ctx, c)
 }
 
-// config is what the flags say by themselves.
+// config returns the configuration from the flags, without the table.
 func (o *options) config() (c extract.Config, err error) {
 	c = extract.Config{
 		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite, Strict: o.strict,
@@ -342,10 +342,10 @@ func (o *options) config() (c extract.Config, err error) {
 		return c, fmt.Errorf("%w: --%w", command.ErrUsage, err)
 	}
 	if o.snapshot != "" && c.Plan != fetch.Snapshot {
-		return c, fmt.Errorf("%w: --snapshot %s is read by --plan snapshot alone", command.ErrUsage, o.snapshot)
+		return c, fmt.Errorf("%w: --snapshot %s needs --plan snapshot", command.ErrUsage, o.snapshot)
 	}
 	if o.rolls != "use" && o.rolls != "off" {
-		return c, fmt.Errorf("%w: --rolls %q is neither use nor off", command.ErrUsage, o.rolls)
+		return c, fmt.Errorf("%w: --rolls %q is none of use, off", command.ErrUsage, o.rolls)
 	}
 	return c, o.output.check()
 }
@@ -355,8 +355,7 @@ func isLive(s table.Store) bool {
 	return ok
 }
 
-// readSnapshot is t as a snapshot has it: the one that is named, or one that is
-// taken now.
+// readSnapshot returns the table of a snapshot: the named one, or a new one.
 func (o *options) readSnapshot(ctx context.Context, s table.Store, t table.Table) (table.Table, error) {
 	l, ok := s.(*live.Store)
 	if !ok {
@@ -369,15 +368,15 @@ func (o *options) readSnapshot(ctx context.Context, s table.Store, t table.Table
 	return snap, err
 }
 
-// endSnapshot lets go of a snapshot. What fails of it does the answer no harm.
+// endSnapshot closes a snapshot. A failure is only a warning, because the result is complete.
 func (o *options) endSnapshot(t table.Table) {
 	if err := t.Close(); err != nil {
-		o.flags.Log(o.env).Warn("the snapshot stays until an extract of tomorrow drops it", "error", err)
+		o.flags.Log(o.env).Warn("the snapshot was not dropped; an extract on a later day drops it", "error", err)
 	}
 }
 
-// openAt is open for a question to a snapshot, if one is named. The snapshot may be of a
-// table that is no more.
+// openAt is open for a query of a snapshot, if one is named. The table of the snapshot may
+// have been dropped.
 func openAt(ctx context.Context, s table.Store, j *job.Job, snapshot string) (table.Loader, error) {
 	if l, ok := s.(*live.Store); ok && snapshot != "" {
 		l.Unproved()
@@ -385,14 +384,14 @@ func openAt(ctx context.Context, s table.Store, j *job.Job, snapshot string) (ta
 	return open(ctx, s, j)
 }
 
-// open opens a table. Of a live one that we never loaded the job tells the schema.
+// open opens a table. If a table in HBase was never loaded, the job has its schema.
 func open(ctx context.Context, s table.Store, j *job.Job) (table.Loader, error) {
 	t, err := s.Open(ctx)
 	if !errors.Is(err, table.ErrNoTable) || dfs.Scheme(s.Address()) != live.Scheme {
 		return t, err
 	}
 	if j == nil {
-		return nil, fmt.Errorf("%w; name the job that tells its behaviours with --job", err)
+		return nil, fmt.Errorf("%w; name a job that describes its behaviours with --job", err)
 	}
 	return s.New(ctx, table.Plan{Layout: j.Layout, Schema: j.Schema})
 }
@@ -408,20 +407,19 @@ func (o *options) readUsers(ctx context.Context, fs dfs.FS, l layout.Layout, lim
 	return u, o.listError(err)
 }
 
-// readStdin reads the list on standard input, and returns the same list if the table is
-// opened again.
+// readStdin reads the list on standard input. If it is called again, it returns the same list.
 func (o *options) readStdin(l layout.Layout, limit int64) (u *userlist.List, err error) {
 	switch {
 	case o.listed == nil:
 		o.listed, err = userlist.Read(o.env.Stdin, "standard input", l, limit)
 		o.listOf = l.Name()
 	case o.listOf != l.Name():
-		err = fmt.Errorf("%w: a first load has made it of the layout %s", table.ErrChanged, l.Name())
+		err = fmt.Errorf("%w: the first load created it with the layout %s", table.ErrChanged, l.Name())
 	}
 	return o.listed, err
 }
 
-// listError says of an error that it is of --users.
+// listError adds --users to an error.
 func (o *options) listError(err error) error {
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):

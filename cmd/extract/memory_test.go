@@ -18,8 +18,8 @@ import (
 	"usertrail/internal/testkit"
 )
 
-// plays writes a log of users with so many plays each, of titles of size bytes that do not
-// compress, and of one user who has busy plays.
+// plays writes a log of users with the same number of plays each, and of one user with busy
+// plays. Their titles have size bytes that do not compress.
 func plays(w io.Writer, users, each, size, busy int) error {
 	const digits = "0123456789abcdef"
 	r := rand.New(rand.NewPCG(1, 2))
@@ -58,8 +58,8 @@ func peak(pid int) (int64, error) {
 	return 0, errors.New("VmHWM is not there")
 }
 
-// weigh runs a command that stops at a breakpoint, and returns its largest resident set
-// there in bytes, or 0 and the status with which it ended before.
+// weigh runs a command up to a breakpoint, and returns its largest resident set there, in
+// bytes. If the command ends first, it returns 0 and the exit status.
 func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int) {
 	t.Helper()
 	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
@@ -89,9 +89,9 @@ func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int)
 	return n, 0
 }
 
-// TestMemoryIsKept measures extracts of users with large values in little memory: none
-// takes more than it may. An eighth is allowed on top, because the runtime's limit is a soft
-// one and a busy machine collects garbage later.
+// TestMemoryIsKept measures extracts of users with large values and a small --memory. An
+// eighth more than --memory is allowed, because the runtime's limit is soft and a busy
+// machine collects garbage later.
 func TestMemoryIsKept(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()

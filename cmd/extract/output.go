@@ -14,10 +14,10 @@ import (
 	"usertrail/internal/trailfile"
 )
 
-// standardOutput is the --out that is no directory.
+// standardOutput is the --out for a result on standard output.
 const standardOutput = "-"
 
-// output are the flags that say what an answer looks like.
+// output are the flags that describe the format of a result.
 type output struct {
 	out, format, shape, partition string
 
@@ -34,27 +34,27 @@ func (o *output) add(f *pflag.FlagSet) {
 	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types")
 }
 
-// check reports what cannot be.
+// check refuses an empty --out.
 func (o *output) check() error {
 	if o.out == "" && o.flags.Changed("out") {
-		return command.EmptyOut()
+		return command.EmptyFlag("out")
 	}
 	return nil
 }
 
-// of puts what the flags say into a config whose dates are known.
+// of copies the flags to a config. The config must have its dates.
 func (o *output) of(env *command.Env, c *extract.Config) {
 	c.Output = extract.Output{Format: extract.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition}
 	c.PieceSize = int64(o.pieceSize)
 	c.Out = cmp.Or(o.out, fmt.Sprintf("trails-%s-%s", c.Span.From, c.Span.To))
 	if c.Out == standardOutput {
-		// A reader that stops is an error of Write then, and what is open is closed.
+		// If the reader closes the pipe, Write returns an error, and everything is closed.
 		signal.Ignore(syscall.SIGPIPE)
 		c.Stream = env.Stdout
 	}
 }
 
-// summary says for a person what became of a question.
+// summary returns a line with the counts of a result.
 func summary(r extract.Result) string {
 	out := fmt.Sprintf("asked %s users, found %s, active %s, kept %s: %s behaviours ", humanize.Comma(r.Users),
 		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), humanize.Comma(r.Events))
@@ -68,17 +68,16 @@ func summary(r extract.Result) string {
 	return out + fmt.Sprintf("in %d %s in %s", r.Files, files, r.Out)
 }
 
-// notes say what a partitioned answer of nobody is: a reader finds no file in it.
+// notes explains a partitioned result without users, in which a reader finds no file.
 func (o *output) notes(r extract.Result) []string {
 	if o.partition == "" || r.Files > 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s holds no directory %s=…, since nobody came out; its %s tells the columns", r.Out, o.partition, extract.ManifestName)}
+	return []string{fmt.Sprintf("%s has no directory %s=…, because no user is in the result; its %s lists the columns", r.Out, o.partition, extract.ManifestName)}
 }
 
-// streams says whether standard output is for the answer, or for pieces, alone. It is
-// asked before the flags are parsed, since one that is wrong must not spoil the
-// answer of another program in the same pipe either.
+// streams reports whether standard output is only for the result or for pieces. It does not
+// need valid flags, because the error of a wrong flag must not be written into the pipe.
 func streams(args []string) bool {
 	if len(args) > 0 && args[0] == "plan" {
 		return true

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/dfs/local"
 )
 
-// program runs the program and wants status 0; it gives the standard output.
+// program runs the program, requires status 0, and returns the standard output.
 func program(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -24,8 +24,8 @@ func program(t *testing.T, stdin string, args ...string) string {
 	return stdout.String()
 }
 
-// byPieces compares an extract of one process with the same by pieces, which are done
-// one by one, the last first. It gives how many there are.
+// byPieces compares an extract in one process with the same extract in pieces. It runs the
+// pieces one after the other, the last first, and returns their number.
 func byPieces(t *testing.T, size string, flags ...string) int {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,14 +50,14 @@ func byPieces(t *testing.T, size string, flags ...string) int {
 	return len(pieces)
 }
 
-// TestPiecesOfALiveTable asks a table in HBase by pieces: where rolls tell who has rows,
-// where the rows alone do, and from a snapshot.
+// TestPiecesOfALiveTable extracts from a table in HBase in pieces: with rolls, without rolls,
+// and from a snapshot.
 func TestPiecesOfALiveTable(t *testing.T) {
 	l := newLab(t)
 	list := filepath.Join(l.dir, "users")
 	var ids strings.Builder
 	for i := range 30 {
-		fmt.Fprintln(&ids, 2*i*25641) // of whom some are not there
+		fmt.Fprintln(&ids, 2*i*25641) // some of them have no rows
 	}
 	if err := os.WriteFile(list, []byte(ids.String()), 0o666); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestPiecesOfALiveTable(t *testing.T) {
 	}
 }
 
-// TestPiecesOfATableThatOthersLoaded asks one that has no catalog: workers learn its
+// TestPiecesOfATableThatOthersLoaded extracts from a table without a catalog. Workers read its
 // schema from their pieces.
 func TestPiecesOfATableThatOthersLoaded(t *testing.T) {
 	l := newLab(t)

@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// newPlan is the command that cuts a question into pieces.
+// newPlan returns the command that splits a query into pieces.
 func newPlan(env *command.Env) *cobra.Command {
 	o := &options{env: env, plans: true}
 	c := &cobra.Command{
@@ -48,7 +48,7 @@ already has the result of this plan, plan prints no line and ends with status 99
 	return c
 }
 
-// A pieceSize is a flag: a number of behaviours, such as 4M.
+// A pieceSize is the value of --piece-size: a number of events, such as 4M.
 type pieceSize int64
 
 // String implements pflag.Value.
@@ -69,7 +69,7 @@ func (n *pieceSize) Type() string { return "events" }
 func (n *pieceSize) Set(s string) error {
 	v, err := humanize.ParseBytes(s)
 	if err != nil || v == 0 || v > 1<<50 || strings.ContainsAny(s, "iIbB") {
-		return fmt.Errorf("%q is not a number of behaviours such as 500000 or 4M", s)
+		return fmt.Errorf("%q is not a number of events such as 500000 or 4M", s)
 	}
 	*n = pieceSize(v)
 	return nil
@@ -81,7 +81,7 @@ func (o *options) cut(ctx context.Context) error {
 		err = o.printPieces(pieces)
 	}
 	if err == nil && !o.flags.Quiet {
-		fmt.Fprintf(o.env.Stderr, "planned     %d pieces for %s, of which %d are done\n", r.Pieces, r.Out, r.Done)
+		fmt.Fprintf(o.env.Stderr, "planned     %d pieces for %s; %d are done\n", r.Pieces, r.Out, r.Done)
 	}
 	return o.env.Report(r, err)
 }
@@ -90,9 +90,9 @@ func (o *options) pieces(ctx context.Context) ([]extract.Piece, extract.PlanResu
 	nothing := extract.PlanResult{}
 	switch {
 	case o.output.out == standardOutput:
-		return nil, nothing, fmt.Errorf("%w: --out -: pieces come together in a directory; name one, or leave plan out", command.ErrUsage)
+		return nil, nothing, fmt.Errorf("%w: --out -: commit publishes pieces as a directory; write --out DIR, or run extract without plan", command.ErrUsage)
 	case fetch.Plan(o.plan) == fetch.Snapshot && o.snapshot == "":
-		return nil, nothing, fmt.Errorf("%w: --plan snapshot: all pieces have to read one snapshot: take one, in HBase's shell: snapshot 'TABLE', 'NAME'; and name it with --snapshot NAME", command.ErrUsage)
+		return nil, nothing, fmt.Errorf("%w: --plan snapshot: all pieces must read the same snapshot: create one in HBase's shell: snapshot 'TABLE', 'NAME'; then write --snapshot NAME", command.ErrUsage)
 	}
 	var all []extract.Piece
 	var r extract.PlanResult
@@ -103,7 +103,7 @@ func (o *options) pieces(ctx context.Context) ([]extract.Piece, extract.PlanResu
 	return all, r, err
 }
 
-// planOnce opens the table and cuts.
+// planOnce opens the table and splits the query.
 func (o *options) planOnce(ctx context.Context) ([]extract.Piece, extract.PlanResult, error) {
 	nothing := extract.PlanResult{}
 	a, err := o.ask(ctx)
@@ -125,7 +125,7 @@ func (o *options) planOnce(ctx context.Context) ([]extract.Piece, extract.PlanRe
 	return extract.Plan(ctx, a.config, address, access)
 }
 
-// absolute makes a local name one that is the same in every folder.
+// absolute returns the absolute form of a local name. Other names stay as they are.
 func absolute(name string) (string, error) {
 	if dfs.Scheme(name) != "" {
 		return name, nil
@@ -133,8 +133,8 @@ func absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-// access says how workers open the table: as it was opened here, by what the job and the
-// flags say, and HBase may not tell everybody.
+// access returns how workers open the table: with the same settings as here, from the job and
+// the flags. Workers may lack the permission to read the settings from HBase.
 func (o *options) access(a *asking) (extract.Access, error) {
 	at := extract.Access{Snapshot: o.snapshot}
 	s, ok := a.store.(*live.Store)
@@ -153,7 +153,7 @@ func (o *options) access(a *asking) (extract.Access, error) {
 	return at, err
 }
 
-// printPieces prints one a line.
+// printPieces prints one piece per line.
 func (o *options) printPieces(pieces []extract.Piece) error {
 	w := bufio.NewWriter(o.env.Stdout)
 	e := json.NewEncoder(w)

@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/report"
 )
 
-// defaultPage is where the page is written if no flag says so.
+// defaultPage is the default of --out.
 const defaultPage = "report.html"
 
 // reportOptions are the flags of a report.
@@ -77,16 +77,16 @@ func (o *reportOptions) run(ctx context.Context, dir string) error {
 	return o.env.Report(pageResult{r.Counts, o.out}, nil)
 }
 
-// make reads an extract and writes its page.
+// make reads a result and writes its page.
 func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, error) {
 	if o.flags.Workers < 1 {
-		return nil, fmt.Errorf("%w: --workers %d: at least one has to read", command.ErrUsage, o.flags.Workers)
+		return nil, fmt.Errorf("%w: --workers %d is not 1 or more", command.ErrUsage, o.flags.Workers)
 	}
 	if o.out == "-" {
-		return nil, fmt.Errorf("%w: --out -: a page is a file; the numbers go to standard output, with --json", command.ErrUsage)
+		return nil, fmt.Errorf("%w: --out -: the page cannot be written to standard output; --json prints the numbers there", command.ErrUsage)
 	}
 	if o.out == "" && o.set("out") {
-		return nil, command.EmptyOut()
+		return nil, command.EmptyFlag("out")
 	}
 	if o.out == "" && !o.asJSON {
 		o.out = defaultPage
@@ -110,15 +110,15 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	return r, writePage(ctx, fs, o.out, r)
 }
 
-// checkOut refuses a page inside a table, and one that is there already, before anything is
-// read, and with --overwrite a file that is no page.
+// checkOut refuses an --out inside a table. It refuses an --out that exists, unless it is a
+// page of extract report and --overwrite is given. It runs before anything is read.
 func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	if o.out == "" {
 		return nil
 	}
 	around, err := manifest.Around(ctx, fs, o.out)
 	if err != nil {
-		return fmt.Errorf("look for --out: %w", err)
+		return fmt.Errorf("check --out: %w", err)
 	}
 	if around != "" {
 		return fmt.Errorf("%w: --out %s is inside the table %s: name another", command.ErrUsage, o.out, around)
@@ -128,7 +128,7 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for --out: %w", err)
+		return fmt.Errorf("check --out: %w", err)
 	}
 	defer f.Close()
 	if !o.overwrite {
@@ -136,15 +136,15 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	}
 	ours, err := report.IsPage(f)
 	if err != nil {
-		return fmt.Errorf("look for --out: %w", err)
+		return fmt.Errorf("check --out: %w", err)
 	}
 	if !ours {
-		return fmt.Errorf("--out %s: %w, and --overwrite does not replace it: it is no page of extract report: choose another", o.out, command.ErrThere)
+		return fmt.Errorf("--out %s: %w, and --overwrite does not replace it: it is not a page of extract report: choose another", o.out, command.ErrThere)
 	}
 	return nil
 }
 
-// writePage writes a page, whole or not at all.
+// writePage writes a page completely or not at all.
 func writePage(ctx context.Context, fs dfs.FS, name string, r *report.Report) error {
 	f, err := fs.Create(ctx, name)
 	if err != nil {

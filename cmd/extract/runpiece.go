@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// newRunPiece is the command that does pieces.
+// newRunPiece returns the command that runs pieces.
 func newRunPiece(env *command.Env) *cobra.Command {
 	o := &options{env: env}
 	var line string
@@ -63,7 +63,7 @@ func (o *options) runPieces(ctx context.Context, line string) error {
 	return o.env.Report(r, err)
 }
 
-// count has Hadoop count what was done, in a task of its.
+// count reports the counts to Hadoop if the process is a task of Hadoop.
 func count(stderr io.Writer, r extract.PieceResult) {
 	for name, n := range map[string]int64{
 		"found": r.Found, "active": r.Active, "kept": r.Kept, "events": r.Events, "files": int64(r.Files), "bytes": r.Bytes,
@@ -101,7 +101,7 @@ func (o *options) eachPiece(ctx context.Context, line string) (sum extract.Piece
 	return sum, nil
 }
 
-// readPieces reads the lines that plan printed; there must be one.
+// readPieces reads the lines that plan printed. There must be at least one.
 func readPieces(in io.Reader, name string) ([]extract.Piece, error) {
 	var all []extract.Piece
 	err := piece.Each(in, name, extract.What, piece.Version, func(_ piece.Header, line []byte) error {
@@ -113,7 +113,7 @@ func readPieces(in io.Reader, name string) ([]extract.Piece, error) {
 		return nil
 	})
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("%w: %s holds no piece: give lines that extract plan printed", command.ErrUsage, name)
+		err = fmt.Errorf("%w: %s has no piece: write lines that extract plan printed", command.ErrUsage, name)
 	}
 	return all, err
 }
@@ -127,7 +127,7 @@ func (o *options) printPiece(p *extract.Piece, r extract.PieceResult) {
 		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), humanize.Comma(r.Events), r.Files)
 }
 
-// openFor opens the table of a piece.
+// openFor opens the table of a piece. The function closes it.
 func (o *options) openFor(ctx context.Context, w *extract.Worker, p *extract.Piece) (_ table.Table, _ func() error, err error) {
 	var ends []func() error
 	end := func() error {
@@ -149,7 +149,7 @@ func (o *options) openFor(ctx context.Context, w *extract.Worker, p *extract.Pie
 	}
 	ends = append(ends, store.Close)
 	if p.Schema == nil {
-		told = nil // the table tells it
+		told = nil // the table has the schema
 	}
 	loader, err := openAt(ctx, store, told, p.Snapshot)
 	if err != nil {

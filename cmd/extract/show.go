@@ -35,7 +35,7 @@ type showOptions struct {
 	noColour bool
 }
 
-// newShow is the command that puts one user on the screen.
+// newShow returns the command that prints the trail of one user.
 func newShow(env *command.Env) *cobra.Command {
 	o := &showOptions{env: env}
 	c := &cobra.Command{
@@ -80,8 +80,8 @@ table has instead.`,
 	return c
 }
 
-// pageMemory is how much the heap may grow before garbage is collected in earnest:
-// a page takes less than collecting is worth, a trail of millions takes more.
+// pageMemory is the memory limit of the runtime. A page needs less, so its garbage is not
+// collected; a trail of millions of events needs more.
 const pageMemory = 256 << 20
 
 func (o *showOptions) show(ctx context.Context) error {
@@ -100,7 +100,7 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 		o.fields[i] = strings.TrimSpace(o.fields[i])
 	}
 	if o.asJSON && o.asCSV {
-		return none, fmt.Errorf("%w: --json and --csv are two ways to write a page: choose one", command.ErrUsage)
+		return none, fmt.Errorf("%w: --json and --csv cannot be combined: choose one", command.ErrUsage)
 	}
 	cfg := show.Config{
 		User: o.user, Types: o.flags.Behaviours(), Fields: o.fields, Page: o.page, After: o.after, Latest: o.latest,
@@ -147,20 +147,20 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 	return o.write(ctx, cfg)
 }
 
-// ends checks what asks for the end of the trail, as far as that takes no table.
+// ends checks --latest and --at, as far as that needs no table.
 func (o *showOptions) ends(c *show.Config) error {
 	switch {
 	case o.set("latest") && o.latest < 1:
-		return fmt.Errorf("%w: --latest %d: write how many behaviours, at least 1", command.ErrUsage, o.latest)
+		return fmt.Errorf("%w: --latest %d: write the number of events, at least 1", command.ErrUsage, o.latest)
 	case o.set("at") && o.at == "":
-		return fmt.Errorf("%w: --at is empty; leave it out, or look whether a variable is not set", command.ErrUsage)
+		return command.EmptyFlag("at")
 	case (o.latest > 0 || o.at != "") && !o.set("page"):
 		c.Page = 0
 	}
 	return nil
 }
 
-// time is that of --at, of a zone unless it names its own.
+// time parses --at. A time without a zone is in the zone given.
 func (o *showOptions) time(zone string) (*int64, error) {
 	z, err := time.LoadLocation(zone)
 	if err != nil {
@@ -173,7 +173,7 @@ func (o *showOptions) time(zone string) (*int64, error) {
 	return &at, nil
 }
 
-// write writes a page, and what is to be said of it.
+// write prints a page and its notes.
 func (o *showOptions) write(ctx context.Context, cfg show.Config) (show.Result, error) {
 	out := bufio.NewWriterSize(o.env.Stdout, 64<<10)
 	asked, r, err := show.Page(ctx, cfg, o.writer(out))
@@ -202,9 +202,9 @@ func (o *showOptions) write(ctx context.Context, cfg show.Config) (show.Result, 
 	return r, nil
 }
 
-// more says how to go on; the token is never cut.
+// more prints how to continue. It never breaks the token.
 func more(w io.Writer, r show.Result, columns int) {
-	said := "… there are more; go on with"
+	said := "… more events follow; continue with"
 	space := " "
 	if len(said)+len(" --after ")+len(r.Next) > columns {
 		space = "\n"
@@ -212,7 +212,7 @@ func more(w io.Writer, r show.Result, columns int) {
 	fmt.Fprintf(w, "%s%s--after %s\n", said, space, r.Next)
 }
 
-// writer is what a page is written by.
+// writer returns the writer of the format that the flags name.
 func (o *showOptions) writer(w io.Writer) show.Writer {
 	switch {
 	case o.asJSON:
@@ -223,10 +223,10 @@ func (o *showOptions) writer(w io.Writer) show.Writer {
 	return show.NewScreen(w, o.look())
 }
 
-// defaultWidth is that of a screen of which nothing is known.
+// defaultWidth is the width if it is not known, in columns.
 const defaultWidth = 80
 
-// look is that of the terminal, or else what $COLUMNS says.
+// look returns the width and colours of the terminal, or else the width of $COLUMNS.
 func (o *showOptions) look() show.Look {
 	look := show.Look{Width: defaultWidth}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
@@ -243,7 +243,7 @@ func (o *showOptions) look() show.Look {
 	return look
 }
 
-// terminal is the descriptor of the terminal that w is, negative if it is none.
+// terminal returns the descriptor of w if it is a terminal, or -1.
 func terminal(w io.Writer) int {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return int(f.Fd())

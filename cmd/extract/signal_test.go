@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/testkit"
 )
 
-// played makes a table of users who played on one day, ten records each.
+// played creates a table of users with ten plays each on one day.
 func played(t *testing.T, records int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func played(t *testing.T, records int) string {
 	return dir
 }
 
-// number is n in five digits.
+// number returns n with five digits.
 func number(n int) string {
 	return string([]byte{digit(n / 10000), digit(n / 1000), digit(n / 100), digit(n / 10), digit(n)})
 }
@@ -74,7 +74,7 @@ func extracts(t *testing.T, dir string, env []string, out string, more ...string
 		"--out", out, "--memory", "256MiB"}, more...)...)
 }
 
-// sizes are those of the files of an answer.
+// sizes returns the sizes of the files of a result.
 func sizes(t *testing.T, dir string) map[string]int64 {
 	t.Helper()
 	all, err := os.ReadDir(dir)
@@ -92,12 +92,12 @@ func sizes(t *testing.T, dir string) map[string]int64 {
 	return out
 }
 
-// TestASignalEndsAnExtractCleanly sends one at each moment of an extract: what was asked
-// for is not there before it is whole, and the same command goes on.
+// TestASignalEndsAnExtractCleanly sends a signal at each moment of an extract. The result is
+// not visible before it is complete, and the same command continues.
 func TestASignalEndsAnExtractCleanly(t *testing.T) {
 	t.Parallel()
 	dir := played(t, 20_000)
-	stopped(t, dir, 20_000, testkit.All(), "--piece-size", "8000") // of which there are three
+	stopped(t, dir, 20_000, testkit.All(), "--piece-size", "8000") // three pieces
 }
 
 // TestASignalEndsAnExtractOfWholePartsCleanly is the same with parts of the usual size.
@@ -115,15 +115,15 @@ type moment struct {
 
 func (m moment) String() string { return fmt.Sprintf("%s %d", m.step, m.n) }
 
-// A fatal signal ends a run, which says its name.
+// A fatal signal ends a run. The run prints the name of the signal.
 type fatal struct {
 	signal syscall.Signal
 	name   string
 }
 
-// stopped extracts records of three parts or more, and sends extracts a signal at a
-// moment: extracts into one directory one after the other, which go on from the parts that
-// are there, and extracts that begin. all has each signal sent at each step.
+// stopped extracts records of three parts or more, and sends a signal to extracts at a
+// moment. Some extracts write to one directory, one after the other, and continue after the
+// finished parts; others start with nothing. all sends each signal at each step.
 func stopped(t *testing.T, dir string, records int64, all bool, flags ...string) {
 	t.Helper()
 	if status, last := extracts(t, dir, nil, "whole", flags...).Wait(t); status != 0 || scripttest.Number(t, last, "events") != records {
@@ -184,7 +184,7 @@ func stopped(t *testing.T, dir string, records int64, all bool, flags ...string)
 	}
 }
 
-// TestAnExtractTellsWhatItIsAt asks it in the middle of its work, and it goes on.
+// TestAnExtractTellsWhatItIsAt sends USR1 in the middle of an extract. The extract continues.
 func TestAnExtractTellsWhatItIsAt(t *testing.T) {
 	t.Parallel()
 	dir := played(t, 20_000)
@@ -201,11 +201,11 @@ func TestAnExtractTellsWhatItIsAt(t *testing.T) {
 	}
 }
 
-// TestAnExtractThatHangsEndsAllTheSame stops one that waits for its list of users, which
-// is nothing that a signal ends: once and it ends by itself in a while, again and it ends
-// at once.
+// TestAnExtractThatHangsEndsAllTheSame sends a signal to an extract that waits for its list of
+// users. A signal does not end this read. After one signal the extract exits when its time
+// is over, after a second one at once.
 func TestAnExtractThatHangsEndsAllTheSame(t *testing.T) {
-	t.Parallel() // it waits more than it works
+	t.Parallel() // it waits most of the time
 	dir := played(t, 100)
 	for name, s := range map[string]syscall.Signal{"once": syscall.SIGTERM, "again": syscall.SIGINT} {
 		t.Run(name, func(t *testing.T) {

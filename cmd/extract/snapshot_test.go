@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/table/tabletest"
 )
 
-// A lab is a table in HBase with one small load, and a folder for answers.
+// A lab is a table in HBase with one small load, and a folder for results.
 type lab struct {
 	*clustertest.Cluster
 	name, dir string
@@ -44,7 +44,7 @@ func newLab(t *testing.T) *lab {
 
 func (l *lab) address() string { return fmt.Sprintf("hbase://%s/%s", l.ZooKeeper(), l.name) }
 
-// extract runs the program, and gives its exit status and standard error.
+// extract runs the program, and returns its exit status and standard error.
 func (l *lab) extract(t *testing.T, flags ...string) (int, string) {
 	t.Helper()
 	args := append([]string{"--table", l.address(), "--from", "2014-09-01", "--to", "2014-09-06", "--types", "play,login", "--active", "any", "--quiet"}, flags...)
@@ -53,11 +53,10 @@ func (l *lab) extract(t *testing.T, flags ...string) (int, string) {
 	return status, stderr.String()
 }
 
-// costs is what a manifest says of costs, which are those of its plan.
+// costs matches the costs in a manifest. They depend on the plan.
 var costs = regexp.MustCompile(`(?s) "cost": \{.*?\n \},\n`)
 
-// answer is what lies in a folder of an answer, by name; of its manifest all but what
-// it cost.
+// answer returns the files of a result by name. Its manifest is without the costs.
 func (l *lab) answer(t *testing.T, flags ...string) map[string]string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -80,7 +79,7 @@ func (l *lab) answer(t *testing.T, flags ...string) map[string]string {
 	return files
 }
 
-// snapshots is how many there are of the table.
+// snapshots returns the number of snapshots of the table.
 func (l *lab) snapshots(t *testing.T) int {
 	t.Helper()
 	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{l.ZooKeeper()}})
@@ -101,14 +100,14 @@ func (l *lab) snapshots(t *testing.T) int {
 	return n
 }
 
-// TestASnapshotAnswersAsGetsDo compares the bytes of answers: of cells in memory, of
-// flushed ones, of a region that was split, and of a snapshot that others took.
+// TestASnapshotAnswersAsGetsDo compares the bytes of results from gets and from snapshots: of
+// cells in memory, of flushed cells, of a split region, and of a snapshot taken by others.
 func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 	l := newLab(t)
 	list := filepath.Join(l.dir, "users")
 	var ids strings.Builder
 	for i := range 30 {
-		fmt.Fprintln(&ids, 2*i*25641) // of whom some are not there
+		fmt.Fprintln(&ids, 2*i*25641) // some of them have no rows
 	}
 	if err := os.WriteFile(list, []byte(ids.String()), 0o666); err != nil {
 		t.Fatal(err)
@@ -148,7 +147,7 @@ func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 	}
 }
 
-// TestASnapshotThatCannotBeReadIsSaid goes through the statuses.
+// TestASnapshotThatCannotBeReadIsSaid checks the status of each cause.
 func TestASnapshotThatCannotBeReadIsSaid(t *testing.T) {
 	l := newLab(t)
 	for _, c := range []struct {

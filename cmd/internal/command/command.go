@@ -33,22 +33,22 @@ import (
 // version is set by the linker.
 var version string
 
-// An Env is a program's surroundings.
+// An Env holds the streams of a program, and the state of its run.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Began          time.Time
-	Streams        bool // standard output is the answer: what is said of it goes to standard error
+	Streams        bool // standard output is for the result or pieces only; everything else goes to standard error
 
 	name    string // of the program
 	results map[*cobra.Command]any
-	looks   []*cobra.Command // with a last line after a failure alone
-	cause   func() error     // why the run's context has ended
+	looks   []*cobra.Command // commands with a last line only after a failure
+	cause   func() error     // returns why the run's context has ended
 	end     *ending
 }
 
-// Reports says that c ends with a last line of JSON, and which result stands in
-// it when c cannot even begin.
+// Reports makes c end with a last line of JSON. If c fails before it starts, the line has
+// the result nothing.
 func (e *Env) Reports(c *cobra.Command, nothing any) {
 	if e.results == nil {
 		e.results = map[*cobra.Command]any{}
@@ -56,11 +56,12 @@ func (e *Env) Reports(c *cobra.Command, nothing any) {
 	e.results[c] = nothing
 }
 
-// ReportsFailure says that c, which ends with no last line of JSON, does so after a failure.
+// ReportsFailure makes c end with a last line of JSON after a failure. After success c has
+// no such line.
 func (e *Env) ReportsFailure(c *cobra.Command) { e.looks = append(e.looks, c) }
 
-// nothing is the result in the last line of a command that could not begin; false if it has no
-// last line.
+// nothing returns the result for the last line of a command that could not start, and false
+// if the command has no last line.
 func (e *Env) nothing(c *cobra.Command) (any, bool) {
 	if slices.Contains(e.looks, c) {
 		return struct{}{}, true
@@ -69,7 +70,7 @@ func (e *Env) nothing(c *cobra.Command) (any, bool) {
 	return nothing, ok
 }
 
-// programVersion is the linker's, or that of the module it was built from.
+// programVersion returns the version that the linker set, or else the version of the module.
 func programVersion() string {
 	if version != "" {
 		return version
@@ -80,7 +81,7 @@ func programVersion() string {
 	return "unknown"
 }
 
-// New returns a command line's root, set up the way both programs are.
+// New returns the root command of a program, with the flags that both programs have.
 func New(env *Env, name, short, long string) *cobra.Command {
 	c := &cobra.Command{
 		Use: name, Short: short, Long: long + "\n\n" + Statuses + "\n" + Signals, Version: programVersion(),
@@ -125,7 +126,7 @@ func Group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
-// NoArgs refuses what stands beside the flags of a command without commands of its own.
+// NoArgs refuses arguments of a command that has no subcommands.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%w: %s takes flags only, not %q; see %s -h", ErrUsage, c.CommandPath(), args[0], c.CommandPath())
@@ -133,15 +134,15 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// noArgs refuses what stands beside the flags.
+// noArgs refuses arguments of a root command, and suggests a command with a similar name.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%w: %q is no command of %s%s; see %s -h", ErrUsage, args[0], c.Name(), meant(args[0], commandNames(c), ""), c.CommandPath())
+		return fmt.Errorf("%w: %q is not a command of %s%s; see %s -h", ErrUsage, args[0], c.Name(), meant(args[0], commandNames(c), ""), c.CommandPath())
 	}
 	return nil
 }
 
-// OneArg wants exactly one argument, called what in the error.
+// OneArg accepts exactly one argument. The error describes it as what.
 func OneArg(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -151,8 +152,8 @@ func OneArg(what string) cobra.PositionalArgs {
 	}
 }
 
-// Execute runs a command line and returns the exit status. An error is said once,
-// on standard error.
+// Execute runs a command line and returns the exit status. It prints an error once, on
+// standard error.
 func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	if wantsJSON(args) {
@@ -179,14 +180,14 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	return Status(err)
 }
 
-// reported is an error that the last line of standard output tells of.
+// reported is an error that the last line of standard output has reported.
 type reported struct{ error }
 
 func (r *reported) Unwrap() error { return r.error }
 
-// Report prints the last line of standard output, or of standard error where the
-// answer streams: result as one JSON object, with the time it took, the exit status,
-// and the error if there is one.
+// Report prints the last line of standard output, or of standard error if Streams is set.
+// The line is result as one JSON object, with the duration, the exit status, and the error
+// if there is one.
 func (e *Env) Report(result any, err error) error {
 	err = e.explain(err)
 	e.account(result, err, accountFor)
@@ -213,7 +214,7 @@ func (e *Env) writeReport(result any, err error) error {
 	return fail
 }
 
-// Said is where what is said of an answer goes.
+// Said returns the stream for messages about a result.
 func (e *Env) Said() io.Writer {
 	if e.Streams {
 		return e.Stderr
@@ -221,11 +222,11 @@ func (e *Env) Said() io.Writer {
 	return e.Stdout
 }
 
-// say says an error once, on standard error. That the reader of a stream has gone
-// needs no saying.
+// say prints an error on standard error. It prints nothing if the reader of the result has
+// closed the pipe.
 func (e *Env) say(err error) {
 	switch _, asJSON := e.Stderr.(*jsonLines); {
-	case errors.Is(err, extract.ErrGone), statusOf(err) != 0: // a script says its own
+	case errors.Is(err, extract.ErrGone), statusOf(err) != 0: // the script has printed it
 	case asJSON && Status(err) == Nothing:
 		e.Log(slog.LevelInfo).Info(err.Error(), "status", Nothing)
 	case asJSON:
@@ -235,7 +236,7 @@ func (e *Env) say(err error) {
 	}
 }
 
-// lineEnd is what every last line ends with.
+// A lineEnd has the last keys of every last line.
 type lineEnd struct {
 	Seconds float64 `json:"seconds"`
 	Status  int     `json:"status"`
@@ -258,8 +259,8 @@ func appendLine(result any, end lineEnd) ([]byte, error) {
 	return append(append(a[:len(a)-1], ','), b[1:]...), nil
 }
 
-// marshal is json.Marshal for people, who read errors and conditions with < and & in
-// them.
+// marshal encodes JSON without HTML escapes, so that < and & in errors and conditions stay
+// readable.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -275,7 +276,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// Flags are those that both commands have.
+// Flags are the flags that both programs have.
 type Flags struct {
 	Job, Table string
 	From, To   string
@@ -287,14 +288,14 @@ type Flags struct {
 	Waits
 }
 
-// Waits bound how long servers are waited for.
+// Waits limit the time that a run waits for servers.
 type Waits struct {
-	CallTimeout time.Duration // for one answer
-	RetryFor    time.Duration // for one piece of work, with all its attempts
+	CallTimeout time.Duration // of one call
+	RetryFor    time.Duration // of one operation, with all its attempts
 	Bounds
 }
 
-// Add puts the flags on a command line.
+// Add adds the flags to a command.
 func (w *Waits) Add(c *cobra.Command) {
 	p := c.Flags()
 	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "timeout of one call to a server")
@@ -302,7 +303,7 @@ func (w *Waits) Add(c *cobra.Command) {
 	w.Bounds.Add(c)
 }
 
-// check refuses waits that are none.
+// check refuses negative durations.
 func (w Waits) check() error {
 	if w.CallTimeout < 0 || w.RetryFor < 0 {
 		return fmt.Errorf("%w: --call-timeout and --retry-for must not be negative", ErrUsage)
@@ -310,7 +311,7 @@ func (w Waits) check() error {
 	return nil
 }
 
-// Add puts the flags on a command line.
+// Add adds the flags to a command.
 func (f *Flags) Add(c *cobra.Command) {
 	f.AddTable(c)
 	p := c.Flags()
@@ -320,7 +321,7 @@ func (f *Flags) Add(c *cobra.Command) {
 	f.AddRun(c)
 }
 
-// AddTable puts those on that name a table.
+// AddTable adds the flags that name a table.
 func (f *Flags) AddTable(c *cobra.Command) {
 	p := c.Flags()
 	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
@@ -328,7 +329,7 @@ func (f *Flags) AddTable(c *cobra.Command) {
 	f.Waits.Add(c)
 }
 
-// AddRun puts those on that say how to work.
+// AddRun adds the flags that limit resources.
 func (f *Flags) AddRun(c *cobra.Command) {
 	p := c.Flags()
 	p.StringVar(&f.Memory, "memory", "1GiB", MemoryUsage)
@@ -351,13 +352,13 @@ func (f *Flags) AddQuiet(c *cobra.Command) {
 	c.Flags().BoolVar(&f.Quiet, "quiet", false, "do not report progress")
 }
 
-// LeastMemory has -h say how much --memory the command needs, which Limits checks.
+// LeastMemory adds the minimum of --memory to -h. Limits checks the minimum.
 func LeastMemory(c *cobra.Command, least uint64) {
 	c.Flags().Lookup("memory").Usage += "; at least " + strings.ReplaceAll(humanize.IBytes(least), " ", "")
 }
 
-// Behaviours are those of --types. Blanks and empty names are no error: a shell's
-// "play, order" and "play," mean what they seem to.
+// Behaviours returns the names in --types. It trims blanks and skips empty names, as in
+// "play, order" and "play,".
 func (f *Flags) Behaviours() []string {
 	var names []string
 	for _, name := range f.Types {
@@ -368,7 +369,7 @@ func (f *Flags) Behaviours() []string {
 	return names
 }
 
-// Dates reads --from and --to, of which each may be missing.
+// Dates parses --from and --to. The result of a missing flag is nil.
 func (f *Flags) Dates() (from, to *behaviour.Date, err error) {
 	if from, err = dateOf("--from", f.From); err != nil {
 		return nil, nil, err
@@ -394,7 +395,7 @@ func dateOf(flag, text string) (*behaviour.Date, error) {
 	return &date, nil
 }
 
-// Span reads --from and --to; both must be given.
+// Span parses --from and --to. Both are required.
 func (f *Flags) Span() (behaviour.Span, error) {
 	from, to, err := f.Dates()
 	if err != nil {
@@ -411,25 +412,25 @@ func (f *Flags) Span() (behaviour.Span, error) {
 	return behaviour.Span{From: *from, To: *to}, nil
 }
 
-// EmptyOut returns the error of an --out that was given and is empty.
-func EmptyOut() error {
-	return fmt.Errorf("%w: --out is empty; leave it out, or look whether a variable is not set", ErrUsage)
+// EmptyFlag returns the error of a flag that was given without a value.
+func EmptyFlag(name string) error {
+	return fmt.Errorf("%w: --%s is empty; omit it, or check whether a shell variable is not set", ErrUsage, name)
 }
 
-// uncounted is what a process holds besides what the runtime's limit counts: the
-// program itself, above all.
+// uncounted is the memory of a process that the runtime's limit does not count, mainly the
+// program itself.
 const uncounted = 32 << 20
 
-// Limits reads --memory and --workers, and bounds the process by them. The
-// runtime's own limit lies a little lower, for what it does not count. least is
-// the least memory that the program can work with.
+// Limits parses --memory and --workers, and sets the runtime's memory limit. That limit is
+// a little lower than --memory, because it does not count everything. least is the minimum
+// of --memory. The result is --memory in bytes.
 func (f *Flags) Limits(least uint64) (int64, error) {
 	n, err := humanize.ParseBytes(f.Memory)
 	if err != nil || n > 1<<50 {
 		return 0, fmt.Errorf("%w: --memory %q is not a size such as 512MiB or 4GiB", ErrUsage, f.Memory)
 	}
 	if n < least {
-		return 0, fmt.Errorf("%w: --memory %s is too little; at least %s are needed", ErrUsage, f.Memory, humanize.IBytes(least))
+		return 0, fmt.Errorf("%w: --memory %s is too small; the minimum is %s", ErrUsage, f.Memory, humanize.IBytes(least))
 	}
 	if f.Workers < 1 || f.Workers > 1024 {
 		return 0, fmt.Errorf("%w: --workers %d is not in 1..1024", ErrUsage, f.Workers)
@@ -438,13 +439,13 @@ func (f *Flags) Limits(least uint64) (int64, error) {
 	return int64(n), nil
 }
 
-// DefaultJob is the job file where neither --job nor $USERTRAIL_JOB names one.
+// DefaultJob is the job file if neither --job nor $USERTRAIL_JOB names one.
 const DefaultJob = "usertrail.yaml"
 
-// ErrNoJob is wrapped where no job file is named and DefaultJob is not there.
+// ErrNoJob is wrapped if no job file is named and DefaultJob does not exist.
 var ErrNoJob = fmt.Errorf("%w: no job file", ErrUsage)
 
-// LoadJob loads the job file: the flag's, the environment's, or DefaultJob.
+// LoadJob loads the job file that --job or $USERTRAIL_JOB names, or else DefaultJob.
 func (f *Flags) LoadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
 	j, err := f.loadJob(ctx, fs)
 	if e, ok := ctx.Value(endingKey{}).(*ending); ok && err == nil {
@@ -465,7 +466,7 @@ func (f *Flags) loadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
 	return j, err
 }
 
-// Log is for standard error: warnings, and with --verbose more.
+// Log returns a log on standard error. It has warnings, and with --verbose more.
 func (f *Flags) Log(env *Env) *slog.Logger {
 	level := slog.LevelWarn
 	if f.Verbose {
@@ -474,7 +475,7 @@ func (f *Flags) Log(env *Env) *slog.Logger {
 	return env.Log(level)
 }
 
-// Progress speaks on standard error.
+// Progress returns the configuration of progress on standard error.
 func (f *Flags) Progress(env *Env) progress.Config {
 	return progress.Config{
 		Out: env.Stderr, Quiet: f.Quiet, Terminal: isTerminal(env.Stderr), Board: env.board(),
@@ -487,14 +488,14 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// remote is what hdfs:// names are. Builds for tests have another.
+// remote returns the file system of hdfs:// names. Builds for tests replace it.
 var remote = func(_ dfs.FS, temp string) dfs.FS { return hdfs.New(hdfs.Config{Temp: temp}) }
 
-// Files are all files that this program can reach.
+// Files returns the file system of local and hdfs:// names.
 func Files() dfs.FS { return FilesIn("") }
 
-// FilesIn is Files, with a local directory for what is written to HDFS until it is uploaded;
-// $TMPDIR if it is empty.
+// FilesIn is Files with a local directory for files until they are uploaded to HDFS. If temp
+// is empty, the directory is $TMPDIR.
 func FilesIn(temp string) dfs.FS {
 	disk := local.New()
 	return lockTold{dfs.NewMux(map[string]dfs.FS{"": disk, hdfs.Scheme: remote(disk, temp)})}

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// accountFor is how long those who keep an account of runs may take at its end,
-	// and hurriedFor where the process has no more time.
+	// accountFor is the time limit of the functions of AtEnd. hurriedFor is their limit if
+	// the process must end now.
 	accountFor = 10 * time.Second
 	hurriedFor = time.Second
 )
 
-// An End is how a run ended, for those who keep an account of runs.
+// An End describes the end of a run for the functions of AtEnd.
 type End struct {
 	Command *cobra.Command
-	Result  []byte // the last line's object, but for what follows
+	Result  []byte // the object of the last line, without the keys of the end
 	At      time.Time
 	Seconds float64
 	Status  int
 	Error   string
 }
 
-// AtEnd has f told how the run ended, before its last line is written. What fails of
-// it is a warning, and no reason for a run to fail.
+// AtEnd makes the run call f at its end, before the last line is written. An error of f is
+// printed as a warning; it does not make the run fail.
 func (e *Env) AtEnd(f func(ctx context.Context, end End) error) {
 	s := e.shared()
 	s.mu.Lock()
@@ -38,7 +38,7 @@ func (e *Env) AtEnd(f func(ctx context.Context, end End) error) {
 	s.accounts = append(s.accounts, f)
 }
 
-// account tells all of AtEnd, once.
+// account calls the functions of AtEnd once.
 func (e *Env) account(result any, err error, within time.Duration) {
 	s := e.shared()
 	s.mu.Lock()
@@ -74,21 +74,21 @@ func (e *Env) account(result any, err error, within time.Duration) {
 				e.warn(err)
 			}
 		case <-ctx.Done():
-			e.warn(fmt.Errorf("the account of this run is not complete: %w", ctx.Err()))
+			e.warn(fmt.Errorf("the metrics and records of this run are incomplete: %w", ctx.Err()))
 			return
 		}
 	}
 }
 
-// warn says what went wrong beside the run.
+// warn prints an error that does not make the run fail.
 func (e *Env) warn(err error) {
 	fmt.Fprintf(e.Stderr, "%s: warning: %v\n", e.name, err)
 }
 
 func (e *Env) seconds() float64 { return time.Since(e.Began).Round(time.Millisecond).Seconds() }
 
-// Outcome prints the first line of a summary, which cron mails: how what ended, and
-// after how long.
+// Outcome prints the first line of a summary, which cron mails: what ran, its exit status
+// and its duration.
 func (e *Env) Outcome(what string, err error) {
 	err = e.explain(err)
 	took := time.Since(e.Began).Round(100 * time.Millisecond)
@@ -106,7 +106,7 @@ func (e *Env) Outcome(what string, err error) {
 	}
 }
 
-// Host is the name of this machine.
+// Host returns the name of this machine.
 func Host() string {
 	host, err := os.Hostname()
 	if err != nil {

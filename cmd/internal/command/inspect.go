@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/job"
 )
 
-// Inspect is the command that says what is in any file or directory we write.
+// Inspect returns the command that prints the contents of files and directories of usertrail.
 func Inspect(env *Env) *cobra.Command {
 	var asJSON bool
 	var rows int

@@ -18,12 +18,11 @@ import (
 	"usertrail/internal/table"
 )
 
-// Journal has every run that takes a table's lock written down in the table's journal.
-// Of the commands that refused says so also what ended before it had the lock.
+// Journal records every run that takes a table's lock in the table's journal. If refused
+// reports true for a command, its runs that end before they have the lock are recorded too.
 func (e *Env) Journal(refused func(*cobra.Command) bool) { e.shared().refused = refused }
 
-// journalled begins to keep the journal of a command line, and returns the context to
-// run it in.
+// journalled starts the journal of a command line, and returns the context for its run.
 func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 	s := e.shared()
 	if s.refused == nil || s.running == nil {
@@ -46,13 +45,13 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 	})
 	e.AtEnd(func(ctx context.Context, end End) error {
 		out := journal.End{At: end.At.UTC(), Seconds: end.Seconds, Status: end.Status, Error: end.Error}
-		// Of a piece "already" is no number.
+		// "already" of a piece is not a number.
 		if err := json.Unmarshal(end.Result, &out.Counts); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
-			return fmt.Errorf("the run is not written down: %w", err)
+			return fmt.Errorf("this run is not recorded for bulkload runs: %w", err)
 		}
 		worth := end.Status != Usage && end.Status != There && s.refused(c)
 		if err := k.End(ctx, out, worth); err != nil {
-			return fmt.Errorf("bulkload runs will not tell all of this run: %w", err)
+			return fmt.Errorf("bulkload runs will show this run without its end: %w", err)
 		}
 		return nil
 	})
@@ -61,7 +60,7 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 
 type endingKey struct{}
 
-// stored notes down which table the run of a context is about.
+// stored records which table the run of a context is about.
 func stored(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) {
 	journal.FromContext(ctx).At(fs, CatalogOf(s))
 	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
@@ -73,18 +72,18 @@ func stored(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) {
 	}
 }
 
-// AboutTable notes that the run of a context is about the table at an address, which it does
-// not open. catalog is the directory of the table's catalog.
+// AboutTable records that the run of a context is about the table at an address. The run does
+// not open the table. catalog is the directory of the table's catalog.
 func AboutTable(ctx context.Context, fs dfs.FS, address, catalog string) {
 	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
 		e.setAbout(about{address: address, fs: fs, catalog: catalog})
 	}
 }
 
-// CatalogOf is the directory of a store's catalog.
+// CatalogOf returns the directory of a store's catalog.
 func CatalogOf(s table.Store) string { return dfs.Dir(dfs.Dir(s.Quarantine("x"))) }
 
-// lockTold is files whose locks the journal of the context is told of.
+// lockTold is a file system that reports its locks to the journal of the context.
 type lockTold struct{ *dfs.Mux }
 
 // Lock implements dfs.FS.

@@ -18,8 +18,8 @@ import (
 	"usertrail/internal/dfs/hdfs"
 )
 
-// leaseVariable is the environment variable that names the directory in which hdfs:// names
-// lie, in place of HDFS.
+// leaseVariable is the environment variable that names a directory. Files with hdfs:// names
+// are stored in it, in place of HDFS.
 const leaseVariable = "USERTRAIL_HDFS"
 
 func init() {
@@ -31,10 +31,10 @@ func init() {
 	}
 }
 
-// leases are files in a local directory that have names as on HDFS, and locks as there: a
-// lock is a lease, which a process loses when somebody empties the lock's file. What changes
-// something asks first whether all leases are still held, as package hdfs does, and a process
-// can be stopped between that question and the rename of a file.
+// leases is a file system in a local directory with the names and locks of HDFS. A lock is a
+// lease. A process loses the lease when another process empties the lock's file. Every change
+// first checks that all leases are held, as package hdfs does. A process can be stopped
+// between this check and the rename of a file.
 type leases struct {
 	dfs.FS
 	root string
@@ -43,25 +43,25 @@ type leases struct {
 	held []*lease
 }
 
-// A lease is a lock: its file holds the process and a number that no other has.
+// A lease is a lock. Its file holds the process ID and a unique number.
 type lease struct {
 	fs         *leases
 	name, text string
 }
 
-// at is where a name is on the disk.
+// at returns the local path of a name.
 func (l *leases) at(name string) string {
 	_, rest, _ := strings.Cut(name, "://")
 	_, rest, _ = strings.Cut(rest, "/")
 	return filepath.Join(l.root, rest)
 }
 
-// back is the name of what is on the disk, if it was asked for by the name from.
+// back returns the name of a local path below the directory from.
 func (l *leases) back(from, path string) string {
 	return from + strings.TrimPrefix(path, l.at(from))
 }
 
-// check makes sure that all leases are held.
+// check returns an error if a lease is lost.
 func (l *leases) check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,8 @@ func (l *leases) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	return h, nil
 }
 
-// alone opens a file, and makes it if it is not there. One process at a time has it open.
+// alone opens a file, and creates it if it does not exist. It waits until no other process
+// has the file open.
 func alone(name string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
@@ -132,7 +133,7 @@ func alone(name string) (*os.File, error) {
 	}
 }
 
-// Drop is Unlock, and removes the file of the lock.
+// Drop unlocks, and removes the file of the lock.
 func (h *lease) Drop() error {
 	if err := h.Unlock(); err != nil {
 		return err

@@ -20,11 +20,11 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// producer says in events whose they are.
+// producer is the producer of events, before the version.
 const producer = "urn:usertrail:"
 
-// traced tells OpenLineage of c's run, if a place for it is named by the flag or the
-// environment, and c is a command that makes something.
+// traced sends the events of c's run to OpenLineage if the flag or the environment names an
+// address and c writes a dataset.
 func (e *Env) traced(c *cobra.Command, place string) error {
 	named := place != ""
 	if !named {
@@ -38,7 +38,7 @@ func (e *Env) traced(c *cobra.Command, place string) error {
 	part := &e.shared().part
 	if _, reports := e.results[c]; !reports || !makes(part.runName(c), c) {
 		if named {
-			return fmt.Errorf("%w: --openlineage: %s makes nothing", ErrUsage, c.CommandPath())
+			return fmt.Errorf("%w: --openlineage: %s writes no dataset", ErrUsage, c.CommandPath())
 		}
 		return nil
 	}
@@ -59,13 +59,12 @@ func (e *Env) traced(c *cobra.Command, place string) error {
 		return nil
 	}
 	if err := t.sender.Send(c.Context(), t.run.Event(lineage.Start, time.Now(), nil, nil, "")); err != nil {
-		e.warn(fmt.Errorf("OpenLineage is not told: %w", err))
+		e.warn(fmt.Errorf("the OpenLineage event was not sent: %w", err))
 	}
 	return nil
 }
 
-// makes says whether a run called name by c reads and writes datasets: pieces are no runs, and what
-// only looks is of no interest.
+// makes reports whether the run called name of c writes a dataset. Pieces are not runs.
 func makes(name string, c *cobra.Command) bool {
 	switch name {
 	case "load":
@@ -77,7 +76,7 @@ func makes(name string, c *cobra.Command) bool {
 	return false
 }
 
-// nominal are the days that a command line names.
+// nominal returns the dates of a command line as times.
 func nominal(c *cobra.Command) (from, to time.Time) {
 	days := make([]behaviour.Date, 2)
 	for i, name := range []string{"from", "to"} {
@@ -98,7 +97,7 @@ func midnight(d behaviour.Date) time.Time {
 	return time.Date(y, m, day, 0, 0, 0, 0, time.UTC)
 }
 
-// A trace is what OpenLineage is told of one run.
+// A trace sends the events of one run to OpenLineage.
 type trace struct {
 	env    *Env
 	c      *cobra.Command
@@ -106,7 +105,7 @@ type trace struct {
 	run    lineage.Run
 }
 
-// counted is what events tell of a last line.
+// counted has the keys of a last line that events contain.
 type counted struct {
 	Loaded  int64  `json:"loaded"`
 	HFiles  int64  `json:"hfiles"`
@@ -135,12 +134,12 @@ func (t *trace) end(ctx context.Context, end End) error {
 	inputs, outputs := t.datasets(ctx, &n, end.Status == OK)
 	event := t.run.Event(kind, end.At, inputs, outputs, why)
 	if err := t.sender.Send(ctx, event); err != nil {
-		return fmt.Errorf("OpenLineage is not told: %w", err)
+		return fmt.Errorf("the OpenLineage event was not sent: %w", err)
 	}
 	return nil
 }
 
-// datasets are what a run reads and writes, as far as it came to know them.
+// datasets returns the datasets that a run reads and writes, as far as the run knows them.
 func (t *trace) datasets(ctx context.Context, n *counted, done bool) (inputs, outputs []lineage.Dataset) {
 	about := t.env.shared().about()
 	if about.address == "" {
@@ -165,8 +164,7 @@ func (t *trace) datasets(ctx context.Context, n *counted, done bool) (inputs, ou
 	return inputs, []lineage.Dataset{table}
 }
 
-// converted are the table that was converted, where the command line names it, and the new
-// one.
+// converted returns the old table, if the command line names it, and the new table.
 func converted(c *cobra.Command, table lineage.Dataset, n *counted, done bool) (inputs, outputs []lineage.Dataset) {
 	if f := c.Flags().Lookup("table"); f != nil && f.Value.String() != "" {
 		inputs = append(inputs, lineage.Place(f.Value.String()))
@@ -177,8 +175,8 @@ func converted(c *cobra.Command, table lineage.Dataset, n *counted, done bool) (
 	return inputs, []lineage.Dataset{table}
 }
 
-// tableFields are the fields of all behaviours of a table, whose manifest tells them; of
-// one that cannot be read they are not known.
+// tableFields returns the fields of all behaviours of a table, from its manifest. It returns
+// nil if the manifest cannot be read.
 func tableFields(ctx context.Context, a about) []lineage.Field {
 	var m manifest.Table
 	if a.fs == nil || manifest.Read(ctx, a.fs, dfs.Join(a.catalog, catalog.ManifestName), &m) != nil || m.Schema == nil {
@@ -193,7 +191,7 @@ func tableFields(ctx context.Context, a about) []lineage.Field {
 	return out
 }
 
-// answered is the answer of an extract, as its manifest tells of it.
+// answered returns the result of an extract as its manifest describes it.
 func answered(ctx context.Context, t *trace, n *counted, done bool) []lineage.Dataset {
 	if n.Out == "" || t.env.Streams {
 		return nil
@@ -216,7 +214,7 @@ func answered(ctx context.Context, t *trace, n *counted, done bool) []lineage.Da
 	return []lineage.Dataset{out}
 }
 
-// stopped says whether a signal ended the run.
+// stopped reports whether a signal ended the run.
 func (e *Env) stopped() bool {
 	var s *stop
 	return e.cause != nil && errors.As(e.cause(), &s)

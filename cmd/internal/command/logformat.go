@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A logFormat is how what is said on standard error is written.
+// A logFormat is the format of standard error.
 type logFormat string
 
 const (
@@ -38,8 +38,8 @@ func (f *logFormat) Set(text string) error {
 
 const logFormatFlag = "log-format"
 
-// wantsJSON says whether a command line asks for JSON. It is asked before the line is
-// parsed, since what is wrong with it is said in JSON, too.
+// wantsJSON reports whether a command line has --log-format json. It does not need a valid
+// command line, because errors in the command line are printed as JSON too.
 func wantsJSON(args []string) bool {
 	f := textLog
 	p := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -47,7 +47,7 @@ func wantsJSON(args []string) bool {
 	p.ParseErrorsAllowlist.UnknownFlags = true
 	p.Usage = func() {}
 	p.Var(&f, logFormatFlag, "")
-	for i, arg := range args { // each by itself: what is wrong with another does not matter
+	for i, arg := range args { // each flag separately, because another one may be wrong
 		if name, _, _ := strings.Cut(arg, "="); name == "--"+logFormatFlag {
 			_ = p.Parse(args[i:min(i+2, len(args))])
 		}
@@ -55,13 +55,13 @@ func wantsJSON(args []string) bool {
 	return f == jsonLog
 }
 
-// A jsonLines is a standard error on which every line is a JSON object. A line that is
-// none becomes the message of one; what is for Hadoop stays as it is.
+// A jsonLines writes every line of standard error as a JSON object. A line of text becomes
+// the message of an object. Lines for Hadoop stay as they are.
 type jsonLines struct {
 	mu   sync.Mutex
 	out  io.Writer
 	name string // of the program
-	half []byte // a line without its end
+	half []byte // an incomplete line
 }
 
 // Write implements io.Writer.
@@ -104,7 +104,7 @@ func (j *jsonLines) line(out *bytes.Buffer, line []byte) {
 	}
 }
 
-// log is a log of a program that writes as f says.
+// log returns a log of a program in the format f.
 func (f logFormat) log(out io.Writer, name string, level slog.Level) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	if f == jsonLog {
@@ -113,7 +113,7 @@ func (f logFormat) log(out io.Writer, name string, level slog.Level) *slog.Logge
 	return slog.New(slog.NewTextHandler(out, o))
 }
 
-// Log is for standard error, from a level on.
+// Log returns a log on standard error, from a level on.
 func (e *Env) Log(level slog.Level) *slog.Logger {
 	if j, ok := e.Stderr.(*jsonLines); ok {
 		return jsonLog.log(j, j.name, level)

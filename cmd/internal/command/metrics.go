@@ -14,13 +14,13 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// metered has the metrics of c's run written to a file at its end.
+// metered makes c's run write its metrics to a file at its end.
 func (e *Env) metered(c *cobra.Command, file string) error {
 	if file == "" {
 		return nil
 	}
 	if _, reports := e.results[c]; !reports {
-		return fmt.Errorf("%w: --metrics-file: %s counts nothing", ErrUsage, c.CommandPath())
+		return fmt.Errorf("%w: --metrics-file: %s has no metrics", ErrUsage, c.CommandPath())
 	}
 	if err := metrics.Check(file); err != nil {
 		return fmt.Errorf("%w: --metrics-file: %w", ErrUsage, err)
@@ -47,11 +47,11 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 	return nil
 }
 
-// namedTable is the table that the command line of c names, "" if it names none.
+// namedTable returns the table that the command line of c names, or "".
 func namedTable(c *cobra.Command) string {
 	name := "table"
 	if commandName(c) == "convert" {
-		name = "out" // which is what it makes
+		name = "out" // the new table
 	}
 	if f := c.Flags().Lookup(name); f != nil {
 		return tableLabel(f.Value.String())
@@ -59,7 +59,7 @@ func namedTable(c *cobra.Command) string {
 	return ""
 }
 
-// tableLabel is the address that a store of a table called name has.
+// tableLabel returns the address of the store of a table called name.
 func tableLabel(name string) string {
 	if dfs.Scheme(name) != live.Scheme {
 		return strings.TrimRight(name, "/")
@@ -74,7 +74,8 @@ func tableLabel(name string) string {
 	return name
 }
 
-// commandName is what a command does: a program by itself loads, or extracts.
+// commandName returns the name of a command: load or extract for a program without a
+// subcommand.
 func commandName(c *cobra.Command) string {
 	switch {
 	case c.HasParent():

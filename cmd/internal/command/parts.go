@@ -10,15 +10,14 @@ import (
 	"usertrail/internal/lineage"
 )
 
-// A partOf says that a command line is a part of a run that a script does: plan, commit, and
-// ended, which ends a run between the two. Metrics and OpenLineage are told of the run and
-// not of its parts.
+// A partOf marks a command line as a part of a run that a script does: plan, commit, or ended,
+// which ends a run between the two. Metrics and OpenLineage get the run, not its parts.
 type partOf struct {
-	id    string // of the run; none if the command line is a run of its own
+	id    string // of the run; empty if the command line is a run by itself
 	began int64  // seconds since 1970
 }
 
-// add puts the flags on a command line. They are for scripts that come with this program.
+// add adds the hidden flags. They are for the scripts of this repository.
 func (p *partOf) add(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringVar(&p.id, "part-of-run", "", "UUID of the run of which this command line is a part")
@@ -30,22 +29,22 @@ func (p *partOf) add(c *cobra.Command) {
 	}
 }
 
-// check refuses a part that no script does.
+// check refuses a command that cannot be a part of a run.
 func (p *partOf) check(c *cobra.Command) error {
 	if p.id == "" {
 		return nil
 	}
 	if !lineage.IsID(p.id) {
-		return fmt.Errorf("%w: --part-of-run %q is no UUID", ErrUsage, p.id)
+		return fmt.Errorf("%w: --part-of-run %q is not a UUID", ErrUsage, p.id)
 	}
 	switch c.Name() {
 	case "plan", "commit", endedName:
 		return nil
 	}
-	return fmt.Errorf("%w: --part-of-run: %s is no part of a run", ErrUsage, c.CommandPath())
+	return fmt.Errorf("%w: --part-of-run: %s cannot be part of a run", ErrUsage, c.CommandPath())
 }
 
-// runName is what the run of c is called: the command's name, or that of the program's work.
+// runName returns the name of the run of c. The name of a part is the name of the whole run.
 func (p *partOf) runName(c *cobra.Command) string {
 	if p.id == "" {
 		return commandName(c)
@@ -53,14 +52,14 @@ func (p *partOf) runName(c *cobra.Command) string {
 	return commandName(c.Root())
 }
 
-// begins reports whether the run begins with c, and ends whether it ends with c and status.
+// begins reports whether the run begins with c. ends reports whether it ends with c and status.
 func (p *partOf) begins(c *cobra.Command) bool { return p.id == "" || c.Name() == "plan" }
 
 func (p *partOf) ends(c *cobra.Command, status int) bool {
 	return p.id == "" || c.Name() != "plan" || status != OK
 }
 
-// seconds is how long the run took that ended so.
+// seconds returns the duration of the run.
 func (p *partOf) seconds(end End) float64 {
 	if p.id == "" || p.began == 0 {
 		return end.Seconds
@@ -70,7 +69,7 @@ func (p *partOf) seconds(end End) float64 {
 
 const endedName = "ended"
 
-// endedAs is the error of a run that a script ends.
+// endedAs is the error of a run that a script has ended.
 type endedAs struct {
 	status int
 	text   string
@@ -79,7 +78,7 @@ type endedAs struct {
 // Error implements error.
 func (e *endedAs) Error() string { return e.text }
 
-// Ended is the command by which a script says that its run has failed between its parts.
+// Ended returns the command by which a script reports that its run has failed between its parts.
 func Ended(env *Env) *cobra.Command {
 	var as endedAs
 	c := &cobra.Command{
@@ -101,7 +100,7 @@ func Ended(env *Env) *cobra.Command {
 	return c
 }
 
-// statusOf returns the status of a run that a script ended, 0 of other errors.
+// statusOf returns the status of a run that a script ended, or 0 for other errors.
 func statusOf(err error) int {
 	var e *endedAs
 	if errors.As(err, &e) {

@@ -11,34 +11,34 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// Bounds are how much is asked of HBase at most.
+// Bounds limit the requests to HBase.
 type Bounds struct {
 	Rate     pace.Limits
-	InFlight int          // calls at once on one server; 0 is HBase's client's default
-	Log      *slog.Logger // is told when servers are busy; nil is nobody
+	InFlight int          // concurrent calls to one server; 0 is the default of the client
+	Log      *slog.Logger // reports busy servers; may be nil
 }
 
-// Add puts the flags on a command line.
+// Add adds the flags to a command.
 func (b *Bounds) Add(c *cobra.Command) {
 	p := c.Flags()
 	p.Var((*rate)(&b.Rate), "max-rate", "maximum rate of requests to HBase, such as gets=5000/s,puts=20000/s,bytes=50MiB/s (default no limit)")
 	p.Var((*inFlight)(&b.InFlight), "in-flight", "maximum number of concurrent calls to one server of HBase (default 6)")
 }
 
-// checkFiles refuses what a table of files, which has no servers, would not keep to.
+// checkFiles refuses --max-rate for a table of files, which has no servers.
 func (b Bounds) checkFiles(address string) error {
 	if b.Rate != (pace.Limits{}) {
-		return fmt.Errorf("%w: --max-rate bounds what is asked of HBase; %s is a table of files", ErrUsage, address)
+		return fmt.Errorf("%w: --max-rate limits requests to HBase; %s is a table of files", ErrUsage, address)
 	}
 	return nil
 }
 
-// of sets the bounds of a table in HBase.
+// of copies the bounds to the options of a table in HBase.
 func (b Bounds) of(o *live.Options) {
 	o.Client.InFlight, o.Client.Pace, o.Client.Log = b.InFlight, pace.New(b.Rate), b.Log
 }
 
-// A rate is limits as a flag's value.
+// A rate is the value of --max-rate.
 type rate pace.Limits
 
 // String implements pflag.Value.
@@ -54,7 +54,7 @@ func (r *rate) Set(s string) error {
 // Type implements pflag.Value.
 func (r *rate) Type() string { return "limits" }
 
-// An inFlight is a number of calls as a flag's value.
+// An inFlight is the value of --in-flight.
 type inFlight int
 
 // String implements pflag.Value.

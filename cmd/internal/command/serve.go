@@ -15,18 +15,18 @@ import (
 	"usertrail/internal/breakpoint"
 )
 
-// serveVariable is the environment variable that makes a program serve.
+// serveVariable is the environment variable that makes a program run serve.
 const serveVariable = "USERTRAIL_SERVE"
 
-// A Call is one command line for a program that serves.
+// A Call is one command line for serve.
 type Call struct {
 	Dir   string            `json:"dir"` // the working directory
 	Args  []string          `json:"args"`
-	Env   map[string]string `json:"env"` // beside the process's own; all calls set the same names
+	Env   map[string]string `json:"env"` // added to the process's own; all calls set the same names
 	Stdin string            `json:"stdin,omitempty"`
 }
 
-// An Answer is what became of a Call.
+// An Answer is the outcome of a Call.
 type Answer struct {
 	Status int    `json:"status"`
 	Stdout string `json:"stdout"`
@@ -35,10 +35,10 @@ type Answer struct {
 
 func init() { alternate = serve }
 
-// serve reads Calls from standard input, one a line, runs each as a process of its own would,
-// and writes an Answer for each to standard output. Tests run thousands of command lines in
-// the time that it takes to start some hundred processes. It reports false if the process is
-// not to serve.
+// serve reads Calls from standard input, one per line. It runs each as a separate process
+// would, and writes an Answer for each to standard output. Tests run thousands of command lines
+// in the time that starting some hundred processes takes. serve returns false if
+// serveVariable is not set.
 func serve(run program) bool {
 	if os.Getenv(serveVariable) == "" {
 		return false
@@ -69,7 +69,7 @@ func (c *Call) answer(run program) Answer {
 	return Answer{status, stdout.String(), stderr.String()}
 }
 
-// settle makes the process what a process of the call's own would be.
+// settle sets the environment and the working directory of the call.
 func (c *Call) settle() error {
 	for name, value := range c.Env {
 		if err := os.Setenv(name, value); err != nil {

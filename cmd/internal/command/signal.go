@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/progress"
 )
 
-// Signals describes them for -h.
+// Signals describes the signals for -h.
 const Signals = `Signals:
   INT, TERM, HUP  stop within ten seconds, with status 1; no partial result is visible,
                   and the same command continues from there; nohup disables HUP
@@ -28,17 +28,17 @@ const Signals = `Signals:
   QUIT            print the same, and stop
 `
 
-// patience is how long a run that was asked to end may take to do so by itself. What
-// is cut off then is what a killed run leaves, which the next one clears up.
+// patience is the time that a run has to end by itself after a signal. Then the process
+// exits. The next run removes the unfinished files, as after a kill.
 const patience = 8 * time.Second
 
-// A stop is the cause of a context that a signal ended.
+// A stop is the cause of a context that a signal cancelled.
 type stop struct{ signal os.Signal }
 
 // Error implements error.
 func (s *stop) Error() string { return "stopped by " + signalName(s.signal) }
 
-// Is makes a stop what a cancelled context gives.
+// Is makes errors.Is(s, context.Canceled) true.
 func (s *stop) Is(target error) bool { return target == context.Canceled }
 
 func signalName(s os.Signal) string {
@@ -55,7 +55,7 @@ func signalName(s os.Signal) string {
 	return s.String()
 }
 
-// A listener is what a process hears until it ends.
+// A listener receives the signals of a process.
 type listener struct {
 	signals chan os.Signal
 	cancel  context.CancelCauseFunc
@@ -66,12 +66,11 @@ type listenerKey struct{}
 // A program runs a command line and returns the exit status.
 type program = func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
 
-// alternate is what a process does in place of one command line, and reports whether it has.
-// It is nil except in builds for tests.
+// alternate replaces the run of one command line. It returns false if it did nothing. It is
+// nil except in builds for tests.
 var alternate func(program) bool
 
-// Main runs a program as a process, which hears signals, and ends it with the
-// program's status.
+// Main runs a program as a process that handles signals. It exits with the program's status.
 func Main(run program) {
 	if alternate != nil && alternate(run) {
 		return
@@ -79,14 +78,14 @@ func Main(run program) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l := &listener{signals: make(chan os.Signal, 16), cancel: cancel}
 	signal.Notify(l.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(l.signals, syscall.SIGHUP)
 	}
 	breakpoint.ReleaseAfter(ctx)
 	os.Exit(run(context.WithValue(ctx, listenerKey{}, l), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// hear does what signals ask, from now on, where the process has a listener.
+// hear starts to handle signals if the process has a listener.
 func (e *Env) hear(ctx context.Context) {
 	l, ok := ctx.Value(listenerKey{}).(*listener)
 	if !ok {
@@ -104,17 +103,17 @@ func (e *Env) hear(ctx context.Context) {
 				stopped = true
 				l.cancel(&stop{s})
 				time.AfterFunc(patience, func() { e.endNow(&stop{s}) })
-			case s == os.Interrupt: // a second time, by somebody who will not wait
+			case s == os.Interrupt: // the second signal: the user does not want to wait
 				e.endNow(&stop{s})
 			}
 		}
 	}()
 }
 
-// tell says on standard error what every worker is at.
+// tell prints on standard error what each worker does.
 func (e *Env) tell() {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: process %d is at, %s after it began:\n", e.name, os.Getpid(), time.Since(e.Began).Round(100*time.Millisecond))
+	fmt.Fprintf(&b, "%s: process %d, %s after its start:\n", e.name, os.Getpid(), time.Since(e.Began).Round(100*time.Millisecond))
 	for _, line := range e.board().Lines() {
 		fmt.Fprintf(&b, "%s: %s\n", e.name, line)
 	}
@@ -125,8 +124,9 @@ func (e *Env) tell() {
 	io.WriteString(out, b.String())
 }
 
-// An ending is that of a run, of which there is one though two may want it: the run
-// itself, and who has no more patience with it. An Env that was copied shares it.
+// An ending is the state of a run that its end needs. The run itself and a signal may both
+// want to end it; the ending makes sure that only one writes the last line. Copies of an Env
+// share it.
 type ending struct {
 	mu      sync.Mutex
 	done    bool // the last line is written
@@ -135,11 +135,11 @@ type ending struct {
 	board   progress.Board
 
 	accounts []func(context.Context, End) error
-	refused  func(*cobra.Command) bool // nil where no journal is kept
+	refused  func(*cobra.Command) bool // nil without a journal
 	known    about
 	part     partOf
-	named    string        // the table's address, as the flag or the job says it
-	patience time.Duration // --retry-for; 0 where it is not given
+	named    string        // the table's address in the flag or the job
+	patience time.Duration // --retry-for; 0 if it is not given
 }
 
 func (s *ending) setPatience(d time.Duration) {
@@ -148,7 +148,7 @@ func (s *ending) setPatience(d time.Duration) {
 	s.patience = d
 }
 
-// about is what a run is about, as far as it is known.
+// about describes the table and the logs of a run, as far as they are known.
 type about struct {
 	address string // of the table
 	fs      dfs.FS
@@ -168,22 +168,21 @@ func (s *ending) setAbout(a about) {
 	s.known = a
 }
 
-// table is the address of the run's table, "" as long as neither a flag nor a job has
-// named it.
+// table returns the address of the run's table, or "" before a flag or a job names one.
 func (s *ending) table() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return cmp.Or(s.known.address, s.named)
 }
 
-// setNamed notes the table that a flag or a job names. The first that is known stays.
+// setNamed records the table that a flag or a job names. The first name stays.
 func (s *ending) setNamed(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.named = cmp.Or(s.named, address)
 }
 
-// board shows what the workers of the run are at.
+// board returns the board on which workers report what they do.
 func (e *Env) board() *progress.Board { return &e.shared().board }
 
 func (e *Env) shared() *ending {
@@ -193,12 +192,12 @@ func (e *Env) shared() *ending {
 	return e.end
 }
 
-// endNow ends the process in the middle, with the last line if it is not written yet.
+// endNow exits while the run is unfinished. It writes the last line if the run has not.
 func (e *Env) endNow(why error) {
 	s := e.shared()
 	nothing, reports := e.nothing(s.running)
 	e.account(nothing, why, hurriedFor)
-	s.mu.Lock() // for good: nobody else shall write a last line
+	s.mu.Lock() // stays locked, so that the run writes no last line
 	if !s.done {
 		s.status = Failed
 		if reports {
@@ -211,7 +210,7 @@ func (e *Env) endNow(why error) {
 	os.Exit(s.status)
 }
 
-// explain makes the error of a run that a signal stopped say so.
+// explain adds the signal to the error of a run that a signal stopped.
 func (e *Env) explain(err error) error {
 	var s *stop
 	var explained *stoppedRun
@@ -219,13 +218,13 @@ func (e *Env) explain(err error) error {
 		return err
 	}
 	switch Status(err) {
-	case Failed, NotNow: // whatever a step makes of being stopped
+	case Failed, NotNow: // the errors of steps that were cancelled
 		return &stoppedRun{s, err}
 	}
 	return err
 }
 
-// A stoppedRun is an error that came of a stop.
+// A stoppedRun is an error that a signal caused.
 type stoppedRun struct {
 	*stop
 	err error

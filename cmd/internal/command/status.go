@@ -1,6 +1,6 @@
-// Package command is what bulkload and extract have in common as programs: exit
-// statuses, the last line of standard output, flags, and which implementation of
-// a seam an address means.
+// Package command has the parts that bulkload and extract share as programs: exit statuses,
+// the last line of standard output, flags, signals, and the choice of a file system and a
+// table for an address.
 package command
 
 import (
@@ -36,10 +36,10 @@ const (
 	There   = 73
 	NotNow  = 75
 	Nothing = 99
-	Gone    = 141 // what a shell says of a program that a closed pipe ended
+	Gone    = 141 // the status that a shell reports if a closed pipe ended the program
 )
 
-// Statuses describes them for -h.
+// Statuses describes the exit statuses for -h.
 const Statuses = `Exit status:
   0   done
   1   failed; finished work is kept, and the same command continues from there
@@ -53,10 +53,10 @@ const Statuses = `Exit status:
   99  nothing to do: no files for these dates, or everything was loaded before
 `
 
-// ErrUsage is wrapped by errors of the command line.
+// ErrUsage is wrapped by errors in the command line.
 var ErrUsage = errors.New("wrong command line")
 
-// Status is the exit status of an error.
+// Status returns the exit status of an error.
 func Status(err error) int {
 	is := func(targets ...error) bool {
 		for _, t := range targets {
@@ -73,9 +73,9 @@ func Status(err error) int {
 		return statusOf(err)
 	case is(extract.ErrGone):
 		return Gone
-	case is(context.Canceled, dfs.ErrLockLost): // what else went wrong may have been undone
+	case is(context.Canceled, dfs.ErrLockLost): // another error may be a consequence
 		return Failed
-	case is(syscall.EISDIR, dfs.ErrNotDir): // a file where a directory is meant, or the other way round
+	case is(syscall.EISDIR, dfs.ErrNotDir): // a file instead of a directory, or a directory instead of a file
 		return Usage
 	case is(ErrUsage, dfs.ErrScheme, job.ErrJob, bulkload.ErrRequest, convert.ErrRequest, upkeep.ErrRequest, live.ErrAddress, hadoopconf.ErrConf, table.ErrUnfit, table.ErrNoManifest, extract.ErrQuestion, userlist.ErrList, manifest.ErrNewer, show.ErrQuestion, inspect.ErrUnknown, piece.ErrPiece):
 		return Usage
@@ -93,5 +93,5 @@ func Status(err error) int {
 	return Failed
 }
 
-// ErrThere is wrapped where an output is there already.
+// ErrThere is wrapped if an output exists already.
 var ErrThere = iofs.ErrExist

@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// TestALostLockIsToldFirst: without the lock nothing else that a run says of its work is
-// sure, so it must be tried again.
+// TestALostLockIsToldFirst: after the loss of the lock no other error is certain, so the run
+// must be repeated.
 func TestALostLockIsToldFirst(t *testing.T) {
 	for _, other := range []error{bulkload.ErrTooBad, bulkload.ErrRequest, bulkload.ErrNothing, dfs.ErrUnavailable} {
 		err := errors.Join(other, fmt.Errorf("unlock: %w", dfs.ErrLockLost))

@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// Store is the flag's table, or the job's, with the job. Where the flag names it, a
-// job is read only if one is named too.
+// Store returns the table of --table, or else of the job, and the job. If --table is given,
+// Store reads a job only if --job is given too, and otherwise returns a nil job.
 func (f *Flags) Store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, error) {
 	var j *job.Job
 	address := f.Table
@@ -35,14 +35,14 @@ func (f *Flags) Store(ctx context.Context, fs dfs.FS) (table.Store, *job.Job, er
 		address = j.Table.Address
 	}
 	if address == "" {
-		return nil, nil, fmt.Errorf("%w: no table: say --table, or table: in the job file", ErrUsage)
+		return nil, nil, fmt.Errorf("%w: no table: write --table TABLE, or table: in the job file", ErrUsage)
 	}
 	s, err := Store(ctx, fs, address, j, f.Waits)
 	return s, j, err
 }
 
-// Store is the place that a table's address means. What the address leaves open
-// the job says, if there is one.
+// Store returns the table at an address. The job, if it is not nil, adds the settings that the
+// address does not have.
 func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
 	s, err := store(ctx, fs, address, j, w)
 	if err == nil {
@@ -51,7 +51,7 @@ func Store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 	return s, err
 }
 
-// About notes that the run of a context is about the store and the job.
+// About records that the run of a context is about the store and the job.
 func About(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) { stored(ctx, fs, s, j) }
 
 func store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
@@ -79,8 +79,8 @@ func store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 	}
 }
 
-// Candidate is Store for who wants to check it: a table in HBase that is not as it
-// must be says so when it is checked.
+// Candidate is Store for a pre-check: faults of a table in HBase are reported by its checks
+// and not as an error here.
 func Candidate(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) (table.Store, error) {
 	if dfs.Scheme(address) != live.Scheme {
 		return Store(ctx, fs, address, j, w)
@@ -99,7 +99,7 @@ func Candidate(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Wai
 	return c, nil
 }
 
-// Design is a table that is to be made in HBase, of whose settings the job says some.
+// Design returns the design of a new table in HBase, with the settings of the job.
 func Design(address string, j *job.Job, w Waits, fit bulkload.Fit) (*live.Design, error) {
 	if err := w.check(); err != nil {
 		return nil, err
@@ -117,7 +117,8 @@ func Design(address string, j *job.Job, w Waits, fit bulkload.Fit) (*live.Design
 	})
 }
 
-// liveOptions are those that the job, if there is one, and Hadoop's configuration say.
+// liveOptions returns the options from the job, which may be nil, and from Hadoop's
+// configuration.
 func liveOptions(j *job.Job, w Waits) (live.Options, error) {
 	conf, err := hadoopconf.FromEnv()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// wrongFlag is what a command says of flags it cannot read; of one it does not
-// have, which one may be meant.
+// wrongFlag returns the error for flags that cannot be parsed. For an unknown flag it suggests
+// a flag with a similar name.
 func wrongFlag(c *cobra.Command, err error) error {
 	hint := ""
 	var unknown *pflag.NotExistError
@@ -20,11 +20,10 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w: %w%s; see %s -h", ErrUsage, err, hint, c.CommandPath())
 }
 
-// maxDistance is how many letters may be wrong in a word that is still taken for
-// another.
+// maxDistance is the maximum number of wrong letters in a word for which meant suggests a name.
 const maxDistance = 2
 
-// meant asks whether the nearest of names was meant, if one is near.
+// meant returns a suggestion of the name that is nearest to word, or "".
 func meant(word string, names []string, dashes string) string {
 	best, least := "", maxDistance+1
 	for _, name := range names {

@@ -12,18 +12,19 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// lockEvery is how often a lock is tried that is waited for.
+// lockEvery is the interval of attempts to take a lock.
 const lockEvery = time.Second
 
 type lockWaitKey struct{}
 
-// A lockWait is how long a command waits for each lock.
+// A lockWait is the time that a command waits for each lock.
 type lockWait struct {
 	most time.Duration
 	say  func(text string)
 }
 
-// patient lets the command wait for locks, and for HDFS no longer than --retry-for says.
+// patient sets how long the command waits for locks, and limits its waits for HDFS by
+// --retry-for.
 func (e *Env) patient(c *cobra.Command, most time.Duration) error {
 	if most < 0 {
 		return fmt.Errorf("%w: --wait-lock must not be negative", ErrUsage)
@@ -46,7 +47,7 @@ func (e *Env) patient(c *cobra.Command, most time.Duration) error {
 	return nil
 }
 
-// waitFor tries to take a lock until it is free, or --wait-lock is over.
+// waitFor retries to take a lock until it is free or --wait-lock has passed.
 func waitFor(ctx context.Context, take func() (dfs.Lock, error)) (dfs.Lock, error) {
 	l, err := take()
 	w, ok := ctx.Value(lockWaitKey{}).(*lockWait)

@@ -122,8 +122,8 @@ func forMan(c *cobra.Command) {
 	}
 }
 
-// markdown returns a text in which lines that are indented, such as those of a list, are a
-// block of code: they stay lines.
+// markdown returns a text in which indented lines are a block of code, so that they stay
+// separate lines.
 func markdown(text string) string {
 	var b strings.Builder
 	code := false

@@ -17,13 +17,13 @@ import (
 	"usertrail/internal/dfs/local"
 )
 
-// remembered names a script's memory: for each directory the digests of its files.
+// remembered is the key of a script's value with the digests of files, by directory.
 const remembered = "remembered"
 
-// lockName is the lock of a table.
+// lockName is the name of a table's lock.
 const lockName = "lock"
 
-// runsName is the folder of a table's journal.
+// runsName is the name of the folder of a table's journal.
 const runsName = "runs"
 
 func memory(ts *testscript.TestScript) map[string]map[string]string {
@@ -36,7 +36,7 @@ func remember(ts *testscript.TestScript, neg bool, args []string) {
 	memory(ts)[args[0]] = digests(ts, args[0])
 }
 
-// unchanged implements the command of that name: no file came, went or changed.
+// unchanged implements the command of that name: no file was added, removed or changed.
 func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 1, "unchanged DIR")
 	was, ok := memory(ts)[args[0]]
@@ -58,14 +58,14 @@ func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// digests are of all that lies in dir; directories have none.
+// digests returns the digests of the files in dir. Directories have no digest.
 func digests(ts *testscript.TestScript, dir string) map[string]string {
 	sums := map[string]string{}
 	ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil || d.Name() == lockName: // names who held it last
+		case err != nil || d.Name() == lockName: // it names the last holder
 			return err
-		case d.Name() == runsName: // tells of the run that changed nothing, too
+		case d.Name() == runsName: // it also records runs that changed nothing
 			return fs.SkipDir
 		case d.IsDir():
 			sums[name] = ""

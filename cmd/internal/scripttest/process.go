@@ -18,11 +18,11 @@ import (
 	"usertrail/internal/testkit"
 )
 
-// deadline is when a process counts as one that never ends. It is long, since no test
+// deadline is the time after which a process counts as hanging. It is long, because no test
 // measures how fast a process ends.
 const deadline = 10 * time.Minute
 
-// A Process is a run of a program under test that goes on beside the test.
+// A Process is a program under test that runs concurrently with the test.
 type Process struct {
 	name           string
 	cmd            *exec.Cmd
@@ -30,7 +30,7 @@ type Process struct {
 	Stdout, Stderr Output
 }
 
-// An Output is what a process has written so far.
+// An Output has the bytes that a process has written so far.
 type Output struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -49,8 +49,7 @@ func (o *Output) String() string {
 	return o.b.String()
 }
 
-// Start runs a program that testscript.Main knows in a directory. It is killed at t's
-// end at the latest.
+// Start runs a program of testscript.Main in a directory. The end of t kills it.
 func Start(t *testing.T, dir string, env []string, program string, args ...string) *Process {
 	t.Helper()
 	return StartReading(t, nil, dir, env, program, args...)
@@ -70,17 +69,17 @@ func StartReading(t *testing.T, stdin *os.File, dir string, env []string, progra
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // its status is asked for
+		_ = p.cmd.Wait() // Wait returns the status
 		close(p.ended)
 	}()
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // it has ended, as a rule
+		_ = p.cmd.Process.Kill() // usually it has ended
 		<-p.ended
 	})
 	return p
 }
 
-// Armed is the main function of a program that stops at the step of package breakpoint
+// Armed returns the main function of a program that stops at the step of package breakpoint
 // that its environment names.
 func Armed(program func()) func() {
 	return func() {
@@ -92,12 +91,12 @@ func Armed(program func()) func() {
 	}
 }
 
-// At is the environment of a process that stops when it reaches a step for the nth time.
+// At returns the environment of a process that stops when it reaches a step for the nth time.
 func At(step string, n int) []string {
 	return []string{fmt.Sprintf("%s=%s:%d", breakpoint.Variable, step, n)}
 }
 
-// Holds is At, for a process of which only one goroutine waits after SIGCONT: see package
+// Holds is At for a process in which only one goroutine waits after SIGCONT. See package
 // breakpoint.
 func Holds(step string, n int) []string {
 	return []string{fmt.Sprintf("%s=%s:%d:hold", breakpoint.Variable, step, n)}
@@ -113,7 +112,7 @@ func (p *Process) Stops(t *testing.T) {
 	}
 }
 
-// GoOn sends signals to a process that has stopped, and has it go on.
+// GoOn sends signals to a stopped process, and continues it.
 func (p *Process) GoOn(t *testing.T, signals ...os.Signal) {
 	t.Helper()
 	for _, s := range append(signals, syscall.SIGCONT) {
@@ -123,7 +122,7 @@ func (p *Process) GoOn(t *testing.T, signals ...os.Signal) {
 	}
 }
 
-// Pid is the number of the process.
+// Pid returns the process ID.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Reads waits until a thread of the process is in a read of a file descriptor, as Linux
@@ -146,8 +145,7 @@ func (p *Process) Says(t *testing.T, text string, n int) {
 	p.until(t, fmt.Sprintf("said %q %d times", text, n), func() bool { return strings.Count(p.Stderr.String(), text) >= n })
 }
 
-// until waits until the process has done what is given. It fails t if the process ends
-// first.
+// until waits until done reports true. It fails t if the process ends first.
 func (p *Process) until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for began := time.Now(); !done(); time.Sleep(2 * time.Millisecond) {
@@ -176,17 +174,17 @@ func (p *Process) SignalUntilItEnds(t *testing.T, s os.Signal) {
 	}
 }
 
-// Signal sends a signal to the process, and says whether it was still there.
+// Signal sends a signal to the process, and reports whether the process still existed.
 func (p *Process) Signal(s os.Signal) bool { return p.cmd.Process.Signal(s) == nil }
 
-// TellsAt asks a process that holds at a step several times what it is at, checks that it
-// says each of the texts, and releases the goroutine.
+// TellsAt sends USR1 several times to a process that holds at a step, checks that it prints
+// each of the texts, and releases the goroutine.
 func (p *Process) TellsAt(t *testing.T, step string, texts []string) {
 	t.Helper()
 	p.Stops(t)
 	p.GoOn(t, syscall.SIGUSR1)
 	for n := range 4 {
-		p.Says(t, " is at, ", n+1)
+		p.Says(t, " after its start:", n+1)
 		p.Signal(syscall.SIGUSR1)
 	}
 	for _, want := range texts {

@@ -43,8 +43,8 @@ func load(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// rows implements the command of that name. Of a table it shows what an extract
-// of all there is gives.
+// rows implements the command of that name. For a table it prints the result of an extract
+// of everything.
 func rows(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 1, "rows DIR")
 	dir := ts.MkAbs(args[0])
@@ -68,7 +68,7 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// extractAll writes all that a table holds to out.
+// extractAll extracts everything in a table to out.
 func extractAll(dir, out string) error {
 	ctx, disk := context.Background(), local.New()
 	t, err := files.Open(ctx, disk, dir)
@@ -84,8 +84,8 @@ func extractAll(dir, out string) error {
 	return err
 }
 
-// partText is a part's rows, separated by |, without the id, under the columns'
-// names.
+// partText returns the names of the columns and the rows of a part, separated by |, without
+// the id.
 func partText(name string, header bool) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {

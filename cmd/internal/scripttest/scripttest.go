@@ -1,18 +1,18 @@
-// Package scripttest runs the scripts that hold what the commands promise: files
-// of testscript in cmd/*/testdata/script, one promise each. Beside testscript's
-// own commands they have these:
+// Package scripttest runs the scripts that test what the commands promise. The scripts are
+// files of testscript in cmd/*/testdata/script. In addition to testscript's own commands they
+// have these:
 //
-//	exits N PROGRAM ARG...    the program ends with status N, says each error
-//	                          once, and ends its stdout as promised
+//	exits N PROGRAM ARG...    the program ends with status N, prints each error
+//	                          once, and ends its stdout with the JSON line
 //	jsonline FIELD=VALUE...   the last line of stdout is one JSON object with
 //	                          these values; the conservation law holds in it
 //	jsonlog                   every line of stderr is a JSON object of a log
 //	load FROM TO [TYPES]      loads as ./usertrail.yaml says, for scripts of extract
-//	rows DIR                  stdout: what a table or an extract holds, one
-//	                          behaviour a line, without its id
+//	rows DIR                  prints the events of a table or a result, one per
+//	                          line, without the id
 //	lock FILE                 holds a lock until the script ends
-//	remember DIR              and later: unchanged DIR
-//	gzip FILE                 makes FILE.gz of it
+//	remember DIR              records the files of DIR, for unchanged DIR
+//	gzip FILE                 compresses it to FILE.gz
 //	shorten FILE N            cuts N bytes off its end
 //	encode ENCODING FILE      writes it in another encoding
 package scripttest
@@ -39,7 +39,7 @@ func Run(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[remembered] = map[string]map[string]string{}
-			// The race detector would let every program sleep a second at its end.
+			// With the race detector every program would sleep a second at its end.
 			env.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 			return nil
 		},
@@ -59,7 +59,7 @@ func Run(t *testing.T) {
 	})
 }
 
-// usage refuses a command that a script uses wrongly.
+// usage fails a script that uses a command wrongly.
 func usage(ts *testscript.TestScript, neg, right bool, how string) {
 	if neg || !right {
 		ts.Fatalf("usage: %s", how)
@@ -90,7 +90,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// checkEnd compares a last line with the status, and its error with stderr.
+// checkEnd compares the last line with the status, and its error with stderr.
 func checkEnd(ts *testscript.TestScript, o map[string]any, status int, stderr string) {
 	if o["status"] != json.Number(strconv.Itoa(status)) {
 		ts.Fatalf("the last line of stdout has status %v, want %d", o["status"], status)
@@ -108,7 +108,7 @@ func checkEnd(ts *testscript.TestScript, o map[string]any, status int, stderr st
 	}
 }
 
-// lastObject is the last line of stdout, if it is a JSON object.
+// lastObject returns the last line of stdout if it is a JSON object.
 func lastObject(stdout string) (map[string]any, bool) {
 	line := strings.TrimSuffix(stdout, "\n")
 	line = line[strings.LastIndexByte(line, '\n')+1:]
