@@ -26,6 +26,20 @@ var ErrWhole = errors.New("nothing to rebuild")
 
 func baseOf(rewritten int) string { return fmt.Sprintf("%s/%06d.json", baseName, rewritten) }
 
+// newestBase returns how often the files of the newest base in dir had been rewritten; -1 if
+// there is no base.
+func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
+	there, err := sizes(ctx, fs, dfs.Join(dir, baseName))
+	newest := -1
+	for name := range maps.Keys(there) {
+		if match := ledgerName.FindStringSubmatch(name); match != nil {
+			n, _ := strconv.Atoi(match[1])
+			newest = max(newest, n)
+		}
+	}
+	return newest, err
+}
+
 // keepBase writes the base, if the ledgers need one and it is not there, and removes older
 // ones. The manifest is that of a table whose loads are all in it.
 func (c *Catalog) keepBase(ctx context.Context) error {
@@ -149,12 +163,11 @@ func (r *rebuild) read(ctx context.Context) error {
 
 // base begins with the newest base, if there is one.
 func (r *rebuild) base(ctx context.Context) error {
-	there, err := sizes(ctx, r.fs, dfs.Join(r.dir, baseName))
-	if err != nil || len(there) == 0 {
+	newest, err := newestBase(ctx, r.fs, r.dir)
+	if err != nil || newest < 0 {
 		return err
 	}
-	newest := slices.Max(slices.Collect(maps.Keys(there)))
-	return manifest.Read(ctx, r.fs, dfs.Join(r.dir, baseName, newest), r.m)
+	return manifest.Read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
 }
 
 // add adds load n, by its ledger.
@@ -173,7 +186,7 @@ func (r *rebuild) add(ctx context.Context, n int) error {
 		return fmt.Errorf("%s, which tells what the files of the loads before %d were merged into", baseOf(l.Table.Rewritten), n)
 	}
 	m := *l.Table
-	m.Files = append(r.m.Files, l.Table.Files...)
+	m.Files = append(append([]manifest.File{}, r.m.Files...), l.Table.Files...)
 	m.Loads = append(r.m.Loads, ref)
 	r.m = &m
 	return nil

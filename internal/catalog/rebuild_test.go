@@ -49,6 +49,26 @@ func TestAManifestIsRebuilt(t *testing.T) {
 	rebuilt(t, dir, m[2])
 }
 
+// TestAManifestWithoutFilesIsRebuilt has one load, of a delivered file without a record.
+func TestAManifestWithoutFilesIsRebuilt(t *testing.T) {
+	dir, _ := loadedTable(t)
+	c, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *c.Manifest()
+	dir = t.TempDir()
+	if c, err = catalog.New(local.New(), dir, &m); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := readText(t, dir, "manifest.json")
+	remove(t, dir, "manifest.json")
+	rebuilt(t, dir, want)
+}
+
 // TestAManifestOfANewerVersionIsKept has one that this program cannot read, and all ledgers.
 func TestAManifestOfANewerVersionIsKept(t *testing.T) {
 	dir, m := loadedTable(t)
@@ -64,7 +84,7 @@ func TestAManifestOfANewerVersionIsKept(t *testing.T) {
 
 // TestARewrittenTableIsRebuilt merges files, after which no ledger names those that are there.
 func TestARewrittenTableIsRebuilt(t *testing.T) {
-	dir, _ := loadedTable(t)
+	dir, before := loadedTable(t)
 	c, err := catalog.Open(t.Context(), local.New(), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +101,12 @@ func TestARewrittenTableIsRebuilt(t *testing.T) {
 	}
 	merged := readText(t, dir, "manifest.json")
 	remove(t, dir, "manifest.json")
+	rebuilt(t, dir, merged)
+	writeText(t, dir, "manifest.json", before[2]) // no ledger came after it
+	writeText(t, dir, "base/notes.txt", "of somebody")
+	if _, err := catalog.Open(t.Context(), local.New(), dir); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "manifest.json is an older one, which does not name base/000001.json") {
+		t.Errorf("a manifest of before the files were merged: %v", err)
+	}
 	rebuilt(t, dir, merged)
 	if c, err = catalog.Open(t.Context(), local.New(), dir); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func sameTable(a, b *manifest.Table) bool {
 	return a.Rewritten == b.Rewritten && a.Next() == b.Next() && len(a.Loads) == len(b.Loads)
 }
 
-// wrongLedger returns as wrong what is wrong with the ledgers of m, if m is the manifest
+// wrongLedger returns as wrong what is wrong with the ledgers and the base of m, if m is the manifest
 // still. A ledger that m does not name is that of the load that is being made.
 func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
 	there, err := sizes(ctx, fs, dfs.Join(dir, loadsName))
@@ -59,6 +59,11 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		}
 		delete(there, name)
 	}
+	if newest, err := newestBase(ctx, fs, dir); err != nil {
+		return nil, err
+	} else if newest > m.Rewritten {
+		return older(baseOf(newest)), nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		match := ledgerName.FindStringSubmatch(name)
 		if match == nil {
@@ -68,10 +73,15 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		if being, err := beingMade(ctx, fs, dir, n); being || err != nil {
 			return nil, err
 		}
-		return fmt.Errorf("%w: %s is an older one, which does not name %s/%s: put back the newest manifest, or let bulkload rebuild make it again",
-			table.ErrDamaged, ManifestName, loadsName, name), nil
+		return older(dfs.Join(loadsName, name)), nil
 	}
 	return nil, nil
+}
+
+// older is the error of a manifest after which what is called name was written.
+func older(name string) error {
+	return fmt.Errorf("%w: %s is an older one, which does not name %s: put back the newest manifest, or let bulkload rebuild make it again",
+		table.ErrDamaged, ManifestName, name)
 }
 
 // beingMade says whether load n is being made, or was when its process was killed.
