@@ -299,9 +299,6 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	}
 	kept := retired.kept(time.Now(), m)
 	files = append(files, kept.names()...)
-	if err := c.keepBase(ctx); err != nil {
-		return err
-	}
 	if err := c.SweepLedgers(ctx); err != nil {
 		return err
 	}
@@ -309,6 +306,9 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 		return err
 	}
 	if err := c.sweepPieces(ctx, files); err != nil {
+		return err
+	}
+	if err := c.keepBase(ctx); err != nil { // on a full disk there is room for it only now
 		return err
 	}
 	return c.setRetired(ctx, retired, kept)

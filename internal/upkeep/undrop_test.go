@@ -22,14 +22,14 @@ import (
 func TestDropOfEveryDayMustBeSaid(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 2))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
-	want := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, "trails"))
+	want := h.lasting(t, "trails")
 	cfg, late := h.upkeep("trails"), h.w.Span.To+3000
 	for _, do := range []func(context.Context, upkeep.Config, behaviour.Date) (upkeep.Dropped, error){upkeep.Drop, upkeep.WouldDrop} {
 		if _, err := do(t.Context(), cfg, late); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "--all") {
 			t.Errorf("a drop of every day: %v, want ErrRequest and --all", err)
 		}
 	}
-	if got := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, "trails")); !maps.Equal(got, want) {
+	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {
 		t.Error("the table is not what it was")
 	}
 	cfg.All = true
