@@ -327,7 +327,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 		return fate{unread: unread(in.Path, err)}
 	}
 	defer f.Close()
-	if in.Size == 0 {
+	if in.Size == 0 && !record.IsCompressed(in.Path) {
 		return fate{refused: p.tooFew(in, 0)}
 	}
 	src := &source{r: f}

@@ -72,8 +72,9 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 
 	y.write("2014-09-02/order.csv.gz", "user,time,price\n")
 	y.write("2014-09-03/play.csv", "user,when\n")
+	y.write("2014-09-03/order.csv.gz", "")
 	found = check(t, y.config("2014-09-01", "2014-09-03"))
-	for _, says := range []string{"2014-09-02/order.csv.gz: gzip: invalid header", "2014-09-03/play.csv"} {
+	for _, says := range []string{"2014-09-02/order.csv.gz: gzip: invalid header", "2014-09-03/play.csv", "2014-09-03/order.csv.gz: unexpected EOF: it has 0 bytes"} {
 		want(t, found, precheck.InputReadable, precheck.Fail, says)
 	}
 	if _, err := os.Stat(y.store.Dir); !errors.Is(err, fs.ErrNotExist) {

@@ -32,12 +32,14 @@ const mark = "\uFEFF"
 // of name tells, and what frees them.
 func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 	free := func() {}
-	if !isCompressed(name) {
+	if !IsCompressed(name) {
 		return r, free, nil
 	}
 	in := bufio.NewReaderSize(r, sourceBuffer)
-	if _, err := in.Peek(1); err != nil {
-		return nil, nil, cutShort(err)
+	if _, err := in.Peek(1); err == io.EOF {
+		return nil, nil, fmt.Errorf("%w: it has 0 bytes, and a compressed file has more: have it delivered again", io.ErrUnexpectedEOF)
+	} else if err != nil {
+		return nil, nil, err
 	}
 	switch compression(name) {
 	case ".gz":
@@ -57,7 +59,8 @@ func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 // compression is the ending of name that may tell one.
 func compression(name string) string { return strings.ToLower(path.Ext(name)) }
 
-func isCompressed(name string) bool {
+// IsCompressed says whether a file of this name is decompressed when it is read.
+func IsCompressed(name string) bool {
 	switch compression(name) {
 	case ".gz", ".zst", ".bz2":
 		return true

@@ -16,7 +16,7 @@ const maxNear = 16 << 20
 // WhyWhole returns the reason why the file at path cannot be read in ranges, or "" if it
 // can. A file can be read in ranges if offsets in its text are offsets in its bytes.
 func (f *Format) WhyWhole(path string) string {
-	if isCompressed(path) {
+	if IsCompressed(path) {
 		return "it is compressed"
 	}
 	if e, err := lookup(f.Encoding); e != nil || err != nil {
