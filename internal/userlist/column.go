@@ -21,7 +21,7 @@ import (
 
 // Open reads the users in a file, which may take limit bytes of memory:
 //
-//	NAME                  one user ID a line
+//	NAME                  one user ID a line; so compressed: .gz, .zst, .bz2
 //	NAME.parquet:COLUMN   a column of strings or integers
 //	NAME.csv:COLUMN       a column of a file with a header; so .tsv, and both
 //	                      compressed: .gz, .zst, .bz2
@@ -39,7 +39,12 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 			return nil, err
 		}
 		defer f.Close()
-		return Read(f, file, l, limit)
+		in, free, err := record.Decompress(f, file)
+		if err != nil {
+			return nil, fmt.Errorf("%w %s: %w", ErrList, file, err)
+		}
+		defer free()
+		return Read(in, file, l, limit)
 	}
 	names, err := match(ctx, fs, file)
 	if err != nil {

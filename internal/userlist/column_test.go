@@ -1,6 +1,8 @@
 package userlist_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -78,6 +80,31 @@ func TestColumnsOfOthersAreRead(t *testing.T) {
 			t.Errorf("%s: %v", column, err)
 		} else if got.Len() != want.Len() || got.Digest() != want.Digest() {
 			t.Errorf("%s names %d users, want %d: digests %s, %s", column, got.Len(), want.Len(), got.Digest(), want.Digest())
+		}
+	}
+}
+
+// TestCompressedListsAreRead reads a list of lines whose file is compressed.
+func TestCompressedListsAreRead(t *testing.T) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write([]byte("\xef\xbb\xbfa\r\nb\r\na\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "people.txt.gz")
+	for text, want := range map[string]int{zipped.String(): 2, zipped.String()[:zipped.Len()-9]: -1, "a\nb\n": -1, "": -1} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := userlist.Open(t.Context(), local.New(), name, layout.Reversed{}, 1<<20)
+		switch {
+		case want < 0 && (err == nil || !strings.Contains(err.Error(), "list of users "+name)):
+			t.Errorf("%q: %v, want an error that names the list", text, err)
+		case want >= 0 && (err != nil || got.Len() != want):
+			t.Errorf("%q: %v, %v, want %d users", text, got, err, want)
 		}
 	}
 }
