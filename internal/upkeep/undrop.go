@@ -63,7 +63,7 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 			ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
 	}
 	if u == nil {
-		return no("its --keep-for has passed")
+		return no("only the last drop can be undone, until its --keep-for has passed")
 	}
 	has := map[string]bool{}
 	for i := range m.Files {
