@@ -85,7 +85,12 @@ func (e *Env) warn(err error) {
 	fmt.Fprintf(e.Stderr, "%s: warning: %v\n", e.name, err)
 }
 
-func (e *Env) seconds() float64 { return time.Since(e.Began).Round(time.Millisecond).Seconds() }
+func (e *Env) seconds() float64 { return seconds(time.Since(e.Began)) }
+
+// seconds returns d in seconds, with three decimals at most.
+func seconds(d time.Duration) float64 {
+	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
+}
 
 // Outcome prints the first line of a summary, which cron mails: what ran, its exit status
 // and its duration.

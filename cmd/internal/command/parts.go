@@ -64,7 +64,7 @@ func (p *partOf) seconds(end End) float64 {
 	if p.id == "" || p.began == 0 {
 		return end.Seconds
 	}
-	return end.At.Sub(time.Unix(p.began, 0)).Round(time.Millisecond).Seconds()
+	return seconds(end.At.Sub(time.Unix(p.began, 0)))
 }
 
 const endedName = "ended"
