@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/testkit"
 	"usertrail/internal/testworld"
+	"usertrail/internal/userlist"
 )
 
 // others is a table into which another program has put a row, and a column of a row.
@@ -55,6 +56,54 @@ behaviours:
 			}
 			if err != nil || r.Kept != 2 || r.Events != 3 || r.Foreign != 6 {
 				t.Errorf("plan %q: %+v, %v; want 2 users with 3 behaviours, and 6 foreign cells", plan, r, err)
+			}
+		}
+	}
+}
+
+// firstForeign is a table whose rows begin with a column of another program, between rows of
+// it. Who asks only which rows there are sees nothing else of them.
+type firstForeign struct{ table.Table }
+
+func (f firstForeign) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
+	if !q.Exist {
+		return others(f).Read(ctx, q, emit)
+	}
+	return f.Table.Read(ctx, q, func(c *cell.Cell) error {
+		column, row := c.Clone(), c.Clone()
+		column.Qualifier, column.Time = []byte("a"), column.Time+1e9
+		row.Row = append(row.Row, "-x"...)
+		return errors.Join(emit(column), emit(row))
+	})
+}
+
+// TestForeignRowsHideNoUser asks the rows who is there, and who did what.
+func TestForeignRowsHideNoUser(t *testing.T) {
+	day := behaviour.DateOf(2014, 9, 1)
+	for _, layout := range []string{"reversed", "game", "fixed/4"} {
+		h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+table: trails
+layout: `+layout+`
+behaviours:
+  play: {id: 1, fields: {title: string}}
+  order: {id: 2, fields: {price: int64}}
+`)
+		h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\n1,2014-09-01 10:00:00,a\n1,2014-09-01 10:00:01,b\n2,2014-09-01 10:00:00,c\n")})
+		h.deliver(t, testworld.File{Name: day.String() + "/order.csv", Text: []byte("user_id,time,price\n1,2014-09-01 10:00:00,5\n")})
+		q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}}
+		h.load(t, turn{name: "trails", workers: 1, memory: 64 << 20, regions: 1}, q.Span)
+		for _, listed := range []bool{false, true} {
+			c := h.question(t, q, table.Unrolled(firstForeign{h.opened(t, turn{name: "trails"})}))
+			c.Out = filepath.Join(testkit.Scratch(t), "out")
+			if listed {
+				u, err := userlist.Read(strings.NewReader("1\n2\n"), "list", c.Table.Info().Layout, 1<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Users = u
+			}
+			if r, err := extract.Run(t.Context(), c); err != nil || r.Found != 2 || r.Kept != 1 || r.Events != 3 {
+				t.Errorf("layout %s, a list of users %t: %+v, %v; want 2 users, one of whom did both", layout, listed, r, err)
 			}
 		}
 	}

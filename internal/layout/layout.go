@@ -145,6 +145,18 @@ type Teller interface {
 	Tell(c *cell.Cell) (Told, bool)
 }
 
+// TellRow tells by a row alone which records it can have, if t can: of a row whose cells have
+// timestamps or columns that no record of the schema has. The column ID is NoID.
+func TellRow(t Teller, row []byte) (Told, bool) {
+	r, ok := t.(interface{ tellRow(row []byte) (Told, bool) })
+	if !ok {
+		return Told{}, false
+	}
+	told, ok := r.tellRow(row)
+	told.ID = NoID
+	return told, ok
+}
+
 // Told identifies the record of a user that a cell belongs to.
 type Told struct {
 	Date behaviour.Date

@@ -121,11 +121,16 @@ type oneRecordTeller struct {
 
 // Tell implements Teller.
 func (t *oneRecordTeller) Tell(c *cell.Cell) (Told, bool) {
-	if !bytes.Equal(c.Row, t.row) {
-		t.row = append(t.row[:0], c.Row...)
-		t.ok = t.begin(c.Row)
+	told, ok := t.tellRow(c.Row)
+	return told, ok && t.of.first <= c.Time && c.Time <= t.of.last && t.column(c.Qualifier)
+}
+
+func (t *oneRecordTeller) tellRow(row []byte) (Told, bool) {
+	if !bytes.Equal(row, t.row) {
+		t.row = append(t.row[:0], row...)
+		t.ok = t.begin(row)
 	}
-	return t.told, t.ok && t.of.first <= c.Time && c.Time <= t.of.last && t.column(c.Qualifier)
+	return t.told, t.ok
 }
 
 // column says whether the row's kind has a qualifier, which mostly comes behind the last.

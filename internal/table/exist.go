@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"fmt"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -12,8 +11,8 @@ import (
 // Existing calls emit for the records in q's rows and span, in order of rows, with the key
 // of the user, the date, and the kind in the table's schema. It reads no more cells than it
 // needs. It may call emit several times with the same values. The key is valid until emit
-// returns. One goroutine at a time calls emit. A row that the table's layout and schema
-// cannot have is an error.
+// returns. One goroutine at a time calls emit. Foreign cells are skipped. If the first cell of
+// a row is foreign, the row counts as existing.
 func Existing(ctx context.Context, t Table, q Query, emit func(key []byte, date behaviour.Date, kind int) error) error {
 	info := t.Info()
 	q.Columns, q.Ordered = layout.Columns{}, true
@@ -32,8 +31,11 @@ func Existing(ctx context.Context, t Table, q Query, emit func(key []byte, date 
 	}
 	return t.Read(ctx, q, func(c *cell.Cell) error {
 		told, ok := teller.Tell(c)
+		if !ok && q.Exist { // the row may have other cells, which do not come
+			told, ok = layout.TellRow(teller, c.Row)
+		}
 		if !ok {
-			return fmt.Errorf("row %.64q, column %.64q is none of the table's layout and behaviours", c.Row, c.Qualifier)
+			return nil
 		}
 		if told.Date == last.date && told.Kind == last.kind && string(last.row) == string(c.Row) {
 			return nil
