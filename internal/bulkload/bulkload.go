@@ -40,6 +40,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/breakpoint"
@@ -268,7 +269,22 @@ func (l *load) recover(ctx context.Context) error {
 		l.result.Finished++
 		l.log.Warn("finished a load that was killed", "load", ledger.Number, "files", len(ledger.Inputs))
 	}
-	return nil
+	return l.warnOfLost(ctx)
+}
+
+// warnOfLost warns of files that a killed load brought in part, if HFiles of it are gone.
+func (l *load) warnOfLost(ctx context.Context) error {
+	t, ok := l.target.(interface {
+		Lost(ctx context.Context) ([]string, error)
+	})
+	if !ok {
+		return nil
+	}
+	lost, err := t.Lost(ctx)
+	if len(lost) > 0 {
+		l.log.Warn("HFiles of a killed load are gone, and other HFiles of it are in the table: load its files again; until then extracts end with 75", "files", strings.Join(lost, ", "))
+	}
+	return err
 }
 
 // prepare returns the files to load, and chooses the mode.

@@ -143,6 +143,42 @@ func TestAKilledHandoverIsNotExtracted(t *testing.T) {
 	}
 }
 
+// TestALostHandoverIsNotExtracted kills a load between two regions, and has the HFiles that are
+// left removed. The next load, of another day, gives it up: extracts end with ErrUnsettled until
+// its files have been loaded again, as they were.
+func TestALostHandoverIsNotExtracted(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		p := firstLoaded(t)
+		if err := p.killedBetweenRegions(1); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
+			t.Fatal(err)
+		}
+		p.write("2014-09-03/order.csv", "user,time,price\na,2014-09-03 12:00:00,1.5\n")
+		p.loaded(bulkload.HFile, "2014-09-03", "2014-09-03")
+		if _, err := extract.Run(t.Context(), p.asking(p.visit(), "out")); !errors.Is(err, table.ErrUnsettled) || !strings.Contains(err.Error(), secondDay) {
+			t.Errorf("%v, want ErrUnsettled, and the files", err)
+		}
+		p.wantNone("out")
+		path := filepath.Join(p.dir, "logs", secondDay, "order.csv")
+		was, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.write(secondDay+"/order.csv", string(was)+"c,2014-09-02 13:00:00,2\n")
+		if r, err := p.way(bulkload.HFile, secondDay, secondDay); err == nil {
+			t.Errorf("a lost file that has changed is loaded: %+v", r)
+		}
+		p.write(secondDay+"/order.csv", string(was))
+		p.loaded(bulkload.HFile, secondDay, secondDay)
+		p.wantEvents("out", 5)
+		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("begun.json is there: %v", err)
+		}
+	})
+}
+
 // TestALoadThatIsInIsExtracted kills a load that is in the table, before it has removed
 // what it needed until then.
 func TestALoadThatIsInIsExtracted(t *testing.T) {

@@ -53,6 +53,7 @@ func merged(a, b *manifest.Begun) *manifest.Begun {
 		Inputs:  append(inputs, b.Inputs...),
 		Rolls:   append(withoutRolls(a.Rolls, filesOf(b.Rolls)), b.Rolls...),
 		Alone:   b.Alone && (none || a.Alone),
+		Lost:    lostOf(append(slices.Clone(a.Lost), b.Lost...), append(inputs, b.Inputs...)),
 		Schema:  bothSchemas(a.Schema, b.Schema),
 	}
 }
@@ -68,8 +69,16 @@ func bothSchemas(a, b *behaviour.Schema) *behaviour.Schema {
 	return b // the later one
 }
 
+// Lost are the paths of delivered files of which a load gave some HFiles to HBase, and the
+// others are gone: some of their rows are in the table, and no ledger holds them yet.
+func (c *Catalog) Lost(ctx context.Context) ([]string, error) {
+	b, err := leftByLoads(ctx, c.fs, c.dir)
+	return b.Lost, err
+}
+
 // Begun are the delivered files whose records a load began to put and that no
-// ledger holds yet: some of their cells may be in the table. Only puts leave any.
+// ledger holds yet: some of their cells may be in the table. Puts leave them, and a load by
+// HFiles that was given up.
 func (c *Catalog) Begun(ctx context.Context) ([]manifest.Input, error) {
 	b, err := c.Left(ctx)
 	return b.Inputs, err
@@ -110,6 +119,7 @@ func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
 		Inputs: inputs,
 		Rolls:  rollsOf(withoutRolls(before.Rolls, c.Manifest().Files), inputs),
 		Alone:  before.Alone,
+		Lost:   lostOf(before.Lost, inputs),
 		Schema: before.Schema,
 	})
 }
@@ -174,6 +184,15 @@ func rollsOf(rolls []manifest.Rolled, inputs []manifest.Input) []manifest.Rolled
 		left := slices.ContainsFunc(inputs, func(in manifest.Input) bool { return slices.Contains(r.Inputs, in.Number) })
 		return len(r.Inputs) > 0 && !left
 	})
+}
+
+// lostOf returns the paths that are those of inputs, in order and each once.
+func lostOf(paths []string, inputs []manifest.Input) []string {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return !slices.ContainsFunc(inputs, func(in manifest.Input) bool { return in.Path == path })
+	})
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // withoutRolls leaves out those that are rolls of the files.

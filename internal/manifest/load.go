@@ -223,6 +223,8 @@ type Begun struct {
 	Inputs []Input  `json:"inputs"`
 	Rolls  []Rolled `json:"rolls,omitempty"`
 	Alone  bool     `json:"alone,omitempty"` // that of Table, as it was before the first record
+	// Lost are the paths of Inputs of which some HFiles are in the table, and others are gone.
+	Lost []string `json:"lost,omitempty"`
 	// Schema has the behaviours and fields by which records are being put; nil is
 	// those of Table.
 	Schema *behaviour.Schema `json:"schema,omitempty"`

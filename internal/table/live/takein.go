@@ -175,14 +175,21 @@ func pathOf(name string) string {
 }
 
 // forget gives up a load that was being handed over. Some of its rows may be in the table. So its
-// rolls stay, under names that no other load has. If a roll is missing too, the load's files count as
-// begun.
+// delivered files count as begun, and as lost. Its rolls stay, under names that no other load has.
 func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
-	left := &manifest.Begun{Alone: h.Table.Alone}
+	left := &manifest.Begun{Alone: h.Table.Alone, Schema: h.Table.Schema}
+	var numbers []uint32
+	for _, in := range h.Load.Inputs {
+		if in.Loaded > 0 && in.SameAs == "" {
+			in.Job = h.Load.Job
+			left.Inputs, left.Lost, numbers = append(left.Inputs, in), append(left.Lost, in.Path), append(numbers, in.Number)
+		}
+	}
+	whole := true
 	for _, f := range filesOf(h) {
 		b, err := dfs.ReadFile(ctx, t.store.fs, dfs.Join(t.Dir(), f.Roll))
 		if errors.Is(err, iofs.ErrNotExist) {
-			left.Inputs = h.Load.Inputs
+			whole = false
 			continue
 		}
 		if err != nil {
@@ -194,6 +201,11 @@ func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
 			return err
 		}
 		left.Rolls = append(left.Rolls, manifest.Rolled{File: f})
+	}
+	if whole { // the rolls name everybody
+		for i := range left.Rolls {
+			left.Rolls[i].Inputs = numbers
+		}
 	}
 	if err := t.Leave(ctx, left); err != nil {
 		return err
