@@ -31,7 +31,7 @@ func (l *load) loadBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter
 		return err
 	}
 	if l.replayMemory > 0 {
-		if err := s.Close(ctx); err != nil { // the ledger of a replay needs the memory
+		if err := s.Close(ctx); err != nil { // the ledger of a replay needs its memory
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (l *load) newBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.SetParts(l.part(len(regions))); err != nil { // they may be others than those of the batch before
+	if err := s.SetParts(l.part(len(regions))); err != nil { // the regions may have changed since the last batch
 		return nil, err
 	}
 	for i, in := range inputs {
@@ -59,15 +59,15 @@ func (l *load) newBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter,
 	return &batch{load: l, inputs: inputs, sorter: s, points: pointsOf(regions), progress: p, records: p.Counter("records")}, nil
 }
 
-// worked is what came of the good files of a batch, which the table does not have yet,
-// but for cells that were put.
+// worked is the outcome of the good files of a batch. The table does not have them yet, except cells
+// that were put.
 type worked struct {
 	files []manifest.File
 	days  *days
 }
 
-// work reads the files, says what becomes of each, and writes or puts what is good. It
-// is a load without the commit, and all that a piece of a plan does.
+// work reads the files, judges each, and writes or puts the good ones. It is a load without the
+// commit. A piece of a plan does the same.
 func (b *batch) work(ctx context.Context) (worked, error) {
 	done := worked{days: newDays()}
 	at := b.progress.Worker("load")
@@ -87,7 +87,7 @@ func (b *batch) work(ctx context.Context) (worked, error) {
 	breakpoint.Reach(breakpoint.Batch)
 	for _, in := range b.inputs {
 		if !in.dropped() {
-			in.counts.Loaded = 0 // until they are; else the law would prove nothing
+			in.counts.Loaded = 0 // writing counts them, so that the law compares two counts
 		}
 	}
 	var err error
@@ -110,9 +110,8 @@ func pointsOf(regions []split.Region) split.Points {
 	return p
 }
 
-// judge decides, file by file, what is to be loaded now that all is known of it:
-// nothing of a file that broke off, has too many bad records, or has nothing but what
-// copies of it brought.
+// judge decides for each file, when all of it is read, whether it is loaded. It refuses a file that is
+// cut short or has too many bad records, and skips a file whose records all came with its copies.
 func (b *batch) judge(ctx context.Context) error {
 	for _, in := range b.inputs {
 		if in.replay != nil {
@@ -154,7 +153,7 @@ func (b *batch) judge(ctx context.Context) error {
 	return nil
 }
 
-// tooBad is the error of a file that has more bad records than the job allows.
+// tooBad returns the error of a file that has more bad records than the job allows.
 func (l *load) tooBad(path, rel string, c *manifest.Counts) error {
 	if !l.job.MaxBad.Exceeded(c.Read, c.Quarantined) {
 		return nil
@@ -163,7 +162,7 @@ func (l *load) tooBad(path, rel string, c *manifest.Counts) error {
 		path, ErrTooBad, c.Quarantined, c.Read, l.job.MaxBad, l.cfg.Store.Quarantine(rel))
 }
 
-// judged says whether in may be loaded, and remembers it if it may not.
+// judged reports whether in may be loaded. It records the file if it may not.
 func (b *batch) judged(in *input) bool {
 	if in.err == nil {
 		return true
@@ -173,8 +172,8 @@ func (b *batch) judged(in *input) bool {
 	return false
 }
 
-// unchanged makes sure that a file of which a part was loaded before is still
-// the same, and that it did not grow while it was read.
+// unchanged returns an error if a file has changed since a part of it was loaded, or has grown while it
+// was read.
 func (b *batch) unchanged(ctx context.Context, in *input) error {
 	info, err := b.cfg.FS.Stat(ctx, in.Path)
 	if err != nil {
@@ -190,10 +189,10 @@ func errWritten(path string) error {
 	return fmt.Errorf("%s: it was written to while it was read: load it when it is whole", path)
 }
 
-// dropped says whether in's records are not to be loaded.
+// dropped reports whether in's records are not loaded.
 func (in *input) dropped() bool { return in.err != nil || in.sameAs != "" }
 
-// span holds the dates of all of the batch's records.
+// span returns a span with the dates of all records of the batch.
 func (b *batch) span() behaviour.Span {
 	s := noDates
 	for _, p := range b.parsers {
@@ -202,8 +201,7 @@ func (b *batch) span() behaviour.Span {
 	return s
 }
 
-// write writes the files of all regions, writers of them at once, and adds what is
-// in them to all.
+// write writes the files of all regions, several at the same time, and adds their contents to all.
 func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.File, error) {
 	written := make([]*regionFile, regions)
 	g, ctx := errgroup.WithContext(ctx)
@@ -227,24 +225,24 @@ func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.F
 	return files, nil
 }
 
-// writers is how many regions are written at once: one more than there are
-// workers, since each waits in turn until its file is on stable storage.
+// writers returns the number of regions that are written at the same time: one more than workers,
+// because a writer also waits until its file is on stable storage.
 func (c *Config) writers() int { return c.Workers + 1 }
 
-// sortMemory is what belongs to shuffle, in bytes.
+// sortMemory returns the memory of shuffle in bytes.
 func (c *Config) sortMemory() int64 { return muster.SortMemory(c.Memory) }
 
-// userMemory is what a writer may take for the records of one user that are compared with
-// each other, in bytes.
+// userMemory returns the memory of a writer in bytes for the records of one user that are compared with
+// each other.
 func (c *Config) userMemory() int64 { return c.Memory / userShare }
 
-// userShare is which part of the memory userMemory is.
+// userShare is the fraction of the memory that userMemory is.
 const userShare = 8
 
-// rowMemory is what a writer may take for the records of one row, in bytes.
+// rowMemory returns the memory of a writer in bytes for the records of one row.
 func (c *Config) rowMemory() int64 { return muster.RowMemory(c.Memory, c.writers()) }
 
-// commit checks the law and makes the batch part of the table.
+// commit checks the conservation law and makes the batch part of the table.
 func (b *batch) commit(ctx context.Context, done worked) error {
 	ledger := &manifest.Load{
 		Version: manifest.Version, Number: b.target.NextLoad(), Job: b.job.Digest(), Days: done.days.list(b.schema), Regions: done.days.cut(b.points),
@@ -291,7 +289,7 @@ func checkLaw(inputs []manifest.Input) error {
 	return sum.Check()
 }
 
-// hfiles is how many of a load's files are more than a roll.
+// hfiles returns the number of HFiles of a load. Files without a name have only a roll.
 func hfiles(files []manifest.File) int {
 	n := 0
 	for _, f := range files {
@@ -302,8 +300,8 @@ func hfiles(files []manifest.File) int {
 	return n
 }
 
-// commitBad makes the quarantine visible. Each file waits for stable storage, so
-// many do at once.
+// commitBad makes the quarantine files visible. Many commit at the same time, because each waits for
+// stable storage.
 func (b *batch) commitBad() error {
 	var g errgroup.Group
 	g.SetLimit(16)
@@ -315,7 +313,7 @@ func (b *batch) commitBad() error {
 	return g.Wait()
 }
 
-// digest is that of the delivered file, empty where only a range of it was read.
+// digest returns the digest of the delivered file, or "" if only a range of it was read.
 func (in *input) digest() string {
 	if !in.whole() {
 		return ""
@@ -323,8 +321,7 @@ func (in *input) digest() string {
 	return in.sha
 }
 
-// clean are the paths of the files without a bad record, of which no load brought records
-// before.
+// clean returns the paths of the files without a bad record of which no earlier load brought records.
 func (b *batch) clean() []string {
 	var out []string
 	for _, in := range b.inputs {
@@ -348,7 +345,7 @@ func (l *load) count(ledger *manifest.Load) {
 	}
 }
 
-// ledger is what the table remembers of in.
+// ledger returns the entry of in in the ledger.
 func (b *batch) ledger(in *input) manifest.Input {
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: b.behaviour(in), Number: in.number, Size: in.Size, Modified: in.Modified,
@@ -370,7 +367,7 @@ func (b *batch) ledger(in *input) manifest.Input {
 	return out
 }
 
-// abort throws away what bad records are not to be seen.
+// abort removes the quarantine files that are not committed.
 func (b *batch) abort() {
 	for _, in := range b.inputs {
 		in.bad.abort()

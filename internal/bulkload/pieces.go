@@ -12,27 +12,27 @@ import (
 	"usertrail/internal/table"
 )
 
-// DefaultPieceSize is about how many bytes of delivered files make a piece: on YARN most
-// of a small one would be the start of its container.
+// DefaultPieceSize is about the size of a piece in bytes of delivered files. On YARN, a smaller piece
+// would spend most of its time on the start of its container.
 const DefaultPieceSize = 1 << 30
 
 const (
-	// maxPieceFiles bounds what a plan keeps of a piece, to some 300 KB.
+	// maxPieceFiles limits the description of a piece in a plan to about 300 KB.
 	maxPieceFiles = 1000
-	// mostPieces is how many pieces there may be: each is a line, a report, files in each
-	// region, and a task of whoever runs them.
+	// mostPieces is the largest number of pieces. Each is a line, a report, files in each
+	// region, and a task of the scheduler.
 	mostPieces = 99_999
 )
 
-// PlanConfig is a load that is to be done in pieces.
+// PlanConfig describes a load in pieces.
 type PlanConfig struct {
 	Config
-	Source    PieceJob // what Config.Job was made of; its name is absolute
-	Address   string   // of the table, wherever pieces are done
+	Source    PieceJob // the text of Config.Job; its name is absolute
+	Address   string   // of the table, valid for every worker
 	PieceSize int64    // bytes; DefaultPieceSize
 }
 
-// Planned is what was found out when a load was cut into pieces.
+// Planned is the result of Plan.
 type Planned struct {
 	Plan     string   `json:"plan"`
 	Pieces   int      `json:"pieces"`
@@ -50,13 +50,12 @@ type Planned struct {
 	Choice
 }
 
-// Plan cuts a load into pieces of files, or of ranges of large ones, which workers can do
-// anywhere and in any order; Commit publishes what they made. The same files and the same
-// table give the same pieces, and those that were done stay done.
+// Plan cuts a load into pieces of files, or of ranges of large files. Workers do the pieces on any
+// machine and in any order, and Commit publishes them. The same files and the same table give the same
+// pieces. Pieces that are done stay done.
 //
-// The table's lock is held only while it is asked and the plan is written down, and not while
-// delivered files are read. Nothing of the table is changed, but that loads which were
-// killed are finished.
+// Plan holds the table's lock while it reads the table and writes the plan, but not while it reads
+// delivered files. It finishes killed loads. It changes nothing else in the table.
 func Plan(ctx context.Context, cfg PlanConfig) ([]Piece, Planned, error) {
 	p := &planner{PlanConfig: cfg, known: map[glance]*seen{}}
 	finished := 0
@@ -85,7 +84,7 @@ type planner struct {
 	PlanConfig
 	planned Planned
 	known   map[glance]*seen
-	unread  []reading // what was asked for and is not known
+	unread  []reading // files that must be read first
 }
 
 func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
@@ -141,7 +140,7 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	return pieces, p.begin(ctx, pieces)
 }
 
-// begin writes the plan down, and counts what of it is done.
+// begin writes the plan, and counts the pieces that are done.
 func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 	plan := &manifest.Plan{Pieces: len(pieces), LeftOut: p.leftOut}
 	folder := pieces[0].folder(p.load)
@@ -166,8 +165,8 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 	return folder.Begin(ctx, plan)
 }
 
-// findSame finds the copies of each file, in the table or among the files. Only those of
-// equal size are looked into.
+// findSame finds the copies of each file, in the table or among the files. It reads only files of equal
+// size.
 func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 	type like struct {
 		size      int64
@@ -241,7 +240,7 @@ func (p *planner) pieces(ctx context.Context, inputs []*input) ([]Piece, error) 
 	return out, nil
 }
 
-// common says in each piece what is to be known of the table.
+// common adds the properties of the table to each piece.
 func (p *planner) common(ctx context.Context, pieces []Piece) error {
 	var splits *[]manifest.Key
 	if p.isNew {
@@ -268,8 +267,8 @@ func (p *planner) common(ctx context.Context, pieces []Piece) error {
 	return nil
 }
 
-// tied says which files have to be in one piece, by a word: those that may have records
-// of which one repeats another. It is empty of all others.
+// tied returns a function that maps each file to a word. Files with the same word must be in one piece,
+// because a record of one may repeat a record of another. For all other files the word is empty.
 func (p *planner) tied(inputs []*input) func(*input) string {
 	var asked []int // kinds with key fields
 	for _, k := range p.kinds {
@@ -290,7 +289,7 @@ func (p *planner) tied(inputs []*input) func(*input) string {
 	}
 }
 
-// fewEnough refuses a size of pieces of which there would be too many.
+// fewEnough returns an error if pieces of this size would be too many.
 func (p *planner) fewEnough(inputs []*input, size int64, tied func(*input) string) error {
 	n := p.count(inputs, size, tied)
 	if n <= mostPieces {
@@ -303,7 +302,7 @@ func (p *planner) fewEnough(inputs []*input, size int64, tied func(*input) strin
 	return fmt.Errorf("%w: --piece-size %d makes about %d pieces, more than %d: --piece-size %s is enough", ErrRequest, size, n, mostPieces, roundSize(enough))
 }
 
-// roundSize writes a power of two as --piece-size takes it.
+// roundSize formats a power of two for --piece-size.
 func roundSize(n int64) string {
 	unit := 0
 	for n >= 1024 && unit < 4 {
@@ -313,7 +312,7 @@ func roundSize(n int64) string {
 	return fmt.Sprint(n, []string{"B", "KiB", "MiB", "GiB", "TiB"}[unit])
 }
 
-// count is how many pieces of about size bytes the files make, or a few less.
+// count returns the number of pieces of about size bytes that the files make, or a few less.
 func (p *planner) count(inputs []*input, size int64, tied func(*input) string) int64 {
 	var ranges int64
 	var whole []*input
@@ -327,13 +326,13 @@ func (p *planner) count(inputs []*input, size int64, tied func(*input) string) i
 	return ranges + int64(len(cutPieces(whole, size, tied)))
 }
 
-// cutPieces cuts files into pieces of about size bytes, in order. Files that are tied by
-// the same word make a piece of their own, whatever its size; so does each range, since
-// what was made of it is left out if the file is.
+// cutPieces groups files into pieces of about size bytes, in order. Files that are tied by the same word
+// are a piece of their own, of any size. Each range is a piece of its own, because its cells are left out
+// if its file is.
 func cutPieces(inputs []*input, size int64, tied func(*input) string) [][]*input {
 	var out [][]*input
 	var have int64
-	open := -1 // the piece that is being filled
+	open := -1 // the current piece
 	together := map[string]int{}
 	for _, in := range inputs {
 		if !in.whole() {
@@ -360,7 +359,7 @@ func cutPieces(inputs []*input, size int64, tied func(*input) string) [][]*input
 	return out
 }
 
-// reserve learns which numbers the files of plans have that are not committed.
+// reserve reads the numbers of files in plans that are not committed.
 func (l *load) reserve(ctx context.Context) error {
 	plans, err := l.target.Plans(ctx)
 	if err != nil {
@@ -378,8 +377,7 @@ func (l *load) reserve(ctx context.Context) error {
 	return nil
 }
 
-// endPlans forgets the plans that are committed, or whose files were all loaded in
-// another way.
+// endPlans removes the plans that are committed, or whose files were all loaded in another way.
 func (l *load) endPlans(ctx context.Context) error {
 	for _, p := range l.plans {
 		if !l.ledgers.hold(p) {
@@ -392,7 +390,7 @@ func (l *load) endPlans(ctx context.Context) error {
 	return nil
 }
 
-// hold says whether loads brought all that a plan was to bring.
+// hold reports whether loads brought all files of a plan.
 func (k *ledgers) hold(p *manifest.Plan) bool {
 	if k.plans[p.ID] != 0 {
 		return true

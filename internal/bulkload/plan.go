@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// batchBytes is about how much is loaded and committed together: enough that
-	// a region's file of it is worth opening, little enough to stay in memory.
+	// batchBytes is about the size of a batch. It is large enough that the files of its
+	// regions are not tiny, and small enough to stay in memory.
 	batchBytes = 320 << 20
-	// handedBytes is that of HFiles for HBase: a region with many files is slow to
-	// read, and stops taking puts at 16 of them.
+	// handedBytes is about the size of a batch for HBase. A region with many files is slow to
+	// read, and takes no puts from 16 files on.
 	handedBytes = 8 << 30
-	// regionBytes is how much of the first load makes one region.
+	// regionBytes is the size of the first load for each region.
 	regionBytes = 256 << 20
 	maxRegions  = 64
 )
@@ -36,10 +36,10 @@ type input struct {
 	job.Input
 	index    int // in its batch
 	number   uint32
-	part     *manifest.Part   // what of it is asked for; nil is all
-	covered  []*manifest.Part // what of it is in the table already
-	only     *manifest.Range  // what of it is read; nil is all
-	cuts     []int64          // where its ranges begin, if only digests are to be made
+	part     *manifest.Part   // the requested part; nil means all
+	covered  []*manifest.Part // the parts that are in the table already
+	only     *manifest.Range  // the range that is read; nil means all
+	cuts     []int64          // the beginnings of its ranges, if only digests are made
 	planned  plannedCopies    // of a piece
 	allOlder bool             // a load read all of it, and every record was of a dropped day
 
@@ -47,14 +47,14 @@ type input struct {
 	replay  *corrections  // the corrected records
 	names   []string      // paths, below the logs' root, of it and its copies
 	numbers []uint32      // of the file and its copies
-	done    [][]int64     // offsets of those that were replayed before, by replay and sorted
+	done    [][]int64     // offsets of records that earlier replays brought, by replay and sorted
 	reads   []earlierRead // by loads, of the file and its copies
-	offsets []int64       // of those that are good now
+	offsets []int64       // offsets of records that are good now
 
 	state
 }
 
-// find lists the files that were asked for.
+// find lists the requested files.
 func (l *load) find(ctx context.Context) (job.Found, error) {
 	l.failed, l.result.Failed = nil, nil
 	found, err := l.job.Find(ctx, l.cfg.FS, l.cfg.Span, l.kinds)
@@ -86,7 +86,7 @@ func badNames(j *job.Job, found job.Found) []badName {
 	return out
 }
 
-// open opens the table, or plans one where there is none.
+// open opens the table. If there is none, it prepares a new one.
 func (l *load) open(ctx context.Context, found job.Found) error {
 	t, err := l.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
@@ -103,8 +103,8 @@ func (l *load) open(ctx context.Context, found job.Found) error {
 	return nil
 }
 
-// extend gives the table what is new in the job. It comes after recover: a load that
-// is finished there brings the schema of its own job.
+// extend adds the new behaviours and fields of the job to the table. It must follow recover, because a
+// load that recover finishes brings the schema of its own job.
 func (l *load) extend() error {
 	if err := l.sameLayout(l.target.Info()); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (l *load) extend() error {
 	return nil
 }
 
-// learn reads what the table's loads were.
+// learn reads the ledgers of the table.
 func (l *load) learn(ctx context.Context) error {
 	loads, err := l.target.Ledgers(ctx)
 	if err != nil {
@@ -132,15 +132,15 @@ func (l *load) learn(ctx context.Context) error {
 	return l.reserve(ctx)
 }
 
-// ledgers are what all loads together know of delivered files.
+// ledgers is the knowledge of all loads about delivered files.
 type ledgers struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
-	copies  map[content][]Copy           // the files that were loaded with it, the oldest first
+	copies  map[content][]Copy           // the files that were loaded with this content, the oldest first
 	numbers map[uint32]string            // path
 	plans   map[string]int               // numbers of the loads that were made of pieces
-	begun   map[string][]*manifest.Input // by path: those that no load holds, with cells in the table
-	planned map[string]uint32            // by path: numbers of files that no load holds and a plan does
+	begun   map[string][]*manifest.Input // by path: files of no load that have cells in the table
+	planned map[string]uint32            // by path: numbers of files of plans that no load has
 }
 
 func newLedgers(loads []*manifest.Load) *ledgers {
@@ -168,8 +168,7 @@ func (k *ledgers) add(in *manifest.Input) {
 	}
 }
 
-// number returns the number of the file called path: the one it has, or one
-// that no other file has.
+// number returns the number of the file called path. If it has none, number returns a new number.
 func (k *ledgers) number(path string) (uint32, error) {
 	if have := k.byPath[path]; len(have) > 0 {
 		return have[0].Number, nil
@@ -187,8 +186,8 @@ func (k *ledgers) number(path string) (uint32, error) {
 	return n, err
 }
 
-// choose says which files are to be loaded. It leaves out a file that is not what was loaded
-// under its name.
+// choose returns the files to load. It leaves out a file that differs from the file that was loaded under
+// its name.
 func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 	var out []*input
 	var refused []error
@@ -225,8 +224,8 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 	return l.leaveGrowing(ctx, out)
 }
 
-// loaded says whether all that is asked for of in was loaded before. Its error wraps
-// ErrChanged if the file is not what was loaded.
+// loaded reports whether the requested part of in was loaded before. Its error wraps ErrChanged if the
+// file differs from the loaded file.
 func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 	for _, old := range l.ledgers.byPath[in.Rel] {
 		same, err := l.wasLoaded(ctx, in, old)
@@ -246,8 +245,8 @@ func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 	return whole, nil
 }
 
-// wasLoaded says whether in is the file that an earlier load had as old, which has in's name.
-// Its error wraps ErrChanged if in is another file and must not be loaded.
+// wasLoaded reports whether in is the same file as old, the file of the same name in an earlier load. Its
+// error wraps ErrChanged if in is another file and must not be loaded.
 func (l *load) wasLoaded(ctx context.Context, in *input, old *manifest.Input) (bool, error) {
 	if old.Offsets != nil {
 		return false, nil
@@ -259,7 +258,7 @@ func (l *load) wasLoaded(ctx context.Context, in *input, old *manifest.Input) (b
 	return err == nil, err
 }
 
-// behaviour is the one that in's path names, empty where a column does.
+// behaviour returns the behaviour that in's path names, or "" if a column names it.
 func (l *load) behaviour(in *input) string {
 	if in.Kind < 0 {
 		return ""
@@ -267,8 +266,8 @@ func (l *load) behaviour(in *input) string {
 	return l.job.Schema.Kinds[in.Kind].Name
 }
 
-// partOf is what of a file was asked for: all of it where its path says its
-// date and behaviour.
+// partOf returns the requested part of a file. It returns nil, all of the file, if its path has its date
+// and behaviour.
 func (l *load) partOf(f job.Input) *manifest.Part {
 	if f.Date != nil && f.Kind >= 0 {
 		return nil
@@ -286,8 +285,8 @@ func (l *load) partOf(f job.Input) *manifest.Part {
 	return p
 }
 
-// sameFile reports a file that is not what was loaded under its name. Only where
-// size or time of change differ are its bytes looked at.
+// sameFile compares a file with the file that was loaded under its name. It reads the bytes only if the
+// size or the modification time differs.
 func (l *load) sameFile(ctx context.Context, f job.Input, old *manifest.Input) error {
 	if f.Size == old.Size && f.Modified.Equal(old.Modified) {
 		return nil
@@ -316,7 +315,7 @@ func (l *load) digest(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// inOrder brings files in order of date, those without one last, and then of path.
+// inOrder sorts files by date, and then by path. Files without a date come last.
 func inOrder(inputs []*input) {
 	slices.SortStableFunc(inputs, func(a, b *input) int {
 		return cmp.Or(cmp.Compare(dayOf(a.Input), dayOf(b.Input)), cmp.Compare(a.Rel, b.Rel))
@@ -330,9 +329,9 @@ func dayOf(in job.Input) behaviour.Date {
 	return *in.Date
 }
 
-// batches cuts the files into batches: whole days, in order, until limit bytes
-// are together. Files without a date come last. Nothing but the files decides,
-// so a run that goes on after a killed one makes the batches that were left.
+// batches groups the files into batches of whole days, in order. A batch ends when it has limit bytes.
+// Files without a date come last. Only the files determine the batches, so a run that continues after a
+// killed run makes the remaining batches.
 func batches(inputs []*input, limit int64) [][]*input {
 	inOrder(inputs)
 	var out [][]*input

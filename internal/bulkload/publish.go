@@ -23,12 +23,12 @@ import (
 	"usertrail/internal/tally"
 )
 
-// looksAtOnce is how many files are looked for at once.
+// looksAtOnce is the number of files that are looked up at the same time.
 const looksAtOnce = 16
 
-// Commit makes what the pieces of a plan made part of the table, all at once, as one
-// load. Of cfg, what was loaded stands in the pieces. What was killed goes on when it is
-// called again; what is committed already is ErrNothing.
+// Commit makes the files of all pieces of a plan part of the table, all at once, as one load. The
+// pieces determine what is loaded, not cfg. If Commit was killed, a second call continues. It
+// returns ErrNothing if the plan is committed already.
 func Commit(ctx context.Context, cfg Config, pieces []Piece) (Result, error) {
 	pieces, err := wholePlan(pieces)
 	if err != nil {
@@ -108,9 +108,9 @@ func (p *publisher) run(ctx context.Context) (err error) {
 	return p.allOlder()
 }
 
-// committed says what is to be said of a plan that is load n already. That it has just
-// been finished, after it was killed, is success. Files that were left out fail every commit
-// of the plan until they are loaded.
+// committed returns the result of a commit of a plan that is load n already. If this call has just
+// finished the killed load, it succeeds. If files were left out, every commit of the plan fails until
+// they are loaded.
 func (p *publisher) committed(n int, finished []*manifest.Load) error {
 	for _, ledger := range p.ledgers.loads {
 		if ledger.Number == n {
@@ -131,7 +131,7 @@ func (p *publisher) committed(n int, finished []*manifest.Load) error {
 	return fmt.Errorf("%w: plan %s is committed: it is load %d of %s", ErrNothing, p.id, n, p.cfg.Store.Address())
 }
 
-// collect reads the reports, and makes sure that all of them can be committed.
+// collect reads the reports, and checks that all of them can be committed.
 func (p *publisher) collect(ctx context.Context) error {
 	plan, err := p.folder.Plan(ctx)
 	if err != nil || p.pieces[0].gone() {
@@ -162,8 +162,8 @@ func (p *publisher) collect(ctx context.Context) error {
 	return p.judgeAll()
 }
 
-// undone is the error of some pieces that have to be done. Of those that have reported the
-// files count as failed.
+// undone returns the error of pieces that are not done. The files of pieces that have reported count as
+// failed.
 func (p *publisher) undone(numbers []int) error {
 	var why error
 	for _, n := range numbers {
@@ -185,7 +185,7 @@ func (p *publisher) undone(numbers []int) error {
 	return piece.Undone(p.id, numbers, len(p.pieces), why)
 }
 
-// atOnce calls do for each number below count, some at once.
+// atOnce calls do for each number below count, several at the same time.
 func (p *publisher) atOnce(ctx context.Context, count int, do func(context.Context, int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(looksAtOnce)
@@ -195,8 +195,8 @@ func (p *publisher) atOnce(ctx context.Context, count int, do func(context.Conte
 	return g.Wait()
 }
 
-// report takes the report of piece n. One that no longer holds is dropped, so that the
-// piece is done again.
+// report reads the report of piece n. It drops a report that is no longer valid, so that the piece is
+// done again.
 func (p *publisher) report(ctx context.Context, n int) error {
 	r, err := p.folder.Report(ctx, n)
 	if r == nil || err != nil {
@@ -218,7 +218,7 @@ func (p *publisher) report(ctx context.Context, n int) error {
 	return p.folder.DropReport(ctx, n)
 }
 
-// fits refuses a report of other files than the piece has.
+// fits returns an error if the report has other files than the piece.
 func (p *publisher) fits(of *Piece, r *manifest.Report) error {
 	same := slices.EqualFunc(of.Inputs, r.Inputs, func(in PieceInput, o manifest.Outcome) bool {
 		return in.Rel == o.Path && in.Number == o.Number && in.Size == o.Size && sameRange(in.Range, o.Range)
@@ -229,7 +229,7 @@ func (p *publisher) fits(of *Piece, r *manifest.Report) error {
 	return nil
 }
 
-// void says why a report no longer holds, "" if it does.
+// void returns the reason why a report is no longer valid, or "" if it is valid.
 func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error) {
 	if first := p.target.Info().Dropped; first != nil {
 		for _, f := range r.Files {
@@ -265,9 +265,8 @@ func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error
 	return "", nil
 }
 
-// overtaken is the load that came after a piece had looked for records which repeat, and
-// brought some of the same behaviour and date; 0 if there is none. Without a new load
-// nothing changes what was found.
+// overtaken returns the number of a load that was committed after a piece had searched for repeated
+// records, and that brought records of the same behaviour and date; 0 if there is none.
 func (p *publisher) overtaken(r *manifest.Report) int {
 	if r.Seen == 0 {
 		return 0
@@ -286,8 +285,8 @@ func (p *publisher) overtaken(r *manifest.Report) int {
 	return 0
 }
 
-// checkStaged reads a file of a piece whole, and fails with dfs.ErrDamaged unless it has the
-// size and the xxh64 that the piece reported, as far as they are known.
+// checkStaged reads a file of a piece whole. It returns dfs.ErrDamaged if the size or the xxh64 differs
+// from the piece's report. It skips values that the report does not have.
 func (p *publisher) checkStaged(ctx context.Context, name string, size int64, sum string) error {
 	from, ok := p.target.(interface {
 		Staged(ctx context.Context, name string) (dfs.File, error)
@@ -309,8 +308,8 @@ func (p *publisher) checkStaged(ctx context.Context, name string, size int64, su
 	return nil
 }
 
-// current refuses a plan of which a file was loaded meanwhile, or whose numbers others
-// have now.
+// current returns an error if one of the plan's files was loaded in the meantime, or if other files
+// have the plan's numbers now.
 func (p *publisher) current() error {
 	for i := range p.pieces {
 		for n := range p.pieces[i].Inputs {
@@ -335,8 +334,8 @@ func (p *publisher) current() error {
 	return nil
 }
 
-// judgeAll decides once more, file by file in order of all pieces, what is loaded: now it
-// is known what became of the others.
+// judgeAll decides again for each file, in order of all pieces, whether it is loaded: the outcome of all
+// other files is known now.
 func (p *publisher) judgeAll() error {
 	type file struct {
 		day behaviour.Date
@@ -394,15 +393,15 @@ func (in *PieceInput) day() behaviour.Date {
 	return *in.Date
 }
 
-// refuse remembers a file of which nothing is loaded.
+// refuse records a file that is not loaded.
 func (p *publisher) refuse(out manifest.LeftOut) {
 	p.out = append(p.out, out)
 	p.failed = append(p.failed, &reportedError{out.Error, out.TooBad})
 	p.result.Failed = append(p.result.Failed, Failed{out.Path, out.Error})
 }
 
-// stillOut remembers those of the files that the commit of load n left out which no later
-// load has brought. An earlier load had another file of the same name.
+// stillOut records the files that the commit of load n left out and no later load has brought. A file of
+// the same name in an earlier load is another file.
 func (p *publisher) stillOut(n int, all []manifest.LeftOut) {
 	since := map[string][]*manifest.Part{}
 	for _, l := range p.ledgers.loads {
@@ -419,7 +418,7 @@ func (p *publisher) stillOut(n int, all []manifest.LeftOut) {
 	}
 }
 
-// A reportedError is why a worker refused a file.
+// A reportedError is the reason why a worker refused a file.
 type reportedError struct {
 	text   string
 	tooBad bool
@@ -429,8 +428,7 @@ func (e *reportedError) Error() string { return e.text }
 
 func (e *reportedError) Is(target error) bool { return e.tooBad && target == ErrTooBad }
 
-// publish writes the bad records where they are looked for, and gives the table one load
-// of all pieces.
+// publish writes the bad records to the quarantine, and makes all pieces part of the table as one load.
 func (p *publisher) publish(ctx context.Context) error {
 	if err := p.atOnce(ctx, len(p.pieces), p.publishBad); err != nil {
 		return err
@@ -477,7 +475,7 @@ func (p *publisher) publishBad(ctx context.Context, n int) error {
 	return nil
 }
 
-// copyBad copies a quarantine file, next to the lines that stay of an earlier one.
+// copyBad copies a quarantine file, and keeps the lines of an earlier file that stay.
 func (p *publisher) copyBad(ctx context.Context, from, to string, stay keeps) error {
 	f, err := p.cfg.FS.Open(ctx, from)
 	if err != nil {
@@ -503,8 +501,8 @@ func (p *publisher) copyBad(ctx context.Context, from, to string, stay keeps) er
 	}
 }
 
-// ledger is the load that the pieces together are, and its files. What the pieces say
-// must agree with itself.
+// ledger returns the ledger of the load of all pieces, and its files. It returns an error if the
+// reports contradict each other.
 func (p *publisher) ledger() (*manifest.Load, []manifest.File, error) {
 	out := &manifest.Load{
 		Version: manifest.Version, Number: p.target.NextLoad(), Job: p.job.Digest(), Plan: p.id, Inputs: p.good,
@@ -539,7 +537,7 @@ func (p *publisher) ledger() (*manifest.Load, []manifest.File, error) {
 	return out, files, nil
 }
 
-// days adds the days of all pieces up, in order of date and behaviour ID.
+// days returns the sums of the days of all pieces, in order of date and behaviour ID.
 func (p *publisher) days() []manifest.Day {
 	sum := newDays()
 	for _, r := range p.reports {
@@ -553,8 +551,8 @@ func (p *publisher) days() []manifest.Day {
 	return sum.list(p.schema)
 }
 
-// commonRegions adds the regions of all pieces up. Where the table's were others when
-// another piece was done, those between the split points that all had.
+// commonRegions returns the sums of the regions of all pieces. If the table's regions changed between
+// pieces, it uses the regions between the split points that all pieces had.
 func commonRegions(reports []*manifest.Report) []manifest.Region {
 	var points split.Points
 	for i, r := range reports {
@@ -580,7 +578,7 @@ func commonRegions(reports []*manifest.Report) []manifest.Region {
 	return out
 }
 
-// pointsIn are the split points between regions.
+// pointsIn returns the split points between regions.
 func pointsIn(regions []manifest.Region) split.Points {
 	var out split.Points
 	for _, r := range regions[1:] {

@@ -16,11 +16,11 @@ import (
 	"usertrail/internal/table"
 )
 
-// lookEvery is how often it is looked whether another worker has done a piece.
+// lookEvery is the pause between two checks whether another worker has done a piece.
 const lookEvery = 500 * time.Millisecond
 
-// A PieceResult is what came of a piece. The counts are those of the files that can be
-// committed; Failed are the others.
+// A PieceResult is the result of a piece. The counts are sums over the files that can be committed.
+// Failed has the other files.
 type PieceResult struct {
 	Plan    string `json:"plan"`
 	Piece   int    `json:"piece"`
@@ -36,12 +36,11 @@ type PieceResult struct {
 	table.Held
 }
 
-// RunPiece does one piece of a plan: of cfg, what is to be loaded and where from stands
-// in the piece. What it makes nobody sees before Commit, but for cells that are put. A
-// piece that is done, or committed, is left as it is; if another worker is at it, that
-// one is waited for, as long as patience lasts.
+// RunPiece does one piece of a plan. The piece determines what is loaded, not cfg. Readers see nothing of
+// it before Commit, except cells that are put. RunPiece does nothing if the piece is done or committed.
+// If another worker does the piece, RunPiece waits for it, but not longer than patience.
 //
-// A file that cannot be loaded does not fail the piece: Commit tells of it.
+// A file that cannot be loaded does not fail the piece. Commit reports the file.
 func RunPiece(ctx context.Context, cfg Config, p *Piece, patience time.Duration) (PieceResult, error) {
 	w, err := newPieceWorker(cfg, p, patience)
 	if err != nil {
@@ -77,7 +76,7 @@ func newPieceWorker(cfg Config, p *Piece, patience time.Duration) (*pieceWorker,
 	return &pieceWorker{load: l, piece: p, folder: p.folder(l), patience: patience}, nil
 }
 
-// run returns the piece's report, nil of one that is committed.
+// run returns the piece's report, or nil if the piece is committed.
 func (w *pieceWorker) run(ctx context.Context) (*manifest.Report, error) {
 	until := time.Now().Add(w.patience)
 	for {
@@ -98,7 +97,7 @@ func (w *pieceWorker) run(ctx context.Context) (*manifest.Report, error) {
 	}
 }
 
-// locked does the piece, unless it was done before its lock could be taken.
+// locked does the piece, unless another worker did it before the lock was taken.
 func (w *pieceWorker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Report, err error) {
 	defer unlock(lock, &err)
 	done, err := w.isDone(ctx)
@@ -108,8 +107,8 @@ func (w *pieceWorker) locked(ctx context.Context, lock dfs.Lock) (report *manife
 	return w.work(ctx)
 }
 
-// isDone returns the report if there is one, and says by already whether the piece is
-// done. A plan that is gone was committed, or is out of date.
+// isDone returns the report, if there is one. already says whether the piece is done. If the plan does not
+// exist any more, it was committed, or it is out of date.
 func (w *pieceWorker) isDone(ctx context.Context) (*manifest.Report, error) {
 	r, err := w.folder.Report(ctx, w.piece.Piece)
 	if r != nil || err != nil {
@@ -127,7 +126,7 @@ func (w *pieceWorker) isDone(ctx context.Context) (*manifest.Report, error) {
 	return nil, err
 }
 
-// committed says whether the plan is part of the table.
+// committed reports whether the plan is part of the table.
 func (w *pieceWorker) committed(ctx context.Context) (bool, error) {
 	t, err := w.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
@@ -170,8 +169,8 @@ func (w *pieceWorker) work(ctx context.Context) (report *manifest.Report, err er
 		}
 	}
 	if w.putter != nil && w.seeks(inputs) {
-		// What is put of records that repeat cannot be taken back, so no other load may
-		// bring some meanwhile.
+		// Puts cannot be undone. So no other load may bring records with the same keys in
+		// the meantime.
 		lock, fail := w.lockTable(ctx)
 		if fail != nil {
 			return nil, fail
@@ -212,7 +211,7 @@ func (w *pieceWorker) workOn(ctx context.Context, inputs []*input) (*manifest.Re
 	return report, w.folder.SetReport(ctx, report)
 }
 
-// openFor opens the table of a piece, or plans it as the plan did.
+// openFor opens the table of a piece, or prepares a new table as the plan did.
 func (l *load) openFor(ctx context.Context, p *Piece) error {
 	t, err := l.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
@@ -229,8 +228,7 @@ func (l *load) openFor(ctx context.Context, p *Piece) error {
 	return err
 }
 
-// seeks says whether some of the records may repeat others, which are looked for in the
-// table.
+// seeks reports whether records of the piece may repeat records of the table.
 func (l *load) seeks(inputs []*input) bool {
 	for _, in := range inputs {
 		for k := range l.kindMap {
@@ -242,7 +240,7 @@ func (l *load) seeks(inputs []*input) bool {
 	return false
 }
 
-// lockTable takes the table's lock, and waits for it if it has to.
+// lockTable takes the table's lock. It waits for it if necessary.
 func (w *pieceWorker) lockTable(ctx context.Context) (dfs.Lock, error) {
 	for until := time.Now().Add(w.patience); ; {
 		lock, err := w.cfg.Store.Lock(ctx)
@@ -255,7 +253,7 @@ func (w *pieceWorker) lockTable(ctx context.Context) (dfs.Lock, error) {
 	}
 }
 
-// report makes what a batch came to the report of a piece. Its bad records are kept.
+// report writes the outcome of a batch as the report of a piece. It keeps the bad records.
 func (b *batch) report(done worked) (*manifest.Report, error) {
 	if err := b.commitBad(); err != nil {
 		return nil, err
@@ -280,7 +278,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 	return r, checkLaw(good)
 }
 
-// resultOf is what a report tells.
+// resultOf returns the PieceResult of a report.
 func (w *pieceWorker) resultOf(r *manifest.Report) PieceResult {
 	out := PieceResult{Plan: w.piece.Plan, Piece: w.piece.Piece, Already: w.already, Mode: w.piece.Mode}
 	if r == nil {
