@@ -236,7 +236,7 @@ func (c *Config) sortMemory() int64 { return muster.SortMemory(c.Memory) }
 // each other.
 func (c *Config) userMemory() int64 { return c.Memory / userShare }
 
-// userShare is the fraction of the memory that userMemory is.
+// userShare divides Config.Memory: userMemory is one userShare-th of it.
 const userShare = 8
 
 // rowMemory returns the memory of a writer in bytes for the records of one row.

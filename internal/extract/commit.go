@@ -17,13 +17,17 @@ import (
 	"usertrail/internal/piece"
 )
 
-// Commit makes the answer of a plan whose pieces are all done, and gives it its name.
-// Killed at any moment, the same goes on. It needs no table: the answer is that of the
-// table as the plan found it, and each piece has made sure that it was so still.
+// Commit makes the result of a plan whose pieces are all done, and gives it its name. If Commit is killed
+// at any moment, a second call continues. It does not read the table: the result shows the table as it
+// was when it was planned, and each piece has checked that the table had not changed.
 //
-// Its error wraps piece.ErrPiece where some lines are not one plan, ErrStale where Out has
-// another plan or none, piece.ErrMissing where pieces have not reported, ErrNothing where the plan is committed, fs.ErrExist where Out
-// is there and is not to be replaced.
+// Its error wraps
+//
+//	piece.ErrPiece     if the lines are not the lines of one plan
+//	ErrStale           if Out has another plan, or none
+//	piece.ErrMissing   if pieces have not reported
+//	ErrNothing         if the plan is committed already
+//	fs.ErrExist        if Out exists and must not be replaced
 func Commit(ctx context.Context, fs dfs.FS, pieces []Piece) (Result, error) {
 	if err := onePlan(pieces); err != nil {
 		return Result{}, err
@@ -40,7 +44,7 @@ func Commit(ctx context.Context, fs dfs.FS, pieces []Piece) (Result, error) {
 	return r, err
 }
 
-// onePlan reports pieces that are not those of one plan, for one OUT.
+// onePlan returns an error unless pieces are all pieces of one plan for one OUT.
 func onePlan(pieces []Piece) error {
 	var all []piece.Header
 	for _, p := range pieces {
@@ -107,7 +111,7 @@ func (p *place) commit(ctx context.Context, first *Piece) (Result, error) {
 	return r, p.tidy(ctx)
 }
 
-// skippedBy are the foreign cells that pieces read.
+// skippedBy returns the foreign cells that the pieces read.
 func skippedBy(reports []*report) (f layout.Foreign) {
 	for _, r := range reports {
 		f.Add(r.Counts.Foreign)
@@ -115,7 +119,7 @@ func skippedBy(reports []*report) (f layout.Foreign) {
 	return f
 }
 
-// lost brings the names of the users together whom the pieces did not find.
+// lost collects the names of the users that the pieces did not find.
 func (p *place) lost(ctx context.Context, reports []*report) (all missed, err error) {
 	for _, r := range reports {
 		all.add(&r.Lost)
@@ -137,7 +141,7 @@ func (p *place) lost(ctx context.Context, reports []*report) (all missed, err er
 	return all, err
 }
 
-// eachLine gives the lines of a file to yield.
+// eachLine passes the lines of a file to yield.
 func (p *place) eachLine(ctx context.Context, name string, yield func(line []byte) error) error {
 	f, err := p.fs.Open(ctx, name)
 	if err != nil {
@@ -154,7 +158,7 @@ func (p *place) eachLine(ctx context.Context, name string, yield func(line []byt
 	return in.Err()
 }
 
-// lines is a bufio.SplitFunc of lines that end with a line feed alone.
+// lines is a bufio.SplitFunc for lines that end with a line feed only.
 func lines(b []byte, end bool) (int, []byte, error) {
 	if n := bytes.IndexByte(b, '\n'); n >= 0 {
 		return n + 1, b[:n], nil
@@ -165,8 +169,8 @@ func lines(b []byte, end bool) (int, []byte, error) {
 	return 0, nil, nil
 }
 
-// tidy removes what is left once OUT has its name: an answer that was replaced, what the
-// pieces wrote, and at last the plan.
+// tidy removes the files that are left when OUT has its name: a result that was replaced, the files of the
+// pieces, and at last the plan.
 func (p *place) tidy(ctx context.Context) error {
 	old := beside(p.out, oldEnding)
 	err := replaceable(ctx, p.fs, old)
@@ -178,8 +182,7 @@ func (p *place) tidy(ctx context.Context) error {
 	return errors.Join(err, removeBut(ctx, p.fs, p.dir, questionName))
 }
 
-// tidyOf removes what a commit of a plan that was killed at its end has left. The lock is
-// held.
+// tidyOf removes the files that a commit left when it was killed at its end. The caller holds the lock.
 func (p *place) tidyOf(ctx context.Context, plan string) error {
 	have, err := p.planned(ctx)
 	if err != nil {
@@ -205,7 +208,7 @@ func (p *place) tidyOf(ctx context.Context, plan string) error {
 	return p.tidy(ctx)
 }
 
-// reports are those of all pieces. It fails with piece.ErrMissing while there are less.
+// reports returns the reports of all pieces. It returns piece.ErrMissing if some are missing.
 func (p *place) reports(ctx context.Context, have *planned) ([]*report, error) {
 	all := make([]*report, have.Of)
 	var missing []int
@@ -224,8 +227,8 @@ func (p *place) reports(ctx context.Context, have *planned) ([]*report, error) {
 	return all, nil
 }
 
-// gather adds up what pieces reported, and brings their parts together, numbered one
-// after the other, but for those that are there. calls are those of the pieces.
+// gather adds up the reports of the pieces, and moves their parts to one directory with consecutive
+// numbers. It skips parts that are there already. calls is the number of calls of all pieces.
 func (p *place) gather(ctx context.Context, have *planned, reports []*report, there map[string]bool) (m *manifest.Extract, calls int64, err error) {
 	var counted counts
 	var people estimate.People
@@ -256,7 +259,7 @@ func (p *place) gather(ctx context.Context, have *planned, reports []*report, th
 	return have.Answer, calls, nil
 }
 
-// gathered are the files that a commit before brought together.
+// gathered returns the files that an earlier commit has moved.
 func (p *place) gathered(ctx context.Context) (map[string]bool, error) {
 	dir := p.name(answerName)
 	if err := p.fs.Mkdir(ctx, dir); err != nil {
@@ -276,8 +279,8 @@ func (p *place) gathered(ctx context.Context) (map[string]bool, error) {
 	return there, nil
 }
 
-// move makes the files of a part, in a directory of the place, those of the answer's
-// part with a number, but for those that are there already.
+// move moves the files of a part from a directory of the place to the result, and renumbers them. It skips
+// files that are there already.
 func (p *place) move(ctx context.Context, from string, files []manifest.TrailPart, number int, there map[string]bool) error {
 	for i := range files {
 		f := &files[i]
@@ -297,7 +300,7 @@ func (p *place) move(ctx context.Context, from string, files []manifest.TrailPar
 	return nil
 }
 
-// renumbered is a part's name with another number.
+// renumbered returns a part's name with another number.
 func renumbered(name string, number int) string {
 	at := strings.LastIndexByte(name, '/') + 1
 	_, format, _ := strings.Cut(name[at:], ".")

@@ -20,36 +20,36 @@ import (
 	"usertrail/internal/userlist"
 )
 
-// ErrNothing is returned where the answer is there already.
+// ErrNothing is returned if the result exists already.
 var ErrNothing = errors.New("nothing to do")
 
-// ErrStale is wrapped where a plan no longer fits the table, --out or its own folder: plan
-// again.
+// ErrStale is wrapped if a plan does not fit the table, --out or its own folder any more. The user must
+// plan again.
 var ErrStale = fmt.Errorf("%w: the plan is out of date", ErrQuestion)
 
-// PieceSize is how many behaviours a piece has where nothing else is said: of a table of
-// files a core took 12 s for as many, and YARN some seconds to start a container.
+// PieceSize is the default size of a piece in behaviours. From a table of files, one core took 12 s for
+// as many. YARN takes some seconds to start a container.
 const PieceSize = 4_000_000
 
-// What is what a piece of an extract is called.
+// What is the name of an extract in the header of a piece.
 const What = "extract"
 
-// A Piece is all that a worker needs to do its piece of an extract.
+// A Piece has everything that a worker needs to do one piece of an extract.
 type Piece struct {
 	piece.Header
 	Access
-	Version   string            `json:"table_version,omitempty"` // none: nothing tells whether it changes
+	Version   string            `json:"table_version,omitempty"` // empty if nothing shows whether the table changes
 	Out       string            `json:"out"`
 	Overwrite bool              `json:"overwrite,omitempty"`
 	Strict    bool              `json:"strict,omitempty"`
 	From      manifest.Key      `json:"from,omitempty"`  // the first user key
-	Until     manifest.Key      `json:"until,omitempty"` // the first past it
-	Users     *userlist.Members `json:"users,omitempty"` // none: all of the range
+	Until     manifest.Key      `json:"until,omitempty"` // the first user key after the range
+	Users     *userlist.Members `json:"users,omitempty"` // nil means all users of the range
 	Fetch     fetch.Plan        `json:"fetch,omitempty"`
 	Question  manifest.Question `json:"question"`
 }
 
-// Access is what says how a worker opens the table, besides its address.
+// Access has the settings with which a worker opens the table, besides its address.
 type Access struct {
 	Catalog  string            `json:"catalog,omitempty"`
 	Family   string            `json:"family,omitempty"`
@@ -57,39 +57,41 @@ type Access struct {
 	Others   bool              `json:"others,omitempty"`
 	Snapshot string            `json:"snapshot,omitempty"`
 	Unrolled bool              `json:"unrolled,omitempty"` // without its rolls
-	Schema   *behaviour.Schema `json:"schema,omitempty"`   // of a table that does not tell it
-	Layout   string            `json:"layout,omitempty"`   // of such a table
+	Schema   *behaviour.Schema `json:"schema,omitempty"`   // if the table has none
+	Layout   string            `json:"layout,omitempty"`   // if the table has no schema
 }
 
-// planned is a plan as it lies in its place: all that Commit needs to know.
+// planned is the file of a plan. It has everything that Commit needs.
 type planned struct {
 	asked
 	Of     int                  `json:"pieces"`
-	Answer *manifest.Extract    `json:"answer"` // but for its counts and parts
+	Answer *manifest.Extract    `json:"answer"` // without its counts and parts
 	Facts  *facts               `json:"facts"`
-	None   []manifest.TrailPart `json:"none"` // of an answer of nobody
+	None   []manifest.TrailPart `json:"none"` // the parts of a result without users
 }
 
-// homes are the directories of the table that p reads.
+// homes returns the directories of the table that p reads.
 func (p *Piece) homes() []string { return []string{cmp.Or(p.Catalog, p.Table)} }
 
-// A PlanResult is what a plan is.
+// A PlanResult describes a plan.
 type PlanResult struct {
 	Plan   string `json:"plan"`
 	Pieces int    `json:"pieces"`
-	Done   int    `json:"done"`  // of the pieces, before
-	Users  int64  `json:"users"` // asked; 0 of all
+	Done   int    `json:"done"`  // pieces that were done before
+	Users  int64  `json:"users"` // on the list; 0 for all users
 	Out    string `json:"out"`
 }
 
-// Plan cuts a question into pieces of about c.PieceSize behaviours, and makes the place
-// beside c.Out where they come together. address is where workers find the table, and
-// access how they open it. Planning the same again gives the same, and leaves what is
-// done as it is.
+// Plan cuts an extract into pieces of about c.PieceSize behaviours, and makes the directory next to c.Out
+// that collects their results. address and access say how workers open the table. A second call with the
+// same query returns the same pieces, and keeps the pieces that are done.
 //
-// Its error wraps ErrNothing where Out is the answer of this very plan, fs.ErrExist where
-// Out is something else, dfs.ErrLocked where somebody is at Out, or at a piece of another
-// plan for it, table.ErrChanged and table.ErrUnsettled as Settle does.
+// Its error wraps
+//
+//	ErrNothing         if Out is the result of this plan
+//	fs.ErrExist        if Out is anything else
+//	dfs.ErrLocked      if another run writes Out, or does a piece of another plan for it
+//	table.ErrChanged   and table.ErrUnsettled as the error of Settle does
 func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece, PlanResult, error) {
 	r := PlanResult{Out: c.Out}
 	c.PieceSize = cmp.Or(c.PieceSize, PieceSize)
@@ -139,7 +141,7 @@ func Plan(ctx context.Context, c Config, address string, access Access) ([]Piece
 	return piecesOf(first, cut.ranges, list), r, nil
 }
 
-// piecesOf makes pieces that are like the first but for their ranges and their users.
+// piecesOf returns pieces that differ from the first only in their ranges and users.
 func piecesOf(first Piece, ranges []split.Region, list []*userlist.Members) []Piece {
 	all := make([]Piece, len(ranges))
 	for i, r := range ranges {
@@ -149,7 +151,7 @@ func piecesOf(first Piece, ranges []split.Region, list []*userlist.Members) []Pi
 	return all
 }
 
-// prepare makes the place that of a plan, unless it is. The plan itself is written last.
+// prepare makes the directory of a plan, unless it is complete. It writes the plan file last.
 func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) error {
 	l, err := p.lock(ctx)
 	if err != nil {
@@ -182,7 +184,7 @@ func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) e
 	return dfs.WriteFile(ctx, p.fs, p.name(questionName), b)
 }
 
-// tidyAfter is tidyOf with the lock, if there is anything to remove.
+// tidyAfter takes the lock and calls tidyOf, if there is anything to remove.
 func (p *place) tidyAfter(ctx context.Context, plan string) error {
 	_, err := p.fs.Stat(ctx, p.dir)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -199,8 +201,8 @@ func (p *place) tidyAfter(ctx context.Context, plan string) error {
 	return p.tidyOf(ctx, plan)
 }
 
-// writeNone writes the part of an answer of nobody: whoever reads it finds the columns.
-// Only the question can write it, so it lies ready. In directories there is no such part.
+// writeNone writes the part of a result without users, so that readers find the columns. Commit cannot
+// write it, because it does not read the table. A result in directories has no such part.
 func (p *place) writeNone(ctx context.Context, q *question) ([]manifest.TrailPart, error) {
 	if q.output.Partition != "" {
 		return nil, nil
@@ -212,7 +214,7 @@ func (p *place) writeNone(ctx context.Context, q *question) ([]manifest.TrailPar
 	return none.parts[0].Files, nil
 }
 
-// countReports is how many pieces of the plan that lies here are done.
+// countReports returns the number of pieces of the current plan that are done.
 func (p *place) countReports(ctx context.Context) (int, error) {
 	list, err := p.fs.List(ctx, p.dir)
 	done := 0

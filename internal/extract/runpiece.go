@@ -18,26 +18,26 @@ import (
 	"usertrail/internal/trailfile"
 )
 
-// A Worker does pieces. Zero fields take the defaults written beside them.
+// A Worker does pieces. The comments give the defaults of zero fields.
 type Worker struct {
 	FS       dfs.FS
 	Open     Opener
-	Workers  int           // lots read, and parts written, at once; 1
-	Memory   int64         // bytes of the process; 1 GiB
-	Patience time.Duration // how long a piece that another worker is at is waited for
+	Workers  int           // how many lots are read, and parts written, at once; 1
+	Memory   int64         // of the process in bytes; 1 GiB
+	Patience time.Duration // how long to wait for another worker that does the piece
 	Progress progress.Config
 }
 
-// An Opener opens the table of a piece, as its Access says. What it returns beside the
-// table closes all that was opened.
+// An Opener opens the table of a piece with the piece's Access. The function that it returns closes the
+// table and everything else that it opened.
 type Opener func(ctx context.Context, p *Piece) (table.Table, func() error, error)
 
-// A PieceResult is what a worker did.
+// A PieceResult describes the work of a worker.
 type PieceResult struct {
 	Plan    string `json:"plan"`
-	Piece   int    `json:"piece"`             // of several the last
-	Pieces  int    `json:"pieces"`            // that are done now
-	Already bool   `json:"already,omitempty"` // all were done before
+	Piece   int    `json:"piece"`             // the last one, if there are several
+	Pieces  int    `json:"pieces"`            // the number of pieces that are done now
+	Already bool   `json:"already,omitempty"` // all pieces were done before
 	Found   int64  `json:"found"`
 	Active  int64  `json:"active"`
 	Kept    int64  `json:"kept"`
@@ -49,7 +49,7 @@ type PieceResult struct {
 	table.Held
 }
 
-// Add adds what was done of another piece.
+// Add adds the result of another piece.
 func (r *PieceResult) Add(o PieceResult) {
 	r.Already = o.Already && (r.Already || r.Pieces == 0)
 	r.Plan, r.Piece = o.Plan, o.Piece
@@ -65,16 +65,16 @@ func (r *PieceResult) Add(o PieceResult) {
 	r.Held.Add(o.Held)
 }
 
-// A report says that a piece is done, and what Commit needs to know of it.
+// A report says that a piece is done. It has the data that Commit needs.
 type report struct {
 	Plan   string          `json:"plan"`
 	Piece  int             `json:"piece"`
 	Counts counts          `json:"counts"`
-	People estimate.People `json:"people"` // who may stay
-	Daily  bool            `json:"daily"`  // the rolls knew it
+	People estimate.People `json:"people"` // the users who may stay
+	Daily  bool            `json:"daily"`  // People is from the rolls
 	Parts  []partRecord    `json:"parts"`
 	Lost   missed          `json:"not_found"` // named in the piece's directory
-	// LostFile names them; nil where there are none, and in reports of older versions.
+	// LostFile has their names; nil if there are none, and in reports of older versions.
 	LostFile *manifest.NamesFile `json:"not_found_file,omitempty"`
 	Calls    int64               `json:"calls"`
 }
@@ -92,8 +92,8 @@ func (r *report) result() PieceResult {
 	return out
 }
 
-// RunPiece does a piece, unless it is done. One that was killed goes on after its last
-// whole part. Of two at one piece the second waits, and finds it done.
+// RunPiece does a piece, unless it is done. If the piece was killed, it continues after its last complete
+// part. If another worker does the piece, RunPiece waits, and then finds the piece done.
 func RunPiece(ctx context.Context, w Worker, p *Piece) (PieceResult, error) {
 	at := placeOf(w.FS, p.Out)
 	if done, err := at.done(ctx, p); done != nil || err != nil {
@@ -134,8 +134,8 @@ func (w *Worker) run(ctx context.Context, at *place, p *Piece, t table.Table) (P
 	return r.result(), nil
 }
 
-// checkVersion refuses a table that has changed since the plan. A plan names no version of a
-// table that no load tells of.
+// checkVersion returns an error if the table has changed since the plan. A plan has no version if the
+// table has no loads.
 func (p *Piece) checkVersion(t table.Table) error {
 	now := t.Info().Version
 	known := table.Known(t)
@@ -146,8 +146,8 @@ func (p *Piece) checkVersion(t table.Table) error {
 	return fmt.Errorf("%w: table %s has changed since the plan, from %q to %q: plan again", ErrStale, p.Table, p.Version, now)
 }
 
-// explain says what to do about an error of a piece. A table that has changed is not worth
-// another try, unless a load is in it in part.
+// explain adds advice to the error of a piece. If the table has changed, another try does not help, unless
+// a load is partly in the table.
 func (p *Piece) explain(err error) error {
 	if errors.Is(err, table.ErrChanged) && !errors.Is(err, table.ErrUnsettled) {
 		return fmt.Errorf("piece %d: %w: table %s has changed since the plan: plan again: %v", p.Piece, ErrStale, p.Table, err)
@@ -155,7 +155,7 @@ func (p *Piece) explain(err error) error {
 	return fmt.Errorf("piece %d: %w", p.Piece, err)
 }
 
-// already is the result of a piece that was done before.
+// already returns the result of a piece that was done before.
 func already(r *report) PieceResult {
 	if r == nil {
 		return PieceResult{}
@@ -165,8 +165,8 @@ func already(r *report) PieceResult {
 	return out
 }
 
-// done is the report of a piece, nil if it is still to be done. It fails where nothing
-// waits for the piece.
+// done returns the report of a piece, or nil if the piece is not done yet. It returns an error if no plan
+// has the piece.
 func (at *place) done(ctx context.Context, p *Piece) (*report, error) {
 	r, err := at.report(ctx, p.Plan, p.Piece)
 	if r != nil || err != nil {
@@ -188,7 +188,7 @@ func (at *place) done(ctx context.Context, p *Piece) (*report, error) {
 	return nil, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, p.Out, p.Plan)
 }
 
-// report is that of a piece, nil if there is none.
+// report returns the report of a piece, or nil if there is none.
 func (at *place) report(ctx context.Context, plan string, n int) (*report, error) {
 	b, err := dfs.ReadFile(ctx, at.fs, at.name(reportName(n)))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -207,11 +207,11 @@ func (at *place) report(ctx context.Context, plan string, n int) (*report, error
 	return &r, nil
 }
 
-// lockPause is how often a piece that another worker is at is asked for.
+// lockPause is the pause between two tries to lock a piece.
 const lockPause = time.Second
 
-// await takes the lock of a piece. A worker that died on another machine may hold it for
-// a minute more.
+// await takes the lock of a piece. If a worker on another machine was killed, its lock may last for a
+// minute more.
 func (at *place) await(ctx context.Context, p *Piece, patience time.Duration) (dfs.Lock, error) {
 	for began := time.Now(); ; {
 		l, err := at.fs.Lock(ctx, at.name(pieceName(p.Piece)+lockEnding))
@@ -228,7 +228,7 @@ func (at *place) await(ctx context.Context, p *Piece, patience time.Duration) (d
 	}
 }
 
-// config is the question of a piece, about the users in its range.
+// config returns the Config of a piece, for the users in its range.
 func (w *Worker) config(ctx context.Context, at *place, p *Piece, t table.Table) (Config, error) {
 	c := p.config()
 	c.FS, c.Table, c.Workers, c.Memory, c.Progress = w.FS, t, w.Workers, w.Memory, w.Progress
@@ -237,7 +237,7 @@ func (w *Worker) config(ctx context.Context, at *place, p *Piece, t table.Table)
 	return c, err
 }
 
-// config is what a piece says of the question.
+// config returns the part of the Config that is in the piece.
 func (p *Piece) config() Config {
 	q := &p.Question
 	return Config{
@@ -250,13 +250,13 @@ func (p *Piece) config() Config {
 	}
 }
 
-// ofPlan is what a piece's directory says that it holds.
+// ofPlan describes the contents of a piece's directory.
 type ofPlan struct {
 	Plan  string `json:"plan"`
 	Piece int    `json:"piece"`
 }
 
-// answer writes a piece's parts, and reports.
+// answer writes the parts of a piece, and its report.
 func (w *Worker) answer(ctx context.Context, at *place, p *Piece, c *Config) (*report, error) {
 	q, err := newQuestion(c)
 	if err != nil {
