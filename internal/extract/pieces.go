@@ -16,17 +16,16 @@ import (
 	"usertrail/internal/table"
 )
 
-// mostPieces is how many pieces there may be: each is a line, a directory, and a task of
-// whoever runs them.
+// mostPieces is the largest number of pieces. Each is a line, a directory, and a task of the scheduler.
 const mostPieces = 99_999
 
-// A cuts says which pieces a question is cut into.
+// A cuts describes the pieces of an extract.
 type cuts struct {
 	ranges []split.Region // of user keys: each begins where the one before ends, the first and the last are open
-	plan   string         // names the question and its pieces; none where nobody asked for pieces
+	plan   string         // identifies the query and its pieces; empty without pieces
 }
 
-// pieces cuts a question as Config.PieceSize says.
+// pieces cuts an extract into pieces of Config.PieceSize.
 func (q *question) pieces(ctx context.Context, c *Config) (cuts, error) {
 	whole := cuts{ranges: []split.Region{{}}}
 	switch {
@@ -55,13 +54,13 @@ func (q *question) pieces(ctx context.Context, c *Config) (cuts, error) {
 	return cuts{ranges, name}, err
 }
 
-// A share is a range of user keys, and about how many behaviours are read of it.
+// A share is a range of user keys, with an estimate of its behaviours.
 type share struct {
 	split.Region
 	behaviours int64
 }
 
-// shares cuts each region into shares of Config.PieceSize behaviours or a user more.
+// shares cuts each region into shares of Config.PieceSize behaviours, or one user more.
 func (q *question) shares(ctx context.Context, c *Config, regions []split.Region) ([]share, error) {
 	guess := q.before(c.known())
 	guess.Guess(guess.Most)
@@ -85,9 +84,8 @@ func (q *question) shares(ctx context.Context, c *Config, regions []split.Region
 	return out, nil
 }
 
-// cutRegion cuts one region. A user of whom nothing is known is taken to have so many
-// behaviours as each says. A region of which only reading all rows would tell who is
-// there is one share.
+// cutRegion cuts one region. If the table does not know how many behaviours a user has, it assumes each. A
+// region is one share if only a read of all rows would tell its users.
 func (q *question) cutRegion(ctx context.Context, r split.Region, size, each int64) ([]share, error) {
 	out := []share{{Region: r}}
 	from, to := q.users.Within(r)
@@ -124,8 +122,8 @@ func (q *question) cutRegion(ctx context.Context, r split.Region, size, each int
 	return out, err
 }
 
-// join makes pieces of shares: neighbours that are small together are one, since it
-// costs seconds to start a task on a cluster.
+// join makes pieces of shares. Neighbours that are small together become one piece, because the start of a
+// task on a cluster takes seconds.
 func join(shares []share, size int64) []split.Region {
 	out := []split.Region{{}}
 	var have int64
@@ -140,8 +138,7 @@ func join(shares []share, size int64) []split.Region {
 	return out
 }
 
-// nameOf names a question that is cut into pieces: by all that decides what each piece
-// reads and writes.
+// nameOf returns the name of a plan: a digest of everything that decides what each piece reads and writes.
 func (q *question) nameOf(c *Config, ranges []split.Region) (string, error) {
 	var all struct {
 		Question asked          `json:"question"`
@@ -163,8 +160,8 @@ func (q *question) nameOf(c *Config, ranges []split.Region) (string, error) {
 	return hex.EncodeToString(sum[:10]), nil
 }
 
-// pinned says whether something tells that the table holds other cells than before. Of
-// one in HBase that others loaded nothing does.
+// pinned reports whether the version shows that the table has changed. It is false for a table in HBase
+// that only other programs loaded.
 func pinned(c *Config) bool {
 	known := c.known()
 	return known == nil || len(known.Loads) > 0

@@ -18,28 +18,26 @@ import (
 	"usertrail/internal/userlist"
 )
 
-// ErrQuestion is wrapped by errors that another try of the same command cannot
-// mend: an unknown behaviour, a wrong rule, a condition that does not parse.
+// ErrQuestion is wrapped if another try of the same command cannot succeed: an unknown behaviour, a wrong
+// rule, a condition that does not parse.
 var ErrQuestion = errors.New("wrong question")
 
-// EveryType is all behaviours of a table, as a Config's Types.
+// EveryType, as Config.Types, means all behaviours of a table.
 const EveryType = "all"
 
-// Conditions say which users stay besides those who are active, and what of their
-// trails comes out. The zero value keeps everything. For one user they are settled
-// in this order:
+// Conditions decide which active users stay, and which events of their trails are in the result. The
+// zero value keeps everything. The conditions apply to a user in this order:
 //
-//	Active, Without     on all that the user did in the span; with WhereFirst
-//	                    Active is settled on what Where and Hours kept
-//	Where, Hours        keep behaviours
-//	Having, Sequence    keep the user, by the behaviours that were kept
-//	Types               what was kept only to be judged goes
-//	Context             so many behaviours before and after each one that is left
-//	                    come back
-//	At                  leaves of each type the last at or before that time
-//	Latest              leaves so many, the last ones
+//	Active, Without     judge the user by all events in the span; with WhereFirst
+//	                    Active judges the events that Where and Hours keep
+//	Where, Hours        keep events
+//	Having, Sequence    keep the user, by the events that were kept
+//	Types               removes events that were kept only for Having and Sequence
+//	Context             adds so many events before and after each remaining event
+//	At                  keeps, for each type, the last event at or before that time
+//	Latest              keeps the last so many events
 //
-// A user of whom nothing is left does not come out.
+// A user without remaining events is not in the result.
 type Conditions struct {
 	Where      string // of package condition
 	WhereFirst bool
@@ -53,13 +51,13 @@ type Conditions struct {
 	Latest     int
 }
 
-// question is a Config that has been checked against its table.
+// question is a Config that was checked against its table.
 type question struct {
 	table     table.Table
 	info      table.Info
 	users     *userlist.List
 	span      behaviour.Span
-	kinds     []int // that come out, in order of behaviour ID
+	kinds     []int // of the result, in order of behaviour ID
 	rule      activity.Rule
 	active    string
 	asked     Conditions
@@ -68,27 +66,27 @@ type question struct {
 	steps     *condition.Sequence
 	without   activity.Set
 	hours     hours
-	fields    [][]bool // by kind: which fields come out
+	fields    [][]bool // by kind: which fields are in the result
 	output    Output
-	schema    trailfile.Schema // of what comes out
+	schema    trailfile.Schema // of the result
 	want      layout.Want
 	window    window
 	grain     grain
 	reach     reach
 	workers   int
-	lotBytes  int    // that the trails of a lot may take
-	userBytes int    // that the trail of one user may take
-	walkBytes int64  // that users may take whose rows lie apart
-	sortBytes int64  // that leaves are sorted in
+	lotBytes  int    // the largest trails of a lot
+	userBytes int    // the largest trail of one user
+	walkBytes int64  // memory for users whose rows are not adjacent
+	sortBytes int64  // memory for sorting the files of directories
 	strict    bool   // foreign cells end the extract
 	after     []byte // key of the last user that an earlier run finished
 
-	existence *existence // nil where nobody is ruled out by it
-	screen    *screen    // nil where nobody is screened
-	whole     cost       // of users of whom everything was read
+	existence *existence // nil if it excludes no user
+	screen    *screen    // nil if no user is screened
+	whole     cost       // of users whose rows were read completely
 	size      sizes
 	fat       chan struct{} // holds one while a trail larger than lotBytes is held
-	census    census        // of those who may stay
+	census    census        // of the users who may stay
 	search    *search
 }
 
@@ -144,7 +142,7 @@ func newQuestion(c *Config) (*question, error) {
 	return q, nil
 }
 
-// types are the behaviours that --types means. All is every one, unless one is called so.
+// types returns the behaviours of --types. "all" means every behaviour, unless one has that name.
 func (q *question) types(names []string) []string {
 	if _, ok := q.info.Schema.Kind(EveryType); len(names) != 1 || names[0] != EveryType || ok {
 		return names
@@ -205,7 +203,7 @@ func (q *question) parse(c *Conditions) (err error) {
 	return err
 }
 
-// fieldsOf are the fields that --fields names of some kinds: all, if it names none.
+// fieldsOf returns the fields of some kinds that --fields names: all, if it names none.
 func fieldsOf(s *behaviour.Schema, kinds []int, names []string) ([][]bool, error) {
 	chosen, unknown, ok := s.Choose(kinds, names)
 	if !ok {
@@ -215,14 +213,14 @@ func fieldsOf(s *behaviour.Schema, kinds []int, names []string) ([][]bool, error
 	return chosen, nil
 }
 
-// conditional says whether there is more to decide than who is active.
+// conditional reports whether there are conditions besides Active.
 func (q *question) conditional() bool {
 	return q.where != nil || q.having != nil || q.steps != nil || q.without != 0 || q.hours.some || q.asked.At != nil || q.asked.Latest > 0
 }
 
-// judges is what has to be read to judge users: the behaviours that say who is active,
-// where that is not settled before, and those that Having and Sequence name, with the
-// fields that conditions name. What Where keeps of other kinds nobody looks at.
+// judges returns the columns that are needed to judge users. They are the behaviours of Active, if it is
+// not settled before, and the behaviours of Having and Sequence, with the fields that conditions name.
+// Other behaviours that Where keeps are not needed.
 func (q *question) judges() layout.Want {
 	s := q.info.Schema
 	var kinds activity.Set
@@ -260,7 +258,7 @@ func (q *question) judges() layout.Want {
 	return w
 }
 
-// reads is all that has to be read: what judges users, and what comes out.
+// reads returns all columns to read: the columns that judge users and the columns of the result.
 func (q *question) reads() layout.Want {
 	w := q.judges()
 	out := q.rule.Asked
@@ -281,7 +279,7 @@ func (q *question) reads() layout.Want {
 	return w
 }
 
-// columns are the fields that come out, each name once.
+// columns returns the fields of the result, each name once.
 func (q *question) columns() []behaviour.Field {
 	s := q.info.Schema
 	var out []behaviour.Field
@@ -296,7 +294,7 @@ func (q *question) columns() []behaviour.Field {
 	return out
 }
 
-// funnel are the steps of the sequence.
+// funnel returns the steps of the sequence.
 func (q *question) funnel() []manifest.Step {
 	if q.steps == nil {
 		return nil
@@ -312,7 +310,7 @@ func (q *question) funnel() []manifest.Step {
 	return out
 }
 
-// names are the asked behaviours, in order of behaviour ID.
+// names returns the requested behaviours, in order of behaviour ID.
 func (q *question) names() []string { return q.namesOf(q.kinds) }
 
 func (q *question) namesOf(kinds []int) []string {
@@ -323,7 +321,7 @@ func (q *question) namesOf(kinds []int) []string {
 	return names
 }
 
-// manifest is the question as it is remembered.
+// manifest returns the query for the manifest of the result.
 func (q *question) manifest() manifest.Question {
 	c := q.asked
 	m := manifest.Question{

@@ -24,17 +24,17 @@ const (
 	lotUsers   = 4 << 10
 )
 
-// lotBytes is how many bytes the trails of a lot may have at most. One user may have more.
-// Tests have fewer.
+// lotBytes is the largest size of the trails of a lot in bytes. One user may have more. Tests set a
+// smaller value.
 var lotBytes = 8 << 20
 
-// A stretch is a region, or as much of it as belongs to a piece.
+// A stretch is a region, or the part of a region that belongs to a piece.
 type stretch struct {
 	split.Region
 	piece int
 }
 
-// stretches are what lies in each of some pieces, in order, of the regions.
+// stretches returns the intersections of the pieces with the regions, in order.
 func stretches(pieces, regions []split.Region) []stretch {
 	var out []stretch
 	for i, p := range pieces {
@@ -47,7 +47,7 @@ func stretches(pieces, regions []split.Region) []stretch {
 	return out
 }
 
-// intersect is what lies in both, if anything does.
+// intersect returns the intersection of two ranges. It returns false if the intersection is empty.
 func intersect(a, b split.Region) (split.Region, bool) {
 	if bytes.Compare(b.Start, a.Start) > 0 {
 		a.Start = b.Start
@@ -58,20 +58,18 @@ func intersect(a, b split.Region) (split.Region, bool) {
 	return a, len(a.End) == 0 || bytes.Compare(a.Start, a.End) < 0
 }
 
-// settled is one stretch's answer to who is active: its lots, and the counts of
-// its users as far as they are known before any row is read. counts and err are valid
-// when lots is closed.
+// settled has the lots of a stretch, and the counts of its users as far as they are known before any row
+// is read. counts and err are valid when lots is closed.
 type settled struct {
 	lots   chan *fetch.Lot
 	counts counts
 	err    error
 }
 
-// settle decides who is active, before any row is read, as far as the table knows
-// it, and cuts those who are or may be into lots, in order of their keys. Regions are
-// settled ahead of the one whose lots are taken, Workers of them at once.
-// total is given the counts of what is known without reading rows once all lots have
-// been taken.
+// settle decides who is active before any row is read, as far as the table knows it. It divides the users
+// who are or may be active into lots, in order of their keys. It settles several regions ahead, Workers of
+// them at the same time. When all lots are taken, total has the counts that are known without reading
+// rows.
 func settle(ctx context.Context, q *question, regions []stretch, total *counts) iter.Seq2[*fetch.Lot, error] {
 	return func(yield func(*fetch.Lot, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -121,7 +119,7 @@ func settle(ctx context.Context, q *question, regions []stretch, total *counts) 
 	}
 }
 
-// settleRegion walks the users of a region, or a stretch of it, beside the list.
+// settleRegion iterates over the users of a stretch, together with the list of users.
 func settleRegion(ctx context.Context, q *question, s stretch, out *settled) error {
 	r := s.Region
 	from, to := q.users.Within(r)
@@ -155,8 +153,7 @@ func settleRegion(ctx context.Context, q *question, s stretch, out *settled) err
 	return c.flush()
 }
 
-// eachUser takes the users of a region that were asked for: all, or those of the list
-// from from to to.
+// eachUser calls take for the requested users of a region: all, or the users of the list from from to to.
 func (q *question) eachUser(users table.Users, from, to int, take func(table.User) error) error {
 	if q.users.IsAll() {
 		for users.Next() {
@@ -170,8 +167,8 @@ func (q *question) eachUser(users table.Users, from, to int, take func(table.Use
 	return users.Err()
 }
 
-// mayStay says whether u may be among those who stay, by what is known of u before
-// its rows are read. What is known for sure is counted.
+// mayStay reports whether u may stay, by the facts that are known before its rows are read. It counts
+// facts that are certain.
 func (q *question) mayStay(u table.User, c *counts) bool {
 	standing := q.rule.Judge(u.Did)
 	if standing == activity.Absent {
@@ -193,7 +190,7 @@ func (q *question) mayStay(u table.User, c *counts) bool {
 	return false
 }
 
-// walk takes those of a stretch of the list that the table knows.
+// walk calls take for the users of a part of the list that the table knows.
 func walk(users table.Users, u *userlist.List, from, to int, take func(table.User) error) error {
 	for i := from; i < to; {
 		if !users.SeekGE(u.Key(i)) {
@@ -214,7 +211,7 @@ func walk(users table.Users, u *userlist.List, from, to int, take func(table.Use
 	return nil
 }
 
-// A cutter cuts a region's active users into lots.
+// A cutter divides the active users of a region into lots.
 type cutter struct {
 	ctx     context.Context
 	out     chan<- *fetch.Lot
@@ -252,13 +249,12 @@ func (c *cutter) flush() error {
 	return pipe.Send(c.ctx, c.out, p)
 }
 
-// sizes learns how many records a user has, where the table does not say, and how large
-// their values are.
+// sizes learns how many records a user has, if the table does not know, and how large their values are.
 type sizes struct {
 	users, records, bytes atomic.Int64
 }
 
-// firstGuess is a user's records before any were read.
+// firstGuess is the assumed number of a user's records before any are read.
 const firstGuess = 32
 
 func (s *sizes) add(l *sifted) {
@@ -267,8 +263,8 @@ func (s *sizes) add(l *sifted) {
 	s.users.Add(int64(len(l.users)))
 }
 
-// within is how many records there are to three quarters of so many bytes, at least 1:
-// where lots differ, few of them are too large.
+// within returns the number of records in three quarters of so many bytes, at least 1. If lots differ, few
+// of them are then too large.
 func (s *sizes) within(bytes int) int64 {
 	records, had := s.records.Load(), s.bytes.Load()
 	if records == 0 || had == 0 {
@@ -277,7 +273,7 @@ func (s *sizes) within(bytes int) int64 {
 	return max(1, int64(float64(bytes)*3/4*float64(records)/float64(had)))
 }
 
-// user is about how many records a user has, at least 1.
+// user returns an estimate of the number of records of a user, at least 1.
 func (s *sizes) user() int64 {
 	users := s.users.Load()
 	if users == 0 {
