@@ -310,14 +310,43 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 	case len(left) > 0 && p.alone: // of a load they are its errors
 		p.Warn(name, "the load leaves these files out, loads the others and does not end with status 0", "%v", joined(left))
 	default:
-		p.OK(name, "looked into %d files; %d are empty", len(inputs)-empty, empty)
+		p.named(fmt.Sprintf("looked into %d files; %d are empty", len(inputs)-empty, empty), inputs, fates)
 	}
+}
+
+// named warns of files of which no record names a behaviour of the job, as far as they were
+// read: a load would skip all of it with status 0, and not read it again. looked is what is
+// said of all files.
+func (p *preCheck) named(looked string, inputs []*input, fates []fate) {
+	var all []string
+	good, foreign := 0, 0
+	for i, f := range fates {
+		if f.good == 0 && f.foreign > 0 {
+			all = append(all, inputs[i].Path)
+		}
+		good, foreign = good+f.good, foreign+f.foreign
+	}
+	if foreign > 0 {
+		looked += fmt.Sprintf("; %d of %d records name no behaviour of the job", foreign, good+foreign)
+	}
+	if len(all) == 0 {
+		p.OK(precheck.InputReadable, "%s", looked)
+		return
+	}
+	if n := len(all) - shown; n > 0 {
+		all = append(all[:shown], fmt.Sprintf("and %d more", n))
+	}
+	p.Warn(precheck.InputReadable, "the load would skip these records: correct behaviour or its texts under logs before the first load",
+		"%s: among them all that were read of %s", looked, strings.Join(all, ", "))
 }
 
 // A fate is what becomes of a file: nothing is wrong with its beginning, or where it
 // lies it cannot be read, or nothing of it can be loaded, or nothing at all, because of a
 // record that the layout cannot hold.
-type fate struct{ unread, refused, unfit error }
+type fate struct {
+	unread, refused, unfit error
+	good, foreign          int // of a sampler
+}
 
 // head opens a file and reads as far as the header, and where no load follows, which
 // will, the records behind it.
@@ -344,7 +373,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) fate {
 	if src.err != nil {
 		return fate{unread: unread(in.Path, src.err)}
 	}
-	return fate{refused: unfit(err), unfit: s.unfit}
+	return fate{refused: unfit(err), unfit: s.unfit, good: s.good, foreign: s.foreign}
 }
 
 // temp wants room for the sorted runs of the largest batch, where they do not stay in

@@ -82,6 +82,16 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 	}
 }
 
+// TestPreCheckCountsRecordsOfNoBehaviour: a load would skip them with status 0.
+func TestPreCheckCountsRecordsOfNoBehaviour(t *testing.T) {
+	y := newYard(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
+	const lines = "user,time,kind\na,2014-09-01 08:00:00,Play\nb,2014-09-01 08:00:00,Play\n"
+	y.write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
+	want(t, check(t, y.config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK, "looked into 1 files; 0 are empty; 1 of 2 records name no behaviour of the job")
+	y.write("2014-09-01/b.csv", lines)
+	want(t, check(t, y.config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.Warn, "3 of 4 records name no behaviour of the job: among them all that were read of ")
+}
+
 // denied opens no file.
 type denied struct{ dfs.FS }
 

@@ -68,6 +68,8 @@ type sampler struct {
 	load    *load
 	in      job.Input
 	samples []split.Sample
+	good    int   // records of a behaviour of the job
+	foreign int   // records whose text names no behaviour of the job
 	unfit   error // of the first record that the layout cannot hold; it wraps ErrRequest
 }
 
@@ -112,6 +114,7 @@ func (s *sampler) take(src *source, r *record.Reader, p *record.Parser) error {
 
 // Keep implements record.Sink.
 func (s *sampler) Keep(r *behaviour.Record) error {
+	s.good++
 	l, schema := s.load.layout, s.load.job.Schema
 	if err := l.Fits(schema, r); err != nil {
 		if s.unfit == nil {
@@ -125,7 +128,10 @@ func (s *sampler) Keep(r *behaviour.Record) error {
 }
 
 // Skip implements record.Sink.
-func (s *sampler) Skip() error { return nil }
+func (s *sampler) Skip() error {
+	s.foreign++
+	return nil
+}
 
 // Reject implements record.Sink.
 func (s *sampler) Reject(*record.Reject) error { return nil }
