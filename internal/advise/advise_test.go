@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"usertrail/internal/advise"
@@ -360,6 +361,18 @@ func TestThereMustBeRecords(t *testing.T) {
 	s, err := advise.Take(t.Context(), local.New(), j, days, []string{"play"}, 1)
 	if err != nil || s.Kinds[0].Count != s.Sampled || s.Kinds[1].Count != 0 {
 		t.Errorf("of plays: %+v, %v", s, err)
+	}
+}
+
+// TestAPipeIsNoLog: nobody writes into it.
+func TestAPipeIsNoLog(t *testing.T) {
+	dir := writeLogs(t, 10, 5, "%d")
+	if err := syscall.Mkfifo(filepath.Join(dir, "logs", days.From.String(), "visit.csv.gz"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := parse(t, dir, strings.Replace(fourKinds, ".csv", ".csv*", 1))
+	if _, err := advise.Take(t.Context(), local.New(), j, days, nil, 1<<20); !errors.Is(err, dfs.ErrSpecial) {
+		t.Errorf("%v, want ErrSpecial", err)
 	}
 }
 

@@ -136,7 +136,7 @@ func (m *meter) Read(b []byte) (int, error) {
 // take reads a file, up to limit bytes of text. It ignores mistakes in the text, because a
 // load reports them.
 func (t *taker) take(ctx context.Context, files dfs.FS, in job.Input, limit int64) error {
-	f, err := files.Open(ctx, in.Path)
+	f, err := dfs.OpenRegular(ctx, files, in.Path)
 	if err != nil {
 		return err
 	}

@@ -104,6 +104,30 @@ func TestLinesOfAPlanThatIsGone(t *testing.T) {
 	y.commit(nil, y.found(lines))
 }
 
+// TestAPlanIsMendedByPlanningAgain changes a byte of what the lines refer to.
+func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
+	y := newYard(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", plays)
+	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	lines := y.lines(2, pieces)
+	name := filepath.Join(y.store.Plans(), pieces[0].Plan, "pieces.jsonl")
+	text, err := os.ReadFile(name)
+	if err == nil {
+		text[len(text)-20] ^= 1
+		err = os.WriteFile(name, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bulkload.Pieces(t.Context(), local.New(), y.store, lines); !errors.Is(err, piece.ErrPiece) {
+		t.Errorf("%v, want ErrPiece", err)
+	}
+	y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	y.doAll(y.found(lines))
+	y.wantCounts(y.commit(nil, y.found(lines)), 2, 2, 0, 0, 0)
+}
+
 // TestChangedLinesAreRefused changes something in a line, or in what it refers to.
 func TestChangedLinesAreRefused(t *testing.T) {
 	y, w := newDelivery(t, 3)

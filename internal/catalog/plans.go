@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -73,10 +74,10 @@ func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
 }
 
 // SetPieces writes down what the pieces of the plan are, unless it is written down: a plan
-// of an ID has the same pieces always. Begin comes after it.
+// of an ID has the same pieces always. It mends a damaged file. Begin comes after it.
 func (f Folder) SetPieces(ctx context.Context, text []byte) error {
-	have, err := f.FS.Stat(ctx, f.at(linesName))
-	if err == nil && have.Size == int64(len(text)) {
+	have, err := dfs.ReadFile(ctx, f.FS, f.at(linesName))
+	if err == nil && bytes.Equal(have, text) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
