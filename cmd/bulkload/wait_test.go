@@ -114,7 +114,7 @@ func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 					}
 					return "", left[w.log]
 				})
-				if !errors.Is(err, bulkload.ErrGrowing) || command.Status(err) != command.NotNow || !strings.Contains(err.Error(), "has not stood still for 1m0s") {
+				if !errors.Is(err, bulkload.ErrGrowing) || command.Status(err) != command.NotNow || !strings.Contains(err.Error(), "has changed in the last 1m0s") {
 					t.Errorf("%v, status %d", err, command.Status(err))
 				}
 			})
