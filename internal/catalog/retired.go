@@ -162,7 +162,7 @@ func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
 		return nil
 	}
 	name := dfs.Join(c.dir, retiredName)
-	if len(after.files) == 0 {
+	if len(after.files) == 0 && after.undrop == nil {
 		return c.fs.Remove(ctx, name)
 	}
 	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop})

@@ -47,11 +47,15 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 		if err := whole(m); err != nil {
 			return err
 		}
+		back := Undropped{Before: u.Before, Files: len(u.Files)}
+		if err := r.countBack(ctx, &back); err != nil {
+			return err
+		}
 		if err := r.table.Replace(ctx, m, cfg.KeepFor); err != nil {
 			return err
 		}
-		out = Undropped{Before: u.Before, Files: len(u.Files)}
-		return r.countBack(ctx, &out)
+		out = back
+		return nil
 	})
 	return out, err
 }
@@ -93,7 +97,7 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 	return nil
 }
 
-// countBack counts what is there again.
+// countBack counts what is to be there again.
 func (r *run) countBack(ctx context.Context, out *Undropped) error {
 	ledgers, err := r.table.Ledgers(ctx)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -119,6 +121,48 @@ func TestUndropComesTooLate(t *testing.T) {
 	want := h.lasting(t, "trails")
 	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "new table") {
 		t.Errorf("%v, want ErrRequest and what to do", err)
+	}
+	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {
+		t.Error("the table is not what it was")
+	}
+}
+
+// TestUndropOfNoDays: the drop came before the days, and no file went.
+func TestUndropOfNoDays(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.w.Span.From-9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.open(t, "trails").Manifest().DroppedBefore; got != nil {
+		t.Errorf("the days before %s are dropped still", got)
+	}
+}
+
+// TestUndropReadsBeforeItWrites: a ledger that cannot be read stops it before the table changes.
+func TestUndropReadsBeforeItWrites(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
+		t.Fatal(err)
+	}
+	ledger := filepath.Join(h.store("trails").Dir, "loads", "000001.json")
+	b, err := os.ReadFile(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(ledger, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := h.lasting(t, "trails")
+	if _, err := upkeep.Undrop(t.Context(), cfg); err == nil {
+		t.Error("the ledger was not read")
 	}
 	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {
 		t.Error("the table is not what it was")
