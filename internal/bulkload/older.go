@@ -38,12 +38,19 @@ func (l *load) undropped(in *input, p *manifest.Part) *manifest.Part {
 	return out
 }
 
-// dropUndone says whether a piece skipped days of a drop that has been undone.
-func (p *publisher) dropUndone(r *manifest.Report) bool {
-	first := p.target.Info().Dropped
+// dropUndone says whether a piece skipped days of a drop that has been undone: it began later
+// than it would now.
+func (p *publisher) dropUndone(of *Piece, r *manifest.Report) bool {
+	from := everyDate.From
+	if first := p.target.Info().Dropped; first != nil {
+		from = *first
+	}
 	for i := range r.Inputs {
-		in := &r.Inputs[i]
-		if in.Older > 0 && in.Part != nil && in.Part.Span != nil && (first == nil || in.Part.Span.From > *first) {
+		in, asked, begins := &r.Inputs[i], of.Inputs[i].Part, from
+		if asked != nil && asked.Span != nil {
+			begins = max(begins, asked.Span.From)
+		}
+		if in.Older > 0 && in.Part != nil && in.Part.Span != nil && in.Part.Span.From > begins {
 			return true
 		}
 	}

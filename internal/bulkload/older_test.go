@@ -83,3 +83,20 @@ func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 		t.Errorf("the table holds %q, want 4 records", got)
 	}
 }
+
+// TestPiecesOfLaterDatesThanADropAreCommitted: a file of many days has records of dropped ones,
+// and only later days were asked for.
+func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
+	job := strings.ReplaceAll(twoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.csv")
+	y := newYard(t, job)
+	y.jobIs(job)
+	y.write("play.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\na,2014-09-03 08:00:00,x,3\n")
+	y.load(nil, "2014-09-01", "2014-09-02")
+	if _, err := upkeep.Drop(t.Context(), y.keepUp(), date(t, "2014-09-02")); err != nil {
+		t.Fatal(err)
+	}
+	pieces := y.plan(nil, 1<<20, "2014-09-03", "2014-09-03")
+	y.doAll(pieces)
+	y.commit(nil, pieces)
+	y.wantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "a 2014-09-03 2014-09-03T08:00:00Z play title=x seconds=3")
+}

@@ -205,7 +205,7 @@ func (p *publisher) report(ctx context.Context, n int) error {
 	if err := p.fits(&p.pieces[n], r); err != nil {
 		return err
 	}
-	why, err := p.void(ctx, r)
+	why, err := p.void(ctx, &p.pieces[n], r)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (p *publisher) fits(of *Piece, r *manifest.Report) error {
 }
 
 // void returns the reason why a report is no longer valid, or "" if it is valid.
-func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error) {
+func (p *publisher) void(ctx context.Context, of *Piece, r *manifest.Report) (string, error) {
 	if first := p.target.Info().Dropped; first != nil {
 		for _, f := range r.Files {
 			if f.Span.From < *first {
@@ -238,7 +238,7 @@ func (p *publisher) void(ctx context.Context, r *manifest.Report) (string, error
 			}
 		}
 	}
-	if p.dropUndone(r) {
+	if p.dropUndone(of, r) {
 		return "days that it skipped, because they were dropped, are in the table again", nil
 	}
 	if r.Schema != nil {
