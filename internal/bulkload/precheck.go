@@ -164,13 +164,15 @@ func (p *preCheck) table(ctx context.Context) error {
 			return err
 		}
 	}
+	loads, err := t.Ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	p.ledgers = newLedgers(loads)
 	if err := p.sameLayout(t.Info()); err != nil {
 		p.Fail(precheck.LayoutKnown, err, "")
 	} else {
 		p.OK(precheck.LayoutKnown, "%s", t.Info().Layout.Name())
-	}
-	if loads, err := t.Ledgers(ctx); err == nil { // else the load says what is wrong with them
-		p.ledgers = newLedgers(loads)
 	}
 	if err := t.Extend(p.job.Schema); err != nil {
 		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")

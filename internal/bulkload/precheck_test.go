@@ -152,6 +152,28 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 		t.Errorf("%v, want ErrJob", found[precheck.SchemaFits].Err)
 	}
 
+	y.is(twoKinds)
+	retired := filepath.Join(y.store.Dir, "retired.json")
+	if err := os.WriteFile(retired, []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want(t, check(t, y.config("2014-09-01", "2014-09-01")), precheck.TableThere, precheck.Fail, "retired.json")
+	if err := os.Remove(retired); err != nil {
+		t.Fatal(err)
+	}
+	ledger := filepath.Join(y.store.Dir, "loads", "000001.json")
+	b, err := os.ReadFile(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1 // of the same size
+	if err := os.WriteFile(ledger, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.LayoutKnown, precheck.Fail, "000001.json")
+	want(t, found, precheck.SchemaFits, precheck.Skipped, "does not open")
+
 	if err := os.WriteFile(filepath.Join(y.store.Dir, "manifest.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}

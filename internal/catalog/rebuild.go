@@ -139,7 +139,7 @@ func (r *rebuild) read(ctx context.Context) error {
 		}
 	}
 	if last == 0 {
-		r.miss("no ledger is there: if no load has ended here, remove the directory")
+		r.miss("no ledger is there: put the folder %s back from a copy of the table", loadsName)
 		return nil
 	}
 	for i := range r.m.Loads {

@@ -115,8 +115,12 @@ func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error)
 }
 
 // CheckFiles returns an error that wraps table.ErrDamaged if a file that the manifest names
-// is missing, or has another size. It lists each folder once, and reads no file.
+// is missing, or has another size. It lists each folder once, and reads no file but the list of
+// retired files.
 func (c *Catalog) CheckFiles(ctx context.Context) error {
+	if _, err := c.retired(ctx); err != nil {
+		return err
+	}
 	for m := c.Manifest(); ; {
 		wrong, err := wrongFiles(ctx, c.fs, c.dir, m)
 		if len(wrong) == 0 {
