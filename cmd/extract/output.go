@@ -56,7 +56,7 @@ func (o *output) of(env *command.Env, c *extract.Config) {
 
 // summary returns a line with the counts of a result.
 func summary(r extract.Result) string {
-	out := fmt.Sprintf("asked %s users, found %s, active %s, kept %s: %s behaviours ", humanize.Comma(r.Users),
+	out := fmt.Sprintf("asked %s users, found %s, active %s, kept %s: %s events ", humanize.Comma(r.Users),
 		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), humanize.Comma(r.Events))
 	if r.Out == standardOutput {
 		return out + "to standard output"

@@ -69,7 +69,7 @@ func (o *reportOptions) run(ctx context.Context, dir string) error {
 		return err
 	}
 	if o.out != "" {
-		fmt.Fprintf(o.env.Stdout, "%s behaviours of %s users in %s\n", humanize.Comma(r.Events), humanize.Comma(r.Kept), o.out)
+		fmt.Fprintf(o.env.Stdout, "%s events of %s users in %s\n", humanize.Comma(r.Events), humanize.Comma(r.Kept), o.out)
 	}
 	if o.asJSON {
 		return o.env.Report(r, nil)

@@ -123,7 +123,7 @@ func (o *options) printPiece(p *extract.Piece, r extract.PieceResult) {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return
 	}
-	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: found %s users, active %s, kept %s: %s behaviours in %d files\n", p.Piece, p.Of,
+	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: found %s users, active %s, kept %s: %s events in %d files\n", p.Piece, p.Of,
 		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), humanize.Comma(r.Events), r.Files)
 }
 
