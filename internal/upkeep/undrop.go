@@ -48,7 +48,7 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 			return err
 		}
 		back := Undropped{Before: u.Before, Files: len(u.Files)}
-		if err := r.countBack(ctx, &back); err != nil {
+		if err := r.countBack(ctx, m, &back); err != nil {
 			return err
 		}
 		if err := r.table.Replace(ctx, m, cfg.KeepFor); err != nil {
@@ -97,15 +97,15 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 	return nil
 }
 
-// countBack counts what is to be there again.
-func (r *run) countBack(ctx context.Context, out *Undropped) error {
-	ledgers, err := r.table.Ledgers(ctx)
-	if err != nil {
-		return err
-	}
+// countBack counts the days that m, the manifest after the drop is undone, has again.
+func (r *run) countBack(ctx context.Context, m *manifest.Table, out *Undropped) error {
 	days := map[behaviour.Date]bool{}
-	for _, l := range ledgers {
-		for _, day := range l.Days {
+	for i := range m.Loads {
+		l, err := r.table.Ledger(ctx, &m.Loads[i])
+		if err != nil {
+			return err
+		}
+		for _, day := range m.Kept(l.Days) {
 			if day.Date < out.Before && day.Records > 0 {
 				days[day.Date] = true
 				out.Behaviours += day.Records

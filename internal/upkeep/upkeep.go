@@ -78,6 +78,7 @@ type filed interface {
 	Manifest() *manifest.Table
 	Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error
 	Undrop(ctx context.Context) (*manifest.Undrop, error)
+	Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error)
 	ForgetRetired(ctx context.Context) error
 }
 
