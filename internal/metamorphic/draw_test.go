@@ -76,15 +76,15 @@ func (d *drawer) step() Step {
 			return Step{Do: "rename", File: path, To: d.named(path)}
 		}
 	}
-	n, hbase := d.r.IntN(103), 0
+	n, hbase := d.r.IntN(110), 0
 	if d.m.Store == inHBase {
-		hbase = 103
+		hbase = 110
 	}
 	for _, c := range []struct {
 		weight int
 		draw   func() Step
 	}{
-		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {2, d.drop}, {2, d.convert},
+		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {4, d.drop}, {2, d.convert}, {5, d.harm},
 	} {
 		if n -= c.weight; n < 0 {
 			return c.draw()
@@ -109,6 +109,8 @@ func (d *drawer) puts() Step {
 		return Step{Do: one(d.r, splitRegion, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "1u", "99999,", "b", "c\\", "u", "€"), Server: d.r.IntN(2)}
 	case d.m.half == nil && d.r.IntN(12) == 0:
 		return Step{Do: one(d.r, takeSnapshot, restoreSnapshot, restoreSnapshot)}
+	case d.m.half == nil && d.r.IntN(15) == 0:
+		return d.harm()
 	case d.m.half == nil && d.r.IntN(25) == 0:
 		return Step{Do: truncate}
 	case n < 5:
@@ -463,11 +465,24 @@ func (d *drawer) compact() Step {
 }
 
 func (d *drawer) drop() Step {
-	s := Step{Do: "drop", Table: d.table(), From: one(d.r, days[:3]...), Flags: []string{"--keep-for", one(d.r, "0s", "24h")}}
+	table := d.table()
+	if t := d.m.table(table); t != nil && (t.dropped != "" && d.r.IntN(3) > 0 || d.r.IntN(8) == 0) {
+		s := Step{Do: "undrop", Table: table, Flags: []string{"--keep-for", one(d.r, "0s", "24h")}}
+		if d.r.IntN(8) == 0 {
+			s.Stop = "begun:1"
+		}
+		return s
+	}
+	s := Step{Do: "drop", Table: table, From: one(d.r, days[:3]...), Flags: []string{"--keep-for", one(d.r, "0s", "24h")}}
 	if d.r.IntN(4) == 0 {
 		s.Stop = one(d.r, "begun:1", "segment:1")
 	}
 	return s
+}
+
+// harm draws damage to a table.
+func (d *drawer) harm() Step {
+	return Step{Do: "harm", Table: d.table(), From: days[0], Until: days[len(days)-1], Harm: one(d.r, harms...), Pick: d.r.IntN(1 << 20), Back: d.r.IntN(3) == 0}
 }
 
 func (d *drawer) convert() Step {

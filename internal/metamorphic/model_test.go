@@ -36,10 +36,18 @@ type table struct {
 	layout, zone string
 	kinds        []Kind
 	dropped      string // the first date that was not dropped
+	undo         *undo  // of the last drop; nil if its files did not stay
 	loads        int
 	entries      []entry
 	events       []event
 	bad          map[string][]badLine // quarantine files, by the delivered file's path
+}
+
+// An undo is what brings back the days that were dropped last.
+type undo struct {
+	dropped string // before that drop
+	events  []event
+	merged  bool // a compact may have merged what the drop wrote
 }
 
 // An entry is a part of a delivered file that was loaded, or records of it that were replayed.
@@ -147,7 +155,7 @@ func (p *part) covers(o *part) bool {
 // coveredBy reports whether parts together have all that p has.
 func (p *part) coveredBy(parts []*part) bool {
 	if p == nil {
-		return len(parts) > 0 // each of them is all of its file
+		return slices.Contains(parts, nil)
 	}
 	for _, kind := range p.kinds {
 		for _, day := range days {
@@ -320,10 +328,7 @@ func (m *model) layoutFor(s *Step) string {
 // not what was loaded under its name.
 func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 	for _, path := range m.found(s) {
-		want, whole, other := m.partOf(s, path), false, false
-		if want != nil && want.from != "" {
-			want.from = max(want.from, t.dropped)
-		}
+		want, whole, other := t.undropped(m.partOf(s, path), path), false, false
 		for _, e := range t.entries {
 			if e.path != path || e.lines != nil {
 				continue
@@ -337,6 +342,23 @@ func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 		}
 	}
 	return todo, changed
+}
+
+// undropped is a part of a file without the days that were dropped. If the drop is undone, the
+// same load brings them.
+func (t *table) undropped(p *part, path string) *part {
+	if t.dropped == "" {
+		return p
+	}
+	out := part{until: "9999-12-31", kinds: []string{kindOf(path)}}
+	if p != nil && p.from != "" {
+		out.from, out.until = p.from, p.until
+	}
+	if p != nil {
+		out.kinds = p.kinds
+	}
+	out.from = max(out.from, t.dropped)
+	return &out
 }
 
 // take loads files.
@@ -443,6 +465,9 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	}
 	known := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.bytes == f.bytes })
 	e.loaded = c.loaded
+	if c.older > 0 {
+		e.part = t.undropped(want, path)
+	}
 	bad = t.besideKept(path, f.bytes, bad)
 	t.entries = append(t.entries, e)
 	switch {
@@ -520,7 +545,22 @@ func (m *model) replay(s *Step) outcome {
 	if f := m.files[path]; m.Format == "csv" && (f == nil || f.bytes != lines[0].bytes) {
 		out.refusals = []int{1, 66} // the header tells the columns
 	}
+	if ambiguous(lines) {
+		out.refusals = append(out.refusals, 64) // by this job both may be good
+	}
 	return out
+}
+
+// ambiguous reports whether two lines are of the same record and differ.
+func ambiguous(lines []badLine) bool {
+	raw := map[int]string{}
+	for _, l := range lines {
+		if was, ok := raw[l.index]; ok && was != l.raw {
+			return true
+		}
+		raw[l.index] = l.raw
+	}
+	return false
 }
 
 func (m *model) quarantined(s *Step) []badLine {
@@ -556,7 +596,9 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	t.loads++
 	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}}
 	var still []badLine
+	either := false // a record is of a dropped day, and of no day of its file
 	for _, b := range lines {
+		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
 		switch r := &b.rec; {
 		case t.replayed(path, b.index) || e.lines[b.index]:
 			c.left++
@@ -581,6 +623,9 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	if len(still) > 0 {
 		t.bad[path+again] = still
 		out.statuses = []int{65}
+	}
+	if either {
+		out.statuses, out.counts = []int{0, 65}, nil
 	}
 	return out
 }
@@ -620,9 +665,33 @@ func (m *model) drop(s *Step) outcome {
 		return outcome{statuses: []int{99}}
 	}
 	next := t.clone()
-	next.dropped = s.From
+	next.dropped, next.undo = s.From, nil
+	if slices.Contains(s.Flags, "24h") {
+		next.undo = &undo{dropped: t.dropped, events: slices.DeleteFunc(slices.Clone(t.events), func(e event) bool { return e.date >= s.From })}
+	}
 	next.events = slices.DeleteFunc(next.events, func(e event) bool { return e.date < s.From })
 	return outcome{statuses: []int{0, 99}, next: next}
+}
+
+// undrop says what undoing the last drop does.
+func (m *model) undrop(s *Step) outcome {
+	t := m.table(s.Table)
+	switch {
+	case t == nil:
+		return outcome{statuses: []int{66}}
+	case t.dropped == "":
+		return outcome{statuses: []int{99}}
+	case t.undo == nil:
+		return outcome{statuses: []int{64}}
+	}
+	next := t.clone()
+	next.dropped, next.undo = t.undo.dropped, nil
+	next.events = append(next.events, t.undo.events...)
+	out := outcome{statuses: []int{0}, next: next}
+	if t.undo.merged {
+		out.refusals = []int{64}
+	}
+	return out
 }
 
 // A result is what an extract must find.

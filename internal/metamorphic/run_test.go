@@ -35,16 +35,18 @@ type run struct {
 	dir    string
 	script script
 
-	tree   map[string]string         // digests of all files that no command may touch
-	ids    map[string]map[string]ids // by table: of events, which never change
-	checks map[string]string         // by table: the manifest that was compared last
-	held   map[string]bool           // tables whose lock is held
-	stood  func()                    // called when a command stands still, if there is one
-	hdfs   string                    // the directory of tables on a real HDFS
-	hbase  string                    // the address of the first table, if it is in HBase
-	place  string                    // the first table, if it is in HBase, and where its catalog is
-	shown  string                    // what the script says in place of the next command line
-	maimed bool                      // a command was killed, so files of its own may be left
+	tree    map[string]string         // digests of all files that no command may touch
+	ids     map[string]map[string]ids // by table: of events, which never change
+	checks  map[string]string         // by table: the manifest that was compared last
+	older   map[string][]string       // by table: the manifests before
+	pending map[string]*table         // by table: what it is if the ledger of a killed load counts
+	held    map[string]bool           // tables whose lock is held
+	stood   func()                    // called when a command stands still, if there is one
+	hdfs    string                    // the directory of tables on a real HDFS
+	hbase   string                    // the address of the first table, if it is in HBase
+	place   string                    // the first table, if it is in HBase, and where its catalog is
+	shown   string                    // what the script says in place of the next command line
+	maimed  bool                      // a command was killed, so files of its own may be left
 
 	kept      []*cell.Cell // of the first table in HBase, in a snapshot
 	keptTable *table       // what it held then
@@ -77,7 +79,7 @@ func newRun(t testing.TB, p *programs, q *Sequence) *run {
 	}
 	x := &run{
 		model: newModel(q), t: t, p: p, dir: dir,
-		tree: map[string]string{}, ids: map[string]map[string]ids{}, checks: map[string]string{}, held: map[string]bool{}, made: map[string]string{}, endings: map[string]int{},
+		tree: map[string]string{}, ids: map[string]map[string]ids{}, checks: map[string]string{}, older: map[string][]string{}, pending: map[string]*table{}, held: map[string]bool{}, made: map[string]string{}, endings: map[string]int{},
 	}
 	switch {
 	case q.Real:
@@ -163,8 +165,12 @@ func (x *run) do(s *Step) error {
 		return x.compact(s)
 	case "drop":
 		return x.dropDays(s)
+	case "undrop":
+		return x.undrop(s)
 	case "convert":
 		return x.convert(s)
+	case "harm":
+		return x.harm(s)
 	case "import":
 		return x.importTable(s)
 	case "extract":
@@ -370,6 +376,9 @@ func (x *run) apply(s *Step, o outcome, got said, loaded string) (err error) {
 		} else {
 			x.tables[s.Table] = before
 		}
+		if o.next != nil && strings.HasPrefix(s.Stop, breakpoint.Ledger+":") {
+			x.pending[s.Table] = o.next
+		}
 		return x.seen(s.Table, before.bad, o.next)
 	}
 	for _, path := range o.unsure {
@@ -427,6 +436,9 @@ func (x *run) compareTable(name string) error {
 		return err
 	case t == nil:
 		return errors.New("it is there, and must not be")
+	}
+	if list := x.older[name]; len(list) == 0 || list[len(list)-1] != string(text) {
+		x.older[name] = append(list, string(text))
 	}
 	now := string(text) + t.String()
 	if x.checks[name] == now {

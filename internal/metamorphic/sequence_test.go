@@ -72,6 +72,10 @@ type Step struct {
 	Row    string `json:"row,omitempty"`    // of a table in HBase
 	Server int    `json:"server,omitempty"` // to which a region goes
 
+	Harm string `json:"harm,omitempty"` // to a file of a table: see the constants
+	Pick int    `json:"pick,omitempty"` // which file and place, modulo how many there are
+	Back bool   `json:"back,omitempty"` // the file is put back, and not made again
+
 	// The command stops at a step of package breakpoint. Then it is killed; or if During is
 	// there, that happens, and the command continues.
 	Stop   string `json:"stop,omitempty"`

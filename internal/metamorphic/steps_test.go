@@ -523,7 +523,21 @@ func (x *run) compact(s *Step) error {
 	if err != nil {
 		return err
 	}
+	if t := x.table(s.Table); t != nil && t.undo != nil && got.Status != 99 {
+		t = t.clone()
+		t.undo = &undo{t.undo.dropped, t.undo.events, true}
+		x.tables[s.Table] = t
+	}
 	return x.apply(s, outcome{statuses: statuses}, got, "")
+}
+
+func (x *run) undrop(s *Step) error {
+	o := x.model.undrop(s)
+	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"undrop", "--table", x.address(s.Table)}, quiet, s.Flags)...)
+	if err != nil {
+		return err
+	}
+	return x.apply(s, o, got, "")
 }
 
 func (x *run) dropDays(s *Step) error {
@@ -554,7 +568,7 @@ func (x *run) convert(s *Step) error {
 		x.tables[secondTable] = to // its lock and the record of the run
 	default:
 		o.next = t.clone()
-		o.next.layout = s.Layout
+		o.next.layout, o.next.undo = s.Layout, nil
 		x.ids[secondTable] = maps.Clone(x.ids[firstTable])
 	}
 	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"convert", "--table", x.address(firstTable), "--to", s.Layout, "--out", x.address(s.To)}, quiet, s.Flags)...)

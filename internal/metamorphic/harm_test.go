@@ -1,0 +1,305 @@
+package metamorphic_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The ways in which a file of a table is damaged.
+const (
+	lostManifest    = "lost manifest"    // it is removed
+	changedManifest = "changed manifest" // a digit in it is another
+	olderManifest   = "older manifest"   // one of fewer loads is put in its place
+	lostLedger      = "lost ledger"
+	changedLedger   = "changed ledger"
+	lostFile        = "lost file" // an HFile or a roll
+	cutFile         = "cut file"
+	changedFile     = "changed file" // a byte in it is another
+)
+
+var harms = []string{lostManifest, changedManifest, olderManifest, lostLedger, changedLedger, lostFile, cutFile, changedFile}
+
+// A wound is a file of a table that was harmed.
+type wound struct {
+	name string // below the table
+	was  []byte
+	now  []byte // nil is removed
+}
+
+// manifestJSON is what a wound needs of manifest.json.
+type manifestJSON struct {
+	Loads []struct {
+		Name string `json:"name"`
+	} `json:"loads"`
+	Files []struct {
+		Name string `json:"name"`
+		Roll string `json:"roll"`
+	} `json:"files"`
+}
+
+// harm harms a file of a table. Every command must refuse the table then, and change nothing.
+// After the file was made again or put back, the table is what it was.
+func (x *run) harm(s *Step) error {
+	if x.table(s.Table) == nil || x.Real || x.half != nil {
+		return nil
+	}
+	w, err := x.wound(s)
+	if err != nil || w == nil {
+		return err
+	}
+	if err := errors.Join(x.jobFile(s), x.strike(s, w.name, w.now)); err != nil {
+		return err
+	}
+	before, err := x.treeOf(s.Table)
+	if err != nil {
+		return err
+	}
+	for _, try := range x.tries(s) {
+		if err := x.tryHarmed(s, try); err != nil {
+			return fmt.Errorf("%s %s: %s: %w", s.Harm, w.name, try.Do, err)
+		}
+		after, err := x.treeOf(s.Table)
+		if err != nil {
+			return err
+		}
+		if diff := different(before, after); diff != "" {
+			return fmt.Errorf("%s %s: %s: it changed %s", s.Harm, w.name, try.Do, diff)
+		}
+	}
+	delete(x.checks, s.Table)
+	if w.name == "manifest.json" && !s.Back {
+		return x.rebuilt(s, w)
+	}
+	return x.strike(s, w.name, w.was)
+}
+
+// wound chooses a file and what it becomes; nil if there is none.
+func (x *run) wound(s *Step) (*wound, error) {
+	text, err := os.ReadFile(x.path(s.Table + "/manifest.json"))
+	if err != nil {
+		return nil, err
+	}
+	var m manifestJSON
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, err
+	}
+	w := &wound{name: "manifest.json"}
+	switch s.Harm {
+	case lostLedger, changedLedger:
+		w.name = m.Loads[s.Pick%len(m.Loads)].Name
+	case lostFile, cutFile, changedFile:
+		var all []string
+		for _, f := range m.Files {
+			if f.Name != "" && !x.inHBase(s.Table) {
+				all = append(all, f.Name)
+			}
+			all = append(all, f.Roll)
+		}
+		if len(all) == 0 {
+			return nil, nil
+		}
+		w.name = all[s.Pick%len(all)]
+	}
+	if w.was, err = os.ReadFile(x.path(s.Table + "/" + w.name)); err != nil {
+		return nil, err
+	}
+	switch s.Harm {
+	case changedManifest, changedLedger:
+		w.now = otherDigit(w.was, s.Pick)
+	case olderManifest:
+		if w.now = x.olderThan(s, len(m.Loads)); w.now == nil {
+			return nil, nil
+		}
+	case cutFile:
+		w.now = w.was[:s.Pick%len(w.was)]
+	case changedFile:
+		w.now = slices.Clone(w.was)
+		w.now[s.Pick%len(w.now)] ^= 0x10
+	}
+	return w, nil
+}
+
+// checksum is the first field of a file of JSON. Its name is left alone: a file without a
+// checksum is one of an older release.
+var checksum = regexp.MustCompile(`^\s*\{\s*"sha256"`)
+
+// otherDigit changes a digit.
+func otherDigit(b []byte, pick int) []byte {
+	out := slices.Clone(b)
+	var at []int
+	for i := len(checksum.Find(b)); i < len(b); i++ {
+		if '0' <= b[i] && b[i] <= '9' {
+			at = append(at, i)
+		}
+	}
+	i := at[pick%len(at)]
+	out[i] = '0' + (b[i]-'0'+1)%10
+	return out
+}
+
+// olderThan is an earlier manifest of fewer loads, nil if there is none.
+func (x *run) olderThan(s *Step, loads int) []byte {
+	var fit []string
+	for _, text := range x.older[s.Table] {
+		var m manifestJSON
+		if json.Unmarshal([]byte(text), &m) == nil && len(m.Loads) < loads {
+			fit = append(fit, text)
+		}
+	}
+	if len(fit) == 0 {
+		return nil
+	}
+	return []byte(fit[s.Pick%len(fit)])
+}
+
+// strike makes a file of a table another one, or removes it.
+func (x *run) strike(s *Step, name string, b []byte) error {
+	path := s.Table + "/" + name
+	if b == nil {
+		x.script.line("rm %s", word(path))
+		return os.Remove(x.path(path))
+	}
+	x.script.write(path, b)
+	return os.WriteFile(x.path(path), b, 0o644)
+}
+
+// treeOf returns the digests of all files of a table, except those that a run may write which
+// is refused: the lock and the journal. It removes unfinished files of dead runs.
+func (x *run) treeOf(name string) (map[string]string, error) {
+	out := map[string]string{}
+	err := filepath.WalkDir(x.path(name), func(path string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(x.path(name), path)
+		if err != nil || rel == "lock" || strings.HasPrefix(rel, "runs/") || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[rel] = digest(b)
+		return err
+	})
+	return out, err
+}
+
+// different names a file that is not the same in two trees.
+func different(a, b map[string]string) string {
+	for name, d := range a {
+		if b[name] != d {
+			return name
+		}
+	}
+	for name := range b {
+		if a[name] == "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// A try is a command on a table that was harmed.
+type try struct {
+	Do    string
+	args  []string
+	right bool  // it may answer, if it answers right
+	also  []int // statuses besides
+}
+
+// tries are the commands that must refuse a table that was harmed.
+func (x *run) tries(s *Step) []try {
+	table := x.tableFlags(s.Table)
+	unread := slices.Contains([]string{changedLedger, lostFile, cutFile, changedFile}, s.Harm)
+	load := dates(s)
+	if x.Store == inHBase && !x.inHBase(s.Table) { // the job file names the table in HBase
+		load = append(load, "--table", s.Table)
+	}
+	reads := []try{
+		{Do: "verify", args: slices.Concat([]string{"verify"}, table, quiet)},
+		{Do: "extract", args: x.everything(s.Table, x.table(s.Table)), right: unread},
+	}
+	if unread && x.inHBase(s.Table) && s.Harm != changedLedger { // verify reads no rolls of a table in HBase
+		reads = reads[1:]
+	}
+	if s.Harm == changedFile { // the others do not read all of it
+		return reads
+	}
+	out := append(reads, []try{
+		{Do: "pre-check", args: slices.Concat([]string{"pre-check"}, load)},
+		{Do: "load", args: slices.Concat(load, quiet)},
+		{Do: "plan", args: slices.Concat([]string{"plan"}, load, quiet[:1])},
+	}...)
+	if !x.inHBase(s.Table) {
+		flags := slices.Concat([]string{"--table", x.address(s.Table)}, quiet)
+		if s.Harm != changedLedger { // a compact reads none
+			out = append(out, try{Do: "compact", args: slices.Concat([]string{"compact"}, flags)})
+		}
+		undrop := try{Do: "undrop", args: slices.Concat([]string{"undrop"}, flags)}
+		if s.Harm == changedLedger && x.table(s.Table).dropped == "" {
+			undrop.also = []int{99} // it reads none
+		}
+		out = append(out, undrop,
+			try{Do: "drop", args: slices.Concat([]string{"drop", "--all", "--before", days[3]}, flags)},
+			try{Do: "convert", args: slices.Concat([]string{"convert", "--out", x.address("made"), "--to", "tall"}, flags)},
+		)
+	}
+	return out
+}
+
+// tryHarmed runs a command on a table that was harmed.
+func (x *run) tryHarmed(s *Step, t try) error {
+	program := "bulkload"
+	if t.Do == "extract" {
+		program = "extract"
+	}
+	got, err := x.command(&Step{Do: "harmed " + t.Do}, program, "", t.args...)
+	if err != nil {
+		return err
+	}
+	if t.right && got.Status == 0 && t.Do == "extract" {
+		rows, err := rowsOf([]byte(got.Stdout))
+		if err != nil {
+			return err
+		}
+		return sameEvents(rows, x.table(s.Table).events)
+	}
+	if t.Do == "convert" {
+		return errors.Join(os.RemoveAll(x.path("made")), got.want(append(t.also, 1, 64))) // what it began
+	}
+	return got.want(append(t.also, 1, 64))
+}
+
+// rebuilt makes the manifest again. It is what it was; or it has the load, too, that was
+// killed after its ledger was written.
+func (x *run) rebuilt(s *Step, w *wound) error {
+	got, err := x.command(&Step{Do: "rebuild"}, "bulkload", "", slices.Concat([]string{"rebuild"}, x.tableFlags(s.Table))...)
+	if err != nil {
+		return err
+	}
+	if x.maimed && got.Status == 1 { // a compact was killed before it had kept what it made of the files
+		return x.strike(s, w.name, w.was)
+	}
+	if err := got.want([]int{0}); err != nil {
+		return fmt.Errorf("rebuild after %s: %w", s.Harm, err)
+	}
+	now, err := os.ReadFile(x.path(s.Table + "/manifest.json"))
+	switch begun := x.pending[s.Table]; {
+	case err != nil:
+		return err
+	case string(now) == string(w.was):
+		return nil
+	case begun == nil && x.maimed: // it names the files before that compact
+		return nil
+	case begun == nil:
+		return fmt.Errorf("rebuild after %s made another manifest:\n%s\nwas\n%s", s.Harm, now, w.was)
+	default:
+		x.tables[s.Table] = begun
+		return nil
+	}
+}
