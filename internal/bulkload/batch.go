@@ -354,7 +354,7 @@ func (b *batch) ledger(in *input) manifest.Input {
 	if in.replay == nil {
 		out.BadAt = in.bad.badAt()
 		if in.older > 0 {
-			out.Part = b.undropped(in, in.part)
+			out.Part = b.undropped(b.behaviour(in), in.part)
 		}
 	} else {
 		out.Dates = nil

@@ -2,6 +2,7 @@ package bulkload
 
 import (
 	"fmt"
+	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/manifest"
@@ -20,13 +21,13 @@ func (p *parser) tooOld(d behaviour.Date) bool {
 
 // undropped is a part of a file without the days that were dropped from the table. If the
 // drop is undone, the same load brings these days.
-func (l *load) undropped(in *input, p *manifest.Part) *manifest.Part {
+func (l *load) undropped(behaviour string, p *manifest.Part) *manifest.Part {
 	first := l.target.Info().Dropped
 	if first == nil {
 		return p
 	}
 	span := everyDate
-	out := &manifest.Part{Behaviours: []string{l.behaviour(in)}}
+	out := &manifest.Part{Behaviours: []string{behaviour}}
 	if p != nil {
 		out.Behaviours = p.Behaviours
 		if p.Span != nil {
@@ -36,6 +37,17 @@ func (l *load) undropped(in *input, p *manifest.Part) *manifest.Part {
 	span.From = max(span.From, *first)
 	out.Span = &span
 	return out
+}
+
+// hasCopy says whether c is one of all, which are copies of a file with a behaviour. Days that
+// were dropped make no difference: a copy that was planned has them, and a copy of which such records
+// were skipped does not.
+func (l *load) hasCopy(all []Copy, c Copy, behaviour string) bool {
+	c.Part = l.undropped(behaviour, c.Part)
+	return slices.ContainsFunc(all, func(o Copy) bool {
+		o.Part = l.undropped(behaviour, o.Part)
+		return c.equal(o)
+	})
 }
 
 // dropUndone says whether a piece skipped days of a drop that has been undone: it began later

@@ -100,3 +100,25 @@ func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 	y.commit(nil, pieces)
 	y.wantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "a 2014-09-03 2014-09-03T08:00:00Z play title=x seconds=3")
 }
+
+// TestCopiesOfOnePlanAfterADrop: two files of the same bytes come in one plan, and some of their
+// records are of dropped days.
+func TestCopiesOfOnePlanAfterADrop(t *testing.T) {
+	job := strings.ReplaceAll(twoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.*.csv")
+	y := newYard(t, job)
+	y.jobIs(job)
+	y.write("play.1.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\n")
+	y.load(nil, "2014-09-01", "2014-09-03")
+	if _, err := upkeep.Drop(t.Context(), y.keepUp(), date(t, "2014-09-02")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"play.2.csv", "play.3.csv"} {
+		y.write(name, "user,time,title,seconds\nb,2014-09-01 09:00:00,y,3\nb,2014-09-03 09:00:00,y,4\n")
+	}
+	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-03")
+	y.doAll(pieces)
+	if r := y.commit(nil, pieces); r.Loaded != 1 || r.Duplicate != 1 {
+		t.Errorf("%+v; want one record and its duplicate", r)
+	}
+	y.wantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "b 2014-09-03 2014-09-03T09:00:00Z play title=y seconds=4")
+}

@@ -238,7 +238,7 @@ func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 		if old.Read > 0 {
 			in.covered = append(in.covered, old.Part)
 		}
-		if old.Part.Covers(l.undropped(in, in.part)) {
+		if old.Part.Covers(l.undropped(l.behaviour(in), in.part)) {
 			whole, in.allOlder = true, in.allOlder || old.AllOlder()
 		}
 	}

@@ -364,14 +364,14 @@ func (p *publisher) judgeAll() error {
 		}
 		holds := content{f.SHA256, f.Behaviour}
 		planned, now := f.in.plannedCopies().of(f.SHA256), p.ledgers.others(holds, f.Path)
-		if i := slices.IndexFunc(planned, func(c Copy) bool { return !slices.ContainsFunc(now, c.equal) }); i >= 0 {
+		if i := slices.IndexFunc(planned, func(c Copy) bool { return !p.hasCopy(now, c, f.Behaviour) }); i >= 0 {
 			p.refuse(manifest.LeftOut{
 				Path: f.Path, Part: f.in.Part,
 				Error: fmt.Sprintf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, planned[i].Path),
 			})
 			continue
 		}
-		if i := slices.IndexFunc(now, func(c Copy) bool { return !slices.ContainsFunc(planned, c.equal) }); i >= 0 {
+		if i := slices.IndexFunc(now, func(c Copy) bool { return !p.hasCopy(planned, c, f.Behaviour) }); i >= 0 {
 			return fmt.Errorf("%w: %s has the bytes of %s, which it had not when it was planned: plan again", ErrStale, f.Path, now[i].Path)
 		}
 		if f.SameAs == "" {
