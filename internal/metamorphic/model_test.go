@@ -596,11 +596,12 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	t.loads++
 	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}}
 	var still []badLine
-	either := false // a record is of a dropped day, and of no day of its file
+	either := false        // a record is of a dropped day, and of no day of its file
+	gone := map[int]bool{} // records of dropped days
 	for _, b := range lines {
 		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
 		switch r := &b.rec; {
-		case t.replayed(path, b.index) || e.lines[b.index]:
+		case t.replayed(path, b.index) || e.lines[b.index] || gone[b.index]:
 			c.left++
 		case m.unknown(r):
 			c.left++
@@ -608,7 +609,10 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 			c.bad++
 			b.path = path
 			still = append(still, b)
-		case r.date(m.job.Zone) < t.dropped, t.brought(&b, m.job.Zone):
+		case r.date(m.job.Zone) < t.dropped:
+			c.left++
+			gone[b.index] = true
+		case t.brought(&b, m.job.Zone):
 			c.left++
 		default:
 			c.loaded++
