@@ -82,10 +82,17 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
 
 func readTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, error) {
 	m := new(manifest.Table)
-	if err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil {
+	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m)
+	if err == nil {
+		err = m.Validate()
+	}
+	if errors.Is(err, manifest.ErrDamaged) {
+		err = fmt.Errorf("%w: put %s back from a copy of the table, or let bulkload rebuild make it again", err, ManifestName)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return m, m.Validate()
+	return m, nil
 }
 
 // noTable says that no table is in dir, or not yet.

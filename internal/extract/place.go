@@ -7,6 +7,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"strings"
+	"syscall"
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
@@ -51,9 +52,21 @@ func placeOf(fs dfs.FS, out string) *place {
 func (p *place) lock(ctx context.Context) (dfs.Lock, error) {
 	l, err := p.fs.Lock(ctx, beside(p.out, lockEnding))
 	if err != nil {
-		return nil, fmt.Errorf("begin --out %s: %w", p.out, err)
+		return nil, fmt.Errorf("begin --out %s: %w", p.out, unwritable(err))
 	}
 	return l, nil
+}
+
+// unwritable wraps ErrQuestion around the error of a folder in which this user can write
+// nothing: another try does not help.
+func unwritable(err error) error {
+	switch {
+	case errors.Is(err, iofs.ErrPermission):
+		return fmt.Errorf("%w: %w: run as a user who may write there, or name another directory with --out", ErrQuestion, err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: %w: name another directory with --out, or mount the file system for writing", ErrQuestion, err)
+	}
+	return err
 }
 
 func (p *place) name(base string) string { return dfs.Join(p.dir, base) }

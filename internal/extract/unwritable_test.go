@@ -1,0 +1,47 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"usertrail/internal/dfs"
+	"usertrail/internal/dfs/local"
+	"usertrail/internal/extract"
+)
+
+// An unlockable file system makes no lock.
+type unlockable struct {
+	dfs.FS
+	err error
+}
+
+func (r unlockable) Lock(context.Context, string) (dfs.Lock, error) { return nil, r.err }
+
+// TestUnwritableOut: another try does not help where this user can write nothing.
+func TestUnwritableOut(t *testing.T) {
+	h, q := crowd(t, 4, 1)
+	c, err := h.asks(t.Context(), q, turn{name: "trails", workers: 1}, filepath.Join(h.dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Table.Close()
+	for _, try := range []struct {
+		err   error
+		wrong bool // the command is
+	}{
+		{&iofs.PathError{Op: "lock", Path: ".out.lock", Err: iofs.ErrPermission}, true},
+		{&iofs.PathError{Op: "lock", Path: ".out.lock", Err: syscall.EROFS}, true},
+		{&iofs.PathError{Op: "lock", Path: ".out.lock", Err: syscall.EIO}, false},
+	} {
+		c.FS = unlockable{local.New(), try.err}
+		_, err := extract.Run(t.Context(), c)
+		if !errors.Is(err, try.err) || errors.Is(err, extract.ErrQuestion) != try.wrong || strings.Contains(err.Error(), "with --out") != try.wrong {
+			t.Errorf("%v: got %v", try.err, err)
+		}
+	}
+}
