@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// errUnread ends an attempt to plan for which delivered files have to be read. They are read
-// without the table's lock, and the plan is made again.
+// errUnread ends an attempt to plan that needs delivered files to be read first. The load reads
+// the files without the table's lock, and plans again.
 var errUnread = errors.New("delivered files have to be read first")
 
 // A glance is a delivered file as it was listed.
@@ -18,13 +18,13 @@ type glance struct {
 	modified time.Time
 }
 
-// seen is what was read of a delivered file.
+// seen holds the results of reading a delivered file.
 type seen struct {
 	sha  string  // digest
 	cuts []int64 // where its ranges begin
 }
 
-// A reading is what has to be read of a delivered file.
+// A reading asks for the digest or the ranges of a delivered file.
 type reading struct {
 	in   *input
 	size int64 // of ranges; 0 asks for the digest
@@ -32,7 +32,7 @@ type reading struct {
 
 func glanceOf(in *input) glance { return glance{in.Path, in.Size, in.Modified} }
 
-// see returns what is known of a file.
+// see returns the known results for a file. They are empty if the file has not been read.
 func (p *planner) see(in *input) *seen {
 	if s := p.known[glanceOf(in)]; s != nil {
 		return s
@@ -40,10 +40,10 @@ func (p *planner) see(in *input) *seen {
 	return new(seen)
 }
 
-// ask has something read of a file. size is 0 for its digest, or the size of ranges.
+// ask requests a reading of a file: its digest if size is 0, else its ranges of size bytes.
 func (p *planner) ask(in *input, size int64) { p.unread = append(p.unread, reading{in, size}) }
 
-// allRead fails with errUnread if something has to be read.
+// allRead returns errUnread if a reading is pending.
 func (p *planner) allRead() error {
 	if len(p.unread) > 0 {
 		return errUnread
@@ -51,11 +51,11 @@ func (p *planner) allRead() error {
 	return nil
 }
 
-// mostRounds is how often delivered files are read and found to be others again. Two rounds
+// mostRounds limits how often delivered files are read for one plan. Two rounds
 // are usual: digests, then ranges.
 const mostRounds = 6
 
-// readAhead reads what the attempt to plan before, of a number from 1, has asked for.
+// readAhead does the readings that the previous attempt to plan asked for. Rounds count from 1.
 func (p *planner) readAhead(ctx context.Context, round int) error {
 	if round > mostRounds {
 		return fmt.Errorf("%s: %w: it changes while it is read", p.unread[0].in.Path, ErrGrowing)

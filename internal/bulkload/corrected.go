@@ -41,10 +41,10 @@ type correction struct {
 }
 
 const (
-	// offsetBytes is what the offset of a record takes while a replay writes its ledger and
-	// its quarantine file.
+	// offsetBytes is the memory that the offset of a record takes while a replay writes its
+	// ledger and its quarantine file.
 	offsetBytes = 112
-	// pathBytes is what the path of a delivered file takes besides its bytes.
+	// pathBytes is the memory that the path of a delivered file takes in addition to its bytes.
 	pathBytes = 256
 )
 
@@ -72,7 +72,7 @@ func (l *load) openCorrected(ctx context.Context, name string) (*corrected, erro
 	return c, err
 }
 
-// tooMany refuses more records than a ledger can tell of within the memory.
+// tooMany returns an error if a ledger of all records would not fit in the memory.
 func (c *corrected) tooMany() error {
 	if most := c.cfg.sortMemory() / 4 * 3 / offsetBytes; c.records > most {
 		return c.refused(cutIt, "it has %d records, and one replay can have %d", c.records, most)
@@ -80,11 +80,11 @@ func (c *corrected) tooMany() error {
 	return nil
 }
 
-// cutIt is what can be done about a file that is too large.
+// cutIt is the next step in the error for a file that is too large.
 const cutIt = "cut the file into smaller ones and replay each"
 
-// refused is the error of a file that cannot be replayed within the memory, with what else
-// than more memory would help.
+// refused returns the error for a file that cannot be replayed within the memory. or is the next
+// step for a user who cannot raise --memory.
 func (c *corrected) refused(or, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s within %s of memory: raise --memory, or %s",
 		ErrRequest, c.name, fmt.Sprintf(format, args...), humanize.IBytes(uint64(c.cfg.Memory)), or)
@@ -151,12 +151,12 @@ func (c *corrected) one(n int64, line []byte, do func(n int64, r *badRecord, raw
 	return do(n, &r, raw)
 }
 
-// memory is what a replay takes of Config.sortMemory, in bytes: a quarter for sorting, a quarter
-// for reading what the table has of the users, and the offsets of the records.
+// memory returns how many bytes of Config.sortMemory a replay takes: a quarter for sorting, a
+// quarter for reading the users' records from the table, and 32 bytes for each record's offset.
 func (c *corrected) memory() int64 { return c.cfg.sortMemory()/2 + 32*c.records }
 
-// sort sorts the records of each of so many inputs by offset. Those of one offset stay in
-// order. The records of each path belong to an input.
+// sort sorts the records of each input by offset. Records with the same offset stay in
+// order. parts is the number of inputs. inputs maps the path of a delivered file to its input.
 //
 //	row offset | seq number of the line in the quarantine file | payload as packed
 func (c *corrected) sort(ctx context.Context, inputs map[string]*input, parts int) (err error) {
@@ -202,14 +202,14 @@ func (c *corrected) changed() error {
 	return fmt.Errorf("%s is not what it was when its lines were checked: replay a file that nobody writes to", c.name)
 }
 
-// close removes what was sorted.
+// close removes the sorted runs.
 func (c *corrected) close(ctx context.Context) {
 	if c.sorter != nil {
 		_ = c.sorter.Close(ctx) // the runs are swept with what else was begun
 	}
 }
 
-// appendPacked appends all of x but its offset.
+// appendPacked appends all fields of x except its offset.
 func (x *correction) appendPacked(dst []byte) []byte {
 	flags := byte(x.clip) << 1
 	if x.proven {
@@ -236,7 +236,8 @@ type corrections struct {
 	offsets  []int64 // of the records that were read, sorted
 }
 
-// records are the texts of one record after the other, by offset. An error ends them.
+// records iterates over the records by offset. Each step has all texts of one record. An error
+// ends the iteration.
 func (c *corrections) records(ctx context.Context) iter.Seq2[[]correction, error] {
 	return func(yield func([]correction, error) bool) {
 		it, err := c.from.sorter.Part(ctx, c.part)

@@ -8,11 +8,11 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// shown is how many of many errors are said one by one.
+// shown is the number of errors that a joined error prints.
 const shown = 5
 
-// joined joins errors. Of many it shows the first few and says how many more
-// there are; all of them can still be told apart by errors.Is.
+// joined joins errors. If there are more than shown, the message has the first of them and the
+// number of the others. errors.Is finds all of them.
 func joined(errs []error) error {
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	if len(errs) <= shown {
@@ -21,8 +21,8 @@ func joined(errs []error) error {
 	return &many{errs}
 }
 
-// unlock releases a lock, and adds to err why it was not held any more: what a run did
-// without the lock, another may have undone.
+// unlock releases a lock. If the lock was lost before, unlock adds the reason to err: another
+// run may have undone the changes that this run made without the lock.
 func unlock(lock dfs.Lock, err *error) {
 	if fail := lock.Unlock(); fail != nil {
 		*err = errors.Join(*err, fmt.Errorf("%w: run the same command again: what the table has already it leaves alone", fail))

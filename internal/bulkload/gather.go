@@ -15,9 +15,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A gathered is what becomes of one region's sorted records: they are brought
-// together row by row, without those of files that are not to be loaded and those
-// that repeat, and counted.
+// A gathered collects one region's sorted records row by row, and counts them. It drops
+// duplicates and the records of files that are not to be loaded.
 type gathered struct {
 	*batch
 	region   int
@@ -41,7 +40,7 @@ type gathered struct {
 // A rowSink takes the cells of rows, in order.
 type rowSink interface {
 	cell(c *cell.Cell) error
-	// endRow says that a row's cells have come, and of which records.
+	// endRow ends a row after its cells. did counts the records of the row.
 	endRow(row []byte, did *muster.Counts) error
 }
 
@@ -59,7 +58,7 @@ func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 	return g
 }
 
-// gather gives row after row to a sink.
+// gather passes the rows to a sink, in order.
 func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSink) error {
 	it := g.sorted(from)
 	var r behaviour.Record
@@ -86,7 +85,7 @@ func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSin
 	return g.endRow(to)
 }
 
-// take adds the record at hand to the row, unless it is not to be loaded.
+// take adds the iterator's current record to the row, unless the record is not to be loaded.
 func (g *gathered) take(it sorted, r *behaviour.Record) error {
 	in, err := unpack(g.rows.Keep(it.Payload()), r)
 	if err != nil {
@@ -112,7 +111,7 @@ func (g *gathered) take(it sorted, r *behaviour.Record) error {
 	return g.rows.Add(g.row, r)
 }
 
-// repeats says whether the record at hand is a duplicate.
+// repeats reports whether the iterator's current record is a duplicate.
 func (g *gathered) repeats(it sorted, in *input, r *behaviour.Record) (bool, error) {
 	repeats := it.Repeats() || g.copied(in, r.Date, r.Kind)
 	if in.replay == nil {
@@ -128,7 +127,7 @@ func (g *gathered) repeats(it sorted, in *input, r *behaviour.Record) (bool, err
 	return repeats, nil
 }
 
-// endRow gives the cells of the row whose records are together.
+// endRow passes the cells of the collected row to the sink.
 func (g *gathered) endRow(to rowSink) error {
 	did := g.did.List()
 	if len(did) == 0 {
@@ -156,7 +155,7 @@ func (g *gathered) endRow(to rowSink) error {
 	return err
 }
 
-// tell notes whose the next cell is.
+// tell notes the day and behaviour of the next cell.
 func (g *gathered) tell(c *cell.Cell) error {
 	told, ok := g.teller.Tell(c)
 	if !ok {
@@ -169,7 +168,8 @@ func (g *gathered) tell(c *cell.Cell) error {
 	return nil
 }
 
-// endCells adds up the cells that came of one day and behaviour.
+// endCells adds the cells since the previous call to the tallies of their day and behaviour, and
+// of the region.
 func (g *gathered) endCells() {
 	added := g.count.Since(g.before)
 	g.before = g.count.Tally
@@ -177,10 +177,10 @@ func (g *gathered) endCells() {
 	g.days.addRegion(g.region, added)
 }
 
-// close removes what rows have spilled.
+// close removes the spilled rows.
 func (g *gathered) close() { _ = g.rows.Close() } // the runs are swept with what else was begun
 
-// settle adds what came to what has come of the batch.
+// settle adds the region's tallies to all, and its counts to the inputs of the batch.
 func (g *gathered) settle(all *days) {
 	all.add(g.days)
 	for i, in := range g.inputs {

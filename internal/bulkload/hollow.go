@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/record"
 )
 
-// A log that is empty, or a page of an error in its place, comes when a delivery fails. The
-// true file comes later under the same name.
+// A failed delivery may leave an empty log, or an error page instead of the log. The true file
+// is delivered later under the same name.
 
 // refusedError is the error of a file that is not what the job describes. Nothing of the file
 // is loaded, as if it had too many bad records.
@@ -30,13 +30,13 @@ func unfit(err error) error {
 	return refusedError{fmt.Errorf("%w: nothing of it is loaded: have the log delivered again, or correct the job", err)}
 }
 
-// fits checks the header of a file of which no record may have come to a parser.
+// fits checks the header of a file. A parser may not have seen any record of the file.
 func (b *batch) fits(in *input, header []string) error {
 	_, err := record.NewParser(&b.job.Format, in.File(), header)
 	return err
 }
 
-// tooFew is the error of a file that has fewer records than the job asks for.
+// tooFew returns an error if a file has fewer records than the job asks for.
 func (l *load) tooFew(in job.Input, read int64) error {
 	least := l.job.MinRecordsOf(in.Kind)
 	if read >= least {
@@ -54,14 +54,14 @@ func (l *load) tooFewOf(in *PieceInput, read int64) error {
 	return l.tooFew(job.Input{Path: in.Path, Kind: kind}, read)
 }
 
-// superseded says whether a file that is not what was loaded under its name takes the place
-// of one without records. err is what sameFile found.
+// superseded reports whether a file replaces an earlier file of the same name that had no
+// records. err is the result of sameFile.
 func superseded(old *manifest.Input, err error) bool {
 	return errors.Is(err, ErrChanged) && old.Read == 0
 }
 
-// file is what loads know of the delivered file called path: of several that had the name,
-// the one with records. It is nil where no load had one.
+// file returns the ledgers' entry for the delivered file called path. If several entries have
+// the name, it prefers one with records. It returns nil if no load had the file.
 func (k *ledgers) file(path string) *manifest.Input {
 	known := k.byPath[path]
 	for _, in := range known {

@@ -8,9 +8,9 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// tooOld says whether a record is of a day that was dropped from the table. A file of a
-// later day may bring some by the job's slack: loaded, they would be a part of a day of
-// which the rest is gone.
+// tooOld reports whether a record belongs to a day that was dropped from the table, and counts
+// it. A file of a later day may have such records within the job's slack. If they were loaded,
+// the table would have only a part of that day.
 func (p *parser) tooOld(d behaviour.Date) bool {
 	if p.first == nil || d >= *p.first {
 		return false
@@ -19,8 +19,8 @@ func (p *parser) tooOld(d behaviour.Date) bool {
 	return true
 }
 
-// undropped is a part of a file without the days that were dropped from the table. If the
-// drop is undone, the same load brings these days.
+// undropped returns a part of a file without the days that were dropped from the table. If the
+// drop is undone, the same load loads these days.
 func (l *load) undropped(behaviour string, p *manifest.Part) *manifest.Part {
 	first := l.target.Info().Dropped
 	if first == nil {
@@ -50,8 +50,8 @@ func (l *load) hasCopy(all []Copy, c Copy, behaviour string) bool {
 	})
 }
 
-// dropUndone says whether a piece skipped days of a drop that has been undone: it began later
-// than it would now.
+// dropUndone reports whether a piece skipped days of a drop that has been undone: the piece began
+// at a later day than it would begin now.
 func (p *publisher) dropUndone(of *Piece, r *manifest.Report) bool {
 	from := everyDate.From
 	if first := p.target.Info().Dropped; first != nil {
@@ -69,8 +69,8 @@ func (p *publisher) dropUndone(of *Piece, r *manifest.Report) bool {
 	return false
 }
 
-// countSkipped adds what the files that were taken in had of records of dropped days, and
-// says so.
+// countSkipped adds the number of records of dropped days in the loaded files to the result, and
+// logs a warning.
 func (l *load) countSkipped(ledger *manifest.Load) {
 	var older int64
 	for i := range ledger.Inputs {
@@ -83,7 +83,7 @@ func (l *load) countSkipped(ledger *manifest.Load) {
 	l.log.Warn("skipped records of days that were dropped from the table", "records", older, "before", l.target.Info().Dropped)
 }
 
-// allOlder is the error of a load that brought nothing because its days were dropped.
+// allOlder returns an error if all good records of a load belong to dropped days.
 func (l *load) allOlder() error {
 	if r := &l.result; r.Older == 0 || r.Older+r.Quarantined != r.Read {
 		return nil
