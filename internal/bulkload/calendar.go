@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// A DayLine is what became of the files of one day. Counts are those of files that this
-// load took in. Files without a date in their path are of no day.
+// A DayLine describes the result for the files of one day. Counts counts the records of the
+// files that this load loaded. Files without a date in their path belong to no day.
 type DayLine struct {
 	Date    behaviour.Date
 	Files   int // delivered, of the behaviours that were asked for
@@ -30,7 +30,7 @@ const (
 	DayLeft    DayEnd = "left"    // the load did not come to all of its files: the same command does
 )
 
-// DayCounts are how many days ended how.
+// DayCounts holds the number of days for each DayEnd.
 type DayCounts struct {
 	Loaded  int `json:"loaded"`
 	Already int `json:"already"`
@@ -39,7 +39,7 @@ type DayCounts struct {
 	Left    int `json:"left"`
 }
 
-// A calendar knows what a load found for each day before it began.
+// A calendar holds the files that a load found before it began.
 type calendar struct {
 	load   *load
 	found  job.Found
@@ -56,7 +56,7 @@ func (l *load) newCalendar(found job.Found, inputs []*input) *calendar {
 	return c
 }
 
-// tell adds the days to a result, if there is more than one.
+// tell adds the days to a result, if the span has more than one day and paths have dates.
 func (c *calendar) tell(r *Result) {
 	span := c.load.cfg.Span
 	if span.Days() < 2 || !c.load.job.Pattern.Dated() {
@@ -86,7 +86,7 @@ func (c *calendar) tell(r *Result) {
 	}
 }
 
-// severity orders how a day's files ended: the last decides.
+// severity orders the ends of a day's files. The highest is the end of the day.
 var severity = map[DayEnd]int{DayEmpty: 0, DayAlready: 1, DayLoaded: 2, DayLeft: 3, DayFailed: 4}
 
 // add adds a file to its day.

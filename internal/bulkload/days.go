@@ -32,7 +32,7 @@ func (d *days) at(k dayKey) *manifest.Day {
 	return e
 }
 
-// row adds what a row of a region added to a running tally.
+// row adds the difference that a row of a region made to a running tally.
 func (d *days) row(region int, date behaviour.Date, kind int, records int64, before, after tally.Tally) {
 	added := after.Since(before)
 	e := d.at(dayKey{date, kind})
@@ -59,7 +59,7 @@ func (d *days) add(o *days) {
 	}
 }
 
-// span holds all dates.
+// span returns the smallest span that has all dates.
 func (d *days) span() behaviour.Span {
 	s := behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	for k := range d.m {
@@ -68,7 +68,7 @@ func (d *days) span() behaviour.Span {
 	return s
 }
 
-// list is in order of date and behaviour ID.
+// list returns the days in order of date and behaviour ID.
 func (d *days) list(s *behaviour.Schema) []manifest.Day {
 	keys := make([]dayKey, 0, len(d.m))
 	for k := range d.m {
@@ -84,7 +84,7 @@ func (d *days) list(s *behaviour.Schema) []manifest.Day {
 	return out
 }
 
-// cut is all regions that points make, with their tallies.
+// cut returns all regions that points make, with their tallies.
 func (d *days) cut(points split.Points) []manifest.Region {
 	regions := points.Regions()
 	out := make([]manifest.Region, len(regions))

@@ -12,23 +12,24 @@ import (
 	"usertrail/internal/job"
 )
 
-// A file that is loaded while it is written has changed ever after. So a load leaves out, and
-// ends with ErrGrowing for, what may still be written:
+// A file that is loaded while it is written differs from its ledger in all later loads. A load
+// therefore leaves out a file that may still be written, and ends with ErrGrowing:
 //
 //	on HDFS                     a file that its writer has open
 //	the job names a marker      a file whose marker is not there
 //	Config.Unsettled is given   a file that it names
 //
-// The load looks when it holds the table's lock: it may have waited for it.
+// The load checks while it holds the table's lock, because it may have waited for the lock.
 
-// ErrGrowing is wrapped where a delivered file is still being written, or may be.
+// ErrGrowing is wrapped by the error for a delivered file that is, or may be, still being
+// written.
 var ErrGrowing = errors.New("it is still being written")
 
 // askedAtOnce is how many files the NameNode is asked about at once.
 const askedAtOnce = 8
 
-// findWhole is find, and learns which of the files may still be written. The markers are
-// looked for first: a file that comes after its marker has been seen is whole.
+// findWhole calls find, and learns which files may still be written. It looks for the markers
+// first: a file that appears after its marker was seen is whole.
 func (l *load) findWhole(ctx context.Context) (job.Found, error) {
 	var marked job.Marked
 	if l.job.Marker != nil {
@@ -58,7 +59,7 @@ func (l *load) findWhole(ctx context.Context) (job.Found, error) {
 }
 
 // lacks returns the first marker that a file lacks, "" if it lacks none. A file without a
-// date or behaviour in its path needs those of all that are asked for.
+// date or behaviour in its path needs the markers of all requested dates or behaviours.
 func (l *load) lacks(marked job.Marked, in job.Input) string {
 	days, kinds := l.cfg.Span, l.kinds
 	if in.Date != nil {

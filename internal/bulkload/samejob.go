@@ -13,11 +13,12 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// A load by puts that was killed leaves cells. The same job puts them again. So does a job
-// that only grew; any other would leave cells in the table that no ledger describes.
+// A killed load by puts leaves cells in the table. The same job puts these cells again. A job
+// that only grew also puts them again. Any other job would leave cells in the table that no
+// ledger describes.
 
-// sameJob refuses a file that a killed load began to put by another job: cells of both
-// would be in the table.
+// sameJob returns an error if a killed load began to put a file by another job. The table would
+// have cells of both jobs.
 func (l *load) sameJob(path string) error {
 	for _, begun := range l.ledgers.begun[path] {
 		if begun.Job != "" && begun.Job != l.job.Digest() {
@@ -27,8 +28,8 @@ func (l *load) sameJob(path string) error {
 	return nil
 }
 
-// fitsBegun refuses a file that killed loads began to put if it has changed, or if the job
-// does not put every cell again.
+// fitsBegun checks a file that killed loads began to put. It returns an error if the file has
+// changed, or if the job does not put every cell again.
 func (l *load) fitsBegun(ctx context.Context, f job.Input) error {
 	grew := true
 	for _, begun := range l.ledgers.begun[f.Rel] {
@@ -50,7 +51,7 @@ func (l *load) otherJob(begun *manifest.Input, why string) error {
 		ErrRequest, begun.Path, begun.Job, l.job.Digest(), why)
 }
 
-// reading returns what the job reads.
+// reading returns the fields and behaviour texts that the job reads, and the table's fields.
 func (l *load) reading() *manifest.Reading {
 	r := &manifest.Reading{Fields: map[string][]string{}, Table: map[string][]string{}, Texts: slices.Sorted(maps.Keys(l.job.Format.KindOf))}
 	for k := range l.job.Schema.Kinds {
@@ -105,8 +106,8 @@ func (l *load) moreFields(name string, old []string) bool {
 	return ok && len(l.job.Schema.Kinds[k].Fields) > len(old)
 }
 
-// sameBad refuses a file that a killed load began to put, if the job has more fields and finds
-// more records bad: these may be in the table.
+// sameBad checks a file that a killed load began to put. It returns an error if the job has more
+// fields and finds another number of bad records: the killed load may have put some of them.
 func (l *load) sameBad(in *input) error {
 	for _, begun := range l.ledgers.begun[in.Rel] {
 		if begun.Reading == nil || begun.Quarantined == in.counts.Quarantined {

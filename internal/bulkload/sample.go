@@ -14,15 +14,15 @@ import (
 	"usertrail/internal/split"
 )
 
-// How much is looked at to choose split points.
+// Limits of the sample from which split points are chosen.
 const (
 	sampleFiles = 32
 	sampleBytes = 256 << 10 // of each file's text
 )
 
-// sampleSplits chooses the regions of a table that is to be made: as many as the
-// job says, or one for every regionBytes, where the layout cuts them, or else of equal
-// weight in the beginnings of some of the files.
+// sampleSplits returns the split points of a new table. regionsFor gives the number of regions.
+// If the layout has its own split points, sampleSplits returns them. Otherwise the regions have
+// equal weight in a sample of the beginnings of some files.
 func (l *load) sampleSplits(ctx context.Context, inputs []job.Input) (split.Points, error) {
 	n := l.regionsFor(inputs)
 	if n == 1 {
@@ -38,7 +38,8 @@ func (l *load) sampleSplits(ctx context.Context, inputs []job.Input) (split.Poin
 	return split.Balanced(s.samples, n), nil
 }
 
-// regionsFor is into how many regions a table for these files is cut.
+// regionsFor returns the number of regions of a table for these files: the job's number, or one
+// for every regionBytes, up to maxRegions.
 func (l *load) regionsFor(inputs []job.Input) int {
 	if n := l.job.Table.Regions; n != 0 {
 		return n
@@ -50,7 +51,7 @@ func (l *load) regionsFor(inputs []job.Input) int {
 	return int(min(max(total/regionBytes, 1), maxRegions))
 }
 
-// sample takes what rows begin with of records in some of the files.
+// sample collects the split keys of records in some of the files.
 func (l *load) sample(ctx context.Context, inputs []job.Input) (*sampler, error) {
 	s := &sampler{load: l}
 	step := max(len(inputs)/sampleFiles, 1)
@@ -62,8 +63,8 @@ func (l *load) sample(ctx context.Context, inputs []job.Input) (*sampler, error)
 	return s, nil
 }
 
-// A sampler takes what rows begin with of good records: keys of users, or whole rows
-// where a user's lie apart.
+// A sampler collects the split keys of good records. A split key is the key of a user, or a
+// whole row if the layout does not store a user's rows together.
 type sampler struct {
 	load    *load
 	in      job.Input
@@ -73,9 +74,9 @@ type sampler struct {
 	unfit   error // of the first record that the layout cannot hold; it wraps ErrRequest
 }
 
-// read takes the beginning of a file. What is wrong with the file is found, and
-// said, when it is loaded; that files could not be read is said at once, since the
-// table's regions would be others without them.
+// read samples the beginning of a file. It ignores faults of the file itself: the load finds and
+// reports them. It returns other read errors at once, because the table's regions would differ
+// without the file.
 func (s *sampler) read(ctx context.Context, in job.Input) error {
 	if err := unread(in.Path, s.begin(ctx, in)); err != nil && !ownFault(err) {
 		return err
@@ -103,7 +104,7 @@ func (s *sampler) begin(ctx context.Context, in job.Input) error {
 	return s.take(src, r, p)
 }
 
-// take takes the beginning of a file that is open.
+// take samples the beginning of an open file.
 func (s *sampler) take(src *source, r *record.Reader, p *record.Parser) error {
 	c, err := r.Next(make([]byte, 0, sampleBytes))
 	if err != nil && err != io.EOF {

@@ -19,10 +19,10 @@ import (
 	"usertrail/internal/trail"
 )
 
-// unique finds the records whose key fields repeat, where the job names such
-// fields: among a user's records of one behaviour and date, those in the table
-// included. Of records that agree the first loaded stays; of those of one batch,
-// the first in order of the file's date, its path, and the place in it.
+// unique finds records whose key fields repeat, if the job names key fields. It compares a
+// user's records of one behaviour and date, including the records in the table. If records
+// have the same key, the first loaded record stays. Within a batch, the first record is the
+// first in order of the file's date, the file's path, and the position in the file.
 type unique struct {
 	*batch
 	ctx   context.Context
@@ -39,8 +39,8 @@ func newUnique(ctx context.Context, b *batch) *unique {
 	return &unique{batch: b, ctx: ctx, fresh: fresh, seen: map[dayKey]map[string]int64{}}
 }
 
-// uniqueOf says which key fields the job names, by the table's kinds; of the zero
-// Unique nothing is asked.
+// uniqueOf returns the key fields that the job names, by the table's kinds. A zero Unique
+// means that the kind has no key fields.
 func uniqueOf(j *job.Job, to *behaviour.Schema, kinds []mapped) []job.Unique {
 	out := make([]job.Unique, len(to.Kinds))
 	for k, settings := range j.Behaviours {
@@ -81,7 +81,7 @@ func (u *unique) repeats(row []byte, r *behaviour.Record) (bool, error) {
 	return false, nil
 }
 
-// of are the keys of the user's records of r's date and kind.
+// of returns the keys of the user's records of r's date and kind.
 func (u *unique) of(r *behaviour.Record) (map[string]int64, error) {
 	day := dayKey{r.Date, r.Kind}
 	seen := u.seen[day]
@@ -96,7 +96,7 @@ func (u *unique) of(r *behaviour.Record) (map[string]int64, error) {
 	return seen, u.lookUp(day, seen)
 }
 
-// keyOf is a record's key fields as one string.
+// keyOf returns a record's key fields as one string. The next call overwrites it.
 func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []byte {
 	k := u.key[:0]
 	if a.Time {
@@ -114,7 +114,7 @@ func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []by
 	return k
 }
 
-// lookUp takes the keys of the user's records of a day that are in the table.
+// lookUp adds to seen the keys of the user's records of a day that are in the table.
 func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
 	a := &u.load.unique[day.kind]
 	b, err := u.eventsOf(u.ctx, u.user, day, a.Fields)
@@ -128,8 +128,8 @@ func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
 	return nil
 }
 
-// eventsOf are the events of a day that the user with a key has in the table, with the
-// values of some fields of the day's kind. It is an error if they take more than userMemory.
+// eventsOf returns the events of a day that the user with a key has in the table, with the
+// values of the given fields of the day's kind. It fails if the events take more than userMemory.
 func (b *batch) eventsOf(ctx context.Context, user []byte, day dayKey, fields []int) (*trail.Batch, error) {
 	want := layout.Want{Kinds: []int{day.kind}, Span: behaviour.Span{From: day.date, To: day.date}, Fields: make([][]bool, len(b.schema.Kinds))}
 	for k := range want.Fields {
@@ -157,8 +157,8 @@ func (b *batch) eventsOf(ctx context.Context, user []byte, day dayKey, fields []
 	return out, err
 }
 
-// tooManyThere is the error of a user whose records in the table cannot be compared with new
-// ones.
+// tooManyThere returns the error for a user whose records in the table take too much memory to
+// be compared with new records.
 func (b *batch) tooManyThere(user []byte, day dayKey, why error) error {
 	id, err := b.layout.AppendUser(nil, user)
 	if err != nil {
