@@ -1,25 +1,25 @@
-// Package arrival waits for logs that come late. A load that waits begins when all
-// that it waits for has arrived, or ends with job.ErrNoInput when its patience does.
+// Package arrival waits for logs that come late. A load that waits begins when
+// the logs have arrived. If required logs are missing when the wait ends, it fails with
+// job.ErrNoInput.
 //
-// What is waited for, of each day and behaviour that is asked for:
+// For each requested day and behaviour, Wait waits for one of these:
 //
 //	the job names a marker   the marker
-//	it does not              a file, and that every file that is there stands still:
-//	                         it has the size and the time of change that it had
-//	                         Settle before
+//	it does not              a file; and every file that exists has been settled: its
+//	                         size and modification time have not changed for Settle
 //
-// A file on HDFS must also be closed by its writer. If it is open when patience ends, the
-// load leaves it out.
+// A file on HDFS must also be closed by its writer. If the file is open when the wait
+// ends, the load leaves it out.
 //
-// Where the job requires some of the behaviours, of the others no file is waited for;
-// but what is there must be whole: have its marker, or stand still.
+// If the job requires some of the behaviours, Wait does not wait for files of the other
+// behaviours. But a file that exists must be whole: it has its marker, or it is settled.
 //
-// At the end of its patience Wait fails if something is missing that the job requires,
-// or if something is there that may not be whole. A file that is loaded by half is a
-// changed file for ever after. What else is missing is ordinary.
+// When the time is over, Wait fails if a required log is missing, or if a file exists that may
+// not be whole. A file that was loaded while it grew differs from its ledger in all later
+// loads. Other missing files are not an error.
 //
-// Between the wait and the load another run may hold the table for hours. So the load asks
-// Unsettled again when it has the table's lock, and leaves out what has changed.
+// Between the wait and the load another run may hold the table for hours. The load therefore
+// asks Unsettled again when it has the table's lock, and leaves out files that have changed.
 package arrival
 
 import (
@@ -38,11 +38,11 @@ import (
 )
 
 const (
-	// lookEvery is the most that lies between two looks: a look lists a few folders.
+	// lookEvery is the longest time between two looks. A look lists a few folders.
 	lookEvery = 30 * time.Second
-	// sayEvery is how often a wait says that it goes on.
+	// sayEvery is the time between two messages of a wait that continues.
 	sayEvery = 10 * time.Minute
-	// maxNamed is how much of what is missing is named.
+	// maxNamed is the largest number of missing items that a message names.
 	maxNamed = 5
 	// askedAtOnce is how many files the NameNode is asked about at once.
 	askedAtOnce = 8
@@ -55,31 +55,31 @@ type Config struct {
 	Span   behaviour.Span
 	Kinds  []int         // asked for
 	For    time.Duration // how long
-	Settle time.Duration // how long a file has to stand still, where there are no markers
-	// Standing waits for nothing that is missing. When patience ends, Wait succeeds, and Unsettled
-	// tells which files do not stand still.
+	Settle time.Duration // how long a file must not change, if the job names no marker
+	// Standing makes Wait ignore missing files. When the time is over, Wait succeeds, and
+	// Unsettled returns the files that are not settled.
 	Standing bool
-	// Say is told what is waited for: at first, now and then, and at the end.
+	// Say receives messages about missing items: at the beginning, every sayEvery, and at the end.
 	Say func(text string)
-	// At is told the same at every look.
+	// At receives the missing items at every look.
 	At func(text string)
 }
 
-// A lack is something that is waited for.
+// A lack is an item that a wait needs.
 type lack struct {
 	text   string
 	fatal  bool // no load may begin without it
-	moving bool // it is there, and has not stood still long enough
+	moving bool // the file exists, and is not settled
 }
 
-// A file is what was seen of a delivered file, and since when.
+// A file holds the size and time of a delivered file, and when they were first seen.
 type file struct {
 	size     int64
 	modified time.Time
 	since    time.Time
 }
 
-// A Watch is a wait for some logs, and what was seen of them.
+// A Watch is a wait for some logs. It remembers the files that it saw.
 type Watch struct {
 	Config
 	began    time.Time
@@ -87,15 +87,15 @@ type Watch struct {
 	requires bool // some of the asked behaviours are required, and only those are waited for
 }
 
-// New returns a wait whose patience begins now.
+// New returns a wait whose time begins now.
 func New(cfg Config) *Watch {
 	w := &Watch{Config: cfg, began: time.Now(), seen: map[string]file{}}
 	w.requires = slices.ContainsFunc(cfg.Kinds, func(k int) bool { return cfg.Job.Behaviours[k].Required })
 	return w
 }
 
-// Wait returns when the logs have arrived, or when patience has ended and nothing that
-// is missing or growing keeps a load from being made. It may be called again.
+// Wait returns nil when the logs have arrived. It also returns nil when the time is over and no
+// missing or growing file prevents a load. It may be called again.
 func (w *Watch) Wait(ctx context.Context) error {
 	every := min(lookEvery, max(w.Settle/2, time.Millisecond))
 	if w.Settle <= 0 {
@@ -137,15 +137,15 @@ func (w *Watch) Wait(ctx context.Context) error {
 	}
 }
 
-// worthSaying says whether it is more than that what is there has to be looked at
-// once more.
+// worthSaying reports whether a message is needed. It is not needed while the wait only looks
+// again at files that exist.
 func (w *Watch) worthSaying(lacks []lack) bool {
 	return time.Since(w.began) > 2*w.Settle || slices.ContainsFunc(lacks, func(l lack) bool { return !l.moving })
 }
 
 func (w *Watch) waited() time.Duration { return time.Since(w.began).Round(time.Second) }
 
-// giveUp is the end of a wait that was not enough.
+// giveUp returns the result of a wait whose time is over.
 func (w *Watch) giveUp(lacks []lack, unreachable error) error {
 	if unreachable != nil || w.Standing {
 		return unreachable
@@ -171,11 +171,11 @@ func texts(lacks []lack) string {
 	return strings.Join(out, "; ")
 }
 
-// look says what is lacking now.
+// look returns the items that are lacking now.
 func (w *Watch) look(ctx context.Context) ([]lack, error) {
 	found, err := w.Job.Find(ctx, w.FS, w.Span, w.Kinds)
 	if errors.Is(err, job.ErrNoInput) && w.Standing {
-		return nil, nil // the load says it
+		return nil, nil // the load reports it
 	}
 	if errors.Is(err, job.ErrNoInput) {
 		return []lack{{text: err.Error(), fatal: true}}, nil
@@ -198,7 +198,7 @@ func (w *Watch) look(ctx context.Context) ([]lack, error) {
 	return append(lacks, open...), err
 }
 
-// written are the files that a writer has open.
+// written returns the files that a writer has open.
 func (w *Watch) written(ctx context.Context, found job.Found) ([]lack, error) {
 	open := make([]bool, len(found.Inputs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -221,7 +221,7 @@ func (w *Watch) written(ctx context.Context, found job.Found) ([]lack, error) {
 	return out, nil
 }
 
-// missing are the files that are waited for and are not there.
+// missing returns the files that the wait needs and that do not exist.
 func (w *Watch) missing(found job.Found) []lack {
 	var out []lack
 	for _, m := range found.Missing {
@@ -235,7 +235,7 @@ func (w *Watch) missing(found job.Found) []lack {
 	return out
 }
 
-// moving are the files that have not stood still long enough.
+// moving returns the files that are not settled.
 func (w *Watch) moving(found job.Found) []lack {
 	var out []lack
 	now := time.Now()
@@ -247,7 +247,7 @@ func (w *Watch) moving(found job.Found) []lack {
 	return out
 }
 
-// stands says whether a file has stood still long enough.
+// stands reports whether a file has not changed for Settle.
 func (w *Watch) stands(in *job.Input, now time.Time) bool {
 	was, ok := w.seen[in.Path]
 	if !ok || was.size != in.Size || !was.modified.Equal(in.Modified) {
@@ -257,8 +257,8 @@ func (w *Watch) stands(in *job.Input, now time.Time) bool {
 	return now.Sub(was.since) >= w.Settle
 }
 
-// Unsettled returns those of the files that have not stood still long enough. Where the job
-// names a marker there are none: the marker tells.
+// Unsettled returns the files that are not settled. If the job names a marker, Unsettled returns
+// nil, because the marker shows that a file is whole.
 func (w *Watch) Unsettled(files []job.Input) []job.Input {
 	if w.Job.Marker != nil {
 		return nil
@@ -273,7 +273,7 @@ func (w *Watch) Unsettled(files []job.Input) []job.Input {
 	return out
 }
 
-// unmarked are the markers that are waited for.
+// unmarked returns the markers that the wait needs and that do not exist.
 func (w *Watch) unmarked(ctx context.Context, found job.Found) ([]lack, error) {
 	marked, err := w.Job.Marker.Find(ctx, w.FS, w.Span)
 	if err != nil {

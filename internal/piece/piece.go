@@ -1,11 +1,11 @@
-// Package piece is the lines by which work is shared out: plan prints one JSON object
-// a line, run-piece does what one of them says, commit reads them all.
+// Package piece reads the lines of a plan. plan prints one JSON object on each line. run-piece
+// does the piece of one line. commit reads all lines.
 //
 //	{"usertrail":"extract","version":1,"plan":"5d0c…","piece":0,"of":12,"table":"hdfs://nn:8020/trails",…}
 //
-// All begin with the fields of Header; what follows is up to what is shared out. A line
-// may come as Hadoop's NLineInputFormat hands it over, with its offset and a tab in
-// front, and lines may be blank, come in any order, and come again.
+// Every line has the fields of Header. The other fields depend on the kind of plan. A line may
+// begin with its offset and a tab, as Hadoop's NLineInputFormat passes it. Lines may be blank,
+// be in any order, and be repeated.
 package piece
 
 import (
@@ -22,14 +22,14 @@ import (
 // Version is the first version of the lines.
 const Version = 1
 
-// ErrPiece is wrapped by every error that a line causes, or a set of them that is no
-// plan: another try with the same lines will not help.
+// ErrPiece is wrapped by every error about a line, or about a set of lines that is not a plan.
+// Another attempt with the same lines fails again.
 var ErrPiece = errors.New("wrong piece")
 
-// ErrMissing is wrapped where a plan cannot be committed yet.
+// ErrMissing is wrapped by the error for a plan that cannot be committed yet.
 var ErrMissing = errors.New("not all pieces are done")
 
-// A Header is what every piece begins with.
+// A Header holds the fields that every piece has.
 type Header struct {
 	Usertrail string `json:"usertrail"` // what it is a piece of: load or extract
 	Version   int    `json:"version"`
@@ -39,9 +39,9 @@ type Header struct {
 	Table     string `json:"table"` // address
 }
 
-// Each gives the lines of r that are pieces of what, "load" or "extract", to take.
-// name is r's, for errors. Lines of a version past newest are refused. A line is valid
-// until take returns.
+// Each calls take for each line of r. what is "load" or "extract"; a line of another kind is an
+// error. name is the name of r in errors. A line with a version after newest is an error. A line
+// is valid until take returns.
 func Each(r io.Reader, name, what string, newest int, take func(h Header, line []byte) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
@@ -65,8 +65,7 @@ func Each(r io.Reader, name, what string, newest int, take func(h Header, line [
 	}
 }
 
-// cut takes from a line what does not belong to the piece: blanks, and an offset with
-// a tab.
+// cut returns a line without the text around the piece: blanks, and an offset with a tab.
 func cut(line []byte) []byte {
 	line = bytes.TrimSpace(line)
 	if before, after, ok := bytes.Cut(line, []byte("\t")); ok && len(bytes.Trim(before, "0123456789")) == 0 {
@@ -75,7 +74,7 @@ func cut(line []byte) []byte {
 	return line
 }
 
-// header reads what a line begins with, and refuses one that is no piece of what.
+// header returns the header of a line. It fails if the line is not a piece of what.
 func header(line []byte, what string, newest int) (Header, error) {
 	var h Header
 	if err := json.Unmarshal(line, &h); err != nil {
@@ -94,7 +93,7 @@ func header(line []byte, what string, newest int) (Header, error) {
 	return h, nil
 }
 
-// quoted is the beginning of a line.
+// quoted returns the beginning of a line in quotes.
 func quoted(line []byte) string {
 	const most = 60
 	if len(line) > most {
@@ -103,8 +102,8 @@ func quoted(line []byte) string {
 	return strconv.Quote(string(line))
 }
 
-// Decode reads a whole line into v, a struct that embeds Header. A field that it does
-// not know is an error: it may change what is to be done.
+// Decode reads a whole line into v, a struct that embeds Header. An unknown field
+// is an error, because it may change the work.
 func Decode(line []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -114,7 +113,7 @@ func Decode(line []byte, v any) error {
 	return nil
 }
 
-// Check reports headers that are not all pieces of one plan. One may come again.
+// Check returns an error if the headers are not all pieces of one plan. A header may be repeated.
 func Check(all []Header) error {
 	if len(all) == 0 {
 		return fmt.Errorf("%w: there is none: commit reads the lines that plan printed", ErrPiece)
@@ -141,23 +140,23 @@ func Check(all []Header) error {
 	return nil
 }
 
-// Missing is the error of a plan of which some pieces, in order, have not reported.
+// Missing returns the error for a plan with pieces that have not reported. numbers is sorted.
 func Missing(plan string, numbers []int, of int) error {
 	return fmt.Errorf("%w: %s of %d of plan %s %s not reported: run %s again, then commit", ErrMissing,
 		Numbers(numbers), of, plan, plural(len(numbers), "has", "have"), plural(len(numbers), "it", "them"))
 }
 
-// Undone is the error of a plan of which some pieces, in order, have to be done, although some
-// of them have reported: why says what became of one.
+// Undone returns the error for a plan with pieces that must be done again, although some of them
+// have reported. numbers is sorted. why is the reason for one piece.
 func Undone(plan string, numbers []int, of int, why error) error {
 	return fmt.Errorf("%w: %s of %d of plan %s %s to be done again: run %s again, then commit: %w", ErrMissing,
 		Numbers(numbers), of, plan, plural(len(numbers), "has", "have"), plural(len(numbers), "it", "them"), why)
 }
 
-// mostStretches is how many stretches of numbers are said.
+// mostStretches is the largest number of ranges that Numbers prints.
 const mostStretches = 8
 
-// Numbers says which pieces some are, in order: "pieces 0, 3-5 and 9".
+// Numbers returns a list of pieces as text: "pieces 0, 3-5 and 9". numbers is sorted.
 func Numbers(numbers []int) string {
 	var said []string
 	for i := 0; i < len(numbers); {
