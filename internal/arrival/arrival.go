@@ -56,8 +56,8 @@ type Config struct {
 	Kinds  []int         // asked for
 	For    time.Duration // how long
 	Settle time.Duration // how long a file must not change, if the job names no marker
-	// Standing makes Wait ignore missing files. When the time is over, Wait succeeds, and
-	// Unsettled returns the files that are not settled.
+	// Standing makes Wait ignore missing files. When the time is over, Wait succeeds unless
+	// the file system is unavailable. Unsettled then returns the files that are not settled.
 	Standing bool
 	// Say receives messages about missing items: at the beginning, every sayEvery, and at the end.
 	Say func(text string)

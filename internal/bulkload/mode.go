@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// A Choice is how cells get into the table, and why so.
+// A Choice is the way to load cells into the table, and the reason for it.
 type Choice struct {
 	Mode Mode   `json:"mode,omitempty"`
 	Why  string `json:"why,omitempty"` // empty where there was nothing to choose
@@ -18,31 +18,31 @@ type Choice struct {
 	Estimates map[Mode]Estimate `json:"estimates,omitempty"`
 }
 
-// An Estimate is about what a load costs.
+// An Estimate is the approximate cost of a load.
 type Estimate struct {
 	Seconds float64 `json:"seconds"` // with the servers otherwise idle
 	Staged  int64   `json:"staged"`  // bytes of HFiles on HBase's file system
 	Written int64   `json:"written"` // bytes that the servers write, the log and compactions included
 }
 
-// What estimates go by, measured with `make bench-hbase`: logs that are read once
-// and written as HFiles; logs that are read twice and put; and for each region,
-// which flushes before it takes a file in.
+// Figures for estimates, measured with `make bench-hbase`. hfileRate is for logs that are read
+// once and written as HFiles. putRate is for logs that are read twice and put. callSeconds is for
+// the regions: a region flushes before it loads a file.
 const (
 	hfileRate    = 60 << 20 // bytes of logs a second
 	putRate      = 12 << 20
 	callSeconds  = 0.1
 	startSeconds = 1.0
-	// hfileShare is how large HFiles are beside the logs. What is put is written to
-	// the log plain, flushed and compacted.
+	// hfileShare is the size of HFiles relative to the logs. putShare is larger: the servers write
+	// a put to the log uncompressed, flush it and compact it.
 	hfileShare = 0.4
 	putShare   = 2.0
-	// leastFile is how large a region's file should at least be on average: each
-	// one is opened, and looked into by every read until it is compacted away.
+	// leastFile is the least average size of a region's file, in bytes. The server opens each
+	// file, and every read looks into it until a compaction removes it.
 	leastFile = 1 << 20
 )
 
-// settleMode chooses how bytes of delivered files get into the table.
+// settleMode chooses the mode that loads delivered files of the given bytes.
 func (l *load) settleMode(ctx context.Context, bytes int64) error {
 	stager, files := l.target.(table.Stager)
 	putter, puts := l.target.(table.Putter)
@@ -102,7 +102,7 @@ func estimates(bytes int64, regions int) map[Mode]Estimate {
 	}
 }
 
-// passes is how often the delivered files are read.
+// passes returns how many times the load reads the delivered files.
 func (l *load) passes() int64 {
 	if l.putter != nil {
 		return 2
@@ -110,7 +110,7 @@ func (l *load) passes() int64 {
 	return 1
 }
 
-// batchBytes is about how much a batch holds.
+// batchBytes returns the approximate size of a batch in bytes.
 func (l *load) batchBytes() int64 {
 	switch {
 	case l.cfg.Batch > 0:

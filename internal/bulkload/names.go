@@ -7,11 +7,11 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// What a batch writes is called by its load; what a piece of a plan writes, whose load
-// has no number yet, by its plan. Either way the same files give the same names, so one
-// that is run again replaces what it left.
+// The files that a batch writes have names with the number of the load. The load of a piece has
+// no number yet, so the files of a piece have names with the plan. In both cases the same files
+// get the same names, and a second run replaces the files of the first.
 
-// number is the load's, 0 of a piece.
+// number returns the number of the load, 0 for a piece.
 func (b *batch) number() int {
 	if b.piece != nil {
 		return 0
@@ -19,7 +19,7 @@ func (b *batch) number() int {
 	return b.target.NextLoad()
 }
 
-// fileName names the files of a region, without their endings.
+// fileName returns the name of the files of a region, without their endings.
 func (b *batch) fileName(region int) string {
 	if b.piece != nil {
 		return catalog.PieceName(b.piece.Plan, b.piece.Piece, region)
@@ -27,7 +27,7 @@ func (b *batch) fileName(region int) string {
 	return b.stager.FileName(b.target.NextLoad(), region)
 }
 
-// rollName names the roll of what is put.
+// rollName returns the name of the roll of a load by puts.
 func (b *batch) rollName() string {
 	if b.piece != nil {
 		return catalog.PieceRoll(b.piece.Plan, b.piece.Piece)
@@ -35,7 +35,7 @@ func (b *batch) rollName() string {
 	return b.putter.RollName(b.id())
 }
 
-// badName names the file of an input's bad records.
+// badName returns the name of the file of an input's bad records.
 func (b *batch) badName(in *input) string {
 	switch {
 	case b.piece != nil:
@@ -46,7 +46,7 @@ func (b *batch) badName(in *input) string {
 	return b.cfg.Store.Quarantine(in.Rel)
 }
 
-// begin remembers what is about to be put.
+// begin records in the table the inputs and the roll that are about to be put.
 func (b *batch) begin(ctx context.Context, inputs []manifest.Input, roll *manifest.File) error {
 	if b.piece != nil {
 		return b.putter.BeginPiece(ctx, b.piece.Plan, b.piece.Piece, inputs, roll, b.piece.Alone)

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/tally"
 )
 
-// takeUp learns what a killed load of puts has begun.
+// takeUp reads from the table which files killed loads by puts have begun.
 func (l *load) takeUp(ctx context.Context) error {
 	p, ok := l.target.(table.Putter)
 	if !ok {
@@ -33,10 +33,9 @@ func (l *load) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// put reads the files of the batch that are good once more, and puts their cells
-// straight from the workers. Nothing of a file is put before all of it has been
-// read once, so a file that breaks off or has too many bad records leaves no trace. It
-// returns the roll of what it put.
+// put reads the good files of the batch a second time. The workers put the cells directly. No
+// record of a file is put before the whole file has been read once, so a truncated file or a file
+// with too many bad records leaves no cells. put returns the roll of the cells.
 func (b *batch) put(ctx context.Context, regions int, all *days) ([]manifest.File, error) {
 	rolled, err := b.writeRoll(ctx)
 	if err != nil || rolled == nil {
@@ -63,8 +62,8 @@ func (b *batch) put(ctx context.Context, regions int, all *days) ([]manifest.Fil
 	return []manifest.File{*rolled}, nil
 }
 
-// good are the delivered files of which records are to be put, as the table
-// remembers them; of a replay there is no file.
+// good returns the delivered files whose records are to be put, and their entries for the table.
+// It skips the inputs of a replay.
 func (b *batch) good() (remembered []manifest.Input, files []*input) {
 	for _, in := range b.inputs {
 		if !in.dropped() && in.replay == nil {
@@ -80,8 +79,8 @@ func (b *batch) good() (remembered []manifest.Input, files []*input) {
 	return remembered, files
 }
 
-// putFiles is the second pass over the files. One that is not what it was in the
-// first ends the load.
+// putFiles makes the second pass over the files. A file that differs from the first pass ends
+// the load.
 func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, all *days) error {
 	first := make([]string, len(files))
 	for i, in := range files {
@@ -109,7 +108,7 @@ func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, al
 	return nil
 }
 
-// putSorted puts what went through the sorter.
+// putSorted puts the cells of the sorted records.
 func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all *days) error {
 	at := b.progress.Worker("putting")
 	defer at.End()
@@ -140,8 +139,8 @@ type sortedPuts struct {
 func (s sortedPuts) cell(c *cell.Cell) error             { return s.out.Put(s.ctx, c) }
 func (s sortedPuts) endRow([]byte, *muster.Counts) error { return nil }
 
-// A rowPutter is one worker of the second pass: it turns chunks into cells. What
-// is bad was counted and written down in the first.
+// A rowPutter is one worker of the second pass: it turns chunks into cells. The
+// first pass counted and wrote the bad records.
 type rowPutter struct {
 	*parser
 	out  table.Writer

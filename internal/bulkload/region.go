@@ -20,8 +20,8 @@ type regionFile struct {
 	file manifest.File // no records where there is no file
 }
 
-// writeRegion writes one region's records, if there are any, reads them back,
-// and says what is in its file.
+// writeRegion writes one region's records, if the region has any, and reads them back. It returns
+// the region's file.
 func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error) {
 	it, err := b.sorter.Part(ctx, b.part(region))
 	if err != nil {
@@ -45,8 +45,7 @@ func (b *batch) writeRegion(ctx context.Context, region int) (*regionFile, error
 	return f, err
 }
 
-// A regionWriter writes one region's HFile and roll. It makes them when the first
-// cell comes.
+// A regionWriter writes one region's HFile and roll. It creates them at the first cell.
 type regionWriter struct {
 	ctx  context.Context
 	to   table.Stager
@@ -55,8 +54,8 @@ type regionWriter struct {
 	pair *muster.Pair // nil before the first cell
 }
 
-// newRegionWriter writes files of a load that are called name, but for their endings.
-// span holds all dates of the rows.
+// newRegionWriter returns a writer of files of a load. name is their name without the endings.
+// span has all dates of the rows.
 func (l *load) newRegionWriter(ctx context.Context, to table.Stager, load int, name string, span behaviour.Span) *regionWriter {
 	info := to.Info()
 	return &regionWriter{ctx: ctx, to: to, load: load, of: muster.PairConfig{
@@ -86,8 +85,8 @@ func idsOf(s *behaviour.Schema) []uint16 {
 	return ids
 }
 
-// finish completes both files, which hold the cells of count, and makes them what
-// the manifest can name.
+// finish completes both files and returns their entry for the manifest. count is the tally of
+// their cells.
 func (w *regionWriter) finish(count tally.Tally) (manifest.File, error) {
 	f, err := w.pair.Finish(count)
 	f.Load = w.load

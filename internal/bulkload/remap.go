@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A mapped is what a kind of the job is in the table, which may have kinds and
-// fields that the job does not know.
+// A mapped maps a kind of the job to a kind of the table. The table may have kinds and
+// fields that the job does not have.
 type mapped struct {
 	kind   int   // index in the table's kinds
 	fields []int // for each of the table's fields the job's, -1 for none; nil where they agree
@@ -28,10 +28,10 @@ func kindMap(from, to *behaviour.Schema) []mapped {
 	return out
 }
 
-// misplaced finds a field of from that has another place in to, or none; kind is -1 if there
-// is no such field. Cells that were made by from cannot be read by to if there is one: in
-// some layouts a value's place says of which field it is, and in others a kind's first field
-// marks a record.
+// misplaced returns the first field of from that has another position in to, or no position.
+// kind is -1 if no field is misplaced. If a field is misplaced, to cannot read cells that were
+// written by from: in some layouts the position of a value identifies its field, and in others
+// the first field of a kind marks a record.
 func misplaced(from, to *behaviour.Schema) (kind, field int) {
 	for i, k := range from.Kinds {
 		var there []behaviour.Field

@@ -2,9 +2,9 @@ package bulkload
 
 import "io"
 
-// A source remembers why its file could not be read on. That is a fault of where
-// the file is stored, and ends the load unless unread knows better; what else goes wrong
-// while a file is read is wrong with the file.
+// A source remembers the error that stopped the reading of its file. This error is a fault of
+// the storage, and ends the load unless unread finds that it concerns this file alone. Any other
+// error while a file is read is a fault of the file.
 type source struct {
 	r   io.Reader
 	err error
