@@ -23,28 +23,28 @@ type Region struct {
 	split.Region
 	Name   []byte // complete
 	ID     uint64 // ms of its creation
-	Server string // host:port; empty is on no server now
+	Server string // host:port; empty if no server has the region now
 	Seq    int64  // grows each time it is opened
-	State  string // as meta says: OPEN, CLOSED, OPENING ...
+	State  string // as in hbase:meta: OPEN, CLOSED, OPENING ...
 }
 
-// A region is one location of a region, as it was learned. Only stale changes.
+// A region is one known location of a region. Only its field stale changes.
 type region struct {
 	Region
-	stale atomic.Int64 // unix ns since when it is known to be wrong; 0 is not
+	stale atomic.Int64 // unix ns when the location was found wrong; 0 if it was not
 }
 
 func (r *region) String() string { return string(r.Name) }
 
-// online says whether the location may be tried.
+// online reports whether the client may try the location.
 func (r *region) online() bool { return r.Server != "" && r.stale.Load() == 0 }
 
-// leave says that the location is wrong.
+// leave marks the location as wrong.
 func (r *region) leave() { r.stale.CompareAndSwap(0, time.Now().UnixNano()) }
 
-// A table is what is known of where a table's regions are: all of them, from one
-// walk over meta. Who finds a location wrong says so and, at the next attempt,
-// waits for a new walk, of which there is one at a time and not many a second.
+// A table holds the known locations of all regions of a table, from one walk over
+// hbase:meta. A caller that finds a location wrong marks it, and its next attempt
+// waits for a new walk. There is one walk at a time and not many in a second.
 type table struct {
 	c    *Client
 	name string
@@ -53,17 +53,17 @@ type table struct {
 
 	mu      sync.Mutex
 	walking *walk
-	next    time.Time // no walk begins before
+	next    time.Time // no walk begins before this time
 }
 
-// A walk is one reading of a table's part of meta. err may be read once over is
-// closed.
+// A walk is one reading of a table's part of hbase:meta. err may be read after over
+// is closed.
 type walk struct {
 	over chan struct{}
 	err  error
 }
 
-// table returns the one table of its name.
+// table returns the client's table of a name, which it creates at the first call.
 func (c *Client) table(name string) *table {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,8 +75,8 @@ func (c *Client) table(name string) *table {
 	return t
 }
 
-// known returns the region of row, online or not; nil where there is a hole or
-// nothing is known.
+// known returns the region of row, online or not. It returns nil if the known
+// regions have a hole there or if no region is known.
 func (t *table) known(row []byte) *region {
 	p := t.regions.Load()
 	if p == nil {
@@ -90,8 +90,9 @@ func (t *table) known(row []byte) *region {
 	return all[i-1]
 }
 
-// locate returns the region of row, after another walk over meta if what is known
-// is wrong. It fails with errNotOnline if no server has the region now.
+// locate returns the region of row. If the known location is wrong or missing,
+// locate waits for a walk over hbase:meta. It fails with errNotOnline if no server
+// has the region now.
 func (t *table) locate(ctx context.Context, row []byte) (*region, error) {
 	r := t.known(row)
 	if r != nil && r.online() {
@@ -106,7 +107,8 @@ func (t *table) locate(ctx context.Context, row []byte) (*region, error) {
 	return r, nil
 }
 
-// refresh waits for a walk over meta, the one that is under way or another.
+// refresh waits for the walk over hbase:meta that is under way. If there is none, it
+// starts one.
 func (t *table) refresh(ctx context.Context) error {
 	t.mu.Lock()
 	w := t.walking
@@ -124,13 +126,14 @@ func (t *table) refresh(ctx context.Context) error {
 	}
 }
 
-// maxWalkPause bounds the time between two walks: those who have found a region gone
-// wait for it, and a walk in which meta itself was gone took as long as that.
+// maxWalkPause bounds the time between two walks. Callers that found a region gone
+// wait for this time. A walk takes long if the region of hbase:meta itself was gone,
+// and the pause must not grow with it.
 const maxWalkPause = time.Second
 
-// walk reads meta on behalf of all who wait, so that the first of them can leave
-// without taking the others' answer away. A fifth of the time goes into walks, where
-// they are short.
+// walk reads hbase:meta for all callers that wait. It runs in the client's context,
+// so that the first caller can leave and the others still get the result. If walks
+// are short, they take a fifth of the time.
 func (t *table) walk(w *walk) {
 	t.mu.Lock()
 	wait := time.Until(t.next)
@@ -153,9 +156,9 @@ func (t *table) walk(w *walk) {
 	close(w.over)
 }
 
-// merge takes over what a walk found, except where more was learned since it
-// began: a location that a server gave stays if it is of a later opening, and one
-// that was found wrong meanwhile stays wrong.
+// merge stores the regions that a walk found, unless the client has learned more
+// since the walk began. A location that a server named stays if it is of a later
+// opening. A location that was found wrong meanwhile stays wrong.
 func (t *table) merge(fresh []*region, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -174,7 +177,7 @@ func (t *table) merge(fresh []*region, began time.Time) {
 	t.regions.Store(&fresh)
 }
 
-// moved takes over a location that the server before named.
+// moved stores the new location of r, which r's old server named.
 func (t *table) moved(r *region, addr string, seq int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -194,8 +197,8 @@ func (t *table) moved(r *region, addr string, seq int64) {
 	t.regions.Store(&all)
 }
 
-// checkEnabled fails with ErrDisabled if the table is not enabled, which its
-// regions do not say: they are just not there.
+// checkEnabled fails with ErrDisabled if the table is disabled or being disabled.
+// The regions do not show it: no server has them.
 func (t *table) checkEnabled(ctx context.Context) error {
 	state, err := t.c.tableState(ctx, t.name)
 	if err == nil && (state == wire.TableDisabled || state == wire.TableDisabling) {
@@ -204,8 +207,8 @@ func (t *table) checkEnabled(ctx context.Context) error {
 	return err
 }
 
-// Regions reads a table's regions from meta: in order, without a hole. While one
-// is being split or merged it waits.
+// Regions reads a table's regions from hbase:meta. It returns them in order and
+// without a hole. While a region is being split or merged, Regions waits.
 func (c *Client) Regions(ctx context.Context, tableName string) ([]Region, error) {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
@@ -233,7 +236,7 @@ func (c *Client) Regions(ctx context.Context, tableName string) ([]Region, error
 	}
 }
 
-// findHole says where rows are in no region of all, or in two.
+// findHole returns an error if rows are in no region of all or in two regions.
 func findHole(all []*region) error {
 	var end []byte
 	for i, r := range all {
@@ -252,12 +255,12 @@ var metaColumns = []wire.Column{{Family: []byte("info"), Qualifiers: [][]byte{
 	[]byte("regioninfo"), []byte("server"), []byte("seqnumDuringOpen"), []byte("state"),
 }}}
 
-// metaRows is how many rows of meta one call reads.
+// metaRows is the number of rows of hbase:meta that one call reads.
 const metaRows = 2000
 
-// readMeta reads a table's regions, ascending, in one-shot scans: they may be
-// repeated safely. Meta sorts by table, start and ID, so that from "t,," to
-// "t ,," are the regions of t and no others.
+// readMeta returns a table's regions in ascending order. It reads them with one-shot
+// scans, which are safe to repeat. hbase:meta sorts by table, start and ID. Therefore
+// the range from "t,," to "t ,," has the regions of t and no others.
 func (c *Client) readMeta(ctx context.Context, tableName string) ([]*region, error) {
 	e := effort{what: "read hbase:meta", table: tableName}
 	s := wire.Scan{
@@ -288,7 +291,7 @@ func (c *Client) readMeta(ctx context.Context, tableName string) ([]*region, err
 	return m.regions(), nil
 }
 
-// A metaReader puts rows of meta together to regions.
+// A metaReader makes regions from rows of hbase:meta.
 type metaReader struct {
 	table wire.TableName
 	found []*region
@@ -297,7 +300,7 @@ type metaReader struct {
 	resp  wire.ScanResponse
 }
 
-// read takes an answer and says whether there may be more.
+// read adds the rows of an answer and reports whether there may be more.
 func (m *metaReader) read(r *rpc.Response) (more bool, err error) {
 	if err := m.resp.Decode(r.Param); err != nil {
 		return false, err
@@ -315,7 +318,7 @@ func (m *metaReader) read(r *rpc.Response) (more bool, err error) {
 	return m.resp.MoreInRegion && len(m.resp.CellsPerResult) > 0, nil
 }
 
-// row takes one row of meta over.
+// row adds one row of hbase:meta.
 func (m *metaReader) row(cells *wire.Cells) error {
 	var info wire.RegionInfo
 	r := &region{}
@@ -352,7 +355,8 @@ func (m *metaReader) row(cells *wire.Cells) error {
 	return nil
 }
 
-// regions are what was found, one for each start: the youngest.
+// regions returns the regions that were found. If several have the same start, it
+// returns the youngest.
 func (m *metaReader) regions() []*region {
 	slices.SortStableFunc(m.found, func(a, b *region) int {
 		return cmp.Or(bytes.Compare(a.Start, b.Start), cmp.Compare(b.ID, a.ID))
@@ -368,7 +372,7 @@ func bigEndian(b []byte) int64 {
 	return n
 }
 
-// tableState reads table:state of meta.
+// tableState reads table:state of hbase:meta.
 func (c *Client) tableState(ctx context.Context, tableName string) (wire.TableState, error) {
 	e := effort{what: "read hbase:meta for the state", table: tableName}
 	get := wire.Get{Columns: []wire.Column{{Family: []byte("table")}}, CacheBlocks: true}

@@ -14,15 +14,16 @@ import (
 	"usertrail/internal/pace"
 )
 
-// A multi brings actions of one table to where their regions are, until each has
-// an answer or one of them has used up its budget.
+// A multi sends actions of one table to the servers of their regions, until each
+// action has an answer or one of them has used up its budget.
 //
 //	collector ─ load ─▶ attempt ─ a parcel per server ─▶ Multi ─▶ answered
 //	                       ▲                               │
 //	                       └── what failed, by remedy ─────┘
 //
-// Each batch has a goroutine; what waits for a region does so beside the others.
-// Memory: room bounds the actions, lanes the answers that are not taken yet.
+// Each batch has a goroutine, so a batch that waits for a region does not delay the
+// others. Memory: room bounds the actions, and lanes bound the answers that are not
+// processed yet.
 type multi struct {
 	c    *Client
 	t    *table
@@ -33,20 +34,20 @@ type multi struct {
 	room   *semaphore.Weighted
 	size   int64 // of room
 
-	// appendAction encodes an action, and answered takes answers whose bytes are
-	// valid until it returns. It is called by many goroutines.
+	// appendAction encodes an action. answered processes answers, whose bytes are
+	// valid until it returns. Many goroutines call answered.
 	appendAction func(dst []byte, index uint32, a *action) []byte
 	answered     func([]answer) error
 	kind         kind
-	divide       func(actions int) int // how many to try at once after so many were too many
+	divide       func(actions int) int // returns the size of the next Multis after one of that many actions was too large
 
 	mu    sync.Mutex
 	lanes map[string]chan struct{}
 	under int           // batches under way
-	quiet chan struct{} // closed when there are none; nil if nobody waits
+	quiet chan struct{} // closed when there are none; nil if no goroutine waits
 }
 
-// An answer is what a server says to one action.
+// An answer is the server's result of one action.
 type answer struct {
 	*action
 	wire.Result
@@ -58,9 +59,9 @@ func newMulti(ctx context.Context, t *table, what string, k kind, room int64) *m
 	return m
 }
 
-// lane returns the places of this multi on a server: from a Multi's sending until
-// its answer has been taken. They are more than may be in flight, so that the
-// server has work while answers are being taken.
+// lane returns the places of this multi on a server. A Multi occupies a place until
+// its answer is processed. A lane has more places than the calls that may be in
+// flight, so that the server has work while the client processes answers.
 func (m *multi) lane(addr string) chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,8 +73,8 @@ func (m *multi) lane(addr string) chan struct{} {
 	return l
 }
 
-// dispatch starts on actions that have been cut from a collector, when there is
-// room for all of them; those that are too many for any room need all of it.
+// dispatch starts actions that have been cut from a collector. It waits until there
+// is room for all of them. Actions that need more than the whole room take all of it.
 func (m *multi) dispatch(ctx context.Context, actions []action) error {
 	if len(actions) == 0 {
 		return nil
@@ -110,7 +111,7 @@ func (m *multi) enter(ctx context.Context, weight int64) error {
 	return nil
 }
 
-// start lets a batch go after a pause.
+// start starts a batch after a pause.
 func (m *multi) start(b *batch, wait time.Duration) {
 	m.mu.Lock()
 	m.under++
@@ -134,7 +135,7 @@ func (m *multi) leave() {
 	}
 }
 
-// wait returns when no batch is under way any more, or ctx ends.
+// wait returns when no batch is under way or when ctx ends.
 func (m *multi) wait(ctx context.Context) error {
 	m.mu.Lock()
 	if m.under == 0 {
@@ -154,9 +155,9 @@ func (m *multi) wait(ctx context.Context) error {
 	}
 }
 
-// A parcel is what goes to one server in one Multi.
+// A parcel is the actions that one Multi sends to one server.
 type parcel struct {
-	*batch // whose actions they were
+	*batch // the batch that had the actions
 	server *server
 	groups []group
 	total  int
@@ -166,10 +167,10 @@ type parcel struct {
 type group struct {
 	region  *region
 	actions []action
-	first   int // how many actions stand before it in the parcel
+	first   int // how many actions precede the group in the parcel
 }
 
-// attempt looks up where the actions belong and sends them there.
+// attempt looks up the servers of the actions' regions and sends the actions there.
 func (m *multi) attempt(b *batch) {
 	if b.moved >= 2 {
 		if err := m.t.checkEnabled(m.ctx); err != nil {
@@ -200,8 +201,8 @@ func (m *multi) attempt(b *batch) {
 	}
 }
 
-// sort groups b's actions by server and region. The homeless are those whose
-// region is nowhere at the moment.
+// sort groups b's actions by server and region. homeless are the actions whose
+// region is on no server at the moment.
 func (m *multi) sort(b *batch) (parcels []*parcel, homeless []action, err error) {
 	var p *parcel
 	var g *group
@@ -260,7 +261,7 @@ func (p *parcel) group(r *region, n int) *group {
 	return &p.groups[len(p.groups)-1]
 }
 
-// send makes the call and sees to its answer.
+// send makes the call and handles its answer.
 func (m *multi) send(p *parcel) {
 	lane := m.lane(p.server.addr)
 	select {
@@ -289,7 +290,7 @@ func (m *multi) send(p *parcel) {
 	m.take(p, r, f, cost)
 }
 
-// cost is what a parcel asks for.
+// cost returns the amount of work that a parcel requests.
 func (p *parcel) cost() (a pace.Amount) {
 	for _, g := range p.groups {
 		for i := range g.actions {
@@ -304,7 +305,8 @@ func (p *parcel) cost() (a pace.Amount) {
 	return a
 }
 
-// units are what a parcel counts as beside others of its kind.
+// units returns the size of a parcel in the units by which calls of kind k are
+// compared.
 func (k kind) units(a pace.Amount) int {
 	if k == multiPuts {
 		return int(a.Bytes)
@@ -312,7 +314,7 @@ func (k kind) units(a pace.Amount) int {
 	return int(a.Gets)
 }
 
-// multiParam encodes a parcel straight into the request's frame.
+// multiParam encodes a parcel directly into the request's frame.
 type multiParam struct {
 	m *multi
 	p *parcel
@@ -331,7 +333,7 @@ func (x multiParam) Append(dst []byte) []byte {
 	return dst
 }
 
-// cells are the cell block of a parcel of Puts; nil for Gets.
+// cells returns the cell block of a parcel of Puts. It returns nil for Gets.
 func (p *parcel) cells() wire.Appender {
 	if p.groups[0].actions[0].n == 0 {
 		return nil
@@ -357,7 +359,7 @@ func (x parcelCells) Append(dst []byte) []byte {
 	return dst
 }
 
-// callFailed sees to a Multi without an answer.
+// callFailed handles a Multi without an answer.
 func (m *multi) callFailed(p *parcel, f flight, err error) {
 	for i := range p.groups {
 		g := &p.groups[i]
@@ -365,7 +367,7 @@ func (m *multi) callFailed(p *parcel, f flight, err error) {
 	}
 }
 
-// A failure is actions of a group that failed for one reason.
+// A failure lists the actions of a group that failed for the same reason.
 type failure struct {
 	group   int
 	class   string
@@ -373,8 +375,8 @@ type failure struct {
 	actions []action
 }
 
-// take looks at the whole answer before anything of it is believed: each action
-// has exactly one outcome.
+// take checks the whole answer before it uses any part: each action must have
+// exactly one outcome.
 func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost pace.Amount) {
 	s := scratches.Get().(*scratch)
 	defer s.free()
@@ -398,7 +400,7 @@ func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost pace.Amount) {
 	}
 }
 
-// A scratch is what reading one answer needs, used again.
+// A scratch holds the buffers for reading one answer. It is reused.
 type scratch struct {
 	answers  []answer
 	failures []failure
@@ -413,7 +415,7 @@ func (s *scratch) free() {
 	scratches.Put(s)
 }
 
-// read sorts an answer into answers and failures.
+// read sorts the results of a Multi into answers and failures.
 func (s *scratch) read(p *parcel, r *rpc.Response) error {
 	s.seen = slices.Grow(s.seen[:0], p.total)[:p.total]
 	clear(s.seen)
@@ -458,7 +460,7 @@ func (s *scratch) rest(p *parcel, group int, err error) {
 	}
 }
 
-// fail adds an action to the failures of its kind.
+// fail adds an action to the failure of its group and exception class.
 func (s *scratch) fail(group int, class string, err error, a action) {
 	for i := range s.failures {
 		if f := &s.failures[i]; f.group == group && f.class == class {
@@ -469,7 +471,7 @@ func (s *scratch) fail(group int, class string, err error, a action) {
 	s.failures = append(s.failures, failure{group, class, err, []action{a}})
 }
 
-// again does what helps against a failure of actions that were together in b.
+// again applies the remedy for a failure to actions that were together in b.
 func (m *multi) again(b *batch, actions []action, r *region, s *server, took time.Duration, err error) {
 	next := &batch{actions: actions, effort: b.effort}
 	next.what = fmt.Sprintf("%s of %d rows from %q", m.what, len(actions), actions[0].row)
@@ -489,7 +491,7 @@ func (m *multi) again(b *batch, actions []action, r *region, s *server, took tim
 		}
 	}
 	if v.throttled && next.throttled > 0 && len(actions) > 1 {
-		// A quota is never large enough for what is more than all of it.
+		// A call that needs more than the whole quota never succeeds.
 		v.remedy = divide
 	}
 	if v.remedy == divide {
@@ -504,8 +506,8 @@ func (m *multi) again(b *batch, actions []action, r *region, s *server, took tim
 	m.start(next, wait)
 }
 
-// startDivided lets actions go that were not executed, in smaller batches. It costs
-// them no attempt as long as they were not alone.
+// startDivided sends actions that were not executed again, in smaller batches. This
+// counts as an attempt only if the batch had a single action.
 func (m *multi) startDivided(b *batch, together int, took time.Duration, v verdict) {
 	size := max(m.divide(together), 1)
 	wait := v.wait
