@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A Client speaks to one cluster. It may be used by many goroutines, and keeps one
-// connection to each server.
+// A Client calls the servers of one cluster. Many goroutines may use it. It keeps one
+// connection to each server and service.
 type Client struct {
 	cfg      Config
 	registry Registry
@@ -27,11 +27,11 @@ type Client struct {
 
 	mu      sync.Mutex
 	closed  bool
-	ops     sync.WaitGroup // of the calls of methods that run
+	ops     sync.WaitGroup // of the running operations
 	servers map[serverKey]*server
 	tables  map[string]*table
-	meta    string // address of the server that has hbase:meta; empty is not known
-	master  string // of the active master
+	meta    string // address of the server that has hbase:meta; empty if not known
+	master  string // address of the active master; empty if not known
 }
 
 // Dial checks cfg and that the cluster's registry answers. Close ends the client.
@@ -58,16 +58,16 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Calls is how many calls of servers were made.
+// Calls returns the number of calls that the client has made to servers.
 func (c *Client) Calls() int64 { return c.calls.Load() }
 
-// Came is how many cells servers have sent, by gets and scans.
+// Came returns the number of cells that gets and scans have received.
 func (c *Client) Came() int64 { return c.came.Load() }
 
-// User is who HBase takes the client for.
+// User returns the user name that the client sends to HBase.
 func (c *Client) User() string { return c.cfg.User }
 
-// Close fails what is under way with ErrClosed and returns when all of the
+// Close makes running operations fail with ErrClosed. It returns when all of the
 // client's goroutines have ended.
 func (c *Client) Close() error {
 	c.mu.Lock()
@@ -86,8 +86,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// begin gives an operation a context that ends with the client; done must be
-// called at its end.
+// begin returns a context for an operation. The context ends with the client. The
+// caller must call done at the end of the operation.
 func (c *Client) begin(ctx context.Context) (in context.Context, done func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +104,8 @@ func (c *Client) begin(ctx context.Context) (in context.Context, done func(), er
 	}, nil
 }
 
-// metaServer returns the server that has hbase:meta, as last heard.
+// metaServer returns the server that has hbase:meta, as last known. If it is not
+// known, metaServer asks the registry.
 func (c *Client) metaServer(ctx context.Context) (*server, error) {
 	c.mu.Lock()
 	addr := c.meta
@@ -121,7 +122,8 @@ func (c *Client) metaServer(ctx context.Context) (*server, error) {
 	return c.server(addr, wire.ClientService), nil
 }
 
-// masterServer returns the active master, as last heard.
+// masterServer returns the active master, as last known. If it is not known,
+// masterServer asks the registry.
 func (c *Client) masterServer(ctx context.Context) (*server, error) {
 	c.mu.Lock()
 	addr := c.master
@@ -138,7 +140,7 @@ func (c *Client) masterServer(ctx context.Context) (*server, error) {
 	return c.server(addr, wire.MasterService), nil
 }
 
-// forget makes the registry be asked again.
+// forget drops the known addresses, so that the next call asks the registry again.
 func (c *Client) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +148,7 @@ func (c *Client) forget() {
 }
 
 // callKnown calls a server that the registry knows until it answers or the budget
-// is used up. The answer is decoded by use before its buffer is given back.
+// is used up. use decodes the answer before callKnown releases the answer's buffer.
 func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Context) (*server, error),
 	method string, param wire.Appender, use func(*rpc.Response) error) error {
 	for {
@@ -158,7 +160,7 @@ func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Con
 			return ended
 		}
 		v := judge(err)
-		if v.remedy == relocate { // meta is on its way to another server
+		if v.remedy == relocate { // the region of hbase:meta is moving to another server
 			v.remedy = pause
 		}
 		c.forget()

@@ -13,20 +13,21 @@ import (
 	"usertrail/internal/pace"
 )
 
-// Config says where a cluster is and what may be asked of it. Zero fields take the
-// defaults written beside them.
-// dialTimeout is how long a connection may take, unless the limits of calls are shorter.
+// dialTimeout is the default time limit for a connection, unless the limit of a call
+// is shorter.
 const dialTimeout = 10 * time.Second
 
+// Config describes where a cluster is and how much the client may request from it.
+// Zero fields take the defaults that their comments name.
 type Config struct {
 	ZooKeeper []string // host or host:port of the quorum
 	Znode     string   // zookeeper.znode.parent; /hbase
-	Masters   []string // host:port; they are asked where hbase:meta is if ZooKeeper is empty
-	Registry  Registry // asked in place of both
+	Masters   []string // host:port; the client asks them where hbase:meta is if ZooKeeper is empty
+	Registry  Registry // the client asks it in place of both
 
-	User string // $HADOOP_USER_NAME, else who runs the program
+	User string // $HADOOP_USER_NAME, else the user that runs the program
 
-	DialTimeout time.Duration // to connect to one server; 10 s, but no more than the others
+	DialTimeout time.Duration // to connect to one server; 10 s, but no more than CallTimeout
 	CallTimeout time.Duration // of one call; 60 s, but no more than OpTimeout
 	OpTimeout   time.Duration // of a get, a batch or a step of a scan, with all attempts; 5 min
 	BulkTimeout time.Duration // of one call that loads files, which may flush first; 10 min, but no less than CallTimeout
@@ -36,23 +37,24 @@ type Config struct {
 	MaxAnswerBytes    int // a longer answer breaks its connection; 256 MiB
 	InFlight          int // calls at once on one server, of all kinds and with all attempts; 6
 
-	Pace *pace.Pace   // bounds what is asked for in a second; nil does not
-	Log  *slog.Logger // is told when servers are busy; nil is nobody
+	Pace *pace.Pace   // limits the requests per second; nil sets no limit
+	Log  *slog.Logger // receives messages about busy servers; nil discards them
 
 	// Dial connects to masters and RegionServers, host:port; nil is TCP.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 }
 
-// MaxInFlight is the most that InFlight may be.
+// MaxInFlight is the largest value of InFlight.
 const MaxInFlight = 1000
 
-// minBackoff and maxBackoff bound the pause before a further attempt.
+// minBackoff is the bound of the random pause before the second attempt. The bound
+// doubles with each attempt, up to maxBackoff.
 const (
 	minBackoff = 100 * time.Millisecond
 	maxBackoff = 10 * time.Second
 )
 
-// resolve puts the defaults in and reports everything that is wrong.
+// resolve sets the defaults and reports all invalid fields.
 func (cfg Config) resolve() (Config, error) {
 	var errs []error
 	bad := func(field, format string, args ...any) {
@@ -109,7 +111,7 @@ func (cfg Config) resolve() (Config, error) {
 	return cfg, nil
 }
 
-// systemUser is who Hadoop's programs would take for the user.
+// systemUser returns the user name that Hadoop's programs would use.
 func systemUser() (string, error) {
 	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
 		return name, nil

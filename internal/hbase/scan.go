@@ -13,7 +13,8 @@ import (
 	"usertrail/internal/pace"
 )
 
-// A Scan asks for the rows from Start to before Stop; empty is without bound.
+// A Scan requests the rows from Start to before Stop. An empty Start or Stop is no
+// bound.
 type Scan struct {
 	Start, Stop []byte
 	Columns     []wire.Column // none is all
@@ -21,8 +22,8 @@ type Scan struct {
 	Time        wire.TimeRange
 	MaxVersions uint32 // 0 is 1
 	Limit       int    // rows; 0 is all of them
-	StoreLimit  uint32 // cells of one family of a row, the first that are wanted; 0 is all
-	Raw         bool   // also deletes, and what they hide
+	StoreLimit  uint32 // most cells of one family of a row, from the first matching cell; 0 is all
+	Raw         bool   // also deletes and the cells that they hide
 	CacheBlocks bool
 	ReadType    wire.ReadType
 	ResultBytes int // of one answer; 2 MiB
@@ -34,20 +35,20 @@ const (
 	// resultRows is the most Results of one answer: their bytes bound it first.
 	resultRows = 1 << 30
 
-	// ahead is how many answers wait to be taken; one more is taken and one more
-	// under way.
+	// ahead is the number of answers that wait for processing. One more answer is
+	// being processed and one more is under way.
 	ahead = 1
 
-	// closeTimeout bounds the effort to close a scanner that is not needed any
-	// more. Its lease ends it otherwise.
+	// closeTimeout bounds the time to close a scanner that is not needed any more.
+	// If the client does not close it, its lease ends it.
 	closeTimeout = 2 * time.Second
 )
 
-// Scan gives every cell of the rows in order to emit, each once, also over splits,
-// moves and the end of servers. A cell is valid until emit returns. The next answer
-// is fetched while emit works. A row that comes in several answers, because it is
-// larger than ResultBytes, is seen as it was at different times if its region moved
-// in between.
+// Scan calls emit for every cell of the rows in order. It emits each cell once, even
+// if regions split or move or if servers end. A cell is valid until emit returns. Scan
+// fetches the next answer while emit runs. A row that is larger than ResultBytes
+// arrives in several answers. If its region moved in between, the parts of the row are
+// of different times.
 func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*cell.Cell) error) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
@@ -83,15 +84,16 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 	}
 }
 
-// A position is where a scan goes on: from row, or behind it.
+// A position is the place at which a scan continues: at row, or after it if exclude
+// is set.
 type position struct {
 	row     []byte
 	exclude bool
-	last    *cell.Cell // of an unfinished row, the last that was given away; cells up to it are skipped
+	last    *cell.Cell // the last emitted cell of an unfinished row; cells up to it are skipped
 }
 
-// A scanning is one call of Scan. It is read by whoever called it; a fetcher runs
-// beside it for each stretch that needs no restart.
+// A scanning is one call of Scan. The caller's goroutine processes the pages. For each
+// stretch without a restart a fetcher runs in another goroutine.
 type scanning struct {
 	t     *table
 	scan  wire.Scan
@@ -102,7 +104,7 @@ type scanning struct {
 	emit  func(*cell.Cell) error
 
 	at     position
-	begun  int    // rows that something was given away of, counted where there is a limit
+	begun  int    // rows with emitted cells, counted only if there is a limit
 	row    []byte // the last of them
 	effort effort
 	resp   wire.ScanResponse
@@ -112,18 +114,18 @@ type scanning struct {
 // A page is an answer on its way from the fetcher.
 type page struct {
 	resp  *rpc.Response
-	end   []byte // of what is read of the region that it is from
-	err   error  // what ended the fetcher, in place of an answer
+	end   []byte // of the range that the scan reads in the page's region
+	err   error  // the error that ended the fetcher, in place of an answer
 	final bool   // err ends the scan too
 
 	region *region
 	server *server
-	took   time.Duration // by the call
-	held   time.Duration // by its repetitions that the server refused
+	took   time.Duration // duration of the call
+	held   time.Duration // duration of the attempts that the server refused
 }
 
-// stretch reads from where the scan is until its end, or until something happens
-// that makes it go on from where it has come to: the restart rule.
+// stretch reads from the scan's position until its end, or until the scan must
+// restart from its new position. This is the restart rule.
 func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	pages := make(chan page, ahead)
@@ -174,9 +176,9 @@ func (sc *scanning) stretch(ctx context.Context) (over bool, err error) {
 	return true, nil
 }
 
-// restOfRow makes f read only the cells of the unfinished row from the last one that was
-// given away, and returns the row behind it. Nil is no such row, or no way to skip the
-// cells before: f reads from the beginning of the row then.
+// restOfRow makes f read only the unfinished row, from its last emitted cell, and
+// returns the row after it. If there is no unfinished row, or if no filter can skip the
+// emitted cells, it returns nil, and f reads from the beginning of the row.
 func (sc *scanning) restOfRow(f *fetcher) []byte {
 	last := sc.at.last
 	if last == nil || !sc.skips {
@@ -190,7 +192,7 @@ func (sc *scanning) restOfRow(f *fetcher) []byte {
 	return f.stop
 }
 
-// recover does what helps against what ended a stretch, and pauses.
+// recover applies the remedy for the failure that ended a stretch, and pauses.
 func (sc *scanning) recover(ctx context.Context, p page) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -202,8 +204,8 @@ func (sc *scanning) recover(ctx context.Context, p page) error {
 	return sc.t.recover(ctx, &sc.effort, p.region, p.server, p.took, p.err)
 }
 
-// left is how many rows are still wanted, the unfinished one among them; 0 where there
-// is no limit.
+// left returns the number of rows that are still wanted. The unfinished row counts. If
+// there is no limit, left returns 0.
 func (sc *scanning) left() int {
 	switch {
 	case sc.limit == 0:
@@ -214,8 +216,8 @@ func (sc *scanning) left() int {
 	return sc.limit - sc.begun
 }
 
-// admit counts the row of the cell at hand where there is a limit, and says whether it
-// is one that is wanted.
+// admit counts the row of the current cell if there is a limit. It reports whether the
+// row is wanted.
 func (sc *scanning) admit() bool {
 	if sc.limit == 0 || sc.begun > 0 && bytes.Equal(sc.c.Row, sc.row) {
 		return true
@@ -228,8 +230,9 @@ func (sc *scanning) admit() bool {
 	return true
 }
 
-// take gives a page's cells to emit and notes how far that is. Where the page is
-// malformed nothing of it has been given away and again says why.
+// take calls emit for a page's cells and sets the new position. If the answer does not
+// decode or its cell block has the wrong size, take emits no cell and returns the
+// reason in again.
 func (sc *scanning) take(p page) (again, err error) {
 	defer p.resp.Release()
 	if err := sc.resp.Decode(p.resp.Param); err != nil {
@@ -281,7 +284,7 @@ func (sc *scanning) take(p page) (again, err error) {
 	return nil, nil
 }
 
-// before says whether q is further than p. Cells that come again move nothing.
+// before reports whether q is further than p. Repeated cells do not change a position.
 func (p *position) before(q *position) bool {
 	switch c := bytes.Compare(p.row, q.row); {
 	case c != 0:
@@ -294,7 +297,7 @@ func (p *position) before(q *position) bool {
 	return p.last == nil || cell.Compare(p.last, q.last) < 0
 }
 
-// pass notes that the cell at hand was the last of its answer.
+// pass sets the position after the current cell, which was the last of its answer.
 func (sc *scanning) pass(partial bool) {
 	at := position{row: bytes.Clone(sc.c.Row), exclude: true}
 	if partial {
@@ -303,7 +306,7 @@ func (sc *scanning) pass(partial bool) {
 	sc.at = at
 }
 
-// skip says whether the cell at hand was given away before a restart.
+// skip reports whether the current cell was emitted before a restart.
 func (sc *scanning) skip() bool {
 	last := sc.at.last
 	if !bytes.Equal(sc.c.Row, last.Row) {
@@ -313,7 +316,8 @@ func (sc *scanning) skip() bool {
 	return cell.Compare(&sc.c, last) <= 0
 }
 
-// later returns the later of the last cell given away, which may be nil, and c.
+// later returns the later cell of c and last. last is the last emitted cell and may be
+// nil.
 func later(last, c *cell.Cell) *cell.Cell {
 	if last != nil && bytes.Equal(last.Row, c.Row) && cell.Compare(last, c) >= 0 {
 		return last
@@ -321,7 +325,7 @@ func later(last, c *cell.Cell) *cell.Cell {
 	return &cell.Cell{Row: bytes.Clone(c.Row), Family: bytes.Clone(c.Family), Qualifier: bytes.Clone(c.Qualifier), Time: c.Time, Type: c.Type}
 }
 
-// checkBlock checks that a block is as many cells as an answer says.
+// checkBlock checks that a block has as many cells as the answer counts.
 func checkBlock(block []byte, counts []uint32) error {
 	n := 0
 	for _, k := range counts {
@@ -334,13 +338,13 @@ func checkBlock(block []byte, counts []uint32) error {
 	return err
 }
 
-// A fetcher calls for one page after the other and over the ends of regions, and
-// stops at the first failure.
+// A fetcher fetches one page after the other, across the ends of regions. It stops at
+// the first failure.
 type fetcher struct {
 	t     *table
 	scan  wire.Scan
 	stop  []byte
-	limit int // rows that are still wanted, or a few more; 0 is no limit
+	limit int // rows that are still wanted, or a few more; 0 means no limit
 	rows  uint32
 	pages chan<- page
 
@@ -353,7 +357,8 @@ type fetcher struct {
 	resp   wire.ScanResponse
 }
 
-// run sends pages until the scan is over, or has failed, which is the last page.
+// run sends pages until the scan is over or has failed. The page with the failure is
+// the last one.
 func (f *fetcher) run(ctx context.Context) {
 	for over := false; !over; {
 		p := f.next(ctx)
@@ -372,8 +377,8 @@ func (f *fetcher) run(ctx context.Context) {
 	}
 }
 
-// hand waits until p is taken, and meanwhile renews the scanner's lease. It says
-// whether p was taken before ctx ended.
+// hand waits until the caller receives p, and meanwhile renews the scanner's lease. It
+// reports whether the caller received p before ctx ended.
 func (f *fetcher) hand(ctx context.Context, p page) bool {
 	tick := time.NewTicker(max(f.lease/3, minBackoff))
 	defer tick.Stop()
@@ -394,8 +399,8 @@ func (f *fetcher) hand(ctx context.Context, p page) bool {
 	}
 }
 
-// renew tells the server that the scanner is still wanted. If that fails, so will
-// the next call, which sees to it.
+// renew tells the server that the scanner is still in use. If renew fails, the next
+// call fails too and handles the failure.
 func (f *fetcher) renew(ctx context.Context) {
 	q := request{method: "Scan", param: &wire.ScanRequest{ScannerID: f.id, Renew: true}, first: true}
 	if resp, _, err := f.server.call(ctx, q); err == nil {
@@ -403,8 +408,9 @@ func (f *fetcher) renew(ctx context.Context) {
 	}
 }
 
-// next makes the next call. If the server refuses to execute it for now, as for a quota,
-// next repeats it on the same scanner with the same number: the scanner keeps its place.
+// next makes the next call. If the server refuses to execute it for now, for example
+// because of a quota, next repeats it on the same scanner with the same number: the
+// scanner keeps its position.
 func (f *fetcher) next(ctx context.Context) page {
 	e := effort{what: fmt.Sprintf("scan from %q", f.scan.Start), table: f.t.name}
 	for {
@@ -429,7 +435,7 @@ func (f *fetcher) next(ctx context.Context) page {
 	}
 }
 
-// pause waits before a call is repeated, and meanwhile renews the scanner's lease.
+// pause waits before a repeated call, and meanwhile renews the scanner's lease.
 func (f *fetcher) pause(ctx context.Context, e *effort, wait time.Duration) error {
 	for tick := max(f.lease/3, minBackoff); wait > 0; wait -= tick {
 		if err := e.sleep(ctx, f.t.c, min(wait, tick)); err != nil {
@@ -442,7 +448,8 @@ func (f *fetcher) pause(ctx context.Context, e *effort, wait time.Duration) erro
 	return nil
 }
 
-// call makes one call, on the region at hand or on the one of scan.Start.
+// call makes one call to the open scanner. If no scanner is open, it opens one on the
+// region of scan.Start.
 func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Duration, err error) {
 	if !f.open {
 		f.region, f.server = nil, nil
@@ -477,7 +484,7 @@ func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Durat
 	f.count()
 	if len(resp.Cells) > 0 {
 		f.server.went(scanPages, fl, bytes)
-	} else { // a heartbeat, or there was nothing: how long that takes says nothing
+	} else { // a heartbeat or an empty answer: its duration is not comparable
 		f.server.window.grow()
 	}
 	if f.open {
@@ -489,8 +496,8 @@ func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Durat
 	return resp, fl.took, nil
 }
 
-// count counts an answer's cells, and takes the rows that are surely whole off what is
-// wanted, down to 1: no limit is none.
+// count counts an answer's cells, and subtracts the rows that are certainly whole from
+// the limit. The limit does not fall below 1, because 0 means no limit.
 func (f *fetcher) count() {
 	cells := int64(0)
 	for i, n := range f.resp.CellsPerResult {
@@ -502,7 +509,7 @@ func (f *fetcher) count() {
 	f.t.c.came.Add(cells)
 }
 
-// clip makes the scan end with its region: servers end it there without a word.
+// clip makes the scan end with its region: servers end a scan there without a message.
 func (f *fetcher) clip() {
 	f.scan.Stop = f.stop
 	if end := f.region.End; len(end) > 0 && (len(f.stop) == 0 || bytes.Compare(end, f.stop) < 0) {
@@ -510,7 +517,8 @@ func (f *fetcher) clip() {
 	}
 }
 
-// advance goes on to the next region where this one is done.
+// advance moves to the next region if the current region is done. It reports whether
+// the scan is over.
 func (f *fetcher) advance() (over bool) {
 	switch {
 	case !f.resp.MoreResults:
@@ -529,7 +537,7 @@ func (f *fetcher) advance() (over bool) {
 }
 
 // forget drops a scanner that the server does not have any more. After any other
-// failure it may have it, and is told to close it.
+// failure the server may still have the scanner, and the fetcher closes it.
 func (f *fetcher) forget(err error) {
 	e, ok := errors.AsType[*rpc.ServerError](err)
 	if !ok {
@@ -541,7 +549,7 @@ func (f *fetcher) forget(err error) {
 	}
 }
 
-// close closes the scanner as well as it can.
+// close closes the scanner if there is a connection. It ignores failures.
 func (f *fetcher) close() {
 	id, s := f.id, f.server
 	s.c.wg.Go(func() {
@@ -551,7 +559,7 @@ func (f *fetcher) close() {
 		conn := s.conn
 		s.mu.Unlock()
 		if conn == nil || s.window.enter(ctx, true) != nil {
-			return // it went with its connection, or will with its lease
+			return // the scanner ended with its connection or will end with its lease
 		}
 		defer s.window.leave()
 		if resp, err := conn.Call(ctx, "Scan", &wire.ScanRequest{ScannerID: id, Close: true}, nil); err == nil {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A window bounds the calls in flight on one server. It grows by one when a whole
-// window's worth of calls went well and is halved when the server has too much to do
-// (AIMD, as TCP's); it is shut for as long as the server asks for. Who waits is served
-// in order, but first of all whom others wait for.
+// A window bounds the calls in flight on one server. It grows by one after a whole
+// window's worth of successful calls, and it is halved when the server is too busy
+// (AIMD, as in TCP). It is shut for as long as the server asks. Waiting calls enter in
+// order, except that calls for which others wait go first.
 type window struct {
 	addr   string
 	most   int
@@ -19,23 +19,25 @@ type window struct {
 	mu     sync.Mutex
 	limit  float64
 	calls  int
-	first  []chan struct{} // who goes before the queue
+	first  []chan struct{} // calls that go before the queue
 	queue  []chan struct{}
 	halved time.Time
-	shut   time.Time // until then only first is served
+	shut   time.Time // until this time only calls of first enter
 	opener *time.Timer
 	busy   bool // from the first halving until calm
 }
 
-// calm is for how long a window must have been whole before the server counts as not
-// busy any more: growing back is also how one finds out that it still is.
+// calm is the time since the last halving and the last shutting after which a server
+// with a whole window counts as not busy any more. The window needs this time because
+// only its growth shows whether the server is still busy.
 const calm = 30 * time.Second
 
 func newWindow(addr string, most int, s *strain) *window {
 	return &window{addr: addr, most: most, strain: s, limit: float64(most)}
 }
 
-// enter waits for a place, before all others with first; leave gives it back.
+// enter waits for a place in the window. A call with first enters before all others.
+// leave releases the place.
 func (w *window) enter(ctx context.Context, first bool) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (w *window) leave() {
 
 func (w *window) isShut() bool { return !w.shut.IsZero() && time.Now().Before(w.shut) }
 
-// admit lets in who waits, as far as the window allows.
+// admit lets waiting calls enter, as far as the window allows.
 func (w *window) admit() {
 	for w.calls < int(w.limit) {
 		queue := &w.first
@@ -97,7 +99,7 @@ func (w *window) admit() {
 	}
 }
 
-// grow is told of a call that went well.
+// grow records a successful call.
 func (w *window) grow() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,9 +111,9 @@ func (w *window) grow() {
 	}
 }
 
-// shrink is told of a call, sent at the given time, that the server had no room
-// for, and why. Of the calls that were under way together only the first halves the
-// window, down to least.
+// shrink records a call, sent at the given time, for which the server had no room, and
+// the reason why. If several calls were under way together, only the first one halves
+// the window. The limit does not fall below least.
 func (w *window) shrink(sent time.Time, least int, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,7 +125,7 @@ func (w *window) shrink(sent time.Time, least int, why string) {
 	w.mark(why)
 }
 
-// shutFor is told for how long the server wants no calls.
+// shutFor shuts the window for the time in which the server wants no calls.
 func (w *window) shutFor(d time.Duration, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +145,7 @@ func (w *window) shutFor(d time.Duration, why string) {
 	})
 }
 
-// mark notes that the server is busy.
+// mark records that the server is busy.
 func (w *window) mark(why string) {
 	if !w.busy {
 		w.busy = true
@@ -151,7 +153,7 @@ func (w *window) mark(why string) {
 	}
 }
 
-// close stops what a window does by itself.
+// close stops the timer that opens the window.
 func (w *window) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
