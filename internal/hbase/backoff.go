@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// backoff is how long to wait before the n-th further attempt: up to minBackoff
-// doubled n-1 times and at most maxBackoff, with full jitter so that many who
-// failed together do not come back together.
+// backoff returns a random pause before the n-th further attempt. The bound of the
+// pause is minBackoff doubled n-1 times, at most maxBackoff. Full jitter prevents calls
+// that failed together from returning together.
 func backoff(n int) time.Duration {
 	most := maxBackoff
 	if n < 1 {

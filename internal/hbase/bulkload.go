@@ -15,8 +15,8 @@ import (
 )
 
 // PrepareBulkLoad asks the region of row "" for a staging directory of a table and
-// returns its full URI, the token of the calls to come. Where an answer was lost a
-// directory may stay behind that is empty.
+// returns the directory's full URI, which is the token of the later calls. If an answer
+// was lost, an empty directory may remain.
 func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token string, err error) {
 	param := &wire.PrepareBulkLoadRequest{Table: wire.ParseTableName(tableName)}
 	e := effort{what: "prepare a bulk load", table: tableName}
@@ -37,20 +37,21 @@ func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token s
 	return token, nil
 }
 
-// BulkLoad hands files to a region in one call, which takes all of them or none.
-// The server reads and moves them as the client's user, through the staging
-// directory token. loaded is false where the region took none: a row out of its
-// range, a family that the table does not have, a file that is missing, unreadable
-// or broken; the server's log has the reason. A server that could not finish may
-// have left files below token all the same, under family and base name.
+// BulkLoad loads files into a region in one call. The region loads all of them or none.
+// The server reads and moves the files as the client's user, through the staging
+// directory token. loaded is false if the region loaded none. The reasons are a row out
+// of the region's range, a family that the table does not have, or a file that is
+// missing, unreadable or broken. The server's log has the reason. A server that could
+// not finish may still have left files below token, under family and base name.
 //
-// The call has no nonce and is never sent again once it may have been executed:
-// then the error satisfies ErrUncertain, and only the files tell whether they were
-// loaded, by where they lie. It has Config.BulkTimeout, takes one of the
-// Config.InFlight places on its server, and does not wait for a frozen one any longer
-// than other calls do. What surely was not done is tried again within
-// Config.OpTimeout. The region is followed where it moves. If it has been split or
-// merged the error satisfies ErrRegionGone, and Regions has its successors.
+// The call has no nonce. If the server may have executed it, BulkLoad does not send it
+// again. Then the error satisfies ErrUncertain, and only the location of the files shows
+// whether they were loaded. The call has the limit Config.BulkTimeout and takes one of
+// the Config.InFlight places on its server. It does not wait longer for a frozen server
+// than other calls do. BulkLoad retries a call that was certainly not executed, within
+// Config.OpTimeout. If the region moves, BulkLoad calls its new server. If the region
+// has been split or merged, the error satisfies ErrRegionGone, and Regions returns its
+// successors.
 func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files []wire.FamilyPath, token string) (loaded bool, err error) {
 	if len(files) == 0 {
 		return false, errors.New("hbase: bulk load of no files")
@@ -79,8 +80,8 @@ type bulkLoad struct {
 	effort effort
 }
 
-// run calls until there is an answer, or an error that must not be followed by
-// another call.
+// run repeats the call until it has an answer, or an error after which it must not
+// call again.
 func (b *bulkLoad) run(ctx context.Context) (loaded bool, err error) {
 	for {
 		began := time.Now()
@@ -109,8 +110,9 @@ func (b *bulkLoad) run(ctx context.Context) (loaded bool, err error) {
 	}
 }
 
-// locate returns where the region is, if it still is: what is known may be older
-// than what the caller has.
+// locate returns the region's location if the region still exists. It refreshes the
+// known regions if they do not have the caller's region, since they may be older than
+// the region that the caller has.
 func (b *bulkLoad) locate(ctx context.Context) (*region, error) {
 	at := b.t.known(b.start)
 	if at == nil || !at.online() || !bytes.Equal(at.Name, b.param.Region) {
@@ -148,16 +150,16 @@ func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, took time.
 	return false, f.took, err
 }
 
-// isMissing says whether a file is not there. A server with hbase.quota.enabled
-// looks for its length before it begins, and throws where another takes none.
+// isMissing reports whether err says that a file is missing. A server with
+// hbase.quota.enabled reads the length of each file before it begins, and throws an
+// exception if a file is missing. Other servers answer that they loaded none.
 func isMissing(err error) bool {
 	e, ok := errors.AsType[*rpc.ServerError](err)
 	return ok && e.Name() == "SpaceLimitingException" && strings.Contains(e.Message, "Could not verify length of file")
 }
 
-// mayBeDone says whether a call that failed with err may have been executed all the
-// same. Of a server's exceptions only those count as a refusal that it throws
-// before it begins.
+// mayBeDone reports whether the server may have executed a call that failed with err.
+// Only an exception that the server throws before it begins counts as a refusal.
 func mayBeDone(err error) bool {
 	if errors.Is(err, rpc.ErrUnknownOutcome) {
 		return true
@@ -175,9 +177,10 @@ func mayBeDone(err error) bool {
 	return true
 }
 
-// CleanupBulkLoad deletes a staging directory and what has stayed in it. The server
-// deletes whatever it is told, so a token that PrepareBulkLoad would not have
-// returned for the table is refused. One that is not there any more is no error.
+// CleanupBulkLoad deletes a staging directory and the files that remain in it. The
+// server deletes any directory that a call names. Therefore CleanupBulkLoad refuses a
+// token that PrepareBulkLoad would not have returned for the table. A directory that
+// does not exist any more is no error.
 func (c *Client) CleanupBulkLoad(ctx context.Context, tableName, token string) error {
 	if err := checkToken(token, tableName); err != nil {
 		return fmt.Errorf("hbase: clean up a bulk load: %w", err)
@@ -209,11 +212,12 @@ func (c *Client) callFirst(ctx context.Context, e *effort, method string, param 
 	})
 }
 
-// randomPart is what ends a staging directory's name: 320 random bits to the base
-// of 32, of which a number with fewer than half is not met.
+// randomPart matches the end of a staging directory's name: 320 random bits as a
+// number in base 32. A number with fewer than half of the 64 digits does not occur in
+// practice.
 var randomPart = regexp.MustCompile(`^[0-9a-v]{32,64}$`)
 
-// checkToken says whether token has the shape of a table's staging directory:
+// checkToken returns an error unless token has the form of a table's staging directory:
 //
 //	[scheme://authority] <root> /staging/ <user>__<table, _ for :>__<random>
 func checkToken(token, tableName string) error {

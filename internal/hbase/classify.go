@@ -12,40 +12,42 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A remedy is what helps against a failure.
+// A remedy is the action that solves a failure.
 type remedy int
 
 const (
-	giveUp    remedy = iota // nothing does
+	giveUp    remedy = iota // no action solves it
 	relocate                // the region is elsewhere: look it up, at first without a pause
-	check                   // the same, but once only: then it is our mistake
+	check                   // the same, but only once: the second failure is the client's mistake
 	pause                   // the same server a little later
 	ease                    // the same, and with fewer calls at once
 	divide                  // not executed: at once, in a smaller batch
-	reconnect               // the server goes: close its connection, look its regions up
+	reconnect               // the server stops: close its connection, look up its regions
 	reopen                  // the scanner is lost, the region is not
 	lost                    // no answer: it may have been executed
-	repeat                  // nobody knows: a few times
+	repeat                  // unknown failure: retry a few times
 )
 
-// maxRepeats bounds how often something is tried again that is not known to help.
+// maxRepeats is the number of failed attempts with the remedy repeat after which an
+// effort ends.
 const maxRepeats = 5
 
-// mayPass says whether time alone heals what asks for the remedy.
+// mayPass reports whether failures with the remedy may pass with time alone.
 func (r remedy) mayPass() bool { return r != giveUp && r != check && r != repeat }
 
-// A verdict is a failure judged.
+// A verdict is the classification of a failure.
 type verdict struct {
 	remedy remedy
 	err    error         // satisfies this package's errors
 	wait   time.Duration // at least, as the server says
-	// throttled says that a quota is used up, and wait until when.
+	// throttled means that a quota is used up. wait is the time until it is not.
 	throttled bool
-	addr      string // where it says that the region is now
-	seq       int64  // and since which opening
+	addr      string // the server that has the region now, as the exception says
+	seq       int64  // the opening since which addr has the region
 }
 
-// name is the exception's, without its package, or what else failed.
+// name returns the exception's name without its package. If the failure is no
+// exception, name returns the error's text.
 func (v verdict) name() string {
 	if e, ok := errors.AsType[*rpc.ServerError](v.err); ok {
 		return e.Name()
@@ -60,7 +62,7 @@ var errNotOnline = errors.New("no server has the region at the moment")
 // errMissing is the failure of an action that a Multi's answer leaves out.
 var errMissing = errors.New("the answer leaves the action out")
 
-// judge says what to do about err.
+// judge returns the verdict on err.
 func judge(err error) verdict {
 	var server *rpc.ServerError
 	var conn *rpc.ConnError
@@ -104,9 +106,9 @@ func isFatalConnection(name string) bool {
 	return false
 }
 
-// judgeServer goes by the class's name, since servers say of many exceptions that
-// end at a retry that there may be none, and the other way round; do_not_retry
-// counts only for names that are not listed.
+// judgeServer decides by the name of the class. Servers set do_not_retry on many
+// exceptions that a retry solves, and omit it on exceptions that no retry solves.
+// Therefore do_not_retry counts only for names that are not listed.
 func judgeServer(e *rpc.ServerError, err error) verdict {
 	v := verdict{err: err}
 	switch e.Name() {
@@ -168,7 +170,7 @@ func judgeServer(e *rpc.ServerError, err error) verdict {
 	return v
 }
 
-// plainIOException goes by the text, for want of a class.
+// plainIOException decides by the text, because there is no specific class.
 func plainIOException(e *rpc.ServerError) remedy {
 	switch {
 	case strings.Contains(e.Message, "log is closed"):
@@ -181,7 +183,7 @@ func plainIOException(e *rpc.ServerError) remedy {
 	return repeat
 }
 
-// ofKind makes err satisfy kind and read as both.
+// ofKind returns an error that satisfies kind and err and has the text of both.
 func ofKind(kind, err error) error { return kinded{kind, err} }
 
 type kinded struct{ kind, err error }
@@ -203,7 +205,7 @@ func locationSeqNum(message string) int64 {
 	return n
 }
 
-// throttleWait reads how long an RpcThrottlingException asks to wait, such as
+// throttleWait reads the time that an RpcThrottlingException asks to wait, such as
 // "... - wait 1mins, 1sec, 20ms". Source: RpcThrottlingException.stringFromMillis.
 func throttleWait(message string) time.Duration {
 	i := strings.LastIndex(message, "wait ")

@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A server is one service of one server: its connection, made when it is needed,
-// and the window of calls in flight.
+// A server is one service of one server. It has a connection, which the first call
+// opens, and the window of calls in flight.
 type server struct {
 	c       *Client
 	addr    string
@@ -27,10 +27,10 @@ type server struct {
 	failures int           // connections without an answer, in a row
 	silent   bool          // the last connection ended in silence
 	err      error         // of the last attempt
-	next     time.Time     // no attempt is made before
+	next     time.Time     // no attempt begins before this time
 }
 
-// server returns the one server of its address and service.
+// server returns the client's server for an address and a service.
 func (c *Client) server(addr string, service wire.Service) *server {
 	key := serverKey{addr, service}
 	c.mu.Lock()
@@ -48,9 +48,9 @@ type serverKey struct {
 	service wire.Service
 }
 
-// connect returns the connection, or makes it. Those who need it at the same time
-// wait for one attempt; after a failed one there is none for a while, and they
-// are told its error at once.
+// connect returns the connection, or opens it. Callers that need it at the same time
+// wait for one attempt. After a failed attempt there is a pause, in which connect
+// returns the attempt's error at once.
 func (s *server) connect(ctx context.Context) (*rpc.Conn, error) {
 	for {
 		s.mu.Lock()
@@ -76,8 +76,8 @@ func (s *server) connect(ctx context.Context) (*rpc.Conn, error) {
 	}
 }
 
-// dial makes one attempt. A server that was silent before must answer something
-// first: one that is frozen takes connections all the same.
+// dial makes one attempt. A server that was silent before must first answer a probe,
+// because a frozen server still accepts connections.
 func (s *server) dial() {
 	conn, err := rpc.Dial(s.c.life, s.addr, s.service, s.c.cfg.User, rpc.Options{
 		DialTimeout: s.c.cfg.DialTimeout, Silence: s.c.cfg.CallTimeout, MaxFrame: s.c.cfg.MaxAnswerBytes, Dial: s.c.cfg.Dial,
@@ -106,8 +106,9 @@ func (s *server) dial() {
 	s.c.wg.Go(func() { s.watch(conn) })
 }
 
-// watch closes conn when the server is frozen, which shows only as silence: where
-// calls wait and nothing has come for a while, one cheap call must bring an answer.
+// watch closes conn if the server is frozen, which shows only as silence. If calls
+// wait and no bytes have arrived for a while, watch sends one cheap call. If that call
+// has no answer, watch closes conn.
 func (s *server) watch(conn *rpc.Conn) {
 	patience := s.c.cfg.CallTimeout / 4
 	tick := time.NewTicker(patience / 2)
@@ -131,8 +132,9 @@ func (s *server) watch(conn *rpc.Conn) {
 	}
 }
 
-// probe asks for a row of meta. Servers that do not have it say so, which is an
-// answer, and requests for meta do not wait behind others.
+// probe gets a row of hbase:meta. A server that does not have hbase:meta answers with
+// an exception, which is an answer too. Requests for hbase:meta do not wait behind
+// others.
 func (s *server) probe(conn *rpc.Conn) error {
 	ctx, cancel := context.WithTimeout(s.c.life, s.c.cfg.CallTimeout/4)
 	defer cancel()
@@ -153,7 +155,7 @@ func (s *server) probe(conn *rpc.Conn) error {
 
 var probeFields = (&wire.Get{ExistenceOnly: true, CacheBlocks: true}).Fields()
 
-// drop closes conn, so that the next call makes another.
+// drop closes conn, so that the next call opens another connection.
 func (s *server) drop(conn *rpc.Conn, silent bool) {
 	s.mu.Lock()
 	if s.conn == conn {
@@ -168,11 +170,11 @@ type request struct {
 	method       string
 	param, cells wire.Appender
 	limit        time.Duration // for its answer; 0 is CallTimeout
-	first        bool          // others wait for it: it goes before them
+	first        bool          // other calls wait for this one, so it goes before them
 }
 
-// call makes one call when it has its turn, and says when that was. The caller
-// releases the answer, and says how it went.
+// call makes one call when the window has a place for it. The flight says when that
+// was. The caller releases the answer, and reports a success to the window.
 func (s *server) call(ctx context.Context, q request) (*rpc.Response, flight, error) {
 	r, f, err := s.callSent(ctx, q)
 	if ended := context.Cause(ctx); err != nil && ended != nil {
@@ -181,8 +183,8 @@ func (s *server) call(ctx context.Context, q request) (*rpc.Response, flight, er
 	return r, f, err
 }
 
-// callSent is call where also after the end of ctx the error says whether the call was
-// sent.
+// callSent is like call, but its error says whether the call was sent even after ctx
+// has ended.
 func (s *server) callSent(ctx context.Context, q request) (*rpc.Response, flight, error) {
 	if err := s.window.enter(ctx, q.first); err != nil {
 		return nil, flight{}, err
@@ -219,8 +221,7 @@ func (s *server) ask(ctx context.Context, q request) (*rpc.Response, error) {
 	return r, nil
 }
 
-// refused draws the conclusions for the calls to come from one, or a part of one,
-// that failed.
+// refused adjusts the window after a call, or a part of a call, has failed.
 func (s *server) refused(f flight, err error) {
 	v := judge(err)
 	switch {
@@ -234,7 +235,7 @@ func (s *server) refused(f flight, err error) {
 	}
 }
 
-// failed draws the conclusions for the connection.
+// failed drops the connection if err shows that it is broken or that the server stops.
 func (s *server) failed(conn *rpc.Conn, err error) {
 	if _, broken := errors.AsType[*rpc.ConnError](err); broken {
 		s.mu.Lock()
@@ -252,7 +253,7 @@ func (s *server) failed(conn *rpc.Conn, err error) {
 	}
 }
 
-// close ends the connection for good; the client's life has ended.
+// close closes the connection and the window. The client has ended.
 func (s *server) close() {
 	s.mu.Lock()
 	conn := s.conn

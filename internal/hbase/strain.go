@@ -8,32 +8,32 @@ import (
 	"usertrail/internal/pace"
 )
 
-// Held is how much a client did less than it could have, for the servers' sake.
+// Held says how much a client held back to protect the servers.
 type Held struct {
-	Busy  int64         // how often a server came to have too much to do
-	Back  time.Duration // for which calls waited for that
-	Paced time.Duration // for which they waited for Config.Pace
+	Busy  int64         // how often a server became too busy
+	Back  time.Duration // time in which calls waited because of busy servers
+	Paced time.Duration // time in which calls waited for Config.Pace
 }
 
-// Held is what the client held back so far.
+// Held returns how much the client has held back so far.
 func (c *Client) Held() Held {
 	return Held{Busy: c.strain.times.Load(), Back: c.strain.waiting.Elapsed(), Paced: c.cfg.Pace.Waited()}
 }
 
-// A strain is what all servers of a client tell of having too much to do.
+// A strain counts and logs when the servers of a client are too busy.
 type strain struct {
 	log     *slog.Logger
 	times   atomic.Int64
 	waiting pace.Stopwatch
 }
 
-// began is told that a server has become busy, and how that shows.
+// began records that a server has become busy, and the sign of it.
 func (s *strain) began(addr, why string) {
 	s.times.Add(1)
 	s.log.Info("server is busy: calling it less", "server", addr, "why", why)
 }
 
-// over is told that a server is as it was.
+// over logs that a server is not busy any more.
 func (s *strain) over(addr string) {
 	s.log.Info("server is not busy any more", "server", addr)
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A flight is when a call was under way, from when it had its turn.
+// A flight is the time in which a call was under way. It begins when the window had a
+// place for the call.
 type flight struct {
 	sent time.Time
 	took time.Duration
@@ -14,7 +15,7 @@ type flight struct {
 
 func (f flight) landed() time.Time { return f.sent.Add(f.took) }
 
-// A kind is of calls that can be compared with each other.
+// A kind is a set of calls whose durations can be compared.
 type kind int
 
 const (
@@ -24,9 +25,9 @@ const (
 	kinds
 )
 
-// A usual is how long calls of one kind take on one server while nothing is in
-// their way: the shortest of the last minutes, and the shortest for each of the
-// units that they are counted by. A call is slow that takes a multiple of both.
+// A usual is the best duration of calls of one kind on one server: the shortest call
+// of the last minutes, and the shortest time per unit. The units are rows or bytes. A
+// call is slow if it takes a multiple of both.
 type usual struct {
 	mu    sync.Mutex
 	now   least
@@ -35,7 +36,7 @@ type usual struct {
 	first time.Time // when the first slow call landed; zero if the last was not slow
 }
 
-// A least is the least of some calls.
+// A least holds the shortest duration of some calls, per call and per unit.
 type least struct {
 	calls int
 	call  time.Duration
@@ -43,22 +44,23 @@ type least struct {
 }
 
 const (
-	// usualFor is how long a least counts, at least: what has been slow for longer
-	// than twice that is usual by now.
+	// usualFor is the time for which a least counts, at least. If a server has been
+	// slow for more than twice this time, its slow calls are the usual ones.
 	usualFor = 5 * time.Minute
 
-	// usualCalls is how many calls make a usual.
+	// usualCalls is the number of calls that a usual needs.
 	usualCalls = 16
 
-	// slowFactor is well above what a cache that has cooled, a flush or a burst of
-	// our own does, and slowFloor what nobody would notice.
+	// slowFactor is well above the effect of a cold cache, a flush or a burst of the
+	// client's own calls. A call shorter than slowFloor is never slow, because no user
+	// would notice it.
 	slowFactor = 5
 	slowFloor  = 500 * time.Millisecond
 )
 
-// slow notes a call that went well and says whether the server is slow: two calls one
-// after the other were. All that are under way in a server's pause are slow together
-// and say so once.
+// slow records a successful call and reports whether the server is slow. A server is
+// slow if a slow call was sent after another slow call had landed. Calls that are under
+// way together in a server's pause are slow together and count as one.
 func (u *usual) slow(f flight, units int) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -77,8 +79,8 @@ func (u *usual) slow(f flight, units int) bool {
 	return f.sent.After(u.first)
 }
 
-// expect is how long a call of so many units takes at best; too long for any to be
-// slow while that is not known.
+// expect returns the best duration of a call of so many units. While it is not known,
+// expect returns a duration so long that no call is slow.
 func (u *usual) expect(units int) time.Duration {
 	l := u.now.with(u.was)
 	if l.calls < usualCalls {
@@ -102,13 +104,13 @@ func (l least) with(m least) least {
 	return least{l.calls + m.calls, min(l.call, m.call), min(l.unit, m.unit)}
 }
 
-// went is told of a call that went well.
+// went records a successful call.
 func (s *server) went(k kind, f flight, units int) {
 	if !s.usual[k].slow(f, units) {
 		s.window.grow()
 		return
 	}
-	// What is slow may be our own reads of what is on no cache; fewer of them at once
-	// take longer still, so some stay.
+	// The slow calls may be our own reads of data that is in no cache. Fewer calls at
+	// once would then take even longer in total, so the window keeps some places.
 	s.window.shrink(f.sent, (s.window.most+2)/3, fmt.Sprintf("a call took %s", f.took.Round(time.Millisecond)))
 }
