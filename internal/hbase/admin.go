@@ -36,8 +36,8 @@ func (c *Client) Describe(ctx context.Context, tableName string) (*wire.TableSch
 	return &all[0], nil
 }
 
-// CheckEnabled fails with ErrDisabled if a table is not enabled, and with ErrNoTable
-// if there is none.
+// CheckEnabled fails with ErrDisabled if a table is disabled or being disabled, and
+// with ErrNoTable if the table does not exist.
 func (c *Client) CheckEnabled(ctx context.Context, tableName string) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Client) CheckEnabled(ctx context.Context, tableName string) error {
 	return c.table(tableName).checkEnabled(ctx)
 }
 
-// Create makes a table that is cut at splits, and returns when all of its regions
-// are online. It fails with ErrTableExists if there is one.
+// Create creates a table that is split at splits, and returns when all of its regions
+// are online. It fails with ErrTableExists if the table exists.
 func (c *Client) Create(ctx context.Context, schema *wire.TableSchema, splits [][]byte) error {
 	name := schema.Name.String()
 	if err := split.Points(splits).Validate(); err != nil {
@@ -68,7 +68,7 @@ func (c *Client) Create(ctx context.Context, schema *wire.TableSchema, splits []
 	return c.waitOnline(ctx, name, len(splits)+1)
 }
 
-// Disable takes a table's regions offline; it can be dropped then.
+// Disable takes a table's regions offline. After that the table can be dropped.
 func (c *Client) Disable(ctx context.Context, tableName string) error {
 	return c.alter(ctx, "disable", tableName, "DisableTable", ErrDisabled)
 }
@@ -87,9 +87,9 @@ func (c *Client) alter(ctx context.Context, what, tableName, method string, done
 	return c.procedure(ctx, what, tableName, method, wire.TableRequest{Table: wire.ParseTableName(tableName)}, doneAlready)
 }
 
-// procedure asks the master for something that takes its time, and waits for it.
-// Where an answer was lost the first attempt may have begun it, and the second
-// finds it done: that is success.
+// procedure asks the master to run a procedure and waits for its end. If an answer was
+// lost, the first attempt may have started the procedure. If the second attempt then
+// finds it done, that is a success.
 func (c *Client) procedure(ctx context.Context, what, tableName, method string, param wire.Appender, doneAlready error) error {
 	e := effort{what: what, table: tableName}
 	var id uint64
@@ -107,7 +107,8 @@ func (c *Client) procedure(ctx context.Context, what, tableName, method string, 
 	return c.waitProcedure(ctx, effort{what: what, table: tableName}, id)
 }
 
-// waitProcedure asks after a procedure until it is over.
+// waitProcedure polls the master until a procedure is over or Config.OpTimeout has
+// passed.
 func (c *Client) waitProcedure(ctx context.Context, e effort, id uint64) error {
 	began := time.Now()
 	for n := 1; ; n++ {

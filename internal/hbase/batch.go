@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// An action is one Get or Put of a Multi. Its bytes lie in its load.
+// An action is one Get or Put of a Multi. Its bytes are in its load.
 type action struct {
 	row   []byte
-	cells []byte // of a Put, as they stand in a cell block
+	cells []byte // of a Put, as in a cell block
 	n     int    // how many cells
 	load  *load
 }
 
-// A load is the memory that actions of one region lie in. The last of them that
-// is done gives it back.
+// A load is the memory of actions of one region. The last action that is done
+// releases the load.
 type load struct {
 	buf    []byte
 	weight int64
@@ -26,7 +26,7 @@ type load struct {
 
 var loads = sync.Pool{New: func() any { return new(load) }}
 
-// done is told of an action that has its answer.
+// done records that an action of the load has its answer.
 func (l *load) done() {
 	if l.left.Add(-1) == 0 {
 		l.room.Release(l.weight)
@@ -35,15 +35,15 @@ func (l *load) done() {
 	}
 }
 
-// A batch is actions that are on their way together, and what it has cost.
+// A batch holds actions that are under way together, and the effort for them.
 type batch struct {
 	effort
 	actions []action
 }
 
-// A buffer collects a region's actions until they are a batch's worth.
+// A buffer collects a region's actions until there are enough for a batch.
 type buffer struct {
-	region  *region // nil where it is not known
+	region  *region // nil if it is not known
 	load    *load
 	pending []extent
 	cells   int
@@ -106,15 +106,16 @@ func (c *collector) cut(b *buffer) []action {
 	return out
 }
 
-// loadOverhead is what a load costs beside its bytes. It bounds how many of them
-// there are at once.
+// loadOverhead is the memory of a load in addition to its bytes. It bounds the number
+// of loads at one time.
 const loadOverhead = 4 << 10
 
-// A fullness is how much one Multi holds.
+// A fullness is the size at which a Multi is full.
 type fullness struct{ bytes, actions, cells int }
 
-// fullest takes out the largest buffer and, as far as a Multi has room, others
-// whose regions are on the same server. It returns nil if there is nothing.
+// fullest cuts the buffer with the most actions. If the Multi has room, it also cuts
+// other buffers whose regions are on the same server. It returns nil if there is no
+// buffer.
 func (c *collector) fullest(full fullness) []action {
 	var top *buffer
 	for _, b := range c.buffers {

@@ -10,25 +10,25 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// An effort is what has been put into one action, call or step so far, and with
-// what it failed last.
+// An effort counts the attempts and the time of one action, call or step so far. It
+// names the region and server of the last attempt.
 type effort struct {
 	what     string // for the message: "get", "scan from \"0042\""
 	table    string
 	region   string
 	server   string
 	attempts int
-	spent    time.Duration // in calls and pauses, not in waiting for a turn
+	spent    time.Duration // in calls and pauses, without the wait for a place in the window
 	repeats  int           // attempts that failed in an unknown way
 	moved    int           // attempts at which the region was elsewhere
 	lost     int           // attempts that may have been executed
 
 	throttled int  // attempts for which a quota left no room
-	held      bool // the last failed since the server has too much to do
+	held      bool // the last attempt failed because the server is too busy
 }
 
-// after counts a failed attempt, and returns how long to wait before the next, or
-// the error that ends the effort.
+// after counts a failed attempt. It returns the pause before the next attempt, or the
+// error that ends the effort.
 func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration, error) {
 	e.attempts++
 	e.spent += took
@@ -72,7 +72,7 @@ func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration,
 	return wait, nil
 }
 
-// pauseAfter is after, and the wait.
+// pauseAfter calls after and then pauses.
 func (e *effort) pauseAfter(ctx context.Context, c *Client, took time.Duration, v verdict) error {
 	wait, err := e.after(c, took, v)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *effort) sleep(ctx context.Context, c *Client, wait time.Duration) error
 	return pipe.Sleep(ctx, wait)
 }
 
-// refused is the error of what no retry helps against.
+// refused returns the error of a failure that no retry solves.
 func (e *effort) refused(c *Client, v verdict) error {
 	where := ""
 	if e.region != "" {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a caller may want to tell apart, by errors.Is. Those that satisfy
-// ErrUnavailable may pass by themselves; all others will not.
+// Errors that a caller may distinguish with errors.Is. Errors that satisfy
+// ErrUnavailable may pass by themselves. All others do not.
 var (
 	ErrUnavailable = errors.New("not available now")
 	ErrNoTable     = errors.New("no such table")
@@ -25,15 +25,15 @@ var (
 	ErrNoSnapshot     = errors.New("no such snapshot")
 )
 
-// A GaveUpError ends what was tried until its budget was used up. It satisfies
-// ErrUnavailable if the last failure was of a kind that time heals.
+// A GaveUpError ends an operation that was retried until its budget was used up. It
+// satisfies ErrUnavailable if the last failure was of a kind that may pass with time.
 type GaveUpError struct {
 	What     string // such as "get of 3 rows from \"0042\""
 	Table    string
 	Region   string
 	Server   string
 	Attempts int
-	Spent    time.Duration // from the first attempt on, without waiting for its turn
+	Spent    time.Duration // from the first attempt on, without the wait for a place in the window
 	MayPass  bool
 	Err      error // of the last attempt
 }

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/pace"
 )
 
-// GetOptions say what is wanted of each row and how to ask.
+// GetOptions say which cells of each row are wanted and how to request them.
 type GetOptions struct {
 	wire.Get
 	Batch int // most Gets in one Multi; 400
@@ -27,13 +27,13 @@ const (
 
 	defaultBatch = 400
 
-	// firstBatch is how many Gets go together until it is known how large rows are,
-	// and answerTarget the bytes that an answer shall have from then on.
+	// firstBatch is the number of Gets in a Multi while the size of rows is not known.
+	// After that, Gets aims at answers of answerTarget bytes.
 	firstBatch   = 32
 	answerTarget = 2 << 20
 
-	// getRoom bounds the rows that are on their way, in bytes, and collectRoom and
-	// collectRows those that wait for others of their region.
+	// getRoom bounds the rows that are under way, in bytes. collectRoom and collectRows
+	// bound the rows that wait for other rows of their region.
 	getRoom     = 4 << 20
 	collectRoom = 2 << 20
 	collectRows = 16 << 10
@@ -46,7 +46,7 @@ func checkRow(row []byte) error {
 	return nil
 }
 
-// Get returns the cells of one row, in order; none if there is no such row.
+// Get returns the cells of one row, in order. If there is no such row, it returns none.
 func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.Get) ([]cell.Cell, error) {
 	if err := checkRow(row); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region
 	}
 }
 
-// recover does what helps against the failure of one call to a region, and pauses.
+// recover applies the remedy for the failure of one call to a region, and pauses.
 func (t *table) recover(ctx context.Context, e *effort, r *region, s *server, took time.Duration, err error) error {
 	v := judge(err)
 	switch v.remedy {
@@ -140,12 +140,12 @@ func (t *table) recover(ctx context.Context, e *effort, r *region, s *server, to
 	return nil
 }
 
-// Gets asks for many rows, in Multis of up to o.Batch rows, several at a time on
-// each server, and gives all cells that are there to emit: those of a row one
-// after the other and in order, each row of rows once, rows in no promised order.
-// emit is called by one goroutine at a time and never after Gets has returned; a
-// cell is valid until it returns. The bytes of a row are copied before the next is
-// asked for. A row that fails is asked for again by itself.
+// Gets requests many rows, in Multis of up to o.Batch rows, several at a time on each
+// server. It calls emit for all cells that exist. The cells of a row follow each other
+// in order. Each row of rows is emitted once. The rows have no guaranteed order. One
+// goroutine at a time calls emit, and none after Gets has returned. A cell is valid
+// until emit returns. Gets copies the bytes of a row before it takes the next row from
+// rows. If some rows of a Multi fail, Gets requests only those rows again.
 func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byte], o GetOptions, emit func(*cell.Cell) error) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byt
 	return ended
 }
 
-// within is n, or a bound below it; 0 is none.
+// within returns the smaller of n and bound. A bound of 0 is no bound.
 func within(n int, bound int64) int {
 	if bound == 0 {
 		return n
@@ -191,14 +191,14 @@ type gets struct {
 	target int // bytes of an answer
 
 	rows, bytes atomic.Int64 // answered so far
-	limit       atomic.Int64 // 0 is none: after an answer was too large
+	limit       atomic.Int64 // most rows of a Multi after an answer was too large; 0 is no limit
 
 	mu      sync.Mutex // of emit
 	c       cell.Cell
 	stopped bool // emit does not want more
 }
 
-// batch is how many rows to ask for at once.
+// batch returns the number of rows to request in one Multi.
 func (g *gets) batch() int {
 	n := int64(g.most)
 	rows, bytes := g.rows.Load(), g.bytes.Load()
@@ -220,7 +220,7 @@ func (g *gets) divided(together int) int {
 	return n
 }
 
-// hand cuts rows into batches of one region where it can.
+// hand cuts rows into batches, each of one region if possible, and dispatches them.
 func (g *gets) hand(m *multi, rows iter.Seq[[]byte]) error {
 	col := newCollector(m.t)
 	first := true
@@ -265,7 +265,7 @@ func (c *collector) addRow(row []byte) *buffer {
 	return b
 }
 
-// answered gives the cells of whole rows to emit.
+// answered calls emit for the cells of whole rows.
 func (g *gets) answered(ctx context.Context, all []answer) error {
 	bytes, cells := 0, 0
 	for i := range all {

@@ -19,19 +19,20 @@ type PutOptions struct {
 	MaxBytes   int             // of cells that have no answer yet; 64 MiB
 }
 
-// A Putter brings cells into a table in large Multis, several at a time on each
-// server. It may be used by many goroutines.
+// A Putter writes cells to a table in large Multis, several at a time on each server.
+// Many goroutines may use it.
 //
-// Cells are collected by region and sent when there are MaxRequestBytes of them, or
-// when MaxBytes are full. What fails is sent again, so a cell may arrive twice, and
-// two cells of one row in another order than they were given: timestamps decide, and
-// each cell must have its own, not HBase's LATEST.
+// The Putter collects cells by region. It sends the cells of a region when they have
+// MaxRequestBytes, or when MaxBytes are full. It sends failed cells again. Therefore a
+// cell may arrive twice, and two cells of one row may arrive in another order than the
+// caller put them. Timestamps decide which cell counts, so each cell must have its own
+// timestamp and not HBase's LATEST.
 type Putter struct {
 	m     *multi
 	done  func()
 	full  fullness
 	limit atomic.Int64 // of actions of one Multi, after one had too many; 0 is none
-	most  int          // bytes that are collected
+	most  int          // most bytes that are collected
 
 	mu     sync.Mutex
 	col    *collector
@@ -62,10 +63,9 @@ func (c *Client) NewPutter(tableName string, o PutOptions) (*Putter, error) {
 	return p, nil
 }
 
-// Put adds a cell, copied. Cells of one row that are given one after the other go
-// together. It waits while MaxBytes are full, and returns the first error of any
-// cell given before: from then on nothing is sent any more. The same is true if ctx
-// ends while it waits.
+// Put adds a copy of a cell. Consecutive cells of one row are sent together. Put waits
+// while MaxBytes are full. It returns the first error of any earlier cell. After an
+// error the Putter sends no more cells. The same is true if ctx ends while Put waits.
 func (p *Putter) Put(ctx context.Context, c *cell.Cell) error {
 	if err := checkPut(c); err != nil {
 		return err
@@ -97,14 +97,15 @@ func (p *Putter) divided(together int) int {
 	return n
 }
 
-// limits say when a Multi is full.
+// limits returns the size at which a Multi is full.
 func (p *Putter) limits() fullness {
 	full := p.full
 	full.actions = within(full.actions, p.limit.Load())
 	return full
 }
 
-// makeRoom sends what is full, between rows where they are not too large for that.
+// makeRoom sends a full buffer. It does so between two rows, unless the last row makes
+// the buffer larger than four Multis.
 func (p *Putter) makeRoom(ctx context.Context, row []byte) error {
 	b := p.col.buffer(row)
 	same := b.endsWith(row)
@@ -119,7 +120,7 @@ func (p *Putter) makeRoom(ctx context.Context, row []byte) error {
 	return nil
 }
 
-// endsWith says whether the last action is of row.
+// endsWith reports whether the last action is of row.
 func (b *buffer) endsWith(row []byte) bool {
 	if len(b.pending) == 0 {
 		return false
@@ -154,13 +155,13 @@ func (c *collector) addCell(v *cell.Cell) {
 		x.end, x.n = end, x.n+1
 		return
 	}
-	// In a cell block the row stands behind three int32 and an int16.
+	// In a cell block the row follows three int32 and an int16.
 	b.pending = append(b.pending, extent{row: at + 14, rowLen: len(v.Row), cells: at, end: end, n: 1})
 	c.actions++
 }
 
-// dispatch sends actions on their way. What has been cut cannot be put back, so
-// that a failure ends the Putter.
+// dispatch starts actions. Actions that have been cut cannot return to their buffer,
+// so a failure ends the Putter.
 func (p *Putter) dispatch(ctx context.Context, actions []action) error {
 	err := p.m.dispatch(ctx, actions)
 	if err != nil {
@@ -169,7 +170,7 @@ func (p *Putter) dispatch(ctx context.Context, actions []action) error {
 	return err
 }
 
-// err is what ended the Putter.
+// err returns the error that ended the Putter.
 func (p *Putter) err() error {
 	if p.closed {
 		return ErrClosed
@@ -177,7 +178,7 @@ func (p *Putter) err() error {
 	return context.Cause(p.m.ctx)
 }
 
-// Flush sends what has been collected and returns when everything has an answer.
+// Flush sends the collected cells. It returns when all cells have an answer.
 func (p *Putter) Flush(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,8 +193,8 @@ func (p *Putter) Flush(ctx context.Context) error {
 	return p.m.wait(ctx)
 }
 
-// Close gives up what has not been flushed, and returns an error if there is
-// something, or what ended the Putter before.
+// Close drops the cells that have not been flushed, and returns an error if there are
+// any. If an error ended the Putter before, Close returns that error.
 func (p *Putter) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,22 +16,22 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A Registry knows the two servers from which all others are found: the one that
-// has hbase:meta and the active master, each as host:port. An error that
-// satisfies ErrUnavailable may pass.
+// A Registry returns the host:port of two servers: the server that has hbase:meta and
+// the active master. The client finds all other servers through these two. An error
+// that satisfies ErrUnavailable may pass.
 type Registry interface {
 	Meta(ctx context.Context) (string, error)
 	Master(ctx context.Context) (string, error)
 }
 
 // An identifier is a Registry that knows the cluster's ID, which no other cluster has.
-// An empty ID is not known.
+// An empty ID means that the ID is not known.
 type identifier interface {
 	ClusterID(ctx context.Context) (string, error)
 }
 
-// ClusterID is the ID that the cluster gave itself when it began. It is empty where the
-// registry does not know it.
+// ClusterID returns the ID that the cluster created when it first started. It is empty
+// if the registry does not know it.
 func (c *Client) ClusterID(ctx context.Context) (string, error) {
 	r, ok := c.registry.(identifier)
 	if !ok {
@@ -49,8 +49,8 @@ func (c *Client) ClusterID(ctx context.Context) (string, error) {
 	return id, nil
 }
 
-// zooKeeper is the registry in ZooKeeper. It is asked seldom, so that it connects
-// for each question and holds no session in between.
+// zooKeeper is the registry in ZooKeeper. The client asks it rarely. Therefore it
+// connects for each question and keeps no session in between.
 type zooKeeper struct {
 	servers []string
 	znode   string
@@ -101,8 +101,8 @@ func (z *zooKeeper) ClusterID(ctx context.Context) (string, error) {
 	return wire.DecodeClusterZnode(b)
 }
 
-// data reads a znode. The library's calls wait without a limit, so they run beside
-// and the connection is closed under them when ctx ends.
+// data reads a znode. The library's calls wait without a limit. Therefore they run in
+// another goroutine, and data closes their connection when ctx ends.
 func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, z.timeout, fmt.Errorf("no answer within %s", z.timeout))
 	defer cancel()
@@ -151,13 +151,13 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 
 func (z *zooKeeper) String() string { return strings.Join(z.servers, ",") }
 
-// An unavailable error satisfies ErrUnavailable, and reads as what it is.
+// An unavailable error satisfies ErrUnavailable and keeps its own text.
 type unavailable struct{ error }
 
 func (u unavailable) Unwrap() []error { return []error{u.error, ErrUnavailable} }
 
-// zkDialer dials for the library within a context, and remembers what failed:
-// the library itself tries on and only logs.
+// zkDialer dials for the library within a context, and keeps the last error: the
+// library itself retries and only logs.
 type zkDialer struct {
 	mu  sync.Mutex
 	err error
@@ -181,7 +181,7 @@ func (d *zkDialer) get(ctx context.Context, servers []string, name string, timeo
 		return c, err
 	}
 	// The library waits 20/3 of the session's timeout for a server that takes the
-	// connection and says nothing. The others must have their turn.
+	// connection and sends nothing. There must be time for the other servers.
 	session := timeout * 3 / 20 / time.Duration(len(servers))
 	conn, events, err := zk.Connect(servers, session, zk.WithDialer(dial), zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
@@ -192,7 +192,7 @@ func (d *zkDialer) get(ctx context.Context, servers []string, name string, timeo
 		if stop() {
 			conn.Close()
 		}
-		for range events { // ends when the library's goroutines have
+		for range events { // ends when the library's goroutines have ended
 		}
 	}()
 	b, _, err := conn.Get(name)
@@ -204,7 +204,7 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// masters is the registry that every master is, and from 2.5 every region server.
+// masters is the registry that every master serves, and from 2.5 every region server.
 type masters struct {
 	c     *Client
 	addrs []string
@@ -249,7 +249,7 @@ func (m *masters) ClusterID(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// ask puts a question to one master after the other, until one has an answer.
+// ask calls one master after the other, until one answers.
 func (m *masters) ask(ctx context.Context, method string, use func(param []byte) error) error {
 	var errs []error
 	for _, addr := range m.addrs {

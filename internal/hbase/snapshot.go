@@ -12,20 +12,22 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// SnapshotOptions say how a snapshot is taken. The zero SnapshotOptions are HBase's.
+// SnapshotOptions say how a snapshot is taken. The zero value has HBase's defaults.
 type SnapshotOptions struct {
-	// SkipFlush leaves what is in memory out. A table that is READONLY has nothing there,
-	// and can be taken in no other way.
+	// SkipFlush leaves out the cells in memory. A READONLY table has no cells in memory,
+	// and a snapshot of it is only possible with SkipFlush.
 	SkipFlush bool
-	// TTL is for how long the master keeps the snapshot, in whole seconds; 0 is for ever.
+	// TTL is the time for which the master keeps the snapshot, in whole seconds; 0 sets
+	// no limit.
 	TTL time.Duration
 }
 
-// Snapshot takes a snapshot of a table, with what is still in memory, and returns
-// when it is complete. A region that moves meanwhile fails it; it is taken again
-// within Config.OpTimeout, and then the error has the server's words. If there is one
-// of that name already the error satisfies ErrSnapshotExists. A snapshot that is left
-// because ctx ends may be completed all the same.
+// Snapshot takes a snapshot of a table and returns when it is complete. Unless
+// o.SkipFlush is set, the snapshot has the cells in memory too. If a region moves
+// meanwhile, the snapshot fails. Snapshot then takes it again within Config.OpTimeout.
+// After that the error has the server's text. If a snapshot of that name exists, the
+// error satisfies ErrSnapshotExists. If ctx ends, the master may still complete the
+// snapshot.
 func (c *Client) Snapshot(ctx context.Context, tableName, name string, o SnapshotOptions) error {
 	if err := wire.CheckSnapshotName(name); err != nil {
 		return fmt.Errorf("hbase: snapshot of table %s: %w", tableName, err)
@@ -39,8 +41,8 @@ func (c *Client) Snapshot(ctx context.Context, tableName, name string, o Snapsho
 		return err
 	}
 	s := snapshotting{c: c, effort: effort{what: "take snapshot " + name, table: tableName}}
-	// The time tells our snapshot from another of the same name where the answer to
-	// taking it is lost.
+	// If the answer to the call is lost, the time distinguishes our snapshot from
+	// another of the same name.
 	s.want = wire.Snapshot{Name: name, Table: wire.ParseTableName(tableName), Type: wire.SnapshotFlush, Created: uint64(time.Now().UnixMilli()), TTL: uint64(o.TTL / time.Second)}
 	if o.SkipFlush {
 		s.want.Type = wire.SnapshotSkipFlush
@@ -58,8 +60,8 @@ func (c *Client) Snapshot(ctx context.Context, tableName, name string, o Snapsho
 	}
 }
 
-// snapshotFailure returns the exception of a snapshot that did not succeed and may
-// the next time; nil is success or another failure.
+// snapshotFailure returns the exception of a snapshot that failed and may succeed the
+// next time. It returns nil for success and for other failures.
 func snapshotFailure(err error) error {
 	e, ok := errors.AsType[*rpc.ServerError](err)
 	if !ok || errors.Is(err, ErrSnapshotExists) || !strings.HasPrefix(e.Class, "org.apache.hadoop.hbase.snapshot.") {
@@ -95,8 +97,8 @@ func (s *snapshotting) once(ctx context.Context) error {
 	return s.wait(ctx, time.Duration(limit)*time.Millisecond)
 }
 
-// claim says whether the snapshot that exists is the one that an attempt without an
-// answer took; exists is the error if it is not.
+// claim returns nil if the existing snapshot is the one that an attempt without an
+// answer took. If it is another snapshot, claim returns exists.
 func (s *snapshotting) claim(ctx context.Context, exists error) error {
 	all, err := s.c.snapshots(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// Status asks the master how the cluster is.
+// Status asks the master for the cluster's status.
 func (c *Client) Status(ctx context.Context) (wire.ClusterStatus, error) {
 	var s wire.ClusterStatus
 	e := effort{what: "ask the master for the cluster's status"}
@@ -22,7 +22,7 @@ func (c *Client) Status(ctx context.Context) (wire.ClusterStatus, error) {
 }
 
 // Allowed asks the master whether the client's user has all of some permissions on a
-// family of a table, or on the whole of it where family is empty. The table need not
+// family of a table. If family is empty, it asks for the whole table. The table need not
 // exist. A cluster that does not check permissions, or is older than 2.3, allows
 // everything.
 func (c *Client) Allowed(ctx context.Context, tableName, family string, actions ...wire.Permission) (bool, error) {
@@ -43,8 +43,9 @@ func (c *Client) Allowed(ctx context.Context, tableName, family string, actions 
 	return granted, err
 }
 
-// unsupported says whether the server does not know a call, or has nothing that
-// could execute it: both end in Java's exception for that, wrapped in HBase's own.
+// unsupported reports whether the server does not know a call, or cannot
+// execute it. Both cases end in Java's UnsupportedOperationException, which
+// HBase wraps in its own exception.
 func unsupported(err error) bool {
 	e, ok := errors.AsType[*rpc.ServerError](err)
 	return ok && (e.Name() == "UnsupportedOperationException" || strings.Contains(e.Message, "UnsupportedOperationException"))
