@@ -13,17 +13,17 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A Disk is a file system that bulk loads take files from.
+// A Disk is a file system from which bulk loads read files.
 type Disk interface {
-	// Root is where HBase's files lie.
+	// Root returns the directory of HBase's files.
 	Root() string
-	// Cells are those of the HFile called path.
+	// Cells returns the cells of the HFile path.
 	Cells(path string) ([]*cell.Cell, error)
-	// Move moves a file, and makes the directories above to.
+	// Move moves a file, and creates the directories above to.
 	Move(from, to string) error
 }
 
-// memory is the Disk of AddFile's files.
+// memory is the Disk with the files of AddFile.
 type memory struct{ c *Cluster }
 
 func (m memory) Root() string { return "hdfs://fake:8020/hbase" }
@@ -35,7 +35,7 @@ func (m memory) Move(from, _ string) error {
 	return nil
 }
 
-// disk is where the files are that a bulk load names. The cluster is locked.
+// disk returns the Disk with the files that a bulk load names. The cluster is locked.
 func (c *Cluster) disk() Disk {
 	if c.cfg.Disk != nil {
 		return c.cfg.Disk
@@ -43,29 +43,30 @@ func (c *Cluster) disk() Disk {
 	return memory{c}
 }
 
-// AddFile makes a file of cells, of one family and in order, which a bulk load may
-// take.
+// AddFile adds a file of cells, which are of one family and in order. A bulk load may
+// load it.
 func (c *Cluster) AddFile(path string, cells ...*cell.Cell) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files[path] = cells
 }
 
-// HasFile says whether a file is where AddFile put it: a bulk load moves it away.
+// HasFile reports whether a file is still where AddFile put it. A bulk load moves it.
 func (c *Cluster) HasFile(path string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.files[path] != nil
 }
 
-// Staging are the staging directories there are, in order.
+// Staging returns the existing staging directories, in order.
 func (c *Cluster) Staging() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(maps.Keys(c.staging))
 }
 
-// bulkCall returns what executes a method of the bulk load; nil is another method.
+// bulkCall returns the function that executes a method of the bulk load. It returns nil
+// for any other method.
 func (x *execution) bulkCall(method string) func(fields) ([]byte, *wire.ServerError) {
 	switch method {
 	case "PrepareBulkLoad":
@@ -78,7 +79,7 @@ func (x *execution) bulkCall(method string) func(fields) ([]byte, *wire.ServerEr
 	return nil
 }
 
-// regionOf finds the region that a request has in a field.
+// regionOf returns the region that a request names in a field.
 func (x *execution) regionOf(f fields, num protowire.Number) (*table, *region, *wire.ServerError) {
 	specifier, err := fieldsOf(f.bytes(num))
 	if err != nil {
@@ -130,8 +131,8 @@ func (x *execution) bulkLoad(f fields) ([]byte, *wire.ServerError) {
 	return m, nil
 }
 
-// loadable are the files of a request and their cells, nil unless a region takes
-// all of them. The cluster is locked.
+// loadable returns the files of a request and their cells. It returns nil unless the
+// region can load all of them. The cluster is locked.
 func (x *execution) loadable(f fields, t *table, r *region) (paths []string, all [][]*cell.Cell) {
 	if !x.c.staging[string(f.bytes(5))] || f.number(3) != 1 {
 		return nil, nil

@@ -15,8 +15,8 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// Config is how a cluster behaves when nothing goes wrong. The zero Config has one
-// region server and no limits.
+// Config says how a cluster behaves without faults. The zero Config has one region
+// server and no limits.
 type Config struct {
 	Servers        int
 	MaxAnswer      int           // bytes of cells in an answer, above which a Multi's other actions are refused and a Scan's answer ends
@@ -65,7 +65,7 @@ type server struct {
 	scanners map[uint64]*scanner
 }
 
-// A table is its cells, in order, and the regions they are served by.
+// A table has its cells, in order, and its regions.
 type table struct {
 	name     wire.TableName
 	schema   []byte // TableSchema
@@ -155,7 +155,7 @@ func (c *Cluster) Addr(i int) string {
 	return c.servers[i].name.Addr()
 }
 
-// CreateTable makes a table, its regions dealt to the servers in turn.
+// CreateTable creates a table and assigns its regions to the servers round-robin.
 func (c *Cluster) CreateTable(name string, families []string, splits ...[]byte) {
 	schema := wire.TableSchema{Name: wire.ParseTableName(name)}
 	for _, f := range families {
@@ -185,7 +185,7 @@ func (c *Cluster) newRegion(name wire.TableName, start, end []byte) *region {
 	return &region{info: info, name: string(info.Name()), seq: c.lastSeq}
 }
 
-// Load puts cells into a table, behind the protocol's back.
+// Load adds cells to a table without the protocol.
 func (c *Cluster) Load(name string, cells ...*cell.Cell) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,14 +195,15 @@ func (c *Cluster) Load(name string, cells ...*cell.Cell) {
 	}
 }
 
-// Cells are all cells of a table, in order.
+// Cells returns all cells of a table, in order.
 func (c *Cluster) Cells(name string) []*cell.Cell {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.tables[name].cells)
 }
 
-// Delete removes the cells of a table that are gone, behind the protocol's back.
+// Delete removes the cells of a table for which gone returns true, without the
+// protocol.
 func (c *Cluster) Delete(name string, gone func(*cell.Cell) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +230,7 @@ func (t *table) put(x *cell.Cell) {
 	t.cells = slices.Insert(t.cells, i, x)
 }
 
-// Regions are the complete names of a table's regions, in order.
+// Regions returns the complete names of a table's regions, in order.
 func (c *Cluster) Regions(name string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -299,7 +300,7 @@ func (t *table) find(row []byte) (int, *region) {
 	return i - 1, t.regions[i-1]
 }
 
-// Kill stops a server without a word. Meta still names it, until Reassign.
+// Kill stops a server without a message. hbase:meta still names it, until Reassign.
 func (c *Cluster) Kill(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -336,7 +337,7 @@ func (c *Cluster) Restart(i int) {
 	}
 }
 
-// Freeze makes a server take connections and requests and answer none.
+// Freeze makes a server accept connections and requests and answer none.
 func (c *Cluster) Freeze(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -345,7 +346,7 @@ func (c *Cluster) Freeze(i int) {
 	}
 }
 
-// Thaw ends Freeze; what has come in meanwhile is executed.
+// Thaw ends Freeze. The server then executes the requests that it received meanwhile.
 func (c *Cluster) Thaw(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -364,7 +365,7 @@ func (c *Cluster) Disconnect(i int) {
 	}
 }
 
-// Scanners is how many scanners are open.
+// Scanners returns the number of open scanners.
 func (c *Cluster) Scanners() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -375,7 +376,7 @@ func (c *Cluster) Scanners() int {
 	return n
 }
 
-// Counts are what has been executed, whether or not the answer arrived.
+// Counts are the numbers of executed calls, whether or not the answer arrived.
 type Counts struct {
 	Connections int
 	Calls       map[string]int // by method, also those that failed
@@ -383,7 +384,7 @@ type Counts struct {
 	RowPuts     map[string]int // by row
 }
 
-// Counts returns what has been executed so far.
+// Counts returns the counts so far.
 func (c *Cluster) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -392,7 +393,8 @@ func (c *Cluster) Counts() Counts {
 	return n
 }
 
-// A gate is closed when a frozen server thaws; nil is open.
+// gate returns a channel that is closed when the frozen server thaws. It returns nil
+// if the server is not frozen.
 func (c *Cluster) gate(s *server) chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -404,7 +406,7 @@ func exception(class, format string, args ...any) *wire.ServerError {
 	return &wire.ServerError{Class: "org.apache.hadoop.hbase." + class, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotServing is the exception for a region that is not there.
+// NotServing is the exception for a region that the server does not have.
 func NotServing(region string) *wire.ServerError {
 	return exception("NotServingRegionException", "%s is not online on this server", strconv.Quote(region))
 }

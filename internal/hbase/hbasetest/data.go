@@ -48,7 +48,7 @@ func (r *region) holds(row []byte) bool {
 	return bytes.Compare(row, r.info.Start) >= 0 && (len(r.info.End) == 0 || bytes.Compare(row, r.info.End) < 0)
 }
 
-// A query is what a Get or a Scan wants of a row.
+// A query says which cells of a row a Get or a Scan wants.
 type query struct {
 	columns  map[string][][]byte // by family; nil is all
 	filter   filter
@@ -98,7 +98,7 @@ func parseQuery(f fields, scan bool) (*query, *wire.ServerError) {
 	return q, nil
 }
 
-// of picks the wanted cells of one row.
+// of returns the wanted cells of one row.
 func (q *query) of(row []*cell.Cell) []*cell.Cell {
 	var out []*cell.Cell
 	version := 0
@@ -120,7 +120,7 @@ func (q *query) of(row []*cell.Cell) []*cell.Cell {
 	return q.some(out)
 }
 
-// some picks what the limits leave of each family.
+// some returns the cells of each family that are within the limits.
 func (q *query) some(row []*cell.Cell) []*cell.Cell {
 	var out []*cell.Cell
 	n := 0
@@ -365,7 +365,7 @@ func (x *execution) putRow(t *table, r *region, a action) *wire.ServerError {
 	return nil
 }
 
-// pair is an exception as a Multi has it.
+// pair encodes an exception as a Multi's answer has it.
 func pair(e *wire.ServerError) []byte {
 	var m message
 	m.string(1, e.Class)

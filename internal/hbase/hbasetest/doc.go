@@ -1,19 +1,20 @@
 // Package hbasetest is a small HBase in memory: region servers and a master on the
-// loopback that speak the real protocol, for faults that a real cluster cannot be
-// made to show on demand. It reads requests with its own code and not with package
-// wire's, so that a mistake there is not made twice.
+// loopback that use the real protocol. It produces faults that a real cluster does not
+// show on demand. It reads requests with its own code and not with the code of package
+// wire, so that it does not repeat a mistake of package wire.
 //
-// What it does it does as HBase: a Multi's Gets before its Puts, exceptions for a
-// call, a region or an action, the cap on answers, sequence numbers, partial rows
-// and heartbeats of scans, hbase:meta in its own order, bulk loads of files that are
-// cells, snapshots that take a while. What it does not have is deletes, durability,
-// permissions, time, and what a snapshot would hold.
+// It behaves as HBase does: it executes a Multi's Gets before its Puts. It has
+// exceptions for a call, a region or an action, a limit on the size of answers,
+// sequence numbers, partial rows and heartbeats of scans. It sorts hbase:meta in its
+// own order. It bulk loads files that are lists of cells, and its snapshots take a
+// while. It has no deletes, no durability, no permissions, no time, and no contents of
+// a snapshot.
 //
-// Hooks say which call goes wrong and how, a Cluster's methods move, split and
-// merge regions and stop servers while calls run, and Counts tells what was
-// executed, answered or not.
+// Hooks say which call fails and how. A Cluster's methods move, split and merge
+// regions and stop servers while calls run. Counts returns the number of executed
+// calls, answered or not.
 //
 // With Config.InMemory the servers listen on no socket, and a client reaches them by
-// Cluster.Dial alone. Then the test can run in a bubble of package synctest: timeouts,
-// pauses and leases take no time, and end neither early nor late on a busy machine.
+// Cluster.Dial only. Then the test can run in a bubble of package synctest: timeouts,
+// pauses and leases take no real time, and end neither early nor late on a busy machine.
 package hbasetest

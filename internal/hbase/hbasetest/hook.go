@@ -6,20 +6,20 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// Hooks say what goes wrong. They are asked without a lock held, from many
-// goroutines at once; nil is nothing.
+// Hooks say which calls fail. Many goroutines call them at once and hold no lock. A
+// nil hook lets all calls succeed.
 type Hooks struct {
-	// Call is asked for each call before it is executed.
+	// Call is called for each call before the call is executed.
 	Call func(Call) Fault
-	// Region is asked for each region of a Get, a Multi, an opening Scan or a bulk
-	// load: its exception is that of the region's part.
+	// Region is called for each region of a Get, a Multi, an opening Scan or a bulk
+	// load. Its exception is the answer to the region's part.
 	Region func(c Call, region string) *wire.ServerError
-	// Action is asked for each Get and Put of a Multi: its exception is that of
+	// Action is called for each Get and Put of a Multi. Its exception is the answer to
 	// the action.
 	Action func(c Call, row []byte) *wire.ServerError
 }
 
-// A Call is one request that has come in.
+// A Call is one request that a server has received.
 type Call struct {
 	Server  int // -1 is the master
 	Method  string
@@ -31,8 +31,8 @@ type Call struct {
 	Gone     <-chan struct{} // closed when its connection has ended
 }
 
-// A Fault is how a call goes wrong. The zero Fault is not at all. What is done is
-// done in the order of the fields.
+// A Fault says how a call fails. With the zero Fault the call succeeds. The fields
+// apply in their order.
 type Fault struct {
 	Delay     time.Duration
 	Exception *wire.ServerError // the answer, in place of executing
@@ -44,7 +44,7 @@ type Fault struct {
 	Twice     bool              // answered two times
 }
 
-// SetHooks takes hooks into use, from the next call on.
+// SetHooks sets the hooks. They apply from the next call on.
 func (c *Cluster) SetHooks(h Hooks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

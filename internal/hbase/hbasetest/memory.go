@@ -122,7 +122,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// read reads what there is. wait is how long the reader may wait for more; 0 is for ever.
+// read reads the bytes in the stream. wait is how long the reader may wait for more; 0
+// sets no limit.
 func (s *stream) read(p []byte) (n int, wait time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A scanner is a scan of one region that is under way. It reads what was there
+// A scanner is a scan of one region that is under way. It reads the cells that existed
 // when it was opened.
 type scanner struct {
 	region []byte // complete name
@@ -163,8 +163,8 @@ func (x *execution) nextOf(id uint64, f fields) (*scanner, *wire.ServerError) {
 	return s, nil
 }
 
-// results gives up to so many Results of s and tells of them in m; over says that the
-// call wants no more rows. The cluster is locked.
+// results returns the cell block of at most most Results of s, and describes the Results
+// in m. over reports that the call wants no more rows. The cluster is locked.
 func (x *execution) results(s *scanner, f fields, most int, m *message) (block []byte, over bool) {
 	partials, heartbeats := f.number(7) != 0, f.number(7) != 0 && f.number(8) != 0
 	limit := int(f.number(11))

@@ -15,7 +15,7 @@ type snapshot struct {
 	fails       bool
 }
 
-// snapshotPolls is how often a snapshot is said to be under way before it is done.
+// snapshotPolls is how often the master answers that a snapshot is under way.
 const snapshotPolls = 2
 
 // FailSnapshots makes the next n snapshots fail after they have begun.
@@ -25,7 +25,8 @@ func (c *Cluster) FailSnapshots(n int) {
 	c.failSnapshots = n
 }
 
-// FinishSnapshot makes a snapshot done that is under way; false if there is none.
+// FinishSnapshot completes a snapshot that is under way. It returns false if there is
+// none.
 func (c *Cluster) FinishSnapshot(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,8 +37,8 @@ func (c *Cluster) FinishSnapshot(name string) bool {
 	return s != nil
 }
 
-// masterSnapshot returns what executes a method about snapshots; nil is another
-// method.
+// masterSnapshot returns the function that executes a method about snapshots. It
+// returns nil for any other method.
 func (x *execution) masterSnapshot(method string) func(string, *snapshot) ([]byte, *wire.ServerError) {
 	switch method {
 	case "Snapshot":
@@ -81,7 +82,7 @@ func (x *execution) takeSnapshot(name string, wanted *snapshot) ([]byte, *wire.S
 	return m, nil
 }
 
-// done says whether the snapshot can be used.
+// done reports whether the snapshot can be used.
 func (s *snapshot) done() bool { return !s.fails && s.asked > snapshotPolls }
 
 func (x *execution) snapshotDone(name string, _ *snapshot) ([]byte, *wire.ServerError) {
@@ -119,7 +120,7 @@ func (x *execution) completedSnapshots() ([]byte, *wire.ServerError) {
 	return m, nil
 }
 
-// final is an exception that says of itself that no retry helps.
+// final is an exception with do_not_retry set.
 func final(class, format string, args ...any) *wire.ServerError {
 	e := exception(class, format, args...)
 	e.DoNotRetry = true

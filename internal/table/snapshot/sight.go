@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/cell"
 )
 
-// Types of tags that decide who sees a cell, for how long, and where its value is.
+// Types of tags that decide which users see a cell, for how long, and where its value is.
 const (
 	tagACL        = 1
 	tagVisibility = 2
@@ -18,7 +18,7 @@ const (
 	tagTTL        = 8
 )
 
-// Errors about a cell that only a RegionServer can answer for.
+// Errors about a cell that only a RegionServer can read.
 var (
 	errOwnRights = errors.New("has permissions of its own")
 	errLabels    = errors.New("has visibility labels")
@@ -49,7 +49,7 @@ type sight struct {
 	deletedCol []byte
 }
 
-// begin makes ready for another row.
+// begin prepares for another row.
 func (s *sight) begin() {
 	s.met = 0
 	if s.marked {
@@ -57,7 +57,7 @@ func (s *sight) begin() {
 	}
 }
 
-// sees says whether c is seen.
+// sees reports whether c is visible.
 func (s *sight) sees(c *cell.Cell) (bool, error) {
 	if len(c.Tags) > 0 {
 		if gone, err := s.outlived(c); gone || err != nil {
@@ -73,7 +73,7 @@ func (s *sight) sees(c *cell.Cell) (bool, error) {
 	return s.counts(c), nil
 }
 
-// counts says whether a Put that is not deleted is among the versions that are kept.
+// counts reports whether a Put that is not deleted is among the versions that are kept.
 func (s *sight) counts(c *cell.Cell) bool {
 	switch {
 	case s.met == 0 || !bytes.Equal(s.column, c.Qualifier):
@@ -87,7 +87,7 @@ func (s *sight) counts(c *cell.Cell) bool {
 	return c.Time >= s.oldest || s.met <= s.least
 }
 
-// outlived says whether c has a TTL of its own, and it has run out.
+// outlived reports whether c has a TTL of its own that has expired.
 func (s *sight) outlived(c *cell.Cell) (bool, error) {
 	for b := c.Tags; len(b) > 0; {
 		if len(b) < 3 {
@@ -138,7 +138,7 @@ func (s *sight) mark(c *cell.Cell) error {
 	return nil
 }
 
-// hides says whether a delete that was met hides a Put.
+// hides reports whether a delete that was read hides a Put.
 func (s *sight) hides(c *cell.Cell) bool {
 	if s.whole && c.Time <= s.wholeTime || slices.Contains(s.moments, c.Time) {
 		return true

@@ -1,5 +1,5 @@
-// Package snapshot is a table in HBase as a snapshot holds it: its HFiles are read
-// where they lie, and no server is asked.
+// Package snapshot reads a table of HBase from a snapshot. It reads the HFiles in their
+// place in HBase's file system and calls no server.
 //
 //	ROOT/.hbase-snapshot/NAME/.snapshotinfo     whose it is, and since when
 //	ROOT/.hbase-snapshot/NAME/data.manifest     the schema; of each region the files
@@ -7,14 +7,14 @@
 //	ROOT/archive/data/…                         where compactions move files that
 //	                                            a snapshot still needs
 //
-// A region's files together are not yet its cells. They are merged in the order of
-// package cell; of equal cells the one written last counts, by the number that it
-// was written with, which cells of a bulk-loaded file have from the file; then
-// deletes are applied, and what has outlived the family's TTL or its own is left
-// out. Of each column as many versions are given as the family keeps, the newest first,
-// as a scan gives them that asks for all.
+// The package merges a region's files in the order of package cell. If cells are equal,
+// the cell that was written last counts. The sequence number of a cell says when it was
+// written. Cells of a bulk-loaded file have the sequence number of the file. Then the
+// package applies deletes and leaves out cells that have outlived the family's TTL or
+// their own TTL. It returns as many versions of each column as the family keeps, the
+// newest first. A scan for all versions returns the same.
 //
-// What only a RegionServer can answer for is refused: large values in files of
+// The package refuses data that only a RegionServer can read: large values in files of
 // their own, cells with permissions or labels, encrypted files.
 package snapshot
 
@@ -37,9 +37,9 @@ import (
 )
 
 var (
-	// ErrNone is wrapped where there is no snapshot of that name.
+	// ErrNone is wrapped if there is no snapshot of that name.
 	ErrNone = errors.New("no such snapshot")
-	// ErrGone is wrapped where a file of the snapshot is gone: the snapshot was
+	// ErrGone is wrapped if a file of the snapshot does not exist: the snapshot was
 	// removed meanwhile.
 	ErrGone = errors.New("file is gone; was the snapshot removed meanwhile?")
 )
@@ -72,7 +72,7 @@ type Config struct {
 	Now  time.Time // what TTLs are counted to
 }
 
-// A Table is a snapshot of a table, which nobody can change.
+// A Table is a snapshot of a table. It never changes.
 type Table struct {
 	fs      dfs.FS
 	root    string
@@ -85,9 +85,9 @@ type Table struct {
 	idle []*region // open and not read, the longest first
 }
 
-// Open reads what a snapshot is. It fails with ErrNone if there is none, and with
-// table.ErrUnfit if it is another table's, may not be read, or holds what cannot
-// be answered from files.
+// Open reads the description of a snapshot. It fails with ErrNone if the snapshot does
+// not exist. It fails with table.ErrUnfit if the snapshot is of another table, may not
+// be read, or has data that cannot be read from files.
 func Open(ctx context.Context, c Config) (*Table, error) {
 	t, err := open(ctx, c)
 	if err != nil {
@@ -212,7 +212,7 @@ func (t *Table) readRegion(ctx context.Context, r *region, q table.Query, emit f
 	return nil
 }
 
-// choiceOf is what q asks for.
+// choiceOf returns the choice for the cells that q requests.
 func (t *Table) choiceOf(q *table.Query) choice {
 	if q.Exist {
 		return choice{}
@@ -222,8 +222,8 @@ func (t *Table) choiceOf(q *table.Query) choice {
 	return c
 }
 
-// begin merges those files of a region that can have what q asks for within a part of
-// it. release must follow.
+// begin merges the files of a region that can have requested cells within a part of the
+// region. The caller must call release afterwards.
 func (t *Table) begin(ctx context.Context, r *region, within split.Region, q *table.Query) (*merge, error) {
 	t.hold(r)
 	all, err := r.open(ctx, t.fs, t.root, t.name, t.info.Family)
@@ -263,7 +263,7 @@ func (t *Table) release(r *region) {
 	}
 }
 
-// among are the regions that overlap a range.
+// among returns the regions that overlap a range.
 func (t *Table) among(g split.Region) []*region {
 	first, found := slices.BinarySearchFunc(t.regions, g.Start, func(r *region, key []byte) int { return bytes.Compare(r.Start, key) })
 	if !found {
@@ -276,7 +276,7 @@ func (t *Table) among(g split.Region) []*region {
 	return t.regions[first:max(first, last)]
 }
 
-// overlap is what two ranges have in common.
+// overlap returns the intersection of two ranges.
 func overlap(a, b split.Region) split.Region {
 	if bytes.Compare(b.Start, a.Start) > 0 {
 		a.Start = b.Start
@@ -287,7 +287,7 @@ func overlap(a, b split.Region) split.Region {
 	return a
 }
 
-// Close implements table.Table. Nobody may be reading.
+// Close implements table.Table. No reads may be under way.
 func (t *Table) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

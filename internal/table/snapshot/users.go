@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// Users implements table.Table. Who has rows is known only to the rows.
+// Users implements table.Table. Only the rows show which users have rows.
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	return table.RowUsers(ctx, t, r, span), nil
 }
