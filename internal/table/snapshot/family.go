@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A family is what decides which of a family's cells are seen.
+// A family has the attributes that decide which of a family's cells are visible.
 type family struct {
 	oldest   int64 // ms: cells before it have outlived the family's TTL
 	versions int   // of a column, the newest
@@ -18,11 +18,11 @@ type family struct {
 	now      int64 // ms
 }
 
-// forever is HBase's TTL, in seconds, of what stays.
+// forever is HBase's TTL, in seconds, of cells that do not expire.
 const forever = math.MaxInt32
 
 // familyOf reads a family's attributes. KEEP_DELETED_CELLS is not among them: it
-// changes nothing for who asks for no times.
+// changes nothing for a read without a time range.
 func familyOf(s *wire.TableSchema, name string, now time.Time) (family, error) {
 	f := family{oldest: math.MinInt64, versions: 1, now: now.UnixMilli()}
 	for i := range s.Families {

@@ -99,8 +99,8 @@ func (f *file) halve(r *wire.Reference) error {
 	return nil
 }
 
-// ageOf reads the age of a file from its name and file info. Of a file that was
-// cut in two, the upper half counts as the later one.
+// ageOf reads the age of a file from its name and file info. If a file was cut in two,
+// the upper half counts as the later one.
 func ageOf(name string, size int64, info map[string][]byte, top bool) (age, error) {
 	a := age{seq: -1, size: size, bulkTime: math.MaxInt64, name: name}
 	for key, to := range map[string]*int64{infoSeq: &a.seq, infoBulkTime: &a.bulkTime} {
@@ -138,14 +138,14 @@ func rank(files []*file) {
 	}
 }
 
-// meets says whether the file can have rows in [start, end).
+// meets reports whether the file can have rows in [start, end).
 func (f *file) meets(start, end []byte) bool {
 	first, last := f.h.FirstRow(), f.h.LastRow()
 	return f.h.Cells() > 0 && (len(end) == 0 || bytes.Compare(first, end) < 0) && bytes.Compare(last, start) >= 0
 }
 
-// hasTimes says whether the file can decide about cells of times; nil is all times. A
-// deletion reaches back to 0 at least, and it may to before that.
+// hasTimes reports whether the file can decide about cells of times; nil is all times. A
+// deletion applies back to time 0 at least, and may apply to earlier times.
 func (f *file) hasTimes(times *layout.Times) bool {
 	if times == nil {
 		return true
@@ -156,14 +156,14 @@ func (f *file) hasTimes(times *layout.Times) bool {
 }
 
 const (
-	// looks is how often a file is looked for at all places where it can be. It
-	// moves in one direction, so that one round finds it unless it comes back.
+	// looks is how often find looks for a file at all its possible places. A file moves
+	// in one direction, so one round finds it unless it moves back.
 	looks    = 4
 	lookWait = 100 * time.Millisecond
 )
 
-// bytesAt are the bytes of a store file, wherever it lies. A compaction may move
-// it at any time; they are the same there. It may be read by many goroutines.
+// bytesAt reads the bytes of a store file at any of its places. A compaction may move
+// the file at any time. The bytes stay the same. Many goroutines may read it.
 type bytesAt struct {
 	ctx   context.Context // for opening it again
 	fs    dfs.FS
@@ -175,8 +175,8 @@ type bytesAt struct {
 	open []dfs.File // the last is the one to read
 }
 
-// openBytes opens what lies at the first of paths that is there. It stays open
-// for whoever asks next, so ctx ends only the opening.
+// openBytes opens the first of paths that exists. The file stays open for later
+// readers, so ctx ends only the opening.
 func openBytes(ctx context.Context, fs dfs.FS, paths []string) (*bytesAt, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

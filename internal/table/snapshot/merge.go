@@ -87,42 +87,42 @@ func (s *source) written() int64 {
 	return int64(s.cell.MVCC)
 }
 
-// A choice says which of the cells that are seen are asked for.
+// A choice says which visible cells are requested.
 type choice struct {
 	columns layout.Columns
-	rows    int // of a range only the first so many; 0 is all
-	perRow  int // of a row only the first so many columns; 0 is all
+	rows    int // most rows of a range, the first ones; 0 is all
+	perRow  int // most columns of a row, the first ones; 0 is all
 }
 
-// A merge is the cells of a region that are seen and asked for, in order, range after
-// range. A row that only one file has costs no comparisons but one where it begins.
+// A merge iterates over the visible and requested cells of a region, in order, range
+// after range. A row that only one file has costs only one comparison, at its beginning.
 type merge struct {
 	sources []source
 	choice
 	sight sight
 
-	heap  []*source // those within the range, the first cell's on top
+	heap  []*source // sources within the range; the source of the first cell is on top
 	end   []byte
 	alone bool // no other source has the top's row
 	row   []byte
 	done  bool // nothing more is asked of the row
 	cells int
 
-	move         move // how to go on from the top's cell
+	move         move // how to continue from the top's cell
 	columnsGiven int  // of the row
 	rowsGiven    int  // of the range
 	family       []byte
 }
 
-// A move is a way to go on.
+// A move says where the top source continues.
 type move int
 
-// The ways.
+// The moves.
 const (
 	stay move = iota
 	toNext
-	toFrom     // the first column that is asked for
-	toRowAfter // for nothing more of this one is
+	toFrom     // the first requested column
+	toRowAfter // no more cells of this row are requested
 )
 
 func newMerge(files []*file, f family, asked choice) *merge {
@@ -203,8 +203,8 @@ func (m *merge) after(c *cell.Cell) move {
 	return toNext
 }
 
-// count counts a column that is seen, and says whether it is among the first so many.
-// After the last of them it leaves the row, or the range.
+// count counts a visible column, and reports whether the column is within the limits. At
+// the first column beyond a limit it leaves the row or the range.
 func (m *merge) count() bool {
 	if m.columnsGiven == 0 {
 		m.rowsGiven++
@@ -218,10 +218,10 @@ func (m *merge) count() bool {
 	return !m.done
 }
 
-// leaveRow passes over what is left of the row of the last cell.
+// leaveRow skips the rest of the row of the last cell.
 func (m *merge) leaveRow() { m.done, m.move = true, toRowAfter }
 
-// asked says whether a column is asked for.
+// asked reports whether a column is requested.
 func (m *merge) asked(qualifier []byte) bool {
 	if m.columns.From != nil && bytes.Compare(qualifier, m.columns.From) < 0 {
 		return false
