@@ -6,14 +6,14 @@ import (
 	"usertrail/internal/cell"
 )
 
-// Deletes tell which cells of a raw scan are hidden by deletes. They are given all cells
-// of a family, in the order of package cell.
+// Deletes finds the cells of a raw scan that deletes hide. The caller passes all cells of
+// a family to Hide, in the order of package cell.
 type Deletes struct {
 	sight sight
 	row   []byte
 }
 
-// Hide says whether c is a Put that a delete hides.
+// Hide reports whether c is a Put that a delete hides.
 func (d *Deletes) Hide(c *cell.Cell) (bool, error) {
 	if !bytes.Equal(d.row, c.Row) {
 		d.row = append(d.row[:0], c.Row...)

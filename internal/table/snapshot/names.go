@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/hbase/wire"
 )
 
-// A place is where a store file lies, below HBase's directory of data or below
-// that of archived data.
+// A place is the location of a store file below HBase's data directory or below HBase's
+// archive directory.
 type place struct {
 	table  wire.TableName
 	region string // encoded
@@ -52,7 +52,7 @@ func placeOf(name string, half bool, table wire.TableName, region, family string
 	return p, nil
 }
 
-// paths are all that the file may have, in the order in which it moves: a
+// paths returns all possible paths of the file, in the order in which the file moves. A
 // compaction archives the files that it has merged.
 func (p place) paths(root string) []string {
 	var out []string
@@ -62,11 +62,12 @@ func (p place) paths(root string) []string {
 	return out
 }
 
-// bulkMark stands in the name of a file that was bulk loaded, before its sequence
-// number and another underscore.
+// bulkMark is in the name of a bulk loaded file, before the sequence number and another
+// underscore.
 const bulkMark = "_SeqId_"
 
-// bulkNumber is the sequence number in the name of a file that was bulk loaded.
+// bulkNumber returns the sequence number in the name of a bulk loaded file. bulk reports
+// whether the name is the name of such a file.
 func bulkNumber(name string) (seq int64, bulk bool, err error) {
 	_, rest, ok := strings.Cut(name, bulkMark)
 	if !ok {

@@ -22,13 +22,13 @@ type region struct {
 	name   string // encoded
 	listed []wire.SnapshotFile
 
-	users int // who reads it now; the Table's lock guards it
+	users int // number of current readers; the Table's lock guards it
 
 	mu    sync.Mutex
-	files []*file // open; nil until they are
+	files []*file // the open files; nil until they are open
 }
 
-// regionsOf are a snapshot's regions, in order, without a gap.
+// regionsOf returns a snapshot's regions, in order and without a gap.
 func regionsOf(m *wire.SnapshotManifest, family string) ([]*region, error) {
 	var out []*region
 	for i := range m.Regions {
@@ -58,10 +58,10 @@ func regionsOf(m *wire.SnapshotManifest, family string) ([]*region, error) {
 	return out, nil
 }
 
-// isMOB says whether a region is the made-up one that holds large values.
+// isMOB reports whether a region is the artificial region that holds large values.
 func isMOB(r *wire.RegionInfo) bool { return string(r.Start) == ".mob" && r.ID == 0 }
 
-// encoded is the name of a region's directory.
+// encoded returns the name of a region's directory.
 func encoded(r *wire.RegionInfo) string {
 	name := append([]byte(r.Table.String()), ',')
 	name = append(append(name, r.Start...), ',')
