@@ -13,12 +13,13 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// Left is what may be in the table without a ledger; nothing where no load was killed
-// and none is under way.
+// Left returns the files and rolls whose rows may be in the table although no ledger holds
+// them. The result is empty if no load was killed and no load runs.
 func (c *Catalog) Left(ctx context.Context) (*manifest.Begun, error) { return Left(ctx, c.fs, c.dir) }
 
-// Left is that of the catalog in dir. Read before the catalog is opened, it tells of
-// every load that the manifest does not have.
+// Left returns the files and rolls whose rows may be in the table of the catalog in dir
+// although no ledger holds them. If the caller reads it before it opens the catalog, the result
+// has every load that the manifest does not have.
 func Left(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
 	b, err := leftByLoads(ctx, fs, dir)
 	if err != nil {
@@ -34,7 +35,7 @@ func Left(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
 	return b, nil
 }
 
-// leftByLoads is Left without what pieces of plans may have put.
+// leftByLoads returns the part of Left that loads wrote. It leaves out the pieces of plans.
 func leftByLoads(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
 	b := new(manifest.Begun)
 	err := manifest.Read(ctx, fs, dfs.Join(dir, begunName), b)
@@ -44,7 +45,8 @@ func leftByLoads(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, e
 	return b, err
 }
 
-// merged is what may be in the table by both.
+// merged returns the files and rolls of a and b together. b replaces the entries that both
+// have.
 func merged(a, b *manifest.Begun) *manifest.Begun {
 	inputs := slices.DeleteFunc(slices.Clone(a.Inputs), func(in manifest.Input) bool { return has(b.Inputs, &in) })
 	none := len(a.Inputs) == 0 && len(a.Rolls) == 0
@@ -58,7 +60,8 @@ func merged(a, b *manifest.Begun) *manifest.Begun {
 	}
 }
 
-// bothSchemas has what both have. Pieces of two plans may each have what the other does not.
+// bothSchemas returns a schema with the behaviours and fields of a and b. Pieces of two plans
+// may each have fields that the other plan lacks.
 func bothSchemas(a, b *behaviour.Schema) *behaviour.Schema {
 	if a == nil || b == nil {
 		return cmp.Or(b, a)
@@ -69,23 +72,24 @@ func bothSchemas(a, b *behaviour.Schema) *behaviour.Schema {
 	return b // the later one
 }
 
-// Lost are the paths of delivered files of which a load gave some HFiles to HBase, and the
-// others are gone: some of their rows are in the table, and no ledger holds them yet.
+// Lost returns the paths of delivered files of a load that gave some HFiles to HBase and whose
+// other HFiles are gone. Some rows of these files are in the table, and no ledger holds them
+// yet.
 func (c *Catalog) Lost(ctx context.Context) ([]string, error) {
 	b, err := leftByLoads(ctx, c.fs, c.dir)
 	return b.Lost, err
 }
 
-// Begun are the delivered files whose records a load began to put and that no
-// ledger holds yet: some of their cells may be in the table. Puts leave them, and a load by
-// HFiles that was given up.
+// Begun returns the delivered files whose records a load began to put and that no ledger holds
+// yet. Some of their cells may be in the table. Loads of puts leave such files, and so does a
+// load by HFiles that was given up.
 func (c *Catalog) Begun(ctx context.Context) ([]manifest.Input, error) {
 	b, err := c.Left(ctx)
 	return b.Inputs, err
 }
 
-// Leave remembers what may be in the table from now on, in addition to what may be
-// there before, until a load that holds it calls Finish.
+// Leave records more as possibly in the table. It keeps the earlier entries. The entries remain
+// until a load that holds them calls Finish.
 func (c *Catalog) Leave(ctx context.Context, more *manifest.Begun) error {
 	if len(more.Inputs) == 0 && len(more.Rolls) == 0 {
 		return nil
@@ -99,9 +103,9 @@ func (c *Catalog) Leave(ctx context.Context, more *manifest.Begun) error {
 	return c.setLeft(ctx, after)
 }
 
-// Finish forgets files, once ledgers hold all that was begun of them, their rolls, and rolls
-// that the manifest has. inputs are those of the newest ledger. What another load left of other
-// records stays.
+// Finish removes files from Left once ledgers hold everything that was begun of them. It also
+// removes the rolls of these files, and rolls that the manifest has. inputs are the files of
+// the newest ledger. Records that another load left remain.
 func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
 	held, err := c.held(ctx, inputs)
 	if err != nil {
@@ -124,8 +128,9 @@ func (c *Catalog) Finish(ctx context.Context, inputs []manifest.Input) error {
 	})
 }
 
-// held returns what says of a file of Left whether ledgers hold all that was begun of it. The
-// ledgers are read if the newest one, which has inputs, holds another part of such a file.
+// held returns a function that reports whether ledgers hold everything that was begun of a file
+// of Left. inputs are the files of the newest ledger. held reads the other ledgers only if the
+// newest ledger holds another part of such a file.
 func (c *Catalog) held(ctx context.Context, inputs []manifest.Input) (func(manifest.Input) bool, error) {
 	left, err := c.Left(ctx)
 	if err != nil {
@@ -144,15 +149,15 @@ func (c *Catalog) held(ctx context.Context, inputs []manifest.Input) (func(manif
 	return func(in manifest.Input) bool { return has(inputs, &in) || manifest.Held(ledgers, &in) }, nil
 }
 
-// has says whether inputs have all that was begun of a file.
+// has reports whether inputs hold everything that was begun of a file.
 func has(inputs []manifest.Input, begun *manifest.Input) bool {
 	return slices.ContainsFunc(inputs, func(o manifest.Input) bool {
 		return o.Has(begun) || begun.Offsets != nil && o.Path == begun.Path
 	})
 }
 
-// finishPieces forgets what pieces may have put of files that are held now, all of them
-// together.
+// finishPieces removes the record of a piece once ledgers hold all files that the piece may
+// have put.
 func (c *Catalog) finishPieces(ctx context.Context, held func(manifest.Input) bool) error {
 	pieces, err := leftByPieces(ctx, c.fs, c.dir)
 	if err != nil {
@@ -178,7 +183,7 @@ func (c *Catalog) setLeft(ctx context.Context, b *manifest.Begun) error {
 	return manifest.Write(ctx, c.fs, name, b)
 }
 
-// rollsOf leaves out the rolls of which no input is left.
+// rollsOf returns rolls without the rolls whose inputs are all gone.
 func rollsOf(rolls []manifest.Rolled, inputs []manifest.Input) []manifest.Rolled {
 	return slices.DeleteFunc(rolls, func(r manifest.Rolled) bool {
 		left := slices.ContainsFunc(inputs, func(in manifest.Input) bool { return slices.Contains(r.Inputs, in.Number) })
@@ -186,7 +191,7 @@ func rollsOf(rolls []manifest.Rolled, inputs []manifest.Input) []manifest.Rolled
 	})
 }
 
-// lostOf returns the paths that are those of inputs, in order and each once.
+// lostOf returns the paths that belong to inputs, sorted and without duplicates.
 func lostOf(paths []string, inputs []manifest.Input) []string {
 	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		return !slices.ContainsFunc(inputs, func(in manifest.Input) bool { return in.Path == path })
@@ -195,7 +200,7 @@ func lostOf(paths []string, inputs []manifest.Input) []string {
 	return slices.Compact(paths)
 }
 
-// withoutRolls leaves out those that are rolls of the files.
+// withoutRolls returns rolls without the rolls of files.
 func withoutRolls(rolls []manifest.Rolled, files []manifest.File) []manifest.Rolled {
 	return slices.DeleteFunc(slices.Clone(rolls), func(r manifest.Rolled) bool {
 		return slices.ContainsFunc(files, func(f manifest.File) bool { return f.Roll == r.Roll })

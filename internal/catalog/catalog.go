@@ -1,26 +1,27 @@
-// Package catalog is what is known of a table besides its cells: a directory with
-// the manifest, the ledgers of all loads, the bad records and the lock. A table of
-// files has its catalog in its own directory; a live table has one beside it.
+// Package catalog manages the directory that describes a table: the manifest, the ledgers of
+// all loads, the bad records and the lock. A table of files has its catalog in its own
+// directory. A live table has a separate catalog directory.
 //
-//	DIR/manifest.json        what there is (package manifest)
+//	DIR/manifest.json        the content of the table (package manifest)
 //	DIR/loads/000001.json    the ledger of load 1
 //	DIR/loading.json         the load that is being made
-//	DIR/base/000002.json     what the ledgers do not tell of the table that was rewritten twice
-//	DIR/begun.json           what may be in the table without a ledger
-//	DIR/d/…                  rolls, and of a table of files the HFiles
+//	DIR/base/000002.json     a copy of the manifest of the table that was rewritten twice
+//	DIR/begun.json           files and rolls that may be in the table without a ledger
+//	DIR/d/…                  rolls, and the HFiles of a table of files
 //	DIR/handover.json        a load whose files are being handed to HBase
-//	DIR/retired.json         files that were replaced, and until when they stay
+//	DIR/retired.json         files that were replaced, and the time until which they stay
 //	DIR/forgotten/000001     a catalog whose table is gone, set aside
 //	DIR/quarantine/…         bad records, a file for each delivered file
 //	DIR/lock                 held while a load runs
-//	DIR/plans/ID/…           a load in pieces: the plan, and what came of each piece
-//	DIR/pieces/ID/…          rolls of the pieces, and of a table of files their HFiles
-//	DIR/convert/…            of a table that is being made of another: the plan, and what is done
+//	DIR/plans/ID/…           a load in pieces: the plan, and the report of each piece
+//	DIR/pieces/ID/…          rolls of the pieces, and the HFiles of a table of files
+//	DIR/convert/…            a conversion to this table: the plan, and the finished parts
 //
-// A load commits by replacing the manifest, after everything that it names is
-// there. A ledger that no manifest names is what a killed load left behind, if
-// loading.json has its number; the next one sweeps it. Nor is the manifest of a killed
-// first load there: loading.json tells its directory from one that has lost its manifest.
+// A load commits by replacing the manifest, after it has written every file that the manifest
+// names. If no manifest names a ledger and loading.json has its number, a killed load left the
+// ledger. The next load removes it. A killed first load leaves no manifest. If loading.json
+// names load 1, the directory is a first load; otherwise a directory with files of a table has
+// lost its manifest.
 package catalog
 
 import (
@@ -53,7 +54,7 @@ const (
 	retiredName    = "retired.json"
 )
 
-// A Catalog is a directory as one manifest describes it. It may be used by many
+// A Catalog is a directory as one manifest describes it. Its methods may be called by many
 // goroutines at once.
 type Catalog struct {
 	fs     dfs.FS
@@ -64,8 +65,8 @@ type Catalog struct {
 	m  *manifest.Table
 }
 
-// Open opens the catalog in dir; it wraps table.ErrNoTable where there is none, and
-// table.ErrDamaged if its ledgers are not those of the manifest.
+// Open opens the catalog in dir. If dir has no table, the error wraps table.ErrNoTable. If the
+// ledgers do not match the manifest, the error wraps table.ErrDamaged.
 func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
 	m, err := readTable(ctx, fs, dir)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -95,7 +96,8 @@ func readTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, err
 	return m, nil
 }
 
-// noTable says that no table is in dir, or not yet.
+// noTable returns the error for a directory that has no manifest. A conversion to it may be
+// unfinished.
 func noTable(ctx context.Context, fs dfs.FS, dir string) error {
 	c, err := Workshop{fs, dir}.Plan(ctx)
 	if err != nil {
@@ -110,7 +112,7 @@ func noTable(ctx context.Context, fs dfs.FS, dir string) error {
 	return fmt.Errorf("%w: %s holds no %s", table.ErrNoTable, dir, ManifestName)
 }
 
-// New returns a catalog that will be in dir once it has a load. It owns m.
+// New returns a catalog for dir, which has no load yet. The catalog owns m.
 func New(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
 	m.Version = manifest.Version
 	m.Files, m.Loads = []manifest.File{}, []manifest.LoadRef{}
@@ -128,14 +130,14 @@ func newCatalog(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
 	return &Catalog{fs: fs, dir: dir, layout: l, m: m}, nil
 }
 
-// Dir is the catalog's directory.
+// Dir returns the catalog's directory.
 func (c *Catalog) Dir() string { return c.dir }
 
-// Layout is the table's key design.
+// Layout returns the table's key design.
 func (c *Catalog) Layout() layout.Layout { return c.layout }
 
-// Manifest is what the table held when the catalog was opened, or after its last
-// load. It must not be changed.
+// Manifest returns the manifest as it was when the catalog was opened, or after the catalog's
+// last commit or change. The caller must not change it.
 func (c *Catalog) Manifest() *manifest.Table {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +150,8 @@ func (c *Catalog) set(m *manifest.Table) {
 	c.m = m
 }
 
-// Extend adds what is new in a job's schema. The manifest says so after the next
-// load.
+// Extend merges a job's schema into the table's schema. The next load writes the merged schema
+// to the manifest.
 func (c *Catalog) Extend(s *behaviour.Schema) error {
 	m := *c.Manifest()
 	merged, err := m.Schema.Merge(s)
@@ -161,28 +163,28 @@ func (c *Catalog) Extend(s *behaviour.Schema) error {
 	return nil
 }
 
-// SetAlone remembers whether all that is in the table came by loads. The manifest says so
-// after the next load.
+// SetAlone records whether loads wrote all cells of the table. The next load writes it to the
+// manifest.
 func (c *Catalog) SetAlone(alone bool) {
 	m := *c.Manifest()
 	m.Alone = alone
 	c.set(&m)
 }
 
-// SetCluster remembers the ID of the HBase cluster that has the table. The manifest says
-// so after the next load.
+// SetCluster records the ID of the HBase cluster that has the table. The next load writes it to
+// the manifest.
 func (c *Catalog) SetCluster(id string) {
 	m := *c.Manifest()
 	m.Cluster = id
 	c.set(&m)
 }
 
-// Version is another whenever a load has been committed, or days were dropped. That
-// files were merged changes nothing that can be read.
+// Version returns a string that changes when a load commits or days are dropped. A merge of
+// files does not change it, because readers see the same rows.
 func (c *Catalog) Version() string { return versionOf(c.Manifest()) }
 
-// VersionNow is the version that the directory has now. Without a manifest it is the version of
-// a table that nothing was loaded into.
+// VersionNow reads the manifest and returns the version of the directory now. If no manifest
+// exists, it returns the version of a table without loads.
 func (c *Catalog) VersionNow(ctx context.Context) (string, error) {
 	m := new(manifest.Table)
 	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ManifestName), m)
@@ -200,15 +202,15 @@ func versionOf(m *manifest.Table) string {
 	return v
 }
 
-// NextLoad is the number of the next load.
+// NextLoad returns the number of the next load.
 func (c *Catalog) NextLoad() int { return c.Manifest().Next() }
 
-// Commit makes a load's ledger and files part of the table.
+// Commit adds a load's ledger and files to the table.
 func (c *Catalog) Commit(ctx context.Context, load *manifest.Load, files []manifest.File) error {
 	return c.CommitAs(ctx, load, c.With(load, files))
 }
 
-// With is the manifest as a load's ledger and files will make it.
+// With returns the manifest with a load's ledger and files added.
 func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Table {
 	m := *c.Manifest()
 	ref := manifest.RefOf(load, ledgerOf(load.Number))
@@ -219,8 +221,8 @@ func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Tab
 
 func ledgerOf(load int) string { return fmt.Sprintf("%s/%06d.json", loadsName, load) }
 
-// CommitAs writes a load's ledger, then replaces the manifest by m, whose last load
-// it is.
+// CommitAs writes a load's ledger and then replaces the manifest by m. The load must be the
+// last load of m.
 func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest.Table) error {
 	if err := m.CheckDropped(); err != nil {
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
@@ -243,8 +245,8 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	return nil
 }
 
-// writeLedger writes a ledger that nobody has written. Sweep leaves none that no manifest
-// names, so one that is there was written by a process that took the lock meanwhile.
+// writeLedger writes a ledger and fails if the file exists. Sweep removes every ledger that no
+// manifest names. If the file exists, another process took the lock meanwhile and wrote it.
 func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *manifest.Load) error {
 	err := manifest.WriteLedger(ctx, c.fs, c.dir, ref, load)
 	if errors.Is(err, iofs.ErrExist) {
@@ -257,8 +259,8 @@ func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *
 	return nil
 }
 
-// Ledgers are those of all loads, the oldest first, without the days that were dropped.
-// Their regions tell of these too.
+// Ledgers returns the ledgers of all loads, the oldest first. It removes the days that were
+// dropped. The regions of a ledger still count the cells of these days.
 func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	var out []*manifest.Load
 	m := c.Manifest()
@@ -273,14 +275,14 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	return out, nil
 }
 
-// Ledger is that of one load, as it was written and the manifest says.
+// Ledger reads the ledger of one load and checks it against ref.
 func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error) {
 	return manifest.ReadLedger(ctx, c.fs, c.dir, ref)
 }
 
-// Sweep removes what a killed load left behind: unfinished files, sorted runs,
-// ledgers that the manifest does not name, and of folder's files all that neither
-// the manifest nor Left names, nor are retired and still kept.
+// Sweep removes the remains of a killed load: unfinished files, sorted runs, and ledgers that
+// the manifest does not name. It also removes a file of folder unless the manifest or Left
+// names it, or it is retired and still kept.
 func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	if err := sweepPending(ctx, c.fs, c.dir); err != nil {
 		return err
@@ -321,8 +323,8 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	return c.setRetired(ctx, retired, kept)
 }
 
-// SweepLedgers removes the ledgers that the manifest does not name. It comes before a
-// load that a killed process left is finished: that process may have written the ledger.
+// SweepLedgers removes the ledgers that the manifest does not name. Callers run it before they
+// finish a killed load, because the killed process may have written the ledger.
 func (c *Catalog) SweepLedgers(ctx context.Context) error {
 	var known []string
 	for _, l := range c.Manifest().Loads {
@@ -331,8 +333,8 @@ func (c *Catalog) SweepLedgers(ctx context.Context) error {
 	return c.sweepOthers(ctx, loadsName, known)
 }
 
-// sweepOthers removes the files of a folder of the catalog that are not among the
-// known, which are named from the catalog's directory.
+// sweepOthers removes the files of a folder of the catalog that are not in known. The names in
+// known are relative to the catalog's directory.
 func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string) error {
 	list, err := c.fs.List(ctx, dfs.Join(c.dir, folder))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -356,12 +358,12 @@ func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string
 	return nil
 }
 
-// Lock keeps other loads away from the catalog in dir, which is made if it is not
-// there; it fails with dfs.ErrLocked if one runs, and as CheckBare does, before anything
-// is written.
+// Lock locks the catalog in dir against other loads. It makes dir if dir does not exist. If
+// another load runs, the error wraps dfs.ErrLocked. Lock first calls CheckBare and returns its
+// error before it writes anything.
 //
-// It removes unfinished files, so that a process that has lost the lock cannot finish
-// any. Only then the manifest may be read: what it says holds until Unlock.
+// Lock removes unfinished files, so that a process that has lost the lock cannot finish them.
+// Callers must read the manifest after Lock. The manifest does not change until Unlock.
 func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	if err := CheckBare(ctx, fs, dir); err != nil {
 		return nil, err
@@ -383,8 +385,8 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	return l, nil
 }
 
-// unwritable makes the error of a table in which nothing can be written what pre-checks say
-// of it: trying again will not help.
+// unwritable wraps the error of a table that cannot be written with table.ErrUnfit, as
+// pre-checks do. A retry does not help.
 func unwritable(err error) error {
 	switch {
 	case errors.Is(err, iofs.ErrPermission):
@@ -395,8 +397,8 @@ func unwritable(err error) error {
 	return err
 }
 
-// sweepPending removes unfinished files, but for those of pieces, whose workers do not
-// hold the lock.
+// sweepPending removes unfinished files. It keeps the unfinished files of pieces, because their
+// workers do not hold the lock.
 func sweepPending(ctx context.Context, fs dfs.FS, dir string) error {
 	if err := fs.Sweep(ctx, dir, Plans(dir), dfs.Join(dir, piecesName)); err != nil {
 		return fmt.Errorf("sweep %s: %w", dir, err)

@@ -88,8 +88,8 @@ func TestLoadsAddUp(t *testing.T) {
 	}
 }
 
-// TestBegunIsWhatNoLedgerHolds goes through loads of puts that end, that are
-// killed, and that take up what a killed one left.
+// TestBegunIsWhatNoLedgerHolds runs loads of puts that end, loads that are killed, and loads
+// that repeat the files of a killed load.
 func TestBegunIsWhatNoLedgerHolds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "t")
 	inputs := func(paths ...string) []manifest.Input {

@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/precheck"
 )
 
-// CheckUnfinished looks in the catalog in dir for a load that runs, and for what one
-// that was killed has left. It takes no lock; locked says that the caller holds it.
+// CheckUnfinished looks in the catalog in dir for a running load and for the remains of a
+// killed load. It takes no lock. locked reports that the caller holds the lock.
 func CheckUnfinished(ctx context.Context, fs dfs.FS, dir string, locked bool) precheck.Check {
 	var l precheck.List
 	name := precheck.UnfinishedRun
@@ -34,7 +34,7 @@ func CheckUnfinished(ctx context.Context, fs dfs.FS, dir string, locked bool) pr
 	return l[0]
 }
 
-// checkLock is the check where the lock decides it.
+// checkLock reports whether the lock decides the check, and returns the check then.
 func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, done bool) {
 	var l precheck.List
 	var held bool
@@ -60,8 +60,8 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 	return l[0], true
 }
 
-// leftBehind says what of a killed load waits for the next one; what that only
-// sweeps is not worth a word.
+// leftBehind describes the remains of a killed load that the next load must finish. It leaves
+// out remains that the next load only removes.
 func leftBehind(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	c := &Catalog{fs: fs, dir: dir, m: new(manifest.Table)}
 	begun, err := c.Begun(ctx)

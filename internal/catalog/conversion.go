@@ -17,7 +17,7 @@ const (
 	runsName    = "runs" // package journal's
 )
 
-// A Workshop is what a table that is being made of another keeps until it is there.
+// A Workshop holds the plan and the finished parts of a conversion until the new table exists.
 type Workshop struct {
 	FS  dfs.FS
 	Dir string // of the catalog
@@ -27,7 +27,7 @@ func (w Workshop) at(name string) string { return dfs.Join(w.Dir, convertName, n
 
 func (w Workshop) part(load int) string { return w.at(fmt.Sprintf("%06d.json", load)) }
 
-// Plan is what is being made, nil where nothing is.
+// Plan returns the plan of the conversion, or nil if none is under way.
 func (w Workshop) Plan(ctx context.Context) (*manifest.Conversion, error) {
 	c := new(manifest.Conversion)
 	err := manifest.Read(ctx, w.FS, w.at(planName), c)
@@ -37,13 +37,13 @@ func (w Workshop) Plan(ctx context.Context) (*manifest.Conversion, error) {
 	return c, err
 }
 
-// Begin writes the plan down.
+// Begin writes the plan.
 func (w Workshop) Begin(ctx context.Context, c *manifest.Conversion) error {
 	c.Version = manifest.Version
 	return manifest.Write(ctx, w.FS, w.at(planName), c)
 }
 
-// Done is what is made, in order of loads.
+// Done returns the finished parts in order of loads.
 func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
 	list, err := w.FS.List(ctx, dfs.Join(w.Dir, convertName))
 	if err != nil {
@@ -64,13 +64,13 @@ func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
 	return out, nil
 }
 
-// Add says that a part is made.
+// Add records that a part is finished.
 func (w Workshop) Add(ctx context.Context, c *manifest.Converted) error {
 	c.Version = manifest.Version
 	return manifest.Write(ctx, w.FS, w.part(c.Load), c)
 }
 
-// End forgets the plan, after all parts that are done.
+// End removes the parts in done, and then the plan.
 func (w Workshop) End(ctx context.Context, done []*manifest.Converted) error {
 	for _, c := range done {
 		if err := w.FS.Remove(ctx, w.part(c.Load)); err != nil {
@@ -80,8 +80,8 @@ func (w Workshop) End(ctx context.Context, done []*manifest.Converted) error {
 	return w.FS.Remove(ctx, dfs.Join(w.Dir, convertName))
 }
 
-// Clear removes all of the catalog's directory that is not the lock's or the journal's:
-// what an unfinished conversion left, the plan last.
+// Clear removes the remains of an unfinished conversion from the catalog's directory. It
+// removes the plan last. It keeps the lock and the journal.
 func (w Workshop) Clear(ctx context.Context, folder string) error {
 	if err := w.Tidy(ctx); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (w Workshop) Tidy(ctx context.Context) error {
 	return w.FS.Remove(ctx, dfs.Join(w.Dir, TempName))
 }
 
-// Keep removes the files of a folder that the parts do not name.
+// Keep removes the files of folder that no part in done names.
 func (w Workshop) Keep(ctx context.Context, folder string, done []*manifest.Converted) error {
 	var known []string
 	for _, c := range done {
@@ -117,8 +117,8 @@ func (w Workshop) Keep(ctx context.Context, folder string, done []*manifest.Conv
 	return (&Catalog{fs: w.FS, dir: w.Dir}).sweepOthers(ctx, folder, known)
 }
 
-// Found writes the ledgers of a new table, which m's loads name one by one, and then the
-// manifest, after which the table is there.
+// Found writes the ledgers of a new table and then the manifest, which makes the table visible.
+// The loads of m name the ledgers one by one.
 func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manifest.Table) error {
 	if err := c.SweepLedgers(ctx); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manife
 	return nil
 }
 
-// CopyQuarantine copies the bad records of another catalog that lies in dir.
+// CopyQuarantine copies the bad records of the catalog in dir.
 func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
 	list, err := c.fs.List(ctx, dfs.Join(dir, quarantineName))
 	if absent(err) {
@@ -157,8 +157,9 @@ func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Own says whether what lies in the catalog's directory is of a workshop that holds no
-// plan: the lock, the journal, what Lock says of a first load, or the folder itself.
+// Own reports whether f, a file in the catalog's directory, belongs to a workshop without a
+// plan: the lock, the journal, the file in which Lock records a first load, or the workshop's
+// folder.
 func (w Workshop) Own(f dfs.Info) bool {
 	switch dfs.Base(f.Name) {
 	case lockName, runsName, convertName, loadingName:

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// ours matches the names of files that runs write into a catalog, from the catalog's
+// ours matches the names of files that runs write into a catalog, relative to the catalog's
 // directory. A family may have any name.
 var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`lock|begun\.json|handover\.json|loading\.json|retired\.json`,
@@ -31,19 +31,18 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`forgotten/\d{6,}/.+`,
 }, "|") + `)$`)
 
-// tells matches the names of those of ours that are written only for a table that is
-// there, or is being made.
+// tells matches those names that runs write only for a table that exists or is being made.
 var tells = regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|base/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
 
 // CheckBare checks a directory without a manifest.
 //
-//   - It returns an error that wraps table.ErrNoManifest if a table was there: the directory
+//   - It returns an error that wraps table.ErrNoManifest if dir held a table: the directory
 //     has files of a table, or its journal has a run that loaded, and no first load or
 //     conversion is under way or was killed.
-//   - It returns an error that wraps fs.ErrExist if a file is there that no run wrote: a load
-//     would sweep it.
+//   - It returns an error that wraps fs.ErrExist if dir has a file that no run wrote: a load
+//     would remove it.
 //
-// A directory that is not there, and one with a manifest, are fine.
+// CheckBare returns nil if the directory does not exist or has a manifest.
 func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
 	there, err := hasManifest(ctx, fs, dir)
 	if there {
@@ -80,7 +79,7 @@ func hasManifest(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
 	return err == nil, err
 }
 
-// A bare directory has no manifest.
+// A bare is a directory without a manifest.
 type bare struct {
 	fs      dfs.FS
 	dir     string
@@ -91,7 +90,7 @@ type bare struct {
 	making  bool              // a conversion, which may be unfinished
 }
 
-// look looks at the files in a folder of the directory, and below it.
+// look scans the files in a folder of the directory, and in the folders below it.
 func (b *bare) look(ctx context.Context, folder string) error {
 	list, err := b.fs.List(ctx, dfs.Join(b.dir, folder))
 	if err != nil {
@@ -127,7 +126,7 @@ func (b *bare) file(name string) {
 	}
 }
 
-// lost returns an error that wraps table.ErrNoManifest if a table was there.
+// lost returns an error that wraps table.ErrNoManifest if the directory held a table.
 func (b *bare) lost(ctx context.Context) error {
 	if b.making {
 		return nil

@@ -83,8 +83,8 @@ func TestWhatAKilledFirstLoadLeavesIsLocked(t *testing.T) {
 	l.Unlock()
 }
 
-// TestATableWithoutItsManifestIsRefused has one file of a table, or what the journal says of
-// a load, and no manifest.
+// TestATableWithoutItsManifestIsRefused has one file of a table, or a journal with a load, and
+// no manifest.
 func TestATableWithoutItsManifestIsRefused(t *testing.T) {
 	const plan = "0123456789abcdef0123"
 	run := func(command, end string) map[string]string {

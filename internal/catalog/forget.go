@@ -12,10 +12,10 @@ import (
 // forgottenName is the folder into which Forget moves catalogs.
 const forgottenName = "forgotten"
 
-// Forget moves all of the catalog in dir but the lock and the journal into a folder of its
-// own, which it returns: DIR/forgotten/000001. The manifest goes last, so that a second call
-// completes a killed one. Forget wraps table.ErrNoTable if there is nothing to move. The
-// caller holds the lock.
+// Forget moves all files of the catalog in dir, except the lock and the journal, into a new
+// folder DIR/forgotten/000001 and returns the folder. It moves the manifest last, so that a
+// second call completes a killed call. If there is nothing to move, the error wraps
+// table.ErrNoTable. The caller must hold the lock.
 func Forget(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	list, err := fs.List(ctx, dir)
 	if err != nil && !absent(err) {
@@ -50,9 +50,9 @@ func manifestLast(f dfs.Info) int {
 	return 0
 }
 
-// asideFor makes the folder for the files in list. It returns the last folder if a killed
-// call left it incomplete, else the next. A folder is complete if it has the manifest, or a
-// file of a name in list.
+// asideFor makes the folder for the files in list. If a killed call left the last folder
+// incomplete, it returns the last folder; otherwise the next. A folder is complete if it has
+// the manifest, or a file whose name is in list.
 func asideFor(ctx context.Context, fs dfs.FS, dir string, list []dfs.Info) (string, error) {
 	all, err := listDirs(ctx, fs, dfs.Join(dir, forgottenName))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 const loadingName = "loading.json"
 
-// loadingIn returns the number of the load that is being made in dir, or was when its
-// process was killed; 0 if there is none.
+// loadingIn returns the number of the load that is being made in dir, or was being made when
+// its process was killed. It returns 0 if there is none.
 func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	l := new(manifest.Loading)
 	err := manifest.Read(ctx, fs, dfs.Join(dir, loadingName), l)
@@ -22,19 +22,21 @@ func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	return l.Load, err
 }
 
-// setLoading says that load number n is being made in dir.
+// setLoading records that load n is being made in dir.
 func setLoading(ctx context.Context, fs dfs.FS, dir string, n int) error {
 	return manifest.Write(ctx, fs, dfs.Join(dir, loadingName), &manifest.Loading{Version: manifest.Version, Load: n})
 }
 
-// endLoading forgets what setLoading said, after the manifest has the load. Its error would
-// say that the load failed; what stays is removed by the next Lock.
+// endLoading removes the record that setLoading wrote, after the manifest has the load. It
+// ignores errors, because an error would report a committed load as failed. The next Lock
+// removes a record that remains.
 func endLoading(ctx context.Context, fs dfs.FS, dir string) {
 	_ = fs.Remove(ctx, dfs.Join(dir, loadingName))
 }
 
-// beginTable says in dir, whose lock is held, that the first load is being made if no
-// manifest is there. If one is, what a load left is forgotten once the manifest has it.
+// beginTable records in dir that the first load is being made, if dir has no manifest. If dir
+// has a manifest that holds the recorded load, beginTable removes the record. The caller holds
+// the lock.
 func beginTable(ctx context.Context, fs dfs.FS, dir string) error {
 	n, err := loadingIn(ctx, fs, dir)
 	if err != nil {

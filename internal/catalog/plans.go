@@ -22,22 +22,22 @@ const (
 	linesName   = "pieces.jsonl" // in a plan's folder
 )
 
-// Plans is the folder of the plans of the catalog in dir. Loads leave it alone, since
-// the pieces of a plan are done without the table's lock.
+// Plans returns the folder of the plans of the catalog in dir. Loads do not change it, because
+// workers do pieces without the table's lock.
 func Plans(dir string) string { return dfs.Join(dir, plansName) }
 
-// PieceName names, from the catalog's directory, the file of a plan's piece and of a
-// region, without its ending.
+// PieceName returns the name of the file of a piece and a region of a plan, without its ending.
+// The name is relative to the catalog's directory.
 func PieceName(plan string, piece, region int) string {
 	return fmt.Sprintf("%s/%s/%05d-%04d", piecesName, plan, piece, region)
 }
 
-// PieceRoll names the roll of a piece whose cells are put.
+// PieceRoll returns the name of the roll of a piece whose cells are put.
 func PieceRoll(plan string, piece int) string {
 	return fmt.Sprintf("%s/%s/%05d.roll", piecesName, plan, piece)
 }
 
-// OfPlan is the plan that a file of PieceName or PieceRoll belongs to, and the rest of
+// OfPlan returns the plan to which a file of PieceName or PieceRoll belongs, and the rest of
 // its name.
 func OfPlan(name string) (plan, rest string, ok bool) {
 	if name, ok = strings.CutPrefix(name, piecesName+"/"); !ok {
@@ -46,10 +46,11 @@ func OfPlan(name string) (plan, rest string, ok bool) {
 	return strings.Cut(name, "/")
 }
 
-// PieceFolder is where the files of a plan's pieces are, from the catalog's directory.
+// PieceFolder returns the folder of the files of a plan's pieces, relative to the catalog's
+// directory.
 func PieceFolder(plan string) string { return piecesName + "/" + plan }
 
-// A Folder is what a plan keeps until it is committed.
+// A Folder holds the files of a plan until the plan is committed.
 type Folder struct {
 	FS    dfs.FS
 	Plans string // as Plans returns it
@@ -60,21 +61,22 @@ func (f Folder) at(name string) string { return dfs.Join(f.Plans, f.ID, name) }
 
 func (f Folder) piece(n int, ending string) string { return f.at(fmt.Sprintf("%05d%s", n, ending)) }
 
-// Begin writes the plan down. The table's lock is held.
+// Begin writes the plan. The caller holds the table's lock.
 func (f Folder) Begin(ctx context.Context, p *manifest.Plan) error {
 	p.Version, p.ID = manifest.Version, f.ID
 	return manifest.Write(ctx, f.FS, f.at(planName), p)
 }
 
-// Plan is the plan as it was written down; it wraps fs.ErrNotExist where it was not, or
-// is no longer there.
+// Plan reads the plan. If the plan was never written or has been removed, the error wraps
+// fs.ErrNotExist.
 func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
 	p := new(manifest.Plan)
 	return p, manifest.Read(ctx, f.FS, f.at(planName), p)
 }
 
-// SetPieces writes down what the pieces of the plan are, unless it is written down: a plan
-// of an ID has the same pieces always. It mends a damaged file. Begin comes after it.
+// SetPieces writes the lines of the plan's pieces, unless the file has them already. The same
+// plan ID always has the same pieces. SetPieces replaces a damaged file. Callers call Begin
+// after it.
 func (f Folder) SetPieces(ctx context.Context, text []byte) error {
 	have, err := dfs.ReadFile(ctx, f.FS, f.at(linesName))
 	if err == nil && bytes.Equal(have, text) {
@@ -86,12 +88,12 @@ func (f Folder) SetPieces(ctx context.Context, text []byte) error {
 	return dfs.WriteFile(ctx, f.FS, f.at(linesName), text)
 }
 
-// OpenPieces opens what SetPieces wrote.
+// OpenPieces opens the file that SetPieces wrote.
 func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
 	return f.FS.Open(ctx, f.at(linesName))
 }
 
-// Reported counts the pieces that have reported.
+// Reported returns the number of pieces that have reported.
 func (f Folder) Reported(ctx context.Context) (int, error) {
 	list, err := f.FS.List(ctx, dfs.Join(f.Plans, f.ID))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -109,12 +111,13 @@ func (f Folder) Reported(ctx context.Context) (int, error) {
 // reportName matches the names of reports.
 var reportName = regexp.MustCompile(`^\d{5,}\.json$`)
 
-// Lock lets one worker at a time do a piece; it fails with dfs.ErrLocked if one does.
+// Lock locks a piece for one worker. If another worker does the piece, the error wraps
+// dfs.ErrLocked.
 func (f Folder) Lock(ctx context.Context, piece int) (dfs.Lock, error) {
 	return f.FS.Lock(ctx, f.piece(piece, ".lock"))
 }
 
-// Report is what a piece reported, nil if it has not.
+// Report returns the report of a piece, or nil if the piece has not reported.
 func (f Folder) Report(ctx context.Context, piece int) (*manifest.Report, error) {
 	r := new(manifest.Report)
 	name := f.piece(piece, ".json")
@@ -128,28 +131,28 @@ func (f Folder) Report(ctx context.Context, piece int) (*manifest.Report, error)
 	return r, err
 }
 
-// SetReport says that a piece is done.
+// SetReport writes the report of a finished piece.
 func (f Folder) SetReport(ctx context.Context, r *manifest.Report) error {
 	r.Version, r.Plan = manifest.Version, f.ID
 	return manifest.Write(ctx, f.FS, f.piece(r.Piece, ".json"), r)
 }
 
-// DropReport says that a piece has to be done again.
+// DropReport removes the report of a piece, so that the piece is done again.
 func (f Folder) DropReport(ctx context.Context, piece int) error {
 	return f.FS.Remove(ctx, f.piece(piece, ".json"))
 }
 
-// Bad names the file of the bad records of a piece's input.
+// Bad returns the path of the file of bad records of a piece's input.
 func (f Folder) Bad(piece, input int) string {
 	return dfs.Join(f.Plans, f.BadBase(piece, input))
 }
 
-// BadBase is Bad from the plans' folder.
+// BadBase returns Bad relative to the plans' folder.
 func (f Folder) BadBase(piece, input int) string {
 	return fmt.Sprintf("%s/%05d-%04d.bad", f.ID, piece, input)
 }
 
-// Plans are those that are not committed.
+// Plans returns the plans that are not committed.
 func (c *Catalog) Plans(ctx context.Context) ([]*manifest.Plan, error) {
 	var out []*manifest.Plan
 	all, err := listDirs(ctx, c.fs, Plans(c.dir))
@@ -172,14 +175,14 @@ func (c *Catalog) Plans(ctx context.Context) ([]*manifest.Plan, error) {
 	return out, nil
 }
 
-// EndPlan forgets a plan. Of the files of its pieces the next Sweep removes those that
-// the manifest does not name. The table's lock is held.
+// EndPlan removes a plan. The next Sweep removes the files of its pieces that the manifest does
+// not name. The caller holds the table's lock.
 func (c *Catalog) EndPlan(ctx context.Context, id string) error {
 	return c.fs.Remove(ctx, dfs.Join(Plans(c.dir), id))
 }
 
-// sweepPieces removes the files of pieces that no plan has any more, but for those that
-// are known.
+// sweepPieces removes the files of pieces whose plan no longer exists. It keeps the files in
+// known.
 func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 	all, err := listDirs(ctx, c.fs, dfs.Join(c.dir, piecesName))
 	if err != nil {
@@ -201,8 +204,8 @@ func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 	return nil
 }
 
-// sweepFolder removes the files in dir, a folder of the catalog, that are not known,
-// and dir if none is.
+// sweepFolder removes the files in dir that are not in known. If no file in dir is in known, it
+// also removes dir. dir is a folder of the catalog.
 func (c *Catalog) sweepFolder(ctx context.Context, dir, folder string, known []string) error {
 	if !slices.ContainsFunc(known, func(name string) bool { return strings.HasPrefix(name, folder+"/") }) {
 		if err := c.fs.Remove(ctx, dir); err != nil {
@@ -216,7 +219,7 @@ func (c *Catalog) sweepFolder(ctx context.Context, dir, folder string, known []s
 	return c.sweepOthers(ctx, folder, known)
 }
 
-// listDirs are the folders in dir, none where that is not there.
+// listDirs returns the folders in dir. It returns none if dir does not exist.
 func listDirs(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 	list, err := fs.List(ctx, dir)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -231,14 +234,15 @@ func listDirs(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 	return out, err
 }
 
-// LeavePiece remembers what a piece of a plan may put into the table from now on. A
-// load that holds its files lets it be forgotten by Finish.
+// LeavePiece records the files and rolls that a piece of a plan may put into the table from now
+// on. Finish removes the record once a load holds its files.
 func (c *Catalog) LeavePiece(ctx context.Context, plan string, piece int, b *manifest.Begun) error {
 	b.Version = manifest.Version
 	return manifest.Write(ctx, c.fs, Folder{c.fs, Plans(c.dir), plan}.piece(piece, begunEnding), b)
 }
 
-// leftByPieces are the files in which pieces remember what they may have put.
+// leftByPieces returns, by file name, the records in which pieces list the files they may have
+// put.
 func leftByPieces(ctx context.Context, fs dfs.FS, dir string) (map[string]*manifest.Begun, error) {
 	plans, err := listDirs(ctx, fs, Plans(dir))
 	if err != nil {

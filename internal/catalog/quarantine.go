@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	// maxQuarantine bounds a name without its ending, since most file systems take 255 bytes.
+	// maxQuarantine is the maximum length of a name in bytes, without its ending. Most file
+	// systems allow 255 bytes.
 	maxQuarantine = 200
-	// keptQuarantine is how much of a longer name stays, before its digest.
+	// keptQuarantine is the number of bytes of a longer name that precede its digest.
 	keptQuarantine = 160
 )
 
-// Quarantine is the name of the file for bad records of a delivered file. All lie in one
-// directory, and no two paths have one name:
+// Quarantine returns the name of the file for bad records of a delivered file. All such files
+// are in one directory, and no two paths have the same name:
 //
 //	/                          __
 //	_ next to a / or a _       %5F
 //	%, ~                       %25, %7E
-//	what is then too long      its beginning, ~, and a digest of the path
+//	a name that is too long    its beginning, ~, and a digest of the path
 func Quarantine(dir, path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -42,7 +43,7 @@ func Quarantine(dir, path string) string {
 	return dfs.Join(dir, quarantineName, name+".jsonl")
 }
 
-// separates says whether a byte of path is a slash, or an underscore.
+// separates reports whether byte i of path is a slash or an underscore.
 func separates(path string, i int) bool {
 	return i >= 0 && i < len(path) && (path[i] == '/' || path[i] == '_')
 }

@@ -14,20 +14,21 @@ import (
 	"usertrail/internal/table"
 )
 
-// The manifest can be made again of what each load writes into its ledger: the files that it
-// brought, and the rest of the manifest as it was then. What a compact or drop makes of the
-// files stands in no ledger, nor do ledgers of older versions tell of files. So a copy of the
-// manifest is kept where there is either: the base, to which the ledgers after it add.
+// Each load writes into its ledger the files that it brought and the rest of the manifest at
+// that time. Rebuild makes the manifest again from these ledgers. Ledgers do not have the
+// files that a compact or drop makes, and ledgers of older versions have no files. In both
+// cases the catalog keeps a copy of the manifest, the base. The ledgers after the base add
+// to it.
 
 const baseName = "base"
 
-// ErrWhole is returned by Rebuild of a table whose manifest is there and fits.
+// ErrWhole is returned by Rebuild if the table has an intact manifest.
 var ErrWhole = errors.New("nothing to rebuild")
 
 func baseOf(rewritten int) string { return fmt.Sprintf("%s/%06d.json", baseName, rewritten) }
 
-// newestBase returns how often the files of the newest base in dir had been rewritten; -1 if
-// there is no base.
+// newestBase returns the number of the newest base in dir, which is how often the files of its
+// manifest had been rewritten. It returns -1 if dir has no base.
 func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	there, err := sizes(ctx, fs, dfs.Join(dir, baseName))
 	newest := -1
@@ -40,8 +41,8 @@ func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	return newest, err
 }
 
-// keepBase writes the base, if the ledgers need one and it is not there, and removes older
-// ones. The manifest is that of a table whose loads are all in it.
+// keepBase writes the base if the ledgers need one and it does not exist, and removes older
+// bases. All loads must be in the manifest.
 func (c *Catalog) keepBase(ctx context.Context) error {
 	m := c.Manifest()
 	told := m.Rewritten == 0 && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" })
@@ -62,8 +63,8 @@ func (c *Catalog) keepBase(ctx context.Context) error {
 }
 
 // Rebuild makes the manifest of the table in dir again, unless a newer release wrote it. It
-// returns ErrWhole if nothing is wrong with it. If something is missing it returns an error that wraps table.ErrDamaged and
-// says what, and writes no manifest.
+// returns ErrWhole if the manifest is intact. If something is missing, it returns an error that
+// wraps table.ErrDamaged and names the missing files, and writes no manifest.
 func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err error) {
 	_, wrong := Open(ctx, fs, dir)
 	switch {
@@ -95,7 +96,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err
 	return r.m, nil
 }
 
-// maxListed is how many missing things an error names.
+// maxListed is the maximum number of missing things that an error names.
 const maxListed = 10
 
 func listed(all []string) string {
@@ -122,7 +123,7 @@ func (r *rebuild) miss(format string, args ...any) {
 	r.missing = append(r.missing, fmt.Sprintf(format, args...))
 }
 
-// read makes the manifest of the base and the ledgers, and notes what is missing.
+// read makes the manifest from the base and the ledgers, and records the missing files.
 func (r *rebuild) read(ctx context.Context) error {
 	if err := r.base(ctx); err != nil {
 		return err
@@ -161,7 +162,7 @@ func (r *rebuild) read(ctx context.Context) error {
 	return r.later(ctx, last)
 }
 
-// base begins with the newest base, if there is one.
+// base reads the newest base, if a base exists.
 func (r *rebuild) base(ctx context.Context) error {
 	newest, err := newestBase(ctx, r.fs, r.dir)
 	if err != nil || newest < 0 {
@@ -170,7 +171,7 @@ func (r *rebuild) base(ctx context.Context) error {
 	return manifest.Read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
 }
 
-// add adds load n, by its ledger.
+// add adds load n from its ledger.
 func (r *rebuild) add(ctx context.Context, n int) error {
 	l, ref, err := manifest.FindLedger(ctx, r.fs, r.dir, ledgerOf(n))
 	if err != nil {
@@ -195,8 +196,8 @@ func (r *rebuild) add(ctx context.Context, n int) error {
 // ofLoad matches an HFile or roll of a load.
 var ofLoad = regexp.MustCompile(`^(\d{6,})-\d{4,}\.(?:hfile|roll)$`)
 
-// later notes files of loads after the last one whose ledger is there, unless they are those
-// of a load that is being made.
+// later records files of loads whose number is higher than last, except the files of the load
+// that is being made.
 func (r *rebuild) later(ctx context.Context, last int) error {
 	there, err := sizes(ctx, r.fs, dfs.Join(r.dir, r.m.Family))
 	if err != nil {

@@ -27,7 +27,7 @@ func rebuilt(t *testing.T, dir, want string) {
 	}
 }
 
-// notRebuilt tries to, and wants to be told what is missing.
+// notRebuilt calls Rebuild and checks that the error names the missing file.
 func notRebuilt(t *testing.T, dir, want string) {
 	t.Helper()
 	_, err := catalog.Rebuild(t.Context(), local.New(), dir)
@@ -82,7 +82,8 @@ func TestAManifestOfANewerVersionIsKept(t *testing.T) {
 	}
 }
 
-// TestARewrittenTableIsRebuilt merges files, after which no ledger names those that are there.
+// TestARewrittenTableIsRebuilt merges files. After the merge, no ledger names the table's
+// files.
 func TestARewrittenTableIsRebuilt(t *testing.T) {
 	dir, before := loadedTable(t)
 	c, err := catalog.Open(t.Context(), local.New(), dir)

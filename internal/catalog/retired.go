@@ -12,13 +12,13 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// Replace makes m the manifest, of which files were made of those of the manifest before.
-// What m no longer names stays for keepFor, for readers that opened the table before;
-// the Sweep after that removes it. Until then a drop can be undone.
+// Replace makes m the manifest. Some files of m were made from files of the previous manifest.
+// Files that m no longer names stay for keepFor, so that readers that opened the table before
+// can read them. The first Sweep after that time removes them. Until then a drop can be undone.
 //
-// The retired files are written down first. Killed between the two, they are named by
-// both, and what the manifest names is not retired. If nothing is to stay, nothing is written
-// down, so that it takes no room.
+// Replace writes the list of retired files before the manifest. If the process is killed
+// between the two, both name the files, and files that the manifest names are not retired. If
+// keepFor is 0, Replace lists no files, so that the list needs no disk space.
 func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
 	before, err := c.retired(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.D
 	return nil
 }
 
-// undropOf is what brings the manifest before a drop back.
+// undropOf returns the entries that restore the manifest before a drop.
 func undropOf(before, after *manifest.Table) *manifest.Undrop {
 	u := &manifest.Undrop{Before: *after.DroppedBefore}
 	had, has := namesOf(before), namesOf(after)
@@ -65,8 +65,8 @@ func undropOf(before, after *manifest.Table) *manifest.Undrop {
 	return u
 }
 
-// Undrop returns what brings back the days that were dropped last, nil if their files no
-// longer stay.
+// Undrop returns the entries that restore the days of the last drop. It returns nil if their
+// files are no longer kept.
 func (c *Catalog) Undrop(ctx context.Context) (*manifest.Undrop, error) {
 	r, err := c.retired(ctx)
 	return r.kept(time.Now(), c.Manifest()).undrop, err
@@ -84,7 +84,7 @@ func (c *Catalog) ForgetRetired(ctx context.Context, folder string) error {
 	return c.Sweep(ctx, folder)
 }
 
-// gone are the files that a manifest names and the one after it does not.
+// gone returns the files that the manifest before names and the manifest after does not name.
 func gone(before, after *manifest.Table) []string {
 	named := namesOf(after)
 	var out []string
@@ -108,7 +108,7 @@ func namesOf(m *manifest.Table) map[string]bool {
 	return out
 }
 
-// retired is what retired.json lists.
+// A retired is the content of retired.json.
 type retired struct {
 	files  []manifest.RetiredFile
 	undrop *manifest.Undrop
@@ -123,9 +123,9 @@ func (c *Catalog) retired(ctx context.Context) (retired, error) {
 	return retired{r.Files, r.Undrop}, err
 }
 
-// kept are the files whose time has not come. Those that m names are not retired: who
-// listed them was killed before they were replaced. A drop can be undone as long as m is
-// without its days, and all of its files are kept.
+// kept returns the files whose time has not passed. It leaves out files that m names: the
+// process that listed them was killed before it replaced the manifest. A drop can be undone
+// while m lacks the dropped days and all its files are kept.
 func (r retired) kept(now time.Time, m *manifest.Table) retired {
 	named := namesOf(m)
 	out := retired{undrop: r.undrop, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
@@ -137,7 +137,7 @@ func (r retired) kept(now time.Time, m *manifest.Table) retired {
 	return out
 }
 
-// has says whether all files are retired.
+// has reports whether all files are retired.
 func (r retired) has(files []manifest.File) bool {
 	there := map[string]bool{}
 	for _, f := range r.files {
@@ -156,7 +156,7 @@ func (r retired) names() []string {
 	return out
 }
 
-// setRetired makes the list another.
+// setRetired replaces the list before by the list after.
 func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
 	if slices.Equal(before.files, after.files) && before.undrop == after.undrop {
 		return nil

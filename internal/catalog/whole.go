@@ -18,8 +18,9 @@ import (
 // ledgerName matches the name of a ledger in its folder.
 var ledgerName = regexp.MustCompile(`^(\d{6,})\.json$`)
 
-// checkLedgers compares a manifest with the ledgers that are there, by their names and sizes.
-// It returns the manifest; a later one if a load, compact or drop has replaced it meanwhile.
+// checkLedgers compares a manifest with the ledgers in the directory, by name and size. It
+// returns the manifest. If a load, compact or drop has replaced the manifest meanwhile, it
+// returns the newer manifest.
 func checkLedgers(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (*manifest.Table, error) {
 	for {
 		wrong, err := wrongLedger(ctx, fs, dir, m)
@@ -37,13 +38,14 @@ func checkLedgers(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table)
 	}
 }
 
-// sameTable says whether no load, compact or drop has come between two manifests of a table.
+// sameTable reports whether no load, compact or drop happened between two manifests of a table.
 func sameTable(a, b *manifest.Table) bool {
 	return a.Rewritten == b.Rewritten && a.Next() == b.Next() && len(a.Loads) == len(b.Loads)
 }
 
-// wrongLedger returns as wrong what is wrong with the ledgers and the base of m, if m is the manifest
-// still. A ledger that m does not name is that of the load that is being made.
+// wrongLedger returns as wrong the first fault of the ledgers and the base of m, if m is still
+// the manifest. A ledger that m does not name is no fault if it belongs to the load that is
+// being made.
 func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
 	there, err := sizes(ctx, fs, dfs.Join(dir, loadsName))
 	if err != nil {
@@ -78,13 +80,14 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 	return nil, nil
 }
 
-// older is the error of a manifest after which what is called name was written.
+// older returns the error for a manifest that is older than the file called name.
 func older(name string) error {
 	return fmt.Errorf("%w: %s is an older one, which does not name %s: put back the newest manifest, or let bulkload rebuild make it again",
 		table.ErrDamaged, ManifestName, name)
 }
 
-// beingMade says whether load n is being made, or was when its process was killed.
+// beingMade reports whether load n is being made, or was being made when its process was
+// killed.
 func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) {
 	l, err := loadingIn(ctx, fs, dir)
 	if l == n || err != nil {
@@ -98,8 +101,8 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: put the file back from a copy of the table", table.ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// sizes are those of the files in a folder by their names, in bytes; nothing where there is
-// no folder.
+// sizes returns the sizes in bytes of the files in a folder, by name. The result is empty if
+// the folder does not exist.
 func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
 	list, err := fs.List(ctx, dir)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
@@ -138,8 +141,7 @@ func (c *Catalog) CheckFiles(ctx context.Context) error {
 	}
 }
 
-// wrongFiles returns what is wrong with the files that m names. Of a live table only the
-// rolls are there.
+// wrongFiles returns the faults of the files that m names. A live table has only rolls.
 func wrongFiles(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong []string, err error) {
 	folders := map[string]map[string]int64{}
 	look := func(name string, want int64) error {

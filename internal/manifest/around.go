@@ -8,8 +8,9 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// Around returns the directory of a table of files, or of a catalog, in which the place
-// called name is, at any depth; "" if it is in none. Loads sweep such a directory.
+// Around returns the directory of the table of files, or of the catalog, that contains the path
+// name at any depth. It returns "" if no such directory contains it. Loads remove unknown files
+// from such a directory.
 func Around(ctx context.Context, fs dfs.FS, name string) (string, error) {
 	at, err := dfs.Real(ctx, fs, name)
 	if err != nil {

@@ -7,14 +7,13 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Condition is a flag of extract beside those that every question has, as it was
-// typed.
+// A Condition is a flag of extract, as the user typed it, that not every query has.
 type Condition struct {
 	Flag string `json:"flag"`
 	Text string `json:"text"`
 }
 
-// Conditions are those of q. Times are told in zone.
+// Conditions returns the conditions of q. It formats times in zone.
 func (q *Question) Conditions(zone *time.Location) []Condition {
 	var all []Condition
 	add := func(flag, text string) {

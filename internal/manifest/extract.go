@@ -2,25 +2,25 @@ package manifest
 
 import "usertrail/internal/behaviour"
 
-// An Extract is one answer: what was asked of which table, and its parts.
+// An Extract is the manifest of one result: the query, its table, and the parts.
 type Extract struct {
 	Version int    `json:"version"`
 	Table   string `json:"table"`
 	Zone    string `json:"zone,omitempty"` // IANA name; a behaviour's date is its local date here
-	// TableVersion is the table's when it was asked; empty where nothing tells that it
-	// has changed. Unrolled is asked without the rolls.
+	// TableVersion is the version of the table when the query ran. It is empty if nothing can
+	// show that the table has changed. Unrolled is set if the query ran without the rolls.
 	TableVersion string            `json:"table_version,omitempty"`
 	Unrolled     bool              `json:"unrolled,omitempty"`
-	Plan         string            `json:"plan,omitempty"` // that cut it into pieces, whose ends are ends of parts
+	Plan         string            `json:"plan,omitempty"` // the plan that cut the query into pieces, whose ends are ends of parts
 	Question     Question          `json:"question"`
-	Columns      []behaviour.Field `json:"columns,omitempty"` // all of them; the one that partitions the answer is not in its files
-	Fields       []behaviour.Field `json:"fields"`            // those that are fields of behaviours
+	Columns      []behaviour.Field `json:"columns,omitempty"` // all columns; the one that partitions the answer is not in its files
+	Fields       []behaviour.Field `json:"fields"`            // the columns that are fields of behaviours
 	Users        int64             `json:"users"`             // asked
 	Found        int64             `json:"found"`
-	NotFound     int64             `json:"not_found,omitempty"` // of a list; the result names them
+	NotFound     int64             `json:"not_found,omitempty"` // IDs of a list without a user; the result names them
 	NotFoundFile *NamesFile        `json:"not_found_file,omitempty"`
 	Active       int64             `json:"active"`
-	Kept         int64             `json:"kept"` // users whose trails these are
+	Kept         int64             `json:"kept"` // users whose trails the result has
 	Sequence     []Step            `json:"sequence,omitempty"`
 	Events       int64             `json:"events"`
 	Cost         *Cost             `json:"cost,omitempty"`
@@ -29,7 +29,7 @@ type Extract struct {
 
 func (e *Extract) version() int { return e.Version }
 
-// A Question decides an answer.
+// A Question holds the flags that determine a result.
 type Question struct {
 	Span   behaviour.Span `json:"span"`
 	Types  []string       `json:"types"`
@@ -52,7 +52,7 @@ type Question struct {
 	Latest     int      `json:"latest,omitempty"`
 }
 
-// A Step is a step of a sequence, and how many users reached it.
+// A Step is a step of a sequence, and the number of users that reached it.
 type Step struct {
 	Behaviour string `json:"behaviour"`
 	Within    string `json:"within,omitempty"` // of the step before, such as 1h0m0s
@@ -68,26 +68,26 @@ type TrailPart struct {
 	Sum    string `json:"xxh64"` // of its bytes
 }
 
-// A NamesFile is a file of user IDs, one a line. Results of older versions have one that no
-// manifest names.
+// A NamesFile is a file of user IDs, one a line. Results of older versions have a file of IDs
+// that no manifest names.
 type NamesFile struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`
 	Sum  string `json:"xxh64"` // of its bytes
 }
 
-// A Cost is what an answer was estimated to take before any row was read, and what it
-// took. Neither depends on how many workers there were or on how often it was begun.
+// A Cost holds the estimate of a query before any row was read, and the actual amount. Neither
+// depends on the number of workers or on how often the query was restarted.
 type Cost struct {
 	Estimate Amount `json:"estimate"`
 	Outcome  Amount `json:"outcome"`
 }
 
-// An Amount is what an answer is made from. Of an estimate the users are those who may
-// be active, of an outcome those who are.
+// An Amount counts the data that a result is made from. In an estimate, Users counts the users
+// that may be active. In an outcome, Users counts the active users.
 type Amount struct {
 	Users      int64 `json:"users"`
-	Rows       int64 `json:"rows"`       // of theirs, of the behaviours that were read
+	Rows       int64 `json:"rows"`       // of these users and of the behaviours that were read
 	Behaviours int64 `json:"behaviours"` // in these rows
-	Cells      int64 `json:"cells"`      // of the fields that were read of them
+	Cells      int64 `json:"cells"`      // of the fields that were read
 }

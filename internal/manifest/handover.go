@@ -2,13 +2,13 @@ package manifest
 
 import "usertrail/internal/tally"
 
-// A Handover is a load whose files are being handed to HBase's regions: what is
-// left to do when whoever did it has died. It is written before the first region
-// is asked, and removed once the ledger is there.
+// A Handover is a load whose files are being handed to HBase's regions. If the process dies,
+// the next run finishes the load from it. It is written before the first request to a region,
+// and removed once the ledger exists.
 type Handover struct {
 	Version int      `json:"version"`
 	Load    *Load    `json:"load"`
-	Table   *Table   `json:"table"`   // the manifest as it will be, once all is in
+	Table   *Table   `json:"table"`   // the manifest after all files are loaded
 	Staging string   `json:"staging"` // the directory of the files
 	Tokens  []string `json:"tokens"`  // HBase's own staging directories, one for each attempt
 	Files   []Staged `json:"files"`
@@ -16,8 +16,8 @@ type Handover struct {
 
 func (h *Handover) version() int { return h.Version }
 
-// A Staged file is an HFile that some region is to take in. Its first cell's row,
-// qualifier and time tell whether it has.
+// A Staged is an HFile that a region is to load. The row, qualifier and time of its first cell
+// show whether the region has loaded it.
 type Staged struct {
 	Name      string      `json:"name"` // below the staging directory, its family's folder first
 	First     Key         `json:"first"`

@@ -46,7 +46,7 @@ func (k *Key) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// KeysOf are split points as a manifest has them.
+// KeysOf returns split points as keys of a manifest.
 func KeysOf(points split.Points) []Key {
 	out := make([]Key, len(points))
 	for i, p := range points {
@@ -55,7 +55,7 @@ func KeysOf(points split.Points) []Key {
 	return out
 }
 
-// PointsOf are the split points that keys are.
+// PointsOf returns keys as split points.
 func PointsOf(keys []Key) split.Points {
 	out := make(split.Points, len(keys))
 	for i, k := range keys {

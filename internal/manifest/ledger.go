@@ -10,7 +10,7 @@ import (
 )
 
 // WriteLedger writes the ledger of the load that ref names, in the table's directory dir. It
-// notes its size and digest in ref. It fails with fs.ErrExist if the file is there.
+// sets the ledger's size and digest in ref. If the file exists, the error wraps fs.ErrExist.
 func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Load) error {
 	b, sum, err := encode(l)
 	if err != nil {
@@ -23,8 +23,8 @@ func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Lo
 	return nil
 }
 
-// ReadLedger reads the ledger that ref names. An error wraps ErrDamaged if it is not the one
-// that was written with the manifest.
+// ReadLedger reads the ledger that ref names. If the ledger is not the one that was written
+// with the manifest, the error wraps ErrDamaged.
 func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load, error) {
 	l := new(Load)
 	name := dfs.Join(dir, ref.Name)
@@ -44,8 +44,8 @@ func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load
 	return l, nil
 }
 
-// FindLedger reads the ledger called name in the table's directory dir, which no manifest
-// names, and returns what a manifest says of it.
+// FindLedger reads the ledger called name in the table's directory dir. It also returns the
+// entry that a manifest would have for the ledger. No manifest names the ledger.
 func FindLedger(ctx context.Context, fs dfs.FS, dir, name string) (*Load, LoadRef, error) {
 	l := new(Load)
 	path := dfs.Join(dir, name)

@@ -15,22 +15,22 @@ type Load struct {
 	Version int     `json:"version"`
 	Number  int     `json:"number"`
 	Job     string  `json:"job"`            // the digest of the job it was loaded by
-	Plan    string  `json:"plan,omitempty"` // whose pieces it was made of
+	Plan    string  `json:"plan,omitempty"` // the plan whose pieces became this load
 	Inputs  []Input `json:"inputs"`
-	Days    []Day   `json:"days"` // by date and behaviour
-	// Regions are those of the table when it was loaded, in order and without a
-	// gap. A load that tells none was made before loads told them.
+	Days    []Day   `json:"days"` // sorted by date and behaviour
+	// Regions are the regions of the table when it was loaded, in order and without a gap. If
+	// it is empty, an older version made the load.
 	Regions []Region `json:"regions,omitempty"`
-	// LeftOut are the files of Plan of which nothing was loaded.
+	// LeftOut lists the files of Plan of which the load took nothing.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
-	// Table is the manifest that names the load, with the files of this load alone and
-	// without loads; nil if an older version wrote the ledger.
+	// Table is the manifest that names the load, with only the files of this load and without
+	// loads. It is nil if an older version wrote the ledger.
 	Table *Table `json:"table,omitempty"`
 }
 
 func (l *Load) version() int { return l.Version }
 
-// A Day is the tally of the cells that a load gave one behaviour on one date.
+// A Day is the tally of the cells of one behaviour on one date in a load.
 type Day struct {
 	Date      behaviour.Date `json:"date"`
 	Behaviour string         `json:"behaviour"`
@@ -38,8 +38,8 @@ type Day struct {
 	Tally     tally.Tally    `json:"tally"`
 }
 
-// A Region is the tally of the cells that a load gave the rows from First on, up to
-// the next one's.
+// A Region is the tally of the cells of a load from row First up to the first row of the next
+// Region.
 type Region struct {
 	First Key         `json:"first"`
 	Tally tally.Tally `json:"tally,omitzero"`
@@ -48,52 +48,56 @@ type Region struct {
 // An Input is one delivered file.
 type Input struct {
 	Path string `json:"path"` // below the logs' root
-	// Behaviour is the one that its path names, empty where a column does.
+	// Behaviour is the behaviour that the path names. It is empty if a column names the
+	// behaviour.
 	Behaviour string    `json:"behaviour,omitempty"`
 	Number    uint32    `json:"number"` // in its records' column IDs
 	Size      int64     `json:"size"`
 	Modified  time.Time `json:"modified"`
 	SHA256    string    `json:"sha256"` // of its bytes as delivered
-	// What of the file the load was asked for; nil is all of it.
+	// Part is the requested part of the file; nil is the whole file.
 	Part *Part `json:"part,omitempty"`
-	// Dates are those that its records may have, by the date in its path; nil is any.
+	// Dates are the dates that the file's records may have, by the date in its path; nil is any
+	// date.
 	Dates  *behaviour.Span `json:"dates,omitempty"`
 	SameAs string          `json:"same_as,omitempty"` // the file of the same bytes that was loaded
-	// Offsets are those of replayed records: of the file, only they were loaded.
+	// Offsets are the offsets of replayed records. If set, the load took only these records of
+	// the file.
 	Offsets []int64 `json:"offsets,omitzero"`
 	// BadAt are the offsets of the quarantined records, see BadOffsets.
 	BadAt Offsets `json:"bad_at,omitempty"`
-	// Older are those of the skipped records that are of days which were dropped before the load.
-	// Part begins after these days then.
+	// Older is the number of skipped records of days that were dropped before the load. In that
+	// case Part begins after these days.
 	Older int64 `json:"older,omitempty"`
-	// Job is the digest of the job by which a file of Begun was being put. A ledger has
-	// its own, and a file of an older program none.
+	// Job is the digest of the job that was putting a file of Begun. Files in a ledger use the
+	// ledger's own Job. Files of an older version have none.
 	Job string `json:"job,omitempty"`
-	// Reading is what that job reads, of a file of which all was read and none in pieces.
+	// Reading describes what that job reads. It is set if the whole file was read and not in
+	// pieces.
 	Reading *Reading `json:"reading,omitempty"`
 	Counts
 }
 
-// A Reading is what the job of a load reads of delivered files, so that it can be said of a
-// later job whether it only reads more.
+// A Reading lists what the job of a load reads of delivered files. It shows whether a later job
+// only reads more.
 type Reading struct {
 	Fields map[string][]string `json:"fields"`          // of each behaviour of the job
 	Texts  []string            `json:"texts,omitempty"` // by which a column names behaviours
 	Table  map[string][]string `json:"table"`           // the fields of the same behaviours in the table
 }
 
-// AllOlder says whether every good record was of a day that had been dropped.
+// AllOlder reports whether every good record belonged to a dropped day.
 func (in *Input) AllOlder() bool { return in.Older > 0 && in.Older+in.Quarantined == in.Read }
 
-// Has says whether in, a file of a load, has all that was to be loaded of a delivered file.
+// Has reports whether in, a file of a load, holds all requested records of a delivered file.
 func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.Part.Covers(of.Part) }
 
-// hasSome says whether in, a file of a load, has a part of a delivered file.
+// hasSome reports whether in, a file of a load, holds a part of a delivered file.
 func (in *Input) hasSome(of *Input) bool {
 	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil
 }
 
-// Held says whether the loads together have all that was to be loaded of a delivered file.
+// Held reports whether the loads together hold all requested records of a delivered file.
 func Held(loads []*Load, of *Input) bool {
 	var parts []*Part
 	for _, l := range loads {
@@ -106,7 +110,7 @@ func Held(loads []*Load, of *Input) bool {
 	return Covered(parts, of.Part)
 }
 
-// Covered says whether all of p belongs to the parts together.
+// Covered reports whether the parts together contain all of p.
 func Covered(parts []*Part, p *Part) bool {
 	if slices.ContainsFunc(parts, func(o *Part) bool { return o.Covers(p) }) {
 		return true
@@ -125,7 +129,7 @@ func Covered(parts []*Part, p *Part) bool {
 	})
 }
 
-// dates is the span of p.
+// dates returns the span of p.
 func (p *Part) dates() behaviour.Span {
 	if p.Span == nil {
 		return behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
@@ -133,7 +137,7 @@ func (p *Part) dates() behaviour.Span {
 	return *p.Span
 }
 
-// together says whether each date of a span is in one of the spans. It sorts them.
+// together reports whether each date of a span is in one of the spans. It sorts spans.
 func together(spans []behaviour.Span, of behaviour.Span) bool {
 	slices.SortFunc(spans, func(a, b behaviour.Span) int { return cmp.Compare(a.From, b.From) })
 	next := of.From
@@ -151,13 +155,13 @@ type Part struct {
 	Behaviours []string        `json:"behaviours"`
 }
 
-// Has says whether a record of a date and behaviour belongs to p; every record
-// belongs to the nil Part.
+// Has reports whether a record of a date and behaviour belongs to p. Every record belongs to
+// the nil Part.
 func (p *Part) Has(d behaviour.Date, behaviour string) bool {
 	return p == nil || (p.Span == nil || p.Span.Has(d)) && slices.Contains(p.Behaviours, behaviour)
 }
 
-// Covers says whether all of o belongs to p.
+// Covers reports whether all of o belongs to p.
 func (p *Part) Covers(o *Part) bool {
 	switch {
 	case p == nil:
@@ -175,7 +179,7 @@ func (p *Part) Covers(o *Part) bool {
 	return true
 }
 
-// Counts are what became of records.
+// Counts counts records by outcome.
 type Counts struct {
 	Read        int64 `json:"read"`
 	Loaded      int64 `json:"loaded"`
@@ -193,8 +197,8 @@ func (c *Counts) Add(o Counts) {
 	c.Skipped += o.Skipped
 }
 
-// Check is the conservation law: every record that was read is loaded,
-// quarantined, a duplicate or skipped.
+// Check returns an error if the conservation law does not hold: every record that was read is
+// loaded, quarantined, a duplicate or skipped.
 func (c Counts) Check() error {
 	if c.Read != c.Loaded+c.Quarantined+c.Duplicate+c.Skipped {
 		return fmt.Errorf("the conservation law does not hold: %d read, but %d loaded + %d quarantined + %d duplicate + %d skipped",
@@ -203,9 +207,10 @@ func (c Counts) Check() error {
 	return nil
 }
 
-// A Loading is the load that is being made. It is written before the first file of a first
-// load, and before the ledger of any other, and removed once the manifest has the load. What
-// is there of another load, and in no manifest, was not left by a killed one.
+// A Loading names the load that is being made. It is written before the first file of a first
+// load, and before the ledger of any other load. It is removed once the manifest has the load.
+// If files of a load exist that neither a Loading nor the manifest names, no killed load left
+// them.
 type Loading struct {
 	Version int `json:"version"`
 	Load    int `json:"load"` // number
@@ -213,20 +218,20 @@ type Loading struct {
 
 func (l *Loading) version() int { return l.Version }
 
-// Begun is what may be in a live table without a ledger: a load was under way when
-// this was written.
+// Begun lists the files and rolls that may be in a live table without a ledger. A load was
+// under way when this was written.
 type Begun struct {
 	Version int `json:"version"`
-	// Inputs are delivered files whose records were being put. Of each, the path,
-	// behaviour, number, size, time of change, digest, job, and how many records are bad
-	// are known.
+	// Inputs are delivered files whose records were being put. For each file, the path,
+	// behaviour, number, size, time of change, digest, job and number of bad records are known.
 	Inputs []Input  `json:"inputs"`
 	Rolls  []Rolled `json:"rolls,omitempty"`
-	Alone  bool     `json:"alone,omitempty"` // that of Table, as it was before the first record
-	// Lost are the paths of Inputs of which some HFiles are in the table, and others are gone.
+	Alone  bool     `json:"alone,omitempty"` // the value in Table, as it was before the first record
+	// Lost are the paths of the Inputs that have some HFiles in the table and whose other
+	// HFiles are gone.
 	Lost []string `json:"lost,omitempty"`
-	// Schema has the behaviours and fields by which records are being put; nil is
-	// those of Table.
+	// Schema has the behaviours and fields of the records that are being put; nil is the schema
+	// of Table.
 	Schema *behaviour.Schema `json:"schema,omitempty"`
 }
 
@@ -235,10 +240,10 @@ func (b *Begun) version() int { return b.Version }
 // A Rolled is a roll of records that may be in a live table without a ledger.
 type Rolled struct {
 	File
-	Inputs []uint32 `json:"inputs,omitempty"` // numbers of the delivered files they are of
+	Inputs []uint32 `json:"inputs,omitempty"` // numbers of their delivered files
 }
 
-// Covered says whether the rolls name all who can have records of the inputs.
+// Covered reports whether the rolls name all users that can have records of the inputs.
 func (b *Begun) Covered() bool {
 	for _, in := range b.Inputs {
 		if !slices.ContainsFunc(b.Rolls, func(r Rolled) bool { return slices.Contains(r.Inputs, in.Number) }) {

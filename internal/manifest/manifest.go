@@ -1,29 +1,30 @@
-// Package manifest is what runs have finished, as JSON files that appear whole:
+// Package manifest defines the JSON files in which runs record finished work. Each file appears
+// complete or not at all:
 //
-//	TABLE/manifest.json       Table: what lies in a table of files. It names
-//	                          every HFile, roll and ledger; what it does not
-//	                          name is not there. A load is done when this file
-//	                          has been replaced.
-//	TABLE/loads/000001.json   Load: the ledger of one load, which delivered files
-//	                          it took and what became of each record. Written
-//	                          before the manifest that names it, never changed.
+//	TABLE/manifest.json       Table: the content of a table. It names every HFile,
+//	                          roll and ledger. A file that it does not name does not
+//	                          belong to the table. A load is done when this file has
+//	                          been replaced.
+//	TABLE/loads/000001.json   Load: the ledger of one load, with its delivered files
+//	                          and the outcome of each record. Written before the
+//	                          manifest that names it, never changed.
 //	TABLE/loading.json        Loading: the load that is being made.
 //	TABLE/begun.json          Begun: the delivered files of an unfinished load of
 //	                          puts.
 //	TABLE/handover.json       Handover: files that are being handed to HBase.
 //	TABLE/plans/ID/plan.json  Plan: a load in pieces that are not committed.
-//	TABLE/plans/ID/00003.json Report: what came of piece 3.
-//	TABLE/convert/plan.json   Conversion: a table that is being made of another one.
-//	TABLE/convert/000001.json Converted: what is made of it already.
+//	TABLE/plans/ID/00003.json Report: the result of piece 3.
+//	TABLE/convert/plan.json   Conversion: a table that is being made from another one.
+//	TABLE/convert/000001.json Converted: a finished part of the conversion.
 //	TABLE/retired.json        Retired: files that the manifest has named, and that
 //	                          readers may still read.
-//	OUT/_manifest.json        Extract: the question, and each part of the answer.
+//	OUT/_manifest.json        Extract: the query, and each part of the result.
 //
-// The first field of each is sha256, a checksum of the others: the SHA-256 of the file
-// without that field and without white space between tokens. Read verifies it.
+// The first field of each file is sha256, a checksum of the other fields: the SHA-256 of the
+// file without that field and without white space between tokens. Read verifies it.
 //
-// Nothing in them comes from a clock but the times of delivered files and until when
-// files are retired, so the same input gives the same bytes.
+// The only times in these files are the times of delivered files and the times of retired
+// files. The same input gives the same bytes.
 package manifest
 
 import (
@@ -36,25 +37,25 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// Version is written into every manifest; another is refused.
+// Version is written into every manifest. Read rejects other versions.
 const Version = 1
 
 var (
-	// ErrDamaged is returned for a manifest that cannot be one of ours.
+	// ErrDamaged is returned for a file that cannot have been written by this package.
 	ErrDamaged = errors.New("damaged manifest")
 	// ErrNewer is returned for a file that a newer release wrote.
 	ErrNewer = errors.New("a newer usertrail wrote it")
 )
 
-// Read reads the JSON file called name into v. It refuses other versions, files whose
-// checksum is wrong, and names in the file that are not below the folder which the file
-// describes. A file without a checksum was written by an older version, or by hand.
+// Read reads the JSON file called name into v. It rejects other versions, files with a wrong
+// checksum, and file names that leave the folder which the file describes. A file without a
+// checksum was written by an older version or by hand.
 func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {
 	_, err := read(ctx, fs, name, v)
 	return err
 }
 
-// read is Read, and returns the digest of the file's content.
+// read does Read and returns the digest of the file's content.
 func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) (sum string, err error) {
 	b, err := dfs.ReadFile(ctx, fs, name)
 	if err != nil {
@@ -81,14 +82,14 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	return sum, nil
 }
 
-// A damage is an ErrDamaged of another file than a manifest.
+// A damage is an ErrDamaged of a file that is not a manifest.
 type damage struct{ what string }
 
 func (d damage) Error() string { return "damaged " + d.what }
 
 func (d damage) Is(target error) bool { return target == ErrDamaged }
 
-// damaged is the error of a file that is to be read into v.
+// damaged returns the error for a file that is read into v.
 func damaged(v any) error {
 	switch v.(type) {
 	case *Load:
@@ -103,7 +104,8 @@ func damaged(v any) error {
 	return ErrDamaged
 }
 
-// Write writes v, which is a struct, as the JSON file called name, whole or not at all.
+// Write writes the struct v as the JSON file called name. The file appears complete or not at
+// all.
 func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
 	b, _, err := encode(v)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // have been edited, or come from another: what is read, replaced or removed under its
 // names must be ours.
 
-// below reports a name that is not of something below a folder: an absolute one, or one
-// with an empty part or "..".
+// below returns an error if name is not a path below a folder: an absolute path, or a path with
+// an empty part or "..".
 func below(what, name string) error {
 	if !iofs.ValidPath(name) || name == "." {
 		return fmt.Errorf("%w: %s is %q, which is no name below its folder", ErrDamaged, what, name)
@@ -20,7 +20,7 @@ func below(what, name string) error {
 	return nil
 }
 
-// plain reports a name that is not of something in a folder itself.
+// plain returns an error if name is not the name of a file in the folder itself.
 func plain(what, name string) error {
 	if err := below(what, name); err != nil || !strings.Contains(name, "/") {
 		return err
@@ -28,7 +28,7 @@ func plain(what, name string) error {
 	return fmt.Errorf("%w: %s is %q, which is no plain name", ErrDamaged, what, name)
 }
 
-// checkFiles reports the first file with a name that cannot be ours.
+// checkFiles returns an error for the first file whose name is not valid.
 func checkFiles(files []File) error {
 	for i := range files {
 		f := &files[i]

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Offsets are byte offsets in a delivered file, in order: the differences between neighbours
-// as varints, and in JSON as base64.
+// Offsets are byte offsets in a delivered file, in order. They are encoded as varints of the
+// differences between neighbours, and in JSON as base64.
 type Offsets []byte
 
 // OffsetsOf encodes offsets.
@@ -34,13 +34,13 @@ func (o Offsets) List() []int64 {
 	return out
 }
 
-// BadOffsets returns the offsets of the records of in that the load quarantined, and whether
-// they are known: a ledger of an older program has none, nor has one of a file with more than
-// MaxBadOffsets.
+// BadOffsets returns the offsets of the records of in that the load quarantined, and reports
+// whether all are known. Ledgers of older versions have no offsets. A ledger has no offsets for
+// a file with more than MaxBadOffsets bad records.
 func (in *Input) BadOffsets() ([]int64, bool) {
 	list := in.BadAt.List()
 	return list, int64(len(list)) == in.Quarantined
 }
 
-// MaxBadOffsets is how many bad records of a file a ledger has the offsets of.
+// MaxBadOffsets is the maximum number of bad records of a file whose offsets a ledger holds.
 const MaxBadOffsets = 1 << 16

@@ -5,7 +5,7 @@ import (
 	"usertrail/internal/column"
 )
 
-// Origins tell which load brought a record, by the number of its delivered file.
+// Origins maps the number of a delivered file to the loads that brought its records.
 type Origins map[uint32]*origin
 
 type origin struct {
@@ -13,13 +13,13 @@ type origin struct {
 	parts    []portion     // in order of loads
 }
 
-// A portion is what of a file a load was asked for.
+// A portion is the part of a file that a load was asked for.
 type portion struct {
 	load int
 	part *Part
 }
 
-// OriginsOf are those of all records that the ledgers tell of.
+// OriginsOf returns the origins of all records in the ledgers.
 func OriginsOf(ledgers []*Load) Origins {
 	out := Origins{}
 	for _, l := range ledgers {
@@ -44,9 +44,9 @@ func OriginsOf(ledgers []*Load) Origins {
 	return out
 }
 
-// Load is the number of the load that brought the record with a column ID; false where no
-// ledger tells of it. Of parts that overlap the first brought it: the others were asked
-// for what was not there.
+// Load returns the number of the load that brought the record with a column ID. It returns
+// false if no ledger has the record. If parts overlap, the first part brought the record; the
+// later loads took only records that the table did not have.
 func (o Origins) Load(id int64, date behaviour.Date, kind string) (int, bool) {
 	number, offset := column.Place(id)
 	x := o[number]

@@ -2,8 +2,8 @@ package manifest
 
 import "usertrail/internal/behaviour"
 
-// A Plan is a load that was cut into pieces, as long as they are not committed. Which
-// pieces there are stands in their lines alone.
+// A Plan is a load that was cut into pieces that are not committed. Only the lines of the
+// pieces file list the pieces.
 type Plan struct {
 	Version int           `json:"version"`
 	ID      string        `json:"plan"`
@@ -14,7 +14,7 @@ type Plan struct {
 
 func (p *Plan) version() int { return p.Version }
 
-// A LeftOut is a delivered file that a plan was asked for, and of which nothing was loaded.
+// A LeftOut is a requested delivered file of a plan of which nothing was loaded.
 type LeftOut struct {
 	Path   string `json:"path"` // below the logs' root
 	Part   *Part  `json:"part,omitempty"`
@@ -22,7 +22,7 @@ type LeftOut struct {
 	TooBad bool   `json:"too_bad,omitempty"` // it has more bad records than its job allows
 }
 
-// A PlannedFile is a delivered file, and what of it is to be loaded.
+// A PlannedFile is a delivered file and the part of it to load.
 type PlannedFile struct {
 	Path   string `json:"path"`   // below the logs' root
 	Number uint32 `json:"number"` // which no other file may get meanwhile
@@ -30,14 +30,14 @@ type PlannedFile struct {
 	Size   int64  `json:"size,omitempty"` // in bytes; 0 where an older version wrote it
 }
 
-// HeldBy says whether in, a file of a load, has all of f. A file without records that had its
-// name has nothing of it.
+// HeldBy reports whether in, a file of a load, holds all of f. An input without records holds f
+// only if both have the same size.
 func (f *PlannedFile) HeldBy(in *Input) bool {
 	return in.Path == f.Path && in.Offsets == nil && in.Part.Covers(f.Part) && (in.Read > 0 || in.Size == f.Size)
 }
 
-// A Report is what came of one piece of a plan. It is written when all that it names
-// is there, and names nothing that another piece does.
+// A Report is the result of one piece of a plan. It is written after every file that it names
+// exists. It names no file that another piece names.
 type Report struct {
 	Version int       `json:"version"`
 	Plan    string    `json:"plan"`
@@ -46,25 +46,25 @@ type Report struct {
 	Days    []Day     `json:"days"`
 	Regions []Region  `json:"regions"` // of the table when the piece was done
 	Files   []File    `json:"files"`   // of no load yet
-	// Seen is how many loads the table had when it was searched for records that
-	// repeat; 0 where it was not.
+	// Seen is the number of loads of the table when it was searched for duplicate records; 0 if
+	// it was not searched.
 	Seen int `json:"seen,omitempty"`
-	// Schema is the one that the cells were made by; nil of a report that was written before
-	// reports told it.
+	// Schema is the schema by which the cells were made; nil if an older version wrote the
+	// report.
 	Schema *behaviour.Schema `json:"schema,omitempty"`
 }
 
 func (r *Report) version() int { return r.Version }
 
-// A Range is a stretch of a delivered file, in bytes. Those of a file follow each other.
+// A Range is a part of a delivered file, in bytes. The ranges of a file are adjacent.
 type Range struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"` // the first that is not in it
 }
 
-// An Outcome is a delivered file of a piece, as a ledger will tell of it, or why
-// nothing of it is to be loaded. That of a range has the range's counts and digest; the
-// digests of the whole file are an Outcome of their own, without counts.
+// An Outcome is a delivered file of a piece, as it appears in a ledger, or the reason why
+// nothing of it is to be loaded. An Outcome of a range has the counts and digest of the range.
+// A separate Outcome, without counts, has the digests of the whole file.
 type Outcome struct {
 	Input
 	Range  *Range   `json:"range,omitempty"`

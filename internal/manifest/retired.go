@@ -8,24 +8,25 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// Retired are files of a table that its manifest has named, and no longer does. Who
-// opened the table before may still read them.
+// Retired lists files of a table that its manifest named before and no longer names. Readers
+// that opened the table before may still read them.
 type Retired struct {
 	Version int           `json:"version"`
 	Files   []RetiredFile `json:"files"`
-	// Undrop is what brings back the days that were dropped last; nil if nothing can.
+	// Undrop holds the entries that restore the days of the last drop; nil if no drop can be
+	// undone.
 	Undrop *Undrop `json:"undrop,omitempty"`
 }
 
-// An Undrop is what a drop took out of a manifest.
+// An Undrop holds the entries that a drop removed from a manifest.
 type Undrop struct {
 	Before  behaviour.Date `json:"before"`         // the date of the drop
-	Files   []File         `json:"files"`          // that went, or were written anew without the days
+	Files   []File         `json:"files"`          // that were removed or rewritten without the days
 	Made    []string       `json:"made,omitempty"` // HFiles that were written
 	Earlier *Earlier       `json:"earlier,omitempty"`
 }
 
-// Earlier is what a manifest told of the drops before.
+// An Earlier holds the entries of the drops before.
 type Earlier struct {
 	DroppedBefore behaviour.Date `json:"dropped_before"`
 	Dropped       []Region       `json:"dropped,omitempty"`
@@ -40,7 +41,7 @@ type RetiredFile struct {
 	Until time.Time `json:"until"` // then it may be removed
 }
 
-// Names are those of an HFile and its roll.
+// Names returns the names of the HFile and its roll.
 func (f *File) Names() []string {
 	if f.Name == "" {
 		return []string{f.Roll}
@@ -48,10 +49,10 @@ func (f *File) Names() []string {
 	return []string{f.Name, f.Roll}
 }
 
-// Brought says whether a load brought rows of f.
+// Brought reports whether a load brought rows of f.
 func (f *File) Brought(load int) bool { return f.Load == load || slices.Contains(f.Loads, load) }
 
-// Kept are the days that were not dropped.
+// Kept returns the days that were not dropped.
 func (t *Table) Kept(days []Day) []Day {
 	if t.DroppedBefore == nil {
 		return days
@@ -59,7 +60,7 @@ func (t *Table) Kept(days []Day) []Day {
 	return slices.DeleteFunc(days, func(d Day) bool { return d.Date < *t.DroppedBefore })
 }
 
-// CheckDropped reports a file with rows of days that were dropped.
+// CheckDropped returns an error if a file has rows of dropped days.
 func (t *Table) CheckDropped() error {
 	if t.DroppedBefore == nil {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"fmt"
 )
 
-// seal is what a compact object with a checksum begins with. The checksum follows.
+// seal is the beginning of a compact object with a checksum. The checksum follows.
 const seal = `{"sha256":"`
 
 var errSum = errors.New("its checksum is wrong: the file was changed after it was written")
 
-// sealed returns a JSON object, indented by one space, with a checksum as its first field,
-// and the digest of the object, which is that checksum.
+// sealed returns a JSON object, indented by one space, with a checksum as its first field. sum
+// is the digest of the object, which is the checksum.
 func sealed(b []byte) (with []byte, sum string, err error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, b); err != nil {
@@ -24,8 +24,8 @@ func sealed(b []byte) (with []byte, sum string, err error) {
 	return fmt.Appendf(nil, "{\n \"sha256\": %q,%s", sum, bytes.TrimPrefix(b, []byte("{"))), sum, nil
 }
 
-// unsealed returns the digest of a JSON object without its checksum, and an error if the
-// object has another checksum.
+// unsealed returns the digest of a JSON object without its checksum. It returns an error if the
+// checksum does not match.
 func unsealed(b []byte) (sum string, err error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, b); err != nil {

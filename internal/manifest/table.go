@@ -11,8 +11,8 @@ import (
 // TableName is the name of a Table in the directory of its table.
 const TableName = "manifest.json"
 
-// A Table is what its loads put into a table. A live table's splits are the server's,
-// Address says which one it is, and of its files only the rolls are there.
+// A Table describes the cells that loads wrote to a table. A live table gets its splits from
+// the server, Address says which table it is, and its files are only rolls.
 type Table struct {
 	Version     int               `json:"version"`
 	Address     string            `json:"address,omitempty"`
@@ -22,22 +22,22 @@ type Table struct {
 	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
 	Splits      []Key             `json:"splits"` // first rows of all regions but the first
-	// Alone says of a live table that it was empty when its first load began, and that
-	// no job told of others who write to it: what is in it came by loads.
+	// Alone is set for a live table that was empty when its first load began, if no job
+	// mentions other writers. Loads wrote every cell of the table.
 	Alone bool `json:"alone,omitempty"`
-	// Rewritten is how often files were replaced by others of the same rows: the last of
-	// the numbers that name these.
+	// Rewritten counts how often files were replaced by files with the same rows. It is the
+	// last number used in the names of the new files.
 	Rewritten int `json:"rewritten,omitempty"`
-	// DroppedBefore is the first date of which rows were left, nil where none were
-	// dropped; Dropped are the cells that went, by the table's regions.
+	// DroppedBefore is the first date whose rows remain; nil if nothing was dropped. Dropped
+	// has the cells that were dropped, by the table's regions.
 	DroppedBefore *behaviour.Date `json:"dropped_before,omitempty"`
 	Dropped       []Region        `json:"dropped,omitempty"`
 	Files         []File          `json:"files"`
 	Loads         []LoadRef       `json:"loads"`
 }
 
-// A File is one HFile: one region's rows of one load, or of several that were merged. Of
-// cells that were put there is the roll alone, of all regions, and no Name.
+// A File is one HFile: the rows of one region from one load, or from several merged loads.
+// Cells that were put have only a roll, which covers all regions, and no Name.
 type File struct {
 	Name    string         `json:"name,omitempty"` // below the table's directory
 	Roll    string         `json:"roll"`
@@ -53,8 +53,8 @@ type File struct {
 	// RollSize is the size of the roll in bytes; 0 if an older version wrote it.
 	RollSize int64 `json:"roll_size,omitempty"`
 	Load     int   `json:"load"`
-	// Loads are all that brought rows of a file that was made of others, ascending;
-	// Load is the last of them.
+	// Loads are all loads that brought rows of a merged file, in ascending order. Load is the
+	// last of them.
 	Loads []int `json:"loads,omitempty"`
 }
 
@@ -64,17 +64,18 @@ type LoadRef struct {
 	Name    string      `json:"name"`
 	Records int64       `json:"records"`
 	Tally   tally.Tally `json:"tally"` // of its cells
-	// Size, in bytes, and SHA256 are those of the ledger; nothing if an older version wrote it.
+	// Size, in bytes, and SHA256 are the ledger's; both are empty if an older version wrote the
+	// ledger.
 	Size   int64  `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"` // its checksum
 }
 
 func (t *Table) version() int { return t.Version }
 
-// Points are the table's split points.
+// Points returns the table's split points.
 func (t *Table) Points() split.Points { return PointsOf(t.Splits) }
 
-// Validate reports what keeps t from being a table.
+// Validate returns an error if t is not a valid table.
 func (t *Table) Validate() error {
 	if t.Schema == nil {
 		return fmt.Errorf("%w: no schema", ErrDamaged)
@@ -88,7 +89,7 @@ func (t *Table) Validate() error {
 	return nil
 }
 
-// Next is the number of the next load.
+// Next returns the number of the next load.
 func (t *Table) Next() int {
 	if n := len(t.Loads); n > 0 {
 		return t.Loads[n-1].Number + 1
@@ -96,7 +97,7 @@ func (t *Table) Next() int {
 	return 1
 }
 
-// Total is the tally of all cells that loads put into the table.
+// Total returns the tally of all cells that loads put into the table.
 func (t *Table) Total() tally.Tally {
 	var sum tally.Tally
 	for _, l := range t.Loads {
@@ -105,7 +106,7 @@ func (t *Table) Total() tally.Tally {
 	return sum
 }
 
-// Of returns what a ledger says of t: all of it, with the files of one load, and no loads.
+// Of returns the table for a ledger: t with the files of one load and without loads.
 func (t *Table) Of(load int) *Table {
 	out := *t
 	out.Files, out.Loads = []File{}, []LoadRef{}
@@ -117,7 +118,7 @@ func (t *Table) Of(load int) *Table {
 	return &out
 }
 
-// RefOf is what a manifest says of a load whose ledger is called name.
+// RefOf returns the manifest's entry for a load whose ledger is called name.
 func RefOf(l *Load, name string) LoadRef {
 	ref := LoadRef{Number: l.Number, Name: name}
 	for _, in := range l.Inputs {
