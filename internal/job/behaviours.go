@@ -16,11 +16,11 @@ const (
 	defaultTime = "time"
 )
 
-// name is what a behaviour or a field may be called; Schema.Validate holds it
-// too, but cannot say where in the file a wrong one stands.
+// name matches the names of behaviours and fields. Schema.Validate checks them too, but it
+// cannot report the position in the file.
 var name = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_]*$`)
 
-// typeHints are what other systems call our types.
+// typeHints maps the type names of other systems to our types.
 var typeHints = map[string]behaviour.Type{
 	"text": behaviour.String, "str": behaviour.String, "varchar": behaviour.String,
 	"int": behaviour.Int64, "integer": behaviour.Int64, "int32": behaviour.Int64, "long": behaviour.Int64, "bigint": behaviour.Int64,
@@ -58,7 +58,7 @@ func (b *builder) readBehaviours(root object) {
 	}
 }
 
-// kindsSeen remembers what must be different, or the same, among behaviours.
+// kindsSeen holds the values that must be different, or equal, among behaviours.
 type kindsSeen struct {
 	ids   map[uint16]string    // behaviour by ID
 	paths map[string]string    // behaviour by text in a path
@@ -117,7 +117,7 @@ func readID(name string, v value, seen *kindsSeen) uint16 {
 	return id
 }
 
-// readPathName reads what stands for the behaviour in a path.
+// readPathName reads the text that names the behaviour in a path.
 func readPathName(name string, o object, seen *kindsSeen) string {
 	v := o.get("path")
 	s, ok := v.word()
@@ -171,8 +171,8 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 	return f, c, true
 }
 
-// tellApart refuses a field whose name differs only in case from another column of a
-// result: DuckDB would read the wrong one, and Spark none.
+// tellApart rejects a field whose name differs only in case from another column of a result.
+// DuckDB would read the wrong column, and Spark would read none.
 func (seen *kindsSeen) tellApart(e entry) bool {
 	fold := behaviour.Fold(e.name)
 	was, ok := seen.folds[fold]
@@ -205,7 +205,7 @@ func readType(v value, s string) behaviour.Type {
 	return behaviour.String
 }
 
-// readUnique reads which fields must not repeat together.
+// readUnique reads the fields whose combination must not repeat.
 func readUnique(v value, fields []behaviour.Field) Unique {
 	var u Unique
 	var names []string

@@ -12,11 +12,10 @@ import (
 	"usertrail/internal/record"
 )
 
-// A meaning is what decides which cells a delivered line becomes, in a form
-// that is the same for the same meaning. Not in it, because the same cells come
-// of it: where the table and the logs' root lie, how a new table is made, how
-// many bad records are allowed and how many records are asked for, which behaviours
-// are required, and what is waited for.
+// A meaning holds the settings that determine the cells of a delivered line. Equal meanings
+// have an equal form. It leaves out settings that do not change the cells: the table's address,
+// the logs' root, how a new table is made, the limit of bad records, the minimum number of
+// records, the required behaviours, and the markers to wait for.
 type meaning struct {
 	Schema    *behaviour.Schema
 	Layout    string `json:",omitempty"` // empty where it is the default
@@ -47,16 +46,17 @@ type columnMeaning struct {
 	Year                        int
 }
 
-// Digest is the SHA-256, in hex, of what the job means. Two job files with one
-// digest make the same table of the same logs.
+// Digest returns the SHA-256, in hex, of the job's meaning. Two job files with the same digest
+// make the same table from the same logs.
 func (j *Job) Digest() string {
 	m := j.meaning()
 	return m.digest()
 }
 
-// DigestOf returns the digest that j would have with these fields of these behaviours alone,
-// and with these texts that name behaviours. It reports false if j lacks some of them. So an
-// earlier job of which j has all, and reads it in the same way, has this digest.
+// DigestOf returns the digest that j would have with only these fields of these behaviours, and
+// with only these texts that name behaviours. It reports false if j lacks some of them. An
+// earlier job has this digest if j has everything of the earlier job and reads it in the same
+// way.
 func (j *Job) DigestOf(fields map[string][]string, texts []string) (string, bool) {
 	m := j.meaning()
 	all := m
@@ -86,7 +86,8 @@ func (j *Job) DigestOf(fields map[string][]string, texts []string) (string, bool
 	return m.digest(), len(m.Kinds) == len(fields) && len(m.Texts) == len(texts)
 }
 
-// narrowed returns a behaviour with some of its fields alone.
+// narrowed returns a behaviour with only the fields in names. It returns false if a field does
+// not exist or if a field of Unique is not in names.
 func narrowed(kind *behaviour.Kind, means *kindMeaning, names []string) (behaviour.Kind, kindMeaning, bool) {
 	k, m := behaviour.Kind{ID: kind.ID, Name: kind.Name}, kindMeaning{User: means.User, Time: means.Time, Unique: means.Unique}
 	m.Unique.Fields = nil

@@ -26,36 +26,35 @@ type Input struct {
 	Modified time.Time
 }
 
-// File is what the record reader wants to know of in.
+// File returns the description of in for the record reader.
 func (in Input) File() record.File {
 	return record.File{Path: in.Path, Date: in.Date, Kind: in.Kind}
 }
 
-// Missing is a day without a file for a behaviour.
+// A Missing is a day without a file for a behaviour.
 type Missing struct {
 	Date behaviour.Date
 	Kind int
 	Path string // where it should lie, with wildcards
 }
 
-// Found is what Find finds.
+// A Found is the result of Find.
 type Found struct {
 	Inputs  []Input   // in order of Rel, each file once
 	Missing []Missing // in order of date and kind
-	// NotUTF8 are paths, below the root, of files that cannot be loaded: a table knows a
-	// delivered file by its name, as text.
+	// NotUTF8 are paths, below the root, of files that cannot be loaded because their path is
+	// not valid UTF-8. A table stores the path of a delivered file as text.
 	NotUTF8 []string
 }
 
-// Find lists the files of the days and kinds asked for; no kinds are all. Of
-// paths without a date it finds all files. A folder that stands before the
-// first placeholder or wildcard must be there, or the error is ErrNoInput; of
-// the others, and of files, any may be missing.
+// Find lists the files of the requested days and kinds. If kinds is empty, it lists all kinds.
+// If paths have no date, it lists all files. If the folder before the first placeholder or
+// wildcard does not exist, the error wraps ErrNoInput. Other folders and files may be missing.
 //
-// It lists a folder once, and only folders that can hold what is asked for.
-// What a wildcard or placeholder at the beginning of a name would match is
-// passed over where the name begins with . or _, as are files still being
-// copied. Missing is told where the path tells both date and behaviour.
+// Find lists each folder once, and only folders that can hold requested files. A wildcard or
+// placeholder at the beginning of a name does not match names that begin with . or _, and files
+// that are still being copied are skipped. Find reports Missing only if the path has both date
+// and behaviour.
 func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds []int) (Found, error) {
 	f := finder{files: files, span: span, wanted: make([]bool, len(j.Schema.Kinds)), seen: map[string]bool{}}
 	for i := range f.wanted {
@@ -79,7 +78,7 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 	return f.found, nil
 }
 
-// start is what is known of every file of g.
+// start returns the place that every file of g has.
 func (g *glob) start() place { return place{kind: g.kind} }
 
 // A finder walks the folders of one glob after the other.
@@ -93,8 +92,8 @@ type finder struct {
 	found  Found
 }
 
-// walk looks in dir, called rel below the root, for names that the segment at
-// depth matches, and goes on below them.
+// walk scans dir, called rel below the root, for names that match the segment at depth, and
+// walks the folders below them.
 func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place) error {
 	s := &f.glob.segments[depth]
 	last := depth == len(f.glob.segments)-1
@@ -121,8 +120,8 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 	return nil
 }
 
-// look returns what s may match in dir; a folder or file that is not there is
-// nothing.
+// look returns the files in dir that s may match. It returns none if the file or folder does
+// not exist.
 func (f *finder) look(ctx context.Context, dir string, s *segment) ([]dfs.Info, error) {
 	var infos []dfs.Info
 	var err error
@@ -138,7 +137,7 @@ func (f *finder) look(ctx context.Context, dir string, s *segment) ([]dfs.Info, 
 	return infos, err
 }
 
-// wants says whether a file that lies at or below p may be one that was asked for.
+// wants reports whether a file at or below p may be a requested file.
 func (f *finder) wants(p place) bool {
 	return (p.kind < 0 || f.wanted[p.kind]) && p.mayLie(f.span)
 }
@@ -157,7 +156,7 @@ func (f *finder) add(info dfs.Info, name, rel string, at place) {
 	f.found.Inputs = append(f.found.Inputs, in)
 }
 
-// input is what the path of a file at p tells of it.
+// input returns the Input that the path of a file at p describes.
 func (g *glob) input(p place) Input {
 	in := Input{Kind: p.kind}
 	if g.dated {
@@ -167,8 +166,8 @@ func (g *glob) input(p place) Input {
 	return in
 }
 
-// tellsMissing says whether every path tells the day and the kind, so that a
-// day without a file of a kind is known.
+// tellsMissing reports whether every path has the day and the kind. Only then can missing files
+// be listed.
 func (p *Pattern) tellsMissing() bool {
 	return !slices.ContainsFunc(p.globs, func(g glob) bool { return !g.dated || !g.kinded && g.kind < 0 })
 }

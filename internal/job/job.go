@@ -37,19 +37,18 @@ import (
 )
 
 var (
-	// ErrJob is wrapped by every error that says a job file is wrong: running
-	// it again will not help.
+	// ErrJob is wrapped by every error that reports a wrong job file. A retry does not help.
 	ErrJob = errors.New("the job file is wrong")
-	// ErrNoInput is wrapped where input that must be there is not.
+	// ErrNoInput is wrapped if required input does not exist.
 	ErrNoInput = errors.New("input is not there")
 )
 
-// maxSize is the largest job file that is read. A job of 64 behaviours with a
-// hundred fields each has about 200 KiB; the YAML parser's time grows with the
-// square of the size.
+// maxSize is the size of the largest job file that is read. A job of 64 behaviours with a
+// hundred fields each has about 200 KiB. The YAML parser's time grows with the square of the
+// size.
 const maxSize = 256 << 10
 
-// A Job is a job file that has nothing wrong with it.
+// A Job is a job file without errors.
 type Job struct {
 	Name       string // as given to Load or Parse
 	Schema     *behaviour.Schema
@@ -63,7 +62,7 @@ type Job struct {
 	Behaviours []Behaviour // for each of Schema.Kinds
 }
 
-// A Table says where the behaviours go, and how a new table is made.
+// A Table names the destination of the behaviours and the settings of a new table.
 type Table struct {
 	Address     string // empty where the job names none
 	Regions     int    // 0 lets the first load choose
@@ -72,16 +71,16 @@ type Table struct {
 	Family      string // of a live table; empty is its only one
 	Root        string // where HBase's files lie, of a live table; empty where the job does not say
 
-	// TTL is how long a live table that is made keeps a behaviour, from its own
-	// time on: the layout's where the job says nothing; 0 is for ever.
+	// TTL is how long a new live table keeps a behaviour, counted from the behaviour's time. It
+	// is the layout's default if the job has no ttl; 0 means no limit.
 	TTL time.Duration
-	// Forever says that the job asks for it, rather than nothing.
+	// Forever is set if the job asks for no limit. It is not set if the job has no ttl.
 	Forever bool
-	// Others says that others write rows into a live table, too.
+	// Others is set if other programs also write rows into a live table.
 	Others bool
 }
 
-// A Behaviour is what a job asks of one kind beyond its schema and format.
+// A Behaviour holds the settings of one kind that are not part of its schema or format.
 type Behaviour struct {
 	Required   bool   // a day without a file of it is an error
 	MinRecords int64  // of each file whose path names it; 0 asks for none
@@ -89,15 +88,15 @@ type Behaviour struct {
 	Unique     Unique
 }
 
-// Unique says what must not repeat among the records of a kind. The zero Unique
-// asks for nothing.
+// A Unique holds the columns whose combination must not repeat among the records of a kind. The
+// zero Unique has none.
 type Unique struct {
 	User   bool
 	Time   bool
 	Fields []int // indexes in the kind's Fields, ascending
 }
 
-// Asked says whether u asks for anything.
+// Asked reports whether u has a column.
 func (u Unique) Asked() bool { return u.User || u.Time || len(u.Fields) > 0 }
 
 // Load reads the job file at name.
@@ -121,7 +120,7 @@ func read(ctx context.Context, files dfs.FS, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }
 
-// Parse makes a job of the text of the job file called name. It keeps no
+// Parse parses data, the text of the job file called name, and returns the job. It keeps no
 // reference to data.
 func Parse(name string, data []byte) (*Job, error) {
 	doc := &document{name: name}
@@ -145,15 +144,15 @@ type builder struct {
 	kinds []kind // in the order of the file, until arrange
 	logs  object
 
-	// What columns are called where the job says it; nil where a header will.
+	// names are the column names in the job; nil if a header names the columns.
 	names []string
-	// numbered says that columns have no names at all, only numbers.
+	// numbered is set if columns have only numbers and no names.
 	numbered bool
-	// noYear are the times whose text names no year and whose job gives none.
+	// noYear holds the times whose text has no year if the job gives none.
 	noYear []value
 }
 
-// A kind gathers all that a job says of one behaviour.
+// A kind holds everything that a job says about one behaviour.
 type kind struct {
 	schema   behaviour.Kind
 	record   record.Kind
@@ -162,7 +161,7 @@ type kind struct {
 	least    value // that of MinRecords
 }
 
-// build reads the parts in the order in which they need each other.
+// build reads the parts in the order of their dependencies.
 func (b *builder) build(root object) {
 	b.job.MaxBad = DefaultMaxBad
 	b.logs = b.logsObject(root)
@@ -177,7 +176,7 @@ func (b *builder) build(root object) {
 	b.readTable(root.get("table"), l)
 }
 
-// arrange puts the kinds in order of ID and hands them to the job.
+// arrange sorts the kinds by ID and adds them to the job.
 func (b *builder) arrange() {
 	slices.SortStableFunc(b.kinds, func(x, y kind) int { return int(x.schema.ID) - int(y.schema.ID) })
 	f := &b.job.Format

@@ -7,7 +7,7 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// A level is the keys that may stand at one place of a job file.
+// A level lists the keys that are valid at one place of a job file.
 type level struct {
 	place string // how a message calls it
 	keys  []string
@@ -26,11 +26,11 @@ var (
 	levels = []level{topLevel, logsLevel, kindLevel, tableLevel, behaviourLevel, userLevel, timeLevel, fieldLevel}
 )
 
-// has says whether key may stand at l.
+// has reports whether key is valid at l.
 func (l level) has(key string) bool { return slices.Contains(l.keys, key) }
 
-// explain says what is wrong with a key that may not stand at l, and which of
-// l's keys was meant, or "" if that is anyone's guess.
+// explain returns the message for a key that is not valid at l. meant is the key of l that the
+// user probably meant, or "" if none is near.
 func (l level) explain(key string) (text, meant string) {
 	var places []string
 	for _, other := range levels {
@@ -49,9 +49,8 @@ func (l level) explain(key string) (text, meant string) {
 	return "unknown key, the nearest is " + right + here, ""
 }
 
-// nearest returns the word that is fewest edits from s, and whether it is near
-// enough to be what a slip of the hand made s of. It returns "" if there are no
-// words.
+// nearest returns the word with the fewest edits from s, and reports whether s may be a
+// misspelling of that word. It returns "" if words is empty.
 func nearest(s string, words []string) (word string, near bool) {
 	best := -1
 	for _, w := range words {
@@ -63,7 +62,8 @@ func nearest(s string, words []string) (word string, near bool) {
 	return word, best >= 0 && best <= (len([]rune(word))+3)/3
 }
 
-// unlike says that s is none of words, and which it is nearest to.
+// unlike returns a hint for s, which is none of words. The hint names the nearest word, or all
+// words if none is near.
 func unlike(s string, words []string) string {
 	word, near := nearest(s, words)
 	switch {
