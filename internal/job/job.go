@@ -1,15 +1,15 @@
-// Package job is what a run was asked to do: the YAML job file, read strictly,
-// checked whole, and turned into the schema of the behaviours, the format of the
-// delivered lines, the places where the logs lie, and the table.
+// Package job reads the YAML job file. It reads the file strictly, checks the whole file,
+// and returns the schema of the behaviours, the format of the delivered lines, the places
+// of the logs, and the table.
 //
-// It is the first step of both commands. What it hands on is only read from
-// then on, so a Job may be used by many goroutines at once.
+// It is the first step of both commands. No code changes a Job after that, so many
+// goroutines may use a Job at once.
 //
-// Promised:
+// The package guarantees:
 //
-//   - All that is wrong with a file is reported at once, in the order of the
-//     file, each with line and column, and a misspelt key with the right one.
-//     What follows from another mistake is not reported again.
+//   - All mistakes in a file are reported at once, in the order of the
+//     file, each with line and column. A misspelt key is reported with the right one.
+//     A mistake that follows from another mistake is not reported again.
 //   - A relative path in a job file is relative to the job file's folder,
 //     wherever the command was started.
 //   - Fields keep the order of the file; kinds stand in order of ID.

@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A place is what is known of a file from the part of its path read so far: 0 is
-// not known, but for kind, where it is -1.
+// A place holds the parts of a file's date and kind that are known from the part of its path
+// read so far. An unknown part of the date is 0, and an unknown kind is -1.
 type place struct {
 	year, month, day int
 	kind             int
@@ -22,7 +22,8 @@ func (p place) date() behaviour.Date {
 	return behaviour.DateOf(p.year, time.Month(p.month), p.day)
 }
 
-// real says whether the place's date, if it is whole, is a day of the calendar.
+// real reports whether the place's date is a day of the calendar. It returns true if the date
+// is incomplete.
 func (p place) real() bool {
 	if p.year == 0 || p.month == 0 || p.day == 0 {
 		return true
@@ -31,7 +32,7 @@ func (p place) real() bool {
 	return y == p.year && int(m) == p.month && d == p.day
 }
 
-// mayLie says whether a day of span can begin as p does.
+// mayLie reports whether p may be the beginning of a day in span.
 func (p place) mayLie(span behaviour.Span) bool {
 	first, last := p, p
 	switch {
@@ -47,8 +48,8 @@ func (p place) mayLie(span behaviour.Span) bool {
 	return span.Overlaps(behaviour.Span{From: first.date(), To: last.date()})
 }
 
-// Match says what the path of a file tells of it: its date, or nil, its kind, or
-// -1, and whether it is one of the pattern's at all.
+// Match returns the date and the kind that the path of a file names, and reports whether the
+// path matches the pattern. The date is nil and the kind is -1 if the path does not name them.
 func (p *Pattern) Match(name string) (date *behaviour.Date, kind int, ok bool) {
 	for i := range p.globs {
 		if at, ok := p.globs[i].match(name, p.paths); ok {
@@ -59,7 +60,7 @@ func (p *Pattern) Match(name string) (date *behaviour.Date, kind int, ok bool) {
 	return nil, -1, false
 }
 
-// Rel returns the path of one of the pattern's files below the root.
+// Rel returns the path below the root of a file that matches the pattern.
 func (p *Pattern) Rel(name string) (string, bool) {
 	for i := range p.globs {
 		g := &p.globs[i]
@@ -86,10 +87,10 @@ func (g *glob) match(name string, paths []string) (place, bool) {
 	return at, true
 }
 
-// copying are the endings of files that other programs have not finished.
+// copying lists the endings of files that other programs have not finished.
 var copying = []string{"._COPYING_", ".tmp", ".inprogress"}
 
-// match says what name adds to what is known, and whether it fits s and that.
+// match adds the date and the kind in name to at, and reports whether name fits s and at.
 func (s *segment) match(name string, at place, paths []string) (place, bool) {
 	if s.expr == nil {
 		return at, name == s.name
@@ -125,7 +126,7 @@ func (s *segment) match(name string, at place, paths []string) (place, bool) {
 	return at, at.real()
 }
 
-// part returns where p keeps a part of its date.
+// part returns a pointer to a part of p's date.
 func (p *place) part(k pieceKind) *int {
 	switch k {
 	case month:
@@ -136,7 +137,7 @@ func (p *place) part(k pieceKind) *int {
 	return &p.year
 }
 
-// agree sets what was not known, and says whether n agrees with what was.
+// agree sets known to n if it is unknown, and reports whether n is known and equal to it.
 func agree(known *int, n int, k pieceKind) bool {
 	unknown := 0
 	if k == behaviourName {
@@ -148,7 +149,7 @@ func agree(known *int, n int, k pieceKind) bool {
 	return *known == n && n != unknown
 }
 
-// hides says whether name is one that a wildcard does not mean: hidden, or not
+// hides reports whether a wildcard does not match name: the name is hidden, or its file is not
 // finished.
 func (s *segment) hides(name string) bool {
 	first, last := s.pieces[0], s.pieces[len(s.pieces)-1]

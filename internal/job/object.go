@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// An entry is a key that stands in the file, with its value.
+// An entry is a key in the file, with its value.
 type entry struct {
 	name string
 	value
@@ -39,7 +39,7 @@ func (v value) entries() []entry {
 	return out
 }
 
-// wantObject notes that v, if it is there, is not what entries reads.
+// wantObject notes a problem if v is given and is not an object.
 func (v value) wantObject() {
 	switch v.node.(type) {
 	case nil:
@@ -75,14 +75,14 @@ func extend(parent, key string) string {
 	return parent + "." + key
 }
 
-// An object is keys with values, where the keys are those of a level.
+// An object holds values by key. The keys are the keys of a level.
 type object struct {
 	self   value
 	values map[string]value
 }
 
-// object reads v's keys, which are those of l. A key that is a slip of the hand
-// away from one of them is noted, and its value taken for that key's.
+// object reads v's keys, which must be keys of l. If a key is a misspelling of a key of l,
+// object notes it and uses its value for the key of l.
 func (v value) object(l level) (object, bool) {
 	o := object{self: v, values: map[string]value{}}
 	guesses := map[string]value{}
@@ -106,8 +106,8 @@ func (v value) object(l level) (object, bool) {
 	return o, v.isObject()
 }
 
-// get returns the value at a key, or one that is not given but knows where it
-// should stand.
+// get returns the value at a key. If the key is not given, the value holds the place where the
+// key should be.
 func (o object) get(key string) value {
 	if v, ok := o.values[key]; ok {
 		return v

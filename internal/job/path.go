@@ -21,8 +21,8 @@ func cutScheme(name string) (prefix, rest string) {
 	return name[:start+slash], name[start+slash:]
 }
 
-// resolve returns what name means in a file that lies in folder. A name with a
-// scheme, or that begins with a slash, means itself.
+// resolve returns the full name for name in a file that is stored in folder. A name with a
+// scheme or a leading slash does not depend on folder.
 func resolve(folder, name string) string {
 	if prefix, rest := cutScheme(name); prefix != "" || strings.HasPrefix(name, "/") {
 		return prefix + path.Clean(rest)
@@ -31,7 +31,7 @@ func resolve(folder, name string) string {
 	return prefix + path.Join(rest, name)
 }
 
-// join returns the name of what is called name in folder, as short as it can be.
+// join returns the path of name in folder, as short as possible.
 func join(folder, name string) string {
 	if folder == "." {
 		return name
@@ -39,7 +39,7 @@ func join(folder, name string) string {
 	return dfs.Join(folder, name)
 }
 
-// below returns what is left of a name below folder.
+// below returns the part of name below folder, and reports whether name is below folder.
 func below(folder, name string) (string, bool) {
 	if folder == "." {
 		return strings.TrimPrefix(name, "./"), !strings.HasPrefix(name, "/") && dfs.Scheme(name) == ""

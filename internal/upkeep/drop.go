@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A Dropped is what Drop removed, or would remove.
+// A Dropped counts the rows and files that Drop removed, or would remove.
 type Dropped struct {
 	Before     behaviour.Date `json:"-"`
 	Days       int            `json:"days"`       // dates with rows that went
@@ -27,12 +27,12 @@ type Dropped struct {
 	Bytes      int64          `json:"bytes"`     // by which the table's HFiles became less; of a dry run those of the files that go
 }
 
-// Drop removes the days before a date, all at once: files of nothing else go, others are
-// written anew without them. The table remembers the date; what comes of such days later
-// is skipped.
+// Drop removes the days before a date. Files that have only such days are removed. Other files
+// are rewritten without these days. The table remembers the date. Later loads skip records of
+// the removed days.
 //
-// If there is no room for files that are written anew, and nothing is to be kept, the days
-// go before which no file must be, and then the others.
+// Drop commits once. If there is no room for the rewritten files and cfg.KeepFor is 0, Drop
+// commits twice: first it drops the days that need no rewritten file, then the other days.
 func Drop(ctx context.Context, cfg Config, before behaviour.Date) (Dropped, error) {
 	r := newRun(cfg)
 	out := Dropped{Before: before}
@@ -53,8 +53,8 @@ func Drop(ctx context.Context, cfg Config, before behaviour.Date) (Dropped, erro
 	return out, err
 }
 
-// makeRoom drops days that need no room, if there is too little for the files that are to be
-// written anew. It returns what is left to drop.
+// makeRoom first drops days that need no room, if there is too little room for the rewritten
+// files. It returns the drop that remains.
 func (r *run) makeRoom(ctx context.Context, d *drop, out *Dropped) (*drop, error) {
 	first, ok := clean(r.table.Manifest(), d.Before)
 	if r.cfg.KeepFor > 0 || len(d.straddles) == 0 || !ok {
@@ -77,8 +77,8 @@ func (r *run) makeRoom(ctx context.Context, d *drop, out *Dropped) (*drop, error
 	return r.look(ctx, d.Before)
 }
 
-// clean returns the last date, not after another one, before which whole files alone go; false if
-// no file would.
+// clean returns the last date, not after before, for which a drop removes only whole files. It
+// returns false if no file would be removed.
 func clean(m *manifest.Table, before behaviour.Date) (behaviour.Date, bool) {
 	for moved := true; moved; {
 		moved = false

@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// An Undropped is what Undrop brought back.
+// An Undropped counts the days and files that Undrop restored.
 type Undropped struct {
 	Before     behaviour.Date `json:"-"` // the date of the drop
 	Days       int            `json:"days"`
@@ -18,8 +18,8 @@ type Undropped struct {
 	Files      int            `json:"files"` // HFiles that are back
 }
 
-// Undrop undoes the last drop, all at once, as long as the files stay that it replaced. Loads
-// that came meanwhile stay; records that they skipped come by the same loads again.
+// Undrop undoes the last drop in one commit, while the files that the drop replaced are kept.
+// Loads after the drop remain. A repeat of the same loads brings the records that they skipped.
 func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 	r := newRun(cfg)
 	var out Undropped
@@ -60,7 +60,8 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 	return out, err
 }
 
-// undoable refuses a drop whose files do not all stay, or were merged with others.
+// undoable returns an error if some files of the drop are not kept, or if its new files were
+// merged with others.
 func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undrop) error {
 	no := func(why string) error {
 		return fmt.Errorf("%w: undo the drop of the days before %s from %s: %s: load the days from their logs into a new table",
@@ -97,7 +98,7 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 	return nil
 }
 
-// countBack counts the days that m, the manifest after the drop is undone, has again.
+// countBack counts the days that m, the manifest after the undrop, has again.
 func (r *run) countBack(ctx context.Context, m *manifest.Table, out *Undropped) error {
 	days := map[behaviour.Date]bool{}
 	for i := range m.Loads {
