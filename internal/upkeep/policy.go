@@ -27,13 +27,13 @@ const (
 	onceOver = 100
 )
 
-// A Step is files of one region that become one.
+// A Step lists files of one region that are merged into one file.
 type Step struct {
 	Region int
 	Files  []manifest.File // the smallest first
 }
 
-// Size is that of all files.
+// Size returns the size of all files together in bytes.
 func (s *Step) Size() (n int64) {
 	for i := range s.Files {
 		n += s.Files[i].Size
@@ -41,16 +41,16 @@ func (s *Step) Size() (n int64) {
 	return n
 }
 
-// A Round is steps that are committed together: those of a month.
+// A Round lists the steps of one month. They are committed together.
 type Round struct {
 	Month Month
 	Steps []Step
 }
 
-// A Month tells files apart by the middle of their dates.
+// A Month groups files by the middle of their dates.
 type Month int32
 
-// wide is the month of files of more days than a month has.
+// wide is the month of files whose dates span more than wideDays.
 const wide Month = 1 << 30
 
 func (m Month) String() string {
@@ -63,18 +63,18 @@ func (m Month) String() string {
 // first is the month's first date.
 func (m Month) first() behaviour.Date { return behaviour.DateOf(int(m)/12, time.Month(m%12)+1, 1) }
 
-// Policy says which files Compact merges.
+// A Policy selects the files that Compact merges.
 type Policy struct {
 	FileSize int64 // bytes; larger files are not made, but for one that was larger before
 	FanIn    int   // how many files are merged at once
 }
 
-// Plan is what is to be merged now. Once it is done there may be more: what was made in
-// one pass is merged in the next. It is empty where nothing is worth merging.
+// Plan returns the merges to do now. After these merges, Plan may return more, because it
+// merges the new files again. It returns nothing if no merge is worthwhile.
 //
-// Files of a region and month are merged from the smallest on, as long as each is not
-// much larger than all before it together. So a night's file costs a little every night,
-// and what is merged is written anew only when enough has come to it.
+// Plan merges the files of a region and month in ascending order of size, as long as each file
+// is not much larger than all smaller files together. So every night costs a small amount of
+// writing, and a merged file is rewritten only when enough files have been added.
 func (p Policy) Plan(m *manifest.Table) []Round {
 	type place struct {
 		month  Month
@@ -109,7 +109,7 @@ func (p Policy) Plan(m *manifest.Table) []Round {
 	return out
 }
 
-// steps are those of the files of one region and month.
+// steps returns the steps for the files of one region and month.
 func (p Policy) steps(files []manifest.File, over bool) [][]manifest.File {
 	slices.SortFunc(files, func(a, b manifest.File) int { return inOrder(&a, &b) })
 	ratio := int64(whileOpen)

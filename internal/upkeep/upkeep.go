@@ -4,15 +4,17 @@
 //	Drop      removes the days before a date
 //	Undrop    brings the days back that were dropped last, as long as their files stay
 //
-// Both read files that the manifest names, write new ones beside them, read these back,
-// and then replace the manifest. Loads may not run meanwhile, which the table's lock sees
-// to. Extracts may: they go on with the manifest that they opened, and the files it names
-// are retired, not removed, until Config.KeepFor has passed and somebody sweeps.
+// Compact and Drop read files that the manifest names, write new files next to them, read
+// the new files back, and then replace the manifest. Undrop writes no HFile; it only replaces
+// the manifest. The table's lock keeps loads from running meanwhile. Extracts may run. They
+// continue with the manifest that they opened. The files that it names are retired. They
+// are removed by the first sweep after Config.KeepFor has passed.
 //
 // # Killed at any moment
 //
-// Files that no manifest names are swept by whoever holds the lock next. Compact commits
-// month by month, so the same command goes on with the next month; Drop commits once.
+// The next run that holds the lock removes files that no manifest names. Compact commits
+// month by month, so the same command continues with the next month. Drop commits once,
+// or twice if it needs the room of the first commit.
 //
 // # Memory
 //
@@ -61,7 +63,7 @@ const (
 type Config struct {
 	FS    dfs.FS
 	Store table.Store
-	// KeepFor is how long files that were replaced stay; not at all.
+	// KeepFor is how long replaced files stay. By default they do not stay.
 	KeepFor time.Duration
 	All     bool // Drop may remove every day
 
@@ -72,7 +74,7 @@ type Config struct {
 	Log      *slog.Logger // nothing is said
 }
 
-// A filed table consists of files that can be replaced.
+// A filed is a table of files that can be replaced.
 type filed interface {
 	table.Stager
 	Manifest() *manifest.Table
@@ -122,8 +124,8 @@ func (r *run) open(ctx context.Context) error {
 	return nil
 }
 
-// locked does something to the table with its lock, and sweeps before and after. Where
-// there is no table it makes none.
+// locked calls do with the table's lock held. It removes remains before and after do. If no
+// table exists, it makes none.
 func (r *run) locked(ctx context.Context, do func() error) (err error) {
 	if err := r.open(ctx); err != nil {
 		return err
@@ -152,8 +154,8 @@ func (r *run) locked(ctx context.Context, do func() error) (err error) {
 	return err
 }
 
-// whole reports a table whose files are not of the cells that its ledgers tell of: what
-// is lost would be lost for good if they were replaced.
+// whole returns an error if the files of a table do not have the cells that its ledgers list.
+// If a run replaced such files, the missing cells would be lost permanently.
 func whole(m *manifest.Table) error {
 	var files, gone tally.Tally
 	for i := range m.Files {
@@ -168,8 +170,8 @@ func whole(m *manifest.Table) error {
 	return nil
 }
 
-// room refuses to write more than there is room for beside what is there. If nothing is to
-// be kept, the files of earlier calls go first.
+// room returns an error if there is not enough space for need more bytes. If cfg.KeepFor is 0,
+// room first removes the retired files of earlier calls.
 func (r *run) room(ctx context.Context, need int64, advice string) error {
 	demand := func(advice string) error {
 		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, advice)
@@ -187,7 +189,8 @@ func (r *run) room(ctx context.Context, need int64, advice string) error {
 	return demand("files which were replaced before are gone: make room, or " + advice)
 }
 
-// next is a copy of the table's manifest with files of its own, to be changed.
+// next returns a copy of the table's manifest with its own list of files, which the caller may
+// change.
 func (r *run) next() *manifest.Table {
 	m := *r.table.Manifest()
 	m.Files = append([]manifest.File{}, m.Files...)
@@ -195,8 +198,8 @@ func (r *run) next() *manifest.Table {
 	return &m
 }
 
-// replaced puts each of the files where the first of those that it was made of stood;
-// an empty one only takes them away.
+// replaced puts each new file at the position of the first of its inputs. If the new file is
+// empty, replaced only removes the inputs.
 func replaced(files []manifest.File, done []rewritten) []manifest.File {
 	by, first := map[string]*manifest.File{}, map[string]bool{}
 	for i := range done {
