@@ -21,7 +21,7 @@ type Load struct {
 	// Regions are the regions of the table when it was loaded, in order and without a gap. If
 	// it is empty, an older version made the load.
 	Regions []Region `json:"regions,omitempty"`
-	// LeftOut lists the files of Plan of which the load took nothing.
+	// LeftOut lists the files of Plan from which the load took no record.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Table is the manifest that names the load, with only the files of this load and without
 	// loads. It is nil if an older version wrote the ledger.

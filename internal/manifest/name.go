@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Names in these files are of files below the folder that the file describes. A file may
-// have been edited, or come from another: what is read, replaced or removed under its
-// names must be ours.
+// The names in these files must be names below the folder that the file describes. A user
+// may have edited the file, or copied it from another folder. The checks keep programs from
+// reading, replacing or removing files outside the folder.
 
 // below returns an error if name is not a path below a folder: an absolute path, or a path with
 // an empty part or "..".

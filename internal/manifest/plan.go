@@ -14,7 +14,7 @@ type Plan struct {
 
 func (p *Plan) version() int { return p.Version }
 
-// A LeftOut is a requested delivered file of a plan of which nothing was loaded.
+// A LeftOut is a delivered file that a plan was asked for and from which no record was loaded.
 type LeftOut struct {
 	Path   string `json:"path"` // below the logs' root
 	Part   *Part  `json:"part,omitempty"`
