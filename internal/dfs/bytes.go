@@ -10,14 +10,14 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// ErrDamaged is wrapped where a file does not hold the bytes that were written to it.
+// ErrDamaged is wrapped when a file does not hold the bytes that were written to it.
 var ErrDamaged = errors.New("damaged file")
 
-// checkBuffer is how many bytes CheckBytes reads at a time.
+// checkBuffer is the number of bytes that CheckBytes reads at a time.
 const checkBuffer = 1 << 20
 
-// CheckBytes reads f whole, and fails with ErrDamaged unless it has so many bytes and their
-// xxh64 is sum, in hex. A size below 0 is not known.
+// CheckBytes reads the whole of f. It fails with ErrDamaged unless f has size bytes and
+// their xxh64, in hex, is sum. A size below 0 means that the size is unknown.
 func CheckBytes(ctx context.Context, f File, size int64, sum string) error {
 	if size >= 0 && f.Size() != size {
 		return fmt.Errorf("%w: it has %d bytes, and %d were written", ErrDamaged, f.Size(), size)
@@ -43,8 +43,8 @@ func CheckBytes(ctx context.Context, f File, size int64, sum string) error {
 	return nil
 }
 
-// CheckFile is CheckBytes of the file called name, whose errors name it. One that is not
-// there is damaged, too.
+// CheckFile opens the file called name and checks it as CheckBytes does. Its errors name the
+// file. If the file does not exist, CheckFile fails with ErrDamaged too.
 func CheckFile(ctx context.Context, fs FS, name string, size int64, sum string) error {
 	f, err := fs.Open(ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Copy makes a file of the bytes of another, whole or not at all.
+// Copy copies the file from to the file to. The new file is whole, or it does not exist.
 func Copy(ctx context.Context, fs FS, from, to string) error {
 	in, err := fs.Open(ctx, from)
 	if err != nil {

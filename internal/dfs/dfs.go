@@ -1,13 +1,13 @@
-// Package dfs is files: the seam between usertrail and where bytes lie. Local
-// disks and HDFS implement it; package dfstest holds the suite that each of
-// them passes.
+// Package dfs is the interface between usertrail and the places where files are
+// stored. Package local implements it for local disks and package hdfs for HDFS.
+// Package dfstest holds the test suite that each implementation passes.
 //
-// Two promises carry the rest of usertrail. A file that is being written cannot
+// The rest of usertrail depends on two promises. A file that is being written cannot
 // be seen under its name until Commit, and is then whole. A directory is
-// published by one rename that never replaces another.
+// published by one rename that never replaces another directory.
 //
-// A name is a slash-separated path, with a scheme where it is not local
-// ("hdfs://nn:8020/logs"). An FS may be used by many goroutines at once.
+// A name is a slash-separated path. A name that is not local has a scheme
+// ("hdfs://nn:8020/logs"). Many goroutines may use an FS at once.
 package dfs
 
 import (
@@ -20,12 +20,12 @@ import (
 // ErrLocked is returned by Lock when another process holds the lock.
 var ErrLocked = errors.New("locked by another run")
 
-// ErrLockLost is wrapped where a process has lost a lock that it took: it was frozen, or
-// cut off from the servers, for so long that the lock went to another.
+// ErrLockLost is wrapped when a process has lost a lock that it took: the process was frozen,
+// or cut off from the servers, for so long that another process got the lock.
 var ErrLockLost = errors.New("the lock was lost")
 
-// ErrUnavailable is wrapped where the servers behind a file system cannot be
-// reached, or cannot serve now: later the same may succeed.
+// ErrUnavailable is wrapped when the servers behind a file system cannot be
+// reached, or cannot serve now. The same operation may succeed later.
 var ErrUnavailable = errors.New("out of reach")
 
 // An FS is a tree of files. Errors name the file and satisfy fs.ErrNotExist,
@@ -33,34 +33,34 @@ var ErrUnavailable = errors.New("out of reach")
 type FS interface {
 	// Open opens a file for reading.
 	Open(ctx context.Context, name string) (File, error)
-	// Create begins a file, and the directories above it. Nothing is visible
-	// under name until Commit, which replaces a file that was there before.
+	// Create begins a file and makes the directories above it. Nothing is visible
+	// under name until Commit. Commit replaces a file that has this name.
 	Create(ctx context.Context, name string) (Pending, error)
-	// CreateNew is Create of a file that must not be there: if one is, Commit fails with
-	// fs.ErrExist and changes nothing.
+	// CreateNew is like Create, but the file must not exist: if it exists, Commit fails
+	// with fs.ErrExist and changes nothing.
 	CreateNew(ctx context.Context, name string) (Pending, error)
-	// Scratch is Create for a file that only this process will read: its Commit
+	// Scratch is like Create, for a file that only this process reads. Its Commit
 	// need not wait for stable storage.
 	Scratch(ctx context.Context, name string) (Pending, error)
 	// Stat describes a file or directory.
 	Stat(ctx context.Context, name string) (Info, error)
-	// List describes what lies in a directory, in order of name. Pending files
-	// are not listed.
+	// List describes the entries of a directory, in order of name. It does not list
+	// pending files.
 	List(ctx context.Context, dir string) ([]Info, error)
-	// Mkdir makes a directory and those above it; one that is there is no error.
+	// Mkdir makes a directory and the directories above it. It succeeds if the directory exists.
 	Mkdir(ctx context.Context, dir string) error
-	// Publish renames a directory or file; if to exists it fails with
+	// Publish renames a directory or file. If to exists, Publish fails with
 	// fs.ErrExist and changes nothing.
 	Publish(ctx context.Context, from, to string) error
-	// Remove removes a file, or a directory with all that is in it. One that is
-	// not there is no error.
+	// Remove removes a file, or a directory with everything in it. It succeeds if
+	// name does not exist.
 	Remove(ctx context.Context, name string) error
-	// Sweep removes what unfinished writers left in dir and below it, but not in
-	// the folders that but names in full. Only the holder of the lock that guards
+	// Sweep removes the files that unfinished writers left in dir and below it. It skips
+	// the folders in but, which are full names. Only the holder of the lock that guards
 	// the rest of dir may call it.
 	Sweep(ctx context.Context, dir string, but ...string) error
-	// Lock takes the lock called name, or fails at once with ErrLocked. A holder
-	// that dies, however it dies, holds it no longer.
+	// Lock takes the lock called name, or fails at once with ErrLocked. If the holder
+	// dies for any reason, it no longer holds the lock.
 	Lock(ctx context.Context, name string) (Lock, error)
 }
 
@@ -72,27 +72,27 @@ type File interface {
 	Size() int64
 }
 
-// A Pending file can be written but not yet seen. Commit makes it visible, whole
-// and on stable storage; Abort throws it away. Abort after Commit does nothing,
-// so a caller may defer it as soon as it has the file.
+// A Pending file can be written but is not visible yet. Commit makes it visible, whole
+// and on stable storage. Abort discards it. Abort after Commit does nothing,
+// so a caller may defer Abort as soon as it has the file.
 type Pending interface {
 	io.Writer
 	Commit() error
 	Abort()
 }
 
-// A Lock is held until Unlock or Drop. Their errors wrap ErrLockLost if another has the
-// lock: what was done last may have been done without it.
+// A Lock is held until Unlock or Drop. Their errors wrap ErrLockLost if another process has
+// the lock: the last changes may have been made without the lock.
 type Lock interface {
 	Unlock() error
-	// Drop is Unlock, and leaves no file of the lock. Until another process takes the
-	// lock, it is as if nobody ever had.
+	// Drop is like Unlock, but also removes the file of the lock. The state is then as if
+	// no process had ever taken the lock.
 	Drop() error
 }
 
 // Info describes a file or directory.
 type Info struct {
-	Name     string // full, as given to List or Stat, plus the last part for List
+	Name     string // full: the name given to Stat, or the name given to List plus the last part
 	Size     int64  // bytes; 0 for a directory
 	Modified time.Time
 	Dir      bool

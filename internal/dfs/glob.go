@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// HasMeta says whether a pattern has characters that Glob reads as more than
-// themselves.
+// HasMeta reports whether a pattern contains any of the special characters that
+// Glob interprets.
 func HasMeta(pattern string) bool { return strings.ContainsAny(pattern, `*?[\`) }
 
-// ErrNotDir is returned where a directory is needed and a file stands.
+// ErrNotDir is returned when a directory is needed and a file has its name.
 var ErrNotDir = errors.New("not a directory")
 
-// Glob returns the files that pattern names, in order of name. Each part
-// between two slashes is matched as path.Match does. As in Hadoop, names that
-// begin with "." or "_" are matched only by a part that begins so too: they are
-// marks that programs leave, such as _SUCCESS, and not data.
+// Glob returns the files that match pattern, in order of name. It matches each part
+// between two slashes as path.Match does. As in Hadoop, a name that begins with "."
+// or "_" matches only a part that begins with the same character: programs leave such
+// files as marks, for example _SUCCESS, and they hold no data.
 //
-// What is not there matches nothing and is no error, folders included: whether
-// one has to be there, the caller knows.
+// A file or folder that does not exist matches nothing and is not an error. The caller
+// knows whether it has to exist.
 func Glob(ctx context.Context, fsys FS, pattern string) ([]Info, error) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, fmt.Errorf("dfs: pattern %s: %w", pattern, err)
@@ -58,7 +58,7 @@ func Glob(ctx context.Context, fsys FS, pattern string) ([]Info, error) {
 	return nil, nil
 }
 
-// matches returns what matches part in any of dirs.
+// matches returns the entries of any of dirs that match part.
 func matches(ctx context.Context, fsys FS, dirs []string, part string) ([]Info, error) {
 	var out []Info
 	for _, dir := range dirs {
@@ -102,8 +102,8 @@ func matchesIn(ctx context.Context, fsys FS, dir, part string) ([]Info, error) {
 	return out, nil
 }
 
-// absent says whether err means that something, or the folder it would be in,
-// is not there.
+// absent reports whether err means that a file, or the folder that would hold it,
+// does not exist.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotDir)
 }

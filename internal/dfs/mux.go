@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// ErrScheme is returned for a name whose scheme a Mux has no file system for.
+// ErrScheme is returned for a name if the Mux has no file system for its scheme.
 var ErrScheme = errors.New("no file system of that scheme")
 
 // ErrCross is returned by a Mux's Publish between two file systems.
 var ErrCross = errors.New("cannot rename from one file system to another")
 
-// A Mux is an FS made of several, told apart by the scheme of a name. Names are
-// passed on whole, and Info comes back with names whole.
+// A Mux is an FS that consists of several file systems. The scheme of a name selects
+// the file system. A Mux passes full names to it and returns an Info with full names.
 type Mux struct {
 	schemes map[string]FS
 }
 
-// NewMux returns a Mux of file systems by scheme, without the "://"; "" is the
-// one for names that have none.
+// NewMux returns a Mux of file systems by scheme, without the "://". The scheme "" is
+// for names that have no scheme.
 func NewMux(schemes map[string]FS) *Mux { return &Mux{schemes: maps.Clone(schemes)} }
 
-// For returns the file system that name lies in.
+// For returns the file system that stores name.
 func (m *Mux) For(name string) (FS, error) {
 	if fs, ok := m.schemes[Scheme(name)]; ok {
 		return fs, nil
@@ -33,7 +33,7 @@ func (m *Mux) For(name string) (FS, error) {
 	return nil, fmt.Errorf("dfs: %s: %w: known are %s", name, ErrScheme, m.known())
 }
 
-// known lists the schemes as a person writes them.
+// known lists the schemes in the form in which users write them.
 func (m *Mux) known() string {
 	if len(m.schemes) == 0 {
 		return "none"
@@ -115,8 +115,8 @@ func (m *Mux) Mkdir(ctx context.Context, dir string) error {
 	return fs.Mkdir(ctx, dir)
 }
 
-// Publish implements FS. Names of two schemes are ErrCross, because only a
-// rename within one file system happens at once.
+// Publish implements FS. If the two names have different schemes, it fails with ErrCross,
+// because only a rename within one file system is atomic.
 func (m *Mux) Publish(ctx context.Context, from, to string) error {
 	fs, err := m.For(from)
 	if err != nil {

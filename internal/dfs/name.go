@@ -2,8 +2,8 @@ package dfs
 
 import "strings"
 
-// Scheme returns what stands before "://" in a name, lower case, or "" for a
-// local one.
+// Scheme returns the part before "://" in a name, in lower case. It returns "" for a
+// local name.
 func Scheme(name string) string {
 	s, _, ok := strings.Cut(name, "://")
 	if !ok || s == "" {
@@ -18,7 +18,7 @@ func Scheme(name string) string {
 	return strings.ToLower(s)
 }
 
-// Join puts parts below dir. Unlike path.Join it leaves dir as it was written,
+// Join appends parts to dir. Unlike path.Join it leaves dir as it was written,
 // so "hdfs://nn:8020/logs" keeps its two slashes.
 func Join(dir string, parts ...string) string {
 	for _, p := range parts {
@@ -33,8 +33,8 @@ func Join(dir string, parts ...string) string {
 	return dir
 }
 
-// Dir is the directory that name lies in: "." for a local name of one part, and
-// the root of a root.
+// Dir returns the directory that holds name: "." for a local name of one part, and
+// the root for a root.
 func Dir(name string) string {
 	head, rest := cutRoot(name)
 	rest = strings.TrimRight(rest, "/")
@@ -48,21 +48,21 @@ func Dir(name string) string {
 	return head + strings.TrimRight(rest[:i], "/")
 }
 
-// Base is the last part of name, "" for a root.
+// Base returns the last part of name, or "" for a root.
 func Base(name string) string {
 	_, rest := cutRoot(name)
 	rest = strings.TrimRight(rest, "/")
 	return rest[strings.LastIndexByte(rest, '/')+1:]
 }
 
-// Root is the root of the tree that name lies in, with its slash: "hdfs://nn:8020/",
-// "/", or "" of a relative name.
+// Root returns the root of the tree that holds name, with its slash: "hdfs://nn:8020/",
+// "/", or "" for a relative name.
 func Root(name string) string {
 	root, _ := cutRoot(name)
 	return root
 }
 
-// cutRoot cuts name into its root, slash included, and what lies below it:
+// cutRoot splits name into its root, slash included, and the rest:
 // "hdfs://nn:8020/" and "logs", "/" and "logs", "" and "logs".
 func cutRoot(name string) (root, rest string) {
 	n := 0

@@ -7,14 +7,14 @@ import (
 
 type patienceKey struct{}
 
-// WithPatience returns a context of which a file system that speaks to servers repeats requests
-// for at most so long, and waits for one answer no longer. A file system that is less patient
-// by itself stays so.
+// WithPatience returns a context that limits a file system with servers: the file system
+// repeats requests for at most the duration most, and waits no longer than most for one answer.
+// A file system whose own limit is lower keeps its own limit.
 func WithPatience(ctx context.Context, most time.Duration) context.Context {
 	return context.WithValue(ctx, patienceKey{}, most)
 }
 
-// Patience is the lesser of otherwise and what WithPatience says.
+// Patience returns the lower of otherwise and the duration set by WithPatience.
 func Patience(ctx context.Context, otherwise time.Duration) time.Duration {
 	if most, ok := ctx.Value(patienceKey{}).(time.Duration); ok {
 		return min(most, otherwise)

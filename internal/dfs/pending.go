@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maxBase is how much of a file's name its temporary name keeps, so that the
-// latter is not too long where the former is not.
+// maxBase is the number of bytes of a file's name that its temporary name keeps. It
+// prevents a temporary name that is too long for a file whose own name is not.
 const maxBase = 200
 
 var pendingName = regexp.MustCompile(`^\..*\.[0-9a-f]{16}\.tmp$`)
@@ -24,7 +24,7 @@ func PendingName(base string) string {
 	return "." + base + "." + hex.EncodeToString(random[:]) + ".tmp"
 }
 
-// IsPending says whether base is a name that PendingName gives.
+// IsPending reports whether base has the form of a name from PendingName.
 func IsPending(base string) bool {
 	return strings.HasSuffix(base, ".tmp") && pendingName.MatchString(base)
 }

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A Resolver is an FS in which several names may lead to one place.
+// A Resolver is an FS in which several names may refer to one place.
 type Resolver interface {
-	// Real returns the name of a place that is the same whatever name led to it:
-	// absolute, without links, "." and "..". Nothing need be there.
+	// Real returns the one name of a place. It is the same for each name that refers to
+	// the place: absolute, without links, "." and "..". The place need not exist.
 	Real(ctx context.Context, name string) (string, error)
 }
 
-// Real implements Resolver, as the function Real does.
+// Real implements Resolver. It calls the function Real.
 func (m *Mux) Real(ctx context.Context, name string) (string, error) {
 	fs, err := m.For(name)
 	if err != nil {
@@ -22,8 +22,8 @@ func (m *Mux) Real(ctx context.Context, name string) (string, error) {
 	return Real(ctx, fs, name)
 }
 
-// Real returns the one name of a place. If fs is no Resolver, it is name without "." and
-// "..".
+// Real returns the one name of a place. If fs is not a Resolver, Real returns name without
+// "." and "..".
 func Real(ctx context.Context, fs FS, name string) (string, error) {
 	if r, ok := fs.(Resolver); ok {
 		return r.Real(ctx, name)
@@ -36,8 +36,8 @@ func clean(name string) string {
 	return Join(root, path.Clean(rest))
 }
 
-// Twofold reports whether ".." follows a link in name. Then it is one place for whoever
-// opens it, and another for whoever joins and cuts names.
+// Twofold reports whether ".." follows a link in name. Such a name refers to one place if it
+// is opened, and to another place if ".." is removed from the text of the name.
 func Twofold(ctx context.Context, fs FS, name string) (bool, error) {
 	if !strings.Contains(name, "..") {
 		return false, nil
@@ -50,15 +50,16 @@ func Twofold(ctx context.Context, fs FS, name string) (bool, error) {
 	return opened != cut, err
 }
 
-// Holds reports whether the place called name is dir or is below it, whatever names lead
-// to the two. Nothing need be there.
+// Holds reports whether the place called name is dir or is below it. Either place may have
+// several names, and need not exist.
 func Holds(ctx context.Context, fs FS, dir, name string) (bool, error) {
 	how, err := Overlap(ctx, fs, dir, name)
 	return how == "is" || how == "holds", err
 }
 
-// Overlap reports how the place called name lies to the place called other: it "is" other,
-// "is inside" it, or "holds" it; "" if the two are apart. Nothing need be there.
+// Overlap compares two places. It returns "is" if name is the same place as other,
+// "is inside" if name is below other, "holds" if other is below name, and "" otherwise.
+// The places need not exist.
 func Overlap(ctx context.Context, fs FS, name, other string) (how string, err error) {
 	a, err := Real(ctx, fs, name)
 	if err != nil {
@@ -79,7 +80,7 @@ func Overlap(ctx context.Context, fs FS, name, other string) (how string, err er
 	return "", nil
 }
 
-// below reports whether a real name is dir or is below it.
+// below reports whether the real name is dir or is below it.
 func below(name, dir string) bool {
 	return strings.HasPrefix(name+"/", strings.TrimRight(dir, "/")+"/")
 }

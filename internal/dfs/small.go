@@ -8,11 +8,11 @@ import (
 	iofs "io/fs"
 )
 
-// ErrSpecial is wrapped where a file is meant and a pipe, socket or device is found.
+// ErrSpecial is wrapped when a file is expected and a pipe, socket or device is found.
 var ErrSpecial = errors.New("a pipe, socket or device, and not a file")
 
-// OpenRegular is Open of a file that must be one: opening a pipe could wait forever. It fails
-// with ErrSpecial if name is no file.
+// OpenRegular opens a file, and fails with ErrSpecial if a local name is a pipe, socket or
+// device: opening a pipe could block without limit.
 func OpenRegular(ctx context.Context, fs FS, name string) (File, error) {
 	if Scheme(name) == "" {
 		info, err := fs.Stat(ctx, name)
@@ -26,7 +26,7 @@ func OpenRegular(ctx context.Context, fs FS, name string) (File, error) {
 	return fs.Open(ctx, name)
 }
 
-// ReadFile reads a small file whole.
+// ReadFile reads the whole of a small file.
 func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
 	f, err := fs.Open(ctx, name)
 	if err != nil {
@@ -40,13 +40,13 @@ func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// WriteFile writes a small file, whole or not at all.
+// WriteFile writes a small file. The file is whole, or it does not change.
 func WriteFile(ctx context.Context, fs FS, name string, b []byte) error {
 	return writeFile(ctx, fs.Create, name, b)
 }
 
-// WriteNew is WriteFile of a file that must not be there; it fails with fs.ErrExist if
-// one is.
+// WriteNew is like WriteFile, but the file must not exist. It fails with fs.ErrExist if
+// the file exists.
 func WriteNew(ctx context.Context, fs FS, name string, b []byte) error {
 	return writeFile(ctx, fs.CreateNew, name, b)
 }

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// A Surveyor is an FS that can tell more of a place than the files that lie there.
-// It changes nothing that can be seen. Of a directory that is not there it tells of
-// the nearest above that is.
+// A Surveyor is an FS that reports more about a place than its files. It makes no visible
+// change. If a directory does not exist, it reports on the nearest directory above it that
+// exists.
 type Surveyor interface {
-	// Room says how much can still be written in dir.
+	// Room returns how many bytes can still be written in dir.
 	Room(ctx context.Context, dir string) (Room, error)
-	// Try makes an empty file in dir and takes it away again: it fails as Create
-	// would. The time is the file's, by the clock of whoever keeps it.
+	// Try makes an empty file in dir and removes it. It fails as Create would. It returns
+	// the time of the file, by the clock of the server or machine that stores it.
 	Try(ctx context.Context, dir string) (time.Time, error)
-	// Held says whether a lock is held, and by whom if that is known, without
-	// taking it. A lock that nobody ever took is not held.
+	// Held reports whether a lock is held, and by which holder if that is known. It does
+	// not take the lock. A lock that no process ever took is not held.
 	Held(ctx context.Context, name string) (held bool, holder string, err error)
 }
 
-// Room is what can still be written somewhere.
+// Room describes how many bytes can still be written in a place.
 type Room struct {
-	Bytes int64  // of files' lengths, whatever copies are kept of them
-	Limit string // what ends it: "free space", or whose quota
+	Bytes int64  // total length of files; copies are already counted
+	Limit string // the limit: "free space", or whose quota
 }
 
-// Room implements Surveyor where the file system of dir does, or else fails with
+// Room implements Surveyor if the file system of dir does. Otherwise it fails with
 // errors.ErrUnsupported.
 func (m *Mux) Room(ctx context.Context, dir string) (Room, error) {
 	s, err := m.surveyor(dir)
@@ -63,7 +63,7 @@ func (m *Mux) surveyor(name string) (Surveyor, error) {
 	return Survey(fs, name)
 }
 
-// Survey is fs as a Surveyor of name's place, or errors.ErrUnsupported.
+// Survey returns fs as a Surveyor for name, or fails with errors.ErrUnsupported.
 func Survey(fs FS, name string) (Surveyor, error) {
 	if s, ok := fs.(Surveyor); ok {
 		return s, nil
@@ -71,8 +71,8 @@ func Survey(fs FS, name string) (Surveyor, error) {
 	return nil, fmt.Errorf("dfs: survey %s: %w", name, errors.ErrUnsupported)
 }
 
-// Written reports whether a writer has a file on HDFS open. Elsewhere nothing tells, and it
-// reports false.
+// Written reports whether a writer has a file on HDFS open. It reports false for files on
+// other file systems, which do not tell.
 func Written(ctx context.Context, fs FS, name string) (bool, error) {
 	if Scheme(name) == "" {
 		return false, nil
@@ -85,7 +85,7 @@ func Written(ctx context.Context, fs FS, name string) (bool, error) {
 		return false, err
 	}
 	open, _, err := s.Held(ctx, name)
-	if errors.Is(err, errors.ErrUnsupported) { // what a Mux has for the name is no Surveyor
+	if errors.Is(err, errors.ErrUnsupported) { // the Mux's file system for the name is not a Surveyor
 		return false, nil
 	}
 	return open, err
