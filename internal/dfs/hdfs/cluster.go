@@ -16,19 +16,19 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// dialTime bounds the making of one connection.
+// dialTime limits the time to make one connection.
 const dialTime = 10 * time.Second
 
 // leastSilence is the shortest wait for an answer, however short the patience is.
 const leastSilence = 100 * time.Millisecond
 
-// The waits between two requests grow from the first to the last.
+// The wait between two requests grows from firstWait to lastWait.
 const (
 	firstWait = 100 * time.Millisecond
 	lastWait  = 2 * time.Second
 )
 
-// A cluster is one HDFS, as one user.
+// A cluster is one HDFS, accessed as one user.
 type cluster struct {
 	cfg       Config
 	addresses []string // of its NameNodes
@@ -42,7 +42,7 @@ type cluster struct {
 	clients [4]*hdfs.Client // by mode, nil until first used
 }
 
-// A mode is what a client's requests are like.
+// A mode says how the requests of a client are changed.
 type mode int
 
 const (
@@ -52,7 +52,7 @@ const (
 	taking                // a truncation takes the file's lease away, and closes it
 )
 
-// amends are what a mode changes of what is sent.
+// amends holds, for each mode, the function that changes the bytes to send.
 var amends = [...]func([]byte) []byte{replacing: nil, keeping: keepTarget, asking: askClosed, taking: recoverLease}
 
 // client returns the connected client of a mode.
@@ -63,8 +63,8 @@ func (c *cluster) client(m mode) (*hdfs.Client, error) {
 		return c.clients[m], nil
 	}
 	client, err := hdfs.NewClient(hdfs.ClientOptions{
-		// After a failure the library leaves an address alone for 5 s. Each stands
-		// there twice, so that a connection that broke is made anew at once.
+		// After a failure the library does not use an address for 5 s. Each address is
+		// listed twice, so that the library reconnects at once after a broken connection.
 		Addresses:           slices.Concat(c.addresses, c.addresses),
 		User:                c.user,
 		UseDatanodeHostname: c.hostnames,
@@ -74,8 +74,8 @@ func (c *cluster) client(m mode) (*hdfs.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The library keeps the defaults without a lock, so they are asked for before
-	// others have the client.
+	// The library stores the server defaults without a lock. Therefore they are
+	// requested before other goroutines get the client.
 	if _, err := client.ServerDefaults(); err != nil {
 		client.Close()
 		return nil, err
@@ -84,8 +84,8 @@ func (c *cluster) client(m mode) (*hdfs.Client, error) {
 	return client, nil
 }
 
-// dial returns a function that connects to a server; amend may change what is
-// sent there.
+// dial returns a function that connects to a server. If amend is not nil, it changes the
+// bytes that are sent to the server.
 func (c *cluster) dial(amend func([]byte) []byte) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		d := &net.Dialer{Timeout: min(dialTime, c.silence())}
@@ -97,8 +97,8 @@ func (c *cluster) dial(amend func([]byte) []byte) func(context.Context, string, 
 	}
 }
 
-// call makes a request, and again while the NameNode cannot be reached or says
-// that it cannot answer yet. The request may have taken place each time.
+// call makes a request. It repeats the request while the NameNode cannot be reached or
+// reports that it cannot answer yet. The request may have taken effect each time.
 func (c *cluster) call(ctx context.Context, m mode, request func(*hdfs.Client) error) error {
 	began, patience := time.Now(), c.bounded(ctx)
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
@@ -115,14 +115,14 @@ func (c *cluster) call(ctx context.Context, m mode, request func(*hdfs.Client) e
 	}
 }
 
-// bounded returns for how long a request is repeated. From now on no answer is waited for
-// longer than ctx says.
+// bounded returns the duration for which a request is repeated. It also limits the wait for
+// each later answer to the patience of ctx.
 func (c *cluster) bounded(ctx context.Context) time.Duration {
 	c.least.Store(int64(max(dfs.Patience(ctx, c.cfg.Silence), leastSilence)))
 	return dfs.Patience(ctx, c.cfg.Patience)
 }
 
-// silence is the longest wait for a server to take or send something.
+// silence returns the longest wait for a server to receive or send something.
 func (c *cluster) silence() time.Duration {
 	if d := time.Duration(c.least.Load()); d > 0 {
 		return d
@@ -138,7 +138,7 @@ func (c *cluster) once(m mode, request func(*hdfs.Client) error) error {
 	return request(client)
 }
 
-// stat describes a path, with all that HDFS knows of it.
+// stat describes a path, with all attributes that HDFS has for it.
 func (c *cluster) stat(ctx context.Context, path string) (*hdfs.FileInfo, error) {
 	var out *hdfs.FileInfo
 	err := c.call(ctx, replacing, func(client *hdfs.Client) error {
@@ -151,11 +151,11 @@ func (c *cluster) stat(ctx context.Context, path string) (*hdfs.FileInfo, error)
 	return out, err
 }
 
-// inode is the number of a file, which no other file has or will have.
+// inode returns the number of a file. No other file has this number or will have it.
 func inode(fi *hdfs.FileInfo) uint64 { return fi.Sys().(*hdfs.FileStatus).GetFileId() }
 
-// rename renames from to to. An answer that was lost is told from a refusal by
-// what lies at to.
+// rename renames from to to. If an answer was lost and a repeated rename fails, rename
+// compares the inode at to, to find out whether the first rename succeeded.
 func (c *cluster) rename(ctx context.Context, m mode, from, to string) error {
 	fi, err := c.stat(ctx, from)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// conn is a connection on which nothing waits for ever: the library sets no
-// deadline on most of its reads and writes. After an error it is closed, because
-// on one that goes on the library would take a late answer for the next one.
+// conn is a connection on which each read and write has a time limit: the library sets no
+// deadline on most of its reads and writes. After an error conn closes the connection.
+// Otherwise the library would read a late answer as the answer to the next request.
 type conn struct {
 	net.Conn
 	limit func() time.Duration
@@ -43,10 +43,10 @@ func (c *conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// SetDeadline does nothing: each read and write has its own.
+// SetDeadline does nothing: each read and write has its own deadline.
 func (c *conn) SetDeadline(time.Time) error { return nil }
 
-// The fields that requests are known by and changed in.
+// These field numbers identify requests and the fields that are changed in them.
 const (
 	methodName    = protowire.Number(1) // in RequestHeaderProto
 	overwriteDest = protowire.Number(3) // in Rename2RequestProto
@@ -56,15 +56,15 @@ const (
 	truncateFor   = protowire.Number(3) // the client, in TruncateRequestProto
 )
 
-// A request is what is sent to call a method (rpc.Server):
+// A request holds the parts of a packet that calls a method (rpc.Server):
 //
 //	length, 4 bytes   RpcRequestHeaderProto   RequestHeaderProto   body
 //
-// with a length before each message. Of a field that comes twice, protobuf takes
-// the last.
+// Each message has a length before it. If a field occurs twice, protobuf uses
+// the last value.
 type request [3][]byte
 
-// parseRequest takes apart a request of a method; any other packet is none.
+// parseRequest parses a request for method. It returns false for any other packet.
 func parseRequest(packet []byte, method string) (request, bool) {
 	var r request
 	if len(packet) < 4 {
@@ -82,7 +82,7 @@ func parseRequest(packet []byte, method string) (request, bool) {
 	return r, ok && name == method
 }
 
-// packet is the request as it is sent.
+// packet returns the request in the form in which it is sent.
 func (r request) packet() []byte {
 	out := make([]byte, 4)
 	for _, b := range r {
@@ -92,8 +92,8 @@ func (r request) packet() []byte {
 	return out
 }
 
-// keepTarget makes a rename2 request one that does not replace its target, which
-// the library cannot ask for. Any other packet is left as it is.
+// keepTarget changes a rename2 request so that it does not replace its target. The
+// library cannot request this. keepTarget returns any other packet unchanged.
 func keepTarget(packet []byte) []byte {
 	r, ok := parseRequest(packet, "rename2")
 	if !ok {
@@ -105,8 +105,8 @@ func keepTarget(packet []byte) []byte {
 	return r.packet()
 }
 
-// askClosed makes a truncate request the question whether the file is closed,
-// which the library cannot ask either. Both are answered by one bool.
+// askClosed changes a truncate request into the question whether the file is closed.
+// The library cannot request this either. The answer to both requests is one bool.
 func askClosed(packet []byte) []byte {
 	r, ok := parseRequest(packet, "truncate")
 	if !ok {
@@ -121,9 +121,9 @@ func askClosed(packet []byte) []byte {
 	return r.packet()
 }
 
-// recoverLease makes a truncate request one that takes the lease of the file from the
-// client that has it, and closes the file. It is answered by a bool: whether the file is
-// closed.
+// recoverLease changes a truncate request into a request that takes the lease of the file
+// from the client that has it, and closes the file. The answer is a bool that says whether
+// the file is closed.
 func recoverLease(packet []byte) []byte {
 	r, ok := parseRequest(packet, "truncate")
 	if !ok {
@@ -140,14 +140,14 @@ func recoverLease(packet []byte) []byte {
 	return r.packet()
 }
 
-// call makes r the call of another method.
+// call changes r to call another method.
 func (r *request) call(method string) {
 	header := append([]byte(nil), r[1]...)
 	header = protowire.AppendTag(header, methodName, protowire.BytesType)
 	r[1] = protowire.AppendString(header, method)
 }
 
-// stringField returns the first field of that number.
+// stringField returns the first field with the number want.
 func stringField(message []byte, want protowire.Number) (string, bool) {
 	for len(message) > 0 {
 		num, typ, n := protowire.ConsumeTag(message)

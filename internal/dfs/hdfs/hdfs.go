@@ -1,50 +1,53 @@
-// Package hdfs is dfs on HDFS, by github.com/colinmarc/hdfs/v2.
+// Package hdfs implements dfs on HDFS, with github.com/colinmarc/hdfs/v2.
 //
 //	hdfs://nn:8020/path       a NameNode
 //	hdfs://nameservice/path   the active one of several, by Hadoop's configuration
 //	hdfs:///path              fs.defaultFS
 //
-// The user is $HADOOP_USER_NAME, else that of the operating system.
+// The user is $HADOOP_USER_NAME, or else the user of the operating system.
 //
 // # A file being written
 //
-// What is written goes to a local temporary file first, which has no name and so
-// disappears with the process; at Commit it is uploaded, closed, checked for its
-// length and renamed. The library cannot repair a broken pipeline of DataNodes,
-// but a whole file can be uploaded again. It costs as much local disk as the
-// pending files are long, in Config.Temp, and the time to read them back; no memory.
+// Write stores bytes in a local temporary file. The temporary file has no name, so it
+// disappears with the process. Commit uploads the file, closes it, checks its
+// length and renames it. The library cannot repair a broken pipeline of DataNodes,
+// but a whole file can be uploaded again. This costs local disk in Config.Temp for the
+// length of all pending files, and the time to read them back. It costs no memory.
 // A file becomes one block, up to maxBlock.
 //
-// From Create on an empty file stands on HDFS under the temporary name, so that
-// a missing right or a quota is an error before hours of work and not after.
-// Commit fails if it is gone: whoever swept it has taken over.
+// Create makes an empty file on HDFS under the temporary name. A missing right or an
+// exhausted quota is therefore an error before hours of work and not after.
+// Commit fails if the empty file is gone: the process that swept it has taken over.
 //
 // # A lock
 //
-// It is an empty file that stays open for append; HDFS gives the lease of a file
-// to one client, which renews it each second. An extended attribute says who
-// holds it. A holder that was killed loses the lease 60 s after its last renewal
-// (HdfsConstants.LEASE_SOFTLIMIT_PERIOD, in no configuration); until then Lock
-// says ErrLocked. A process on the holder's machine does not wait: it sees that the
-// holder is dead, and has HDFS take the lease away. Another attribute tells which
-// process of which boot of which machine the holder is.
+// A lock is an empty file that stays open for append. HDFS gives the lease of a file
+// to one client, which renews it each second. An extended attribute names the
+// holder. A holder that was killed loses the lease 60 s after its last renewal
+// (HdfsConstants.LEASE_SOFTLIMIT_PERIOD, which no configuration changes). Until then Lock
+// returns ErrLocked. A process on the holder's machine does not wait: it sees that the
+// holder is dead, and asks HDFS to remove the lease. Another attribute identifies the
+// process of the holder, its boot and its machine.
 //
-// A holder that was frozen for longer may wake up when another has the lock.
-// Therefore whatever changes something asks first whether the locks of this FS
-// are still held, if the last answer is older than proofAge, and fails with
-// dfs.ErrLockLost if one is not. A process that is frozen for more than a minute
-// just between that question and the change itself makes the change; a Commit
+// A holder that was frozen for longer may wake up when another process has the lock.
+// Therefore each operation that changes something first checks that the locks of this FS
+// are still held, if the last check is older than proofAge. It fails with
+// dfs.ErrLockLost if a lock is lost. A process that is frozen for more than a minute
+// between the check and the change still makes the change. A Commit
 // fails even then if the new holder has swept.
 //
 // # Limits
 //
-// Nothing waits for ever: each read from and write to a connection has a limit,
-// Config.Silence; requests to the NameNode are repeated for Config.Patience, in
-// safe mode too, and then fail with dfs.ErrUnavailable; an upload and a read are
-// begun again a few times. Erasure-coded files, encryption zones and Kerberos
-// are refused.
+// No operation waits without limit:
 //
-// Errors are *fs.PathError with the name that was asked for.
+//   - Config.Silence limits each read from a connection and each write to it.
+//   - Requests to the NameNode are repeated for Config.Patience, also in safe mode.
+//     They then fail with dfs.ErrUnavailable.
+//   - Uploads and reads are retried a few times.
+//
+// The package refuses erasure-coded files, encryption zones and Kerberos.
+//
+// Errors are *fs.PathError with the name that the caller passed.
 package hdfs
 
 import (
@@ -63,11 +66,11 @@ import (
 	"usertrail/internal/hadoopconf"
 )
 
-// Scheme is what the names of this file system begin with.
+// Scheme is the scheme of the names of this file system.
 const Scheme = "hdfs"
 
-// A Config says whose configuration is read, and how long is waited. Zero fields
-// take the defaults written beside them.
+// A Config selects the configuration and the time limits. A zero field takes the
+// default in the comment next to it.
 type Config struct {
 	Conf     func() (*hadoopconf.Conf, error) // asked once, at the first name; hadoopconf.FromEnv
 	User     string                           // $HADOOP_USER_NAME, else the operating system's
@@ -76,8 +79,8 @@ type Config struct {
 	Silence  time.Duration                    // the longest wait for a server to take or send something; 30 s
 }
 
-// New returns the file system of all hdfs:// names. Nothing is connected until a
-// name is used.
+// New returns the file system of all hdfs:// names. It connects to a cluster when a
+// name is first used.
 func New(cfg Config) dfs.FS {
 	if cfg.Conf == nil {
 		cfg.Conf = hadoopconf.FromEnv
@@ -91,7 +94,7 @@ func New(cfg Config) dfs.FS {
 	return &system{cfg: cfg, conf: sync.OnceValues(cfg.Conf), clusters: map[string]*cluster{}}
 }
 
-// system is the FS: all clusters that were named so far.
+// system is the FS. It holds all clusters that names have referred to so far.
 type system struct {
 	cfg  Config
 	conf func() (*hadoopconf.Conf, error)
@@ -102,13 +105,13 @@ type system struct {
 	locks locks
 }
 
-// A place is a name taken apart.
+// A place is a parsed name.
 type place struct {
 	*cluster
 	path string // absolute and clean
 }
 
-// begin reports what keeps an operation from beginning, and where name lies.
+// begin parses name. It returns an error if the context has ended or the name is invalid.
 func (s *system) begin(ctx context.Context, op, name string) (place, error) {
 	if ctx.Err() != nil {
 		return place{}, &fs.PathError{Op: op, Path: name, Err: context.Cause(ctx)}
@@ -120,7 +123,7 @@ func (s *system) begin(ctx context.Context, op, name string) (place, error) {
 	return p, nil
 }
 
-// change is begin for an operation that changes something, which nobody may who
+// change is like begin, for an operation that changes something. It fails if this FS
 // has lost a lock.
 func (s *system) change(ctx context.Context, op, name string) (place, error) {
 	p, err := s.begin(ctx, op, name)
@@ -159,7 +162,7 @@ func (s *system) cluster(authority string) (*cluster, error) {
 	return c, err
 }
 
-// newCluster reads all that the configuration says of a cluster.
+// newCluster reads the configuration of a cluster.
 func (s *system) newCluster(authority string) (*cluster, error) {
 	conf, err := s.conf()
 	if err != nil {

@@ -17,22 +17,22 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// holderAttribute holds who has a lock, and processAttribute which process that is, for
-// others on its machine.
+// holderAttribute names the holder of a lock. processAttribute identifies the process of the
+// holder for other processes on its machine.
 const (
 	holderAttribute  = "user.usertrail.holder"
 	processAttribute = "user.usertrail.process"
 )
 
-// leaseLimit is how long HDFS leaves a lease to a client that no longer renews it
-// (HdfsConstants.LEASE_SOFTLIMIT_PERIOD, in no configuration).
+// leaseLimit is the time after which HDFS takes the lease of a client that does not renew it
+// (HdfsConstants.LEASE_SOFTLIMIT_PERIOD, which no configuration changes).
 const leaseLimit = 60 * time.Second
 
-// proofAge is how long an answer that a lock is held is believed. It has to be
-// well below the 60 s after which another client may take a lease over.
+// proofAge is the time for which a successful check of a lock stays valid. It must be
+// well below the 60 s after which another client may take over a lease.
 const proofAge = 10 * time.Second
 
-// locks are those that an FS holds.
+// locks holds the locks that an FS has taken.
 type locks struct {
 	mu  sync.Mutex
 	all []*lock
@@ -52,8 +52,8 @@ type lock struct {
 	gone   bool      // its file is being removed: nothing is to be proved
 }
 
-// Lock takes the lock called name and makes the directories above it. If it got
-// the lock and the answer was lost, it says ErrLocked; the lock is free at most a
+// Lock takes the lock called name and makes the directories above it. If Lock took
+// the lock but the answer was lost, it returns ErrLocked. The lock is free at most a
 // minute after this process has ended.
 func (s *system) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	p, err := s.change(ctx, "lock", name)
@@ -87,8 +87,8 @@ func (s *system) lock(ctx context.Context, p place, name string) (*lock, error) 
 	return l, nil
 }
 
-// sign writes down who holds the lock. The lease is asked for last: who found a dead holder
-// in the attributes meanwhile may have taken it away.
+// sign writes the attributes of the holder. It checks the lease last: a process that read a
+// dead holder in the attributes may have taken the lease meanwhile.
 func (l *lock) sign(ctx context.Context) error {
 	if err := l.set(ctx, holderAttribute, l.holder); err != nil {
 		return err
@@ -115,8 +115,8 @@ func (l *lock) set(ctx context.Context, name, value string) error {
 	return l.call(ctx, replacing, func(client *hdfs.Client) error { return client.SetXAttr(l.path, name, value) })
 }
 
-// lease takes the lease of the lock file, which it makes if it is not there. A holder
-// that ran on this machine and has died loses it at once.
+// lease takes the lease of the lock file, and makes the file if it does not exist. A holder
+// that ran on this machine and has died loses the lease at once.
 func (l *lock) lease(ctx context.Context) error {
 	tried := false
 	for range 4 { // the file may come and go meanwhile
@@ -137,7 +137,7 @@ func (l *lock) lease(ctx context.Context) error {
 	return l.taken(ctx, "")
 }
 
-// open appends to the file, or makes it.
+// open opens the file for append, or makes it.
 func (l *lock) open(client *hdfs.Client) error {
 	fi, err := client.Stat(l.path)
 	switch {
@@ -154,8 +154,8 @@ func (l *lock) open(client *hdfs.Client) error {
 	return err
 }
 
-// taken is ErrLocked, with who holds the lock, and for how long that can still last.
-// client has the lease, as far as that is known.
+// taken returns ErrLocked with the holder of the lock and the time by which HDFS frees the lock
+// if the holder has died. client is the owner of the lease, or "" if it is unknown.
 func (l *lock) taken(ctx context.Context, client string) error {
 	attrs, err := l.attributes(ctx)
 	who := attrs[holderAttribute]
@@ -168,7 +168,7 @@ func (l *lock) taken(ctx context.Context, client string) error {
 	return fmt.Errorf("%w: %s; if that process has died, HDFS frees the lock within %s, by %s", dfs.ErrLocked, who, leaseLimit, time.Now().Add(leaseLimit).Format(time.TimeOnly))
 }
 
-// whose is what the attribute says.
+// whose returns the value of the holder attribute.
 func (l *lock) whose(ctx context.Context) (string, error) {
 	attrs, err := l.attributes(ctx)
 	return attrs[holderAttribute], err
@@ -183,7 +183,7 @@ func (l *lock) attributes(ctx context.Context) (map[string]string, error) {
 	return attrs, err
 }
 
-// check makes sure that the lock is still held.
+// check returns an error unless the lock is still held.
 func (l *lock) check(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,12 +206,12 @@ func (l *lock) check(ctx context.Context) error {
 	return nil
 }
 
-// believed reports whether a proof of the lock is new enough. wall is its age by the wall
-// clock, which may be set back; steady is its age by the clock of the system's run, which
-// stands still while the machine is suspended.
+// believed reports whether the last check of the lock is recent enough. wall is its age by the
+// wall clock, which may be set back. steady is its age by the monotonic clock, which
+// stops while the machine is suspended.
 func believed(wall, steady time.Duration) bool { return wall >= 0 && max(wall, steady) < proofAge }
 
-// Unlock lets go of the lock; a second time it does nothing.
+// Unlock releases the lock. A second call does nothing.
 func (l *lock) Unlock() error {
 	if !l.s.locks.remove(l) {
 		return nil
@@ -222,7 +222,7 @@ func (l *lock) Unlock() error {
 	return l.named("unlock", l.name, l.release(context.Background()))
 }
 
-// Drop removes the file while its lease is held, which ends the lease; a second time it
+// Drop removes the file while its lease is held. This ends the lease. A second call
 // does nothing.
 func (l *lock) Drop() error {
 	if !l.s.locks.remove(l) {
@@ -239,7 +239,7 @@ func (l *lock) Drop() error {
 }
 
 // release closes the file. The file stays: a lease belongs to a file, not to a
-// name, and another process may be about to take this one's.
+// name, and another process may be about to take the lease of this file.
 func (l *lock) release(ctx context.Context) error {
 	return l.call(ctx, replacing, func(*hdfs.Client) error { return l.w.Close() })
 }
@@ -250,7 +250,7 @@ func (ls *locks) add(l *lock) {
 	ls.all = append(ls.all, l)
 }
 
-// remove says whether l was one of them.
+// remove removes l and reports whether l was in ls.
 func (ls *locks) remove(l *lock) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -259,7 +259,7 @@ func (ls *locks) remove(l *lock) bool {
 	return len(ls.all) < n
 }
 
-// held makes sure that all are still held.
+// held returns an error unless all locks are still held.
 func (ls *locks) held(ctx context.Context) error {
 	ls.mu.Lock()
 	all := slices.Clone(ls.all)
@@ -272,7 +272,7 @@ func (ls *locks) held(ctx context.Context) error {
 	return nil
 }
 
-// self is what the attribute says of this holder; no two are alike.
+// self returns the value of the holder attribute for this holder. Each value is unique.
 func self() string {
 	host, err := os.Hostname()
 	if err != nil {
