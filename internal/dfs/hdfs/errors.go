@@ -15,7 +15,7 @@ import (
 
 // Errors that no other file system has.
 var (
-	// ErrQuota is returned where a directory's quota of names or space is used up.
+	// ErrQuota is returned when a directory's quota of names or space is exhausted.
 	ErrQuota = errors.New("quota exceeded")
 	// ErrSwept is returned by Commit when another process removed the pending file.
 	ErrSwept = errors.New("the unfinished file was removed by another process")
@@ -39,7 +39,7 @@ const (
 	componentTooLong = "PathComponentTooLongException"
 )
 
-// exception is the class of the Java exception that err is, "" if it is none.
+// exception returns the class of the Java exception in err, or "" if err has none.
 func exception(err error) string {
 	var remote hdfs.Error
 	if !errors.As(err, &remote) {
@@ -49,9 +49,9 @@ func exception(err error) string {
 	return class[strings.LastIndexAny(class, ".$")+1:]
 }
 
-// passing says whether a request that failed with err may succeed later. What
-// is neither an answer of the NameNode nor what the library makes of one is an
-// error of the connection.
+// passing reports whether a request that failed with err may succeed later. An error
+// that is neither an answer of the NameNode nor one of the known errors of the library
+// is an error of the connection.
 func passing(err error) bool {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
@@ -73,7 +73,7 @@ func passing(err error) bool {
 	return true
 }
 
-// plain is err without the library's own path, and a Java exception in a line.
+// plain returns err without the library's own path, and a Java exception in one line.
 func plain(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -95,7 +95,7 @@ func (c *cluster) named(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: c.meaning(err)}
 }
 
-// meaning says in this package's words what an exception is about.
+// meaning translates an exception into an error of this package.
 func (c *cluster) meaning(err error) error {
 	switch exception(err) {
 	case accessControl:

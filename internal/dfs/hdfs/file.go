@@ -30,7 +30,7 @@ const (
 	reads = 5
 )
 
-// ErrReplaced is returned where a file was replaced while it was being read.
+// ErrReplaced is returned when a file was replaced while it was being read.
 var ErrReplaced = errors.New("the file was replaced meanwhile")
 
 // file is an open file: its size and inode, and readers at various places in it.
@@ -69,8 +69,8 @@ func (s *system) Open(ctx context.Context, name string) (dfs.File, error) {
 	return f, nil
 }
 
-// open reads the file's head. A file that is replaced over and over is followed
-// a few times.
+// open reads the file's head. If the file is replaced meanwhile, open tries again, at most
+// reads times in all.
 func (f *file) open() error {
 	var err error
 	for range reads {
@@ -101,7 +101,7 @@ func (f *file) first() error {
 	return nil
 }
 
-// Size is the size the file had when it was opened.
+// Size returns the size that the file had when it was opened.
 func (f *file) Size() int64 { return f.size }
 
 func (f *file) Read(p []byte) (int, error) {
@@ -144,7 +144,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// read fills p from off on, and begins again where it stopped if need be.
+// read fills p from offset off. After a passing error it continues where it stopped.
 func (f *file) read(p []byte, off int64) (int, error) {
 	n := 0
 	for try, wait := 1, firstWait; n < len(p); try, wait = try+1, 2*wait {
@@ -166,7 +166,7 @@ func (f *file) read(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// once reads with one reader, of the pool or new.
+// once reads with one reader from the pool, or with a new reader.
 func (f *file) once(p []byte, off int64) (int, error) {
 	select {
 	case f.slots <- struct{}{}:
@@ -199,8 +199,8 @@ func (f *file) once(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// take takes a reader that stands at off or little before it, else the one that
-// has been idle the longest, nil if there is none.
+// take removes a reader from the pool: a reader at off or shortly before it, or else the
+// reader that has been idle the longest. It returns nil if the pool is empty.
 func (f *file) take(off int64) (*reader, error) {
 	f.pool.Lock()
 	defer f.pool.Unlock()
@@ -240,8 +240,8 @@ func (f *file) newReader() (*reader, error) {
 	return &reader{r: r}, err
 }
 
-// same makes sure that f.path is still the file that was opened. The library
-// asks for a file's blocks by its path, at the first read.
+// same returns an error unless f.path is still the file that was opened. The library
+// requests a file's blocks by its path, at the first read.
 func (f *file) same() error {
 	fi, err := f.stat(f.ctx, f.path)
 	if err != nil {
@@ -253,8 +253,8 @@ func (f *file) same() error {
 	return nil
 }
 
-// readAt fills p. The library's Seek drops the connection even where it leads to
-// the same place.
+// readAt fills p. It seeks only if the offset differs, because the library's Seek drops the
+// connection even if the offset is the same.
 func (r *reader) readAt(p []byte, off int64) (int, error) {
 	if off != r.off {
 		if _, err := r.r.Seek(off, io.SeekStart); err != nil {
@@ -270,7 +270,7 @@ func (r *reader) readAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Close lets go of the connections; a read that is under way lets go of its own.
+// Close closes the idle readers. A read that is under way closes its own reader.
 func (f *file) Close() error {
 	f.pool.Lock()
 	defer f.pool.Unlock()

@@ -35,7 +35,7 @@ var (
 	ownedBySelf = regexp.MustCompile(`(?s)because (\S+) is already the current lease holder`)
 )
 
-// ownerOf reads the owner in the exception that an open file is refused with.
+// ownerOf reads the owner from the exception with which HDFS refuses to open an open file.
 func ownerOf(err error) owner {
 	var remote hdfs.Error
 	if !errors.As(err, &remote) {
@@ -50,8 +50,8 @@ func ownerOf(err error) owner {
 	return owner{}
 }
 
-// owner asks who has the lease of a lock that we hold. NameNodes that say it in other words
-// are taken to say that we do.
+// owner asks which client has the lease of a lock that this process holds. If the NameNode's
+// text is not known, owner assumes that this process has the lease.
 func (l *lock) owner(ctx context.Context) (owner, error) {
 	var again *hdfs.FileWriter
 	err := l.call(ctx, replacing, func(client *hdfs.Client) (err error) {
@@ -71,7 +71,7 @@ func (l *lock) owner(ctx context.Context) (owner, error) {
 }
 
 // inherit frees the lock if the process that has the lease ran on this machine and is dead.
-// It says whether another try may get the lock.
+// It reports whether another try may get the lock.
 func (l *lock) inherit(ctx context.Context, o owner) bool {
 	if o.client == "" || o.self {
 		return false
@@ -101,7 +101,7 @@ func (l *lock) inherit(ctx context.Context, o owner) bool {
 	return l.takeAway(ctx) == nil
 }
 
-// takeAway takes the lease from who has it. A lock has no bytes, so that HDFS need not wait
+// takeAway takes the lease from its owner. A lock file has no bytes, so HDFS need not wait
 // for DataNodes.
 func (l *lock) takeAway(ctx context.Context) error {
 	return l.call(ctx, taking, func(client *hdfs.Client) error {

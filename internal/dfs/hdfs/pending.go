@@ -20,24 +20,24 @@ import (
 	"usertrail/internal/pipe"
 )
 
-// An upload that fails is begun again, up to uploads times in all, after waits
-// of 1, 2, 4, … seconds: time enough for the NameNode to learn which DataNode is
-// gone, if it heeds stale ones (dfs.namenode.avoid.write.stale.datanode), and for
-// other DataNodes to be drawn where there are more than a few.
+// uploads is the number of times that an upload is tried, with waits of 1, 2, 4, … seconds.
+// In this time the NameNode can learn which DataNode is gone, if it avoids stale ones
+// (dfs.namenode.avoid.write.stale.datanode). It can also select other DataNodes, if the
+// cluster has more than a few.
 const uploads = 6
 
 // closing bounds the wait for the last block's first replica to be reported.
 const closing = 60 * time.Second
 
-// A file is one block, because between two blocks the library gives up if the
-// NameNode has not yet heard of the first. maxBlock bounds that, and blockUnit
-// is the least a NameNode allows by default.
+// A file is one block, because between two blocks the library fails if the
+// NameNode has not yet received the report of the first. maxBlock limits the size of this
+// block. blockUnit is the smallest block that a NameNode allows by default.
 const (
 	maxBlock  = 2 << 30
 	blockUnit = 1 << 20
 )
 
-// uploadPiece is between two looks at the context.
+// uploadPiece is the number of bytes between two checks of the context.
 const uploadPiece = 1 << 20
 
 // pending is a file being written. It is for one goroutine.
@@ -54,12 +54,12 @@ type pending struct {
 	done    bool
 }
 
-// Create makes the empty file that keeps the place.
+// Create makes the empty file with the temporary name.
 func (s *system) Create(ctx context.Context, name string) (dfs.Pending, error) {
 	return s.createFile(ctx, name, false)
 }
 
-// CreateNew is Create with another rename at the end.
+// CreateNew is like Create, but Commit uses a rename that does not replace a file.
 func (s *system) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
 	return s.createFile(ctx, name, true)
 }
@@ -77,7 +77,7 @@ func (s *system) createFile(ctx context.Context, name string, isNew bool) (dfs.P
 	return w, nil
 }
 
-// Scratch is Create: a file on HDFS is written once and for all servers.
+// Scratch is the same as Create: HDFS has no cheaper way to write a file.
 func (s *system) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
 	return s.Create(ctx, name)
 }
@@ -103,7 +103,7 @@ func (s *system) create(ctx context.Context, p place, name string) (*pending, er
 	return w, nil
 }
 
-// mark makes the empty file at w.tmp, and looks what HDFS made of it.
+// mark makes the empty file at w.tmp, and checks that its storage is supported.
 func (w *pending) mark() error {
 	out, err := w.open()
 	if err == nil {
@@ -122,7 +122,7 @@ func (w *pending) mark() error {
 	return err
 }
 
-// supported refuses what the library would read or write wrongly.
+// supported returns an error for files that the library would read or write incorrectly.
 func supported(fi *hdfs.FileInfo) error {
 	status := fi.Sys().(*hdfs.FileStatus)
 	switch {
@@ -134,7 +134,7 @@ func supported(fi *hdfs.FileInfo) error {
 	return nil
 }
 
-// open begins the file at w.tmp, where nothing is.
+// open begins the file at w.tmp, which must not exist.
 func (w *pending) open() (*hdfs.FileWriter, error) {
 	var out *hdfs.FileWriter
 	err := w.call(w.ctx, replacing, func(client *hdfs.Client) error {
@@ -154,7 +154,7 @@ func (w *pending) open() (*hdfs.FileWriter, error) {
 	return out, err
 }
 
-// finish closes the file, which it is when its last block has been reported.
+// finish closes the file. HDFS closes it when its last block has been reported.
 func (w *pending) finish(out *hdfs.FileWriter) error {
 	began := time.Now()
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
@@ -185,8 +185,8 @@ func (w *pending) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Commit uploads the file and makes it visible. A second Commit says again what
-// the first did; one after Abort is fs.ErrClosed. After an error the file is
+// Commit uploads the file and makes it visible. A second Commit returns the result of
+// the first. Commit after Abort returns fs.ErrClosed. After an error the file is
 // gone, or Sweep removes it.
 func (w *pending) Commit() error {
 	if w.done {
@@ -231,7 +231,7 @@ func (w *pending) publish() error {
 	return w.rename(w.ctx, replacing, w.tmp, w.path)
 }
 
-// upload writes the file under its temporary name, again if need be.
+// upload writes the file under its temporary name. It retries after most errors.
 func (w *pending) upload() error {
 	if w.size == 0 {
 		return nil // it is there already
@@ -250,7 +250,7 @@ func (w *pending) upload() error {
 	}
 }
 
-// ended says whether another upload would end the same way.
+// ended reports whether another upload would end the same way.
 func ended(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSwept) || errors.Is(err, dfs.ErrUnavailable) {
 		return true
@@ -262,7 +262,7 @@ func ended(ctx context.Context, err error) bool {
 	return false
 }
 
-// write is one upload.
+// write makes one upload.
 func (w *pending) write() error {
 	if err := w.clear(w.ctx); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (w *pending) copy(out *hdfs.FileWriter) error {
 	}
 }
 
-// clear removes the file at w.tmp, which has to be there unless an earlier call
+// clear removes the file at w.tmp. The file must exist, unless an earlier call
 // may have removed it.
 func (w *pending) clear(ctx context.Context) error {
 	return w.call(ctx, replacing, func(client *hdfs.Client) error {
@@ -314,7 +314,7 @@ func (w *pending) clear(ctx context.Context) error {
 	})
 }
 
-// Abort throws the file away. What it cannot remove, Sweep will.
+// Abort discards the file. If it cannot remove the file, Sweep removes it later.
 func (w *pending) Abort() {
 	if w.done {
 		return

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// A fate is what became of a process.
+// A fate is the state of a process as another process sees it.
 type fate int
 
 const (
@@ -14,8 +14,8 @@ const (
 	dead
 )
 
-// A process tells one process of one machine from all others: by the boot of the system,
-// the namespace of its number, and the time when it began.
+// A process identifies one process of one machine: by the boot of the system,
+// the namespace of its number, and its start time.
 type process struct {
 	client string // under which HDFS knows it
 	id     int
@@ -28,14 +28,14 @@ func (p *process) String() string {
 	return fmt.Sprintf("%s %d %s %s %s", p.client, p.id, p.began, p.boot, p.space)
 }
 
-// parseProcess reads what String wrote.
+// parseProcess parses the text that String returns.
 func parseProcess(s string) (p process, ok bool) {
 	n, err := fmt.Sscanf(s, "%s %d %s %s %s", &p.client, &p.id, &p.began, &p.boot, &p.space)
 	return p, err == nil && n == 5 && p.id > 0 && p.String() == s
 }
 
-// processOf is this process, called client by HDFS. It is nil where the system does not
-// tell all that is needed.
+// processOf returns this process, which HDFS calls client. It returns nil if the system does
+// not provide the data.
 func processOf(client string) *process {
 	boot, space, ok := here()
 	if !ok || client == "" {
@@ -48,7 +48,7 @@ func processOf(client string) *process {
 	return &process{client: client, id: os.Getpid(), began: began, boot: boot, space: space}
 }
 
-// fate says what became of p, as far as this process can see it.
+// fate returns the state of p, as far as this process can see it.
 func (p *process) fate() fate {
 	boot, space, ok := here()
 	if !ok || boot != p.boot || space != p.space {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// here is which boot of which machine this process runs in, and in which namespace of
+// here returns the boot of the machine that this process runs in, and its namespace of
 // process numbers.
 func here() (boot, space string, ok bool) {
 	b, err1 := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -42,8 +42,8 @@ func began(id int) (string, error) {
 	return began, err
 }
 
-// fateOf says what became of the process of a number that began at a time. What /proc may
-// hide from this user, a signal tells.
+// fateOf returns the state of the process with a number and a start time. It also sends signal 0,
+// because /proc may be hidden from this user.
 func fateOf(id int, began string) fate {
 	if errors.Is(syscall.Kill(id, 0), syscall.ESRCH) {
 		return dead
@@ -60,7 +60,7 @@ func fateOf(id int, began string) fate {
 	return running
 }
 
-// alone says whether a process has no threads but the first.
+// alone reports whether a process has only one thread.
 func alone(id int) bool {
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", id))
 	return err == nil && len(threads) == 1

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// inMemory is how much of a file is kept before a local file is made for it.
-// Manifests and marks never need one.
+// inMemory is the number of bytes of a file that are kept before a local file is made for it.
+// Manifests and marks never need a local file.
 const inMemory = 256 << 10
 
 // A spool holds the bytes of a file until they are on HDFS.
@@ -44,7 +44,7 @@ func (s *spool) add(b []byte) error {
 	return nil
 }
 
-// flush moves what is in memory to the file.
+// flush moves the bytes in memory to the file.
 func (s *spool) flush() error {
 	if s.file == nil {
 		f, err := os.CreateTemp(s.temp, "usertrail-*.tmp")
@@ -52,8 +52,8 @@ func (s *spool) flush() error {
 			return err
 		}
 		s.file = f
-		// Without a name it goes when the process does. Where an open file keeps
-		// its name, close removes it.
+		// A file without a name disappears with the process. If the system keeps the name of
+		// an open file, close removes it.
 		os.Remove(f.Name())
 	}
 	_, err := s.file.Write(s.buf)
@@ -61,7 +61,7 @@ func (s *spool) flush() error {
 	return err
 }
 
-// reader reads all that was written.
+// reader returns a reader of all bytes that were written.
 func (s *spool) reader() io.Reader {
 	if s.file == nil {
 		return bytes.NewReader(s.buf)

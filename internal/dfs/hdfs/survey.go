@@ -18,7 +18,7 @@ import (
 // table's place, its namespace's and usertrail's are seen.
 const quotaDepth = 3
 
-// noQuota is how large a quota is that is none.
+// noQuota is the size from which on a quota counts as no quota.
 const noQuota = 1 << 62
 
 // Room implements dfs.Surveyor. It allows for the copies that HDFS keeps by default.
@@ -82,7 +82,7 @@ func (s *system) Try(ctx context.Context, dir string) (time.Time, error) {
 	return made, p.named("survey", dir, err)
 }
 
-// try makes a file, looks at it and takes it away.
+// try makes a file, reads its time and removes it.
 func try(client *hdfs.Client, name string) (time.Time, error) {
 	if err := client.CreateEmptyFile(name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return time.Time{}, err
@@ -105,7 +105,7 @@ func (s *system) Held(ctx context.Context, name string) (held bool, who string, 
 	}
 	closed := true
 	err = p.call(ctx, asking, func(client *hdfs.Client) (err error) {
-		// Were it one, a truncation that lengthens would be refused.
+		// This must not be a real truncation: HDFS refuses one that lengthens the file.
 		closed, err = client.Truncate(p.path, math.MaxInt64)
 		return err
 	})
@@ -127,7 +127,7 @@ func (s *system) Held(ctx context.Context, name string) (held bool, who string, 
 	return true, attrs[holderAttribute], nil
 }
 
-// nearest is the place of dir, or of the nearest directory above it that is there.
+// nearest returns the place of dir, or of the nearest directory above it that exists.
 func (s *system) nearest(ctx context.Context, dir string) (place, error) {
 	p, err := s.begin(ctx, "survey", dir)
 	if err != nil {

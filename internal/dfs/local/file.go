@@ -36,7 +36,7 @@ func (local) Open(ctx context.Context, name string) (dfs.File, error) {
 	return &file{ctx: ctx, name: name, f: f, size: fi.Size()}, nil
 }
 
-// Size is the size the file had when it was opened.
+// Size returns the size that the file had when it was opened.
 func (f *file) Size() int64 { return f.size }
 
 func (f *file) Read(p []byte) (int, error) {

@@ -4,7 +4,7 @@ package local
 
 import "syscall"
 
-// free is how many bytes this user may still write where dir lies.
+// free returns the number of bytes that this user may still write in dir's file system.
 func free(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -1,5 +1,5 @@
-// Package local is dfs on the disks of this machine, and on what is mounted
-// there.
+// Package local implements dfs on the disks of this machine, and on file systems that are
+// mounted there.
 //
 // # A file being written
 //
@@ -76,8 +76,8 @@ func (local) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	return out, nil
 }
 
-// entryInfo describes what a link points to, because logs are often linked into
-// place; a link that points nowhere is listed, so that opening it can say so.
+// entryInfo describes the target of a link, because logs are often linked into
+// place. It describes a link without a target too, so that opening it reports the error.
 func entryInfo(name string) (fs.FileInfo, error) {
 	fi, err := os.Stat(name)
 	if err != nil {
@@ -93,8 +93,8 @@ func (local) Mkdir(ctx context.Context, dir string) error {
 	return named("mkdir", dir, mkdirAll(filepath.Clean(dir)))
 }
 
-// mkdirAll makes dir and those above it, and syncs the parent of each one made:
-// without that a power cut could take a new directory away, and with it the
+// mkdirAll makes dir and the directories above it. It syncs the parent of each new directory:
+// otherwise a power cut could remove a new directory and the
 // committed files inside.
 func mkdirAll(dir string) error {
 	fi, err := os.Stat(dir)
@@ -129,7 +129,7 @@ func (local) Remove(ctx context.Context, name string) error {
 	return named("remove", name, os.RemoveAll(name))
 }
 
-// ready reports what keeps an operation from beginning.
+// ready returns an error if the name is empty or the context has ended.
 func ready(ctx context.Context, op, name string) error {
 	if name == "" {
 		return &fs.PathError{Op: op, Path: `""`, Err: fs.ErrInvalid}
@@ -172,8 +172,8 @@ func info(name string, fi fs.FileInfo) dfs.Info {
 	return in
 }
 
-// syncDir brings a directory's entries to disk. Some network file systems
-// cannot, and say so with EINVAL; there is nothing more to be had from those.
+// syncDir writes a directory's entries to disk. Some network file systems
+// cannot do this and return EINVAL. syncDir ignores that error.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// maxHolder bounds what is believed of a lock file: it may be any file.
+// maxHolder is the most bytes that a lock file may have. A longer file is not a lock.
 const maxHolder = 200
 
 // holderBegins is how the text of a lock file begins.
@@ -26,9 +26,9 @@ type lock struct {
 	l    *flock.Flock
 }
 
-// Lock takes the lock called name and makes the directories above it. A file of that name
-// that is no lock is fs.ErrExist, and stays as it is. The lock must
-// not lie in a directory that its holder removes.
+// Lock takes the lock called name and makes the directories above it. If a file of that name
+// is not a lock, Lock fails with fs.ErrExist and does not change the file. The lock must
+// not be in a directory that its holder removes.
 func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	if err := ready(ctx, "lock", name); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func unlockable(name string, err error) error {
 	return err
 }
 
-// take locks the file called name, which it makes; nil if another has it locked. A file
-// that its holder dropped between its opening and its locking is another's no longer, and
-// is left.
+// take locks the file called name, and makes it if it does not exist. It returns nil if another
+// process has the lock. If the holder dropped the file between its opening and its locking,
+// take tries again.
 func take(name string) (*flock.Flock, error) {
 	for {
 		l := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
@@ -109,13 +109,13 @@ func tryLock(l *flock.Flock) (bool, error) {
 	}
 }
 
-// Unlock lets go of the lock; a second time it does nothing. The file stays.
+// Unlock releases the lock. A second call does nothing. The file stays.
 func (l *lock) Unlock() error {
 	return named("unlock", l.name, l.l.Unlock())
 }
 
-// Drop removes the file while it is locked. Another process that has it open already
-// finds out in take that no one else can find it.
+// Drop removes the file while it is locked. If another process has the file open already,
+// take finds that the file no longer has its name.
 func (l *lock) Drop() error {
 	if !l.l.Locked() {
 		return nil
@@ -127,7 +127,7 @@ func (l *lock) Drop() error {
 	return named("unlock", l.name, errors.Join(err, l.l.Unlock()))
 }
 
-// isLock returns fs.ErrExist if a file says anything but who held a lock.
+// isLock returns fs.ErrExist if a file contains anything except the text of a lock's holder.
 func isLock(name string) error {
 	fi, err := os.Stat(name)
 	if err != nil || fi.Size() == 0 {
@@ -139,7 +139,7 @@ func isLock(name string) error {
 	return nil
 }
 
-// self is what a lock file says of its holder.
+// self returns the text that a lock file has for this holder.
 func self() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -148,7 +148,7 @@ func self() string {
 	return fmt.Sprintf(holderBegins+"%d on %s since %s\n", os.Getpid(), host, time.Now().Format(time.RFC3339))
 }
 
-// holder says who holds a lock, if its file does.
+// holder returns the text of a lock file with its holder, or "".
 func holder(name string) string {
 	if who := told(name); who != "" {
 		return ": " + who
@@ -156,7 +156,7 @@ func holder(name string) string {
 	return ""
 }
 
-// told is what a lock file tells.
+// told returns the contents of a lock file.
 func told(name string) string {
 	b, err := os.ReadFile(name)
 	if err != nil || len(b) > maxHolder {

@@ -39,7 +39,7 @@ func (local) Try(ctx context.Context, dir string) (time.Time, error) {
 	return made, named("survey", dir, err)
 }
 
-// tryIn makes a file, looks at it and takes it away.
+// tryIn makes a file, reads its time and removes it.
 func tryIn(dir string) (time.Time, error) {
 	name := filepath.Join(dir, dfs.PendingName("try"))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -72,7 +72,7 @@ func (local) Held(ctx context.Context, name string) (held bool, who string, err 
 	return true, told(name), nil
 }
 
-// nearest is dir, or the nearest directory above it that is there.
+// nearest returns dir, or the nearest directory above it that exists.
 func nearest(dir string) (string, error) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		fi, err := os.Stat(at)
