@@ -1,6 +1,6 @@
-// Package dfstest is what tests of files need: Run, the conformance suite that
-// every implementation of dfs passes; Fault, a file system in which one
-// operation fails; and Snapshot, all that can be seen below a directory.
+// Package dfstest supports tests of files. Run is the conformance suite that
+// every implementation of dfs passes. Fault is a file system in which one
+// operation fails. Snapshot returns everything that can be seen below a directory.
 package dfstest
 
 import (
@@ -12,17 +12,17 @@ import (
 )
 
 // An Opener returns the file system under test, and the name of an empty
-// directory of it that is the test's own.
+// directory in it that only this test uses.
 type Opener func(t *testing.T) (fs dfs.FS, root string)
 
-// Limits are where an implementation may fall short of the seam's words. The
-// zero Limits are those of a disk.
+// Limits describe where an implementation may do less than package dfs promises. A
+// local disk has the zero Limits.
 type Limits struct {
 	LockOutlives time.Duration // how long a lock may stay held after its holder was killed
 	NoColon      bool          // a name with a colon is fs.ErrInvalid
 }
 
-// world is what a test of the suite works on.
+// world is the file system, directory and context of a test of the suite.
 type world struct {
 	dfs.FS
 	Limits
@@ -30,14 +30,14 @@ type world struct {
 	ctx  context.Context
 }
 
-// at is the name of something below the root.
+// at returns the name of an entry below the root.
 func (w world) at(parts ...string) string { return dfs.Join(w.root, parts...) }
 
-// Run runs the suite. It starts the test binary again, for a process that holds
-// a lock and is killed; that process runs only as far as taking the lock.
+// Run runs the suite. It starts the test binary again as a process that takes
+// a lock and is killed. That process does nothing else.
 func Run(t *testing.T, open Opener) { RunWithin(t, Limits{}, open) }
 
-// RunWithin is Run for an implementation that has limits.
+// RunWithin is like Run, for an implementation that has limits.
 func RunWithin(t *testing.T, limits Limits, open Opener) {
 	if name := heldName(); name != "" {
 		fs, _ := open(t)

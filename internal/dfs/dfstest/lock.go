@@ -16,19 +16,19 @@ import (
 	"usertrail/internal/testkit"
 )
 
-// holdVar is how the process that holds a lock is told which.
+// holdVar is the environment variable that names the lock for the process that holds it.
 const holdVar = "USERTRAIL_DFSTEST_HOLD"
 
 const held = "the lock is held"
 
 func heldName() string { return os.Getenv(holdVar) }
 
-// Holder says whether this process is the one that Run started to hold a lock.
-// An Opener then needs no directory, and must not wait for what its parent has.
+// Holder reports whether this process is the one that Run started to hold a lock.
+// An Opener then needs no directory, and must not wait for a resource that its parent holds.
 func Holder() bool { return heldName() != "" }
 
-// holdForever takes a lock, says so, and waits until it is killed or whoever
-// started it is gone.
+// holdForever takes a lock, prints a line, and waits until it is killed or its parent
+// process is gone.
 func holdForever(t *testing.T, fs dfs.FS, name string) {
 	l, err := fs.Lock(t.Context(), name)
 	if err != nil {
@@ -157,7 +157,7 @@ func testLockKilled(t *testing.T, w world) {
 	}
 }
 
-// lockWithin takes a lock that another may still hold for a while.
+// lockWithin takes a lock that another process may hold for at most d.
 func (w world) lockWithin(name string, d time.Duration) (dfs.Lock, error) {
 	for end := time.Now().Add(d); ; time.Sleep(time.Second) {
 		l, err := w.Lock(w.ctx, name)

@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// clocksDiffer is by how much the clock of a file system may differ from the
-// test's, which runs on the same machine; time stamps may be whole seconds.
+// clocksDiffer is the largest allowed difference between the clock of a file system and the
+// test's clock on the same machine. Time stamps may be whole seconds.
 const clocksDiffer = 2 * time.Second
 
 func survey(t *testing.T, w world) dfs.Surveyor {
@@ -79,8 +79,8 @@ func testHeld(t *testing.T, w world) {
 	}
 }
 
-// Room implements dfs.Surveyor where the file system does. A survey is no operation
-// that is counted: who makes one goes on without it.
+// Room implements dfs.Surveyor if the file system does. Fault does not count a survey as an
+// operation, because callers continue without the survey.
 func (f *Fault) Room(ctx context.Context, dir string) (dfs.Room, error) {
 	s, err := dfs.Survey(f.fs, dir)
 	if err != nil {

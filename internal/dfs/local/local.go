@@ -3,24 +3,25 @@
 //
 // # A file being written
 //
-// It lies beside its place under a name that List hides and Sweep knows:
+// A pending file is in the directory of its final name. List hides its temporary name
+// and Sweep recognizes it:
 //
 //	.part-00000.parquet.1f0c6b62d1a0e9f4.tmp
 //
-// Commit flushes and fsyncs it, renames it and fsyncs the directory, so after
-// Commit returned the file survives a power cut, and before it the file that
-// was there before does. While a long file is being written its pages are sent
-// to disk piece by piece, so that the fsync at its end finds little to do.
+// Commit flushes and fsyncs the file, renames it and fsyncs the directory. After
+// Commit has returned, the file survives a power cut. Before that, the old file
+// survives. While a long file is being written, its pages are sent
+// to disk piece by piece, so that the fsync at the end has little to do.
 //
 // # A lock
 //
-// It is flock on a file that stays after Unlock, and goes with Drop. The file says who
-// holds the lock, for the message to whoever comes second; the kernel lets go of it when
-// the holder dies.
+// A lock is flock on a file. Unlock keeps the file and Drop removes it. The file names the
+// holder of the lock for the error message of other processes. The kernel releases the lock
+// when the holder dies.
 //
-// Names are paths as the operating system takes them. Errors are *fs.PathError,
-// with the name that was asked for and not the temporary one. A cancelled
-// context ends reads and writes of open files too.
+// Names are paths of the operating system. Errors are *fs.PathError
+// with the name that the caller passed, not the temporary name. A cancelled
+// context also ends reads and writes of open files.
 package local
 
 import (
@@ -140,8 +141,8 @@ func ready(ctx context.Context, op, name string) error {
 	return nil
 }
 
-// named returns err as an error of op on name, whatever it said before: the
-// system's own messages name the call, and the temporary file.
+// named returns err as an error of op on name. It removes the system's own prefix, which
+// names the call and the temporary file.
 func named(op, name string, err error) error {
 	if err == nil {
 		return nil

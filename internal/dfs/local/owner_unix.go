@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-// ownedByMe says whether a file belongs to the user of this process.
+// ownedByMe reports whether a file belongs to the user of this process.
 func ownedByMe(fi fs.FileInfo) bool {
 	s, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// whose says who may not write a file, or the nearest folder above it that can be looked at, and
-// to whom that belongs.
+// whose returns a text that says who may not write a file, and to whom the file belongs. If the
+// file cannot be examined, the text is about the nearest folder above it that can.
 func whose(name string) string {
 	fi, err := os.Stat(name)
 	for err != nil {
@@ -37,7 +37,7 @@ func whose(name string) string {
 	return fmt.Sprintf(": the user %s may not write %s, which belongs to %s, with the mode %v", userName(os.Geteuid()), name, userName(int(s.Uid)), fi.Mode())
 }
 
-// userName is the name of a user, or the number of one without.
+// userName returns the name of a user, or the user's number if there is no name.
 func userName(id int) string {
 	if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return u.Username

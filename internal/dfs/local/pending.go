@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// bufferSize is for callers that write in small pieces; larger ones pass it by.
+// bufferSize is the buffer for callers that write small pieces. Larger writes bypass it.
 const bufferSize = 256 << 10
 
 // pending is a file being written. It is for one goroutine.
@@ -74,8 +74,8 @@ func create(ctx context.Context, name string) (*pending, error) {
 	return &pending{ctx: ctx, name: name, tmp: f.Name(), f: f}, nil
 }
 
-// createBeside makes the temporary file for name. Its mode is what the umask
-// leaves, as for any file a person makes, and not the 0600 of os.CreateTemp.
+// createBeside makes the temporary file for name. Its mode depends on the umask,
+// as for a file that a user makes. It is not the mode 0600 of os.CreateTemp.
 func createBeside(name string) (*os.File, error) {
 	dir, base := filepath.Split(name)
 	return os.OpenFile(dir+dfs.PendingName(base), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -92,9 +92,9 @@ func (p *pending) Write(b []byte) (int, error) {
 	return n, named("write", p.name, err)
 }
 
-// Commit makes the file visible. A second Commit says again what the first did;
-// one after Abort is fs.ErrClosed. After an error the file is gone, unless only
-// the last step failed, which brings the rename itself to disk.
+// Commit makes the file visible. A second Commit returns the result of the first.
+// Commit after Abort returns fs.ErrClosed. After an error the file is gone, unless only
+// the last step failed, which syncs the rename to disk.
 func (p *pending) Commit() error {
 	if p.done {
 		return p.err
@@ -121,7 +121,7 @@ func (p *pending) publish() error {
 	return syncDir(filepath.Dir(p.name))
 }
 
-// seal brings what was written to disk, unless it may be lost, and closes the
+// seal syncs the bytes to disk, unless the file may be lost, and closes the
 // file.
 func (p *pending) seal() error {
 	err := ready(p.ctx, "commit", p.name)
@@ -134,7 +134,7 @@ func (p *pending) seal() error {
 	return errors.Join(err, p.f.Close())
 }
 
-// Abort throws the file away. What it cannot remove, Sweep will.
+// Abort discards the file. If it cannot remove the file, Sweep removes it later.
 func (p *pending) Abort() {
 	if p.done {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A Private is a new directory that nobody but its user can read, for what one process
-// spills. Its lock, a file in it, tells whether the process lives.
+// A Private is a new directory for the data that one process spills. Only its user can
+// read it. It contains a lock file, which shows whether the process is alive.
 type Private struct {
 	name string
 	lock *flock.Flock
@@ -26,8 +26,8 @@ const (
 	privateTries = 100
 )
 
-// MakePrivate makes a directory in dir; it fails with fs.ErrNotExist if dir is not there. It
-// removes those that processes of the same user made there and did not live to remove. Processes of
+// MakePrivate makes a directory in dir. It fails with fs.ErrNotExist if dir does not exist. It
+// also removes the directories that dead processes of the same user left in dir. Processes of
 // several containers or machines may share dir.
 func MakePrivate(dir string) (*Private, error) {
 	if _, err := os.Stat(dir); err != nil {
@@ -64,16 +64,16 @@ func makePrivate(dir string) (*Private, error) {
 	return nil, errors.Join(fmt.Errorf("lock a directory to spill into: %w", err), os.RemoveAll(name))
 }
 
-// Name is the directory's name.
+// Name returns the directory's name.
 func (p *Private) Name() string { return p.name }
 
-// Remove removes the directory with all that is in it.
+// Remove removes the directory with everything in it.
 func (p *Private) Remove() error {
 	return errors.Join(os.RemoveAll(p.name), p.lock.Unlock())
 }
 
-// sweepPrivate removes what dead processes left in dir. What it may not or cannot remove
-// stays.
+// sweepPrivate removes the directories that dead processes left in dir. It keeps directories
+// that it may not or cannot remove.
 func sweepPrivate(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -86,8 +86,9 @@ func sweepPrivate(dir string) {
 	}
 }
 
-// removeDead removes a directory whose lock nobody holds. One without a lock's file is
-// empty, or none of ours: its process is about to lock it, or died before it could.
+// removeDead removes a directory if no process holds its lock. If a directory has no lock file,
+// removeDead removes it only if it is empty: its process died before it could lock the
+// directory, or is about to lock it. Otherwise the directory is not ours.
 func removeDead(name string) {
 	fi, err := os.Lstat(name)
 	if err != nil || !ownedByMe(fi) {

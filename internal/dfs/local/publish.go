@@ -25,8 +25,8 @@ func (local) Publish(ctx context.Context, from, to string) error {
 	return named("publish", to, syncParents(from, to))
 }
 
-// syncParents brings a rename to disk: the new entry first, then the loss of the
-// old one.
+// syncParents writes a rename to disk: first the new entry, then the removal of the
+// old entry.
 func syncParents(from, to string) error {
 	old, now := filepath.Dir(filepath.Clean(from)), filepath.Dir(filepath.Clean(to))
 	if err := syncDir(now); err != nil || old == now {
@@ -35,14 +35,14 @@ func syncParents(from, to string) error {
 	return syncDir(old)
 }
 
-// renamePortably renames without replacing on file systems whose rename cannot
-// be told not to. Of two that publish at once, one wins here too:
+// renamePortably renames without replacing, on file systems whose rename always
+// replaces. If two processes publish at once, one succeeds:
 //
 //   - a file is linked to its new name, which fails if the name is taken, and
-//     then unlinked from the old one;
+//     then unlinked from the old name;
 //   - rename replaces a directory only with a directory, and only an empty one.
-//     So what came in between the look and the rename is either kept, or was
-//     an empty directory in which nothing is lost.
+//     So if an entry appears between the check and the rename, the entry is kept, or it
+//     was an empty directory and nothing is lost.
 func renamePortably(from, to string) error {
 	fi, err := os.Lstat(from)
 	if err != nil {
@@ -57,7 +57,7 @@ func renamePortably(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return fs.ErrExist
 	}
-	// os.Rename would look for the directory again, and then say EEXIST.
+	// os.Rename would check for the directory again, and then return EEXIST.
 	err = syscall.Rename(from, to)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.ENOTDIR) {
 		return fs.ErrExist

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// maxLinks is how many links that lead to nothing are followed, one to the next.
+// maxLinks is the number of links without a target that are followed, one to the next.
 const maxLinks = 40
 
-// Real implements dfs.Resolver. A link that leads to nothing stands for the place that it
+// Real implements dfs.Resolver. A link without a target is resolved to the place that it
 // names.
 func (local) Real(ctx context.Context, name string) (string, error) {
 	if err := ready(ctx, "resolve", name); err != nil {
@@ -23,8 +23,8 @@ func (local) Real(ctx context.Context, name string) (string, error) {
 	return real, named("resolve", name, err)
 }
 
-// realPath resolves what is there of name; the rest is below it. The name is not cleaned
-// first: a/.. is not the working directory if a is a link.
+// realPath resolves the part of name that exists, and appends the rest. It does not clean the
+// name first: a/.. is not the working directory if a is a link.
 func realPath(name string) (string, error) {
 	if !filepath.IsAbs(name) {
 		dir, err := os.Getwd()

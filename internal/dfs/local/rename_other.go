@@ -2,5 +2,5 @@
 
 package local
 
-// renameNew renames from to to, which must not be there.
+// renameNew renames from to to, which must not exist.
 func renameNew(from, to string) error { return renamePortably(from, to) }

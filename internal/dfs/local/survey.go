@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/dfs"
 )
 
-// Room implements dfs.Surveyor. Of the free space it counts what this user may have.
+// Room implements dfs.Surveyor. It counts the free space that this user may use.
 func (local) Room(ctx context.Context, dir string) (dfs.Room, error) {
 	if err := ready(ctx, "survey", dir); err != nil {
 		return dfs.Room{}, err
@@ -53,8 +53,8 @@ func tryIn(dir string) (time.Time, error) {
 	return fi.ModTime(), nil
 }
 
-// Held implements dfs.Surveyor. It shares the lock for an instant, which is why
-// Lock does not give up at the first failure.
+// Held implements dfs.Surveyor. It shares the lock for a moment. For this reason
+// Lock does not fail at the first attempt.
 func (local) Held(ctx context.Context, name string) (held bool, who string, err error) {
 	if err := ready(ctx, "survey", name); err != nil {
 		return false, "", err

@@ -2,13 +2,13 @@ package local
 
 import "os"
 
-// startEvery is how much is written before the kernel is asked to begin
-// bringing it to disk. With less the requests are many, with more the fsync at
-// the end is long.
+// startEvery is the number of bytes that are written before the kernel is asked to begin
+// writing them to disk. A lower number makes many requests. With a higher number the fsync at
+// the end takes long.
 const startEvery = 8 << 20
 
-// writeback writes to f and has the kernel send full pieces to disk while the
-// next ones are being made.
+// writeback writes to f and asks the kernel to write full pieces to disk while the
+// next pieces are being made.
 type writeback struct {
 	f       *os.File
 	written int64

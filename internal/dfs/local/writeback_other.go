@@ -4,5 +4,5 @@ package local
 
 import "os"
 
-// startWriteback does nothing where the system has no such call.
+// startWriteback does nothing, because this system has no such call.
 func startWriteback(*os.File, int64, int64) {}
