@@ -105,7 +105,7 @@ func (s *system) Held(ctx context.Context, name string) (held bool, who string, 
 	}
 	closed := true
 	err = p.call(ctx, asking, func(client *hdfs.Client) (err error) {
-		// This must not be a real truncation: HDFS refuses one that lengthens the file.
+		// askClosed changes this request. HDFS would refuse a real truncation that lengthens the file.
 		closed, err = client.Truncate(p.path, math.MaxInt64)
 		return err
 	})
