@@ -5,8 +5,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// read is what was read of some users. It is the same whether they were screened or
-// not, and adds up over the runs that it took to get to the end.
+// read counts the data that was read of some users. Screening does not change the counts. The counts add up over all
+// runs that the extract needed.
 type read struct {
 	Rows       int64 `json:"rows"`
 	Behaviours int64 `json:"behaviours"`
@@ -52,8 +52,7 @@ func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged i
 	return r, judged
 }
 
-// tested are those of a user's events that pass the window's tests, valid until the next
-// call.
+// tested returns the user's events that pass the window's tests. The result is valid until the next call.
 func (s *sifter) tested(b *trail.Batch, events []trail.Event) []trail.Event {
 	w := &s.q.window
 	if w.where == nil {
@@ -68,7 +67,7 @@ func (s *sifter) tested(b *trail.Batch, events []trail.Event) []trail.Event {
 	return s.passed
 }
 
-// cost is what the question was estimated to take, and what it took.
+// cost returns the estimated cost of the query and its actual cost.
 func (f *facts) cost(outcome *counts) *manifest.Cost {
 	p := f.Expected()
 	r := &outcome.Read

@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// known is what loads brought to the table, nil where nothing tells.
+// known returns the manifest of the table's loads, or nil if there is no manifest.
 func (c *Config) known() *manifest.Table {
 	if c.Known != nil {
 		return c.Known
@@ -42,7 +42,7 @@ func (q *question) lay(f *estimate.Facts) {
 	f.Window = estimate.Window{Timed: q.window.times != nil, Within: q.within(), Newest: int64(q.window.newest), Tested: q.window.where != nil}
 }
 
-// within is how much of the span the window leaves.
+// within returns the fraction of the span that the window keeps.
 func (q *question) within() float64 {
 	t := q.window.times
 	if t == nil {
@@ -62,7 +62,7 @@ func (f *facts) settle(people estimate.People, daily bool) {
 	}
 }
 
-// before are what is known before any user is settled.
+// before returns the facts that are known before any user is settled.
 func (q *question) before(known *manifest.Table) *facts {
 	f := &facts{Facts: estimate.Facts{
 		Live: q.info.Narrow, Rolls: estimate.Unknown, Workers: q.workers,
@@ -78,7 +78,7 @@ func (q *question) before(known *manifest.Table) *facts {
 	return f
 }
 
-// share is how many of the cells of a kind's records are read.
+// share returns the fraction of the cells of a kind's records that are read.
 func (q *question) share(fields [][]bool, k int) float64 {
 	return float64(q.grain.cells(k, fields[k])) / float64(q.grain.cells(k, nil))
 }

@@ -92,7 +92,7 @@ func (g *grain) rows(events []trail.Event) (n int64) {
 	return n + g.share(did)
 }
 
-// when is what of an event's time its row tells.
+// when returns the part of an event's time that its row key holds.
 func (g *grain) when(e *trail.Event) int64 {
 	switch {
 	case g.second:
@@ -103,7 +103,7 @@ func (g *grain) when(e *trail.Event) int64 {
 	return 0
 }
 
-// share is how many rows some kinds have of one time.
+// share returns the number of rows that some kinds have at one time.
 func (g *grain) share(did activity.Set) int64 {
 	if g.kind {
 		return int64(did.Len())

@@ -25,7 +25,7 @@ type Cell struct {
 	Means     *Meaning     `json:"means,omitempty"` // nil if the layout does not know the cell
 }
 
-// A Meaning is what a cell says in its table's layout.
+// A Meaning is a cell decoded by its table's layout.
 type Meaning struct {
 	User        string         `json:"user"`
 	Date        behaviour.Date `json:"date"`
@@ -50,7 +50,7 @@ func headCells(rd *hfile.Reader, r *reading, n int) ([]Cell, error) {
 	return out, it.Err()
 }
 
-// A reading says what cells mean.
+// A reading decodes cells.
 type reading struct {
 	home
 	decoder layout.Decoder // nil without a schema
@@ -74,8 +74,7 @@ func (r *reading) meaning(c *cell.Cell) *Meaning {
 	return r.decode(c)
 }
 
-// decode lets the layout read c as if it were all there is of its record: then
-// the values of the only event are c's.
+// decode decodes c as if c were the only cell of its record. The values of the only event are then the values of c.
 func (r *reading) decode(c *cell.Cell) *Meaning {
 	var m Meaning
 	r.batch.Reset()
@@ -104,8 +103,8 @@ func (r *reading) decode(c *cell.Cell) *Meaning {
 	return &m
 }
 
-// guess reads a cell that lies in no table. Nothing says which layout made it,
-// nor of which type its value is; the default layout's rows tell themselves.
+// guess decodes a cell of a file that is in no table. The layout and the type of the value are unknown. guess tries
+// the default layout.
 func guess(c *cell.Cell) *Meaning {
 	k, err := rowkey.Parse(c.Row)
 	if err != nil {
@@ -121,8 +120,7 @@ func guess(c *cell.Cell) *Meaning {
 	}
 }
 
-// cellText draws the first cells: what they mean if all mean something,
-// otherwise what they are.
+// cellText prints the first cells. If every cell has a meaning, it prints the meanings, otherwise the raw cells.
 func (h *HFile) cellText(p *page) {
 	meant := newGrid("user", "date", "behaviour", "field", ">id", "time", "value")
 	raw := newGrid("row", "column", "time", "type", "value")
@@ -140,7 +138,7 @@ func (h *HFile) cellText(p *page) {
 	}
 }
 
-// behaviour is its name, or its ID if no table names it.
+// behaviour returns the behaviour's name, or its ID if no table names it.
 func (m *Meaning) behaviour() string {
 	if m.Behaviour == "" {
 		return fmt.Sprint(m.BehaviourID)

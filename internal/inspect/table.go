@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// A Table is what a table is, by its manifest and ledgers. Of a live one it is what
-// its loads have put there: it has no files, and its regions are HBase's to tell.
+// A Table describes a table as its manifest and ledgers record it. A live table has no files and no regions here: its
+// total counts the cells of its loads.
 type Table struct {
 	Address     string            `json:"address,omitempty"` // of a live table
 	Layout      string            `json:"layout"`
@@ -22,7 +22,7 @@ type Table struct {
 	Family      string            `json:"family"`
 	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`
-	Dropped     *behaviour.Date   `json:"dropped_before,omitempty"` // the first date of which rows were left
+	Dropped     *behaviour.Date   `json:"dropped_before,omitempty"` // rows before this date were dropped
 	Total       Amount            `json:"total"`
 	Regions     []Region          `json:"regions"`
 	Files       []manifest.File   `json:"files"`
@@ -30,7 +30,7 @@ type Table struct {
 	Days        []Day             `json:"days,omitempty"` // by date, then behaviour ID; not of kind manifest
 }
 
-// An Amount is how much there is in some of a table's files.
+// An Amount counts the contents of some of a table's files.
 type Amount struct {
 	Files   int   `json:"files"`
 	Records int64 `json:"records"`
@@ -54,15 +54,14 @@ func (a *Amount) add(f *manifest.File) {
 	a.Span.From, a.Span.To = min(a.Span.From, f.Span.From), max(a.Span.To, f.Span.To)
 }
 
-// A Region is what lies between two split points.
+// A Region is the key range between two split points.
 type Region struct {
 	Start manifest.Key `json:"start"` // empty in the first
 	End   manifest.Key `json:"end"`   // empty in the last
 	Amount
 }
 
-// A Load is one load of a table. Of a manifest without its ledgers, only number,
-// name and records are known.
+// A Load is one load of a table. If only the manifest is read, without ledgers, the number, name and records are set.
 type Load struct {
 	Number  int              `json:"number"`
 	Name    string           `json:"name"` // of the ledger
@@ -72,7 +71,7 @@ type Load struct {
 	Counts  *manifest.Counts `json:"counts,omitempty"`
 }
 
-// A Day is what all loads together gave one behaviour on one date.
+// A Day counts the records of one behaviour on one date in all loads.
 type Day struct {
 	Date      behaviour.Date `json:"date"`
 	Behaviour string         `json:"behaviour"`
@@ -101,8 +100,8 @@ func (l *look) table(r *Report, dir, name string) error {
 	return nil
 }
 
-// tableFile reports the table that a manifest is of, or the manifest alone if
-// it does not lie in its table.
+// tableFile reports the table to which a manifest belongs. If the manifest is not in its table, tableFile reports the
+// manifest alone.
 func (l *look) tableFile(r *Report) error {
 	err := l.table(r, dfs.Dir(l.path), l.path)
 	if !errors.Is(err, iofs.ErrNotExist) {
@@ -127,7 +126,7 @@ func (l *look) tableManifest(name string) (*manifest.Table, error) {
 	return m, nil
 }
 
-// newTable says what the manifest alone says.
+// newTable returns the facts that the manifest alone holds.
 func newTable(m *manifest.Table) *Table {
 	t := &Table{
 		Address: m.Address, Layout: m.Layout, Versions: versions(m.Layout), Family: m.Family, Compression: m.Compression,
@@ -155,8 +154,7 @@ func newTable(m *manifest.Table) *Table {
 	return t
 }
 
-// versions is how many of a column a layout needs, 0 where it is one, or where nobody
-// knows the layout.
+// versions returns the number of versions of a column that a layout needs, or 0 if the layout is unknown.
 func versions(name string) int {
 	l, err := layout.ByName(name)
 	if err != nil {
@@ -176,7 +174,7 @@ func (t *Table) addLedger(load *Load, ledger *manifest.Load) {
 	}
 }
 
-// sortDays orders Days and adds up those of several loads.
+// sortDays sorts Days and adds the counts of several loads.
 func (t *Table) sortDays() {
 	order := func(name string) int {
 		if i, ok := t.Schema.Kind(name); ok {
