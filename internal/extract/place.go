@@ -156,7 +156,7 @@ func (p *place) planned(ctx context.Context) (*planned, error) {
 	return &have, nil
 }
 
-// answered is the answer that OUT is, nil if OUT is not there, or is none.
+// answered returns the manifest of the result in OUT, or nil if OUT holds no result.
 func (p *place) answered(ctx context.Context) (*manifest.Extract, error) {
 	return answerIn(ctx, p.fs, p.out)
 }
@@ -176,7 +176,7 @@ func answerIn(ctx context.Context, fs dfs.FS, dir string) (*manifest.Extract, er
 	return &m, nil
 }
 
-// committed says whether OUT is what a plan asks for.
+// committed reports whether OUT holds the result of the plan.
 func (p *place) committed(ctx context.Context, plan string) (bool, error) {
 	m, err := p.answered(ctx)
 	return m != nil && m.Plan == plan, err

@@ -36,7 +36,7 @@ import (
 // ErrUnknown is wrapped by the error for what usertrail does not write.
 var ErrUnknown = errors.New("not something that usertrail writes")
 
-// A Kind is what a path turned out to be.
+// A Kind names the sort of file or directory at a path.
 type Kind string
 
 // The kinds there are.
@@ -97,8 +97,8 @@ type Report struct {
 	rows int // Options.Rows, for Text
 }
 
-// Path says what lies at path in fs. An error wraps ErrUnknown for what
-// usertrail does not write, and fs.ErrNotExist where there is nothing.
+// Path reports the kind and contents of path in fs. The error wraps ErrUnknown if
+// usertrail does not write such files, and fs.ErrNotExist if path does not exist.
 func Path(ctx context.Context, fs dfs.FS, path string, o Options) (Report, error) {
 	o = o.withDefaults()
 	l := look{ctx: ctx, fs: fs, path: path, rows: o.Rows}

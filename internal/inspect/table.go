@@ -154,7 +154,7 @@ func newTable(m *manifest.Table) *Table {
 	return t
 }
 
-// versions returns the number of versions of a column that a layout needs, or 0 if the layout is unknown.
+// versions returns the number of versions of a column that a layout needs. It returns 0 if one version is enough or if the layout is unknown.
 func versions(name string) int {
 	l, err := layout.ByName(name)
 	if err != nil {

@@ -61,8 +61,8 @@ func newBackward(t table.Table, a *Asked) *backward {
 	return r
 }
 
-// ofFiles says whether t is a table of files, of which only those of the days that are
-// asked for are opened. A server opens all.
+// ofFiles reports whether t is a table of files. A table of files opens only the files
+// of the days in the query. A server opens all files.
 func ofFiles(t table.Table) bool {
 	m := table.Known(t)
 	return m != nil && m.Address == ""
@@ -92,7 +92,7 @@ func (r *backward) each(ctx context.Context, emit func(*Behaviour) error) error 
 	return nil
 }
 
-// look reads the next days, and takes what is wanted of them.
+// look reads the next days and takes the wanted behaviours.
 func (r *backward) look(ctx context.Context) error {
 	for {
 		span, times := r.window()
@@ -157,7 +157,7 @@ func (r *backward) read(ctx context.Context, span behaviour.Span, times layout.T
 	return r.asked.read(ctx, r.table, &r.batch, want, want, l)
 }
 
-// want is what of some days is read, and of the times that they have.
+// want returns the part of some days and times that is read.
 func (r *backward) want(span behaviour.Span, times layout.Times) layout.Want {
 	want := r.asked.want
 	want.Span, want.Times = span, &times
@@ -257,8 +257,7 @@ func (r *backward) pace(span behaviour.Span, taken int) {
 	r.days = max(1, need)
 }
 
-// skip passes over days of which rolls tell that the user did nothing on them that is
-// wanted.
+// skip skips days on which the user has no wanted behaviour according to the rolls.
 func (r *backward) skip(ctx context.Context) error {
 	span := behaviour.Span{From: r.asked.Span.From, To: min(r.asked.Span.To, latest(r.until, r.asked.Zone))}
 	s := rollsOf(ctx, r.table, r.asked, r.wanted)

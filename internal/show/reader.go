@@ -113,7 +113,7 @@ func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error
 	return r.asked.read(ctx, r.table, &r.batch, want, want, l)
 }
 
-// want is what of some days is read.
+// want returns the part of some days that is read.
 func (r *reader) want(span behaviour.Span) layout.Want {
 	want := r.asked.want
 	want.Span = span
@@ -191,7 +191,7 @@ func (r *reader) pass(span behaviour.Span, emit func(*Behaviour) error) (behavio
 	return p.next, nil
 }
 
-// passing is what is known of days that are passed on.
+// passing holds the state of days that are being emitted.
 type passing struct {
 	before     int64          // later days can have what is not before it
 	next       behaviour.Date // to be read from next
