@@ -24,7 +24,7 @@ import (
 // themselves, before a question for all users is settled in some of the regions only.
 const mostRolled = 8 << 20
 
-// An Explanation is what it would take to answer a question.
+// An Explanation estimates the cost of a query.
 type Explanation struct {
 	Users   int64          `json:"users"` // asked; of all, those found
 	Found   int64          `json:"found"` // with a row of any asked behaviour, as far as rolls tell
@@ -44,7 +44,7 @@ type Explanation struct {
 	Notes  []string        `json:"notes,omitempty"`
 }
 
-// NoExplanation is that of a question that is none.
+// NoExplanation returns an Explanation with empty lists.
 func NoExplanation() Explanation {
 	return Explanation{Pushed: []string{}, Plans: []estimate.Plan{}, Why: []string{}}
 }
@@ -193,7 +193,7 @@ func (q *question) surveyRegion(ctx context.Context, r split.Region, everybody, 
 	return err
 }
 
-// filesOf is about how many files an answer of so many behaviours has.
+// filesOf estimates the number of files of a result with the given number of behaviours.
 func (q *question) filesOf(behaviours int64, ledgers []*manifest.Load) int64 {
 	if q.output.Partition == "" {
 		return max(1, ceil(behaviours, int64(partEvents)))

@@ -74,7 +74,7 @@ func cellsOf(l layout.Layout, s *behaviour.Schema, r behaviour.Record) (own []bo
 	return own, micros, err
 }
 
-// rows counts those of a user's events, which are in order of time.
+// rows counts the rows of a user's events, which are in order of time.
 func (g *grain) rows(events []trail.Event) (n int64) {
 	if g.id {
 		return int64(len(events))
@@ -111,7 +111,7 @@ func (g *grain) share(did activity.Set) int64 {
 	return int64(min(did.Len(), 1))
 }
 
-// cells is about how many a kind's record has when some of its fields are read.
+// cells estimates the number of cells of a kind's record when some of its fields are read.
 func (g *grain) cells(k int, asked []bool) int {
 	n := 1
 	for i, own := range g.own[k] {

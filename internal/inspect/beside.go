@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/manifest"
 )
 
-// A home is the table that a file of cells or users lies in. It says what the
-// bytes in it mean.
+// A home is the table that contains a file of cells or users. The home decodes the
+// file's bytes.
 type home struct {
 	dir    string // "" if there is no table around the file
 	layout layout.Layout
@@ -70,7 +70,7 @@ func (h *home) kindName(id uint16) string {
 	return h.schema.Kinds[i].Name
 }
 
-// user is whose key it is, or the key itself if the layout did not make it.
+// user returns the user ID of key, or key itself if the layout cannot decode it.
 func (h *home) user(key []byte) string {
 	u, err := h.layout.AppendUser(nil, key)
 	if err != nil {
