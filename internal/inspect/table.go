@@ -14,7 +14,7 @@ import (
 )
 
 // A Table describes a table as its manifest and ledgers record it. A live table has no files and no regions here: its
-// total counts the cells of its loads.
+// total counts the records and cells of its loads.
 type Table struct {
 	Address     string            `json:"address,omitempty"` // of a live table
 	Layout      string            `json:"layout"`
