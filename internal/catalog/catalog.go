@@ -31,7 +31,6 @@ import (
 	iofs "io/fs"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -186,12 +185,14 @@ func (c *Catalog) Version() string { return versionOf(c.Manifest()) }
 // VersionNow reads the manifest and returns the version of the directory now. If no manifest
 // exists, it returns the version of a table without loads.
 func (c *Catalog) VersionNow(ctx context.Context) (string, error) {
-	m := new(manifest.Table)
-	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, ManifestName), m)
+	m, err := readTable(ctx, c.fs, c.dir)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return versionOf(new(manifest.Table)), nil
+		m, err = new(manifest.Table), nil
 	}
-	return versionOf(m), err
+	if err != nil {
+		return "", err
+	}
+	return versionOf(m), nil
 }
 
 func versionOf(m *manifest.Table) string {
@@ -388,13 +389,8 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 // unwritable wraps the error of a table that cannot be written with table.ErrUnfit, as
 // pre-checks do. A retry does not help.
 func unwritable(err error) error {
-	switch {
-	case errors.Is(err, iofs.ErrPermission):
-		return fmt.Errorf("%w: %w: run as a user who may write there, or let the owner grant the right", table.ErrUnfit, err)
-	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: %w: mount it for writing, or name another table", table.ErrUnfit, err)
-	}
-	return err
+	return dfs.Unwritable(err, table.ErrUnfit,
+		"run as a user who may write there, or let the owner grant the right", "mount it for writing, or name another table")
 }
 
 // sweepPending removes unfinished files. It keeps the unfinished files of pieces, because their

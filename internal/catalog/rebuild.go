@@ -31,14 +31,7 @@ func baseOf(rewritten int) string { return fmt.Sprintf("%s/%06d.json", baseName,
 // manifest had been rewritten. It returns -1 if dir has no base.
 func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	there, err := sizes(ctx, fs, dfs.Join(dir, baseName))
-	newest := -1
-	for name := range maps.Keys(there) {
-		if match := ledgerName.FindStringSubmatch(name); match != nil {
-			n, _ := strconv.Atoi(match[1])
-			newest = max(newest, n)
-		}
-	}
-	return newest, err
+	return highest(there), err
 }
 
 // keepBase writes the base if the ledgers need one and it does not exist, and removes older
@@ -132,13 +125,7 @@ func (r *rebuild) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	last := r.m.Next() - 1
-	for name := range maps.Keys(there) {
-		if match := ledgerName.FindStringSubmatch(name); match != nil {
-			n, _ := strconv.Atoi(match[1])
-			last = max(last, n)
-		}
-	}
+	last := max(r.m.Next()-1, highest(there))
 	if last == 0 {
 		r.miss("no ledger is there: put the folder %s back from a copy of the table", loadsName)
 		return nil

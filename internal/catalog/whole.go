@@ -18,6 +18,28 @@ import (
 // ledgerName matches the name of a ledger in its folder.
 var ledgerName = regexp.MustCompile(`^(\d{6,})\.json$`)
 
+// numbered returns the number in the name of a ledger or of a base, and false for another name.
+func numbered(name string) (int, bool) {
+	match := ledgerName.FindStringSubmatch(name)
+	if match == nil {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(match[1])
+	return n, true
+}
+
+// highest returns the highest number in the names of a folder's ledgers or bases, -1 if there
+// are none.
+func highest(there map[string]int64) int {
+	last := -1
+	for name := range there {
+		if n, ok := numbered(name); ok {
+			last = max(last, n)
+		}
+	}
+	return last
+}
+
 // checkLedgers compares a manifest with the ledgers in the directory, by name and size. It
 // returns the manifest. If a load, compact or drop has replaced the manifest meanwhile, it
 // returns the newer manifest.
@@ -67,11 +89,10 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		return older(baseOf(newest)), nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(there)) {
-		match := ledgerName.FindStringSubmatch(name)
-		if match == nil {
+		n, ok := numbered(name)
+		if !ok {
 			continue
 		}
-		n, _ := strconv.Atoi(match[1])
 		if being, err := beingMade(ctx, fs, dir, n); being || err != nil {
 			return nil, err
 		}

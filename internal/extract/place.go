@@ -7,7 +7,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"strings"
-	"syscall"
 
 	"usertrail/internal/dfs"
 	"usertrail/internal/manifest"
@@ -60,13 +59,8 @@ func (p *place) lock(ctx context.Context) (dfs.Lock, error) {
 // unwritable wraps ErrQuestion around the error of a folder in which this user can write
 // nothing: another try does not help.
 func unwritable(err error) error {
-	switch {
-	case errors.Is(err, iofs.ErrPermission):
-		return fmt.Errorf("%w: %w: run as a user who may write there, or name another directory with --out", ErrQuestion, err)
-	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: %w: name another directory with --out, or mount the file system for writing", ErrQuestion, err)
-	}
-	return err
+	return dfs.Unwritable(err, ErrQuestion,
+		"run as a user who may write there, or name another directory with --out", "name another directory with --out, or mount the file system for writing")
 }
 
 func (p *place) name(base string) string { return dfs.Join(p.dir, base) }
