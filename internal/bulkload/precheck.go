@@ -316,9 +316,8 @@ func (p *preCheck) readable(ctx context.Context, inputs []*input) {
 	}
 }
 
-// named warns of files of which no record names a behaviour of the job, as far as they were
-// read: a load would skip all of it with status 0, and not read it again. looked is what is
-// said of all files.
+// named warns of files if none of their records that were read names a behaviour of the job. A
+// load would skip such a file with status 0, and not read it again. looked describes all files.
 func (p *preCheck) named(looked string, inputs []*input, fates []fate) {
 	var all []string
 	good, foreign := 0, 0
@@ -389,16 +388,17 @@ func (p *preCheck) temp(ctx context.Context, inputs []*input) {
 		}
 		largest = max(largest, bytes)
 	}
-	spools := p.spools(ctx, largest)
-	switch memory := p.cfg.sortMemory(); {
+	needed := p.spools(ctx, largest)
+	if largest >= p.cfg.sortMemory()/2 {
+		needed += largest
+	}
+	switch {
 	case p.cfg.Temp == "":
 		p.Skip(precheck.DiskForTemp, "no place for it is named")
-	case largest < memory/2 && spools == 0:
+	case needed == 0:
 		p.OK(precheck.DiskForTemp, "%s of text are sorted in memory", humanize.IBytes(uint64(largest)))
-	case largest < memory/2:
-		p.Room(ctx, p.cfg.FS, precheck.DiskForTemp, p.cfg.Temp, spools)
 	default:
-		p.Room(ctx, p.cfg.FS, precheck.DiskForTemp, p.cfg.Temp, largest+spools)
+		p.Room(ctx, p.cfg.FS, precheck.DiskForTemp, p.cfg.Temp, needed)
 	}
 }
 

@@ -277,7 +277,7 @@ func TestOperationsNamesEveryError(t *testing.T) {
 		if !strings.Contains(book, "### `"+a.heading+"`") {
 			continue
 		}
-		// What is put together at run time stands there in pieces; the system says that a disk is full.
+		// The source has only parts of messages that are put together at run time. The system reports a full disk.
 		pieces := map[string]string{"but int64 in the table": "in the table", "stopped by SIGTERM": "stopped by ", "stopped by SIGHUP": "stopped by ", "id 3, but 2 in the table": "id %d, but %d in the table", "damaged list of retired files": "list of retired files", "no space left on device": "quota exceeded", "unexpected EOF": "io.ErrUnexpectedEOF"}
 		want := a.heading
 		if p, ok := pieces[want]; ok {

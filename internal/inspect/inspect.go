@@ -2,7 +2,7 @@
 // It stands beside the flow: a person looks at what the flow has made, and tests
 // draw with it.
 //
-// What a path is, is told by what lies there and never by its ending:
+// The content of a path decides what it is, and not the ending of its name:
 //
 //	table        a directory with a manifest.json, or that file
 //	extract      a directory with a _manifest.json, or that file
