@@ -18,21 +18,22 @@ NIGHTS  ?= 30
 
 # Packages in which goroutines meet: make test runs their tests with the race detector.
 # make test-all runs all tests with it.
-#   hbase hbase/rpc               many goroutines share connections, windows and the cache of regions
-#   table/live table/files table/snapshot table/rolls    a table is for many goroutines
-#   bulkload extract fetch shuffle    workers share batches, sorters and queues
-#   hfile                         blocks are compressed by goroutines
-#   progress pace journal pipe    counters and limits that all workers share
-#   dfs dfs/local dfs/dfstest     a file is read by many goroutines
-RACE := $(addprefix ./internal/,hbase hbase/rpc table/live table/files table/snapshot table/rolls bulkload extract fetch shuffle \
-	hfile progress pace journal pipe dfs dfs/local dfs/dfstest)
+#   store/hbase store/hbase/rpc       goroutines share connections, windows and the cache of regions
+#   store/dfs store/dfs/local store/dfs/dfstest    several goroutines read one file
+#   table/live table/files table/snapshot table/rolls    several goroutines read one table
+#   bulkload extract table/fetch table/shuffle    workers share batches, sorters and queues
+#   format/hfile                      goroutines compress blocks
+#   run/progress run/ratelimit run/pipe table/runlog    workers share counters and limits
+RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/local store/dfs/dfstest \
+	table/live table/files table/snapshot table/rolls bulkload extract table/fetch table/shuffle \
+	format/hfile run/progress run/ratelimit run/pipe table/runlog)
 
 # Packages most of whose tests use the cluster. make test runs them first.
-LIVE := $(addprefix ./,internal/hbase internal/table/live internal/table/snapshot cmd/bulkload cmd/extract jobs/streaming)
+LIVE := $(addprefix ./,internal/store/hbase internal/table/live internal/table/snapshot cmd/bulkload cmd/extract jobs/streaming)
 
 # Packages with tests that kill or freeze daemons: they run when no other test uses the
-# cluster, and with the race detector, too: in dfs/hdfs goroutines keep locks and files.
-HARMING := $(addprefix ./internal/,faults clustertest dfs/hdfs)
+# cluster, and with the race detector, too: in store/dfs/hdfs goroutines keep locks and files.
+HARMING := $(addprefix ./internal/,test/faults test/clustertest store/dfs/hdfs)
 
 # Tests that need programs that are not written in Go, to read our Parquet or to look at a page,
 # say so in their names.
@@ -51,7 +52,7 @@ help: ## list the targets
 # With the tag Arrow reads JSON, which we have it do nowhere, by Go's own library: the
 # other one is a seventh of what there is to compile.
 build: ## bin/bulkload and bin/extract, static
-	CGO_ENABLED=0 go build -tags arrow_json_stdlib -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/command.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
+	CGO_ENABLED=0 go build -tags arrow_json_stdlib -trimpath -buildvcs=false -ldflags '-s -w -X usertrail/cmd/internal/cli.version=$(VERSION)' -o bin/ ./cmd/bulkload ./cmd/extract
 
 test cover: export RACE := $(RACE)
 test cover: export LIVE := $(LIVE)
@@ -97,16 +98,17 @@ fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s
 	@scripts/fuzz
 
 metamorphic: ## random sequences of commands against a plain model: SEED=1 COUNT=1 STEPS=120 FAT=yes; without SEED those of make test
-	USERTRAIL_CLUSTER=none go test -count=1 -v -timeout 3h -run TestSequences ./internal/metamorphic -metamorphic.keep $(or $(KEEP),$(CURDIR)/.cache) \
+	USERTRAIL_CLUSTER=none go test -count=1 -v -timeout 3h -run TestSequences ./internal/test/metamorphic -metamorphic.keep $(or $(KEEP),$(CURDIR)/.cache) \
 		$(if $(SEED),-metamorphic.seed $(SEED)) $(if $(COUNT),-metamorphic.count $(COUNT)) $(if $(STEPS),-metamorphic.steps $(STEPS)) $(if $(FAT),-metamorphic.fat)
 
 soak: java ## thirty nights in a row, with a trouble each, into a table of files and into HBase: NIGHTS=30
 	@trap 'scripts/cluster down' EXIT; trap 'exit 130' INT TERM; \
-	go test -count=1 -v -timeout 3h -run TestNights ./internal/faults -soak $(NIGHTS)
+	go test -count=1 -v -timeout 3h -run TestNights ./internal/test/faults -soak $(NIGHTS)
 
 golden: ## write the drawings in testdata anew; look at the diff afterwards
 	go test $$(grep -rl --include='*_test.go' cockroachdb/datadriven internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,') -rewrite
 	go test ./cmd/bulkload ./cmd/extract -run TestFlagsPage -rewrite
+	go test ./internal/test/e2e -run TestAnalystsDoc -rewrite
 	git diff --stat
 
 man: ## man pages of both commands, in bin/man

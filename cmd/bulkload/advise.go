@@ -13,17 +13,17 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/advise"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/bulkload/advise"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/live"
 )
 
 // An advising has the flags of advise.
 type advising struct {
-	env       *command.Env
-	flags     command.Flags
+	env       *cli.Env
+	flags     cli.Flags
 	questions string
 	days      int
 	sample    string
@@ -37,7 +37,7 @@ type adviceResult struct {
 	Create string                    `json:"create,omitempty"` // command that creates the table in HBase
 }
 
-func newAdvise(env *command.Env) *cobra.Command {
+func newAdvise(env *cli.Env) *cobra.Command {
 	o := &advising{env: env}
 	c := &cobra.Command{
 		Use:   "advise",
@@ -69,7 +69,7 @@ day, and one of each other query.`,
 		Example: `  bulkload advise --from 2014-09-01 --to 2014-09-03 --questions questions.yaml
   bulkload advise --job usertrail.yaml --from 2014-09-01 --to 2014-09-01 --days 400
   bulkload advise --from 2014-09-01 --to 2014-09-01 --questions questions.yaml --json | jq '.places[].layout'`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.advise(c.Context())
 			return o.env.Report(r, err)
@@ -124,19 +124,19 @@ func (o *advising) config(ctx context.Context) (cfg advise.Config, err error) {
 	}
 	size, err := humanize.ParseBytes(o.sample)
 	if err != nil || size == 0 || size > 1<<40 {
-		return cfg, fmt.Errorf("%w: --sample %q is not a size such as 128MiB or 2GiB", command.ErrUsage, o.sample)
+		return cfg, fmt.Errorf("%w: --sample %q is not a size such as 128MiB or 2GiB", cli.ErrUsage, o.sample)
 	}
 	if o.days < 0 || o.days > maxHeld {
-		return cfg, fmt.Errorf("%w: --days %d is not in 1..%d", command.ErrUsage, o.days, maxHeld)
+		return cfg, fmt.Errorf("%w: --days %d is not in 1..%d", cli.ErrUsage, o.days, maxHeld)
 	}
-	files := command.Files()
+	files := cli.Files()
 	if cfg.Job, err = o.flags.LoadJob(ctx, files); err != nil {
 		return cfg, err
 	}
 	cfg.Questions = advise.Usual()
 	if o.questions != "" {
 		if cfg.Questions, err = job.LoadQuestions(ctx, files, o.questions, cfg.Job.Schema); err != nil {
-			return cfg, fmt.Errorf("%w: --questions: %w", command.ErrUsage, err)
+			return cfg, fmt.Errorf("%w: --questions: %w", cli.ErrUsage, err)
 		}
 	}
 	if cfg.Figures, err = advise.MeasuredFigures(); err != nil {
@@ -145,7 +145,7 @@ func (o *advising) config(ctx context.Context) (cfg advise.Config, err error) {
 	cfg.Days = o.days
 	cfg.Sample, err = advise.Take(ctx, files, cfg.Job, span, o.flags.Behaviours(), int64(size))
 	if errors.Is(err, advise.ErrRequest) {
-		err = fmt.Errorf("%w: %w", command.ErrUsage, err)
+		err = fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	}
 	return cfg, err
 }

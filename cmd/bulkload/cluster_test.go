@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/clustertest"
+	"usertrail/internal/test/clustertest"
 )
 
 // bulkloads runs a command line against the cluster, checks its status, and returns the

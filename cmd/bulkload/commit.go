@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 
-func newCommit(env *command.Env) *cobra.Command {
+func newCommit(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var from string
 	c := &cobra.Command{
@@ -28,7 +28,7 @@ Status 64 says that the plan is out of date because another load has loaded one 
 plan again. Status 99 says that the plan was committed before.`,
 		Example: `  bulkload commit --pieces pieces
   bulkload commit <pieces`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.commit(c.Context(), from) },
 	}
 	env.Reports(c, commitResult{})
@@ -53,7 +53,7 @@ func (o *options) commit(ctx context.Context, from string) error {
 }
 
 func (o *options) publish(ctx context.Context, from string, r *commitResult) error {
-	cfg := bulkload.Config{FS: command.Files(), Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg := bulkload.Config{FS: cli.Files(), Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	lines, err := o.planned(ctx, cfg, from)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (o *options) publish(ctx context.Context, from string, r *commitResult) err
 		return err
 	}
 	if j, err := pieces[0].ParseJob(); err == nil {
-		command.About(ctx, cfg.FS, cfg.Store, j)
+		cli.About(ctx, cfg.FS, cfg.Store, j)
 	}
 	r.Result, err = bulkload.Commit(ctx, cfg, pieces)
 	printResult(o.env.Stdout, cfg, r.Result)
@@ -83,7 +83,7 @@ func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *bulkload.Line) (tab
 	if err != nil {
 		return nil, err
 	}
-	return command.Store(ctx, fs, l.Table, j, o.flags.Waits)
+	return cli.Store(ctx, fs, l.Table, j, o.flags.Waits)
 }
 
 // planned returns the lines of a file, or of standard input.

@@ -9,11 +9,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/dfs"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
-	"usertrail/internal/upkeep"
 )
 
 // A keeping has the flags of compact, drop and undrop.
@@ -25,7 +25,7 @@ type keeping struct {
 	all      bool
 }
 
-func newCompact(env *command.Env) *cobra.Command {
+func newCompact(env *cli.Env) *cobra.Command {
 	o := &keeping{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "compact",
@@ -42,7 +42,7 @@ Status 99 says that there is nothing to merge.`,
 		Example: `  bulkload compact --table ./trails
   bulkload compact --table hdfs://nn:8020/trails --dry-run
   bulkload compact --job usertrail.yaml --memory 4GiB --keep-for 48h`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.compact(c.Context())
 			return o.env.Report(r, err)
@@ -59,16 +59,16 @@ Status 99 says that there is nothing to merge.`,
 func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)
-	command.LeastMemory(c, upkeep.MinMemory)
+	cli.LeastMemory(c, upkeep.MinMemory)
 	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long replaced files are kept; choose longer than any extract runs")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 }
 
 // config returns the configuration of the upkeep. instead is the advice for a table in HBase.
 func (o *keeping) config(ctx context.Context, instead string) (upkeep.Config, error) {
-	cfg := upkeep.Config{FS: command.Files(), KeepFor: o.keepFor, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg := upkeep.Config{FS: cli.Files(), KeepFor: o.keepFor, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	if o.keepFor < 0 {
-		return cfg, fmt.Errorf("%w: --keep-for %s is negative", command.ErrUsage, o.keepFor)
+		return cfg, fmt.Errorf("%w: --keep-for %s is negative", cli.ErrUsage, o.keepFor)
 	}
 	var err error
 	if cfg.Memory, err = o.flags.Limits(upkeep.MinMemory); err != nil {
@@ -98,7 +98,7 @@ func (o *keeping) compact(ctx context.Context) (upkeep.Compacted, error) {
 	defer cfg.Store.Close()
 	size, err := humanize.ParseBytes(o.fileSize)
 	if err != nil || size == 0 || size > 1<<50 {
-		return none, fmt.Errorf("%w: --file-size %q is not a size such as 512MiB or 16GiB", command.ErrUsage, o.fileSize)
+		return none, fmt.Errorf("%w: --file-size %q is not a size such as 512MiB or 16GiB", cli.ErrUsage, o.fileSize)
 	}
 	cfg.FileSize = int64(size)
 	do, verb := upkeep.Compact, "compacted"

@@ -10,10 +10,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/convert"
-	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
@@ -25,7 +25,7 @@ type converting struct {
 	regions int
 }
 
-func newConvert(env *command.Env) *cobra.Command {
+func newConvert(env *cli.Env) *cobra.Command {
 	o := &converting{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "convert --to LAYOUT --out DIR",
@@ -43,7 +43,7 @@ the layout cannot store a record, convert fails and names the user.
 The regions of the new table are split as the layout requires, or else by the users in the rolls.`,
 		Example: `  bulkload convert --to tall --out ./tall --table ./trails
   bulkload convert --to fixed/8 --out hdfs://nn:8020/fixed --table hdfs://nn:8020/trails --memory 4GiB`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.convert(c.Context())
 			return o.env.Report(r, err)
@@ -52,7 +52,7 @@ The regions of the new table are split as the layout requires, or else by the us
 	env.Reports(c, convert.Result{})
 	o.flags.AddTable(c)
 	o.flags.AddRun(c)
-	command.LeastMemory(c, convert.MinMemory)
+	cli.LeastMemory(c, convert.MinMemory)
 	f := c.Flags()
 	f.StringVar(&o.to, "to", "", "layout of the new table")
 	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, new or empty")
@@ -87,17 +87,17 @@ func (o *converting) convert(ctx context.Context) (r convert.Result, err error) 
 // conversion returns the conversion that the flags describe.
 func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 	cfg := convert.Config{
-		FS: command.FilesIn(o.temp), Layout: o.to, Regions: o.regions, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
+		FS: cli.FilesIn(o.temp), Layout: o.to, Regions: o.regions, Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env),
 	}
 	switch {
 	case o.to == "":
-		return cfg, fmt.Errorf("%w: --to is missing: write --to LAYOUT, one of %s", command.ErrUsage, strings.Join(layout.Names(), ", "))
+		return cfg, fmt.Errorf("%w: --to is missing: write --to LAYOUT, one of %s", cli.ErrUsage, strings.Join(layout.Names(), ", "))
 	case o.out == "":
-		return cfg, fmt.Errorf("%w: --out is missing: write --out DIR, the directory of the new table", command.ErrUsage)
+		return cfg, fmt.Errorf("%w: --out is missing: write --out DIR, the directory of the new table", cli.ErrUsage)
 	case dfs.Scheme(o.out) == live.Scheme:
-		return cfg, fmt.Errorf("%w: --out %s is in HBase: convert into a directory, and load that into HBase with bulkload import", command.ErrUsage, o.out)
+		return cfg, fmt.Errorf("%w: --out %s is in HBase: convert into a directory, and load that into HBase with bulkload import", cli.ErrUsage, o.out)
 	case o.regions < 0 || o.regions > maxRegions:
-		return cfg, fmt.Errorf("%w: --regions %d is not in 1..%d", command.ErrUsage, o.regions, maxRegions)
+		return cfg, fmt.Errorf("%w: --regions %d is not in 1..%d", cli.ErrUsage, o.regions, maxRegions)
 	}
 	var err error
 	if cfg.Memory, err = o.flags.Limits(convert.MinMemory); err != nil {
@@ -106,7 +106,7 @@ func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 	if cfg.From, err = o.source(ctx, cfg.FS); err != nil {
 		return cfg, err
 	}
-	cfg.Out, err = command.Store(ctx, cfg.FS, o.out, nil, o.flags.Waits)
+	cfg.Out, err = cli.Store(ctx, cfg.FS, o.out, nil, o.flags.Waits)
 	if err == nil {
 		cfg.Temp, err = o.tempFor(o.out)
 	}
@@ -118,7 +118,7 @@ func (o *converting) source(ctx context.Context, fs dfs.FS) (table.Store, error)
 	address := o.flags.Table
 	if address == "" {
 		j, err := o.flags.LoadJob(ctx, fs)
-		if errors.Is(err, command.ErrNoJob) {
+		if errors.Is(err, cli.ErrNoJob) {
 			return nil, fmt.Errorf("%w; or name the table with --table", err)
 		}
 		if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/live"
 )
 
@@ -38,7 +38,7 @@ type creator struct {
 	print   bool
 }
 
-func newCreateTable(env *command.Env) *cobra.Command {
+func newCreateTable(env *cli.Env) *cobra.Command {
 	o := &creator{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "create-table",
@@ -57,7 +57,7 @@ The namespace must exist. --print prints the statement for HBase's shell and cre
 Status 99 says that the table exists with these settings, 73 that it exists with other settings.`,
 		Example: `  bulkload create-table --table hbase://zk1,zk2:2181/stb:trails --from 2014-09-01 --to 2014-09-03 --regions 64
   bulkload create-table --ids 0000000001..0062951396 --regions 64 --print`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.create(c.Context()) },
 	}
 	env.Reports(c, tableResult{})
@@ -87,7 +87,7 @@ func (o *creator) create(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case len(differs) > 0:
-		err = fmt.Errorf("%w: table %s has other settings: %s; alter it in HBase's shell, or drop it", command.ErrThere, d.Address(), strings.Join(differs, "; "))
+		err = fmt.Errorf("%w: table %s has other settings: %s; alter it in HBase's shell, or drop it", cli.ErrThere, d.Address(), strings.Join(differs, "; "))
 	case there:
 		err = fmt.Errorf("%w: table %s exists with these settings", bulkload.ErrNothing, d.Address())
 	default:
@@ -104,16 +104,16 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 		return nil, r, err
 	}
 	if dfs.Scheme(address) != live.Scheme {
-		return nil, r, fmt.Errorf("%w: %s is a table of files: its first load creates it; create-table is for hbase://zk1,zk2:2181/namespace:table", command.ErrUsage, address)
+		return nil, r, fmt.Errorf("%w: %s is a table of files: its first load creates it; create-table is for hbase://zk1,zk2:2181/namespace:table", cli.ErrUsage, address)
 	}
-	if _, err := command.Design(address, cfg.Job, o.flags.Waits, bulkload.Fit{}); err != nil {
+	if _, err := cli.Design(address, cfg.Job, o.flags.Waits, bulkload.Fit{}); err != nil {
 		return nil, r, err // before the logs are read
 	}
 	fit, err := o.fit(ctx, cfg)
 	if err != nil {
 		return nil, r, err
 	}
-	d, err := command.Design(address, cfg.Job, o.flags.Waits, fit)
+	d, err := cli.Design(address, cfg.Job, o.flags.Waits, fit)
 	if err != nil {
 		return nil, r, err
 	}
@@ -125,7 +125,7 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 // fit splits the table as its layout requires, by IDs, or by logs.
 func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, error) {
 	if o.regions < 0 || o.regions > maxRegions {
-		return bulkload.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", command.ErrUsage, o.regions, maxRegions)
+		return bulkload.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", cli.ErrUsage, o.regions, maxRegions)
 	}
 	logs := o.flags.From != "" || o.flags.To != "" || len(o.flags.Types) > 0
 	cut, ok, err := bulkload.FitLayout(cfg.Job, o.regions)
@@ -133,7 +133,7 @@ func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, e
 	case err != nil:
 		return bulkload.Fit{}, err
 	case ok && (logs || o.ids != ""):
-		return bulkload.Fit{}, fmt.Errorf("%w: a table of layout %s is split into equal parts, without a sample of users: omit --from, --to, --types and --ids", command.ErrUsage, cfg.Job.Layout)
+		return bulkload.Fit{}, fmt.Errorf("%w: a table of layout %s is split into equal parts, without a sample of users: omit --from, --to, --types and --ids", cli.ErrUsage, cfg.Job.Layout)
 	case ok:
 		return cut, nil
 	case o.ids == "":
@@ -142,7 +142,7 @@ func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, e
 		}
 		return bulkload.FitLogs(ctx, cfg, o.regions)
 	case logs:
-		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs no logs: write --ids, or --from and --to", command.ErrUsage)
+		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs no logs: write --ids, or --from and --to", cli.ErrUsage)
 	}
 	return o.fitIDs(cfg.Job)
 }
@@ -155,7 +155,7 @@ func (o *creator) fitIDs(j *job.Job) (bulkload.Fit, error) {
 	}
 	n := cmp.Or(o.regions, j.Table.Regions)
 	if n == 0 {
-		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs a number of regions: write --regions, or table: {regions: …} in the job", command.ErrUsage)
+		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs a number of regions: write --regions, or table: {regions: …} in the job", cli.ErrUsage)
 	}
 	return bulkload.FitIDs(j, ids, n)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/upkeep"
+	"usertrail/internal/bulkload/upkeep"
 )
 
-func newDrop(env *command.Env) *cobra.Command {
+func newDrop(env *cli.Env) *cobra.Command {
 	o := &keeping{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "drop --before DATE",
@@ -33,7 +33,7 @@ In HBase, events expire by age instead: set "table: {ttl: 400d}" in the job of c
 Status 99 says that these days were dropped before.`,
 		Example: `  bulkload drop --before 2013-09-01 --table ./trails --dry-run
   bulkload drop --before 2013-09-01 --table hdfs://nn:8020/trails`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.drop(c.Context())
 			return o.env.Report(r, err)
@@ -56,11 +56,11 @@ type dropResult struct {
 func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 	out := dropResult{Date: o.before}
 	if o.before == "" {
-		return out, fmt.Errorf("%w: --before is missing: write --before YYYY-MM-DD, the first date that stays", command.ErrUsage)
+		return out, fmt.Errorf("%w: --before is missing: write --before YYYY-MM-DD, the first date that stays", cli.ErrUsage)
 	}
 	before, err := behaviour.ParseDate(o.before)
 	if err != nil {
-		return out, fmt.Errorf("%w: --before: %w", command.ErrUsage, err)
+		return out, fmt.Errorf("%w: --before: %w", cli.ErrUsage, err)
 	}
 	cfg, err := o.config(ctx, `events expire there by age: set "table: {ttl: 400d}" in the job of create-table, or change the TTL of a table with alter in HBase's shell`)
 	if err != nil {

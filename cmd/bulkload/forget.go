@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
 
-func newForget(env *command.Env) *cobra.Command {
+func newForget(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var keepRows bool
 	c := &cobra.Command{
@@ -31,7 +31,7 @@ rolls and ledgers can be moved back by hand.
 Status 99 says that there is no catalog.`,
 		Example: `  bulkload forget --table hbase://zk1,zk2:2181/stb:trails
   bulkload forget --job usertrail.yaml`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.forget(c.Context(), keepRows)
 			return env.Report(r, err)
@@ -49,7 +49,7 @@ type forgetResult struct {
 }
 
 func (o *options) forget(ctx context.Context, keepRows bool) (r forgetResult, err error) {
-	store, _, err := o.flags.Store(ctx, command.Files())
+	store, _, err := o.flags.Store(ctx, cli.Files())
 	if err != nil {
 		return r, err
 	}
@@ -74,5 +74,5 @@ func nothingToForget(ctx context.Context, s table.Store) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(fmt.Errorf("%w: %s is a table of files, which contains its catalog: forget is for tables in HBase", command.ErrUsage, s.Address()), t.Close())
+	return errors.Join(fmt.Errorf("%w: %s is a table of files, which contains its catalog: forget is for tables in HBase", cli.ErrUsage, s.Address()), t.Close())
 }

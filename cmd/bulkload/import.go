@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
 )
@@ -20,7 +20,7 @@ type importing struct {
 	from string
 }
 
-func newImport(env *command.Env) *cobra.Command {
+func newImport(env *cli.Env) *cobra.Command {
 	o := &importing{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "import --from DIR --table hbase://…",
@@ -31,7 +31,7 @@ IDs. Import skips what the table has already, so the same command continues wher
 
 Status 99 says that everything was imported before.`,
 		Example: `  bulkload import --from ./trails --table hbase://zk1,zk2:2181/namespace:table`,
-		Args:    command.NoArgs,
+		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.run(c.Context())
 			return o.env.Report(r, err)
@@ -47,13 +47,13 @@ Status 99 says that everything was imported before.`,
 
 func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	if o.from == "" || dfs.Scheme(o.from) == live.Scheme {
-		return r, fmt.Errorf("%w: --from must be the directory of a table of files", command.ErrUsage)
+		return r, fmt.Errorf("%w: --from must be the directory of a table of files", cli.ErrUsage)
 	}
 	memory, err := o.flags.Limits(bulkload.MinMemory)
 	if err != nil {
 		return r, err
 	}
-	fs := command.Files()
+	fs := cli.Files()
 	from, err := files.Open(ctx, fs, o.from)
 	if err != nil {
 		return r, err
@@ -65,7 +65,7 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 	}
 	defer store.Close()
 	if dfs.Scheme(store.Address()) != live.Scheme {
-		return r, fmt.Errorf("%w: --table %s is not in HBase; copy a table of files as a directory", command.ErrUsage, store.Address())
+		return r, fmt.Errorf("%w: --table %s is not in HBase; copy a table of files as a directory", cli.ErrUsage, store.Address())
 	}
 	log, temp := o.flags.Log(o.env), os.TempDir()
 	remove, err := o.private(&temp, store.Address(), log)

@@ -13,22 +13,22 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/dfs"
-	"usertrail/internal/draft"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/bulkload/jobdraft"
+	"usertrail/internal/store/dfs"
 )
 
 // An initResult is the last line of init.
 type initResult struct {
 	Out string `json:"out,omitempty"`
-	draft.Summary
+	jobdraft.Summary
 }
 
 // noDraft is the last line of an init that wrote no draft.
-var noDraft = initResult{Summary: draft.Summary{Behaviours: []string{}, Unsure: []string{}, FillIn: []string{}}}
+var noDraft = initResult{Summary: jobdraft.Summary{Behaviours: []string{}, Unsure: []string{}, FillIn: []string{}}}
 
-func newInit(env *command.Env) *cobra.Command {
-	cfg := draft.Config{}
+func newInit(env *cli.Env) *cobra.Command {
+	cfg := jobdraft.Config{}
 	var out string
 	c := &cobra.Command{
 		Use:   "init LOGS",
@@ -44,40 +44,40 @@ on standard output, and its JSON line is the last line of standard error.`,
 		Example: `  bulkload init logs
   bulkload init hdfs://nn:8020/logs --zone Asia/Shanghai --table hdfs://nn:8020/trails --out jobs/stb.yaml
   bulkload init logs --out - | less`,
-		Args: command.OneArg("one folder of logs"),
+		Args: cli.OneArg("one folder of logs"),
 		RunE: func(c *cobra.Command, args []string) error {
 			env.Streams = out == "-"
-			cfg.FS, cfg.Logs = command.Files(), args[0]
+			cfg.FS, cfg.Logs = cli.Files(), args[0]
 			return runInit(c.Context(), env, cfg, out)
 		},
 	}
 	env.Reports(c, noDraft)
 	f := c.Flags()
-	f.StringVarP(&out, "out", "o", command.DefaultJob, "job file to write, local or hdfs://, or - for standard output")
+	f.StringVarP(&out, "out", "o", cli.DefaultJob, "job file to write, local or hdfs://, or - for standard output")
 	f.StringVar(&cfg.Table, "table", "", "table to write into the job file (default trails, next to the job file)")
 	f.StringVar(&cfg.Zone, "zone", "", "time zone of the table's dates, and of times without a zone, such as Asia/Shanghai (default a guess)")
-	f.IntVar(&cfg.Files, "files", draft.DefaultFiles, "number of files to read for each behaviour")
-	f.IntVar(&cfg.Records, "records", draft.DefaultRecords, "number of records to read from each file")
+	f.IntVar(&cfg.Files, "files", jobdraft.DefaultFiles, "number of files to read for each behaviour")
+	f.IntVar(&cfg.Records, "records", jobdraft.DefaultRecords, "number of records to read from each file")
 	return c
 }
 
-func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string) error {
+func runInit(ctx context.Context, env *cli.Env, cfg jobdraft.Config, out string) error {
 	r := noDraft
 	if err := checkInit(cfg); err != nil {
 		return env.Report(r, err)
 	}
 	if out == "" {
-		return env.Report(r, command.EmptyFlag("out"))
+		return env.Report(r, cli.EmptyFlag("out"))
 	}
 	cfg.Name = out
 	if out == "-" {
-		cfg.Name = command.DefaultJob
+		cfg.Name = cli.DefaultJob
 	} else if _, err := cfg.FS.Stat(ctx, out); err == nil {
-		return env.Report(r, fmt.Errorf("%s: %w: name another file with --out, or print the draft with --out -", out, command.ErrThere))
+		return env.Report(r, fmt.Errorf("%s: %w: name another file with --out, or print the draft with --out -", out, cli.ErrThere))
 	} else if !errors.Is(err, iofs.ErrNotExist) {
 		return env.Report(r, err)
 	}
-	d, err := draft.Make(ctx, cfg)
+	d, err := jobdraft.Make(ctx, cfg)
 	if err != nil {
 		return env.Report(r, err)
 	}
@@ -96,15 +96,15 @@ func runInit(ctx context.Context, env *command.Env, cfg draft.Config, out string
 	return env.Report(r, nil)
 }
 
-func checkInit(cfg draft.Config) error {
+func checkInit(cfg jobdraft.Config) error {
 	if cfg.Files < 1 || cfg.Files > 1000 || cfg.Records < 1 || cfg.Records > 1_000_000 {
-		return fmt.Errorf("%w: --files is 1 to 1000, --records 1 to 1000000", command.ErrUsage)
+		return fmt.Errorf("%w: --files is 1 to 1000, --records 1 to 1000000", cli.ErrUsage)
 	}
 	if cfg.Zone == "" {
 		return nil
 	}
 	if _, err := time.LoadLocation(cfg.Zone); err != nil || cfg.Zone == "Local" {
-		return fmt.Errorf("%w: --zone %q is not a time zone: write a name such as UTC, Asia/Shanghai or America/New_York", command.ErrUsage, cfg.Zone)
+		return fmt.Errorf("%w: --zone %q is not a time zone: write a name such as UTC, Asia/Shanghai or America/New_York", cli.ErrUsage, cfg.Zone)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func writeNew(ctx context.Context, fs dfs.FS, name, text string) error {
 }
 
 // printDraft prints what was found, and what to do next.
-func printDraft(w io.Writer, cfg draft.Config, out string, d *draft.Draft) {
+func printDraft(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft) {
 	fmt.Fprintf(w, "sampled     %d of %s in %s\n", d.Looked, english.Plural(d.Files, "file", ""), cfg.Logs)
 	fmt.Fprintf(w, "found       %s: %s\n", english.Plural(len(d.Behaviours), "behaviour", ""), strings.Join(d.Behaviours, ", "))
 	if d.Problem == nil {

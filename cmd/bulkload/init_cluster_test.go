@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/samplelog"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/test/clustertest"
 )
 
 // TestInitDraftsAJobOfLogsOnHDFS writes the draft of a job for logs on HDFS to HDFS too, and
@@ -17,7 +17,7 @@ func TestInitDraftsAJobOfLogsOnHDFS(t *testing.T) {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
 	dir := c.HDFS(t)
-	s, err := samplelog.Write(t.Context(), command.Files(), dir+"/logs", samplelog.Config{Records: 2000, Days: 2, Compress: "zst"})
+	s, err := samplelog.Write(t.Context(), cli.Files(), dir+"/logs", samplelog.Config{Records: 2000, Days: 2, Compress: "zst"})
 	if err != nil {
 		t.Fatal(err)
 	}

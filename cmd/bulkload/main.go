@@ -17,30 +17,30 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/live"
 )
 
 func main() {
-	command.Main(run)
+	cli.Main(run)
 }
 
 // run is main with the streams as arguments. It returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
-	return command.Execute(ctx, env, newRoot(env), args)
+	env := &cli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
+	return cli.Execute(ctx, env, newRoot(env), args)
 }
 
-func newRoot(env *command.Env) *cobra.Command {
+func newRoot(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
-	root := command.New(env, "bulkload", "Load daily log files into a table",
+	root := cli.New(env, "bulkload", "Load daily log files into a table",
 		`Bulkload loads the log files of the days --from to --to into a table. If it runs again, it loads
 only the files that are not loaded yet, for example files that were delivered late.
 
@@ -55,11 +55,11 @@ The last line of standard output is one JSON object, also after a failure.`)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
 	env.Journal(written)
-	command.Group(root, "load", "Load:", newInit(env), newCreateTable(env), newReplay(env), newImport(env), newSample(env))
-	command.Group(root, "inspect", "Inspect:", newPreCheck(env), newVerify(env), newRuns(env), command.Inspect(env))
-	command.Group(root, "maintain", "Maintain a table:", newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env), newForget(env))
-	command.Group(root, "plan", "Plan a table, or a load in pieces:", newAdvise(env), newPlan(env), newRunPiece(env), newCommit(env))
-	root.AddCommand(command.Ended(env))
+	cli.Group(root, "load", "Load:", newInit(env), newCreateTable(env), newReplay(env), newImport(env), newSample(env))
+	cli.Group(root, "inspect", "Inspect:", newPreCheck(env), newVerify(env), newRuns(env), cli.Inspect(env))
+	cli.Group(root, "maintain", "Maintain a table:", newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env), newForget(env))
+	cli.Group(root, "plan", "Plan a table, or a load in pieces:", newAdvise(env), newPlan(env), newRunPiece(env), newCommit(env))
+	root.AddCommand(cli.Ended(env))
 	return root
 }
 
@@ -68,8 +68,8 @@ const dryRunUsage = "print what would be read and where it would be written, and
 
 // options are the flags of a load.
 type options struct {
-	env    *command.Env
-	flags  command.Flags
+	env    *cli.Env
+	flags  cli.Flags
 	mode   string
 	temp   string
 	dryRun bool
@@ -81,7 +81,7 @@ type options struct {
 // addLoad adds the flags of a load.
 func (o *options) addLoad(c *cobra.Command) {
 	o.flags.Add(c)
-	command.LeastMemory(c, bulkload.MinMemory)
+	cli.LeastMemory(c, bulkload.MinMemory)
 	c.Flags().Lookup("types").Usage += " (default all)"
 	c.Flags().StringVar(&o.mode, "mode", "", "how rows are written: hfile, put, or auto, which chooses the cheaper; a table of files takes hfile only (default auto)")
 	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
@@ -100,7 +100,7 @@ func (o *options) load(ctx context.Context) error {
 	defer cfg.Store.Close()
 	cfg.Span = span
 	if o.each && (o.patience.asked || o.dryRun) {
-		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day can be combined with --settle, but not with --wait or --dry-run", command.ErrUsage))
+		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day can be combined with --settle, but not with --wait or --dry-run", cli.ErrUsage))
 	}
 	if o.dryRun {
 		p, err := whenReady(ctx, o, cfg, bulkload.DryRun)
@@ -134,11 +134,11 @@ type dryResult struct {
 
 // config returns the load that the flags and the job describe, without its dates.
 func (o *options) config(ctx context.Context) (bulkload.Config, error) {
-	return o.configOf(ctx, command.Store)
+	return o.configOf(ctx, cli.Store)
 }
 
 // configOf is config with the store that find returns.
-func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.FS, string, *job.Job, command.Waits) (table.Store, error)) (bulkload.Config, error) {
+func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.FS, string, *job.Job, cli.Waits) (table.Store, error)) (bulkload.Config, error) {
 	cfg, address, err := o.begin(ctx)
 	if err != nil {
 		return cfg, err
@@ -153,10 +153,10 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 	case "", bulkload.Auto, bulkload.HFile:
 	case bulkload.Put:
 		if dfs.Scheme(address) != live.Scheme {
-			return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", command.ErrUsage, address)
+			return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", cli.ErrUsage, address)
 		}
 	default:
-		return cfg, fmt.Errorf("%w: --mode %q is none of hfile, put, auto", command.ErrUsage, o.mode)
+		return cfg, fmt.Errorf("%w: --mode %q is none of hfile, put, auto", cli.ErrUsage, o.mode)
 	}
 	cfg.Temp, err = o.tempFor(address)
 	return cfg, err
@@ -164,13 +164,13 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 
 // begin loads the job, and returns the address of the table.
 func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address string, err error) {
-	cfg = bulkload.Config{FS: command.FilesIn(o.temp), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg = bulkload.Config{FS: cli.FilesIn(o.temp), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	o.flags.Bounds.Log = cfg.Log
 	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {
 		return cfg, "", err
 	}
 	if address = cmp.Or(o.flags.Table, cfg.Job.Table.Address); address == "" {
-		return cfg, "", fmt.Errorf("%w: no table: write --table TABLE, or table: in the job file", command.ErrUsage)
+		return cfg, "", fmt.Errorf("%w: no table: write --table TABLE, or table: in the job file", cli.ErrUsage)
 	}
 	return cfg, address, nil
 }
@@ -180,7 +180,7 @@ func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address strin
 func (o *options) tempFor(address string) (string, error) {
 	switch {
 	case dfs.Scheme(o.temp) != "":
-		return "", fmt.Errorf("%w: --temp %s is not a local directory", command.ErrUsage, o.temp)
+		return "", fmt.Errorf("%w: --temp %s is not a local directory", cli.ErrUsage, o.temp)
 	case o.inTable(address):
 		return dfs.Join(address, catalog.TempName), nil
 	}
@@ -199,7 +199,7 @@ func (o *options) private(temp *string, address string, log *slog.Logger) (remov
 	}
 	p, err := local.MakePrivate(*temp)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: no directory %s for sorted runs: create it, or name another with --temp or $TMPDIR", command.ErrUsage, *temp)
+		return nil, fmt.Errorf("%w: no directory %s for sorted runs: create it, or name another with --temp or $TMPDIR", cli.ErrUsage, *temp)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: name another directory with --temp or $TMPDIR", err)

@@ -3,14 +3,14 @@ package main
 import (
 	"testing"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/cmd/internal/manual"
 )
 
 // TestFlagsPage compares docs/flags.md with the flags of the program.
 func TestFlagsPage(t *testing.T) {
-	manual.CheckFlags(t, newRoot(new(command.Env)), "../../docs/flags.md")
+	manual.CheckFlags(t, newRoot(new(cli.Env)), "../../docs/flags.md")
 }
 
 // TestManPages writes the man pages of the program.
-func TestManPages(t *testing.T) { manual.WriteMan(t, newRoot(new(command.Env))) }
+func TestManPages(t *testing.T) { manual.WriteMan(t, newRoot(new(cli.Env))) }

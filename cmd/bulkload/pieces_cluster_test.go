@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/clustertest"
+	"usertrail/internal/test/clustertest"
 )
 
 // planPieces plans a load on the cluster, and returns its lines.

@@ -13,13 +13,13 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
 )
 
-func newPlan(env *command.Env) *cobra.Command {
+func newPlan(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var size string
 	c := &cobra.Command{
@@ -42,7 +42,7 @@ nothing.`,
   bulkload commit --pieces pieces
 
   bulkload plan --dry-run --from 2014-09-01 --to 2014-09-10`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.dryRun {
 				return o.load(c.Context())
@@ -83,7 +83,7 @@ func (o *options) plan(ctx context.Context, size string) error {
 func (o *options) cut(ctx context.Context, size string) ([]bulkload.Piece, bulkload.Planned, error) {
 	n, err := humanize.ParseBytes(size)
 	if err != nil || n == 0 || n > 1<<50 {
-		return nil, bulkload.Planned{}, fmt.Errorf("%w: --piece-size %q is not a size such as 256MiB or 4GiB", command.ErrUsage, size)
+		return nil, bulkload.Planned{}, fmt.Errorf("%w: --piece-size %q is not a size such as 256MiB or 4GiB", cli.ErrUsage, size)
 	}
 	span, err := o.flags.Span()
 	if err != nil {
@@ -106,7 +106,7 @@ func (o *options) cut(ctx context.Context, size string) ([]bulkload.Piece, bulkl
 
 // absolute returns the load with absolute names, so that workers can run in any directory.
 func (o *options) absolute(ctx context.Context) (cfg bulkload.PlanConfig, err error) {
-	fs := command.Files()
+	fs := cli.Files()
 	j, err := o.flags.LoadJob(ctx, fs)
 	if err != nil {
 		return cfg, err
@@ -124,7 +124,7 @@ func (o *options) absolute(ctx context.Context) (cfg bulkload.PlanConfig, err er
 	}
 	address := cmp.Or(o.flags.Table, j.Table.Address)
 	if address == "" {
-		return cfg, fmt.Errorf("%w: no table: write --table TABLE, or table: in the job file", command.ErrUsage)
+		return cfg, fmt.Errorf("%w: no table: write --table TABLE, or table: in the job file", cli.ErrUsage)
 	}
 	if cfg.Address, err = absolute(address); err != nil {
 		return cfg, err

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/precheck"
+	"usertrail/internal/table/precheck"
 )
 
 // A checkResult is the last line of pre-check.
@@ -25,7 +25,7 @@ type checkResult struct {
 	Checks  []precheck.Check `json:"checks,omitempty"`
 }
 
-func newPreCheck(env *command.Env) *cobra.Command {
+func newPreCheck(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var asJSON bool
 	c := &cobra.Command{
@@ -38,7 +38,7 @@ checks before it starts.
 
 If a check fails, the exit status is the status of that failure. Warnings do not change the status 0.`,
 		Example: `  bulkload pre-check --from 2014-09-01 --to 2014-09-01`,
-		Args:    command.NoArgs,
+		Args:    cli.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return o.preCheck(c.Context(), asJSON) },
 	}
 	env.Reports(c, checkResult{})
@@ -71,7 +71,7 @@ func (o *options) checks(ctx context.Context) ([]precheck.Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := o.configOf(ctx, command.Candidate)
+	cfg, err := o.configOf(ctx, cli.Candidate)
 	if err != nil {
 		return nil, err
 	}

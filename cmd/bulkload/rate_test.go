@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"usertrail/internal/clustertest"
+	"usertrail/internal/test/clustertest"
 )
 
 // TestALoadKeepsToItsRate puts at most the allowed cells per second, over the whole run.

@@ -8,9 +8,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/catalog"
+	"usertrail/internal/table/catalog"
 )
 
 // A rebuiltResult is the last line of rebuild.
@@ -20,7 +20,7 @@ type rebuiltResult struct {
 	Records int64 `json:"records"`
 }
 
-func newRebuild(env *command.Env) *cobra.Command {
+func newRebuild(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	c := &cobra.Command{
 		Use:   "rebuild",
@@ -37,7 +37,7 @@ Rebuild needs no job file if --table names a table that knows its catalog. It ho
 so no load runs at the same time. Status 99 says that the manifest is correct.`,
 		Example: `  bulkload rebuild --table ./trails && bulkload verify --table ./trails
   bulkload rebuild --job usertrail.yaml`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.rebuild(c.Context())
 			return env.Report(r, err)
@@ -49,13 +49,13 @@ so no load runs at the same time. Status 99 says that the manifest is correct.`,
 }
 
 func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
-	fs := command.Files()
+	fs := cli.Files()
 	store, _, err := o.flags.Store(ctx, fs)
 	if err != nil {
 		return r, err
 	}
 	defer store.Close()
-	m, err := catalog.Rebuild(ctx, fs, command.CatalogOf(store))
+	m, err := catalog.Rebuild(ctx, fs, cli.CatalogOf(store))
 	if errors.Is(err, catalog.ErrWhole) {
 		return r, fmt.Errorf("%w: the manifest of %s names all ledgers: check the table with bulkload verify", bulkload.ErrNothing, store.Address())
 	}

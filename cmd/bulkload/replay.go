@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 )
 
-func newReplay(env *command.Env) *cobra.Command {
+func newReplay(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	c := &cobra.Command{
 		Use:   "replay FILE",
@@ -20,14 +20,14 @@ gets the column ID that it would have had in its log. A record that was replayed
 duplicate. Records that are still bad are written to a new quarantine file, and the status is 65.`,
 		Example: `  bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`,
-		Args: command.OneArg("one quarantine file"),
+		Args: cli.OneArg("one quarantine file"),
 		RunE: func(c *cobra.Command, args []string) error { return o.replay(c.Context(), args[0]) },
 	}
 	env.Reports(c, bulkload.Result{})
 	f := c.Flags()
 	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
 	f.StringVar(&o.flags.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job file's)")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
 	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	o.flags.Waits.Add(c)
 	o.flags.AddQuiet(c)

@@ -9,14 +9,14 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/progress"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
 
-func newRunPiece(env *command.Env) *cobra.Command {
+func newRunPiece(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var piece string
 	c := &cobra.Command{
@@ -31,14 +31,14 @@ run-piece waits for it, up to --retry-for. A file with too many bad records does
 bulkload commit reports it.`,
 		Example: `  bulkload run-piece <pieces
   bulkload run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.runPieces(c.Context(), piece) },
 	}
 	env.Reports(c, piecesResult{})
 	f := c.Flags()
 	f.StringVar(&piece, "piece", "", "line of the piece (default the lines on standard input)")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
-	command.LeastMemory(c, bulkload.MinMemory)
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
+	cli.LeastMemory(c, bulkload.MinMemory)
 	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs, and for files until they are uploaded to HDFS (default $TMPDIR)")
 	o.flags.AddQuiet(c)
@@ -94,7 +94,7 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 	if err != nil {
 		return err
 	}
-	cfg := bulkload.Config{FS: command.FilesIn(o.temp), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg := bulkload.Config{FS: cli.FilesIn(o.temp), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (o *options) given(line string) ([]bulkload.Line, error) {
 func readLines(in io.Reader, what string) ([]bulkload.Line, error) {
 	lines, err := bulkload.ReadLines(in, what)
 	if err == nil && len(lines) == 0 {
-		err = fmt.Errorf("%w: %s has no piece: write lines that bulkload plan printed", command.ErrUsage, what)
+		err = fmt.Errorf("%w: %s has no piece: write lines that bulkload plan printed", cli.ErrUsage, what)
 	}
 	return lines, err
 }

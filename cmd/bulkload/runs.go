@@ -14,9 +14,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/journal"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/table"
+	"usertrail/internal/table/runlog"
 )
 
 // A runsResult is the last line of runs.
@@ -24,7 +24,7 @@ type runsResult struct {
 	Runs int `json:"runs"`
 }
 
-func newRuns(env *command.Env) *cobra.Command {
+func newRuns(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var last int
 	var asJSON bool
@@ -33,10 +33,10 @@ func newRuns(env *command.Env) *cobra.Command {
 		Short: "List the runs on a table and how each ended",
 		Long: `Runs lists the runs that changed a table or tried to, oldest first: when each run started, its command,
 its counts and speed, and how it ended. A run that was killed is listed as died. The table keeps its
-last ` + fmt.Sprint(journal.Kept) + ` runs.`,
+last ` + fmt.Sprint(runlog.Kept) + ` runs.`,
 		Example: `  bulkload runs --table ./trails --last 7
   bulkload runs --job usertrail.yaml --json`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.runs(c.Context(), last, asJSON)
 			return env.Report(r, err)
@@ -64,16 +64,16 @@ func written(c *cobra.Command) bool {
 
 func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult, err error) {
 	if last < 1 {
-		return r, fmt.Errorf("%w: --last %d is not 1 or more", command.ErrUsage, last)
+		return r, fmt.Errorf("%w: --last %d is not 1 or more", cli.ErrUsage, last)
 	}
-	fs := command.Files()
+	fs := cli.Files()
 	store, _, err := o.flags.Store(ctx, fs)
 	if err != nil {
 		return r, err
 	}
 	defer store.Close()
-	dir := command.CatalogOf(store)
-	runs, err := journal.Last(ctx, fs, dir, last)
+	dir := cli.CatalogOf(store)
+	runs, err := runlog.Last(ctx, fs, dir, last)
 	if err != nil {
 		return r, err
 	}
@@ -89,7 +89,7 @@ func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult
 	return r, printRuns(o.env.Stdout, runs)
 }
 
-func printRunsJSON(w io.Writer, runs []journal.Run) error {
+func printRunsJSON(w io.Writer, runs []runlog.Run) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for i := range runs {
@@ -100,7 +100,7 @@ func printRunsJSON(w io.Writer, runs []journal.Run) error {
 	return nil
 }
 
-func printRuns(w io.Writer, runs []journal.Run) error {
+func printRuns(w io.Writer, runs []runlog.Run) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "began\twhat\tfiles\tread\tloaded\ttook\tspeed\thow it ended")
 	for i := range runs {
@@ -125,7 +125,7 @@ func printRuns(w io.Writer, runs []journal.Run) error {
 }
 
 // speed returns the speed of a load, in bytes of delivered files per second.
-func speed(e *journal.End) string {
+func speed(e *runlog.End) string {
 	if e.Files == 0 || e.Seconds <= 0 {
 		return "-"
 	}
@@ -136,7 +136,7 @@ func speed(e *journal.End) string {
 const maxError = 100
 
 // howEnded returns how a run ended. If it has not ended, it returns the state and the process.
-func howEnded(r *journal.Run) string {
+func howEnded(r *runlog.Run) string {
 	who := fmt.Sprintf("process %d on %s", r.Process, r.Host)
 	if r.End == nil {
 		return fmt.Sprintf("%s: %s", r.State, who)
@@ -149,9 +149,9 @@ func howEnded(r *journal.Run) string {
 		text += " …"
 	}
 	switch r.End.Status {
-	case command.OK:
+	case cli.OK:
 		return "done"
-	case command.Nothing:
+	case cli.Nothing:
 		return text
 	}
 	return fmt.Sprintf("failed, status %d: %s", r.End.Status, text)

@@ -6,12 +6,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/samplelog"
+	"usertrail/internal/bulkload/samplelog"
 )
 
-func newSample(env *command.Env) *cobra.Command {
+func newSample(env *cli.Env) *cobra.Command {
 	cfg := samplelog.Config{}
 	var from string
 	var gz bool
@@ -23,25 +23,25 @@ behaviour. The same seed gives the same logs. A few users have many records and 
 with --each all users have the same number.`,
 		Example: `  bulkload sample ./logs
   bulkload sample ./logs --from 2014-09-01 --days 3 --records 1000000 --gz`,
-		Args: command.OneArg("one directory"),
+		Args: cli.OneArg("one directory"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
 			if cfg.From, err = behaviour.ParseDate(from); err != nil {
-				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --from: %w", command.ErrUsage, err))
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --from: %w", cli.ErrUsage, err))
 			}
 			if cfg.Records < 1 || cfg.Days < 1 || cfg.Users < 0 || cfg.Bad < 0 || cfg.Bad > 1 {
-				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --records and --days are at least 1, --bad is a fraction from 0 to 1", command.ErrUsage))
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --records and --days are at least 1, --bad is a fraction from 0 to 1", cli.ErrUsage))
 			}
 			switch f := c.Flags(); {
 			case f.Changed("each") && cfg.Each < 1:
-				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --each %d: write the number of records of a user, at least 1", command.ErrUsage, cfg.Each))
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --each %d: write the number of records of a user, at least 1", cli.ErrUsage, cfg.Each))
 			case cfg.Each > 0 && cfg.Users > 0:
-				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --users and --each cannot be combined: with --each, --records determines the number of users", command.ErrUsage))
+				return env.Report(samplelog.Summary{}, fmt.Errorf("%w: --users and --each cannot be combined: with --each, --records determines the number of users", cli.ErrUsage))
 			}
 			if gz {
 				cfg.Compress = "gz"
 			}
-			s, err := samplelog.Write(c.Context(), command.Files(), args[0], cfg)
+			s, err := samplelog.Write(c.Context(), cli.Files(), args[0], cfg)
 			if err == nil {
 				fmt.Fprintf(env.Stdout, "generated %s records, %d of them bad, in %d files, %s, below %s\n",
 					humanize.Comma(s.Records), s.Bad, s.Files, humanize.IBytes(uint64(s.Bytes)), args[0])

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"usertrail/cmd/internal/scripttest"
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/testkit"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 // TestASignalEndsALoadIntoHBaseCleanly sends a signal at steps of loads of one table, and in

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"usertrail/cmd/internal/scripttest"
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/testkit"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/test/testkit"
 )
 
 const sampleJob = `

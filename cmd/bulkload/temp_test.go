@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"usertrail/cmd/internal/scripttest"
-	"usertrail/internal/breakpoint"
+	"usertrail/internal/run/breakpoint"
 )
 
 // TestWhatIsSpilledIsPrivate stops a load with --temp that has sorted its records, and kills

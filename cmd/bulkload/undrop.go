@@ -7,11 +7,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/upkeep"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/bulkload/upkeep"
 )
 
-func newUndrop(env *command.Env) *cobra.Command {
+func newUndrop(env *cli.Env) *cobra.Command {
 	o := &keeping{options: options{env: env}}
 	c := &cobra.Command{
 		Use:   "undrop",
@@ -26,7 +26,7 @@ Status 64 says that the drop can no longer be undone: load the days from their l
 Status 99 says that no days were dropped.`,
 		Example: `  bulkload undrop --table ./trails
   bulkload undrop --job usertrail.yaml`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := o.undrop(c.Context())
 			return o.env.Report(r, err)

@@ -11,12 +11,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/tally"
-	"usertrail/internal/verify"
 )
 
-func newVerify(env *command.Env) *cobra.Command {
+func newVerify(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	c := &cobra.Command{
 		Use:   "verify",
@@ -32,7 +32,7 @@ expire by age, verify reports days beyond that age as expired, not as different.
 		Example: `  bulkload verify --table ./trails
   bulkload verify --job usertrail.yaml --from 2014-09-01 --to 2014-09-10 --types play,order
   bulkload verify --table hbase://zk1,zk2:2181/namespace:table --workers 8`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.verify(c.Context()) },
 	}
 	env.Reports(c, verify.Result{})
@@ -59,7 +59,7 @@ const minVerify = 64 << 20
 
 // compare verifies the table that the flags or the job name.
 func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
-	fs := command.Files()
+	fs := cli.Files()
 	cfg := verify.Config{Types: o.flags.Behaviours(), Workers: o.flags.Workers, Progress: o.flags.Progress(o.env)}
 	if _, err := o.flags.Limits(minVerify); err != nil {
 		return verify.Result{}, "", err
@@ -79,7 +79,7 @@ func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
 	cfg.Store = store
 	r, err := verify.Run(ctx, cfg)
 	if errors.Is(err, verify.ErrRequest) {
-		err = fmt.Errorf("%w: --types: %w", command.ErrUsage, err)
+		err = fmt.Errorf("%w: --types: %w", cli.ErrUsage, err)
 	}
 	return r, store.Address(), err
 }

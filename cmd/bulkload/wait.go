@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/arrival"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/progress"
+	"usertrail/internal/bulkload/arrival"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
 )
 
 // A patience is the time that a load waits for logs and for the lock.
@@ -37,7 +37,7 @@ func (p *patience) add(c *cobra.Command) {
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		p.asked, p.settles = f.Changed("wait"), f.Changed("settle")
 		if p.wait < 0 || p.settle < 0 {
-			return fmt.Errorf("%w: --wait and --settle must not be negative", command.ErrUsage)
+			return fmt.Errorf("%w: --wait and --settle must not be negative", cli.ErrUsage)
 		}
 		if before != nil {
 			return before(c, args)
@@ -111,7 +111,7 @@ func (o *options) watch(cfg bulkload.Config) (*arrival.Watch, error) {
 	if !o.patience.asked {
 		c.Standing, c.For = true, 2*c.Settle
 	} else if cfg.Job.Marker == nil && c.For < c.Settle {
-		return nil, fmt.Errorf("%w: --wait %s is shorter than --settle %s: no log could be loaded", command.ErrUsage, c.For, c.Settle)
+		return nil, fmt.Errorf("%w: --wait %s is shorter than --settle %s: no log could be loaded", cli.ErrUsage, c.For, c.Settle)
 	}
 	return arrival.New(c), nil
 }
@@ -162,7 +162,7 @@ func kindsOf(j *job.Job, types []string) ([]int, error) {
 		}
 	}
 	if len(kinds) == 0 {
-		return nil, fmt.Errorf("%w: --types: the job has none of these behaviours", command.ErrUsage)
+		return nil, fmt.Errorf("%w: --types: the job has none of these behaviours", cli.ErrUsage)
 	}
 	return kinds, nil
 }

@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/job"
-	"usertrail/internal/progress"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
 )
 
@@ -47,7 +47,7 @@ func TestAWaitEndsWithTheLock(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		o := &options{env: &command.Env{Stdout: io.Discard, Stderr: io.Discard}}
+		o := &options{env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}
 		day := behaviour.DateOf(2014, 9, 1)
 		cfg := bulkload.Config{FS: local.New(), Job: j, Store: held{until: began.Add(time.Second)}, Span: behaviour.Span{From: day, To: day}}
 		p := progress.Start(progress.Config{Quiet: true})

@@ -12,12 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
 )
 
@@ -34,7 +34,7 @@ func newWaited(t *testing.T, p patience) *waited {
 	t.Helper()
 	dir := t.TempDir()
 	w := &waited{t: t, log: filepath.Join(dir, "logs", "2014-09-01", "play.csv")}
-	w.o = &options{env: &command.Env{Stderr: &w.said}, patience: p}
+	w.o = &options{env: &cli.Env{Stderr: &w.said}, patience: p}
 	j, err := job.Parse(filepath.Join(dir, "job.yaml"), []byte("logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1}}\n"))
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(w.log), 0o777)
@@ -114,8 +114,8 @@ func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 					}
 					return "", left[w.log]
 				})
-				if !errors.Is(err, bulkload.ErrGrowing) || command.Status(err) != command.NotNow || !strings.Contains(err.Error(), "has changed in the last 1m0s") {
-					t.Errorf("%v, status %d", err, command.Status(err))
+				if !errors.Is(err, bulkload.ErrGrowing) || cli.Status(err) != cli.NotNow || !strings.Contains(err.Error(), "has changed in the last 1m0s") {
+					t.Errorf("%v, status %d", err, cli.Status(err))
 				}
 			})
 		})

@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
 )
 
 // newCommit returns the command that publishes the result of pieces.
-func newCommit(env *command.Env) *cobra.Command {
+func newCommit(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var from string
 	c := &cobra.Command{
@@ -28,7 +28,7 @@ Status 75 says that pieces are not done yet, or that the output of a piece is da
 Status 99 says that the plan was committed before.`,
 		Example: `  extract commit --pieces pieces
   extract commit <pieces`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.commit(c.Context(), from) },
 	}
 	env.Reports(c, commitResult{})
@@ -53,7 +53,7 @@ func (o *options) commit(ctx context.Context, from string) error {
 }
 
 func (o *options) publish(ctx context.Context, from string) (r commitResult, err error) {
-	fs := command.Files()
+	fs := cli.Files()
 	in, name := o.env.Stdin, "standard input"
 	if from != "" {
 		f, err := fs.Open(ctx, from)
@@ -69,7 +69,7 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 	}
 	first := &pieces[0]
 	r.Plan, r.Pieces = first.Plan, first.Of
-	command.AboutTable(ctx, fs, first.Table, cmp.Or(first.Catalog, first.Table))
+	cli.AboutTable(ctx, fs, first.Table, cmp.Or(first.Catalog, first.Table))
 	if r.Result, err = extract.Commit(ctx, fs, pieces); err != nil {
 		return r, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 )
@@ -37,7 +37,7 @@ func (c *conditions) add(f *pflag.FlagSet) {
 func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, error) {
 	for _, name := range []string{"where", "having", "sequence", "without", "fields", "hours", "at"} {
 		if f := c.flags.Lookup(name); f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
-			return c.Conditions, command.EmptyFlag(name)
+			return c.Conditions, cli.EmptyFlag(name)
 		}
 	}
 	if c.at == "" {
@@ -49,10 +49,10 @@ func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, e
 	}
 	at, err := parseAt(c.at, z)
 	if err != nil {
-		return c.Conditions, fmt.Errorf("%w: --at: %w", command.ErrUsage, err)
+		return c.Conditions, fmt.Errorf("%w: --at: %w", cli.ErrUsage, err)
 	}
 	if at < span.From.Start(z).UnixMicro() {
-		return c.Conditions, fmt.Errorf("%w: --at %s is before --from %s: no event can match", command.ErrUsage, c.at, span.From)
+		return c.Conditions, fmt.Errorf("%w: --at %s is before --from %s: no event can match", cli.ErrUsage, c.at, span.From)
 	}
 	out := c.Conditions
 	out.At = &at

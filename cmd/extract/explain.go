@@ -9,13 +9,13 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/estimate"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/estimate"
 )
 
 // newExplain returns the command that estimates a query.
-func newExplain(env *command.Env) *cobra.Command {
+func newExplain(env *cli.Env) *cobra.Command {
 	o := &options{env: env, explains: true}
 	c := &cobra.Command{
 		Use:   "explain",
@@ -30,7 +30,7 @@ The last line of standard output is one JSON object, also after a failure.`,
 		Example: `  extract explain --users all --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login
   extract explain --users users.txt --from 2014-09-01 --to 2014-09-10 --types play,order --where 'play.seconds >= 600'
   extract explain --users all --from 2014-09-01 --to 2014-09-10 --types play | tail -n 1 | jq .plans`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 	}
 	o.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error { return o.explain(c.Context()) }

@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/estimate"
 	"usertrail/internal/extract"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/live"
-	"usertrail/internal/testworld"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testworld"
 )
 
 // settled is a table in HBase with random records, loaded by puts.

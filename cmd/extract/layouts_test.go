@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // csv returns the standard output of an extract of all users.

@@ -14,32 +14,32 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
-	"usertrail/internal/fetch"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/snapshot"
-	"usertrail/internal/userlist"
 )
 
 func main() {
-	command.Main(run)
+	cli.Main(run)
 }
 
 // run is main with the streams as arguments. It returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &command.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
-	return command.Execute(ctx, env, newRoot(env), args)
+	env := &cli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Began: time.Now(), Streams: streams(args)}
+	return cli.Execute(ctx, env, newRoot(env), args)
 }
 
-func newRoot(env *command.Env) *cobra.Command {
+func newRoot(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
-	root := command.New(env, "extract", "Extract the trails of active users from a table",
+	root := cli.New(env, "extract", "Extract the trails of active users from a table",
 		`Extract reads the trails of the users in a list who did the behaviours of --types on the days --from
 to --to. It writes them as Parquet, or in the format of --format: one row for each event. All events
 of a user are in one part.
@@ -53,16 +53,16 @@ closes the pipe, the status is 141.`)
 	o.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
-	command.Group(root, "inspect", "Inspect:", newShow(env), newReport(env), command.Inspect(env))
-	command.Group(root, "plan", "Plan an extract, or extract in pieces:", newExplain(env), newPlan(env), newRunPiece(env), newCommit(env))
-	root.AddCommand(command.Ended(env))
+	cli.Group(root, "inspect", "Inspect:", newShow(env), newReport(env), cli.Inspect(env))
+	cli.Group(root, "plan", "Plan an extract, or extract in pieces:", newExplain(env), newPlan(env), newRunPiece(env), newCommit(env))
+	root.AddCommand(cli.Ended(env))
 	return root
 }
 
 // options are the flags of an extract.
 type options struct {
-	env        *command.Env
-	flags      command.Flags
+	env        *cli.Env
+	flags      cli.Flags
 	users      string
 	active     string
 	conditions conditions
@@ -84,7 +84,7 @@ type options struct {
 // add adds the flags to a command.
 func (o *options) add(c *cobra.Command) {
 	o.flags.Add(c)
-	command.LeastMemory(c, extract.MinMemory)
+	cli.LeastMemory(c, extract.MinMemory)
 	f := c.Flags()
 	f.Lookup("from").Usage += " (default the first that was loaded)"
 	f.Lookup("to").Usage += " (default the last that was loaded)"
@@ -252,7 +252,7 @@ func (o *options) span(ctx context.Context, t table.Loader) (behaviour.Span, err
 	m := table.Known(t)
 	live := m == nil || m.Address != ""
 	if live && (!ok || m != nil && !m.Alone) {
-		return s, fmt.Errorf("%w: %s, and the loads do not record which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", command.ErrUsage, o.undated())
+		return s, fmt.Errorf("%w: %s, and the loads do not record which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", cli.ErrUsage, o.undated())
 	}
 	if o.from == nil && o.to == nil && !ok {
 		return s, fmt.Errorf("%w: the table has no records, so it has no dates: load some, or write --from YYYY-MM-DD --to YYYY-MM-DD", job.ErrNoInput)
@@ -304,7 +304,7 @@ func (o *options) sayDates(s, own behaviour.Span, any bool) {
 // checkOut refuses an --out that cannot be created, before anything is read.
 func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.Store) error {
 	o.output.of(o.env, c)
-	c.Homes = []string{command.CatalogOf(store)}
+	c.Homes = []string{cli.CatalogOf(store)}
 	if o.explains {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 // config returns the configuration from the flags, without the table.
 func (o *options) config() (c extract.Config, err error) {
 	c = extract.Config{
-		FS: command.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite, Strict: o.strict,
+		FS: cli.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite, Strict: o.strict,
 		Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Patience: o.flags.RetryFor,
 	}
 	if c.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {
@@ -336,16 +336,16 @@ func (o *options) config() (c extract.Config, err error) {
 		c.Span = behaviour.Span{From: *o.from, To: *o.to}
 	}
 	if o.users == "" {
-		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", command.ErrUsage)
+		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", cli.ErrUsage)
 	}
 	if c.Plan, err = fetch.ParsePlan(o.plan); err != nil {
-		return c, fmt.Errorf("%w: --%w", command.ErrUsage, err)
+		return c, fmt.Errorf("%w: --%w", cli.ErrUsage, err)
 	}
 	if o.snapshot != "" && c.Plan != fetch.Snapshot {
-		return c, fmt.Errorf("%w: --snapshot %s needs --plan snapshot", command.ErrUsage, o.snapshot)
+		return c, fmt.Errorf("%w: --snapshot %s needs --plan snapshot", cli.ErrUsage, o.snapshot)
 	}
 	if o.rolls != "use" && o.rolls != "off" {
-		return c, fmt.Errorf("%w: --rolls %q is none of use, off", command.ErrUsage, o.rolls)
+		return c, fmt.Errorf("%w: --rolls %q is none of use, off", cli.ErrUsage, o.rolls)
 	}
 	return c, o.output.check()
 }
@@ -359,7 +359,7 @@ func isLive(s table.Store) bool {
 func (o *options) readSnapshot(ctx context.Context, s table.Store, t table.Table) (table.Table, error) {
 	l, ok := s.(*live.Store)
 	if !ok {
-		return nil, fmt.Errorf("%w: --plan snapshot is for tables in HBase; a table of files needs no snapshot", command.ErrUsage)
+		return nil, fmt.Errorf("%w: --plan snapshot is for tables in HBase; a table of files needs no snapshot", cli.ErrUsage)
 	}
 	snap, err := l.Snapshot(ctx, t, o.snapshot)
 	if errors.Is(err, snapshot.ErrNone) {

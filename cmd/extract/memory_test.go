@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/testkit"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/test/testkit"
 )
 
 // plays writes a log of users with the same number of plays each, and of one user with busy

@@ -9,9 +9,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract"
-	"usertrail/internal/trailfile"
+	"usertrail/internal/format/trailfile"
 )
 
 // standardOutput is the --out for a result on standard output.
@@ -37,13 +37,13 @@ func (o *output) add(f *pflag.FlagSet) {
 // check refuses an empty --out.
 func (o *output) check() error {
 	if o.out == "" && o.flags.Changed("out") {
-		return command.EmptyFlag("out")
+		return cli.EmptyFlag("out")
 	}
 	return nil
 }
 
 // of copies the flags to a config. The config must have its dates.
-func (o *output) of(env *command.Env, c *extract.Config) {
+func (o *output) of(env *cli.Env, c *extract.Config) {
 	c.Output = extract.Output{Format: extract.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition}
 	c.PieceSize = int64(o.pieceSize)
 	c.Out = cmp.Or(o.out, fmt.Sprintf("trails-%s-%s", c.Span.From, c.Span.To))

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/dfs/dfstest"
-	"usertrail/internal/dfs/local"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
 )
 
 // program runs the program, requires status 0, and returns the standard output.

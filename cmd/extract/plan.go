@@ -12,16 +12,16 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/dfs"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract"
-	"usertrail/internal/fetch"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/table/live"
 )
 
 // newPlan returns the command that splits a query into pieces.
-func newPlan(env *command.Env) *cobra.Command {
+func newPlan(env *cli.Env) *cobra.Command {
 	o := &options{env: env, plans: true}
 	c := &cobra.Command{
 		Use:   "plan",
@@ -37,7 +37,7 @@ already has the result of this plan, plan prints no line and ends with status 99
 		Example: `  extract plan --users all --from 2014-09-01 --to 2014-09-10 --types play,order --out ./trails-pieces >pieces &&
   tr '\n' '\0' <pieces | xargs -0 -n 1 -P 4 extract run-piece --quiet --piece &&
   extract commit --pieces pieces`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 	}
 	o.add(c)
 	o.output.pieceSize = extract.PieceSize
@@ -90,9 +90,9 @@ func (o *options) pieces(ctx context.Context) ([]extract.Piece, extract.PlanResu
 	nothing := extract.PlanResult{}
 	switch {
 	case o.output.out == standardOutput:
-		return nil, nothing, fmt.Errorf("%w: --out -: commit publishes pieces as a directory; write --out DIR, or run extract without plan", command.ErrUsage)
+		return nil, nothing, fmt.Errorf("%w: --out -: commit publishes pieces as a directory; write --out DIR, or run extract without plan", cli.ErrUsage)
 	case fetch.Plan(o.plan) == fetch.Snapshot && o.snapshot == "":
-		return nil, nothing, fmt.Errorf("%w: --plan snapshot: all pieces must read the same snapshot: create one in HBase's shell: snapshot 'TABLE', 'NAME'; then write --snapshot NAME", command.ErrUsage)
+		return nil, nothing, fmt.Errorf("%w: --plan snapshot: all pieces must read the same snapshot: create one in HBase's shell: snapshot 'TABLE', 'NAME'; then write --snapshot NAME", cli.ErrUsage)
 	}
 	var all []extract.Piece
 	var r extract.PlanResult

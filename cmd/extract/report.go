@@ -9,11 +9,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
-	"usertrail/internal/report"
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/extract/report"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 )
 
 // defaultPage is the default of --out.
@@ -21,15 +21,15 @@ const defaultPage = "report.html"
 
 // reportOptions are the flags of a report.
 type reportOptions struct {
-	env       *command.Env
-	flags     command.Flags
+	env       *cli.Env
+	flags     cli.Flags
 	out       string
 	asJSON    bool
 	overwrite bool
 	set       func(flag string) bool
 }
 
-func newReport(env *command.Env) *cobra.Command {
+func newReport(env *cli.Env) *cobra.Command {
 	o := &reportOptions{env: env}
 	c := &cobra.Command{
 		Use:   "report DIR",
@@ -43,7 +43,7 @@ With --json the last line of standard output has the same numbers, and report wr
 --out names one.`,
 		Example: `  extract report ./trails-any -o report.html
   extract report ./trails-any --json | tail -n 1 | jq .lengths`,
-		Args: command.OneArg("the directory of an extract"),
+		Args: cli.OneArg("the directory of an extract"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
@@ -80,18 +80,18 @@ func (o *reportOptions) run(ctx context.Context, dir string) error {
 // make reads a result and writes its page.
 func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, error) {
 	if o.flags.Workers < 1 {
-		return nil, fmt.Errorf("%w: --workers %d is not 1 or more", command.ErrUsage, o.flags.Workers)
+		return nil, fmt.Errorf("%w: --workers %d is not 1 or more", cli.ErrUsage, o.flags.Workers)
 	}
 	if o.out == "-" {
-		return nil, fmt.Errorf("%w: --out -: the page cannot be written to standard output; --json prints the numbers there", command.ErrUsage)
+		return nil, fmt.Errorf("%w: --out -: the page cannot be written to standard output; --json prints the numbers there", cli.ErrUsage)
 	}
 	if o.out == "" && o.set("out") {
-		return nil, command.EmptyFlag("out")
+		return nil, cli.EmptyFlag("out")
 	}
 	if o.out == "" && !o.asJSON {
 		o.out = defaultPage
 	}
-	fs := command.Files()
+	fs := cli.Files()
 	if err := o.checkOut(ctx, fs); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	case errors.Is(err, report.ErrNone):
 		return nil, fmt.Errorf("%w: %w", job.ErrNoInput, err)
 	case errors.Is(err, report.ErrUnfit):
-		return nil, fmt.Errorf("%w: %w", command.ErrUsage, err)
+		return nil, fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	case err != nil:
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 		return fmt.Errorf("check --out: %w", err)
 	}
 	if around != "" {
-		return fmt.Errorf("%w: --out %s is inside the table %s: name another", command.ErrUsage, o.out, around)
+		return fmt.Errorf("%w: --out %s is inside the table %s: name another", cli.ErrUsage, o.out, around)
 	}
 	f, err := fs.Open(ctx, o.out)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -132,14 +132,14 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	}
 	defer f.Close()
 	if !o.overwrite {
-		return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", o.out, command.ErrThere)
+		return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", o.out, cli.ErrThere)
 	}
 	ours, err := report.IsPage(f)
 	if err != nil {
 		return fmt.Errorf("check --out: %w", err)
 	}
 	if !ours {
-		return fmt.Errorf("--out %s: %w, and --overwrite does not replace it: it is not a page of extract report: choose another", o.out, command.ErrThere)
+		return fmt.Errorf("--out %s: %w, and --overwrite does not replace it: it is not a page of extract report: choose another", o.out, cli.ErrThere)
 	}
 	return nil
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract"
-	"usertrail/internal/job"
-	"usertrail/internal/piece"
-	"usertrail/internal/progress"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
 
 // newRunPiece returns the command that runs pieces.
-func newRunPiece(env *command.Env) *cobra.Command {
+func newRunPiece(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var line string
 	c := &cobra.Command{
@@ -40,14 +40,14 @@ Status 64 says that the table has changed since the plan, or while it was read: 
 Status 75 says that a load was still being added to the table after --retry-for.`,
 		Example: `  extract run-piece <pieces
   extract run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.runPieces(c.Context(), line) },
 	}
 	env.Reports(c, extract.PieceResult{})
 	f := c.Flags()
 	f.StringVar(&line, "piece", "", "line of the piece (default the lines on standard input)")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
-	command.LeastMemory(c, extract.MinMemory)
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
+	cli.LeastMemory(c, extract.MinMemory)
 	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	o.flags.AddQuiet(c)
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
@@ -83,7 +83,7 @@ func (o *options) eachPiece(ctx context.Context, line string) (sum extract.Piece
 		return sum, err
 	}
 	o.flags.Bounds.Log = o.flags.Log(o.env)
-	w := extract.Worker{FS: command.Files(), Workers: o.flags.Workers, Patience: o.flags.RetryFor, Progress: o.flags.Progress(o.env)}
+	w := extract.Worker{FS: cli.Files(), Workers: o.flags.Workers, Patience: o.flags.RetryFor, Progress: o.flags.Progress(o.env)}
 	w.Open = func(ctx context.Context, p *extract.Piece) (table.Table, func() error, error) {
 		return o.openFor(ctx, &w, p)
 	}
@@ -113,7 +113,7 @@ func readPieces(in io.Reader, name string) ([]extract.Piece, error) {
 		return nil
 	})
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("%w: %s has no piece: write lines that extract plan printed", command.ErrUsage, name)
+		err = fmt.Errorf("%w: %s has no piece: write lines that extract plan printed", cli.ErrUsage, name)
 	}
 	return all, err
 }
@@ -143,7 +143,7 @@ func (o *options) openFor(ctx context.Context, w *extract.Worker, p *extract.Pie
 		}
 	}()
 	told := &job.Job{Schema: p.Schema, Layout: p.Layout, Table: job.Table{Catalog: p.Catalog, Family: p.Family, Root: p.Root, Others: p.Others}}
-	store, err := command.Store(ctx, w.FS, p.Table, told, o.flags.Waits)
+	store, err := cli.Store(ctx, w.FS, p.Table, told, o.flags.Waits)
 	if err != nil {
 		return nil, nil, err
 	}

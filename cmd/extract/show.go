@@ -14,15 +14,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"usertrail/cmd/internal/command"
+	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/show"
+	"usertrail/internal/extract/show"
 )
 
 // showOptions are the flags of extract show.
 type showOptions struct {
-	env      *command.Env
-	flags    command.Flags
+	env      *cli.Env
+	flags    cli.Flags
 	user     string
 	fields   []string
 	page     int
@@ -36,7 +36,7 @@ type showOptions struct {
 }
 
 // newShow returns the command that prints the trail of one user.
-func newShow(env *command.Env) *cobra.Command {
+func newShow(env *cli.Env) *cobra.Command {
 	o := &showOptions{env: env}
 	c := &cobra.Command{
 		Use:   "show",
@@ -57,7 +57,7 @@ table has instead.`,
   extract show --user u42 --latest 10 --types play
   extract show --user u42 --at '2014-09-05 18:00:00'
   extract show --user u42 --page 0 --json | head -n -1 | jq .programme`,
-		Args: command.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.show(c.Context()) },
 	}
 	o.flags.AddTable(c)
@@ -73,7 +73,7 @@ table has instead.`,
 	f.StringVar(&o.at, "at", "", "show the last event of each behaviour at or before a time in the table's time zone: '2014-09-05 18:00:00', or 2014-09-05 for the end of the day")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON, one object per event")
 	f.BoolVar(&o.asCSV, "csv", false, "print CSV")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", command.MemoryUsage)
+	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
 	f.BoolVar(&o.noColour, "no-color", false, "do not use colours, as with $NO_COLOR")
 	o.set = func(flag string) bool { return f.Changed(flag) }
 	env.Reports(c, show.Result{})
@@ -100,7 +100,7 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 		o.fields[i] = strings.TrimSpace(o.fields[i])
 	}
 	if o.asJSON && o.asCSV {
-		return none, fmt.Errorf("%w: --json and --csv cannot be combined: choose one", command.ErrUsage)
+		return none, fmt.Errorf("%w: --json and --csv cannot be combined: choose one", cli.ErrUsage)
 	}
 	cfg := show.Config{
 		User: o.user, Types: o.flags.Behaviours(), Fields: o.fields, Page: o.page, After: o.after, Latest: o.latest,
@@ -124,11 +124,11 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 		}
 		date, err := behaviour.ParseDate(d.text)
 		if err != nil {
-			return none, fmt.Errorf("%w: %s: %w", command.ErrUsage, d.flag, err)
+			return none, fmt.Errorf("%w: %s: %w", cli.ErrUsage, d.flag, err)
 		}
 		*d.date = &date
 	}
-	store, j, err := o.flags.Store(ctx, command.Files())
+	store, j, err := o.flags.Store(ctx, cli.Files())
 	if err != nil {
 		return none, err
 	}
@@ -151,9 +151,9 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 func (o *showOptions) ends(c *show.Config) error {
 	switch {
 	case o.set("latest") && o.latest < 1:
-		return fmt.Errorf("%w: --latest %d: write the number of events, at least 1", command.ErrUsage, o.latest)
+		return fmt.Errorf("%w: --latest %d: write the number of events, at least 1", cli.ErrUsage, o.latest)
 	case o.set("at") && o.at == "":
-		return command.EmptyFlag("at")
+		return cli.EmptyFlag("at")
 	case (o.latest > 0 || o.at != "") && !o.set("page"):
 		c.Page = 0
 	}
@@ -168,7 +168,7 @@ func (o *showOptions) time(zone string) (*int64, error) {
 	}
 	at, err := parseAt(o.at, z)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --at: %w", command.ErrUsage, err)
+		return nil, fmt.Errorf("%w: --at: %w", cli.ErrUsage, err)
 	}
 	return &at, nil
 }

@@ -12,12 +12,12 @@ import (
 
 	"usertrail/cmd/internal/scripttest"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/breakpoint"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
-	"usertrail/internal/testkit"
+	"usertrail/internal/test/testkit"
 )
 
 // played creates a table of users with ten plays each on one day.

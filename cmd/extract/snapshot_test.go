@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/clustertest"
 )
 
 // A lab is a table in HBase with one small load, and a folder for results.

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/manifest"
-	"usertrail/internal/muster"
-	"usertrail/internal/progress"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/table/muster"
+	"usertrail/internal/table/shuffle"
 )
 
 // loadBatch reads, writes and commits one batch.

@@ -8,11 +8,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/job"
-	"usertrail/internal/samplelog"
+	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 )
 

@@ -43,14 +43,14 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/muster"
-	"usertrail/internal/progress"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/muster"
 )
 
 var (

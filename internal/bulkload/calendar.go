@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 )
 
 // A DayLine describes the result for the files of one day. Counts counts the records of the

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/record"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
 )
 
 // A quarantine file has only the beginning of a record that was too long. Its replay reads the

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
 )
 
 // longNight is a job whose lines have at most so many bytes.

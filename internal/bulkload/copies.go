@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 )
 
 // Files of equal bytes are copies of each other. A record of one is a duplicate if a load

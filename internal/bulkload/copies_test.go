@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs/local"
 )
 
 // mixedJob is a job of files of many days and behaviours.

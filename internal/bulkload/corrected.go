@@ -14,9 +14,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/shuffle"
 )
 
 // A corrected is a quarantine file that is replayed. It is read twice: once to check its

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/tally"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/tally"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
 	"usertrail/internal/split"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"usertrail/internal/dfs"
+	"usertrail/internal/store/dfs"
 )
 
 // shown is the number of errors that a joined error prints.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/layout"
-	"usertrail/internal/piece"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs/local"
 )
 
 // fieldLists are those of one job after another. The table has the fields of all, in the

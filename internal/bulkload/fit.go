@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
 )
 

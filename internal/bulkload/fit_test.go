@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
 )
 
 func TestIDsAreCutEvenly(t *testing.T) {

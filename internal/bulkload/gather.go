@@ -7,11 +7,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
-	"usertrail/internal/muster"
-	"usertrail/internal/progress"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/muster"
+	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
 

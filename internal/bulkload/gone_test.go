@@ -13,7 +13,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs/local"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 )
 

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
 )
 
 // A file that is loaded while it is written differs from its ledger in all later loads. A load

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/job"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 )
 
 // written is files of which one is open.

@@ -16,13 +16,13 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/hbase/hbasetest"
-	"usertrail/internal/hfile"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
 	"usertrail/internal/table/live"
 )
 

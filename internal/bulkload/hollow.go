@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
-	"usertrail/internal/record"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
 )
 
 // A failed delivery may leave an empty log, or an error page instead of the log. The true file

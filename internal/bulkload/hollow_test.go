@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/precheck"
+	"usertrail/internal/table/precheck"
 )
 
 // ways are how a night may be loaded: at once, or in pieces.

@@ -15,13 +15,13 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/precheck"
-	"usertrail/internal/progress"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/precheck"
 	"usertrail/internal/tally"
 	"usertrail/internal/trail"
 )

@@ -10,7 +10,7 @@ import (
 	iofs "io/fs"
 	"slices"
 
-	"usertrail/internal/dfs"
+	"usertrail/internal/store/dfs"
 )
 
 // A quarantine file replaces an earlier file of the same name. It keeps the earlier lines

@@ -6,9 +6,9 @@ import (
 	iofs "io/fs"
 	"syscall"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 )
 
 // One file that cannot be loaded fails itself and its day. All others are loaded, and the

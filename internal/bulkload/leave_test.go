@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
 )
 

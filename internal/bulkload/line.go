@@ -11,11 +11,11 @@ import (
 	"io"
 	iofs "io/fs"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/piece"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // lineVersion is the version of a Line that says where its piece is. Lines of version 1

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/piece"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 )
 
 // lines prints pieces as a version does, and reads the lines.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
 )
 
 // spills counts the sorted runs of rows that are larger than the memory.

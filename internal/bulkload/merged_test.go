@@ -3,8 +3,8 @@ package bulkload_test
 import (
 	"testing"
 
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/upkeep"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/store/dfs/local"
 )
 
 // keeping is how the yard's table of files is kept up.

@@ -3,8 +3,8 @@ package bulkload
 import (
 	"context"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/table/catalog"
 )
 
 // The files that a batch writes have names with the number of the load. The load of a piece has

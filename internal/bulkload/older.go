@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 )
 
 // tooOld reports whether a record belongs to a day that was dropped from the table, and counts

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/piece"
-	"usertrail/internal/upkeep"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/run/piece"
 )
 
 // keepUp is how the yard's table is kept up.

@@ -16,15 +16,15 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs/dfstest"
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
-	"usertrail/internal/fetch"
-	"usertrail/internal/hbase/hbasetest"
-	"usertrail/internal/piece"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
 	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/table/live"
-	"usertrail/internal/userlist"
 )
 
 // secondDay is a load of HFiles into two regions, on top of the first day's.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/catalog"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
-	"usertrail/internal/piece"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
 	"usertrail/internal/split"
+	"usertrail/internal/table/catalog"
 )
 
 // ErrStale is wrapped where a plan no longer fits what is in the table: plan again.

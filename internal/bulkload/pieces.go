@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"usertrail/internal/manifest"
-	"usertrail/internal/piece"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
 	"usertrail/internal/table"
 )
 

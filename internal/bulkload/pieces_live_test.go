@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hbase/hbasetest"
-	"usertrail/internal/piece"
-	"usertrail/internal/testkit"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/test/testkit"
 )
 
 // cut plans the port's load in pieces of about size bytes.

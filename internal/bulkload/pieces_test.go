@@ -16,18 +16,18 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/manifest"
-	"usertrail/internal/piece"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
-	"usertrail/internal/upkeep"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // twin is the same yard with a table of its own.

@@ -12,10 +12,10 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/column"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

@@ -10,11 +10,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/precheck"
-	"usertrail/internal/record"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/precheck"
 )
 
 const (

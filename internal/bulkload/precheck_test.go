@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/job"
-	"usertrail/internal/precheck"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/table/precheck"
 )
 
 // check makes the checks of a load, and returns them by name.

@@ -10,8 +10,8 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/column"
-	"usertrail/internal/manifest"
-	"usertrail/internal/record"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
 )
 
 // A record is replayed to where its line is in the delivered file, so the line must be of the

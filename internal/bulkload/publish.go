@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/piece"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/tally"
 )
 

@@ -7,11 +7,11 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/column"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/muster"
-	"usertrail/internal/record"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
 	"usertrail/internal/table"
+	"usertrail/internal/table/muster"
 	"usertrail/internal/tally"
 )
 

@@ -7,10 +7,10 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/manifest"
-	"usertrail/internal/roll"
-	"usertrail/internal/shuffle"
-	"usertrail/internal/stage"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/roll"
+	"usertrail/internal/table/shuffle"
+	"usertrail/internal/table/stage"
 )
 
 // A load of puts leaves one roll, which is written between the two passes over its

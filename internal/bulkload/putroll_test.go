@@ -16,16 +16,16 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
-	"usertrail/internal/hbase/hbasetest"
-	"usertrail/internal/layout"
-	"usertrail/internal/progress"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
 	"usertrail/internal/table"
-	"usertrail/internal/userlist"
 )
 
 // puts loads days by puts, with so many workers, and some types if there are any.

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/record"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
 )
 
 // A badRecord is a line of a quarantine file. Whoever has corrected its raw text

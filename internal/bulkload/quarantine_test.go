@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hbase/hbasetest"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
-	"usertrail/internal/precheck"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/table/precheck"
 )
 
 // refusedNight is 20 good plays and three of which the times are none; corrected has times

@@ -10,9 +10,9 @@ import (
 	"io"
 	"slices"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/record"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/tally"
 )
 

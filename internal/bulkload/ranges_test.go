@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/piece"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs/local"
 )
 
 const oneKind = `

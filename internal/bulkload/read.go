@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/breakpoint"
 	"usertrail/internal/column"
-	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/pipe"
-	"usertrail/internal/progress"
-	"usertrail/internal/record"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/shuffle"
 )
 
 // chunkBytes is how much of a file is parsed at a time.

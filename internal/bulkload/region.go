@@ -6,11 +6,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/muster"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/muster"
+	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
 

@@ -9,11 +9,11 @@ import (
 	"slices"
 
 	"usertrail/internal/column"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
-	"usertrail/internal/pipe"
-	"usertrail/internal/record"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
 )
 
 // heaps measures what is held whenever a file is begun, at most so many times.

@@ -7,13 +7,13 @@ import (
 	iofs "io/fs"
 	"time"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/pipe"
-	"usertrail/internal/progress"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // lookEvery is the pause between two checks whether another worker has done a piece.

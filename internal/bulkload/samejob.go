@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
 )
 
 // A killed load by puts leaves cells in the table. The same job puts these cells again. A job

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
-	"usertrail/internal/record"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/record"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 )
 
 // Limits of the sample from which split points are chosen.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hbase/hbasetest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
 )
 
 // TestRegionsChangeBetweenBatches splits and merges regions while the first batch of three is

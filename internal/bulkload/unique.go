@@ -12,10 +12,10 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/fetch"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/trail"
 )
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/job"
-	"usertrail/internal/layout"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/table/shuffle"
 )
 
 // sorted are a region's records in order of row and column ID.

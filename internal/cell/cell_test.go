@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/invariants"
+	"usertrail/internal/run/invariants"
 )
 
 // ordered is cells in HBase's order, neighbours differing in one thing.

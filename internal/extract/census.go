@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"usertrail/internal/activity"
-	"usertrail/internal/estimate"
+	"usertrail/internal/extract/estimate"
 	"usertrail/internal/table"
 )
 

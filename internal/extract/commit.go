@@ -10,11 +10,11 @@ import (
 	iofs "io/fs"
 	"strings"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/estimate"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/piece"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
 )
 
 // Commit makes the result of a plan whose pieces are all done, and gives it its name. If Commit is killed

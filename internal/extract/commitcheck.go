@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/piece"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
 )
 
 // checksAtOnce is how many files of pieces a commit reads at once.

@@ -12,11 +12,11 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
-	"usertrail/internal/fetch"
+	"usertrail/internal/extract/userlist"
 	"usertrail/internal/table"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
-	"usertrail/internal/userlist"
+	"usertrail/internal/table/fetch"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // TestOverflowIsTheQuestions asks for arithmetic that leaves 64 bits of what is there.

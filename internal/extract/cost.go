@@ -1,7 +1,7 @@
 package extract
 
 import (
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/trail"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"usertrail/internal/fetch"
-	"usertrail/internal/layout"
-	"usertrail/internal/pipe"
-	"usertrail/internal/progress"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/trail"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
-	"usertrail/internal/piece"
-	"usertrail/internal/testkit"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testkit"
 )
 
 // damages are what can become of a file between two commands.

@@ -10,9 +10,9 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/fetch"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
 )
 
 // existence asks which rows users have, without what is in them: the behaviour that

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/estimate"
-	"usertrail/internal/fetch"
-	"usertrail/internal/manifest"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
-	"usertrail/internal/trailfile"
+	"usertrail/internal/table/fetch"
 )
 
 // mostRolled is how many users of rolls are walked over, all rolls counted by

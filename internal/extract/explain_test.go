@@ -11,16 +11,16 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/estimate"
 	"usertrail/internal/extract"
-	"usertrail/internal/fetch"
-	"usertrail/internal/manifest"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/table/files"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
-	"usertrail/internal/userlist"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // unread is a table of which no row can be read.

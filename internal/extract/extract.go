@@ -54,15 +54,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/fetch"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/progress"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/trail"
-	"usertrail/internal/userlist"
 )
 
 // A part ends at about partEvents events, or about partBytes of values. Tests set smaller values,

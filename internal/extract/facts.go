@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/estimate"
-	"usertrail/internal/manifest"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
 )
 

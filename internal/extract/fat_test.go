@@ -15,8 +15,8 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
 	"usertrail/internal/table"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // fat is a table of so many users with some plays of large values each, and a question

@@ -14,16 +14,16 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/catalog"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
-	"usertrail/internal/userlist"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // modes are all the ways in which an operation can fail.

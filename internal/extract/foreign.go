@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 )
 
 // ErrForeign is wrapped by the error of an extract that is Strict and read foreign cells.

@@ -10,11 +10,11 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
-	"usertrail/internal/fetch"
+	"usertrail/internal/extract/userlist"
 	"usertrail/internal/table"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
-	"usertrail/internal/userlist"
+	"usertrail/internal/table/fetch"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // others is a table into which another program has put a row, and a column of a row.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/trailfile"
-	"usertrail/internal/trailfile/arrowfile"
-	"usertrail/internal/trailfile/textfile"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/format/trailfile/arrowfile"
+	"usertrail/internal/format/trailfile/textfile"
 )
 
 // A Format is how a part is written. It is the ending of the part's name.

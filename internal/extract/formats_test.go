@@ -18,14 +18,14 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
-	"usertrail/internal/manifest"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
-	"usertrail/internal/trailfile"
-	"usertrail/internal/trailfile/arrowfile"
-	"usertrail/internal/trailfile/textfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/format/trailfile/arrowfile"
+	"usertrail/internal/format/trailfile/textfile"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // outputs are all that an answer in a directory can look like.

@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/estimate"
-	"usertrail/internal/layout"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/trail"
 )
 

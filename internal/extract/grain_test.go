@@ -9,11 +9,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/estimate"
 	"usertrail/internal/extract"
-	"usertrail/internal/layout"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/table"
-	"usertrail/internal/testworld"
+	"usertrail/internal/test/testworld"
 )
 
 // passed is a table that counts the rows and cells that come of it.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 )
 
 // TestHoursAreBoundedClosely compares the first and the last moment of hours with those

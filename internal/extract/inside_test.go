@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/manifest"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
-	"usertrail/internal/userlist"
 )
 
 // large is a table that says how many users its rolls name.

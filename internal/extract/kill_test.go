@@ -14,17 +14,17 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/breakpoint"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
-	"usertrail/internal/job"
-	"usertrail/internal/manifest"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // childEnv holds what a process that was started to be killed has to do.

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // wordy is a table of a few users with long values, and a query for all of it. Rows that

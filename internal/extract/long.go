@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/trailfile"
 	"usertrail/internal/trail"
-	"usertrail/internal/trailfile"
 )
 
 // A longMaker makes one row of each behaviour.

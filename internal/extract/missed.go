@@ -13,12 +13,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
-	"usertrail/internal/userlist"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/shuffle"
 )
 
 // NotFoundName is the file of a result that names the users of the list who were not

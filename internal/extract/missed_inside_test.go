@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/layout"
-	"usertrail/internal/userlist"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
 )
 
 // TestFindsGoOn packs users who were found, part by part, and restores as many parts as

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // TestNamesOfThoseNotFoundAreSorted asks tables of several layouts for a list that has more

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
 	"usertrail/internal/table"
-	"usertrail/internal/testworld"
-	"usertrail/internal/upkeep"
-	"usertrail/internal/userlist"
+	"usertrail/internal/test/testworld"
 )
 
 // aging is a table that keeps cells for a time.

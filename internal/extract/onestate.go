@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"usertrail/internal/pipe"
-	"usertrail/internal/progress"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/table"
 )
 

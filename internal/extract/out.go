@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

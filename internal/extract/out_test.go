@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
-	"usertrail/internal/testworld"
+	"usertrail/internal/test/testworld"
 )
 
 // A site is a folder with a table of files and a place for results, out.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/manifest"
-	"usertrail/internal/trailfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/breakpoint"
 )
 
 // batchRows is how many rows are gathered into columns at a time, and batchBytes how

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/dfs"
-	"usertrail/internal/fetch"
-	"usertrail/internal/manifest"
-	"usertrail/internal/shuffle"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/fetch"
+	"usertrail/internal/table/shuffle"
 	"usertrail/internal/trail"
-	"usertrail/internal/trailfile"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
 	"usertrail/internal/extract"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // longTrails is a table of users who log in often on each of some days, and a question

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // byPieces plans, does all pieces and commits, with files that may fail.

@@ -8,9 +8,9 @@ import (
 	iofs "io/fs"
 	"strings"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/userlist"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 )
 
 // A place is where answers for one OUT grow: a hidden directory beside it, with a lock.

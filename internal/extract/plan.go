@@ -10,14 +10,14 @@ import (
 	"path"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/fetch"
-	"usertrail/internal/manifest"
-	"usertrail/internal/piece"
-	"usertrail/internal/progress"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/userlist"
+	"usertrail/internal/table/fetch"
 )
 
 // ErrNothing is returned if the result exists already.

@@ -9,13 +9,13 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/condition"
-	"usertrail/internal/fetch"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/extract/condition"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
 	"usertrail/internal/table"
-	"usertrail/internal/trailfile"
-	"usertrail/internal/userlist"
+	"usertrail/internal/table/fetch"
 )
 
 // ErrQuestion is wrapped if another try of the same command cannot succeed: an unknown behaviour, a wrong

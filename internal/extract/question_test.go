@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
-	"usertrail/internal/layout"
-	"usertrail/internal/testworld"
-	"usertrail/internal/userlist"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testworld"
 )
 
 func TestWrongQuestionsAreRefused(t *testing.T) {

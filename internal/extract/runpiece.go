@@ -8,14 +8,14 @@ import (
 	iofs "io/fs"
 	"time"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/estimate"
-	"usertrail/internal/manifest"
-	"usertrail/internal/pipe"
-	"usertrail/internal/progress"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/trailfile"
 )
 
 // A Worker does pieces. The comments give the defaults of zero fields.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"usertrail/internal/fetch"
-	"usertrail/internal/layout"
-	"usertrail/internal/pipe"
-	"usertrail/internal/progress"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/trail"
 )
 

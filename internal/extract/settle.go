@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/activity"
-	"usertrail/internal/fetch"
-	"usertrail/internal/pipe"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/run/pipe"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
-	"usertrail/internal/userlist"
+	"usertrail/internal/table/fetch"
 )
 
 // A lot is large enough that its users' blocks are read in one pass, and small

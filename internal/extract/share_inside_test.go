@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/extract/userlist"
 	"usertrail/internal/trail"
-	"usertrail/internal/userlist"
 )
 
 // TestTheLargestTrailIsAsTheDocsSay compares what the trail of one user may take with the

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"usertrail/internal/activity"
-	"usertrail/internal/condition"
-	"usertrail/internal/fetch"
+	"usertrail/internal/extract/condition"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/trail"
 )
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync"
 
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/userlist"
 )
 
 // Names in a staging directory. Spark and Hive pass over names that begin with

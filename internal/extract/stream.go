@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"syscall"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/trailfile/textfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile/textfile"
+	"usertrail/internal/store/dfs"
 )
 
 // ErrGone is wrapped where whoever reads a stream has stopped.

@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 )
 
 // An unlockable file system makes no lock.

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/dfstest"
 	"usertrail/internal/extract"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // A queue is a file system whose first lock is taken after another run has held it, as

@@ -3,8 +3,8 @@ package extract
 import (
 	"slices"
 
+	"usertrail/internal/format/trailfile"
 	"usertrail/internal/trail"
-	"usertrail/internal/trailfile"
 )
 
 // A wideMaker makes one row of each user: how often, when first and last, and on how

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/fetch"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/table/fetch"
 	"usertrail/internal/trail"
 )
 

@@ -11,11 +11,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 // laid loads a world into a table of each layout, and calls yield with the turn that

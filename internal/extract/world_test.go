@@ -14,9 +14,9 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/dfs"
-	"usertrail/internal/testkit"
-	"usertrail/internal/testworld"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
 )
 
 var plain = turn{name: "trails", workers: 2, memory: 64 << 20}

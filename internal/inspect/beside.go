@@ -6,9 +6,9 @@ import (
 	iofs "io/fs"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 )
 
 // A home is the table that contains a file of cells or users. The home decodes the

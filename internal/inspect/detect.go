@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/trailfile"
-	"usertrail/internal/trailfile/arrowfile"
-	"usertrail/internal/trailfile/textfile"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/format/trailfile/arrowfile"
+	"usertrail/internal/format/trailfile/textfile"
+	"usertrail/internal/store/dfs"
 )
 
 // What files begin or end with.

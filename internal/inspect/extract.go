@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/trailfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/store/dfs"
 )
 
 // An Extract is one answer: the question, and what came out.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/hfile"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 )
 
 // An HFile is a sorted file of cells.

@@ -28,9 +28,9 @@ import (
 	"errors"
 	"fmt"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // ErrUnknown is wrapped by the error for what usertrail does not write.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/inspect"
+	"usertrail/internal/store/dfs/local"
 )
 
 // makeWorld writes one of everything below a directory.

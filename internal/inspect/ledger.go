@@ -3,7 +3,7 @@ package inspect
 import (
 	"fmt"
 
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 )
 
 // A Ledger is what one load took and what became of it.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 )
 
 // namesName is the file of an extract that names the users of the list who were not

@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 )
 
 // Text writes r for a person: a line that says what it is, its facts, then one

@@ -11,8 +11,8 @@ import (
 	"maps"
 	"slices"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/record"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
 )
 
 // A Quarantine is the bad records of a delivered file.

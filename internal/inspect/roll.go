@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/roll"
+	"usertrail/internal/format/roll"
+	"usertrail/internal/store/dfs"
 )
 
 // A Roll is who is in an HFile, on which days, with which behaviours.

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 )
 
 // A Table describes a table as its manifest and ledgers record it. A live table has no files and no regions here: its

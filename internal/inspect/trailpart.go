@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/trailfile"
-	"usertrail/internal/trailfile/arrowfile"
-	"usertrail/internal/trailfile/textfile"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/format/trailfile/arrowfile"
+	"usertrail/internal/format/trailfile/textfile"
+	"usertrail/internal/store/dfs"
 )
 
 // A TrailPart is a file of trails.

@@ -13,7 +13,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/rowkey"
-	"usertrail/internal/testkit"
+	"usertrail/internal/test/testkit"
 )
 
 // users are IDs that have made trouble somewhere: beginnings and ends of each

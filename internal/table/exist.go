@@ -5,7 +5,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 )
 
 // Existing calls emit for the records in q's rows and span, in order of rows, with the key

@@ -1,6 +1,6 @@
 package table
 
-import "usertrail/internal/manifest"
+import "usertrail/internal/format/manifest"
 
 // Known returns the manifest of a table, or nil if it has none. The caller must not change
 // it.

@@ -9,8 +9,8 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/layout"
-	"usertrail/internal/pipe"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/pipe"
 	"usertrail/internal/split"
 )
 

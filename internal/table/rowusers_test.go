@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/invariants"
+	"usertrail/internal/run/invariants"
 	"usertrail/internal/tally"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/samplelog"
+	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/store/dfs/local"
 )
 
 // newLocal is a world without servers. Its Hadoop is out of reach: the program java

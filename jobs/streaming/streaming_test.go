@@ -23,14 +23,14 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/hdfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/samplelog"
-	"usertrail/internal/testkit"
+	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 // limit is how long one program may take, a job of YARN among them.

@@ -37,10 +37,10 @@ def show(data, user):
 
 
 def hfile(benchmark):
-    """Millions of cells that one of internal/hfile's benchmarks does in a second
+    """Millions of cells that one of internal/format/hfile's benchmarks does in a second
     of one core."""
     pattern = "/".join(f"^{part}$" for part in benchmark.split("/"))
-    r = measure.run([*GO_TEST, "-bench", pattern, "./internal/hfile"], cwd=ROOT)
+    r = measure.run([*GO_TEST, "-bench", pattern, "./internal/format/hfile"], cwd=ROOT)
     for line in r.stdout.splitlines():
         found = re.search(r"([0-9.]+) Mcells/cpu-s", line)
         if found and line.split()[0] == benchmark:

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/text/encoding/htmlindex"
 
-	"usertrail/internal/dfs/local"
+	"usertrail/internal/store/dfs/local"
 )
 
 // remembered is the key of a script's value with the digests of files, by directory.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/testkit"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/test/testkit"
 )
 
 // deadline is the time after which a process counts as hanging. It is long, because no test

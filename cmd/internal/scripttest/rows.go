@@ -11,15 +11,15 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/extract"
-	"usertrail/internal/job"
-	"usertrail/internal/progress"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
-	"usertrail/internal/trailfile"
-	"usertrail/internal/userlist"
 )
 
 // load implements the command of that name.

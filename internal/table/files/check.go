@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/precheck"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/precheck"
 )
 
 // Check implements precheck.Checker.

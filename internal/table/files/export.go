@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )

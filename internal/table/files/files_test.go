@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/tabletest"
 )

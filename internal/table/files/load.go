@@ -6,9 +6,9 @@ import (
 	"fmt"
 	iofs "io/fs"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/catalog"
 )
 
 // Stage implements table.Stager. A file never replaces another file, except a file of a piece,

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/hfile"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

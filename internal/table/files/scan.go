@@ -10,11 +10,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

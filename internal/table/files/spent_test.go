@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/tabletest"

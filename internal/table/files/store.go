@@ -3,9 +3,9 @@ package files
 import (
 	"context"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // A Store is the directory of a table of files. The table may not exist yet.

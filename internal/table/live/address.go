@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/hbase/wire"
 )
 
 // Scheme is the scheme of a live table's address.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"usertrail/internal/hadoopconf"
+	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/table/live"
 )
 

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/precheck"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/precheck"
 )
 
 // oneRegion is the size of text in bytes from which one region is too few. The first load into a

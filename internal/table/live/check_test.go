@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/hdfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/layout"
-	"usertrail/internal/precheck"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
+	"usertrail/internal/table/precheck"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/clustertest"
 )
 
 // tonight is a load of a night by puts.

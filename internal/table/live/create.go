@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 )
 

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/clustertest"
-	"usertrail/internal/hadoopconf"
+	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/clustertest"
 )
 
 // odd are split points that a shell may read wrongly: a quote of each kind, a

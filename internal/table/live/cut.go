@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hfile"
-	"usertrail/internal/manifest"
-	"usertrail/internal/stage"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/table/stage"
 	"usertrail/internal/tally"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"usertrail/internal/hbase"
+	"usertrail/internal/store/hbase"
 	"usertrail/internal/table"
 )
 

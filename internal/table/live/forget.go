@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"usertrail/internal/catalog"
 	"usertrail/internal/cell"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // Forget sets the table's catalog aside and returns its new folder. The next load is then a first

@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"usertrail/internal/breakpoint"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/manifest"
-	"usertrail/internal/pipe"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 )
 
 var (

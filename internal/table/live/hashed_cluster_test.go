@@ -9,11 +9,11 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/layout"
-	"usertrail/internal/testkit"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 	"usertrail/internal/trail"
 )
 
@@ -128,7 +128,7 @@ func TestHashedKeepsItsVersions(t *testing.T) {
 
 // TestHashedIsCutAsHBaseCuts compares the split points with those of HBase's own class.
 func TestHashedIsCutAsHBaseCuts(t *testing.T) {
-	testkit.OnlyAll(t, "the points of HBase's class that internal/layout's TestHashedSplits has")
+	testkit.OnlyAll(t, "the points of HBase's class that internal/format/layout's TestHashedSplits has")
 	t.Parallel()
 	c := clustertest.Get(t)
 	var regions []string

@@ -3,7 +3,7 @@ package live
 import (
 	"time"
 
-	"usertrail/internal/hbase"
+	"usertrail/internal/store/hbase"
 	"usertrail/internal/table"
 )
 

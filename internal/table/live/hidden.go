@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/hbase"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
+	"usertrail/internal/store/hbase"
 	"usertrail/internal/table/snapshot"
 )
 

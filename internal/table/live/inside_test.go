@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hadoopconf"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/clustertest"
 )
 
 // TestLeftoversOfOldAreDropped leaves snapshots behind, and looks at them soon and

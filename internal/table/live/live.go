@@ -34,11 +34,11 @@ import (
 	"sync"
 	"time"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hfile"
+	"usertrail/internal/format/hfile"
 	"usertrail/internal/split"
+	"usertrail/internal/store/hbase"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/rolls"
 )
 

@@ -6,16 +6,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/hdfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
-	"usertrail/internal/testkit"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 // create makes a table that is cut as the suite wants it.

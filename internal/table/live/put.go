@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/hbase"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/hbase"
 	"usertrail/internal/table"
 )
 

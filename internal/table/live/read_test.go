@@ -17,13 +17,13 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
-	"usertrail/internal/testkit"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 var readSchema = &behaviour.Schema{Zone: "Asia/Shanghai", Kinds: []behaviour.Kind{

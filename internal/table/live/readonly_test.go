@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/precheck"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
+	"usertrail/internal/table/precheck"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/clustertest"
 )
 
 // TestATableThatIsReadOnly takes HFiles and no puts. A snapshot of it, which cannot be

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/precheck"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
+	"usertrail/internal/table/precheck"
 )
 
 // checkRights asks HBase for the rights that a load needs, and tries to make files in the folders

@@ -3,8 +3,8 @@ package live
 import (
 	"testing"
 
-	"usertrail/internal/hbase/wire"
 	"usertrail/internal/split"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 )
 

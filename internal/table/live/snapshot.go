@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
 	"usertrail/internal/split"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
 )

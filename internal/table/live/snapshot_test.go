@@ -10,15 +10,15 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/snapshot"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/clustertest"
 )
 
 // loaded is a table in HBase with one small load.

@@ -8,11 +8,11 @@ import (
 	"maps"
 	"strings"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/hfile"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // stagingName is the name of the folder for files that no region has taken yet.

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/hdfs"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/clustertest"
 )
 
 // inHBase are the files that HBase has of a table, opened.

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // CatalogAttribute is the attribute of an HBase table that names its catalog.

@@ -12,11 +12,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"usertrail/internal/catalog"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hfile"
-	"usertrail/internal/manifest"
-	"usertrail/internal/stage"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/stage"
 )
 
 // TakeIn implements table.Loader. It first hands the files to the regions. Readers see the rows as

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/precheck"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/table/precheck"
 )
 
 // forever is the TTL of cells that never expire, in seconds: Java's greatest int.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/clustertest"
-	"usertrail/internal/precheck"
 	"usertrail/internal/table/live"
+	"usertrail/internal/table/precheck"
+	"usertrail/internal/test/clustertest"
 )
 
 // TestATTLThatIsNotTheJobs checks tables that keep behaviours for another time than the

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/catalog"
 	"usertrail/internal/cell"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/rolls"
 )
 

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/hbase"
+	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
+	"usertrail/internal/store/hbase"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/clustertest"
 )
 
 // asked is what a table says of its users: whether it asks the rolls, which know who is

@@ -10,10 +10,10 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
-	"usertrail/internal/roll"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/roll"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

@@ -17,12 +17,12 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/roll"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/roll"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/rolls"
 )

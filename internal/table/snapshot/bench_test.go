@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )

@@ -16,18 +16,18 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/clustertest"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/hdfs"
-	"usertrail/internal/hadoopconf"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
-	"usertrail/internal/testkit"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/store/hbase/wire"
 )
 
 // A family has the attributes that decide which of a family's cells are visible.

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
-	"usertrail/internal/pipe"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase/wire"
 )
 
 // Entries of file info that say when a file was written.

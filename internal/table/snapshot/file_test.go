@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"usertrail/internal/dfs"
+	"usertrail/internal/store/dfs"
 )
 
 // A mover is a file system of one file, which moves from the first path to the

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
 )
 
 // A source is a place in one of a region's files.

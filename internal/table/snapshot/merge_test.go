@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
 )
 
 // now is when TTLs are counted to, in ms.

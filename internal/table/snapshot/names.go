@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase/wire"
 )
 
 // A place is the location of a store file below HBase's data directory or below HBase's

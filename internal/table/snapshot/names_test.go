@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/store/hbase/wire"
 )
 
 // TestNamesSayWhereFilesLie reads names as HBase gives them, and others.

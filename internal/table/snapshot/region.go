@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"sync"
 
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase/wire"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase/wire"
 )
 
 // A region is a region of the snapshot with the family's files.

@@ -29,10 +29,10 @@ import (
 	"time"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs"
-	"usertrail/internal/hbase/wire"
-	"usertrail/internal/hfile"
+	"usertrail/internal/format/hfile"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 )
 

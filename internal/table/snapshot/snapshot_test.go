@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"

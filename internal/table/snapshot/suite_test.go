@@ -12,9 +12,9 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/dfs/local"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/snapshot"

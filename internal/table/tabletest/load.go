@@ -9,12 +9,12 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/hfile"
-	"usertrail/internal/layout"
-	"usertrail/internal/manifest"
-	"usertrail/internal/roll"
-	"usertrail/internal/stage"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/roll"
 	"usertrail/internal/table"
+	"usertrail/internal/table/stage"
 	"usertrail/internal/tally"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )

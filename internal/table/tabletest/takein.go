@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/column"
-	"usertrail/internal/hbase"
+	"usertrail/internal/store/hbase"
 )
 
 // The made-up log, a line for each user:

@@ -1,4 +1,4 @@
-// Hbasebench does with internal/hbase and internal/table/snapshot what
+// Hbasebench does with internal/store/hbase and internal/table/snapshot what
 // scripts/cluster.d/java/Peer.java does with HBase's own classes, on the same rows:
 //
 //	hbasebench -zk ADDRESS put TABLE WARM_TABLE ROWS
@@ -29,8 +29,8 @@ import (
 	"time"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/hbase"
-	"usertrail/internal/hbase/wire"
+	"usertrail/internal/store/hbase"
+	"usertrail/internal/store/hbase/wire"
 )
 
 // limit is for a benchmark that hangs.

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/dfs"
-	"usertrail/internal/dfs/hdfs"
-	"usertrail/internal/layout"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
 )

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"usertrail/internal/cell"
-	"usertrail/internal/manifest"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
 )
 

@@ -15,10 +15,10 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
-	"usertrail/internal/progress"
-	"usertrail/internal/show"
+	"usertrail/internal/extract/show"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/run/progress"
 	"usertrail/internal/table"
-	"usertrail/internal/userlist"
 )
 
 // A question is of one user, which show answers, or of many, which extract does.

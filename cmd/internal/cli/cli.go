@@ -1,0 +1,502 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
+)
+
+// version is set by the linker.
+var version string
+
+// An Env holds the streams of a program, and the state of its run.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Began          time.Time
+	Streams        bool // standard output is for the result or pieces only; everything else goes to standard error
+
+	name    string // of the program
+	results map[*cobra.Command]any
+	looks   []*cobra.Command // commands with a last line only after a failure
+	cause   func() error     // returns why the run's context has ended
+	end     *ending
+}
+
+// Reports makes c end with a last line of JSON. If c fails before it starts, the line has
+// the result nothing.
+func (e *Env) Reports(c *cobra.Command, nothing any) {
+	if e.results == nil {
+		e.results = map[*cobra.Command]any{}
+	}
+	e.results[c] = nothing
+}
+
+// ReportsFailure makes c end with a last line of JSON after a failure. After success c has
+// no such line.
+func (e *Env) ReportsFailure(c *cobra.Command) { e.looks = append(e.looks, c) }
+
+// nothing returns the result for the last line of a command that could not start, and false
+// if the command has no last line.
+func (e *Env) nothing(c *cobra.Command) (any, bool) {
+	if slices.Contains(e.looks, c) {
+		return struct{}{}, true
+	}
+	nothing, ok := e.results[c]
+	return nothing, ok
+}
+
+// programVersion returns the version that the linker set, or else the version of the module.
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		return b.Main.Version
+	}
+	return "unknown"
+}
+
+// New returns the root command of a program, with the flags that both programs have.
+func New(env *Env, name, short, long string) *cobra.Command {
+	c := &cobra.Command{
+		Use: name, Short: short, Long: long + "\n\n" + Statuses + "\n" + Signals, Version: programVersion(),
+		SilenceErrors: true, SilenceUsage: true, Args: noArgs,
+	}
+	env.name = name
+	c.SetIn(env.Stdin)
+	c.SetOut(env.Stdout)
+	c.SetErr(env.Stderr)
+	c.SetFlagErrorFunc(wrongFlag)
+	format := textLog
+	c.PersistentFlags().Var(&format, logFormatFlag, "format of standard error: text, or json with one object per line")
+	var metricsFile string
+	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "file to write the run's metrics to, for Prometheus's textfile collector (default none)")
+	var lineageTo string
+	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "where to send OpenLineage events: a file, or an http:// address (default $OPENLINEAGE_URL)")
+	part := &env.shared().part
+	part.add(c)
+	var patience time.Duration
+	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "how long to wait for a lock that another run holds, such as 10m, before status 75 (default 0s)")
+	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := env.patient(c, patience); err != nil {
+			return err
+		}
+		if err := part.check(c); err != nil {
+			return err
+		}
+		if err := env.metered(c, metricsFile); err != nil {
+			return err
+		}
+		return env.traced(c, lineageTo)
+	}
+	return c
+}
+
+// Group adds commands to a root. -h lists them together, below the title.
+func Group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
+}
+
+// NoArgs refuses arguments of a command that has no subcommands.
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: %s takes flags only, not %q; see %s -h", ErrUsage, c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}
+
+// noArgs refuses arguments of a root command, and suggests a command with a similar name.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: %q is not a command of %s%s; see %s -h", ErrUsage, args[0], c.Name(), meant(args[0], commandNames(c), ""), c.CommandPath())
+	}
+	return nil
+}
+
+// OneArg accepts exactly one argument. The error describes it as what.
+func OneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%w: %s takes %s; see %s -h", ErrUsage, c.CommandPath(), what, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// Execute runs a command line and returns the exit status. It prints an error once, on
+// standard error.
+func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
+	root.SetArgs(args)
+	if wantsJSON(args) {
+		env.Stderr = &jsonLines{out: env.Stderr, name: root.Name()}
+		root.SetErr(env.Stderr)
+	}
+	env.cause = func() error { return context.Cause(ctx) }
+	if c, _, err := root.Find(args); err == nil {
+		env.shared().running = c
+	}
+	env.hear(ctx)
+	ctx = context.WithValue(ctx, endingKey{}, env.shared())
+	c, err := root.ExecuteContextC(env.journalled(ctx, args))
+	if err != nil && !errors.Is(err, ErrUsage) && strings.HasPrefix(err.Error(), "required flag(s)") {
+		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
+	}
+	var said *reported
+	if nothing, ok := env.nothing(c); ok && err != nil && !errors.As(err, &said) {
+		err = env.Report(nothing, err)
+	}
+	if err = env.explain(err); err != nil && !(env.Streams && errors.As(err, &said)) {
+		env.say(err)
+	}
+	return Status(err)
+}
+
+// reported is an error that the last line of standard output has reported.
+type reported struct{ error }
+
+func (r *reported) Unwrap() error { return r.error }
+
+// Report prints the last line of standard output, or of standard error if Streams is set.
+// The line is result as one JSON object, with the duration, the exit status, and the error
+// if there is one.
+func (e *Env) Report(result any, err error) error {
+	err = e.explain(err)
+	e.account(result, err, accountFor)
+	s := e.shared()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fail := e.writeReport(result, err)
+	s.done, s.status = true, Status(err)
+	if err != nil {
+		return &reported{err}
+	}
+	return fail
+}
+
+// writeReport writes the last line.
+func (e *Env) writeReport(result any, err error) error {
+	line, fail := appendLine(result, lineEnd{e.seconds(), Status(err), text(err)})
+	if fail == nil {
+		if e.Streams && err != nil {
+			e.say(err)
+		}
+		_, fail = fmt.Fprintf(e.Said(), "%s\n", line)
+	}
+	return fail
+}
+
+// Said returns the stream for messages about a result.
+func (e *Env) Said() io.Writer {
+	if e.Streams {
+		return e.Stderr
+	}
+	return e.Stdout
+}
+
+// say prints an error on standard error. It prints nothing if the reader of the result has
+// closed the pipe.
+func (e *Env) say(err error) {
+	switch _, asJSON := e.Stderr.(*jsonLines); {
+	case errors.Is(err, extract.ErrGone), statusOf(err) != 0: // the script has printed it
+	case asJSON && Status(err) == Nothing:
+		e.Log(slog.LevelInfo).Info(err.Error(), "status", Nothing)
+	case asJSON:
+		e.Log(slog.LevelError).Error(err.Error(), "status", Status(err))
+	default:
+		fmt.Fprintf(e.Stderr, "%s: %v\n", e.name, err)
+	}
+}
+
+// A lineEnd has the last keys of every last line.
+type lineEnd struct {
+	Seconds float64 `json:"seconds"`
+	Status  int     `json:"status"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// appendLine joins two JSON objects.
+func appendLine(result any, end lineEnd) ([]byte, error) {
+	a, err := marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	b, err := marshal(end)
+	if err != nil {
+		return nil, err
+	}
+	if len(a) == len("{}") {
+		return b, nil
+	}
+	return append(append(a[:len(a)-1], ','), b[1:]...), nil
+}
+
+// marshal encodes JSON without HTML escapes, so that < and & in errors and conditions stay
+// readable.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Flags are the flags that both programs have.
+type Flags struct {
+	Job, Table string
+	From, To   string
+	Types      []string
+	Memory     string
+	Workers    int
+	Quiet      bool
+	Verbose    bool
+	Waits
+}
+
+// Waits limit the time that a run waits for servers.
+type Waits struct {
+	CallTimeout time.Duration // of one call
+	RetryFor    time.Duration // of one operation, with all its attempts
+	Bounds
+}
+
+// Add adds the flags to a command.
+func (w *Waits) Add(c *cobra.Command) {
+	p := c.Flags()
+	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "timeout of one call to a server")
+	p.DurationVar(&w.RetryFor, "retry-for", 5*time.Minute, "how long to retry a failed operation before giving up")
+	w.Bounds.Add(c)
+}
+
+// check refuses negative durations.
+func (w Waits) check() error {
+	if w.CallTimeout < 0 || w.RetryFor < 0 {
+		return fmt.Errorf("%w: --call-timeout and --retry-for must not be negative", ErrUsage)
+	}
+	return nil
+}
+
+// Add adds the flags to a command.
+func (f *Flags) Add(c *cobra.Command) {
+	f.AddTable(c)
+	p := c.Flags()
+	p.StringVar(&f.From, "from", "", "first date, YYYY-MM-DD")
+	p.StringVar(&f.To, "to", "", "last date, inclusive, YYYY-MM-DD")
+	p.StringSliceVar(&f.Types, "types", nil, "behaviours, comma-separated")
+	f.AddRun(c)
+}
+
+// AddTable adds the flags that name a table.
+func (f *Flags) AddTable(c *cobra.Command) {
+	p := c.Flags()
+	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
+	p.StringVar(&f.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job file's)")
+	f.Waits.Add(c)
+}
+
+// AddRun adds the flags that limit resources.
+func (f *Flags) AddRun(c *cobra.Command) {
+	p := c.Flags()
+	p.StringVar(&f.Memory, "memory", "1GiB", MemoryUsage)
+	f.AddWorkers(c, "number of concurrent workers")
+	f.AddQuiet(c)
+}
+
+// MemoryUsage describes --memory.
+const MemoryUsage = "memory limit of the whole process, such as 512MiB or 4GiB"
+
+// AddWorkers adds --workers, whose default is the number of CPUs. -h says so in words, to
+// be the same on every machine.
+func (f *Flags) AddWorkers(c *cobra.Command, usage string) {
+	c.Flags().IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), usage+" (default one per CPU)")
+	c.Flags().Lookup("workers").DefValue = "0" // pflag does not show it
+}
+
+// AddQuiet adds --quiet.
+func (f *Flags) AddQuiet(c *cobra.Command) {
+	c.Flags().BoolVar(&f.Quiet, "quiet", false, "do not report progress")
+}
+
+// LeastMemory adds the minimum of --memory to -h. Limits checks the minimum.
+func LeastMemory(c *cobra.Command, least uint64) {
+	c.Flags().Lookup("memory").Usage += "; at least " + strings.ReplaceAll(humanize.IBytes(least), " ", "")
+}
+
+// Behaviours returns the names in --types. It trims blanks and skips empty names, as in
+// "play, order" and "play,".
+func (f *Flags) Behaviours() []string {
+	var names []string
+	for _, name := range f.Types {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Dates parses --from and --to. The result of a missing flag is nil.
+func (f *Flags) Dates() (from, to *behaviour.Date, err error) {
+	if from, err = dateOf("--from", f.From); err != nil {
+		return nil, nil, err
+	}
+	if to, err = dateOf("--to", f.To); err != nil {
+		return nil, nil, err
+	}
+	if from != nil && to != nil && *from > *to {
+		return nil, nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrUsage, *from, *to)
+	}
+	return from, to, nil
+}
+
+// dateOf returns the date of a flag, nil if the flag is not given.
+func dateOf(flag, text string) (*behaviour.Date, error) {
+	if text == "" {
+		return nil, nil
+	}
+	date, err := behaviour.ParseDate(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrUsage, flag, err)
+	}
+	return &date, nil
+}
+
+// Span parses --from and --to. Both are required.
+func (f *Flags) Span() (behaviour.Span, error) {
+	from, to, err := f.Dates()
+	if err != nil {
+		return behaviour.Span{}, err
+	}
+	for _, d := range []struct {
+		flag string
+		date *behaviour.Date
+	}{{"--from", from}, {"--to", to}} {
+		if d.date == nil {
+			return behaviour.Span{}, fmt.Errorf("%w: %s is missing: write %s YYYY-MM-DD", ErrUsage, d.flag, d.flag)
+		}
+	}
+	return behaviour.Span{From: *from, To: *to}, nil
+}
+
+// EmptyFlag returns the error of a flag that was given without a value.
+func EmptyFlag(name string) error {
+	return fmt.Errorf("%w: --%s is empty; omit it, or check whether a shell variable is not set", ErrUsage, name)
+}
+
+// uncounted is the memory of a process that the runtime's limit does not count, mainly the
+// program itself.
+const uncounted = 32 << 20
+
+// Limits parses --memory and --workers, and sets the runtime's memory limit. That limit is
+// a little lower than --memory, because it does not count everything. least is the minimum
+// of --memory. The result is --memory in bytes.
+func (f *Flags) Limits(least uint64) (int64, error) {
+	n, err := humanize.ParseBytes(f.Memory)
+	if err != nil || n > 1<<50 {
+		return 0, fmt.Errorf("%w: --memory %q is not a size such as 512MiB or 4GiB", ErrUsage, f.Memory)
+	}
+	if n < least {
+		return 0, fmt.Errorf("%w: --memory %s is too small; the minimum is %s", ErrUsage, f.Memory, humanize.IBytes(least))
+	}
+	if f.Workers < 1 || f.Workers > 1024 {
+		return 0, fmt.Errorf("%w: --workers %d is not in 1..1024", ErrUsage, f.Workers)
+	}
+	debug.SetMemoryLimit(min(int64(n)/10*9, int64(n)-uncounted))
+	return int64(n), nil
+}
+
+// DefaultJob is the job file if neither --job nor $USERTRAIL_JOB names one.
+const DefaultJob = "usertrail.yaml"
+
+// ErrNoJob is wrapped if no job file is named and DefaultJob does not exist.
+var ErrNoJob = fmt.Errorf("%w: no job file", ErrUsage)
+
+// LoadJob loads the job file that --job or $USERTRAIL_JOB names, or else DefaultJob.
+func (f *Flags) LoadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
+	j, err := f.loadJob(ctx, fs)
+	if e, ok := ctx.Value(endingKey{}).(*ending); ok && err == nil {
+		e.setNamed(tableLabel(j.Table.Address))
+	}
+	return j, err
+}
+
+func (f *Flags) loadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
+	name := cmp.Or(f.Job, os.Getenv("USERTRAIL_JOB"))
+	if name != "" {
+		return job.Load(ctx, fs, name)
+	}
+	j, err := job.Load(ctx, fs, DefaultJob)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no ./%s; name one with --job or $USERTRAIL_JOB", ErrNoJob, DefaultJob)
+	}
+	return j, err
+}
+
+// Log returns a log on standard error. It has warnings, and with --verbose more.
+func (f *Flags) Log(env *Env) *slog.Logger {
+	level := slog.LevelWarn
+	if f.Verbose {
+		level = slog.LevelInfo
+	}
+	return env.Log(level)
+}
+
+// Progress returns the configuration of progress on standard error.
+func (f *Flags) Progress(env *Env) progress.Config {
+	return progress.Config{
+		Out: env.Stderr, Quiet: f.Quiet, Terminal: isTerminal(env.Stderr), Board: env.board(),
+		Log: env.Log(slog.LevelInfo),
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// remote returns the file system of hdfs:// names. Builds for tests replace it.
+var remote = func(_ dfs.FS, temp string) dfs.FS { return hdfs.New(hdfs.Config{Temp: temp}) }
+
+// Files returns the file system of local and hdfs:// names.
+func Files() dfs.FS { return FilesIn("") }
+
+// FilesIn is Files with a local directory for files until they are uploaded to HDFS. If temp
+// is empty, the directory is $TMPDIR.
+func FilesIn(temp string) dfs.FS {
+	disk := local.New()
+	return lockTold{dfs.NewMux(map[string]dfs.FS{"": disk, hdfs.Scheme: remote(disk, temp)})}
+}

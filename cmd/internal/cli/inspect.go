@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/format/job"
+	"usertrail/internal/inspect"
+)
+
+// Inspect returns the command that prints the contents of files and directories of usertrail.
+func Inspect(env *Env) *cobra.Command {
+	var asJSON bool
+	var rows int
+	c := &cobra.Command{
+		Use:   "inspect PATH",
+		Short: "Print what a file or directory that usertrail wrote contains",
+		Long: `Inspect prints what PATH contains: a table, an HFile, a roll, a manifest, a ledger, a quarantine
+file, a result of extract or one of its parts.
+
+After a failure the last line of standard output is one JSON object.`,
+		Example: "  " + env.name + " inspect ./trails\n  " + env.name + " inspect ./trails/manifest.json --json",
+		Args:    OneArg("one path"),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: rows})
+			if errors.Is(err, iofs.ErrNotExist) {
+				return fmt.Errorf("%w: %w", job.ErrNoInput, err)
+			}
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				return r.Text(env.Stdout)
+			}
+			enc := json.NewEncoder(env.Stdout)
+			enc.SetEscapeHTML(false)
+			enc.SetIndent("", " ")
+			return enc.Encode(r)
+		},
+	}
+	env.ReportsFailure(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().IntVar(&rows, "rows", 10, "number of rows to show, from the first on")
+	return c
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/runlog"
+)
+
+// Journal records every run that takes a table's lock in the table's journal. If refused
+// reports true for a command, its runs that end before they have the lock are recorded too.
+func (e *Env) Journal(refused func(*cobra.Command) bool) { e.shared().refused = refused }
+
+// journalled starts the journal of a command line, and returns the context for its run.
+func (e *Env) journalled(ctx context.Context, args []string) context.Context {
+	s := e.shared()
+	if s.refused == nil || s.running == nil {
+		return ctx
+	}
+	c := s.running
+	k := runlog.NewKeeper(func() runlog.Run {
+		r := runlog.Run{
+			Command: commandName(c), Args: args, Host: Host(), Process: os.Getpid(), User: cmp.Or(os.Getenv("USER"), os.Getenv("LOGNAME")),
+			Program: programVersion(), Began: e.Began,
+		}
+		for name, text := range map[string]*string{"from": &r.From, "to": &r.To} {
+			if f := c.Flags().Lookup(name); f != nil {
+				if _, err := behaviour.ParseDate(f.Value.String()); err == nil { // import's --from is a table
+					*text = f.Value.String()
+				}
+			}
+		}
+		return r
+	})
+	e.AtEnd(func(ctx context.Context, end End) error {
+		out := runlog.End{At: end.At.UTC(), Seconds: end.Seconds, Status: end.Status, Error: end.Error}
+		// "already" of a piece is not a number.
+		if err := json.Unmarshal(end.Result, &out.Counts); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+			return fmt.Errorf("this run is not recorded for bulkload runs: %w", err)
+		}
+		worth := end.Status != Usage && end.Status != There && s.refused(c)
+		if err := k.End(ctx, out, worth); err != nil {
+			return fmt.Errorf("bulkload runs will show this run without its end: %w", err)
+		}
+		return nil
+	})
+	return runlog.NewContext(ctx, k)
+}
+
+type endingKey struct{}
+
+// stored records which table the run of a context is about.
+func stored(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) {
+	runlog.FromContext(ctx).At(fs, CatalogOf(s))
+	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
+		a := about{address: s.Address(), fs: fs, catalog: CatalogOf(s)}
+		if j != nil && j.Pattern != nil {
+			a.logs = j.Pattern.Root
+		}
+		e.setAbout(a)
+	}
+}
+
+// AboutTable records that the run of a context is about the table at an address. The run does
+// not open the table. catalog is the directory of the table's catalog.
+func AboutTable(ctx context.Context, fs dfs.FS, address, catalog string) {
+	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
+		e.setAbout(about{address: address, fs: fs, catalog: catalog})
+	}
+}
+
+// CatalogOf returns the directory of a store's catalog.
+func CatalogOf(s table.Store) string { return dfs.Dir(dfs.Dir(s.Quarantine("x"))) }
+
+// lockTold is a file system that reports its locks to the journal of the context.
+type lockTold struct{ *dfs.Mux }
+
+// Lock implements dfs.FS.
+func (f lockTold) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	l, err := waitFor(ctx, func() (dfs.Lock, error) { return f.Mux.Lock(ctx, name) })
+	if err == nil {
+		runlog.FromContext(ctx).Begin(ctx, f, name)
+		breakpoint.Reach(breakpoint.Begun)
+	}
+	return l, err
+}

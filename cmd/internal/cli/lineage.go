@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/lineage"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/catalog"
+)
+
+// producer is the producer of events, before the version.
+const producer = "urn:usertrail:"
+
+// traced sends the events of c's run to OpenLineage if the flag or the environment names an
+// address and c writes a dataset.
+func (e *Env) traced(c *cobra.Command, place string) error {
+	named := place != ""
+	if !named {
+		if place = os.Getenv("OPENLINEAGE_URL"); place == "" || strings.EqualFold(os.Getenv("OPENLINEAGE_DISABLED"), "true") {
+			return nil
+		}
+		if path := os.Getenv("OPENLINEAGE_ENDPOINT"); path != "" {
+			place = strings.TrimRight(place, "/") + "/" + strings.TrimLeft(path, "/")
+		}
+	}
+	part := &e.shared().part
+	if _, reports := e.results[c]; !reports || !makes(part.runName(c), c) {
+		if named {
+			return fmt.Errorf("%w: --openlineage: %s writes no dataset", ErrUsage, c.CommandPath())
+		}
+		return nil
+	}
+	s, err := lineage.NewSender(place, os.Getenv("OPENLINEAGE_API_KEY"))
+	if err != nil {
+		return fmt.Errorf("%w: --openlineage: %w", ErrUsage, err)
+	}
+	t := &trace{env: e, c: c, sender: s, run: lineage.Run{
+		ID: cmp.Or(part.id, lineage.NewID()), Namespace: cmp.Or(os.Getenv("OPENLINEAGE_NAMESPACE"), "default"),
+		Job: e.name + "." + part.runName(c), Producer: producer + programVersion(),
+	}}
+	if p, ok := lineage.ParseParent(os.Getenv("OPENLINEAGE_PARENT_ID")); ok {
+		t.run.Parent = p
+	}
+	t.run.From, t.run.To = nominal(c)
+	e.AtEnd(t.end)
+	if !part.begins(c) {
+		return nil
+	}
+	if err := t.sender.Send(c.Context(), t.run.Event(lineage.Start, time.Now(), nil, nil, "")); err != nil {
+		e.warn(fmt.Errorf("the OpenLineage event was not sent: %w", err))
+	}
+	return nil
+}
+
+// makes reports whether the run called name of c writes a dataset. Pieces are not runs.
+func makes(name string, c *cobra.Command) bool {
+	switch name {
+	case "load":
+		dry := c.Flags().Lookup("dry-run")
+		return dry == nil || dry.Value.String() != "true"
+	case "replay", "import", "commit", "extract", "compact", "drop", "undrop", "convert":
+		return true
+	}
+	return false
+}
+
+// nominal returns the dates of a command line as times.
+func nominal(c *cobra.Command) (from, to time.Time) {
+	days := make([]behaviour.Date, 2)
+	for i, name := range []string{"from", "to"} {
+		f := c.Flags().Lookup(name)
+		if f == nil {
+			return from, to
+		}
+		var err error
+		if days[i], err = behaviour.ParseDate(f.Value.String()); err != nil {
+			return from, to
+		}
+	}
+	return midnight(days[0]), midnight(days[1] + 1)
+}
+
+func midnight(d behaviour.Date) time.Time {
+	y, m, day := d.Civil()
+	return time.Date(y, m, day, 0, 0, 0, 0, time.UTC)
+}
+
+// A trace sends the events of one run to OpenLineage.
+type trace struct {
+	env    *Env
+	c      *cobra.Command
+	sender *lineage.Sender
+	run    lineage.Run
+}
+
+// counted has the keys of a last line that events contain.
+type counted struct {
+	Loaded  int64  `json:"loaded"`
+	HFiles  int64  `json:"hfiles"`
+	Records int64  `json:"records"`
+	Events  int64  `json:"events"`
+	Kept    int64  `json:"kept"`
+	Files   int64  `json:"files"`
+	Out     string `json:"out"`
+}
+
+func (t *trace) end(ctx context.Context, end End) error {
+	if !t.env.shared().part.ends(t.c, end.Status) {
+		return nil
+	}
+	kind, why := lineage.Fail, end.Error
+	switch {
+	case end.Status == OK, end.Status == Nothing:
+		kind, why = lineage.Complete, ""
+	case t.env.stopped():
+		kind = lineage.Abort
+	}
+	var n counted
+	if err := json.Unmarshal(end.Result, &n); err != nil {
+		return err
+	}
+	inputs, outputs := t.datasets(ctx, &n, end.Status == OK)
+	event := t.run.Event(kind, end.At, inputs, outputs, why)
+	if err := t.sender.Send(ctx, event); err != nil {
+		return fmt.Errorf("the OpenLineage event was not sent: %w", err)
+	}
+	return nil
+}
+
+// datasets returns the datasets that a run reads and writes, as far as the run knows them.
+func (t *trace) datasets(ctx context.Context, n *counted, done bool) (inputs, outputs []lineage.Dataset) {
+	about := t.env.shared().about()
+	if about.address == "" {
+		return nil, nil
+	}
+	table := lineage.Place(about.address)
+	table.Fields = tableFields(ctx, about)
+	if t.env.name == "extract" {
+		return []lineage.Dataset{table}, answered(ctx, t, n, done)
+	}
+	if commandName(t.c) == "convert" {
+		return converted(t.c, table, n, done)
+	}
+	if f := t.c.Flags().Lookup("from"); commandName(t.c) == "import" && f != nil {
+		inputs = append(inputs, lineage.Place(f.Value.String()))
+	} else if about.logs != "" {
+		inputs = append(inputs, lineage.Place(about.logs))
+	}
+	if done {
+		table.Written = &lineage.Written{Rows: n.Loaded, Files: n.HFiles}
+	}
+	return inputs, []lineage.Dataset{table}
+}
+
+// converted returns the old table, if the command line names it, and the new table.
+func converted(c *cobra.Command, table lineage.Dataset, n *counted, done bool) (inputs, outputs []lineage.Dataset) {
+	if f := c.Flags().Lookup("table"); f != nil && f.Value.String() != "" {
+		inputs = append(inputs, lineage.Place(f.Value.String()))
+	}
+	if done {
+		table.Written = &lineage.Written{Rows: n.Records, Files: n.Files}
+	}
+	return inputs, []lineage.Dataset{table}
+}
+
+// tableFields returns the fields of all behaviours of a table, from its manifest. It returns
+// nil if the manifest cannot be read.
+func tableFields(ctx context.Context, a about) []lineage.Field {
+	var m manifest.Table
+	if a.fs == nil || manifest.Read(ctx, a.fs, dfs.Join(a.catalog, catalog.ManifestName), &m) != nil || m.Schema == nil {
+		return nil
+	}
+	var out []lineage.Field
+	for _, k := range m.Schema.Kinds {
+		for _, f := range k.Fields {
+			out = append(out, lineage.Field{Name: k.Name + "." + f.Name, Type: fmt.Sprint(f.Type)})
+		}
+	}
+	return out
+}
+
+// answered returns the result of an extract as its manifest describes it.
+func answered(ctx context.Context, t *trace, n *counted, done bool) []lineage.Dataset {
+	if n.Out == "" || t.env.Streams {
+		return nil
+	}
+	out := lineage.Place(n.Out)
+	var m manifest.Extract
+	if !done || manifest.Read(ctx, Files(), dfs.Join(n.Out, extract.ManifestName), &m) != nil {
+		return []lineage.Dataset{out}
+	}
+	for _, f := range m.Columns {
+		out.Fields = append(out.Fields, lineage.Field{Name: f.Name, Type: fmt.Sprint(f.Type)})
+	}
+	out.Written = &lineage.Written{Rows: n.Events, Files: n.Files}
+	if m.Question.Shape != "" {
+		out.Written.Rows = n.Kept
+	}
+	for _, p := range m.Parts {
+		out.Written.Size += p.Size
+	}
+	return []lineage.Dataset{out}
+}
+
+// stopped reports whether a signal ended the run.
+func (e *Env) stopped() bool {
+	var s *stop
+	return e.cause != nil && errors.As(e.cause(), &s)
+}

@@ -1,0 +1,100 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/tally"
+)
+
+// found makes the table: ledgers, bad records, manifest.
+func (r *run) found(ctx context.Context) error {
+	m := *r.to.Manifest()
+	m.DroppedBefore = r.m.DroppedBefore
+	for _, c := range r.done {
+		m.Files = append(m.Files, c.Files...)
+	}
+	ledgers, err := r.newLedgers()
+	if err != nil {
+		return err
+	}
+	for i, l := range ledgers {
+		ref := r.m.Loads[i]
+		ref.Tally = tally.Tally{}
+		for _, d := range l.Days {
+			ref.Tally.Add(d.Tally)
+		}
+		m.Loads = append(m.Loads, ref)
+	}
+	if err := r.to.CopyQuarantine(ctx, r.cfg.From.Address()); err != nil {
+		return err
+	}
+	if err := r.to.Found(ctx, ledgers, &m); err != nil {
+		return err
+	}
+	r.count(&m)
+	return r.end(ctx)
+}
+
+// newLedgers are the old ones with the cells that are of their records now. Days that were
+// dropped are in them no longer, so nothing is left to be taken off.
+func (r *run) newLedgers() ([]*manifest.Load, error) {
+	made := map[int][]*manifest.Load{}
+	for _, c := range r.done {
+		for i := range c.Loads {
+			l := &c.Loads[i]
+			made[l.Number] = append(made[l.Number], l)
+		}
+	}
+	var out []*manifest.Load
+	for _, old := range r.ledgers {
+		l := *old
+		l.Regions = regionsOf(r.plan.Splits)
+		for _, part := range made[l.Number] {
+			for i, region := range part.Regions {
+				l.Regions[i].Tally.Add(region.Tally)
+			}
+		}
+		var err error
+		if l.Days, err = newDaysOf(old, made[l.Number]); err != nil {
+			return nil, err
+		}
+		out = append(out, &l)
+	}
+	return out, nil
+}
+
+// newDaysOf are the days of a ledger, whose records must be those that were converted.
+func newDaysOf(old *manifest.Load, parts []*manifest.Load) ([]manifest.Day, error) {
+	type key struct {
+		date behaviour.Date
+		kind string
+	}
+	sum := map[key]manifest.Day{}
+	for _, p := range parts {
+		for _, d := range p.Days {
+			k := key{d.Date, d.Behaviour}
+			e := sum[k]
+			e.Records += d.Records
+			e.Tally.Add(d.Tally)
+			sum[k] = e
+		}
+	}
+	out := []manifest.Day{}
+	for _, d := range old.Days {
+		k := key{d.Date, d.Behaviour}
+		got := sum[k]
+		delete(sum, k)
+		if got.Records != d.Records {
+			return nil, fmt.Errorf("%w: of load %d its files hold %d records of %s on %s, and its ledger tells of %d", ErrDamaged, old.Number, got.Records, d.Behaviour, d.Date, d.Records)
+		}
+		d.Tally = got.Tally
+		out = append(out, d)
+	}
+	for k, d := range sum {
+		return nil, fmt.Errorf("%w: of load %d its files hold %d records of %s on %s, and its ledger tells of none", ErrDamaged, old.Number, d.Records, k.kind, k.date)
+	}
+	return out, nil
+}

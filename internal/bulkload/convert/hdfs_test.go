@@ -1,0 +1,43 @@
+package convert_test
+
+import (
+	"errors"
+	iofs "io/fs"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testworld"
+)
+
+// TestConversionOfATableOnHDFS makes a table on HDFS of one that lies there.
+func TestConversionOfATableOnHDFS(t *testing.T) {
+	c := clustertest.Get(t)
+	h := newHouse(t, testworld.Numbered(8, 8))
+	h.place = c.HDFS(t)
+	h.fs = dfs.NewMux(map[string]dfs.FS{
+		"":          local.New(),
+		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
+	})
+	p := h.draw(rand.New(rand.NewPCG(8, 8)))
+	p.nights, p.corrects = p.nights[1:], -1 // a replay is another test's
+	p.compact = []bool{false, true, false}
+	h.live(t, p, []string{"reversed"})
+	want := h.answers(t, "reversed")
+	r := h.convert(t, "reversed", "game-time", "out")
+	h.verified(t, "on HDFS", "out")
+	for i, got := range h.answers(t, "out") {
+		if !maps.Equal(got, want[i]) {
+			t.Errorf("question %d has another answer", i)
+		}
+	}
+	if _, err := convert.Run(t.Context(), h.conversion("reversed", "wide", "out")); !errors.Is(err, iofs.ErrExist) || r.Records == 0 {
+		t.Errorf("%+v; again %v, want that it is there", r, err)
+	}
+}

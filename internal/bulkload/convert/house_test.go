@@ -1,0 +1,176 @@
+package convert_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/files"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
+)
+
+// A house is a directory with logs of a world, and tables beside them.
+type house struct {
+	dir   string
+	place string // where the tables are
+	fs    dfs.FS
+	job   *job.Job
+	w     *testworld.W
+}
+
+func newHouse(t testing.TB, w *testworld.W) *house {
+	t.Helper()
+	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: w}
+	h.place = h.dir
+	var err error
+	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(w.Job())); err != nil {
+		t.Fatal(err)
+	}
+	h.job.Table.Regions = 3
+	if err := os.Mkdir(filepath.Join(h.dir, "logs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// deliver writes files of the world below the job's logs.
+func (h *house) deliver(t testing.TB, list ...testworld.File) {
+	t.Helper()
+	for _, f := range list {
+		name := filepath.Join(h.dir, "logs", filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, compressed(t, f), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func compressed(t testing.TB, f testworld.File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var err error
+	switch filepath.Ext(f.Name) {
+	case ".gz":
+		z := gzip.NewWriter(&b)
+		_, err = z.Write(f.Text)
+		err = errors.Join(err, z.Close())
+	case ".zst":
+		z, e := zstd.NewWriter(&b)
+		if e != nil {
+			t.Fatal(e)
+		}
+		_, err = z.Write(f.Text)
+		err = errors.Join(err, z.Close())
+	default:
+		return f.Text
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func (h *house) store(name string) files.Store {
+	return files.Store{FS: h.fs, Dir: dfs.Join(h.place, name)}
+}
+
+// config is a load into a table of a layout.
+func (h *house) config(name, layout string) bulkload.Config {
+	j := *h.job
+	j.Layout = layout
+	s := h.store(name)
+	return bulkload.Config{FS: s.FS, Job: &j, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted")}
+}
+
+func (h *house) loads(ctx context.Context, name, layout string) (bulkload.Result, error) {
+	return bulkload.Run(ctx, h.config(name, layout))
+}
+
+// load loads what was delivered and is not in the table yet.
+func (h *house) load(t testing.TB, name, layout string) bulkload.Result {
+	t.Helper()
+	r, err := h.loads(t.Context(), name, layout)
+	if err != nil && !errors.Is(err, bulkload.ErrNothing) {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// open opens a table, until the test ends.
+func (h *house) open(t testing.TB, name string) *files.Table {
+	t.Helper()
+	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// ask extracts an answer from a table and returns the bytes of its parts.
+func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
+	t.Helper()
+	users := userlist.All()
+	if q.Users != nil {
+		var err error
+		if users, err = userlist.Read(strings.NewReader(strings.Join(q.Users, "\n")), "list", opened.Info().Layout, 1<<30); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(testkit.Scratch(t), "out")
+	_, err := extract.Run(ctx, extract.Config{
+		FS: local.New(), Table: opened, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Out: out, Workers: 2,
+	})
+	all := dfstest.Snapshot(t, local.New(), out)
+	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.HasPrefix(dfs.Base(name), "part-") })
+	return all, err
+}
+
+// verified wants a table to hold what its ledgers say.
+func (h *house) verified(t testing.TB, what, name string) {
+	t.Helper()
+	r, err := verify.Run(t.Context(), verify.Config{Store: h.store(name)})
+	if err != nil {
+		t.Fatalf("%s: %v: %+v", what, err, r)
+	}
+	if r.Unlocated != "" {
+		t.Errorf("%s: ranges of rows were not compared: %s", what, r.Unlocated)
+	}
+}
+
+// lasting is what may be seen of a table, but for its lock and what Lock removes.
+func (h *house) lasting(t testing.TB, name string) map[string]string {
+	t.Helper()
+	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))
+	maps.DeleteFunc(all, func(name, _ string) bool { return name == "lock" || name == "loading.json" })
+	return all
+}
+
+func isNothing(err error) bool {
+	return errors.Is(err, bulkload.ErrNothing) || errors.Is(err, upkeep.ErrNothing)
+}

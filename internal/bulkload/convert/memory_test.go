@@ -1,0 +1,125 @@
+package convert_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
+)
+
+// fat is a table of one behaviour, with so many records of a size for one user on one day
+// between two other users.
+func fat(t *testing.T, layout string, records, size int) *house {
+	t.Helper()
+	day := behaviour.DateOf(2014, 9, 1)
+	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: day, To: day}}}
+	h.place = h.dir
+	var err error
+	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(`logs: {path: 'logs/{date}/{behaviour}.csv', max_line: 16MiB}
+table: trails
+behaviours:
+  play: {id: 1, fields: {title: string, seconds: int64}}
+`)); err != nil {
+		t.Fatal(err)
+	}
+	h.job.Table.Regions = 1
+	dice := rand.NewChaCha8([32]byte{1})
+	title := make([]byte, size/2)
+	var text strings.Builder
+	text.WriteString("user_id,time,title,seconds\n1,2014-09-01 10:00:00,one,1\n")
+	for i := range records {
+		dice.Read(title)
+		fmt.Fprintf(&text, "2,2014-09-01 11:%02d:%02d.%06d,%x,%d\n", i/60%60, i%60, i*7%1_000_000, title, i)
+	}
+	text.WriteString("3,2014-09-01 12:00:00,two,2\n")
+	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte(text.String())})
+	c := h.config("table", layout)
+	c.Memory = 256 << 20
+	if _, err := bulkload.Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestLargeRowsAreConvertedInLittleMemory converts a user whose records of a day are one
+// row in most layouts, in little memory and in much: the heap stays small, and the tables
+// are the same.
+func TestLargeRowsAreConvertedInLittleMemory(t *testing.T) {
+	some := map[string][]string{"reversed": {"wide"}, "wide": {"hashed"}, "hashed": {"reversed"}, "tall": {"wide"}}
+	for from, to := range testkit.Pick(some, map[string][]string{"reversed": layout.Names(), "wide": layout.Names(), "hashed": layout.Names(), "tall": layout.Names()}) {
+		h := fat(t, from, 1200, 10<<10)
+		for _, to := range to {
+			if to == "fixed" {
+				to = "fixed/1"
+			}
+			if to != from {
+				h.convertWithin(t, from, to, 4<<20, 8<<20)
+			}
+		}
+	}
+}
+
+// convertWithin converts in so many bytes of memory, and expects the heap to be larger than
+// before by no more than these and what a process needs besides.
+func (h *house) convertWithin(t *testing.T, from, to string, memory, besides int64) {
+	t.Helper()
+	var want map[string]string
+	for _, given := range []int64{256 << 20, memory} {
+		heap := dfstest.NewHeap(h.fs)
+		c := h.conversion("table", to, "out")
+		out := h.store("out")
+		out.FS = heap
+		c.FS, c.Out, c.Memory, c.Workers = heap, out, given, 1
+		r, err := convert.Run(t.Context(), c)
+		if err != nil || r.Records < 1000 {
+			t.Fatalf("%s to %s in %d bytes: %+v, %v", from, to, given, r, err)
+		}
+		if n := heap.Grown(); given == memory && n > memory+besides {
+			t.Errorf("%s to %s: the heap has %d MiB more than before, in %d MiB of memory", from, to, n>>20, memory>>20)
+		}
+		got := h.lasting(t, "out")
+		if want != nil && !maps.Equal(got, want) {
+			t.Errorf("%s to %s: a conversion in little memory makes other files", from, to)
+		}
+		want = got
+		if left := dfstest.Snapshot(t, h.fs, c.Temp); len(left) > 0 {
+			t.Errorf("%s to %s: %d files are left in %s", from, to, len(left), c.Temp)
+		}
+		h.remove(t, "out")
+	}
+}
+
+// TestARecordLargerThanTheMemory converts a record that does not fit: the error names the
+// user and the flag, there is no table, and with more memory the same conversion goes on.
+func TestARecordLargerThanTheMemory(t *testing.T) {
+	for _, from := range []string{"reversed", "wide"} {
+		h := fat(t, from, 1, 6<<20)
+		c := h.conversion("table", "tall", "out")
+		c.Memory = convert.MinMemory
+		_, err := convert.Run(t.Context(), c)
+		if !errors.Is(err, convert.ErrRequest) || !strings.Contains(err.Error(), `user "2"`) || !strings.Contains(err.Error(), "--memory") {
+			t.Errorf("%s: %v, want an error that names the user and --memory", from, err)
+		}
+		if _, err := h.store("out").Open(context.Background()); err == nil {
+			t.Errorf("%s: there is a table", from)
+		}
+		c.Memory = 1 << 30
+		if r, err := convert.Run(t.Context(), c); err != nil || r.Records != 3 {
+			t.Errorf("%s: with more memory %+v, %v", from, r, err)
+		}
+	}
+}

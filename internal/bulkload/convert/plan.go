@@ -1,0 +1,165 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"github.com/cespare/xxhash/v2"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+)
+
+// A state is what there is where the new table is to be.
+type state int
+
+const (
+	nothing   state = iota
+	begun           // a plan of this conversion, and some of its files
+	overtaken       // a plan of this conversion of a table that has changed since
+	finished        // the table, and what an end that was killed left of its workshop
+)
+
+// look says what is there, and refuses what is not of this conversion.
+func (r *run) look(ctx context.Context) (state, error) {
+	out := r.cfg.Out.Address()
+	_, err := r.cfg.FS.Stat(ctx, dfs.Join(out, catalog.ManifestName))
+	made := err == nil
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nothing, err
+	}
+	plan, err := r.shop.Plan(ctx)
+	if err != nil {
+		return nothing, err
+	}
+	want, err := r.wanted()
+	if err != nil {
+		return nothing, err
+	}
+	switch {
+	case plan == nil && made:
+		return nothing, there("%s is a table: name another --out, or remove it", out)
+	case plan == nil:
+		return nothing, r.empty(ctx)
+	case plan.From != want.From || plan.Layout != want.Layout:
+		return nothing, there("%s is of an unfinished conversion of %s to %s: begin that again, name another --out, or remove it", out, plan.From, plan.Layout)
+	case made:
+		return finished, nil
+	case plan.Source != want.Source || plan.Regions != want.Regions:
+		return overtaken, nil
+	}
+	r.plan = plan
+	return begun, nil
+}
+
+// wanted is the plan, but for its split points.
+func (r *run) wanted() (*manifest.Conversion, error) {
+	b, err := json.Marshal(r.m)
+	if err != nil {
+		return nil, err
+	}
+	return &manifest.Conversion{
+		From: r.cfg.From.Address(), Source: fmt.Sprintf("%016x", xxhash.Sum64(b)), Layout: r.new.Name(), Regions: r.cfg.Regions,
+	}, nil
+}
+
+// empty refuses a directory with files of others in it.
+func (r *run) empty(ctx context.Context) error {
+	out := r.cfg.Out.Address()
+	if err := catalog.CheckBare(ctx, r.cfg.FS, out); errors.Is(err, table.ErrNoManifest) {
+		return err
+	}
+	list, err := r.cfg.FS.List(ctx, out)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if !r.shop.Own(f) {
+			return there("%s holds %s, and no table: name another --out, or remove it", out, dfs.Base(f.Name))
+		}
+	}
+	return nil
+}
+
+// apart refuses an output that is, holds or is in a table: a load of the one would sweep
+// the other.
+func (r *run) apart(ctx context.Context) error {
+	from, out := r.cfg.From.Address(), r.cfg.Out.Address()
+	twofold, err := dfs.Twofold(ctx, r.cfg.FS, out)
+	if err != nil {
+		return err
+	}
+	if twofold {
+		return fmt.Errorf("%w: %s: what .. means behind a link is not clear: name the directory without it", ErrRequest, out)
+	}
+	how, err := dfs.Overlap(ctx, r.cfg.FS, out, from)
+	if err != nil {
+		return err
+	}
+	if how != "" {
+		return fmt.Errorf("%w: of %s and %s one lies in the other: a load of the one would sweep the other", ErrRequest, from, out)
+	}
+	around, err := manifest.Around(ctx, r.cfg.FS, out)
+	if err != nil {
+		return err
+	}
+	if around != "" {
+		return fmt.Errorf("%w: %s is inside the table %s, whose next load would sweep it", ErrRequest, out, around)
+	}
+	return nil
+}
+
+// prepare makes the plan, or goes on with the one that is there.
+func (r *run) prepare(ctx context.Context, s state) (err error) {
+	if s == begun {
+		if r.done, err = r.shop.Done(ctx); err != nil {
+			return err
+		}
+		if err := r.shop.Tidy(ctx); err != nil {
+			return err
+		}
+	} else if err := r.begin(ctx); err != nil {
+		return err
+	}
+	splits := manifest.PointsOf(r.plan.Splits)
+	t, err := r.cfg.Out.New(ctx, table.Plan{
+		Layout: r.plan.Layout, Compression: r.m.Compression, Schema: r.m.Schema,
+		Splits: func(context.Context) (split.Points, error) { return splits, nil },
+	})
+	if err != nil {
+		return err
+	}
+	to, ok := t.(founded)
+	if !ok {
+		return fmt.Errorf("%w: %s cannot be a table of files", table.ErrUnfit, r.cfg.Out.Address())
+	}
+	r.to = to
+	return r.shop.Keep(ctx, to.Manifest().Family, r.done)
+}
+
+// begin makes the plan, after what another one left.
+func (r *run) begin(ctx context.Context) error {
+	if err := r.shop.Clear(ctx, r.m.Family); err != nil {
+		return err
+	}
+	plan, err := r.wanted()
+	if err != nil {
+		return err
+	}
+	points, err := r.points(ctx)
+	if err != nil {
+		return err
+	}
+	plan.Splits = manifest.KeysOf(points)
+	r.plan = plan
+	return r.shop.Begin(ctx, plan)
+}

@@ -1,0 +1,150 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table/muster"
+	"usertrail/internal/table/shuffle"
+	"usertrail/internal/tally"
+)
+
+const (
+	// leastAhead and mostAhead bound how much of a file is read at once, in bytes.
+	leastAhead = 64 << 10
+	mostAhead  = 1 << 20
+	// everyRecord is how large a record may be whatever the memory is: as large as the
+	// line of a log by default.
+	everyRecord = 1 << 20
+)
+
+var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+
+// A reader makes records of the cells of one file. For each it gives the sorter
+//
+//	part region | row the new one | seq column ID | payload behaviour.AppendPacked
+type reader struct {
+	*run
+	ctx    context.Context
+	shard  *shuffle.Shard
+	points split.Points
+
+	row     []byte
+	rows    *muster.Records
+	count   tally.Counter
+	records int64
+
+	user, newRow, packed []byte
+}
+
+// readFile reads a file, which must hold what the manifest says.
+func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Shard, points split.Points) error {
+	at := r.progress.Worker("reading")
+	defer at.End()
+	at.At("%s", f.Name)
+	x := &reader{run: r, ctx: ctx, shard: shard, points: points}
+	x.rows = muster.NewRecords(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, everyDate), r.rowSpill(f.Name))
+	defer x.rows.Close() // what is left of the runs is swept with what else was begun
+	if err := x.cells(f); err != nil {
+		return fmt.Errorf("convert %s: %w", f.Name, err)
+	}
+	if x.count.Tally != f.Tally || x.records != f.Records {
+		return fmt.Errorf("convert %s: %w: it holds %s of %d records, and the manifest says %s of %d", f.Name, ErrDamaged, x.count.Tally, x.records, f.Tally, f.Records)
+	}
+	return nil
+}
+
+// cells goes through all cells of a file.
+func (x *reader) cells(f *manifest.File) (err error) {
+	in, err := x.from.Staged(x.ctx, f.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	h, err := hfile.Open(in, in.Size())
+	if err != nil {
+		return err
+	}
+	half := x.progress.Share(f.Size/2, f.Tally.Cells)
+	it := h.Iterator(hfile.IterOptions{ReadAhead: x.readAhead()})
+	for ok := it.First(); ok; ok = it.Next() {
+		if x.count.Cells&0xfff == 0 {
+			if x.ctx.Err() != nil {
+				return context.Cause(x.ctx)
+			}
+			half.UpTo(x.count.Cells)
+		}
+		if err := x.add(it.Cell()); err != nil {
+			return err
+		}
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	half.UpTo(f.Tally.Cells)
+	return x.endRow()
+}
+
+func (x *reader) add(c *cell.Cell) error {
+	if !bytes.Equal(c.Row, x.row) {
+		if err := x.endRow(); err != nil {
+			return err
+		}
+		x.row = append(x.row[:0], c.Row...)
+	}
+	x.count.Add(c)
+	if err := x.small(len(c.Value)); err != nil {
+		return err
+	}
+	return x.rows.Add(c)
+}
+
+// small refuses a record that has so many bytes, or more, and would not fit.
+func (x *reader) small(bytes int) error {
+	most := max(muster.RowMemory(x.cfg.Memory, x.cfg.Workers), everyRecord)
+	if int64(bytes) <= most {
+		return nil
+	}
+	user, err := x.old.AppendUser(nil, x.old.UserKey(x.row))
+	if err != nil {
+		return fmt.Errorf("row %.64q: %w", x.row, err)
+	}
+	return fmt.Errorf("%w: user %q: a record takes %s, and a worker has %s for one: raise --memory, or lower --workers",
+		ErrRequest, user, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(most)))
+}
+
+// endRow gives the records of the row whose cells have come to the sorter.
+func (x *reader) endRow() (err error) {
+	if len(x.row) == 0 {
+		return nil
+	}
+	if x.user, err = x.old.AppendUser(x.user[:0], x.old.UserKey(x.row)); err != nil {
+		return fmt.Errorf("row %.64q: %w", x.row, err)
+	}
+	return x.rows.End(x.record)
+}
+
+// record gives one record to the sorter.
+func (x *reader) record(r *behaviour.Record) error {
+	r.User = x.user
+	if err := x.fits(r); err != nil {
+		return err
+	}
+	x.records++
+	x.newRow = x.new.AppendRow(x.newRow[:0], x.m.Schema, r)
+	x.packed = behaviour.AppendPacked(x.packed[:0], r)
+	if err := x.small(len(x.packed)); err != nil {
+		return err
+	}
+	return x.shard.Add(x.ctx, x.points.Of(x.newRow), x.newRow, uint64(r.ID), x.packed)
+}

@@ -1,0 +1,144 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/roll"
+	"usertrail/internal/split"
+)
+
+// sampled bounds how many keys split points are chosen from: a thousand for each region
+// where there are many.
+const sampled = 1 << 17
+
+// points are the new table's split points. Where the users decide, every one is looked
+// at, by the rolls, and who does not fit is found before anything is written.
+func (r *run) points(ctx context.Context) (split.Points, error) {
+	zone, err := time.LoadLocation(r.m.Schema.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("%w: zone of the table: %w", ErrRequest, err)
+	}
+	s := &survey{run: r, zone: zone, limit: math.MaxUint64, weights: map[string]int64{}}
+	var size int64
+	for i := range r.m.Files {
+		size += r.m.Files[i].Records
+	}
+	r.progress.Step("looking at the users of", "records", size)
+	for i := range r.m.Files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := s.file(ctx, &r.m.Files[i]); err != nil {
+			return nil, err
+		}
+		r.progress.Add(r.m.Files[i].Records)
+	}
+	n := cmp.Or(r.cfg.Regions, len(r.m.Splits)+1)
+	if splits := r.new.Traits().Splits; splits != nil {
+		return splits(n), nil
+	}
+	var samples []split.Sample
+	for key, weight := range s.weights {
+		samples = append(samples, split.Sample{Key: []byte(key), Weight: weight})
+	}
+	return split.Balanced(samples, n), nil
+}
+
+// A survey goes through the users of all files. Of many it keeps those whose hash is not
+// above a limit, so what it keeps does not depend on the order of files.
+type survey struct {
+	*run
+	zone      *time.Location
+	limit     uint64
+	weights   map[string]int64 // records, by new key
+	user, key []byte
+	values    [][]byte // as many nulls as any behaviour has fields
+}
+
+// file takes the users of one file.
+func (s *survey) file(ctx context.Context, f *manifest.File) (err error) {
+	in, err := s.from.Staged(ctx, f.Roll)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	r, err := roll.Open(in, in.Size())
+	if err != nil {
+		return fmt.Errorf("open %s: %w", f.Roll, err)
+	}
+	it := r.Iterator()
+	for it.Next() {
+		if err := s.take(it.Entry(), r.Meta().IDs); err != nil {
+			return fmt.Errorf("%s: %w", f.Roll, err)
+		}
+	}
+	if err := it.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", f.Roll, err)
+	}
+	return nil
+}
+
+// take takes a user, who is told by a record at noon of the first day in the file.
+func (s *survey) take(e *roll.Entry, ids []uint16) (err error) {
+	if s.user, err = s.old.AppendUser(s.user[:0], e.User); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if len(e.Days) == 0 {
+		return nil
+	}
+	first := e.Days[0]
+	kind, ok := s.m.Schema.KindByID(ids[bits.TrailingZeros64(first.Kinds)])
+	if !ok {
+		return fmt.Errorf("%w: the schema has not all of its behaviours", ErrDamaged)
+	}
+	rec := behaviour.Record{User: s.user, Kind: kind, Date: first.Date, Time: first.Date.Start(s.zone).Add(12 * time.Hour).UnixMicro()}
+	rec.Values = s.nulls(len(s.m.Schema.Kinds[kind].Fields))
+	if err := s.fits(&rec); err != nil {
+		return err
+	}
+	s.key = layout.AppendSplitKey(s.key[:0], s.new, s.m.Schema, &rec)
+	s.weigh(e.Records)
+	return nil
+}
+
+func (s *survey) nulls(n int) [][]byte {
+	for len(s.values) < n {
+		s.values = append(s.values, nil)
+	}
+	return s.values[:n]
+}
+
+// weigh keeps the key at hand if it is one of the sample's.
+func (s *survey) weigh(records int64) {
+	if xxhash.Sum64(s.key) > s.limit {
+		return
+	}
+	s.weights[string(s.key)] += records
+	for len(s.weights) > sampled {
+		s.limit /= 2
+		for key := range s.weights {
+			if xxhash.Sum64String(key) > s.limit {
+				delete(s.weights, key)
+			}
+		}
+	}
+}
+
+// fits refuses a record that the new layout cannot hold.
+func (r *run) fits(rec *behaviour.Record) error {
+	if err := r.new.Fits(r.m.Schema, rec); err != nil {
+		return fmt.Errorf("%w: a %s of user %q: %w", ErrRequest, r.m.Schema.Kinds[rec.Kind].Name, rec.User, err)
+	}
+	return nil
+}

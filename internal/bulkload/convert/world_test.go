@@ -1,0 +1,249 @@
+package convert_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/tally"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
+)
+
+// layouts are all that a program knows, and one in another size.
+func layouts() []string { return append(layout.Names(), "fixed/8") }
+
+// place is the folder of a table.
+func place(parts ...string) string {
+	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "")
+}
+
+func (h *house) conversion(from, to, out string) convert.Config {
+	return convert.Config{
+		FS: h.fs, From: h.store(from), Out: h.store(out), Layout: to,
+		Temp: filepath.Join(h.dir, "sorted-"+out), Workers: 2, Memory: 8 << 20,
+	}
+}
+
+// convert makes a table of another one.
+func (h *house) convert(t testing.TB, from, to, out string) convert.Result {
+	t.Helper()
+	r, err := convert.Run(t.Context(), h.conversion(from, to, out))
+	if err != nil {
+		t.Fatalf("%s to %s: %v", from, to, err)
+	}
+	return r
+}
+
+// A past is what a table has been through: nights, files that were merged, bad records
+// that were corrected and replayed, days that were dropped.
+type past struct {
+	nights   [][]testworld.File
+	compact  []bool // after a night
+	bad      testworld.File
+	drop     behaviour.Date // none where it is the first date of the world
+	corrects int            // the night after which the bad record is replayed
+}
+
+func (h *house) draw(dice *rand.Rand) past {
+	n := 4
+	p := past{nights: make([][]testworld.File, n), compact: make([]bool, n), corrects: 1 + dice.IntN(2), drop: h.w.Span.From + behaviour.Date(dice.IntN(3))}
+	for i, f := range h.w.Files {
+		if i > 0 {
+			i = dice.IntN(n)
+		}
+		p.nights[i] = append(p.nights[i], f)
+	}
+	for i := range p.compact {
+		p.compact[i] = dice.IntN(2) == 0
+	}
+	day := h.w.Span.To
+	p.bad = testworld.File{Name: fmt.Sprintf("%s/play.bad.csv", day), Text: fmt.Appendf(nil, "who,when,title,seconds\n10,%s 12:00:00,again,many\n10,%s 12:00:01,good,1\n", day, day)}
+	p.nights[0] = append(p.nights[0], p.bad)
+	return p
+}
+
+// live lets tables of layouts live through a past, but for its last night.
+func (h *house) live(t testing.TB, p past, names []string) {
+	t.Helper()
+	for night, list := range p.nights[:len(p.nights)-1] {
+		h.deliver(t, list...)
+		for _, name := range names {
+			h.load(t, place(name), name)
+			if night == p.corrects {
+				h.replay(t, place(name), name, p.bad)
+			}
+			cfg := upkeep.Config{FS: h.fs, Store: h.store(place(name)), Workers: 2, Memory: 8 << 20}
+			if p.compact[night] {
+				if _, err := upkeep.Compact(t.Context(), cfg); err != nil && !isNothing(err) {
+					t.Fatal(err)
+				}
+			}
+			if night == 1 && p.drop > h.w.Span.From {
+				if _, err := upkeep.Drop(t.Context(), cfg, p.drop); err != nil && !isNothing(err) {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// replay loads a bad record that was corrected.
+func (h *house) replay(t testing.TB, name, l string, f testworld.File) {
+	t.Helper()
+	quarantine := h.store(name).Quarantine(f.Name)
+	b, err := os.ReadFile(quarantine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(quarantine, []byte(strings.ReplaceAll(string(b), "many", "7")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := bulkload.Replay(t.Context(), h.config(name, l), quarantine); err != nil || r.Loaded != 1 {
+		t.Fatalf("replay: %+v, %v", r.Counts, err)
+	}
+}
+
+// TestEveryLayoutBecomesEveryOther converts tables with a past into every other layout.
+// Each holds what its ledgers say and has the answers of the one it was made of, before
+// and after one more night; and back again it is of the same cells.
+func TestEveryLayoutBecomesEveryOther(t *testing.T) {
+	for _, seed := range testkit.Seeds(t, 1, 2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			h := newHouse(t, testworld.Numbered(seed, 8))
+			dice := rand.New(rand.NewPCG(seed, 1))
+			p := h.draw(dice)
+			h.live(t, p, layouts())
+			answers := h.answers(t, place("reversed"))
+			for _, from := range layouts() {
+				before := h.lasting(t, place(from))
+				for _, to := range layouts() {
+					if from != to {
+						h.there(t, from, to, answers)
+					}
+				}
+				if !maps.Equal(h.lasting(t, place(from)), before) {
+					t.Errorf("%s is not as it was", from)
+				}
+			}
+			last := layouts()[dice.IntN(len(layouts()))]
+			h.backAgain(t, last)
+			h.oneMoreNight(t, p)
+		})
+	}
+}
+
+// there converts a table and looks at what was made.
+func (h *house) there(t *testing.T, from, to string, answers []map[string]string) {
+	t.Helper()
+	out := place(from, "to", to)
+	r := h.convert(t, place(from), to, out)
+	a, b := h.open(t, place(from)), h.open(t, out)
+	var records int64
+	for _, f := range a.Files() {
+		records += f.Records
+	}
+	if r.Records != records || r.Files != len(b.Files()) || r.Loads != len(a.Manifest().Loads) {
+		t.Errorf("%s to %s: %+v, want %d records in %d files of %d loads", from, to, r, records, len(b.Files()), len(a.Manifest().Loads))
+	}
+	h.verified(t, out, out)
+	for i, got := range h.answers(t, out) {
+		if !maps.Equal(got, answers[i]) {
+			t.Errorf("%s to %s: question %d has another answer", from, to, i)
+		}
+	}
+	for name, text := range h.lasting(t, place(from)) {
+		if strings.HasPrefix(name, "quarantine/") && h.lasting(t, out)[name] != text {
+			t.Errorf("%s to %s: %s is not as it was", from, to, name)
+		}
+	}
+}
+
+// answers are those of a table to some questions.
+func (h *house) answers(t testing.TB, name string) []map[string]string {
+	t.Helper()
+	opened := h.open(t, name)
+	var out []map[string]string
+	for _, q := range append(h.w.Questions(h.w.Seed, 2), testworld.Question{Kinds: h.w.Names(), Span: h.w.Span, Active: "any"}) {
+		got, err := h.ask(t.Context(), t, opened, q)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out = append(out, got)
+	}
+	return out
+}
+
+// backAgain converts tables that were made of one of a layout into that layout, and
+// compares what each load brought on each day.
+func (h *house) backAgain(t *testing.T, from string) {
+	t.Helper()
+	want := h.days(t, place(from))
+	for _, by := range layouts() {
+		if by == from {
+			continue
+		}
+		out := place(from, "by", by)
+		h.convert(t, place(from, "to", by), from, out)
+		h.verified(t, out, out)
+		if got := h.days(t, out); !slices.Equal(got, want) {
+			t.Errorf("%s by way of %s is of other cells", from, by)
+		}
+	}
+}
+
+// days are what the loads of a table brought, and all of its files.
+func (h *house) days(t testing.TB, name string) []manifest.Day {
+	t.Helper()
+	opened := h.open(t, name)
+	ledgers, err := opened.Ledgers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []manifest.Day
+	for _, l := range ledgers {
+		out = append(out, l.Days...)
+	}
+	var all tally.Tally
+	for _, f := range opened.Files() {
+		all.Add(f.Tally)
+	}
+	return append(out, manifest.Day{Tally: all})
+}
+
+// oneMoreNight loads the last night into all tables.
+func (h *house) oneMoreNight(t *testing.T, p past) {
+	t.Helper()
+	h.deliver(t, p.nights[len(p.nights)-1]...)
+	h.load(t, place("reversed"), "reversed")
+	want := h.answers(t, place("reversed"))
+	for _, from := range layouts() {
+		for _, to := range layouts() {
+			out := place(from, "to", to)
+			if from == to || (from != "reversed" && to != "reversed") {
+				continue
+			}
+			h.load(t, out, to)
+			h.verified(t, "one more night in "+out, out)
+			for i, got := range h.answers(t, out) {
+				if !maps.Equal(got, want[i]) {
+					t.Errorf("one more night in %s: question %d has another answer", out, i)
+				}
+			}
+			if r, err := h.loads(t.Context(), out, to); !isNothing(err) {
+				t.Errorf("again one more night in %s: %+v, %v", out, r.Counts, err)
+			}
+		}
+	}
+}

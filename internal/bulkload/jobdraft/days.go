@@ -1,0 +1,147 @@
+package jobdraft
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A daySpelling is a way to write a day in a path.
+type daySpelling struct {
+	expr  *regexp.Regexp // groups: what must stand before, then the parts, and the texts between
+	parts string         // the meaning of the groups: y, Y (two digits), m, d, or - for a text between
+	guess bool           // other readings are as likely
+}
+
+// between matches the text between the parts of a day. It may be the beginning of a new
+// folder, whose name may be such as month=09.
+const between = `([-_.]|/(?:[A-Za-z_]+=)?|)`
+
+// daySpellings are tried in this order. The characters before and after a day are not digits.
+var daySpellings = []daySpelling{
+	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})` + between + `([0-9]{2})` + between + `([0-9]{2})(?:[^0-9]|$)`), "y-m-d", false},
+	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.])([0-9]{2})([-_.])((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "d-m-y", true},
+	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.])([0-9]{2})([-_.])((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "m-d-y", true},
+	// A day followed by hours and minutes, 2014090113 or 20140901130500.
+	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})()([0-9]{2})()([0-9]{2})(?:[0-9]{2}){1,3}(?:[^0-9]|$)`), "y-m-d", false},
+	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "Y-m-d", true},
+}
+
+// placeholders are the parts of a day, as a job writes them.
+var placeholders = map[byte]string{'y': "yyyy", 'Y': "yy", 'm': "MM", 'd': "dd"}
+
+// A dayIn is a day in a path.
+type dayIn struct {
+	from, to int
+	text     string // as a job writes it: {date:yyyyMMdd}
+	day      time.Time
+}
+
+// daysIn finds the days in a path that are written one way.
+func (s *daySpelling) daysIn(rel string) []dayIn {
+	var out []dayIn
+	for at := 0; at < len(rel); {
+		m := s.expr.FindStringSubmatchIndex(rel[at:])
+		if m == nil {
+			break
+		}
+		first, last := at+m[4], at+m[len(m)-1]
+		if d, ok := s.read(rel[at:], m); ok {
+			d.from, d.to = first, last
+			out = append(out, d)
+		}
+		at = last
+	}
+	return out
+}
+
+// read makes a day of a match, if it is one of the calendar.
+func (s *daySpelling) read(rel string, m []int) (dayIn, bool) {
+	var y, mon, d int
+	var written strings.Builder
+	var inner bool // a folder ends within the day
+	for i := range s.parts {
+		text := rel[m[4+2*i]:m[5+2*i]]
+		n, _ := strconv.Atoi(text)
+		switch s.parts[i] {
+		case 'y':
+			y = n
+		case 'Y':
+			y = 2000 + n
+		case 'm':
+			mon = n
+		case 'd':
+			d = n
+		default:
+			inner = inner || strings.Contains(text, "/")
+			written.WriteString(text)
+			continue
+		}
+		written.WriteString(placeholders[s.parts[i]])
+	}
+	day := time.Date(y, time.Month(mon), d, 0, 0, 0, 0, time.UTC)
+	ok := day.Year() == y && int(day.Month()) == mon && day.Day() == d
+	return dayIn{text: s.show(written.String(), inner), day: day}, ok
+}
+
+var partOfDay = regexp.MustCompile(`yyyy|yy|MM|dd`)
+
+// show writes a day as a job does: in one piece, or one for each folder.
+func (s *daySpelling) show(layout string, inner bool) string {
+	switch {
+	case layout == "yyyy-MM-dd":
+		return "{date}"
+	case inner:
+		return partOfDay.ReplaceAllStringFunc(layout, func(p string) string { return "{date:" + p + "}" })
+	}
+	return "{date:" + layout + "}"
+}
+
+// markDays replaces the day in a path by how a job writes it. Where days differ, the
+// path is of a span and of no day: they become wildcards.
+func (s *daySpelling) markDays(rel string) (marked string, day time.Time, ok bool) {
+	days := s.daysIn(rel)
+	if len(days) == 0 {
+		return rel, day, false
+	}
+	same := true
+	for _, d := range days {
+		same = same && d.day.Equal(days[0].day)
+	}
+	var b strings.Builder
+	at := 0
+	for _, d := range days {
+		b.WriteString(rel[at:d.from])
+		if same {
+			b.WriteString(mark(d.text))
+		} else {
+			b.WriteString(wild)
+		}
+		at = d.to
+	}
+	b.WriteString(rel[at:])
+	return b.String(), days[0].day, same
+}
+
+// chooseDays returns the way in which most paths write their day, nil if they have
+// none. It is a guess where another way reads as many.
+func chooseDays(files []file) (spelling *daySpelling, unsure bool) {
+	best := 0
+	for i := range daySpellings {
+		s := &daySpellings[i]
+		n := 0
+		for _, f := range files {
+			if _, _, ok := s.markDays(f.rel); ok {
+				n++
+			}
+		}
+		switch {
+		case n > best:
+			best, spelling, unsure = n, s, s.guess && s.parts[0] == 'Y'
+		case n == best && n > 0 && s.guess && spelling.guess:
+			unsure = true
+		}
+	}
+	return spelling, unsure
+}

@@ -1,0 +1,327 @@
+package jobdraft
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/record"
+)
+
+// A format is how the sample's lines are cut into columns.
+type format struct {
+	syntax    record.Syntax
+	delimiter string
+	header    bool
+	unsure    string // what is a guess about it
+}
+
+// firstRows are enough to choose a delimiter by.
+const firstRows = 60
+
+// even is the share of rows that must have as many columns as the others.
+const even = 0.95
+
+// common are delimiters in the order in which they are preferred.
+var common = []string{"\t", "\x01", "\x02", "\x1f", "|", ";", ",", "^", "~", "#", "$", "@", "!", "&", "*", "%", "§", "¦", "¬"}
+
+// guessFormat finds the syntax by which most of the samples have even rows, and
+// cuts them.
+func guessFormat(samples []*sample, records int) format {
+	var best format
+	if share(samples, isJSON) > 0.5 {
+		best = format{syntax: record.JSONL}
+	} else {
+		best = bestDelimiter(samples)
+	}
+	for _, s := range samples {
+		if best.syntax != record.JSONL {
+			s.rows, _ = record.Rows(s.text, best.syntax, best.delimiter, records+1, s.whole)
+		}
+	}
+	if best.syntax != record.JSONL {
+		best.guessHeader(samples)
+	}
+	return best
+}
+
+// share is how many of the samples are so.
+func share(samples []*sample, so func(*sample) bool) float64 {
+	n := 0
+	for _, s := range samples {
+		if so(s) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(samples))
+}
+
+// isJSON says whether most of the first lines are JSON objects.
+func isJSON(s *sample) bool {
+	objects, lines := 0, 0
+	for line := range bytes.Lines(s.text) {
+		line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\uFEFF"))
+		if len(line) == 0 {
+			continue
+		}
+		if lines++; lines > firstRows {
+			break
+		}
+		if line[0] == '{' {
+			if _, err := record.Members(line); err == nil || lines == 1 {
+				objects++
+			}
+		}
+	}
+	return lines > 0 && objects*2 > lines
+}
+
+// A trial is how well a syntax cuts the samples.
+type trial struct {
+	format
+	even    float64 // share of rows that are as wide as most
+	columns float64 // with a letter or digit in them, of a file
+	times   int     // 2 where one column holds a time, 1 where two do together, else 0
+	clean   float64 // share of rows without a quote gone wrong
+	rank    int     // how usual it is; less is better
+}
+
+// bestDelimiter tries all delimiters that occur.
+func bestDelimiter(samples []*sample) format {
+	some := spread(samples, 24)
+	var trials []trial
+	for i, d := range delimiters(some) {
+		t := trial{format: format{syntax: record.CSV, delimiter: d}, rank: i}
+		t.run(some)
+		if d == "\t" || t.clean < 1 {
+			plain := trial{format: format{syntax: record.TSV, delimiter: d}, rank: i}
+			plain.run(some)
+			if !quotes(some, d) || plain.clean*plain.even > t.clean*t.even {
+				t = plain
+			}
+		}
+		trials = append(trials, t)
+	}
+	blanks := trial{format: format{syntax: record.Blanks}, rank: len(trials)}
+	blanks.run(some)
+	trials = append(trials, blanks)
+	trials = slices.DeleteFunc(trials, func(t trial) bool { return t.even < even || t.columns < 1.5 })
+	for i := range trials {
+		trials[i].lookForTimes(some)
+	}
+	if len(trials) == 0 {
+		return format{syntax: record.CSV, delimiter: ",", unsure: "no delimiter cuts the lines into as many columns each"}
+	}
+	slices.SortStableFunc(trials, func(a, b trial) int {
+		return cmp.Or(
+			-cmp.Compare(a.times, b.times),
+			-cmp.Compare(a.columns, b.columns),
+			-cmp.Compare(len(a.delimiter), len(b.delimiter)),
+			cmp.Compare(a.rank, b.rank),
+		)
+	})
+	out := trials[0].format
+	if trials[0].times == 0 {
+		out.unsure = "no column holds a time"
+	}
+	return out
+}
+
+// delimiters returns the usual delimiters, and other characters between words in the first
+// lines.
+func delimiters(samples []*sample) []string {
+	seen := map[string]bool{}
+	var odd []string
+	for _, s := range samples {
+		line, _, _ := bytes.Cut(s.text, []byte("\n"))
+		for _, run := range strings.FieldsFunc(string(line), func(r rune) bool {
+			return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '"' || r == '\r' || r == '\uFEFF' || r == '\uFFFD'
+		}) {
+			r := []rune(run)
+			for n := 2; n <= min(4, len(r)); n++ {
+				for i := range len(r) - n + 1 {
+					d := string(r[i : i+n])
+					if strings.Trim(d, " \t-:./_") != "" || d == "::" || d == "--" {
+						seen[d] = true
+					}
+				}
+			}
+		}
+	}
+	for d := range seen {
+		if strings.TrimSpace(d) == d || strings.Trim(d, " ") != "" && !strings.Contains(strings.TrimSpace(d), " ") {
+			odd = append(odd, d)
+		}
+	}
+	slices.Sort(odd)
+	return append(slices.Clone(common), odd[:min(len(odd), 64)]...)
+}
+
+// run cuts the first rows of samples, and judges the columns.
+func (t *trial) run(samples []*sample) {
+	var evenRows, rows, bad int
+	var columns float64
+	for _, s := range samples {
+		if len(t.delimiter) > 0 && !bytes.Contains(s.text, []byte(t.delimiter)) {
+			rows += 2
+			continue
+		}
+		got, wrong := record.Rows(s.text, t.syntax, t.delimiter, firstRows, s.whole)
+		bad += wrong
+		rows += len(got) + wrong
+		width, n := usualWidth(got)
+		evenRows += n
+		full := make([]bool, width)
+		for _, r := range got {
+			for i, text := range r[:min(width, len(r))] {
+				full[i] = full[i] || strings.ContainsFunc(text, says)
+			}
+		}
+		for _, is := range full {
+			if is {
+				columns++
+			}
+		}
+	}
+	t.columns = columns / float64(len(samples))
+	t.even = float64(evenRows) / float64(max(1, rows))
+	t.clean = 1 - float64(bad)/float64(max(1, rows))
+}
+
+// timedRows are enough to see that a column holds times.
+const timedRows = 20
+
+// lookForTimes judges whether the columns of samples hold times.
+func (t *trial) lookForTimes(samples []*sample) {
+	timed := [3]int{}
+	for _, s := range samples {
+		rows, _ := record.Rows(s.text, t.syntax, t.delimiter, timedRows, s.whole)
+		width, _ := usualWidth(rows)
+		timed[timesIn(rows, width)]++
+	}
+	for n, count := range timed {
+		if count*2 > len(samples) {
+			t.times = n
+		}
+	}
+}
+
+// says says whether a character is more than a sign between others.
+func says(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// usualWidth is the width of most rows, and how many have it.
+func usualWidth(rows [][]string) (width, n int) {
+	count := map[int]int{}
+	for _, r := range rows {
+		count[len(r)]++
+	}
+	for w, c := range count {
+		if c > n || c == n && w > width {
+			width, n = w, c
+		}
+	}
+	return width, n
+}
+
+// timesIn says whether one of the columns holds times, in all rows but the first,
+// which may be a header: 2 if it does, 1 if two side by side do together.
+func timesIn(rows [][]string, width int) int {
+	if len(rows) > 1 {
+		rows = rows[1:]
+	}
+	found := 0
+	for i := range width {
+		var one, two []stamped
+		for _, r := range rows {
+			if len(r) != width {
+				continue
+			}
+			if r[i] != "" {
+				one = append(one, stamped{text: r[i]})
+			}
+			if i+1 < width {
+				two = append(two, stamped{text: strings.TrimPrefix(r[i], "[") + " " + strings.TrimSuffix(r[i+1], "]")})
+			}
+		}
+		if pair := bestTimes(two); len(pair) > 0 && pair[0].clock {
+			found = 1
+		} else if len(bestTimes(one)) > 0 {
+			return 2
+		}
+	}
+	return found
+}
+
+// quotes reports whether columns are in quotes, as in csv.
+func quotes(samples []*sample, delimiter string) bool {
+	for _, s := range samples {
+		if bytes.Contains(s.text, []byte(`"`+delimiter)) && bytes.Contains(s.text, []byte(delimiter+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// guessHeader says whether the first rows name the columns.
+func (f *format) guessHeader(samples []*sample) {
+	var yes, no int
+	firsts := map[string]int{}
+	for _, s := range samples {
+		if len(s.rows) > 0 {
+			firsts[strings.Join(s.rows[0], "\x00")]++
+		}
+	}
+	certain := false
+	for _, s := range samples {
+		if len(s.rows) == 0 {
+			continue
+		}
+		is, sure := isHeader(s.rows, firsts[strings.Join(s.rows[0], "\x00")])
+		certain = certain || sure
+		if is {
+			yes++
+		} else {
+			no++
+		}
+	}
+	f.header = yes > no
+	switch {
+	case yes > 0 && no > 0:
+		f.unsure = "some files seem to have a header and some not"
+	case !certain:
+		f.unsure = "whether the first line names the columns cannot be told from its text"
+	}
+}
+
+// isHeader says whether the first of rows names columns, and whether that is sure.
+// repeated is how many files begin with it.
+func isHeader(rows [][]string, repeated int) (is, sure bool) {
+	first := rows[0]
+	for _, text := range first {
+		if text == "" || typed(text) {
+			return false, text != ""
+		}
+	}
+	if len(distinct(first))*2 <= len(first) {
+		return false, true
+	}
+	for _, r := range rows[1:] {
+		for i := range min(len(r), len(first)) {
+			if typed(r[i]) {
+				return true, true
+			}
+		}
+	}
+	known := slices.ContainsFunc(first, func(s string) bool {
+		return slices.Contains(userWords, plain(s)) || slices.Contains(timeWords, plain(s))
+	})
+	return known || repeated > 1, known
+}
+
+// typed says whether a text is a number or a time, and so no name.
+func typed(text string) bool {
+	return record.Reads(behaviour.Double, text) || len(bestTimes([]stamped{{text: text}})) > 0
+}

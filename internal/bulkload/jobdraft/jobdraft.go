@@ -1,0 +1,106 @@
+// Package jobdraft drafts a job file. It reads a sample of a folder of logs and guesses their
+// format and content.
+//
+//	folder ── survey ──▶ files ── paths ──▶ pattern, behaviours
+//	                       │
+//	                       └── sample ──▶ format ──▶ columns ──▶ user, time, fields
+//	                                                                 │
+//	           trial: record reads the sample by the draft ◀── YAML ◀┘
+//
+// It is used before the first load. It reads the beginnings of a few files, never whole
+// files, and writes nothing.
+//
+// Promises:
+//
+//   - The same logs give the same draft.
+//   - If the logs do not settle a guess, the draft has a comment with the word "unsure" next
+//     to it. If there is not even a guess, the key has no value. A job file must not
+//     have such keys: reading the draft fails and names the key.
+//   - The draft says how many records of the sample it reads, as a load would
+//     read them, and why it does not read the others.
+package jobdraft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+)
+
+// Defaults of Config.
+const (
+	DefaultFiles   = 4
+	DefaultRecords = 1000
+)
+
+// A Config says what to look at, and how the draft will be used. Zero fields take
+// the defaults written beside them.
+type Config struct {
+	FS    dfs.FS
+	Logs  string // a folder of logs, or one file
+	Name  string // of the job file that the draft will be: paths in it are relative to its folder
+	Table string // where the behaviours go; "trails" beside the job file
+	Zone  string // of times that name none; a guess
+
+	Files   int // looked into of each behaviour; DefaultFiles
+	Records int // read of each of them; DefaultRecords
+}
+
+// A Draft is a job file as far as it could be found out.
+type Draft struct {
+	Text string // YAML
+
+	Summary
+	// Problem is the error with which a load refuses the draft: keys to fill in.
+	// It wraps job.ErrJob. It is nil if the draft is complete.
+	Problem error
+}
+
+// A Summary describes the sample from which a draft was made.
+type Summary struct {
+	Files      int            `json:"files"`      // found
+	Passed     int            `json:"passed"`     // of these, those that the draft's paths do not name
+	Looked     int            `json:"looked"`     // looked into
+	Behaviours []string       `json:"behaviours"` // their names
+	Read       int64          `json:"records"`    // records of the sample, read by the draft
+	Good       int64          `json:"good"`       // of these, those that would be loaded
+	Skipped    int64          `json:"skipped"`    // records of no behaviour of the draft
+	Bad        int64          `json:"bad"`        // and those that would be quarantined
+	Reasons    map[string]int `json:"reasons,omitempty"`
+	Unsure     []string       `json:"unsure"`  // what to look at, in order of the file
+	FillIn     []string       `json:"fill_in"` // keys that have no value yet
+}
+
+// Make looks at logs and drafts their job. An error that there are no logs wraps
+// job.ErrNoInput.
+func Make(ctx context.Context, cfg Config) (*Draft, error) {
+	if cfg.Files <= 0 {
+		cfg.Files = DefaultFiles
+	}
+	if cfg.Records <= 0 {
+		cfg.Records = DefaultRecords
+	}
+	found, err := survey(ctx, cfg.FS, cfg.Logs)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", job.ErrNoInput, err)
+		}
+		return nil, fmt.Errorf("draft: look at %s: %w", cfg.Logs, err)
+	}
+	if len(found.files) == 0 {
+		return nil, fmt.Errorf("draft: %w: no file below %s that may hold logs; %s", job.ErrNoInput, cfg.Logs, found.why())
+	}
+	p := arrange(found.files)
+	looked, err := look(ctx, cfg, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(looked) == 0 {
+		return nil, fmt.Errorf("draft: %w: all %d files below %s are empty", job.ErrNoInput, len(found.files), cfg.Logs)
+	}
+	g := guess(cfg, found, p, looked)
+	return tryOut(ctx, cfg, g)
+}

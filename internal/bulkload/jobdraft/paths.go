@@ -1,0 +1,311 @@
+package jobdraft
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/run/visible"
+)
+
+// In a marked path, placeholders stand between opened and closed, and wild is where
+// a path varies by numbers that mean nothing to a job.
+const (
+	opened = "\x02"
+	closed = "\x03"
+	wild   = "\x04"
+)
+
+var marks = strings.NewReplacer("{", opened, "}", closed)
+
+// mark returns text with its placeholders in the form of marked paths.
+func mark(text string) string { return marks.Replace(text) }
+
+// packed are the endings of compressed files.
+var packed = []string{".gz", ".zst", ".bz2"}
+
+// words cuts a part of a marked path into placeholders, wildcards, words, and the
+// characters between them.
+var words = regexp.MustCompile(`\x02[^\x03]*\x03|\x04|[^-_.=@+ \x02\x04]+|[-_.=@+ ]`)
+
+// number is a word that numbers files, and names nothing: digits, an hour, a digest.
+var number = regexp.MustCompile(`^([0-9]+|[Tt][0-9]{2,6}|[0-9]{2}[hH]|[0-9a-f]{8,}|[cr][0-9]{3,})$`)
+
+// A placed is a file with the information from its path.
+type placed struct {
+	file
+	parts  []string        // of its marked path, without the ending of a compression
+	ending string          // of its compression
+	day    *behaviour.Date // nil where the path tells none
+	shape  int             // index in arrangement.shapes
+}
+
+// words is the path with all its words, but without days and numbers.
+func (p *placed) words() string { return strings.Join(p.parts, "/") }
+
+// A shape is the common form of the paths of many files: the same number of folders, and
+// days in the same places. It becomes one path of a job, or one for each compression.
+type shape struct {
+	parts   []part
+	endings []string
+	files   int
+}
+
+// A part is the part of a shape's paths between two slashes.
+type part struct {
+	values         []string // all that stand there, marked
+	prefix, suffix string   // that all values share
+	names          []string // for each value the name in it, nil unless each has one
+	rest           bool     // other characters follow the names
+}
+
+// varies says whether the part has more than one value.
+func (p *part) varies() bool { return len(p.values) > 1 }
+
+// An arrangement holds the information from the paths of all files.
+type arrangement struct {
+	files      []placed
+	shapes     []shape
+	daysUnsure bool
+	dayText    string // the first day in a path, as a job writes it
+}
+
+// arrange finds the common forms of the paths of files.
+func arrange(files []file) *arrangement {
+	a := &arrangement{}
+	spelling, unsure := chooseDays(files)
+	a.daysUnsure = unsure
+	byKey := map[string]int{}
+	values := [][]map[string]bool{}
+	for _, f := range files {
+		p := place(f, spelling)
+		if p.day != nil && a.dayText == "" {
+			a.dayText = spelling.daysIn(f.rel)[0].text
+		}
+		key := skeleton(p.parts)
+		i, ok := byKey[key]
+		if !ok {
+			i = len(a.shapes)
+			byKey[key] = i
+			a.shapes = append(a.shapes, shape{parts: make([]part, len(p.parts))})
+			values = append(values, make([]map[string]bool, len(p.parts)))
+		}
+		p.shape = i
+		s := &a.shapes[i]
+		s.files++
+		if !slices.Contains(s.endings, p.ending) {
+			s.endings = append(s.endings, p.ending)
+		}
+		for j, text := range p.parts {
+			if values[i][j] == nil {
+				values[i][j] = map[string]bool{}
+			}
+			values[i][j][text] = true
+		}
+		a.files = append(a.files, p)
+	}
+	for i := range a.shapes {
+		slices.Sort(a.shapes[i].endings)
+		for j := range a.shapes[i].parts {
+			a.shapes[i].parts[j] = newPart(slices.Sorted(maps.Keys(values[i][j])))
+		}
+	}
+	return a
+}
+
+// place marks what varies in a file's path.
+func place(f file, spelling *daySpelling) placed {
+	p := placed{file: f}
+	rel := f.rel
+	if e := path.Ext(rel); slices.Contains(packed, strings.ToLower(e)) {
+		p.ending, rel = e, strings.TrimSuffix(rel, e)
+	}
+	if spelling != nil {
+		marked, day, ok := spelling.markDays(rel)
+		if rel = marked; ok {
+			d := behaviour.DateOf(day.Date())
+			p.day = &d
+		}
+	}
+	for text := range strings.SplitSeq(rel, "/") {
+		p.parts = append(p.parts, words.ReplaceAllStringFunc(text, func(w string) string {
+			if number.MatchString(w) && strings.ContainsAny(w, "0123456789") {
+				return wild
+			}
+			return w
+		}))
+	}
+	return p
+}
+
+// skeleton returns the places of days in a path, as a text.
+func skeleton(parts []string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		for _, w := range words.FindAllString(p, -1) {
+			if strings.HasPrefix(w, opened) {
+				b.WriteString(w)
+			}
+		}
+		b.WriteByte('/')
+	}
+	return b.String()
+}
+
+// newPart finds the common prefix and suffix of the values of a part, and the names in them.
+func newPart(values []string) part {
+	p := part{values: values}
+	cut := make([][]string, len(values))
+	for i, v := range values {
+		cut[i] = words.FindAllString(v, -1)
+	}
+	if len(values) < 2 {
+		return p
+	}
+	first := cut[0]
+	before, after := len(first), len(first)
+	for _, c := range cut[1:] {
+		n := 0
+		for n < before && n < len(c) && c[n] == first[n] {
+			n++
+		}
+		before = n
+	}
+	for _, c := range cut {
+		n := 0
+		for n < after && n < len(first)-before && n < len(c)-before && c[len(c)-1-n] == first[len(first)-1-n] {
+			n++
+		}
+		after = n
+	}
+	p.prefix, p.suffix = strings.Join(first[:before], ""), strings.Join(first[len(first)-after:], "")
+	for _, c := range cut {
+		name, rest := leadingName(c[before : len(c)-after])
+		if name == "" {
+			p.names = nil
+			return p
+		}
+		p.names, p.rest = append(p.names, name), p.rest || rest
+	}
+	return p
+}
+
+var letter = regexp.MustCompile(`\p{L}`)
+
+// leadingName returns the words up to the first placeholder or wildcard, and whether
+// something follows them.
+func leadingName(words []string) (name string, rest bool) {
+	n := 0
+	for n < len(words) && !strings.ContainsAny(words[n], opened+wild) {
+		n++
+	}
+	name = strings.TrimRight(strings.Join(words[:n], ""), "-_.=@+ ")
+	if !letter.MatchString(name) {
+		return "", true
+	}
+	return name, strings.Join(words, "") != name
+}
+
+// nameOf returns the name in one of the part's values, or "".
+func (p *part) nameOf(value string) string {
+	if i := slices.Index(p.values, value); i >= 0 && p.names != nil {
+		return p.names[i]
+	}
+	return ""
+}
+
+// mayName reports whether the part's names may be names of behaviours: there are few, and
+// they differ in more than numbers.
+func (p *part) mayName() bool {
+	if !p.varies() || p.names == nil {
+		return false
+	}
+	names := distinct(p.names)
+	stems := map[string]bool{}
+	for _, n := range names {
+		stems[digits.ReplaceAllString(n, "")] = true
+	}
+	return len(names) > 1 && len(names) <= behaviour.MaxKinds && len(stems) > 1
+}
+
+// says says whether a folder's own name tells that its values are behaviours, as in
+// event=play.
+func (p *part) says() bool {
+	key, _, ok := strings.Cut(strings.ToLower(p.prefix), "=")
+	return ok && slices.Contains(kindWords, key)
+}
+
+// distinct is texts without those that stand twice, in order.
+func distinct(texts []string) []string {
+	out := slices.Clone(texts)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// escape makes a marked text a piece of a job's path.
+func escape(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune(`*?[{}\`, r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case string(r) == opened:
+			b.WriteByte('{')
+		case string(r) == closed:
+			b.WriteByte('}')
+		case string(r) == wild:
+			b.WriteByte('*')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return stars.ReplaceAllString(b.String(), "*")
+}
+
+var stars = regexp.MustCompile(`\*\*+`)
+
+// text is the part in a job's path; named is a part whose names are behaviours.
+func (p *part) text(named bool) string {
+	switch {
+	case !p.varies():
+		return escape(p.values[0])
+	case named && p.rest:
+		return stars.ReplaceAllString(escape(p.prefix)+"{behaviour}*"+escape(p.suffix), "*")
+	case named:
+		return escape(p.prefix) + "{behaviour}" + escape(p.suffix)
+	}
+	return stars.ReplaceAllString(escape(p.prefix)+"*"+escape(p.suffix), "*")
+}
+
+// paths are the shape's paths below the folder of the logs; named is the part that
+// names behaviours, or -1.
+func (s *shape) paths(named int) []string {
+	var parts []string
+	for i := range s.parts {
+		parts = append(parts, s.parts[i].text(i == named))
+	}
+	var out []string
+	for _, e := range s.endings {
+		out = append(out, strings.Join(parts, "/")+escape(e))
+	}
+	return out
+}
+
+// dayless is a path without its days.
+func dayless(path string) string {
+	return stars.ReplaceAllString(regexp.MustCompile(`\{date[^}]*\}`).ReplaceAllString(path, "*"), "*")
+}
+
+// wordsOf are the names of a part that a comment lists.
+func wordsOf(names []string) string {
+	const most = 6
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d others", visible.List(names[:most]), len(names)-most)
+	}
+	return visible.List(names)
+}

@@ -1,0 +1,186 @@
+package jobdraft
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/store/dfs"
+)
+
+// Bounds of a survey: of folders whose names differ in digits alone only so many
+// are listed, and no more files than that are held.
+const (
+	maxAlike = 1000
+	maxFiles = 200_000
+	maxDepth = 12
+)
+
+// longestLink is how many bytes a link's target has at most.
+const longestLink = 4096
+
+// A file is one that may hold logs.
+type file struct {
+	rel  string // below the folder of the logs, slashes between its parts
+	name string // to open it
+	size int64
+}
+
+// A found is what a survey found.
+type found struct {
+	files   []file
+	left    int            // folders and files that the bounds left out
+	strange map[string]int // files that hold no logs, by ending
+	single  bool           // the logs are one file
+}
+
+// notLogs are endings of files that are not logs, or whose text cannot be
+// read.
+var notLogs = []string{
+	".md", ".html", ".parquet", ".orc", ".avro", ".xlsx", ".zip", ".tar", ".tgz", ".md5", ".sha1", ".sha256", ".crc", ".yaml", ".yml",
+	".sql", ".py", ".sh", ".pdf", ".png", ".jpg", ".done", ".ok", ".success", ".lzo", ".snappy", ".lz4", ".xz", ".7z", ".rar", ".hfile",
+	".tmp", ".inprogress", "._copying_",
+}
+
+// survey lists the files below a folder, in order of their paths.
+func survey(ctx context.Context, files dfs.FS, logs string) (found, error) {
+	w := walker{files: files, found: found{strange: map[string]int{}}}
+	info, err := files.Stat(ctx, logs)
+	if err != nil {
+		return w.found, err
+	}
+	if !info.Dir {
+		w.found.single = true
+		w.found.files = []file{{rel: dfs.Base(logs), name: logs, size: info.Size}}
+		return w.found, nil
+	}
+	if err := w.walk(ctx, strings.TrimRight(logs, "/"), "", 0); err != nil {
+		return w.found, err
+	}
+	slices.SortFunc(w.found.files, func(a, b file) int { return strings.Compare(a.rel, b.rel) })
+	return w.found, nil
+}
+
+// A walker lists one folder after the other.
+type walker struct {
+	files dfs.FS
+	found found
+	above []string // the folders that are being walked, by their one names
+}
+
+func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
+	list := dir
+	if list == "" {
+		list = "/"
+	}
+	real, err := dfs.Real(ctx, w.files, list)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(w.above, real) {
+		return nil // a link leads back
+	}
+	w.above = append(w.above, real)
+	defer func() { w.above = w.above[:len(w.above)-1] }()
+	infos, err := w.files.List(ctx, list)
+	if err != nil {
+		return err
+	}
+	var folders []dfs.Info
+	for _, info := range infos {
+		base := dfs.Base(info.Name)
+		switch ending := strings.ToLower(path.Ext(base)); {
+		case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_"):
+		case info.Dir:
+			folders = append(folders, info)
+		case slices.Contains(notLogs, ending) || strings.HasPrefix(base, "README"):
+			w.found.strange[ending]++
+		case w.broken(ctx, info):
+			w.found.strange["broken links"]++
+		case len(w.found.files) >= maxFiles:
+			w.found.left++
+		default:
+			w.found.files = append(w.found.files, file{path.Join(rel, base), dfs.Join(dir, base), info.Size})
+		}
+	}
+	if depth >= maxDepth {
+		w.found.left += len(folders)
+		return nil
+	}
+	for _, info := range w.few(folders) {
+		base := dfs.Base(info.Name)
+		if err := w.walk(ctx, dfs.Join(dir, base), path.Join(rel, base), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broken reports a link that leads nowhere, or in a circle: List describes the link itself.
+func (w *walker) broken(ctx context.Context, info dfs.Info) bool {
+	if info.Size > longestLink || dfs.Scheme(info.Name) != "" {
+		return false
+	}
+	_, err := w.files.Stat(ctx, info.Name)
+	return err != nil
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// few returns at most maxAlike, evenly chosen, of the folders whose names differ only in
+// digits.
+func (w *walker) few(folders []dfs.Info) []dfs.Info {
+	alike := map[string][]dfs.Info{}
+	for _, info := range folders {
+		shape := digits.ReplaceAllString(dfs.Base(info.Name), "0")
+		alike[shape] = append(alike[shape], info)
+	}
+	var out []dfs.Info
+	for _, infos := range alike {
+		kept := spread(infos, maxAlike)
+		w.found.left += len(infos) - len(kept)
+		out = append(out, kept...)
+	}
+	slices.SortFunc(out, func(a, b dfs.Info) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// spread returns at most n of all, the first and the last among them, and others
+// evenly between.
+func spread[T any](all []T, n int) []T {
+	if len(all) <= n {
+		return all
+	}
+	if n == 1 {
+		return all[:1]
+	}
+	out := make([]T, n)
+	for i := range out {
+		out[i] = all[i*(len(all)-1)/(n-1)]
+	}
+	return out
+}
+
+// why returns what was found instead of logs.
+func (f *found) why() string {
+	if len(f.strange) == 0 {
+		return "nothing else lies there either, but for names that begin with . or _"
+	}
+	return "what lies there is " + f.others()
+}
+
+// others counts the files that hold no logs.
+func (f *found) others() string {
+	var parts []string
+	for ending, n := range f.strange {
+		if ending == "" {
+			ending = "README"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, ending))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}

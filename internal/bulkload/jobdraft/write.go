@@ -1,0 +1,260 @@
+package jobdraft
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/record"
+	"usertrail/internal/run/visible"
+	"usertrail/internal/store/dfs"
+)
+
+// A writer writes a draft, and collects the comments on what is unsure.
+type writer struct {
+	strings.Builder
+	unsure []string
+	fillIn []string
+}
+
+// line writes a line, with a comment on what is unsure about it. key is its name in the list
+// of these comments.
+func (w *writer) line(key, unsure, text string) {
+	w.WriteString(text)
+	if unsure = visible.Text(unsure); unsure != "" {
+		w.WriteString(" # unsure: " + unsure)
+		w.unsure = append(w.unsure, key+": "+unsure)
+	}
+	w.WriteString("\n")
+}
+
+// fill writes a key whose value somebody has to fill in.
+func (w *writer) fill(key, indent, name, with string) {
+	fmt.Fprintf(w, "%s%s: # fill in: %s\n", indent, name, with)
+	w.fillIn = append(w.fillIn, key)
+}
+
+// body is the draft without its head.
+func (g *guessed) body(cfg Config) *writer {
+	w := &writer{}
+	w.logs(g, cfg)
+	table := "trails"
+	if cfg.Table != "" {
+		table = relative(cfg.Name, cfg.Table)
+	}
+	w.WriteString("\n")
+	fmt.Fprintf(w, "table: %s\n", job.Quote(table))
+	user, time := w.shared(g)
+	w.WriteString("\nbehaviours:\n")
+	for i, k := range g.kinds {
+		w.kind(g, i, k, user, time)
+	}
+	return w
+}
+
+// logs writes where the logs lie, and how they are written.
+func (w *writer) logs(g *guessed, cfg Config) {
+	w.WriteString("logs:\n")
+	base := escape(baseOf(cfg, g.found.single))
+	unsure := strings.Join(g.pathsUnsure, "; ")
+	if len(g.paths) == 1 {
+		w.line("logs.path", unsure, "  path: "+quotePath(join(base, g.paths[0])))
+	} else {
+		w.line("logs.path", unsure, "  path:")
+		for _, p := range g.paths {
+			fmt.Fprintf(w, "    - %s\n", quotePath(join(base, p)))
+		}
+	}
+	f := &g.format
+	w.line("logs.format", f.unsure, "  format: "+string(f.syntax))
+	if usual := map[record.Syntax]string{record.CSV: ",", record.TSV: "\t"}[f.syntax]; f.delimiter != usual {
+		fmt.Fprintf(w, "  delimiter: %s\n", job.Quote(f.delimiter))
+	}
+	if f.header != (f.syntax == record.CSV || f.syntax == record.TSV) && f.syntax != record.JSONL {
+		fmt.Fprintf(w, "  header: %t\n", f.header)
+	}
+	if g.encoding != "" || g.encUnsure {
+		name, unsure := g.encoding, ""
+		if g.encUnsure {
+			unsure = "look at the texts that come out"
+		}
+		if name == "" {
+			name, unsure = "utf-8", "some lines are not in it"
+		}
+		w.line("logs.encoding", unsure, "  encoding: "+job.Quote(name))
+	}
+	w.line("logs.zone", g.zoneUnsure, "  zone: "+job.Quote(g.zone))
+	if g.slack > 1 {
+		fmt.Fprintf(w, "  slack: %d\n", g.slack)
+	}
+	if len(g.nulls) > 0 {
+		var quoted []string
+		for _, n := range distinct(g.nulls) {
+			quoted = append(quoted, job.Quote(n))
+		}
+		w.line("logs.nulls", "these are nothing in every column", "  nulls: ["+strings.Join(quoted, ", ")+"]")
+	}
+	w.kindColumn(g)
+}
+
+func (w *writer) kindColumn(g *guessed) {
+	switch {
+	case g.kindColumn == "":
+	case len(g.texts) == 0:
+		w.line("logs.behaviour", "", "  behaviour: "+job.Quote(g.kindColumn))
+	default:
+		fmt.Fprintf(w, "  behaviour:\n    column: %s\n    texts:\n", job.Quote(g.kindColumn))
+		for _, text := range slices.Sorted(maps.Keys(g.texts)) {
+			fmt.Fprintf(w, "      %s: %s\n", job.Quote(text), job.Quote(g.texts[text]))
+		}
+	}
+}
+
+// shared writes the user and the time that most behaviours have, and returns them.
+func (w *writer) shared(g *guessed) (user who, time when) {
+	user = usual(g.kinds, func(k kind) string { return k.who.column }).who
+	time = usual(g.kinds, func(k kind) string { return k.when.key() }).when
+	w.WriteString("\n")
+	w.user("user", "", user)
+	w.time("time", "", time)
+	return user, time
+}
+
+// key is the same for times that a job says the same of.
+func (t *when) key() string { return strings.Join([]string{t.column, t.pattern, t.format}, "\x00") }
+
+func (w *writer) user(key, indent string, u who) {
+	if u.column == "" {
+		w.fill(key, indent, "user", "the column of the user, such as user_id; $1 is the first column")
+		return
+	}
+	w.line(key, u.unsure, indent+"user: "+job.Quote(u.column))
+}
+
+func (w *writer) time(key, indent string, t when) {
+	if t.column == "" {
+		w.fill(key, indent, "time", "the column of the time, or {column: NAME, format: FORMAT}")
+		return
+	}
+	unsure := strings.Join(t.unsure, "; ")
+	var keys []string
+	for _, k := range [][2]string{{"column", t.column}, {"pattern", t.pattern}, {"format", t.format}} {
+		if k[1] != "" {
+			keys = append(keys, k[0]+": "+job.Quote(k[1]))
+		}
+	}
+	text := "{" + strings.Join(keys, ", ") + "}"
+	if len(keys) == 1 {
+		text = job.Quote(t.column)
+	}
+	if t.noYear {
+		w.fillIn = append(w.fillIn, key+".year")
+		fmt.Fprintf(w, "%stime: %s # fill in: the year that the times do not name, as in year: 2014\n", indent, text)
+		return
+	}
+	w.line(key, unsure, indent+"time: "+text)
+}
+
+// kind writes a behaviour. user and time are the job's defaults, which it need not repeat.
+func (w *writer) kind(g *guessed, i int, k kind, user who, time when) {
+	key := "behaviours." + k.name
+	fmt.Fprintf(w, "  %s:\n    id: %d\n", k.name, i+1)
+	if k.path != "" && k.path != k.name && g.kindColumn == "" {
+		fmt.Fprintf(w, "    path: %s\n", job.Quote(k.path))
+	}
+	if k.who.column != user.column {
+		w.user(key+".user", "    ", k.who)
+	}
+	if k.when.key() != time.key() {
+		w.time(key+".time", "    ", k.when)
+	}
+	if len(k.partly) > 0 {
+		fmt.Fprintf(w, "    # not in every file, and so left out: %s\n", wordsOf(k.partly))
+	}
+	if len(k.twice) > 0 {
+		fmt.Fprintf(w, "    # named twice by a header, and so left out; $5 would be the fifth column: %s\n", wordsOf(k.twice))
+	}
+	if len(k.fields) == 0 {
+		return
+	}
+	unsure := ""
+	if k.nameless {
+		unsure = "the files name no columns, so these names are made up"
+	}
+	w.line(key+".fields", unsure, "    fields:")
+	for _, f := range k.fields {
+		w.field(key, f)
+	}
+}
+
+func (w *writer) field(key string, f field) {
+	text := string(f.typ)
+	if f.column != f.name || f.format != "" {
+		keys := []string{"type: " + text}
+		if f.column != f.name {
+			keys = append(keys, "column: "+job.Quote(f.column))
+		}
+		if f.format != "" && (f.typ == behaviour.Timestamp || f.typ == behaviour.Day) {
+			keys = append(keys, "format: "+job.Quote(f.format))
+		}
+		text = "{" + strings.Join(keys, ", ") + "}"
+	}
+	w.line(key+".fields."+f.name, f.unsure, fmt.Sprintf("      %s: %s", f.name, text))
+}
+
+// baseOf is the folder of the logs as the job file calls it, "" where it is its own.
+func baseOf(cfg Config, single bool) string {
+	logs := strings.TrimRight(cfg.Logs, "/")
+	if single {
+		logs = dfs.Dir(cfg.Logs)
+	}
+	if logs == "" {
+		return "/"
+	}
+	if logs = relative(cfg.Name, logs); logs == "." {
+		return ""
+	}
+	return logs
+}
+
+// relative returns the name of a place in a job file. name is its name in the folder where
+// the command was started.
+func relative(job, name string) string {
+	folder := dfs.Dir(job)
+	switch {
+	case dfs.Scheme(name) != "" || path.IsAbs(name):
+		return name
+	case dfs.Scheme(folder) != "" || path.IsAbs(folder):
+		if abs, err := filepath.Abs(name); err == nil {
+			name = abs
+		}
+	default:
+		if rel, err := filepath.Rel(folder, name); err == nil {
+			name = rel
+		}
+	}
+	return filepath.ToSlash(name)
+}
+
+func join(base, below string) string {
+	if base == "" {
+		return below
+	}
+	return strings.TrimSuffix(base, "/") + "/" + below
+}
+
+// plainPath is a path that YAML reads as it stands outside of brackets.
+var plainPath = regexp.MustCompile(`^[\p{L}\p{N}_/.][\p{L}\p{N}_/.{}*?=:-]*$`)
+
+func quotePath(p string) string {
+	if plainPath.MatchString(p) && letter.MatchString(p) && !strings.HasSuffix(p, ":") {
+		return p
+	}
+	return job.Quote(p)
+}

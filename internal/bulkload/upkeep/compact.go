@@ -1,0 +1,172 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/progress"
+)
+
+// A Compacted is what Compact did, or would do.
+type Compacted struct {
+	Before  int         `json:"files_before"` // HFiles of the table
+	After   int         `json:"files_after"`
+	Merged  int         `json:"merged"`  // HFiles that were replaced, with those of earlier passes
+	Made    int         `json:"made"`    // HFiles that were written
+	Records int64       `json:"records"` // behaviours in them
+	Cells   int64       `json:"cells"`
+	Read    int64       `json:"bytes_read"` // of HFiles
+	Written int64       `json:"bytes_written"`
+	Months  []MonthDone `json:"months"`
+}
+
+// A MonthDone is what became of one month's files in one pass.
+type MonthDone struct {
+	Month  string `json:"month"`
+	Merged int    `json:"merged"`
+	Made   int    `json:"made"`
+	Bytes  int64  `json:"bytes"` // of the merged
+}
+
+// Compact merges the files of daily loads. Each month is committed when its files are
+// merged, so the result says what was done also when there is an error.
+func Compact(ctx context.Context, cfg Config) (Compacted, error) {
+	r := newRun(cfg)
+	var out Compacted
+	err := r.locked(ctx, func() error {
+		m := r.table.Manifest()
+		out.Before, out.After = len(m.Files), len(m.Files)
+		if err := whole(m); err != nil {
+			return err
+		}
+		all := r.simulate(m)
+		if len(all.Months) == 0 {
+			return fmt.Errorf("%w: the %d files of %s are as few as they should be", ErrNothing, len(m.Files), cfg.Store.Address())
+		}
+		if err := r.room(ctx, all.Read, "drop days that nobody asks for"); err != nil {
+			return err
+		}
+		r.progress.Step("compacting", progress.Bytes, all.Read)
+		return r.compact(ctx, &out)
+	})
+	return out, err
+}
+
+// WouldCompact says what Compact would do, by the manifest alone. It takes no lock. The
+// sizes of what is to be made are those of what it is made of.
+func WouldCompact(ctx context.Context, cfg Config) (Compacted, error) {
+	r := newRun(cfg)
+	if err := r.open(ctx); err != nil {
+		return Compacted{}, err
+	}
+	defer r.table.Close()
+	m := r.table.Manifest()
+	out := r.simulate(m)
+	if len(out.Months) == 0 {
+		return out, fmt.Errorf("%w: the %d files of %s are as few as they should be", ErrNothing, len(m.Files), cfg.Store.Address())
+	}
+	return out, nil
+}
+
+func (r *run) policy() Policy { return Policy{FileSize: r.cfg.FileSize, FanIn: r.fanIn()} }
+
+// simulate goes through all rounds with sizes that are guessed.
+func (r *run) simulate(m *manifest.Table) Compacted {
+	out := Compacted{Before: len(m.Files), After: len(m.Files), Months: []MonthDone{}}
+	for {
+		rounds := r.policy().Plan(m)
+		if len(rounds) == 0 {
+			return out
+		}
+		for i := range rounds {
+			m = rounds[i].Merged(m)
+			done := make([]rewritten, len(rounds[i].Steps))
+			for n, s := range rounds[i].Steps {
+				done[n] = rewritten{inputs: s.Files, file: joined(s.Files)}
+				done[n].file.Size = s.Size()
+			}
+			out.add(rounds[i].Month, done)
+			out.After = len(m.Files)
+		}
+	}
+}
+
+// compact goes round after round, until nothing is worth merging.
+func (r *run) compact(ctx context.Context, out *Compacted) error {
+	for {
+		rounds := r.policy().Plan(r.table.Manifest())
+		if len(rounds) == 0 {
+			return nil
+		}
+		if err := r.round(ctx, &rounds[0], out); err != nil {
+			return err
+		}
+	}
+}
+
+// round merges a month's files and commits them.
+func (r *run) round(ctx context.Context, round *Round, out *Compacted) error {
+	m := r.next()
+	jobs := make([]job, len(round.Steps))
+	for i, s := range round.Steps {
+		jobs[i] = job{name: name(m, i), files: s.Files, from: behaviour.MinDate, region: s.Region}
+	}
+	done, err := r.all(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	m.Files = replaced(m.Files, done)
+	if err := r.table.Replace(ctx, m, r.cfg.KeepFor); err != nil {
+		return err
+	}
+	out.add(round.Month, done)
+	out.After = len(m.Files)
+	last := out.Months[len(out.Months)-1]
+	r.log.Info("compacted", "month", last.Month, "merged", last.Merged, "made", last.Made)
+	return nil
+}
+
+// all does jobs, Workers of them at once.
+func (r *run) all(ctx context.Context, jobs []job) ([]rewritten, error) {
+	done := make([][]rewritten, len(jobs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.cfg.Workers)
+	for i, j := range jobs {
+		g.Go(func() (err error) {
+			done[i], err = r.rewriteAll(ctx, j)
+			return err
+		})
+	}
+	err := g.Wait()
+	return slices.Concat(done...), err
+}
+
+// name is that of the n-th file that m has anew, without its ending. Loads' names begin
+// with a digit.
+func name(m *manifest.Table, n int) string {
+	return fmt.Sprintf("%s/r%06d-%04d", m.Family, m.Rewritten, n)
+}
+
+// add adds what was done.
+func (c *Compacted) add(month Month, done []rewritten) {
+	d := MonthDone{Month: month.String(), Made: len(done)}
+	for i := range done {
+		x := &done[i]
+		d.Merged += len(x.inputs)
+		for j := range x.inputs {
+			d.Bytes += x.inputs[j].Size
+		}
+		c.Records += x.file.Records
+		c.Cells += x.file.Tally.Cells
+		c.Written += x.file.Size
+	}
+	c.Merged += d.Merged
+	c.Made += d.Made
+	c.Read += d.Bytes
+	c.Months = append(c.Months, d)
+}

@@ -1,0 +1,303 @@
+package upkeep_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/roll"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/files"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
+)
+
+// A house is a directory with logs of a world, and tables beside them.
+type house struct {
+	dir   string
+	place string // where the tables are
+	fs    dfs.FS
+	job   *job.Job
+	w     *testworld.W
+}
+
+func newHouse(t testing.TB, w *testworld.W) *house {
+	t.Helper()
+	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: w}
+	h.place = h.dir
+	var err error
+	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(w.Job())); err != nil {
+		t.Fatal(err)
+	}
+	h.job.Table.Regions = 3
+	if err := os.Mkdir(filepath.Join(h.dir, "logs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// deliver writes files of the world below the job's logs.
+func (h *house) deliver(t testing.TB, list ...testworld.File) {
+	t.Helper()
+	for _, f := range list {
+		name := filepath.Join(h.dir, "logs", filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, compressed(t, f), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func compressed(t testing.TB, f testworld.File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var err error
+	switch filepath.Ext(f.Name) {
+	case ".gz":
+		z := gzip.NewWriter(&b)
+		_, err = z.Write(f.Text)
+		err = errors.Join(err, z.Close())
+	case ".zst":
+		z, e := zstd.NewWriter(&b)
+		if e != nil {
+			t.Fatal(e)
+		}
+		_, err = z.Write(f.Text)
+		err = errors.Join(err, z.Close())
+	default:
+		return f.Text
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func (h *house) store(name string) files.Store {
+	return files.Store{FS: h.fs, Dir: dfs.Join(h.place, name)}
+}
+
+// load loads what was delivered and is not in the table yet.
+func (h *house) load(t testing.TB, name string) bulkload.Result {
+	t.Helper()
+	s := h.store(name)
+	r, err := bulkload.Run(t.Context(), bulkload.Config{
+		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted"),
+	})
+	allOlder := errors.Is(err, bulkload.ErrRequest) && r.Older > 0
+	if err != nil && !errors.Is(err, bulkload.ErrNothing) && !allOlder {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// nights delivers the world's files in so many nights, at random, and loads each night
+// into all of the tables; after does what comes in between.
+func (h *house) nights(t testing.TB, dice *rand.Rand, n int, tables []string, after func(night int)) {
+	t.Helper()
+	by := make([][]testworld.File, n)
+	for i, f := range h.w.Files {
+		if i > 0 {
+			i = dice.IntN(n) // the first night has some
+		}
+		by[i] = append(by[i], f)
+	}
+	for i, list := range by {
+		h.deliver(t, list...)
+		for _, name := range tables {
+			h.load(t, name)
+		}
+		after(i)
+	}
+}
+
+func (h *house) upkeep(name string) upkeep.Config {
+	return upkeep.Config{FS: h.fs, Store: h.store(name), KeepFor: upkeep.DefaultKeepFor, Workers: 2, Memory: 8 << 20}
+}
+
+// open opens a table, until the test ends.
+func (h *house) open(t testing.TB, name string) *files.Table {
+	t.Helper()
+	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// ask extracts an answer from a table and returns the bytes of its parts.
+func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
+	t.Helper()
+	users := userlist.All()
+	if q.Users != nil {
+		var err error
+		if users, err = userlist.Read(strings.NewReader(strings.Join(q.Users, "\n")), "list", opened.Info().Layout, 1<<30); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(testkit.Scratch(t), "out")
+	_, err := extract.Run(ctx, extract.Config{
+		FS: local.New(), Table: opened, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Out: out, Workers: 2,
+	})
+	all := dfstest.Snapshot(t, local.New(), out)
+	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.HasPrefix(dfs.Base(name), "part-") })
+	return all, err
+}
+
+// sameAnswers asks two tables the same, of the dates from one on.
+func (h *house) sameAnswers(t testing.TB, what, got, want string, from behaviour.Date) {
+	t.Helper()
+	a, b := h.open(t, got), h.open(t, want)
+	for i, q := range h.w.Questions(h.w.Seed, 4) {
+		clipped := q
+		if clipped.Span.From = max(q.Span.From, from); clipped.Span.From > q.Span.To {
+			continue
+		}
+		have, err := h.ask(t.Context(), t, a, q)
+		if err != nil {
+			t.Fatalf("%s, question %d: %v", what, i, err)
+		}
+		must, err := h.ask(t.Context(), t, b, clipped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(have, must) {
+			t.Fatalf("%s: question %d (%+v) has another answer", what, i, q)
+		}
+	}
+}
+
+// verified wants a table to hold what its ledgers say.
+func (h *house) verified(t testing.TB, what, name string) {
+	t.Helper()
+	r, err := verify.Run(t.Context(), verify.Config{Store: h.store(name)})
+	if err != nil {
+		t.Fatalf("%s: %v: %+v", what, err, r)
+	}
+	if r.Unlocated != "" {
+		t.Errorf("%s: ranges of rows were not compared: %s", what, r.Unlocated)
+	}
+}
+
+// A named user of a table's rolls is what all of them say together.
+type named struct {
+	days    map[behaviour.Date]uint64 // IDs of behaviours
+	records int64
+}
+
+// rolled is what the rolls of a table say, of the dates from one on. Records are those of
+// all dates.
+func (h *house) rolled(t testing.TB, name string, from behaviour.Date) map[string]named {
+	t.Helper()
+	opened := h.open(t, name)
+	out := map[string]named{}
+	for _, f := range opened.Files() {
+		r := h.roll(t, opened, &f)
+		ids := r.Meta().IDs
+		it := r.Iterator()
+		for it.Next() {
+			e := it.Entry()
+			u, ok := out[string(e.User)]
+			if !ok {
+				u.days = map[behaviour.Date]uint64{}
+			}
+			u.records += e.Records
+			for _, d := range e.Days {
+				for i, id := range ids {
+					if d.Date >= from && d.Kinds>>i&1 != 0 {
+						u.days[d.Date] |= 1 << id
+					}
+				}
+			}
+			out[string(e.User)] = u
+		}
+		if err := it.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	maps.DeleteFunc(out, func(_ string, u named) bool { return len(u.days) == 0 })
+	return out
+}
+
+func (h *house) roll(t testing.TB, opened *files.Table, f *manifest.File) *roll.Reader {
+	t.Helper()
+	file, err := opened.Staged(t.Context(), f.Roll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	r, err := roll.Open(file, file.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sameRolls compares what two tables' rolls say; counts too where nothing was dropped.
+func (h *house) sameRolls(t testing.TB, what, got, want string, from behaviour.Date) {
+	t.Helper()
+	a, b := h.rolled(t, got, behaviour.MinDate), h.rolled(t, want, from)
+	if len(a) != len(b) {
+		t.Errorf("%s: rolls name %d users, want %d", what, len(a), len(b))
+	}
+	for user, w := range b {
+		g := a[user]
+		if !maps.Equal(g.days, w.days) || from == behaviour.MinDate && g.records != w.records {
+			t.Fatalf("%s: of %q the rolls say %v, %d records; want %v, %d", what, user, g.days, g.records, w.days, w.records)
+		}
+	}
+	opened := h.open(t, got)
+	for _, f := range opened.Files() {
+		if m := h.roll(t, opened, &f).Meta(); m.Records != f.Records || m.Users != f.Users {
+			t.Errorf("%s: the roll of %s has %d records of %d users, its HFile %d of %d", what, f.Name, m.Records, m.Users, f.Records, f.Users)
+		}
+	}
+}
+
+// lasting is what may be seen of a table, but for its lock and what a clock tells.
+func (h *house) lasting(t testing.TB, name string) map[string]string {
+	t.Helper()
+	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))
+	delete(all, "lock")
+	delete(all, "retired.json")
+	return all
+}
+
+// names are those of files of a folder of a table.
+func names(all map[string]string, folder string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasPrefix(name, folder+"/") {
+			out = append(out, name)
+		}
+	}
+	return out
+}

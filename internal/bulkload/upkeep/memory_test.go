@@ -1,0 +1,166 @@
+package upkeep_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
+)
+
+// plain is a directory for tables of a layout with one behaviour.
+func plain(t *testing.T, layout string, days int) *house {
+	t.Helper()
+	first := behaviour.DateOf(2014, 9, 1)
+	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: first, To: first + behaviour.Date(days) - 1}}}
+	h.place = h.dir
+	var err error
+	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(`logs: {path: 'logs/{date}/{behaviour}.csv', max_line: 16MiB}
+table: trails
+layout: `+layout+`
+behaviours:
+  play: {id: 1, fields: {title: string, seconds: int64}}
+`)); err != nil {
+		t.Fatal(err)
+	}
+	h.job.Table.Regions = 1
+	return h
+}
+
+// night delivers so many records of a size for one user on a day between two other users,
+// and loads them.
+func (h *house) night(t *testing.T, day, records, size int) {
+	t.Helper()
+	date := h.w.Span.From + behaviour.Date(day)
+	dice := rand.NewChaCha8([32]byte{byte(day)})
+	title := make([]byte, size/2)
+	var text strings.Builder
+	fmt.Fprintf(&text, "user_id,time,title,seconds\n1,%s 10:00:00,one,1\n", date)
+	for i := range records {
+		dice.Read(title)
+		fmt.Fprintf(&text, "2,%s 11:%02d:%02d.%06d,%x,%d\n", date, i/60%60, i%60, i*7%1_000_000, title, i)
+	}
+	fmt.Fprintf(&text, "3,%s 12:00:00,two,2\n", date)
+	h.deliver(t, testworld.File{Name: date.String() + "/play.csv", Text: []byte(text.String())})
+	h.load(t, "table")
+}
+
+// keep does something to a copy of the table in so much memory, and returns what it made
+// and by how many bytes the heap grew.
+func (h *house) keep(t *testing.T, memory int64, do func(upkeep.Config) error) (map[string]string, int64) {
+	t.Helper()
+	if err := os.CopyFS(filepath.Join(h.dir, "copy"), os.DirFS(filepath.Join(h.dir, "table"))); err != nil {
+		t.Fatal(err)
+	}
+	heap := dfstest.NewHeap(h.fs)
+	c := h.upkeep("copy")
+	s := h.store("copy")
+	s.FS = heap
+	c.FS, c.Store, c.Memory, c.Workers, c.KeepFor = heap, s, memory, 1, 0
+	if err := do(c); err != nil {
+		t.Fatal(err)
+	}
+	h.verified(t, "in little memory", "copy")
+	got := h.lasting(t, "copy")
+	if err := h.fs.Remove(t.Context(), dfs.Join(h.dir, "copy")); err != nil {
+		t.Fatal(err)
+	}
+	return got, heap.Grown()
+}
+
+func compact(t *testing.T) func(upkeep.Config) error {
+	return func(c upkeep.Config) error {
+		_, err := upkeep.Compact(t.Context(), c)
+		return err
+	}
+}
+
+// TestLargeRowsAreKeptUpInLittleMemory compacts, and drops a day of, a user with very many
+// records, in little memory and in much: the heap stays small, and the tables are the same.
+func TestLargeRowsAreKeptUpInLittleMemory(t *testing.T) {
+	const memory, besides = 2 << 20, 10 << 20
+	for _, layout := range testkit.Pick([]string{"reversed", "hashed"}, []string{"reversed", "hashed", "wide", "tall"}) {
+		h := plain(t, layout, 2)
+		h.night(t, 0, 70_000, 4)
+		h.night(t, 1, 70_000, 4)
+		dropped := func(c upkeep.Config) error {
+			if err := compact(t)(c); err != nil {
+				return err
+			}
+			_, err := upkeep.Drop(t.Context(), c, h.w.Span.To)
+			return err
+		}
+		for what, do := range map[string]func(upkeep.Config) error{"compact": compact(t), "drop": dropped} {
+			want, _ := h.keep(t, 256<<20, do)
+			got, n := h.keep(t, memory, do)
+			if n > memory+besides {
+				t.Errorf("%s of %s: the heap has %d KiB more than before, in %d KiB of memory", what, layout, n>>10, memory>>10)
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%s of %s in little memory makes other files", what, layout)
+			}
+		}
+	}
+}
+
+// TestFilesOfLargeRecordsAreMergedInSeveralPasses compacts files whose blocks are too large
+// to be held at once: each pass reads as many as fit, and one file is left.
+func TestFilesOfLargeRecordsAreMergedInSeveralPasses(t *testing.T) {
+	const nights, memory, besides = 25, upkeep.MinMemory, 8 << 20
+	h := plain(t, "reversed", nights)
+	for i := range nights {
+		h.night(t, i, 2, 1_000_000)
+	}
+	got, n := h.keep(t, memory, compact(t))
+	if n > memory/2+besides {
+		t.Errorf("the heap has %d MiB more than before, in %d MiB of memory", n>>20, memory>>20)
+	}
+	files := 0
+	for name := range got {
+		if strings.HasSuffix(name, ".hfile") {
+			files++
+		}
+	}
+	if files != 1 {
+		t.Errorf("%d files are left", files)
+	}
+}
+
+// TestRecordsLargerThanTheMemory compacts and rewrites files of which not two can be read
+// at once: the error names a file and the flag, and the table is as it was.
+func TestRecordsLargerThanTheMemory(t *testing.T) {
+	h := plain(t, "reversed", 2)
+	for i := range 2 {
+		h.night(t, i, 1, 12<<20)
+	}
+	before := h.lasting(t, "table")
+	c := h.upkeep("table")
+	c.Memory, c.Workers, c.KeepFor = upkeep.MinMemory, 1, 0
+	_, err := upkeep.Compact(t.Context(), c)
+	if !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), ".hfile") || !strings.Contains(err.Error(), "--memory") {
+		t.Errorf("%v, want an error that names a file and --memory", err)
+	}
+	if !maps.Equal(h.lasting(t, "table"), before) {
+		t.Error("the table is not as it was")
+	}
+	c.Memory = 1 << 30
+	if _, err := upkeep.Compact(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	c.Memory, c.Workers = upkeep.MinMemory, 4
+	if _, err = upkeep.Drop(t.Context(), c, h.w.Span.To); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), ".hfile") {
+		t.Errorf("drop: %v, want an error that names a file", err)
+	}
+}

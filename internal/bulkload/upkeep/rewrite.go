@@ -1,0 +1,246 @@
+package upkeep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/muster"
+	"usertrail/internal/table/shuffle"
+	"usertrail/internal/tally"
+)
+
+// A job is one file that is made of others, of the rows from a date on.
+type job struct {
+	name   string // without an ending
+	files  []manifest.File
+	from   behaviour.Date
+	region int
+}
+
+// rewritten is a file that was made of others. It has no records where all of their
+// rows were left out.
+type rewritten struct {
+	file   manifest.File
+	inputs []manifest.File
+	region int
+	left   tally.Tally // cells of rows that were left out
+}
+
+// A rewriter writes one file and its roll, and counts what it writes and leaves out.
+type rewriter struct {
+	ctx    context.Context
+	to     filed
+	job    job
+	schema *behaviour.Schema
+	layout layout.Layout
+
+	pair  *muster.Pair   // nil before the first cell
+	spill shuffle.Config // where the roll is sorted, if it must be
+
+	written, left tally.Counter
+	records, all  int64 // written, and with those left out
+	span          behaviour.Span
+
+	row    []byte
+	teller layout.Teller
+	rows   *muster.Records // without values
+	did    muster.Counts   // of the row
+}
+
+// rewriteAll makes one file of others; or several, each of some of them, where the records
+// are so large that there is no memory to read all of them at once.
+func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
+	done, err := r.rewrite(ctx, j)
+	if tooMany := (*crowd)(nil); !errors.As(err, &tooMany) {
+		return []rewritten{done}, err
+	}
+	if len(j.files) <= 2 {
+		return nil, fmt.Errorf("%w: the records of %s are too large: %w: raise --memory, or lower --workers", ErrRequest, j.files[len(j.files)-1].Name, err)
+	}
+	var out []rewritten
+	half := (len(j.files) + 1) / 2
+	for i, files := range [][]manifest.File{j.files[:half], j.files[half:]} {
+		if len(files) < 2 {
+			continue // the next round has it
+		}
+		part := j
+		part.files, part.name = files, fmt.Sprintf("%s-%d", j.name, i)
+		done, err := r.rewriteAll(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, done...)
+	}
+	return out, nil
+}
+
+// rewrite makes one file of others and reads it back. Before it is believed, what was
+// written and what was left out are compared with what the inputs are known to hold.
+func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
+	info := r.table.Info()
+	w := &rewriter{ctx: ctx, to: r.table, job: j, schema: info.Schema, layout: info.Layout}
+	defer w.abort()
+	w.spill = r.spill(j.name, "roll")
+	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
+	w.teller = info.Layout.Teller(info.Schema)
+	everyone := layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	w.rows = muster.NewRecords(ctx, info.Layout, info.Schema, everyone, r.spill(j.name, "rows"))
+	defer w.rows.Close() // what is left of the runs is swept
+
+	at := r.progress.Worker("merging")
+	defer at.End()
+	at.At("%d files of region %d into %s", len(j.files), j.region, j.name)
+	if err := r.read(ctx, w); err != nil {
+		return out, fmt.Errorf("merge %d files into %s: %w", len(j.files), j.name, err)
+	}
+	want := joined(j.files)
+	have := w.written.Tally
+	have.Add(w.left.Tally)
+	if have != want.Tally || w.all != want.Records {
+		return out, fmt.Errorf("merge %d files into %s: %w: they hold %s of %d records, and the manifest says %s of %d",
+			len(j.files), j.name, ErrDamaged, have, w.all, want.Tally, want.Records)
+	}
+	out = rewritten{inputs: j.files, region: j.region, left: w.left.Tally}
+	if w.records == 0 {
+		return out, nil
+	}
+	at.At("%s: completing it and reading it back", j.name)
+	out.file, err = w.finish(&want)
+	return out, err
+}
+
+// spill says where something of a file is sorted that is too large to be held.
+func (r *run) spill(name, what string) shuffle.Config {
+	return shuffle.Config{
+		FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, name, what), Memory: muster.RowMemory(r.cfg.Memory, r.cfg.Workers),
+	}
+}
+
+// read gives all cells of the inputs to w, and tells the progress how much of them has
+// been read.
+func (r *run) read(ctx context.Context, w *rewriter) (err error) {
+	m, err := r.openMerge(ctx, w.job.files)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.close()) }()
+	told := r.progress.Share(amount(w.job.files))
+	defer told.End()
+	for n := int64(0); ; n++ {
+		if n&0xfff == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			told.UpTo(n)
+		}
+		c := m.cell()
+		if c == nil {
+			return w.endRow()
+		}
+		if err := w.add(c); err != nil {
+			return err
+		}
+		if err := m.next(); err != nil {
+			return err
+		}
+	}
+}
+
+// amount is how many bytes files have, and cells.
+func amount(files []manifest.File) (size, cells int64) {
+	for i := range files {
+		size += files[i].Size
+		cells += files[i].Tally.Cells
+	}
+	return size, cells
+}
+
+// add takes one cell. Cells come in order.
+func (w *rewriter) add(c *cell.Cell) error {
+	if !bytes.Equal(c.Row, w.row) {
+		if err := w.endRow(); err != nil {
+			return err
+		}
+		w.row = append(w.row[:0], c.Row...)
+	}
+	told, ok := w.teller.Tell(c)
+	if !ok {
+		return fmt.Errorf("%w: the row %.64q, column %.64q is of none of its behaviours", ErrDamaged, c.Row, c.Qualifier)
+	}
+	if err := w.rows.Add(c); err != nil {
+		return err
+	}
+	if told.Date < w.job.from {
+		w.left.Add(c)
+		return nil
+	}
+	if w.pair == nil {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
+	w.written.Add(c)
+	return w.pair.Add(c)
+}
+
+// begin makes the two files.
+func (w *rewriter) begin() (err error) {
+	span := joined(w.job.files).Span
+	span.From = max(span.From, w.job.from)
+	w.pair, err = muster.NewPair(w.ctx, w.to, muster.PairConfig{
+		Name: w.job.name, Layout: w.layout, Schema: w.schema, Span: span, Spill: w.spill,
+	})
+	return err
+}
+
+// endRow counts the records of the row whose cells have come.
+func (w *rewriter) endRow() error {
+	if len(w.row) == 0 {
+		return nil
+	}
+	if err := w.rows.End(w.record); err != nil {
+		return err
+	}
+	if len(w.did.List()) == 0 {
+		return nil
+	}
+	if err := w.pair.RollAll(w.row, &w.did); err != nil {
+		return err
+	}
+	w.did.Reset()
+	return nil
+}
+
+// record counts a record.
+func (w *rewriter) record(r *behaviour.Record) error {
+	w.all++
+	if r.Date < w.job.from {
+		return nil
+	}
+	w.records++
+	w.span.From, w.span.To = min(w.span.From, r.Date), max(w.span.To, r.Date)
+	w.did.Add(r.Date, r.Kind)
+	return nil
+}
+
+// finish completes both files and makes them what the manifest can name. of is what they
+// were made of.
+func (w *rewriter) finish(of *manifest.File) (manifest.File, error) {
+	f, err := w.pair.Finish(w.written.Tally)
+	f.Span, f.Records, f.Load, f.Loads = w.span, w.records, of.Load, of.Loads
+	return f, err
+}
+
+func (w *rewriter) abort() {
+	if w.pair != nil {
+		w.pair.Abort()
+	}
+}

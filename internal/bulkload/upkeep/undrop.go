@@ -1,0 +1,119 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+)
+
+// An Undropped counts the days and files that Undrop restored.
+type Undropped struct {
+	Before     behaviour.Date `json:"-"` // the date of the drop
+	Days       int            `json:"days"`
+	Behaviours int64          `json:"behaviours"`
+	Cells      int64          `json:"cells"`
+	Files      int            `json:"files"` // HFiles that are back
+}
+
+// Undrop undoes the last drop in one commit, while the files that the drop replaced are kept.
+// Loads after the drop remain. A repeat of the same loads brings the records that they skipped.
+func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
+	r := newRun(cfg)
+	var out Undropped
+	err := r.locked(ctx, func() error {
+		m := r.table.Manifest()
+		if m.DroppedBefore == nil {
+			return fmt.Errorf("%w: no days were dropped from %s", ErrNothing, cfg.Store.Address())
+		}
+		u, err := r.table.Undrop(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.undoable(ctx, m, u); err != nil {
+			return err
+		}
+		m = r.next()
+		m.Files = slices.DeleteFunc(m.Files, func(f manifest.File) bool { return slices.Contains(u.Made, f.Name) })
+		m.Files = append(slices.Clone(u.Files), m.Files...)
+		m.DroppedBefore, m.Dropped = nil, nil
+		from := behaviour.MinDate
+		if u.Earlier != nil {
+			from = u.Earlier.DroppedBefore
+			m.DroppedBefore, m.Dropped = &from, u.Earlier.Dropped
+		}
+		if err := whole(m); err != nil {
+			return err
+		}
+		back := Undropped{Before: u.Before, Files: len(u.Files)}
+		if err := r.countBack(ctx, m, &back); err != nil {
+			return err
+		}
+		if err := r.table.Replace(ctx, m, cfg.KeepFor); err != nil {
+			return err
+		}
+		out = back
+		return nil
+	})
+	return out, err
+}
+
+// undoable returns an error if some files of the drop are not kept, or if its new files were
+// merged with others.
+func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undrop) error {
+	no := func(why string) error {
+		return fmt.Errorf("%w: undo the drop of the days before %s from %s: %s: load the days from their logs into a new table",
+			ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
+	}
+	if u == nil {
+		return no("only the last drop can be undone, until its --keep-for has passed")
+	}
+	has := map[string]bool{}
+	for i := range m.Files {
+		has[m.Files[i].Name] = true
+	}
+	for _, name := range u.Made {
+		if !has[name] {
+			return no("a compact has merged " + name + ", which the drop wrote")
+		}
+	}
+	for i := range u.Files {
+		f := &u.Files[i]
+		for _, name := range f.Names() {
+			opened, err := r.table.Staged(ctx, name)
+			if err != nil {
+				return fmt.Errorf("undo the drop of the days before %s: %w", m.DroppedBefore, err)
+			}
+			size := opened.Size()
+			if err := opened.Close(); err != nil {
+				return err
+			}
+			if name == f.Name && size != f.Size {
+				return fmt.Errorf("undo the drop of the days before %s: %w: %s has %d bytes, and had %d", m.DroppedBefore, ErrDamaged, name, size, f.Size)
+			}
+		}
+	}
+	return nil
+}
+
+// countBack counts the days that m, the manifest after the undrop, has again.
+func (r *run) countBack(ctx context.Context, m *manifest.Table, out *Undropped) error {
+	days := map[behaviour.Date]bool{}
+	for i := range m.Loads {
+		l, err := r.table.Ledger(ctx, &m.Loads[i])
+		if err != nil {
+			return err
+		}
+		for _, day := range m.Kept(l.Days) {
+			if day.Date < out.Before && day.Records > 0 {
+				days[day.Date] = true
+				out.Behaviours += day.Records
+				out.Cells += day.Tally.Cells
+			}
+		}
+	}
+	out.Days = len(days)
+	return nil
+}

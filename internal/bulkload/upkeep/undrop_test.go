@@ -1,0 +1,253 @@
+package upkeep_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/table/precheck"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testworld"
+)
+
+// TestDropOfEveryDayMustBeSaid: a date after all days is a slip.
+func TestDropOfEveryDayMustBeSaid(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 2))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	want := h.lasting(t, "trails")
+	cfg, late := h.upkeep("trails"), h.w.Span.To+3000
+	for _, do := range []func(context.Context, upkeep.Config, behaviour.Date) (upkeep.Dropped, error){upkeep.Drop, upkeep.WouldDrop} {
+		if _, err := do(t.Context(), cfg, late); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "--all") {
+			t.Errorf("a drop of every day: %v, want ErrRequest and --all", err)
+		}
+	}
+	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {
+		t.Error("the table is not what it was")
+	}
+	cfg.All = true
+	if d, err := upkeep.Drop(t.Context(), cfg, late); err != nil || d.Days == 0 {
+		t.Errorf("%+v, %v; want that every day goes", d, err)
+	}
+}
+
+// TestUndropBringsBackWhatWas drops days at a random moment, and brings them back after other
+// nights: the table answers as one of which nothing was dropped.
+func TestUndropBringsBackWhatWas(t *testing.T) {
+	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			dice := rand.New(rand.NewPCG(seed, 9))
+			h := newHouse(t, testworld.World(seed, 8))
+			cfg := h.upkeep("kept")
+			cfg.All = true
+			nights := 4 + dice.IntN(4)
+			at := dice.IntN(nights)
+			h.nights(t, dice, nights, []string{"kept", "control"}, func(night int) {
+				if night < at && dice.IntN(2) == 0 {
+					if _, err := upkeep.Compact(t.Context(), cfg); err != nil && !errors.Is(err, upkeep.ErrNothing) {
+						t.Fatal(err)
+					}
+				}
+				if night == at {
+					if _, err := upkeep.Drop(t.Context(), cfg, h.w.Span.From+1+behaviour.Date(dice.IntN(h.w.Span.Days()))); err != nil {
+						t.Fatal(err)
+					}
+				}
+				h.verified(t, fmt.Sprint("after night ", night), "kept")
+			})
+			back, err := upkeep.Undrop(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.verified(t, "brought back", "kept")
+			h.load(t, "kept") // what was skipped
+			h.verified(t, "in the end", "kept")
+			h.sameRolls(t, "in the end", "kept", "control", behaviour.MinDate)
+			h.sameAnswers(t, "in the end", "kept", "control", behaviour.MinDate)
+			if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrNothing) {
+				t.Errorf("again: %v, want nothing to do", err)
+			}
+			t.Logf("%d behaviours came back", back.Behaviours)
+		})
+	}
+}
+
+// TestUndropOfTheLastDrop: an earlier one stays.
+func TestUndropOfTheLastDrop(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
+	if _, err := upkeep.Undrop(t.Context(), h.upkeep("trails")); !errors.Is(err, upkeep.ErrNothing) {
+		t.Errorf("without a drop: %v, want nothing to do", err)
+	}
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()-1); err != nil {
+		t.Fatal(err)
+	}
+	want := h.copied(t, "trails", "want")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	h.verified(t, "brought back", "trails")
+	h.sameRolls(t, "brought back", "trails", want, behaviour.MinDate)
+	if got := h.open(t, "trails").Manifest().DroppedBefore; got == nil || *got != h.half()-1 {
+		t.Errorf("the days before %v are dropped, want those before %s", got, h.half()-1)
+	}
+	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "only the last drop can be undone") {
+		t.Errorf("the earlier one: %v, want ErrRequest and why", err)
+	}
+}
+
+// TestUndropComesTooLate: the files of the drop did not stay.
+func TestUndropComesTooLate(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	cfg.KeepFor = 0
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
+		t.Fatal(err)
+	}
+	want := h.lasting(t, "trails")
+	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "new table") {
+		t.Errorf("%v, want ErrRequest and what to do", err)
+	}
+	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {
+		t.Error("the table is not what it was")
+	}
+}
+
+// TestUndropOfNoDays: the drop came before the days, and no file went.
+func TestUndropOfNoDays(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.w.Span.From-9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.open(t, "trails").Manifest().DroppedBefore; got != nil {
+		t.Errorf("the days before %s are dropped still", got)
+	}
+}
+
+// TestUndropReadsBeforeItWrites: a ledger that cannot be read stops it before the table changes.
+func TestUndropReadsBeforeItWrites(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
+		t.Fatal(err)
+	}
+	ledger := filepath.Join(h.store("trails").Dir, "loads", "000001.json")
+	b, err := os.ReadFile(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(ledger, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := h.lasting(t, "trails")
+	if _, err := upkeep.Undrop(t.Context(), cfg); err == nil {
+		t.Error("the ledger was not read")
+	}
+	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {
+		t.Error("the table is not what it was")
+	}
+}
+
+// TestUndropSurvivesAnyFault is TestUpkeepSurvivesAnyFault for what undoes a drop.
+func TestUndropSurvivesAnyFault(t *testing.T) {
+	h := newHouse(t, testworld.World(5, 2))
+	h.job.Table.Regions = 2
+	h.nights(t, rand.New(rand.NewPCG(5, 5)), 3, []string{"before"}, func(int) {})
+	if _, err := upkeep.Drop(t.Context(), h.upkeep("before"), h.half()); err != nil {
+		t.Fatal(err)
+	}
+	undrop := func(ctx context.Context, c upkeep.Config) error {
+		_, err := upkeep.Undrop(ctx, c)
+		return err
+	}
+	after := h.copied(t, "before", "after")
+	if err := undrop(t.Context(), h.upkeep(after)); err != nil {
+		t.Fatal(err)
+	}
+	want := h.lasting(t, after)
+	dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		return h.withFault(t, undrop, h.copied(t, "before", "trails"), n, mode, want)
+	})
+}
+
+// A fullDisk has room for manifests, and for no HFile and no roll until an HFile was removed.
+type fullDisk struct {
+	dfs.FS
+	dfs.Surveyor
+	freed, made bool
+}
+
+func (f *fullDisk) Room(context.Context, string) (dfs.Room, error) {
+	if f.freed {
+		return dfs.Room{Bytes: 1 << 40}, nil
+	}
+	return dfs.Room{Bytes: 1, Limit: "the disk"}, nil
+}
+
+func (f *fullDisk) Remove(ctx context.Context, name string) error {
+	f.freed = f.freed || strings.HasSuffix(name, ".hfile")
+	return f.FS.Remove(ctx, name)
+}
+
+func (f *fullDisk) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	f.made = f.made || !f.freed && !strings.HasSuffix(name, ".json")
+	return f.FS.Create(ctx, name)
+}
+
+func (f *fullDisk) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	f.made = f.made || !f.freed && !strings.HasSuffix(name, ".json")
+	return f.FS.CreateNew(ctx, name)
+}
+
+// TestDropOnAFullDisk: a drop that keeps nothing needs no more room than a manifest, as far as
+// days go of which whole files do.
+func TestDropOnAFullDisk(t *testing.T) {
+	h := plain(t, "reversed", 3)
+	h.night(t, 0, 1, 10)
+	first := h.w.Span.From + 1
+	before := first + 1
+	h.deliver(t, testworld.File{Name: first.String() + "/play.csv", Text: []byte("user_id,time,title,seconds\n1," + first.String() + " 10:00:00,one,1\n")})
+	h.night(t, 2, 1, 10) // with the night before it
+	control := h.upkeep(h.copied(t, "table", "control"))
+	if _, err := upkeep.Drop(t.Context(), control, before); err != nil {
+		t.Fatal(err)
+	}
+	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor)}
+	full := *h
+	full.fs = disk
+	cfg := full.upkeep("table")
+	_, err := upkeep.Drop(t.Context(), cfg, before)
+	if !errors.Is(err, precheck.ErrNoRoom) || !strings.Contains(err.Error(), "--keep-for 0s") || !strings.Contains(err.Error(), "--before "+first.String()) {
+		t.Errorf("a drop that keeps files: %v, want no room and both flags", err)
+	}
+	cfg.KeepFor = 0
+	if _, err := upkeep.Drop(t.Context(), cfg, before); err != nil {
+		t.Fatal(err)
+	}
+	if disk.made {
+		t.Error("files were made before room was")
+	}
+	h.verified(t, "dropped", "table")
+	h.sameRolls(t, "dropped", "table", "control", before)
+}

@@ -1,0 +1,221 @@
+// Package upkeep replaces files of a table of files by others:
+//
+//	Compact   merges the many small ones of daily loads into few of months
+//	Drop      removes the days before a date
+//	Undrop    brings the days back that were dropped last, as long as their files stay
+//
+// Compact and Drop read files that the manifest names, write new files next to them, read
+// the new files back, and then replace the manifest. Undrop writes no HFile; it only replaces
+// the manifest. The table's lock keeps loads from running meanwhile. Extracts may run. They
+// continue with the manifest that they opened. The files that it names are retired. They
+// are removed by the first sweep after Config.KeepFor has passed.
+//
+// # Killed at any moment
+//
+// The next run that holds the lock removes files that no manifest names. Compact commits
+// month by month, so the same command continues with the next month. Drop commits once,
+// or twice if it needs the room of the first commit.
+//
+// # Memory
+//
+// The inputs have three fifths of Config.Memory, or less if the program would not fit next
+// to that. Each worker merges as many files at once as have room there for their blocks,
+// and others in later passes. A worker holds the block and the index of the HFile that it
+// writes, and of the records of one row what the roll needs, as long as that takes a
+// fraction of Config.Memory: of larger rows it is sorted on disk.
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/muster"
+	"usertrail/internal/table/precheck"
+	"usertrail/internal/tally"
+)
+
+var (
+	// ErrRequest is wrapped where another try will not help: what is asked does not fit
+	// into the memory, or cannot be meant.
+	ErrRequest = errors.New("cannot be done so")
+	// ErrNothing is wrapped where there was nothing to do.
+	ErrNothing = errors.New("nothing to do")
+	// ErrDamaged is wrapped where a table does not hold what its ledgers say.
+	ErrDamaged = errors.New("the table does not hold what was loaded; bulkload verify says where")
+)
+
+const (
+	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+	MinMemory = muster.MinMemory
+	// DefaultKeepFor is longer than an extract takes.
+	DefaultKeepFor = 24 * time.Hour
+)
+
+// Config is one call of Compact or Drop. Zero fields take the defaults written beside
+// them.
+type Config struct {
+	FS    dfs.FS
+	Store table.Store
+	// KeepFor is how long replaced files stay. By default they do not stay.
+	KeepFor time.Duration
+	All     bool // Drop may remove every day
+
+	FileSize int64 // bytes; files as large as this are left alone; 16 GiB
+	Workers  int   // files written at once; 1
+	Memory   int64 // bytes; 1 GiB
+	Progress progress.Config
+	Log      *slog.Logger // nothing is said
+}
+
+// A filed is a table of files that can be replaced.
+type filed interface {
+	table.Stager
+	Manifest() *manifest.Table
+	Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error
+	Undrop(ctx context.Context) (*manifest.Undrop, error)
+	Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error)
+	ForgetRetired(ctx context.Context) error
+}
+
+// A run is one call.
+type run struct {
+	cfg      Config
+	table    filed
+	log      *slog.Logger
+	progress *progress.Progress
+}
+
+func newRun(cfg Config) *run {
+	if cfg.Workers <= 0 {
+		cfg.Workers = 1
+	}
+	if cfg.Memory <= 0 {
+		cfg.Memory = 1 << 30
+	}
+	cfg.Workers = muster.Workers(cfg.Memory, cfg.Workers)
+	if cfg.FileSize <= 0 {
+		cfg.FileSize = 16 << 30
+	}
+	r := &run{cfg: cfg, log: cfg.Log}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	return r
+}
+
+// open opens the table.
+func (r *run) open(ctx context.Context) error {
+	t, err := r.cfg.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	f, ok := t.(filed)
+	if !ok || f.Manifest().Address != "" {
+		return errors.Join(fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.Store.Address()), t.Close())
+	}
+	r.table = f
+	return nil
+}
+
+// locked calls do with the table's lock held. It removes remains before and after do. If no
+// table exists, it makes none.
+func (r *run) locked(ctx context.Context, do func() error) (err error) {
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	if err := r.table.Close(); err != nil {
+		return err
+	}
+	lock, err := r.cfg.Store.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	defer r.table.Close()
+	if _, err := r.table.Recover(ctx); err != nil {
+		return err
+	}
+	r.progress = progress.Start(r.cfg.Progress)
+	defer r.progress.Done()
+	if err := do(); err != nil {
+		return err
+	}
+	_, err = r.table.Recover(ctx)
+	return err
+}
+
+// whole returns an error if the files of a table do not have the cells that its ledgers list.
+// If a run replaced such files, the missing cells would be lost permanently.
+func whole(m *manifest.Table) error {
+	var files, gone tally.Tally
+	for i := range m.Files {
+		files.Add(m.Files[i].Tally)
+	}
+	for _, d := range m.Dropped {
+		gone.Add(d.Tally)
+	}
+	if want := m.Total().Since(gone); files != want {
+		return fmt.Errorf("%w: its files are of %s, and its loads brought %s", ErrDamaged, files, want)
+	}
+	return nil
+}
+
+// room returns an error if there is not enough space for need more bytes. If cfg.KeepFor is 0,
+// room first removes the retired files of earlier calls.
+func (r *run) room(ctx context.Context, need int64, advice string) error {
+	demand := func(advice string) error {
+		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, advice)
+	}
+	if r.cfg.KeepFor > 0 {
+		return demand("make room; or say --keep-for 0s while no extract runs, so that files which were replaced before go first; or " + advice)
+	}
+	err := demand(advice)
+	if !errors.Is(err, precheck.ErrNoRoom) {
+		return err
+	}
+	if err := r.table.ForgetRetired(ctx); err != nil {
+		return err
+	}
+	return demand("files which were replaced before are gone: make room, or " + advice)
+}
+
+// next returns a copy of the table's manifest with its own list of files, which the caller may
+// change.
+func (r *run) next() *manifest.Table {
+	m := *r.table.Manifest()
+	m.Files = append([]manifest.File{}, m.Files...)
+	m.Rewritten++
+	return &m
+}
+
+// replaced puts each new file at the position of the first of its inputs. If the new file is
+// empty, replaced only removes the inputs.
+func replaced(files []manifest.File, done []rewritten) []manifest.File {
+	by, first := map[string]*manifest.File{}, map[string]bool{}
+	for i := range done {
+		for j, in := range done[i].inputs {
+			by[in.Name], first[in.Name] = &done[i].file, j == 0
+		}
+	}
+	out := []manifest.File{}
+	for _, f := range files {
+		made, ok := by[f.Name]
+		switch {
+		case !ok:
+			out = append(out, f)
+		case first[f.Name] && made.Records > 0:
+			out = append(out, *made)
+		}
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/tally"
+)
+
+// An ager is a table whose cells expire.
+type ager interface {
+	// TTL is for how long after its timestamp a cell is there; 0 is for ever.
+	TTL(ctx context.Context) (time.Duration, error)
+}
+
+// compare holds what was found against what was expected.
+func (r *run) compare(ctx context.Context) error {
+	gone, err := r.expired(ctx)
+	if err != nil {
+		return err
+	}
+	keys := maps.Clone(r.found.days)
+	for k := range r.expected {
+		keys[k] = tally.Tally{}
+	}
+	r.result.Compared = len(keys)
+	for _, k := range slices.SortedFunc(maps.Keys(keys), inOrder) {
+		e, found := r.expected[k], r.found.days[k]
+		r.result.Cells += found.Cells
+		r.result.Records += e.Records
+		if found != e.Tally {
+			r.differs(k, gone)
+		}
+	}
+	r.result.Foreign = r.found.foreign
+	r.result.ForeignCells = r.found.foreign.Cells
+	if r.result.ExpiredDays > 0 && r.ranges != nil {
+		r.result.Unlocated = "cells have expired"
+		r.ranges = nil
+	}
+	r.compareRanges()
+	return nil
+}
+
+// differs adds a day that is not as it was loaded.
+func (r *run) differs(k dayKey, gone func(dayKey) bool) {
+	e, found := r.expected[k].Tally, r.found.days[k]
+	d := Day{Date: k.date, Behaviour: r.schema.Kinds[k.kind].Name, Expected: e, Found: found}
+	hidden := r.hidden.days[k]
+	d.Hidden = min(hidden.Cells, max(e.Cells-found.Cells, 0))
+	all := found
+	all.Add(hidden)
+	switch {
+	case found.Cells < e.Cells && gone(k):
+		d.Verdict = Expired
+	case all == e:
+		d.Verdict = Hidden
+	case found.Cells == 0:
+		d.Verdict = Missing
+	case e.Cells == 0:
+		d.Verdict = Unknown
+	case found.Cells < e.Cells:
+		d.Verdict = Fewer
+	case found.Cells > e.Cells:
+		d.Verdict = More
+	default:
+		d.Verdict = Other
+	}
+	if d.Verdict == Expired {
+		r.result.ExpiredDays++
+	} else {
+		r.result.DifferingDays++
+		r.result.Hidden += d.Hidden
+	}
+	d.Maybe = found.Cells > e.Cells && len(r.result.Unfinished)+len(r.result.Since) > 0
+	r.result.Days = append(r.result.Days, d)
+}
+
+func (r *run) compareRanges() {
+	if r.ranges == nil {
+		return
+	}
+	for i, region := range r.points.Regions() {
+		if e, found := r.ranges[i], r.found.ranges[i]; e != found {
+			r.result.Regions = append(r.result.Regions, Range{region, e, found})
+		}
+	}
+	r.result.DifferingRegions = len(r.result.Regions)
+}
+
+// expired says of which days some cells, or all, may be gone by their age.
+func (r *run) expired(ctx context.Context) (func(dayKey) bool, error) {
+	never := func(dayKey) bool { return false }
+	t, ok := r.table.(ager)
+	if !ok {
+		return never, nil
+	}
+	ttl, err := t.TTL(ctx)
+	if err != nil || ttl == 0 {
+		return never, err
+	}
+	zone, err := time.LoadLocation(r.schema.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("the table's zone: %w", err)
+	}
+	return func(k dayKey) bool { return k.date.Start(zone).Add(ttl).Before(r.cfg.Now) }, nil
+}
+
+// A beginner is a table of which a load of puts may be in by half.
+type beginner interface {
+	Begun(ctx context.Context) ([]manifest.Input, error)
+}
+
+// A receiver is a table that may have taken some of a load's files in, and not all.
+type receiver interface {
+	Handover(ctx context.Context) (*manifest.Handover, error)
+}
+
+// unfinished takes down what loads are under way, or were killed, and which ended
+// since the table was opened. A table of files shows of a load nothing but its end,
+// and not to who has opened it before.
+func (r *run) unfinished(ctx context.Context) error {
+	if _, ok := r.table.(filed); ok {
+		return nil
+	}
+	begun, err := r.begun(ctx)
+	if err != nil {
+		return err
+	}
+	for _, in := range begun {
+		if !slices.Contains(r.result.Unfinished, in.Path) {
+			r.result.Unfinished = append(r.result.Unfinished, in.Path)
+		}
+	}
+	now, err := r.cfg.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer now.Close()
+	r.result.Since = nil
+	for n := r.table.NextLoad(); n < now.NextLoad(); n++ {
+		r.result.Since = append(r.result.Since, n)
+	}
+	return nil
+}
+
+// begun are the delivered files of which the table may hold some cells that no ledger
+// tells of.
+func (r *run) begun(ctx context.Context) ([]manifest.Input, error) {
+	var all []manifest.Input
+	if t, ok := r.table.(beginner); ok {
+		inputs, err := t.Begun(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = inputs
+	}
+	if t, ok := r.table.(receiver); ok {
+		h, err := t.Handover(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if h != nil {
+			all = append(all, h.Load.Inputs...)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,102 @@
+package verify
+
+import (
+	"bytes"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/tally"
+)
+
+// A count adds cells up by day and by range. It is used by one goroutine.
+type count struct {
+	*run
+	days    map[dayKey]tally.Tally
+	ranges  []tally.Tally
+	foreign Foreign
+	cells   *progress.Counter
+
+	teller layout.Teller
+	told   bool // by the row alone
+	sum    tally.Counter
+	before tally.Tally // sum, before the stretch
+	row    []byte
+	begun  bool
+	at     int // the row's range
+
+	// Of the stretch, which is cells side by side of one row, day and behaviour:
+	day   dayKey
+	known bool // they are of a behaviour
+}
+
+func (r *run) newCount() *count {
+	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema), told: r.layout.Traits().Told}
+}
+
+// add takes one cell, and says whether it begins a stretch. It keeps no reference to
+// the cell's bytes.
+func (c *count) add(x *cell.Cell) bool {
+	row := !c.begun || !bytes.Equal(c.row, x.Row)
+	first := row
+	if row || !c.told {
+		told, known := c.teller.Tell(x)
+		day := dayKey{told.Date, told.Kind}
+		if first = row || known != c.known || known && day != c.day; first {
+			c.end()
+			c.day, c.known = day, known
+		}
+	}
+	if row {
+		c.row, c.begun = append(c.row[:0], x.Row...), true
+		if len(c.ranges) > 0 {
+			c.at = c.points.Of(x.Row)
+		}
+	}
+	c.sum.Add(x)
+	return first
+}
+
+// end adds up what has come of the stretch. Of what is not compared nothing is.
+func (c *count) end() {
+	added := c.sum.Since(c.before)
+	c.before = c.sum.Tally
+	switch {
+	case added.Cells == 0:
+		return
+	case !c.known:
+		c.foreign.add(Foreign{added.Cells, c.row})
+		return
+	case !c.wants(c.day):
+		return
+	}
+	c.cells.Add(added.Cells)
+	addTo(c.days, c.day, added)
+	if len(c.ranges) > 0 {
+		c.ranges[c.at].Add(added)
+	}
+}
+
+// merge adds what o has counted, which is then at its end.
+func (c *count) merge(o *count) {
+	o.end()
+	for k, t := range o.days {
+		addTo(c.days, k, t)
+	}
+	for i, t := range o.ranges {
+		c.ranges[i].Add(t)
+	}
+	c.foreign.add(o.foreign)
+}
+
+func addTo(days map[dayKey]tally.Tally, k dayKey, t tally.Tally) {
+	t.Add(days[k])
+	days[k] = t
+}
+
+func (f *Foreign) add(o Foreign) {
+	if o.Cells > 0 && (f.Cells == 0 || bytes.Compare(o.First, f.First) < 0) {
+		f.First = bytes.Clone(o.First)
+	}
+	f.Cells += o.Cells
+}

@@ -1,0 +1,107 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/tally"
+)
+
+// expect adds the ledgers of all loads up.
+func (r *run) expect(ctx context.Context) error {
+	loads, err := r.table.Ledgers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range loads {
+		for _, d := range l.Days {
+			kind, ok := r.schema.Kind(d.Behaviour)
+			if !ok {
+				return fmt.Errorf("ledger of load %d: %w: the table has no behaviour %q", l.Number, manifest.ErrDamaged, d.Behaviour)
+			}
+			k := dayKey{d.Date, kind}
+			if !r.wants(k) {
+				continue
+			}
+			sum := r.expected[k]
+			sum.Records += d.Records
+			sum.Tally.Add(d.Tally)
+			r.expected[k] = sum
+		}
+	}
+	r.expectRanges(loads)
+	return nil
+}
+
+// expectRanges settles which ranges of rows can be compared, and what is to be in
+// them. Ledgers tell of regions with all of their days.
+func (r *run) expectRanges(loads []*manifest.Load) {
+	if !r.whole() {
+		r.result.Unlocated = "not the whole table is compared"
+		return
+	}
+	var cuts []cut
+	for _, l := range loads {
+		c := cut(l.Regions)
+		switch {
+		case len(c) > 0:
+			cuts = append(cuts, c)
+		case len(l.Days) > 0:
+			r.result.Unlocated = fmt.Sprintf("the ledger of load %d tells no regions", l.Number)
+			return
+		}
+	}
+	gone := r.dropped()
+	r.points = common(append(slices.Clip(cuts), gone))
+	r.ranges = make([]tally.Tally, len(r.points)+1)
+	for _, c := range cuts {
+		for _, region := range c {
+			r.ranges[r.points.Of(region.First)].Add(region.Tally)
+		}
+	}
+	for _, region := range gone {
+		sum := &r.ranges[r.points.Of(region.First)]
+		*sum = sum.Since(region.Tally)
+	}
+}
+
+// dropped are the cells of days that were dropped, by region. The ledgers' regions have
+// them, and their days have not.
+func (r *run) dropped() cut {
+	if t, ok := r.table.(interface{ Manifest() *manifest.Table }); ok {
+		return t.Manifest().Dropped
+	}
+	return nil
+}
+
+// A cut is the regions that a table had at the time of a load.
+type cut []manifest.Region
+
+// common are the rows at which all cuts divide their cells: between two regions of
+// each, or where it has no cells on either side.
+func common(cuts []cut) split.Points {
+	var all split.Points
+	for _, c := range cuts {
+		for _, region := range c {
+			if len(region.First) > 0 {
+				all = append(all, region.First)
+			}
+		}
+	}
+	slices.SortFunc(all, bytes.Compare)
+	all = slices.CompactFunc(all, bytes.Equal)
+	return slices.DeleteFunc(all, func(row []byte) bool {
+		return slices.ContainsFunc(cuts, func(c cut) bool { return !c.divides(row) })
+	})
+}
+
+// divides says whether no region of c has cells before row and from row on.
+func (c cut) divides(row []byte) bool {
+	i := sort.Search(len(c), func(i int) bool { return bytes.Compare(c[i].First, row) >= 0 })
+	return i < len(c) && bytes.Equal(c[i].First, row) || i == 0 || c[i-1].Tally.Cells == 0
+}

@@ -1,0 +1,230 @@
+package verify_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/live"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testworld"
+)
+
+// A liveHouse is a house whose table is in HBase.
+type liveHouse struct {
+	*house
+	c     *clustertest.Cluster
+	name  string
+	fs    dfs.FS
+	store *live.Store
+}
+
+// newLiveHouse makes a table, with options as clustertest's Create has them.
+func newLiveHouse(t *testing.T, w *testworld.W, options ...string) *liveHouse {
+	t.Helper()
+	h := &liveHouse{house: newHouse(t, w), c: clustertest.Get(t)}
+	h.name = h.c.Create(t, "d", options...)
+	conf, err := hadoopconf.Load(h.c.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.fs = dfs.NewMux(map[string]dfs.FS{
+		"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
+	})
+	h.store, err = live.Connect(t.Context(), h.fs, fmt.Sprintf("hbase://%s/%s", h.c.ZooKeeper(), h.name),
+		live.Options{Conf: conf, Catalog: filepath.Join(h.dir, "catalog")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// load loads what is delivered.
+func (h *liveHouse) load(t *testing.T, mode bulkload.Mode) {
+	t.Helper()
+	cfg := h.config()
+	cfg.FS, cfg.Store, cfg.Mode = h.fs, h.store, mode
+	if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *liveHouse) verify(t *testing.T) (verify.Result, error) {
+	t.Helper()
+	return verify.Run(t.Context(), verify.Config{Store: h.store, Workers: 3})
+}
+
+// TestALiveTableIsAsItWasLoaded loads a world in two nights, by puts and by HFiles, has
+// a region split between them, and compares the table with the world's oracle.
+func TestALiveTableIsAsItWasLoaded(t *testing.T) {
+	for _, modes := range [][]bulkload.Mode{{bulkload.Put, bulkload.HFile}, {bulkload.HFile, bulkload.Put}} {
+		t.Run(fmt.Sprint(modes), func(t *testing.T) { testLoads(t, modes) })
+	}
+}
+
+func testLoads(t *testing.T, modes []bulkload.Mode) {
+	h := newLiveHouse(t, testworld.World(1, 60), "split=1", "split=x")
+	for i, write := range []func(string) error{h.w.WriteEarly, h.w.WriteLate} {
+		if err := write(h.dir); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			h.c.Admin(t, "split", h.name, "k")
+		}
+		h.load(t, modes[i])
+		r, err := h.verify(t)
+		if err != nil || r.Unlocated != "" {
+			t.Errorf("after load %d: %v, %+v", i+1, err, r)
+		}
+		q := h.w.Questions(1, 1)[0]
+		q.Early = i == 0
+		if want := int64(len(h.w.Oracle(q).Rows)); r.Records != want {
+			t.Errorf("after load %d: %d records, want %d", i+1, r.Records, want)
+		}
+	}
+	if n := len(h.c.Regions(t, h.name)); n < 4 {
+		t.Errorf("the table has %d regions, want one to have been split", n)
+	}
+}
+
+// TestWhatChangedInHBaseIsNamed has HBase's own client change single cells of a table
+// that was split between its loads.
+func TestWhatChangedInHBaseIsNamed(t *testing.T) {
+	h := newLiveHouse(t, testworld.World(1, 1), "split=m")
+	h.is(t, plays)
+	date := h.w.Span.From
+	for i, users := range []string{"abxy", "cdwz"} {
+		text := "user,time,title\n"
+		for _, user := range users {
+			text += fmt.Sprintf("%c,%s 10:00:00,one\n", user, date+behaviour.Date(i))
+		}
+		h.deliver(t, fmt.Sprintf("%s/play.csv", date+behaviour.Date(i)), text)
+		h.load(t, bulkload.Put)
+		if i == 0 {
+			h.c.Admin(t, "split", h.name, "c")
+		}
+	}
+	if r, err := h.verify(t); err != nil || r.Cells != 8 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	y, m, d := date.Civil()
+	row := fmt.Sprintf("a,%04d%02d%02d,00001", y, m, d)
+	cells := h.c.Admin(t, "get", h.name, row)
+	word, _, ok := strings.Cut(cells[0], "=one@")
+	if len(cells) != 1 || !ok {
+		t.Fatalf("row %q: %q", row, cells)
+	}
+	qualifier := clustertest.Unescape(word)
+	for _, x := range []struct {
+		words   []string
+		verdict verify.Verdict
+		found   int64
+		region  string
+	}{
+		{[]string{"put", h.name, row, "d", "title,other", "one", "1"}, verify.More, 5, `[-, "m")`},
+		{[]string{"delete", h.name, row, "d", "title,other"}, "", 4, ""},
+		{[]string{"put", h.name, row, "d", qualifier, "eno"}, verify.Other, 4, `[-, "m")`},
+		{[]string{"delete", h.name, row, "d", qualifier}, verify.Fewer, 3, `[-, "m")`},
+		{[]string{"put", h.name, "x,y", "d", "q", "v"}, verify.Fewer, 3, `[-, "m")`},
+	} {
+		h.c.Admin(t, x.words...)
+		r, err := h.verify(t)
+		if x.verdict == "" {
+			if err != nil {
+				t.Errorf("%q: %v, want all to be as it was", x.words, err)
+			}
+			continue
+		}
+		if !errors.Is(err, verify.ErrDiffers) || len(r.Days) != 1 || r.Days[0].Date != date || r.Days[0].Verdict != x.verdict || r.Days[0].Found.Cells != x.found {
+			t.Errorf("%q: %v, %+v; want %s on %s", x.words, err, r.Days, x.verdict, date)
+		}
+		if len(r.Regions) != 1 || r.Regions[0].String() != x.region {
+			t.Errorf("%q: regions %v; want %s", x.words, r.Regions, x.region)
+		}
+		if foreign := x.words[2] == "x,y"; (r.ForeignCells == 1) != foreign || foreign && string(r.Foreign.First) != "x,y" {
+			t.Errorf("%q: %d foreign cells, the first in %q", x.words, r.ForeignCells, r.Foreign.First)
+		}
+	}
+}
+
+// TestWhatIsLoadedUnderADeleteIsNamed has HBase's own client delete a record before it is
+// loaded: it is in the table, and nobody sees it.
+func TestWhatIsLoadedUnderADeleteIsNamed(t *testing.T) {
+	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
+		t.Run(string(mode), func(t *testing.T) { testDeletes(t, mode) })
+	}
+}
+
+func testDeletes(t *testing.T, mode bulkload.Mode) {
+	var row, qualifier string
+	for _, deleted := range []bool{false, true} {
+		h := newLiveHouse(t, testworld.World(1, 1))
+		h.is(t, plays)
+		date := h.w.Span.From
+		h.deliver(t, date.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s 10:00:00,one\nb,%s 10:00:00,two\n", date, date))
+		if deleted {
+			h.c.Admin(t, "delete", h.name, row, "d", qualifier)
+		}
+		cfg := h.config()
+		var log strings.Builder
+		cfg.FS, cfg.Store, cfg.Mode, cfg.Log = h.fs, h.store, mode, slog.New(slog.NewTextHandler(&log, nil))
+		if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "deletes of another client hide"); said != deleted {
+			t.Errorf("deleted %t: the load says %s", deleted, log.String())
+		}
+		r, err := h.verify(t)
+		if !deleted {
+			if err != nil {
+				t.Fatalf("%v, %+v", err, r)
+			}
+			y, m, d := date.Civil()
+			row = fmt.Sprintf("a,%04d%02d%02d,00001", y, m, d)
+			cells := h.c.Admin(t, "get", h.name, row)
+			word, _, ok := strings.Cut(cells[0], "=one@")
+			if !ok {
+				t.Fatalf("row %q: %q", row, cells)
+			}
+			qualifier = clustertest.Unescape(word)
+			continue
+		}
+		if !errors.Is(err, verify.ErrDiffers) || !strings.Contains(err.Error(), "hidden by deletes: 1") || len(r.Days) != 1 || r.Days[0].Verdict != verify.Hidden || r.Hidden != 1 {
+			t.Errorf("%v, %+v; want a day of which one cell is hidden by deletes", err, r)
+		}
+	}
+}
+
+// TestWhatHBaseLetExpireIsNoDifference has cells of one hour's life, and one that is
+// younger.
+func TestWhatHBaseLetExpireIsNoDifference(t *testing.T) {
+	h := newLiveHouse(t, testworld.World(1, 1), "TTL=3600")
+	h.is(t, plays)
+	now := time.Now().UTC()
+	old := behaviour.DateOf(2014, 9, 1)
+	today := behaviour.DateAt(now.UnixMicro(), time.UTC)
+	h.deliver(t, old.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s 10:00:00,one\n", old))
+	h.deliver(t, today.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s,one\n", now.Format(time.DateTime)))
+	h.w.Span = behaviour.Span{From: old, To: today}
+	h.load(t, bulkload.Put)
+	r, err := h.verify(t)
+	if err != nil || r.ExpiredDays != 1 || len(r.Days) != 1 || r.Days[0].Date != old || r.Days[0].Verdict != verify.Expired || r.Cells != 1 {
+		t.Errorf("%v, %+v; want the first day to be expired", err, r)
+	}
+}

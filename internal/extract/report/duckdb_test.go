@@ -1,0 +1,72 @@
+package report_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+)
+
+// TestNumbersAgreeWithDuckDB has DuckDB count the same parts, by SQL.
+func TestNumbersAgreeWithDuckDB(t *testing.T) {
+	t.Parallel()
+	python := findPython(t)
+	weeks := evenings()
+	weeks.parts = crowd(5, 300, 100, 4, 2, 2)
+	weeks.Sequence = weeks.Sequence[:2]
+	weeks.Question.Span = behaviour.Span{From: firstDay, To: firstDay + 99}
+	century := busyYear()
+	century.Question.Span = behaviour.Span{From: behaviour.DateOf(1970, 1, 1), To: behaviour.DateOf(2069, 12, 31)}
+	var names, dirs []string
+	for name, m := range map[string]*made{"days": evenings(), "weeks": weeks, "months": busyYear(), "a century": century} {
+		dir := m.write(t)
+		text, err := json.Marshal(makeReport(t, dir, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "report.json"), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		names, dirs = append(names, name), append(dirs, dir)
+	}
+	out, err := exec.CommandContext(t.Context(), python, append([]string{"testdata/compare.py"}, dirs...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %s testdata/compare.py: %v\n%s", names, python, err, out)
+	}
+	compared := 0 // extracts
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case compared == len(names):
+			t.Errorf("after the last extract: %s", line)
+		case strings.HasPrefix(line, "compared "):
+			t.Logf("%s: %s", names[compared], line)
+			compared++
+		default:
+			t.Errorf("%s: %s", names[compared], line)
+		}
+	}
+	if compared != len(names) {
+		t.Errorf("compared %d of %q", compared, names)
+	}
+}
+
+// findPython returns an interpreter that has DuckDB.
+func findPython(t *testing.T) string {
+	t.Helper()
+	if p := os.Getenv("USERTRAIL_PYTHON"); p != "" {
+		return p
+	}
+	p, err := filepath.Abs("../../../.cache/venv/bin/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(p); err != nil {
+		t.Fatalf("%v: run make venv, or set USERTRAIL_PYTHON to a Python with duckdb", err)
+	}
+	return p
+}

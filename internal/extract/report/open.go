@@ -1,0 +1,164 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/store/dfs"
+)
+
+// Errors about a directory.
+var (
+	// ErrNone is wrapped where there is nothing.
+	ErrNone = errors.New("no such directory")
+	// ErrUnfit is wrapped where there is something that no report is made of.
+	ErrUnfit = errors.New("no extract to report on")
+)
+
+// Names in an extract's directory.
+const (
+	manifestName = "_manifest.json"
+	successName  = "_SUCCESS"
+)
+
+// longSpan is the maximum number of days of a span that is shown from its first to its last
+// day, even if these have no events. A longer span, such as one that means everything, is
+// shown from its first day with events to its last.
+const longSpan = 366
+
+// A source is an extract to be read.
+type source struct {
+	fs   dfs.FS
+	dir  string
+	m    *manifest.Extract
+	zone *time.Location
+	span behaviour.Span // that is shown
+}
+
+// open looks at an extract before it is read.
+func open(ctx context.Context, fs dfs.FS, dir string) (*source, error) {
+	s := &source{fs: fs, dir: dir, m: new(manifest.Extract)}
+	if err := s.readManifest(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.fits(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.zone, err = time.LoadLocation(s.m.Zone); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", manifestName, manifest.ErrDamaged, err)
+	}
+	if s.span = s.m.Question.Span; s.span.Days() > longSpan {
+		err = s.narrow(ctx)
+	}
+	return s, err
+}
+
+// readManifest reads the manifest of a finished extract.
+func (s *source) readManifest(ctx context.Context) error {
+	if _, err := s.fs.Stat(ctx, s.dir); errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", ErrNone, s.dir)
+	} else if err != nil {
+		return err
+	}
+	err := manifest.Read(ctx, s.fs, dfs.Join(s.dir, manifestName), s.m)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return fmt.Errorf("%w: %s has no %s: name the directory that extract --out made", ErrUnfit, s.dir, manifestName)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := s.fs.Stat(ctx, dfs.Join(s.dir, successName)); errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("%w: %s has no %s: the extract is not finished, or was copied only in part", ErrUnfit, s.dir, successName)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// fits refuses an answer in another form than one row for each behaviour, as
+// Parquet, in parts that hold a user whole.
+func (s *source) fits() error {
+	q := &s.m.Question
+	switch {
+	case q.Format != "parquet":
+		return s.unfit("is written as " + q.Format)
+	case q.Shape != "":
+		return s.unfit("is " + q.Shape + ", which has one row for each user")
+	case q.PartitionBy != "":
+		return s.unfit("is partitioned by " + q.PartitionBy + ", so that no file holds a trail whole")
+	}
+	return nil
+}
+
+func (s *source) unfit(is string) error {
+	return fmt.Errorf("%w: %s %s: extract it again as Parquet, without --shape and --partition-by", ErrUnfit, s.dir, is)
+}
+
+// narrow sets the span to the days that have behaviours, as footers say.
+func (s *source) narrow(ctx context.Context) error {
+	var all behaviour.Span
+	none := true
+	for i := range s.m.Parts {
+		if s.m.Parts[i].Events == 0 {
+			continue
+		}
+		from, to, err := s.dates(ctx, &s.m.Parts[i])
+		if err != nil {
+			return err
+		}
+		if none {
+			all, none = behaviour.Span{From: from, To: to}, false
+		}
+		all = behaviour.Span{From: min(all.From, from), To: max(all.To, to)}
+	}
+	if !none {
+		s.span = all
+	}
+	return nil
+}
+
+func (s *source) dates(ctx context.Context, p *manifest.TrailPart) (from, to behaviour.Date, err error) {
+	f, t, err := s.part(ctx, p)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	from, to, ok := t.Dates()
+	if !ok {
+		return 0, 0, fmt.Errorf("%s: its footer does not say which dates it holds", f.name)
+	}
+	return from, to, nil
+}
+
+// part opens a part that is as the manifest says.
+func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
+	name := dfs.Join(s.dir, p.Name)
+	f, err := s.fs.Open(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	var t *trailfile.File
+	if f.Size() != p.Size {
+		err = fmt.Errorf("it has %d bytes; %s says %d", f.Size(), manifestName, p.Size)
+	} else {
+		t, err = trailfile.Open(f, f.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &partFile{f, name}, t, nil
+}
+
+// A partFile is an open part and its name.
+type partFile struct {
+	dfs.File
+	name string
+}

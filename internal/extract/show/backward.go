@@ -1,0 +1,295 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/table"
+	"usertrail/internal/trail"
+)
+
+// A backward reader takes the last behaviours of a trail. It reads a few days at a
+// time, from the last on. Where the layout has the latest first, it reads no more of
+// them than are wanted.
+type backward struct {
+	table table.Table
+	asked *Asked
+	batch trail.Batch
+
+	wanted activity.Set // kinds of which there is still one to be taken
+	left   int          // how many are still to be taken
+	found  []Behaviour  // the latest first
+	held   int          // bytes of their values
+
+	first, until int64       // between them, both included, lies what is left to be looked at
+	seen         trail.Event // the last that was looked at
+	days         int         // how many are read next
+	whole        bool        // all there are, and not so many
+	newest       int         // how many are read next of what comes latest first; 0 is all
+	tied         bool        // those read last were looked at before: there are more at their instant
+
+	// From crowded on there are too many behaviours to read them all together, so no more
+	// than step days are.
+	crowded behaviour.Date
+	step    int
+}
+
+func newBackward(t table.Table, a *Asked) *backward {
+	r := &backward{
+		table: t, asked: a, wanted: activity.Of(a.Kinds...), left: a.Latest,
+		days: 1, crowded: behaviour.MaxDate, seen: trail.Event{Time: math.MaxInt64},
+	}
+	r.first, r.until = a.Span.Micros(a.Zone)
+	if a.At != nil {
+		r.left, r.until = len(a.Kinds), min(r.until, *a.At)
+	}
+	if a.layout.Traits().Newest == layout.NotNewest {
+		return r
+	}
+	r.whole = !ofFiles(t)
+	r.newest = r.left
+	if a.At != nil || len(a.Kinds) < len(a.Schema.Kinds) {
+		r.newest = 16 + 4*r.left // others lie among them
+	}
+	r.newest = min(r.newest, goal)
+	return r
+}
+
+// ofFiles reports whether t is a table of files. A table of files opens only the files
+// of the days in the query. A server opens all files.
+func ofFiles(t table.Table) bool {
+	m := table.Known(t)
+	return m != nil && m.Address == ""
+}
+
+// each passes the last behaviours on, in order of time.
+func (r *backward) each(ctx context.Context, emit func(*Behaviour) error) error {
+	for r.wanted != 0 && r.until >= r.first {
+		before := len(r.found)
+		if err := r.look(ctx); err != nil {
+			return err
+		}
+		if len(r.found) > before || r.wanted == 0 || r.until < r.first {
+			continue
+		}
+		if err := r.skip(ctx); err != nil {
+			return err
+		}
+	}
+	slices.Reverse(r.found)
+	r.count()
+	for i := range r.found {
+		if err := emit(&r.found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads the next days and takes the wanted behaviours.
+func (r *backward) look(ctx context.Context) error {
+	for {
+		span, times := r.window()
+		before := len(r.found)
+		err := r.read(ctx, span, times)
+		many := errors.Is(err, errMany)
+		switch {
+		case many && r.newest > 1 && !r.tied:
+			r.newest = max(1, r.newest/4)
+			continue
+		case many && r.newest > 0:
+			return r.asked.tooLarge("behaviours of one instant")
+		case many && r.days > 1:
+			r.days = max(1, r.days/4)
+			r.crowded, r.step = span.From, r.days
+			continue
+		case many:
+			err = r.lookParts(ctx, span, times)
+		case err == nil:
+			err = r.takeFrom(times)
+		}
+		if err != nil {
+			return err
+		}
+		r.pace(span, len(r.found)-before)
+		return nil
+	}
+}
+
+// window is the days that are read next, and the times that they have. Where a clock is
+// put back past midnight, times lie among those of another day; they are read with
+// those.
+func (r *backward) window() (behaviour.Span, layout.Times) {
+	to := latest(r.until, r.asked.Zone)
+	from := r.asked.Span.From
+	if !r.whole {
+		from = max(from, to-behaviour.Date(r.days-1))
+		r.days = int(to-from) + 1
+	}
+	t := layout.Times{First: max(r.first, from.Start(r.asked.Zone).UnixMicro()), Last: r.until}
+	return behaviour.Span{
+		From: max(r.asked.Span.From, earliest(t.First, r.asked.Zone)), To: min(r.asked.Span.To, to),
+	}, t
+}
+
+// read fills the batch. It fails with errMany where days hold far more than is wanted,
+// and there could be less of them.
+func (r *backward) read(ctx context.Context, span behaviour.Span, times layout.Times) error {
+	if r.newest > 0 {
+		want := r.asked.want
+		want.Span, want.Times, want.Newest = span, &times, r.newest
+		l := limits{events: math.MaxInt, bytes: r.asked.budget.read}
+		if r.tied || r.newest == 1 {
+			l.bytes = r.asked.budget.most
+		}
+		return r.asked.read(ctx, r.table, &r.batch, want, r.asked.everything(), l)
+	}
+	want, l := r.want(span, times), limits{events: math.MaxInt, bytes: r.asked.budget.read}
+	if r.days > 1 {
+		l.events = 4*min(r.left, goal) + slack
+	}
+	return r.asked.read(ctx, r.table, &r.batch, want, want, l)
+}
+
+// want returns the part of some days and times that is read.
+func (r *backward) want(span behaviour.Span, times layout.Times) layout.Want {
+	want := r.asked.want
+	want.Span, want.Times = span, &times
+	want.Kinds = slices.DeleteFunc(slices.Clone(want.Kinds), func(k int) bool { return !r.wanted.Has(k) })
+	return want
+}
+
+// everything wants all records there are, with the fields that are asked for: where a
+// table gives the first so many, each counts, asked for or not.
+func (a *Asked) everything() layout.Want {
+	w := layout.Everyone(a.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	for _, k := range a.Kinds {
+		for i := range w.Fields[k] {
+			w.Fields[k][i] = a.want.Has(k, i)
+		}
+	}
+	return w
+}
+
+// takeFrom takes what is wanted of the batch, which holds all of the times, or their
+// newest.
+func (r *backward) takeFrom(t layout.Times) error {
+	seen, n := r.seen, 0
+	for i := range slices.Backward(r.batch.Events) {
+		e := &r.batch.Events[i]
+		if e.Time > t.Last || e.Time < t.First {
+			continue
+		}
+		if n++; r.newest > 0 && n > r.newest {
+			break // there may be others before it that were not given
+		}
+		if r.due(e, t) {
+			if err := r.see(e); err != nil {
+				return err
+			}
+		}
+	}
+	if r.newest == 0 || len(r.batch.Events) < r.newest {
+		r.until = t.First - 1
+		return nil
+	}
+	r.until = min(r.until, r.seen.Time)
+	r.tied = r.seen == seen
+	if r.newest *= 2; !r.tied {
+		r.newest = min(r.newest, goal)
+	}
+	return nil
+}
+
+// due says whether a behaviour lies between times and was not looked at yet.
+func (r *backward) due(e *trail.Event, t layout.Times) bool {
+	return t.First <= e.Time && e.Time <= t.Last && trail.Compare(e, &r.seen) < 0
+}
+
+// see looks at a behaviour of the batch, and takes it if it is wanted.
+func (r *backward) see(e *trail.Event) error {
+	r.seen = *e
+	if r.wanted.Has(int(e.Kind)) && r.asked.Span.Has(behaviour.Date(e.Date)) {
+		return r.take(e)
+	}
+	return nil
+}
+
+func (r *backward) take(e *trail.Event) error {
+	b := Behaviour{Event: *e}
+	for _, ref := range r.batch.Refs[e.Refs:][:len(r.asked.Schema.Kinds[e.Kind].Fields)] {
+		v := r.batch.Value(ref)
+		b.Values = append(b.Values, slices.Clone(v))
+		r.held += len(v)
+	}
+	r.found = append(r.found, b)
+	if r.asked.At != nil {
+		r.wanted &^= activity.Of(int(e.Kind))
+	}
+	if r.left--; r.left == 0 {
+		r.wanted = 0
+	}
+	if r.held > r.asked.budget.most {
+		return r.asked.tooLarge(fmt.Sprintf("the last %d behaviours", len(r.found)))
+	}
+	return nil
+}
+
+// pace settles how many days are read before those of span, by how many of these were
+// taken.
+func (r *backward) pace(span behaviour.Span, taken int) {
+	if r.newest > 0 && r.until >= r.first && latest(r.until, r.asked.Zone) >= span.From {
+		return // these have more
+	}
+	need := 4 * r.days
+	if taken > 0 && r.newest == 0 {
+		need = min(need, (min(r.left, goal)*r.days+taken-1)/taken)
+	}
+	if span.From > r.crowded {
+		need = min(need, r.step)
+	}
+	r.days = max(1, need)
+}
+
+// skip skips days on which the user has no wanted behaviour according to the rolls.
+func (r *backward) skip(ctx context.Context) error {
+	span := behaviour.Span{From: r.asked.Span.From, To: min(r.asked.Span.To, latest(r.until, r.asked.Zone))}
+	s := rollsOf(ctx, r.table, r.asked, r.wanted)
+	day, some, err := s.lastDay(span)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for days with anything of the user: %w", err)
+	case s.mute:
+	case !some:
+		r.until = r.first - 1
+	default:
+		r.until = min(r.until, day.End(r.asked.Zone).UnixMicro()-1)
+		r.days = 1
+	}
+	return nil
+}
+
+// count says of what was found how much its day has, where that is known: of the first
+// days there may be more.
+func (r *backward) count() {
+	if r.asked.At != nil || len(r.found) == 0 {
+		return
+	}
+	ofDay, nth := map[int32]int{}, map[int32]int{}
+	for i := range r.found {
+		ofDay[r.found[i].Date]++
+	}
+	from := r.found[0].Time
+	for i := range r.found {
+		b := &r.found[i]
+		if nth[b.Date]++; r.left > 0 || behaviour.Date(b.Date).Start(r.asked.Zone).UnixMicro() > from {
+			b.Nth, b.OfDay = nth[b.Date], ofDay[b.Date]
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package show
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/table"
+)
+
+// span is the dates that c asks for. Those that it leaves open are the table's.
+func span(ctx context.Context, c *Config) (behaviour.Span, error) {
+	var s behaviour.Span
+	if c.From == nil || c.To == nil {
+		all, ok, err := table.SpanOf(ctx, c.Table)
+		if err != nil {
+			return s, err
+		}
+		if !ok {
+			return s, fmt.Errorf("%w: --from and --to are missing, and no load tells which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", ErrQuestion)
+		}
+		s = all
+	}
+	switch {
+	case c.From != nil && c.To != nil:
+		s = behaviour.Span{From: *c.From, To: *c.To}
+	case c.From != nil:
+		s = behaviour.Span{From: *c.From, To: max(*c.From, s.To)}
+	case c.To != nil:
+		s = behaviour.Span{From: min(s.From, *c.To), To: *c.To}
+	}
+	if s.From > s.To {
+		return s, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuestion, s.From, s.To)
+	}
+	return s, nil
+}
+
+// Instead says in words what there is where a showed nothing: of the user, or else
+// of the table.
+func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
+	did, err := everything(ctx, t, a)
+	if err != nil {
+		return "", fmt.Errorf("show user %q: %w", a.User, err)
+	}
+	var there []string
+	for k, days := range did {
+		if n := len(days); n > 0 {
+			there = append(there, fmt.Sprintf("%s on %s", a.Schema.Kinds[k].Name, dates(days)))
+		}
+	}
+	if len(there) > 0 {
+		return fmt.Sprintf("user %q did nothing of %s in %s; there is %s", a.User, strings.Join(a.names(), ", "), a.looked(), strings.Join(there, ", ")), nil
+	}
+	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User)
+	s, ok, err := table.SpanOf(ctx, t)
+	if err != nil || !ok {
+		return said, err
+	}
+	return fmt.Sprintf("%s; of others it has %s in %s", said, strings.Join(a.Schema.Names(), ", "), s), nil
+}
+
+// looked is where in time was looked.
+func (a *Asked) looked() string {
+	if a.At == nil {
+		return a.Span.String()
+	}
+	return fmt.Sprintf("%s up to %s", a.Span, a.at())
+}
+
+// names are the asked behaviours.
+func (a *Asked) names() []string {
+	var out []string
+	for _, k := range a.Kinds {
+		out = append(out, a.Schema.Kinds[k].Name)
+	}
+	return out
+}
+
+// dates names a few days, or says how many lie between which.
+func dates(days []behaviour.Date) string {
+	slices.Sort(days)
+	if n := len(days); n > 2 {
+		return fmt.Sprintf("%d days in %s", n, behaviour.Span{From: days[0], To: days[n-1]})
+	}
+	var out []string
+	for _, d := range days {
+		out = append(out, d.String())
+	}
+	return strings.Join(out, " and ")
+}
+
+// everything is on which days the user did what, whatever was asked, by kind. No more of
+// its cells is read than tells it.
+func everything(ctx context.Context, t table.Table, a *Asked) ([][]behaviour.Date, error) {
+	all := behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	q, err := a.query(layout.Everyone(a.Schema, all))
+	if err != nil {
+		return nil, err
+	}
+	did := make([][]behaviour.Date, len(a.Schema.Kinds))
+	err = table.Existing(ctx, t, q, func(_ []byte, date behaviour.Date, kind int) error {
+		if !slices.Contains(did[kind], date) {
+			did[kind] = append(did[kind], date)
+		}
+		return nil
+	})
+	return did, err
+}

@@ -1,0 +1,214 @@
+package userlist
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/record"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/visible"
+	"usertrail/internal/store/dfs"
+)
+
+// Open reads the users in a file, which may take limit bytes of memory:
+//
+//	NAME                  one user ID a line; so compressed: .gz, .zst, .bz2
+//	NAME.parquet:COLUMN   a column of strings or integers
+//	NAME.csv:COLUMN       a column of a file with a header; so .tsv, and both
+//	                      compressed: .gz, .zst, .bz2
+//
+// Nulls and blanks are skipped. A NAME with a column may be a pattern (see
+// dfs.Glob). Errors wrap ErrList, or fs.ErrNotExist.
+func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit int64) (*List, error) {
+	file, column := cutColumn(name)
+	if column == "" && columnsOf(file) != parquetColumns {
+		f, err := fs.Open(ctx, file)
+		if err != nil {
+			if info, failed := fs.Stat(ctx, file); failed == nil && info.Dir {
+				return nil, fmt.Errorf("%w %s: it is a directory; of an extract's answer take '%s/*.parquet:user_id'", ErrList, file, strings.TrimRight(file, "/"))
+			}
+			return nil, err
+		}
+		defer f.Close()
+		in, free, err := record.Decompress(f, file)
+		if err != nil {
+			return nil, fmt.Errorf("%w %s: %w", ErrList, file, err)
+		}
+		defer free()
+		return Read(in, file, l, limit)
+	}
+	names, err := match(ctx, fs, file)
+	if err != nil {
+		return nil, err
+	}
+	list := &reader{layout: l, limit: limit}
+	for _, n := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := list.addColumn(ctx, fs, n, column); err != nil {
+			return nil, err
+		}
+	}
+	return list.users.sorted(), nil
+}
+
+// Files returns the files that Open reads for name. If name is a pattern, at least one file
+// must match it.
+func Files(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
+	file, column := cutColumn(name)
+	if column == "" && columnsOf(file) != parquetColumns {
+		return []string{file}, nil
+	}
+	return match(ctx, fs, file)
+}
+
+// The kinds of files that have columns.
+const (
+	noColumns = iota
+	parquetColumns
+	commaColumns
+	tabColumns
+)
+
+// columnsOf returns the kind of columns that a file has, by the ending of its name.
+func columnsOf(name string) int {
+	ending := strings.ToLower(path.Ext(name))
+	switch ending {
+	case ".parquet":
+		return parquetColumns
+	case ".gz", ".zst", ".bz2":
+		ending = strings.ToLower(path.Ext(name[:len(name)-len(ending)]))
+	}
+	switch ending {
+	case ".csv":
+		return commaColumns
+	case ".tsv":
+		return tabColumns
+	}
+	return noColumns
+}
+
+// cutColumn splits a name into file and column. If the part before the colon does not have
+// the ending of a file with columns, the colon is part of the file's name.
+func cutColumn(name string) (file, column string) {
+	i := strings.LastIndexByte(name, ':')
+	if i < 0 || columnsOf(name[:i]) == noColumns {
+		return name, ""
+	}
+	return name[:i], name[i+1:]
+}
+
+// match returns the files that a name or pattern means, at least one.
+func match(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
+	if !dfs.HasMeta(name) {
+		return []string{name}, nil
+	}
+	found, err := dfs.Glob(ctx, fs, name)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, f.Name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no file of that name: %w", name, iofs.ErrNotExist)
+	}
+	return names, nil
+}
+
+// addColumn adds the users in a column of a file.
+func (u *reader) addColumn(ctx context.Context, fs dfs.FS, name, column string) error {
+	f, err := fs.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	u.name = name
+	kind := columnsOf(name)
+	if kind == parquetColumns {
+		return u.addParquet(f, column)
+	}
+	in, free, err := record.Decompress(f, name)
+	if err != nil {
+		return fmt.Errorf("%w %s: %w", ErrList, name, err)
+	}
+	defer free()
+	comma := ','
+	if kind == tabColumns {
+		comma = '\t'
+	}
+	return u.addCSV(in, comma, column)
+}
+
+func (u *reader) addParquet(f dfs.File, column string) error {
+	t, err := trailfile.Open(f, f.Size())
+	if err != nil {
+		return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
+	}
+	if column == "" {
+		return fmt.Errorf("%w %s: say which column has the user IDs, %s:COLUMN; there is %s", ErrList, u.name, u.name, visible.List(t.ColumnNames()))
+	}
+	row := 0
+	var bad error
+	err = t.IDs(column, func(id []byte) error {
+		row++
+		bad = u.add(id, func() string { return fmt.Sprintf("value %d of %s", row, column) })
+		return bad
+	})
+	if bad != nil || err == nil {
+		return bad
+	}
+	return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
+}
+
+func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
+	r := bufio.NewReaderSize(in, 1<<20)
+	if mark, err := r.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
+		r.Discard(len(byteOrderMark))
+	}
+	c := csv.NewReader(r)
+	c.Comma, c.ReuseRecord, c.FieldsPerRecord = comma, true, -1
+	header, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w %s: no header", ErrList, u.name)
+	}
+	if err != nil {
+		return fmt.Errorf("%w %s: header: %w", ErrList, u.name, err)
+	}
+	at := slices.Index(header, column)
+	if at < 0 {
+		return fmt.Errorf("%w %s: %w: %q; there is %s", ErrList, u.name, trailfile.ErrColumn, column, visible.List(header))
+	}
+	var id []byte
+	for {
+		fields, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
+		}
+		line := func() string {
+			line, _ := c.FieldPos(0)
+			return fmt.Sprintf("line %d", line)
+		}
+		if at >= len(fields) {
+			return fmt.Errorf("%w %s: %s has %d fields, %s is the %dth", ErrList, u.name, line(), len(fields), column, at+1)
+		}
+		id = append(id[:0], fields[at]...)
+		if err := u.add(id, line); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package userlist_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs/local"
+)
+
+// A person is a row of a Parquet file that is not ours.
+type person struct {
+	Name   string  `parquet:"name,dict"`
+	Nick   *string `parquet:"nick,optional"`
+	Number int64   `parquet:"number,delta"`
+	Small  uint32  `parquet:"small"`
+	Score  float64 `parquet:"score"`
+	Tags   []string
+}
+
+// writePeople writes n people into a file of several row groups and pages.
+func writePeople(t *testing.T, name string, n int) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := parquet.NewGenericWriter[person](f, parquet.MaxRowsPerRowGroup(700), parquet.PageBufferSize(1000))
+	for i := range n {
+		p := person{Name: fmt.Sprint("p", i%100), Number: int64(i) - 3, Small: 1<<32 - 1 - uint32(i)}
+		if i%3 == 0 {
+			nick := fmt.Sprint("n", i)
+			if i%6 == 0 {
+				nick = " "
+			}
+			p.Nick = &nick
+		}
+		if _, err := w.Write([]person{p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestColumnsOfOthersAreRead compares the users that a column names with a list of them;
+// integers are written in full.
+func TestColumnsOfOthersAreRead(t *testing.T) {
+	const n = 2500
+	dir := t.TempDir()
+	writePeople(t, filepath.Join(dir, "people.parquet"), n)
+	lists := map[string]*strings.Builder{"name": {}, "nick": {}, "number": {}, "small": {}}
+	for i := range n {
+		fmt.Fprintf(lists["name"], "p%d\n", i%100)
+		if i%3 == 0 && i%6 != 0 {
+			fmt.Fprintf(lists["nick"], "n%d\n", i)
+		}
+		fmt.Fprintf(lists["number"], "%d\n", i-3)
+		fmt.Fprintf(lists["small"], "%d\n", 1<<32-1-i)
+	}
+	for column, list := range lists {
+		want, err := userlist.Read(strings.NewReader(list.String()), "list", layout.Reversed{}, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := userlist.Open(t.Context(), local.New(), filepath.Join(dir, "people.parquet:"+column), layout.Reversed{}, 1<<20)
+		if err != nil {
+			t.Errorf("%s: %v", column, err)
+		} else if got.Len() != want.Len() || got.Digest() != want.Digest() {
+			t.Errorf("%s names %d users, want %d: digests %s, %s", column, got.Len(), want.Len(), got.Digest(), want.Digest())
+		}
+	}
+}
+
+// TestCompressedListsAreRead reads a list of lines whose file is compressed.
+func TestCompressedListsAreRead(t *testing.T) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write([]byte("\xef\xbb\xbfa\r\nb\r\na\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "people.txt.gz")
+	for text, want := range map[string]int{zipped.String(): 2, zipped.String()[:zipped.Len()-9]: -1, "a\nb\n": -1, "": -1} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := userlist.Open(t.Context(), local.New(), name, layout.Reversed{}, 1<<20)
+		switch {
+		case want < 0 && (err == nil || !strings.Contains(err.Error(), "list of users "+name)):
+			t.Errorf("%q: %v, want an error that names the list", text, err)
+		case want >= 0 && (err != nil || got.Len() != want):
+			t.Errorf("%q: %v, %v, want %d users", text, got, err, want)
+		}
+	}
+}
+
+// TestWrongColumnsAreRefused checks what is said of columns that name no users.
+func TestWrongColumnsAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	writePeople(t, filepath.Join(dir, "people.parquet"), 5)
+	whole, err := os.ReadFile(filepath.Join(dir, "people.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
+		"latin.csv": "who\n\xe9\n", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
+		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, says := range map[string]string{
+		"people.parquet:Tags":  "no such column of strings or integers: Tags",
+		"people.parquet:score": "no such column of strings or integers: score is DOUBLE",
+		"people.parquet:nil":   `no such column: "nil"; there is name, nick, number, small, score, Tags`,
+		"half.parquet:name":    "half.parquet",
+		"odd.csv:who":          `no such column: "who"; there is "na\x1b[2Jme", "a\u202eb", "c\nd", e f`,
+		"empty.csv:who":        "no header",
+		"long.csv:who":         "line 2 is longer than 255 bytes",
+		"latin.csv:who":        "line 2 is not UTF-8",
+		"quote.csv:who":        "line 3",
+		"half.csv.gz:who":      "half.csv.gz",
+		"many.csv:who":         "do not fit in memory",
+		"same.csv:who":         "",
+	} {
+		_, err := userlist.Open(t.Context(), local.New(), filepath.Join(dir, name), layout.Reversed{}, 1<<20)
+		if says == "" && err != nil || says != "" && (!errors.Is(err, userlist.ErrList) || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: %v, want ErrList and %q", name, err, says)
+		}
+	}
+	if _, err := userlist.Open(t.Context(), local.New(), filepath.Join(dir, "none.csv:who"), layout.Reversed{}, 1<<20); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v, want ErrNotExist", err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := userlist.Open(ended, local.New(), filepath.Join(dir, "same.csv:who"), layout.Reversed{}, 1<<20); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v, want Canceled", err)
+	}
+}

@@ -1,0 +1,87 @@
+package hfile_test
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/test/clustertest"
+)
+
+// family is what the printer looks for in a file's path.
+const family = "fam"
+
+// An hbase collects requests for StoreFiles.java, which are answered by one JVM.
+type hbase struct {
+	t        *testing.T
+	c        *clustertest.Cluster
+	requests []string
+}
+
+func newHBase(t *testing.T) *hbase { return &hbase{t: t, c: clustertest.Get(t)} }
+
+// ask puts a request at the end and returns where its answer will be.
+func (h *hbase) ask(words ...string) int {
+	h.requests = append(h.requests, strings.Join(words, "\t"))
+	return len(h.requests) - 1
+}
+
+// answers are the words of each answer. Words that are not asked for are what
+// HBase complains of.
+func (h *hbase) answers() [][]string {
+	h.t.Helper()
+	path := filepath.Join(h.t.TempDir(), "requests")
+	save(h.t, path, []byte(strings.Join(h.requests, "\n")+"\n"))
+	h.t.Setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC") // it does not run for long
+	out := h.c.Java(h.t, "../../../scripts/cluster.d/java/StoreFiles.java", path)
+	var all [][]string
+	for line := range strings.Lines(out) {
+		all = append(all, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	if len(all) != len(h.requests) {
+		h.t.Fatalf("%d answers to %d requests: %s", len(all), len(h.requests), out)
+	}
+	return all
+}
+
+func save(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list is cells as StoreFiles.java reads them.
+func list(cells []cell.Cell) []byte {
+	var b, kv []byte
+	for i := range cells {
+		c := &cells[i]
+		kv = binary.BigEndian.AppendUint32(kv[:0], uint32(12+len(c.Row)+len(c.Family)+len(c.Qualifier)))
+		kv = binary.BigEndian.AppendUint32(kv, uint32(len(c.Value)))
+		kv = append(binary.BigEndian.AppendUint16(kv, uint16(len(c.Row))), c.Row...)
+		kv = append(append(kv, byte(len(c.Family))), c.Family...)
+		kv = binary.BigEndian.AppendUint64(append(kv, c.Qualifier...), uint64(c.Time))
+		kv = append(append(kv, byte(c.Type)), c.Value...)
+		if len(c.Tags) > 0 {
+			kv = append(binary.BigEndian.AppendUint16(kv, uint16(len(c.Tags))), c.Tags...)
+		}
+		b = binary.BigEndian.AppendUint32(b, uint32(len(kv)))
+		b = append(binary.BigEndian.AppendUint64(b, c.MVCC), kv...)
+	}
+	return b
+}
+
+// counted are the words of an answer about cells.
+func counted(cells []cell.Cell) string {
+	sum := sha256.Sum256(list(cells))
+	return fmt.Sprintf("%d\t%s", len(cells), hex.EncodeToString(sum[:]))
+}

@@ -1,0 +1,84 @@
+package job
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/format/record"
+)
+
+// numberedColumn is a column by its number; $line is the whole line.
+var numberedColumn = regexp.MustCompile(`^\$[1-9][0-9]*$`)
+
+// readUser reads which column holds the user.
+func (b *builder) readUser(v value) record.Column {
+	if v.isObject() {
+		o, _ := v.object(userLevel)
+		return b.column(o, defaultUser)
+	}
+	return b.columnAlone(v, defaultUser)
+}
+
+// readTime reads which column holds the time, and how it is written.
+func (b *builder) readTime(v value) record.Time {
+	if !v.isObject() {
+		return record.Time{Column: b.columnAlone(v, defaultTime)}
+	}
+	o, _ := v.object(timeLevel)
+	t := record.Time{Column: b.column(o, defaultTime)}
+	t.Zone, _ = o.get("zone").zone()
+	t.Year, _ = o.get("year").whole(1, 9999)
+	t.Format = b.timeFormat(o.get("format"), o.get("year").given())
+	return t
+}
+
+// column reads the keys column and pattern; otherwise is the column's name where
+// the job gives none.
+func (b *builder) column(o object, otherwise string) record.Column {
+	c := record.Column{Name: otherwise}
+	at := o.get("column")
+	if s, ok := at.word(); ok {
+		c.Name = s
+	}
+	b.checkColumn(at, c.Name)
+	pattern := o.get("pattern")
+	s, ok := pattern.word()
+	if !ok {
+		return c
+	}
+	re, err := regexp.Compile(s)
+	if err != nil {
+		pattern.wrong("%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return c
+	}
+	c.Pattern = re
+	return c
+}
+
+// columnAlone reads a column's name that stands where it might have keys.
+func (b *builder) columnAlone(v value, otherwise string) record.Column {
+	s, ok := v.word()
+	if !ok {
+		s = otherwise
+	}
+	if ok || !v.given() {
+		b.checkColumn(v, s)
+	}
+	return record.Column{Name: s}
+}
+
+// checkColumn notes a column that the files cannot have.
+func (b *builder) checkColumn(v value, column string) {
+	byNumber := numberedColumn.MatchString(column)
+	switch {
+	case column == "$line":
+	case byNumber && b.job.Format.Syntax == record.JSONL:
+		v.wrong("column %s: in jsonl columns have names and no numbers", column)
+	case byNumber:
+	case b.numbered:
+		v.wrong("column %s: without a header, logs.names says what the columns are called; or write $1, $2, …", column)
+	case len(b.names) > 0 && !slices.Contains(b.names, column):
+		v.wrong("column %q is not in logs.names, %s", column, unlike(column, b.names))
+	}
+}

@@ -1,0 +1,161 @@
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/record"
+)
+
+// A meaning holds the settings that determine the cells of a delivered line. Equal meanings
+// have an equal form. It leaves out settings that do not change the cells: the table's address,
+// the logs' root, how a new table is made, the limit of bad records, the minimum number of
+// records, the required behaviours, and the markers to wait for.
+type meaning struct {
+	Schema    *behaviour.Schema
+	Layout    string `json:",omitempty"` // empty where it is the default
+	Syntax    record.Syntax
+	Delimiter string
+	Header    bool
+	Names     []string
+	Encoding  string
+	MaxLine   int
+	Nulls     []string
+	Slack     int
+	Paths     string
+	PathNames []string
+	Column    *columnMeaning
+	Texts     map[string]int // JSON sorts its keys
+	Kinds     []kindMeaning
+}
+
+type kindMeaning struct {
+	User   columnMeaning
+	Time   columnMeaning
+	Fields []columnMeaning
+	Unique Unique
+}
+
+type columnMeaning struct {
+	Name, Pattern, Format, Zone string
+	Year                        int
+}
+
+// Digest returns the SHA-256, in hex, of the job's meaning. Two job files with the same digest
+// make the same table from the same logs.
+func (j *Job) Digest() string {
+	m := j.meaning()
+	return m.digest()
+}
+
+// DigestOf returns the digest that j would have with only these fields of these behaviours, and
+// with only these texts that name behaviours. It reports false if j lacks some of them. An
+// earlier job has this digest if j has everything of the earlier job and reads it in the same
+// way.
+func (j *Job) DigestOf(fields map[string][]string, texts []string) (string, bool) {
+	m := j.meaning()
+	all := m
+	m.Schema, m.Kinds, m.PathNames, m.Texts = &behaviour.Schema{Zone: all.Schema.Zone}, nil, nil, nil
+	for k := range all.Schema.Kinds {
+		names, ok := fields[all.Schema.Kinds[k].Name]
+		if !ok {
+			continue
+		}
+		kind, means, ok := narrowed(&all.Schema.Kinds[k], &all.Kinds[k], names)
+		if !ok {
+			return "", false
+		}
+		for _, text := range texts {
+			if to, ok := all.Texts[text]; ok && to == k {
+				if m.Texts == nil {
+					m.Texts = map[string]int{}
+				}
+				m.Texts[text] = len(m.Kinds)
+			}
+		}
+		m.Schema.Kinds, m.Kinds = append(m.Schema.Kinds, kind), append(m.Kinds, means)
+		if k < len(all.PathNames) {
+			m.PathNames = append(m.PathNames, all.PathNames[k])
+		}
+	}
+	return m.digest(), len(m.Kinds) == len(fields) && len(m.Texts) == len(texts)
+}
+
+// narrowed returns a behaviour with only the fields in names. It returns false if a field does
+// not exist or if a field of Unique is not in names.
+func narrowed(kind *behaviour.Kind, means *kindMeaning, names []string) (behaviour.Kind, kindMeaning, bool) {
+	k, m := behaviour.Kind{ID: kind.ID, Name: kind.Name}, kindMeaning{User: means.User, Time: means.Time, Unique: means.Unique}
+	m.Unique.Fields = nil
+	for i, name := range names {
+		at := slices.IndexFunc(kind.Fields, func(f behaviour.Field) bool { return f.Name == name })
+		if at < 0 {
+			return k, m, false
+		}
+		k.Fields, m.Fields = append(k.Fields, kind.Fields[at]), append(m.Fields, means.Fields[at])
+		if slices.Contains(means.Unique.Fields, at) {
+			m.Unique.Fields = append(m.Unique.Fields, i)
+		}
+	}
+	return k, m, len(m.Unique.Fields) == len(means.Unique.Fields)
+}
+
+func (j *Job) meaning() meaning {
+	f := &j.Format
+	m := meaning{
+		Schema: j.Schema, Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names,
+		Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls, Slack: f.Slack,
+		Paths: j.Pattern.String(), PathNames: j.Pattern.paths, Texts: f.KindOf,
+	}
+	if j.Layout != layout.Default {
+		m.Layout = j.Layout
+	}
+	if f.KindColumn != nil {
+		c := meaningOf(*f.KindColumn)
+		m.Column = &c
+	}
+	for i, k := range f.Kinds {
+		m.Kinds = append(m.Kinds, kindMeaning{
+			User: meaningOf(k.User), Time: timeMeaning(k.Time), Fields: fieldMeanings(k.Fields), Unique: j.Behaviours[i].Unique,
+		})
+	}
+	return m
+}
+
+func (m *meaning) digest() string {
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(fmt.Sprintf("job: a job that is not JSON: %v", err)) // nothing in it can fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func meaningOf(c record.Column) columnMeaning {
+	m := columnMeaning{Name: c.Name, Format: c.Format}
+	if c.Pattern != nil {
+		m.Pattern = c.Pattern.String()
+	}
+	return m
+}
+
+func timeMeaning(t record.Time) columnMeaning {
+	m := meaningOf(t.Column)
+	m.Format, m.Year = t.Format, t.Year
+	if t.Zone != nil {
+		m.Zone = t.Zone.String()
+	}
+	return m
+}
+
+func fieldMeanings(cs []record.Column) []columnMeaning {
+	var out []columnMeaning
+	for _, c := range cs {
+		out = append(out, meaningOf(c))
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
+)
+
+// An Input is a delivered file.
+type Input struct {
+	Path     string // to open it
+	Rel      string // below the pattern's root, slashes between its parts
+	Date     *behaviour.Date
+	Kind     int // -1 where a column tells
+	Size     int64
+	Modified time.Time
+}
+
+// File returns the description of in for the record reader.
+func (in Input) File() record.File {
+	return record.File{Path: in.Path, Date: in.Date, Kind: in.Kind}
+}
+
+// A Missing is a day without a file for a behaviour.
+type Missing struct {
+	Date behaviour.Date
+	Kind int
+	Path string // where it should lie, with wildcards
+}
+
+// A Found is the result of Find.
+type Found struct {
+	Inputs  []Input   // in order of Rel, each file once
+	Missing []Missing // in order of date and kind
+	// NotUTF8 are paths, below the root, of files that cannot be loaded because their path is
+	// not valid UTF-8. A table stores the path of a delivered file as text.
+	NotUTF8 []string
+}
+
+// Find lists the files of the requested days and kinds. If kinds is empty, it lists all kinds.
+// If paths have no date, it lists all files. If the folder before the first placeholder or
+// wildcard does not exist, the error wraps ErrNoInput. Other folders and files may be missing.
+//
+// Find lists each folder once, and only folders that can hold requested files. A wildcard or
+// placeholder at the beginning of a name does not match names that begin with . or _, and files
+// that are still being copied are skipped. Find reports Missing only if the path has both date
+// and behaviour.
+func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds []int) (Found, error) {
+	f := finder{files: files, span: span, wanted: make([]bool, len(j.Schema.Kinds)), seen: map[string]bool{}}
+	for i := range f.wanted {
+		f.wanted[i] = len(kinds) == 0 || slices.Contains(kinds, i)
+	}
+	for i := range j.Pattern.globs {
+		f.glob = &j.Pattern.globs[i]
+		f.paths = j.Pattern.paths
+		if _, err := files.Stat(ctx, f.glob.base); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w", ErrNoInput, err)
+			}
+			return Found{}, fmt.Errorf("job: find logs: %w", err)
+		}
+		if err := f.walk(ctx, f.glob.base, f.glob.lead, 0, f.glob.start()); err != nil {
+			return Found{}, fmt.Errorf("job: find logs: %w", err)
+		}
+	}
+	slices.SortFunc(f.found.Inputs, func(a, b Input) int { return cmp.Compare(a.Rel, b.Rel) })
+	f.found.Missing = j.Pattern.missing(span, f.wanted, f.found.Inputs)
+	return f.found, nil
+}
+
+// start returns the place that every file of g has.
+func (g *glob) start() place { return place{kind: g.kind} }
+
+// A finder walks the folders of one glob after the other.
+type finder struct {
+	files  dfs.FS
+	span   behaviour.Span
+	wanted []bool // for each kind
+	glob   *glob
+	paths  []string
+	seen   map[string]bool // paths found
+	found  Found
+}
+
+// walk scans dir, called rel below the root, for names that match the segment at depth, and
+// walks the folders below them.
+func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place) error {
+	s := &f.glob.segments[depth]
+	last := depth == len(f.glob.segments)-1
+	if s.expr == nil && !last {
+		return f.walk(ctx, join(dir, s.name), path.Join(rel, s.name), depth+1, at)
+	}
+	infos, err := f.look(ctx, dir, s)
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		name := dfs.Base(info.Name)
+		next, ok := s.match(name, at, f.paths)
+		if !ok || info.Dir == last || !f.wants(next) {
+			continue
+		}
+		below, relBelow := join(dir, name), path.Join(rel, name)
+		if last {
+			f.add(info, below, relBelow, next)
+		} else if err := f.walk(ctx, below, relBelow, depth+1, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look returns the files in dir that s may match. It returns none if the file or folder does
+// not exist.
+func (f *finder) look(ctx context.Context, dir string, s *segment) ([]dfs.Info, error) {
+	var infos []dfs.Info
+	var err error
+	if s.expr != nil {
+		infos, err = f.files.List(ctx, dir)
+	} else {
+		infos = make([]dfs.Info, 1)
+		infos[0], err = f.files.Stat(ctx, join(dir, s.name))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return infos, err
+}
+
+// wants reports whether a file at or below p may be a requested file.
+func (f *finder) wants(p place) bool {
+	return (p.kind < 0 || f.wanted[p.kind]) && p.mayLie(f.span)
+}
+
+func (f *finder) add(info dfs.Info, name, rel string, at place) {
+	if f.seen[name] {
+		return
+	}
+	f.seen[name] = true
+	if !utf8.ValidString(rel) {
+		f.found.NotUTF8 = append(f.found.NotUTF8, rel)
+		return
+	}
+	in := f.glob.input(at)
+	in.Path, in.Rel, in.Size, in.Modified = name, rel, info.Size, info.Modified
+	f.found.Inputs = append(f.found.Inputs, in)
+}
+
+// input returns the Input that the path of a file at p describes.
+func (g *glob) input(p place) Input {
+	in := Input{Kind: p.kind}
+	if g.dated {
+		d := p.date()
+		in.Date = &d
+	}
+	return in
+}
+
+// tellsMissing reports whether every path has the day and the kind. Only then can missing files
+// be listed.
+func (p *Pattern) tellsMissing() bool {
+	return !slices.ContainsFunc(p.globs, func(g glob) bool { return !g.dated || !g.kinded && g.kind < 0 })
+}
+
+// missing lists the days of span that have no input for a wanted kind.
+func (p *Pattern) missing(span behaviour.Span, wanted []bool, inputs []Input) []Missing {
+	if !p.tellsMissing() {
+		return nil
+	}
+	type dayKind struct {
+		date behaviour.Date
+		kind int
+	}
+	have := map[dayKind]bool{}
+	for _, in := range inputs {
+		have[dayKind{*in.Date, in.Kind}] = true
+	}
+	var out []Missing
+	for d := span.From; d <= span.To; d++ {
+		for kind, asked := range wanted {
+			if asked && !have[dayKind{d, kind}] {
+				out = append(out, Missing{d, kind, p.globs[0].at(d, p.paths[kind])})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+)
+
+// TestFind makes trees of files and shows what jobs find in them.
+func TestFind(t *testing.T) {
+	datadriven.Walk(t, "testdata/find", func(t *testing.T, path string) {
+		root := t.TempDir()
+		j := &job.Job{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "tree":
+				return tree(t, root, d.Input)
+			case "job":
+				var err error
+				if j, err = job.Parse(root+"/jobs/job.yaml", []byte(d.Input)); err != nil {
+					return strings.ReplaceAll(err.Error(), root, "") + "\n"
+				}
+				return strings.TrimPrefix(j.Pattern.Root, root) + "\n"
+			case "find":
+				return strings.ReplaceAll(find(t, d, j), root, "")
+			case "match":
+				return match(j, root, d.Input)
+			case "globs":
+				span, kinds := asked(t, d, j)
+				return strings.ReplaceAll(strings.Join(j.Pattern.Globs(span, kinds), "\n"), root, "") + "\n"
+			}
+			d.Fatalf(t, "unknown command %q", d.Cmd)
+			return ""
+		})
+	})
+}
+
+// tree makes empty files; a name that ends in a slash is a folder.
+func tree(t *testing.T, root, names string) string {
+	t.Helper()
+	for _, name := range strings.Fields(names) {
+		path := filepath.Join(root, name)
+		if strings.HasSuffix(name, "/") {
+			path = filepath.Join(path, "x")
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "/") {
+			continue
+		}
+		if err := os.WriteFile(path, []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ""
+}
+
+func asked(t *testing.T, d *datadriven.TestData, j *job.Job) (span behaviour.Span, kinds []int) {
+	t.Helper()
+	var from, to, names string
+	d.ScanArgs(t, "from", &from)
+	to = from
+	d.MaybeScanArgs(t, "to", &to)
+	d.MaybeScanArgs(t, "kinds", &names)
+	for _, name := range strings.FieldsFunc(names, func(r rune) bool { return r == '+' }) {
+		k, ok := j.Schema.Kind(name)
+		if !ok {
+			d.Fatalf(t, "no behaviour %s", name)
+		}
+		kinds = append(kinds, k)
+	}
+	return behaviour.Span{From: date(t, from), To: date(t, to)}, kinds
+}
+
+func find(t *testing.T, d *datadriven.TestData, j *job.Job) string {
+	t.Helper()
+	span, kinds := asked(t, d, j)
+	counted := &lister{FS: local.New()}
+	found, err := j.Find(t.Context(), counted, span, kinds)
+	if err != nil {
+		return fmt.Sprintf("%v\nErrNoInput %v\n", err, errors.Is(err, job.ErrNoInput))
+	}
+	var b strings.Builder
+	for _, in := range found.Inputs {
+		fmt.Fprintf(&b, "%s: %s\n", in.Rel, told(j, in.Date, in.Kind))
+	}
+	for _, m := range found.Missing {
+		fmt.Fprintf(&b, "missing %s: %s\n", told(j, &m.Date, m.Kind), m.Path)
+	}
+	if err := j.CheckRequired(found.Missing); err != nil {
+		fmt.Fprintf(&b, "%v\nErrNoInput %v\n", err, errors.Is(err, job.ErrNoInput))
+	}
+	fmt.Fprintf(&b, "%d folders listed\n", counted.lists)
+	return b.String()
+}
+
+func told(j *job.Job, date *behaviour.Date, kind int) string {
+	s := "no date"
+	if date != nil {
+		s = date.String()
+	}
+	if kind < 0 {
+		return s + ", by column"
+	}
+	return s + ", " + j.Schema.Kinds[kind].Name
+}
+
+func match(j *job.Job, root, names string) string {
+	var b strings.Builder
+	for _, name := range strings.Fields(names) {
+		full := name
+		if strings.HasPrefix(name, "/") {
+			full = root + name
+		}
+		date, kind, ok := j.Pattern.Match(full)
+		rel, _ := j.Pattern.Rel(full)
+		if !ok {
+			fmt.Fprintf(&b, "%s: no\n", name)
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s, called %s\n", name, told(j, date, kind), rel)
+	}
+	return b.String()
+}
+
+// A lister counts the folders that are listed.
+type lister struct {
+	dfs.FS
+	lists int
+}
+
+func (l *lister) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	l.lists++
+	return l.FS.List(ctx, dir)
+}
+
+// TestFindSaysWhatFailed fails each operation of a search in turn: the search
+// fails too, keeps the cause, and does not take it for missing input.
+func TestFindSaysWhatFailed(t *testing.T) {
+	root := t.TempDir()
+	tree(t, root, "logs/2014-09-01/play.csv logs/2014-09-02/play.csv logs/2014-09-02/order.csv more/play/all.csv")
+	j, err := job.Parse(root+"/job.yaml", []byte(`
+logs: ["logs/{date}/{behaviour}.csv", "more/{behaviour}/all.csv"]
+behaviours: {play: {id: 1}, order: {id: 2}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	span := behaviour.Span{From: date(t, "2014-09-01"), To: date(t, "2014-09-02")}
+	for n := 0; ; n++ {
+		faulty := dfstest.FaultAt(local.New(), n)
+		found, err := j.Find(t.Context(), faulty, span, nil)
+		if faulty.Count() <= n {
+			if err != nil || len(found.Inputs) != 4 {
+				t.Fatalf("without a fault: %d inputs, %v; want 4", len(found.Inputs), err)
+			}
+			return
+		}
+		if !errors.Is(err, dfstest.ErrInjected) || errors.Is(err, job.ErrNoInput) {
+			t.Errorf("fault at %d: got %v", n, err)
+		}
+	}
+}
+
+// TestFindFromARelativeFolder reads the same job from where it lies and from
+// elsewhere: the files are called the same.
+func TestFindFromARelativeFolder(t *testing.T) {
+	root := t.TempDir()
+	tree(t, root, "jobs/logs/2014-09-01.csv other/2014-09-01.csv")
+	text := []byte("logs: ['logs/{date}.csv', '../other/{date}.csv']\nbehaviours: {play: {id: 1}}\n")
+	day := date(t, "2014-09-01")
+	rels := func(dir, name string) string {
+		t.Chdir(filepath.Join(root, dir))
+		j, err := job.Parse(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := j.Find(t.Context(), local.New(), behaviour.Span{From: day, To: day}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, in := range found.Inputs {
+			if _, err := fs.Stat(os.DirFS("/"), strings.TrimPrefix(abs(t, in.Path), "/")); err != nil {
+				t.Error(err)
+			}
+			if _, _, ok := j.Pattern.Match(in.Path); !ok {
+				t.Errorf("%s does not match", in.Path)
+			}
+			out = append(out, in.Rel)
+		}
+		return strings.Join(out, " ")
+	}
+	want := "../other/2014-09-01.csv logs/2014-09-01.csv"
+	for _, at := range [][2]string{{"jobs", "job.yaml"}, {"jobs", "./job.yaml"}, {".", "jobs/job.yaml"}, {"other", "../jobs/job.yaml"}, {".", filepath.Join(root, "jobs/job.yaml")}} {
+		if got := rels(at[0], at[1]); got != want {
+			t.Errorf("%s from %s finds %q, want %q", at[1], at[0], got, want)
+		}
+	}
+}
+
+func abs(t *testing.T, name string) string {
+	t.Helper()
+	full, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return full
+}

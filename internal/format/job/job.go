@@ -1,0 +1,189 @@
+// Package job reads the YAML job file. It reads the file strictly, checks the whole file,
+// and returns the schema of the behaviours, the format of the delivered lines, the places
+// of the logs, and the table.
+//
+// It is the first step of both commands. No code changes a Job after that, so many
+// goroutines may use a Job at once.
+//
+// The package guarantees:
+//
+//   - All mistakes in a file are reported at once, in the order of the
+//     file, each with line and column. A misspelt key is reported with the right one.
+//     A mistake that follows from another mistake is not reported again.
+//   - A relative path in a job file is relative to the job file's folder,
+//     wherever the command was started.
+//   - Fields keep the order of the file; kinds stand in order of ID.
+//   - Digest is the same for two files that mean the same, whatever their
+//     comments, blanks and order of keys.
+//   - Find gives the same inputs in the same order for the same files, each
+//     file once.
+//
+// docs/job.md describes every key.
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+	_ "time/tzdata" // a zone means the same on machines without a zone database
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
+)
+
+var (
+	// ErrJob is wrapped by every error that reports a wrong job file. A retry does not help.
+	ErrJob = errors.New("the job file is wrong")
+	// ErrNoInput is wrapped if required input does not exist.
+	ErrNoInput = errors.New("input is not there")
+)
+
+// maxSize is the size of the largest job file that is read. A job of 64 behaviours with a
+// hundred fields each has about 200 KiB. The YAML parser's time grows with the square of the
+// size.
+const maxSize = 256 << 10
+
+// A Job is a job file without errors.
+type Job struct {
+	Name       string // as given to Load or Parse
+	Schema     *behaviour.Schema
+	Format     record.Format
+	Pattern    *Pattern // where the logs lie
+	Marker     *Marker  // tells that a day's logs are all there; nil where the job names none
+	Table      Table
+	Layout     string // the key design of a new table, as package layout calls it
+	MaxBad     MaxBad
+	MinRecords int64       // of each file; 0 asks for none
+	Behaviours []Behaviour // for each of Schema.Kinds
+}
+
+// A Table names the destination of the behaviours and the settings of a new table.
+type Table struct {
+	Address     string // empty where the job names none
+	Regions     int    // 0 lets the first load choose
+	Compression string // none, snappy, gz, zstd or lz4
+	Catalog     string // of a live table; empty where the job names none
+	Family      string // of a live table; empty is its only one
+	Root        string // where HBase's files lie, of a live table; empty where the job does not say
+
+	// TTL is how long a new live table keeps a behaviour, counted from the behaviour's time. It
+	// is the layout's default if the job has no ttl; 0 means no limit.
+	TTL time.Duration
+	// Forever is set if the job asks for no limit. It is not set if the job has no ttl.
+	Forever bool
+	// Others is set if other programs also write rows into a live table.
+	Others bool
+}
+
+// A Behaviour holds the settings of one kind that are not part of its schema or format.
+type Behaviour struct {
+	Required   bool   // a day without a file of it is an error
+	MinRecords int64  // of each file whose path names it; 0 asks for none
+	Path       string // what {behaviour} stands for in its files' paths
+	Unique     Unique
+}
+
+// A Unique holds the columns whose combination must not repeat among the records of a kind. The
+// zero Unique has none.
+type Unique struct {
+	User   bool
+	Time   bool
+	Fields []int // indexes in the kind's Fields, ascending
+}
+
+// Asked reports whether u has a column.
+func (u Unique) Asked() bool { return u.User || u.Time || len(u.Fields) > 0 }
+
+// Load reads the job file at name.
+func Load(ctx context.Context, files dfs.FS, name string) (*Job, error) {
+	data, err := read(ctx, files, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, dfs.ErrScheme) {
+		return nil, fmt.Errorf("job: %w: %w", ErrJob, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("job: read %s: %w", name, err)
+	}
+	return Parse(name, data)
+}
+
+func read(ctx context.Context, files dfs.FS, name string) ([]byte, error) {
+	f, err := files.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSize+1))
+}
+
+// Parse parses data, the text of the job file called name, and returns the job. It keeps no
+// reference to data.
+func Parse(name string, data []byte) (*Job, error) {
+	doc := &document{name: name}
+	b := builder{doc: doc, job: &Job{Name: name}}
+	if root, ok := doc.parse(data); ok {
+		b.build(root)
+	}
+	if err := doc.err(); err != nil {
+		return nil, err
+	}
+	if err := b.job.Schema.Validate(); err != nil {
+		return nil, fmt.Errorf("job: %w: %s: %w", ErrJob, name, err)
+	}
+	return b.job, nil
+}
+
+// A builder makes a job of a document, part by part.
+type builder struct {
+	doc   *document
+	job   *Job
+	kinds []kind // in the order of the file, until arrange
+	logs  object
+
+	// names are the column names in the job; nil if a header names the columns.
+	names []string
+	// numbered is set if columns have only numbers and no names.
+	numbered bool
+	// noYear holds the times whose text has no year if the job gives none.
+	noYear []value
+}
+
+// A kind holds everything that a job says about one behaviour.
+type kind struct {
+	schema   behaviour.Kind
+	record   record.Kind
+	settings Behaviour
+	required value // the key of Required
+	least    value // that of MinRecords
+}
+
+// build reads the parts in the order of their dependencies.
+func (b *builder) build(root object) {
+	b.job.MaxBad = DefaultMaxBad
+	b.logs = b.logsObject(root)
+	b.readFormat()
+	b.readBehaviours(root)
+	b.arrange()
+	b.readKindColumn()
+	b.readPattern()
+	b.readMarker()
+	l := root.get("layout").layout()
+	b.job.Layout = l.Name()
+	b.readTable(root.get("table"), l)
+}
+
+// arrange sorts the kinds by ID and adds them to the job.
+func (b *builder) arrange() {
+	slices.SortStableFunc(b.kinds, func(x, y kind) int { return int(x.schema.ID) - int(y.schema.ID) })
+	f := &b.job.Format
+	for _, k := range b.kinds {
+		f.Schema.Kinds = append(f.Schema.Kinds, k.schema)
+		f.Kinds = append(f.Kinds, k.record)
+		b.job.Behaviours = append(b.job.Behaviours, k.settings)
+	}
+	b.job.Schema = f.Schema
+}

@@ -1,0 +1,197 @@
+package job
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/record"
+)
+
+// Defaults of the keys under logs.
+const (
+	defaultMaxLine = 1 << 20
+	defaultSlack   = 1
+
+	maxMaxLine = 1 << 30
+	maxSlack   = 366
+)
+
+var syntaxes = []string{string(record.CSV), string(record.TSV), string(record.JSONL), string(record.Blanks)}
+
+// logsObject returns what stands under logs, which may be the path alone.
+func (b *builder) logsObject(root object) object {
+	v := root.get("logs")
+	switch {
+	case !v.given():
+		v.wrong("missing: where the logs lie")
+	case v.isObject():
+		o, _ := v.object(logsLevel)
+		if path := o.get("path"); !path.given() {
+			path.wrong("missing: where the logs lie, such as logs/{date}/{behaviour}.csv")
+		}
+		return o
+	}
+	return object{self: v, values: map[string]value{"path": v}}
+}
+
+// readFormat reads how the files are written.
+func (b *builder) readFormat() {
+	f := &b.job.Format
+	f.Schema = &behaviour.Schema{}
+	f.Syntax = record.CSV
+	if s, ok := b.logs.get("format").oneOf("format", syntaxes); ok {
+		f.Syntax = record.Syntax(s)
+	}
+	b.readDelimiter()
+	b.readHeader()
+	b.readEncoding()
+	f.Zone, f.Schema.Zone = time.UTC, "UTC"
+	if zone, ok := b.logs.get("zone").zone(); ok {
+		f.Zone, f.Schema.Zone = zone, zone.String()
+	}
+	f.MaxLine = b.logs.get("max_line").bytes(defaultMaxLine, maxMaxLine)
+	f.Nulls, _ = b.logs.get("nulls").texts()
+	f.Slack = defaultSlack
+	if n, ok := b.logs.get("slack").whole(0, maxSlack); ok {
+		f.Slack = n
+	}
+	b.readMaxBad()
+	n, _ := b.logs.get("min_records").whole(0, math.MaxInt32)
+	b.job.MinRecords = int64(n)
+}
+
+func (b *builder) readDelimiter() {
+	f := &b.job.Format
+	v := b.logs.get("delimiter")
+	switch f.Syntax {
+	case record.CSV:
+		f.Delimiter = ","
+	case record.TSV:
+		f.Delimiter = "\t"
+	default:
+		if v.given() {
+			v.wrong("format %s has no delimiter", f.Syntax)
+		}
+		return
+	}
+	s, ok := v.word()
+	if !ok {
+		return
+	}
+	if strings.HasPrefix(s, `\`) && len(s) > 1 {
+		// In plain YAML \t is two characters.
+		unquoted, err := strconv.Unquote(`"` + s + `"`)
+		if err != nil {
+			v.wrong(`%q is no escape such as \t or \x01`, s)
+			return
+		}
+		s = unquoted
+	}
+	if err := record.CheckSyntax(f.Syntax, s); err != nil {
+		v.wrong("%v", err)
+		return
+	}
+	f.Delimiter = s
+}
+
+// readHeader reads what the columns are called: the names given, or a header's,
+// or nothing but numbers.
+func (b *builder) readHeader() {
+	f := &b.job.Format
+	header, names := b.logs.get("header"), b.logs.get("names")
+	if f.Syntax == record.JSONL {
+		for _, v := range []value{header, names} {
+			if v.given() {
+				v.wrong("in jsonl each line names its own members")
+			}
+		}
+		return
+	}
+	f.Names, _ = names.texts()
+	b.checkNames(names)
+	f.Header = (f.Syntax == record.CSV || f.Syntax == record.TSV) && !names.given()
+	if is, ok := header.truth(); ok {
+		f.Header = is
+	}
+	b.names = f.Names
+	b.numbered = !f.Header && !names.given()
+}
+
+func (b *builder) checkNames(v value) {
+	seen := map[string]bool{}
+	for _, item := range v.items() {
+		s, ok := item.word()
+		if ok && seen[s] {
+			item.wrong("%s stands twice", s)
+		}
+		seen[s] = true
+	}
+}
+
+func (b *builder) readEncoding() {
+	v := b.logs.get("encoding")
+	s, ok := v.word()
+	if !ok {
+		return
+	}
+	if record.CheckEncoding(s) != nil {
+		near, _ := nearest(s, commonEncodings)
+		v.wrong("%q is no encoding that is known, the nearest common one is %s", s, near)
+		return
+	}
+	if s = strings.ToLower(s); s != "utf-8" && s != "utf8" {
+		b.job.Format.Encoding = s
+	}
+}
+
+// commonEncodings are the ones that a misspelt name is compared with.
+var commonEncodings = []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be"}
+
+func (b *builder) readMaxBad() {
+	v := b.logs.get("max_bad")
+	s, ok := v.word()
+	if !ok {
+		return
+	}
+	m, err := ParseMaxBad(s)
+	if err != nil {
+		v.wrong("%v", err)
+		return
+	}
+	b.job.MaxBad = m
+}
+
+// readKindColumn reads which column names the behaviour, and what its texts
+// mean. A behaviour's own name means itself.
+func (b *builder) readKindColumn() {
+	v := b.logs.get("behaviour")
+	if !v.given() {
+		return
+	}
+	f := &b.job.Format
+	f.KindOf = map[string]int{}
+	for i, k := range f.Schema.Kinds {
+		f.KindOf[k.Name] = i
+	}
+	if !v.isObject() {
+		if s, ok := v.word(); ok {
+			c := record.Column{Name: s}
+			b.checkColumn(v, s)
+			f.KindColumn = &c
+		}
+		return
+	}
+	o, _ := v.object(kindLevel)
+	c := b.column(o, "behaviour")
+	f.KindColumn = &c
+	if texts := o.get("texts"); texts.given() {
+		for _, e := range texts.entries() {
+			if name, ok := e.oneOf("behaviour of this job", f.Schema.Names()); ok {
+				f.KindOf[e.name], _ = f.Schema.Kind(name)
+			}
+		}
+	}
+}

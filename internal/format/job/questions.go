@@ -1,0 +1,240 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/store/dfs"
+)
+
+// ErrQuestions is wrapped by every error that says a file of questions is wrong.
+var ErrQuestions = errors.New("the file of questions is wrong")
+
+// A Question is what somebody asks of a table, and how often.
+type Question struct {
+	Who    string   `json:"who,omitempty"`
+	Ask    Ask      `json:"ask"`
+	Last   int      `json:"last,omitempty"`  // how many of the latest; 10
+	Days   int      `json:"days,omitempty"`  // of the span; 10
+	Hours  float64  `json:"hours,omitempty"` // of a span without users; 1
+	Types  []string `json:"types,omitempty"` // none are all
+	Users  Users    `json:"users,omitzero"`  // of a list
+	PerDay float64  `json:"per_day"`
+}
+
+// An Ask is a kind of question.
+type Ask string
+
+// The kinds of questions.
+const (
+	At     Ask = "at"     // what did the user do at a time
+	User   Ask = "user"   // all that the user did
+	Latest Ask = "latest" // the last that the user did
+	Days   Ask = "days"   // some days and behaviours of one user
+	List   Ask = "list"   // some days and behaviours of many users: days, with users
+	Hours  Ask = "span"   // who did something in these hours
+)
+
+// Users are a number of users, or a share of all.
+type Users struct {
+	Count int64   `json:"count,omitempty"`
+	Share float64 `json:"share,omitempty"` // 0..1
+}
+
+// asks are the kinds of questions and what each of them may say, beside who and per_day.
+var asks = map[Ask][]string{
+	At:     {},
+	User:   {},
+	Latest: {"last"},
+	Days:   {"days", "types", "users"},
+	Hours:  {"hours", "types"},
+}
+
+// askNames are the kinds as a file has them: a list is days with users.
+var askNames = []string{string(At), string(User), string(Latest), string(Days), string(Hours)}
+
+var questionLevel = level{"of a question", []string{"who", "ask", "last", "days", "hours", "types", "users", "per_day"}}
+
+// Limits of what a question says.
+const (
+	maxLast  = 1_000_000
+	maxDays  = 36_600
+	maxHours = 24 * 366
+	maxUsers = math.MaxInt32
+	maxAsked = 1e12 // a day
+)
+
+// LoadQuestions reads the file of questions called name, of a table of s.
+func LoadQuestions(ctx context.Context, files dfs.FS, name string, s *behaviour.Schema) ([]Question, error) {
+	data, err := read(ctx, files, name)
+	if err != nil {
+		return nil, fmt.Errorf("job: %w: %w", ErrQuestions, err)
+	}
+	return ParseQuestions(name, data, s)
+}
+
+// ParseQuestions reads the text of a file of questions, a list in YAML, of a table of s. All
+// that is wrong is reported at once.
+func ParseQuestions(name string, data []byte, s *behaviour.Schema) ([]Question, error) {
+	doc := &document{name: name}
+	var out []Question
+	if root, ok := doc.root(data, "list of questions", "write a list such as - {ask: latest, last: 10, per_day: 50000}"); ok {
+		for _, item := range root.items() {
+			out = append(out, item.question(s))
+		}
+	}
+	if err := doc.errOf(ErrQuestions); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// question reads one question.
+func (v value) question(s *behaviour.Schema) Question {
+	o, ok := v.object(questionLevel)
+	if !ok {
+		return Question{}
+	}
+	q := Question{Last: 10, Days: 10, Hours: 1}
+	q.Who, _ = o.get("who").word()
+	q.readAsk(o)
+	if n, ok := o.get("last").whole(1, maxLast); ok {
+		q.Last = n
+	}
+	if n, ok := o.get("days").whole(1, maxDays); ok {
+		q.Days = n
+	}
+	if n, ok := o.get("hours").amount(maxHours); ok {
+		q.Hours = n
+	}
+	if q.Users, ok = o.get("users").users(); ok && q.Ask == Days {
+		q.Ask = List
+	}
+	q.readTypes(o.get("types"), s)
+	if per := o.get("per_day"); per.given() {
+		q.PerDay, _ = per.amount(maxAsked)
+	} else {
+		per.wrong("missing: how often a day it is asked")
+	}
+	return q.trimmed()
+}
+
+// readAsk reads what is asked, and refuses keys that say nothing of it.
+func (q *Question) readAsk(o object) {
+	ask := o.get("ask")
+	if !ask.given() {
+		ask.wrong("missing: one of %s", strings.Join(askNames, ", "))
+		return
+	}
+	name, ok := ask.oneOf("question", askNames)
+	if !ok {
+		return
+	}
+	q.Ask = Ask(name)
+	for _, key := range questionLevel.keys[2 : len(questionLevel.keys)-1] {
+		if v := o.get(key); v.given() && !slices.Contains(asks[q.Ask], key) {
+			v.wrong("says nothing of ask: %s", name)
+		}
+	}
+}
+
+// readTypes reads the behaviours asked for.
+func (q *Question) readTypes(v value, s *behaviour.Schema) {
+	names, _ := v.texts()
+	for _, name := range names {
+		if _, ok := s.Kind(name); !ok {
+			v.wrong("the job has no behaviour %q, %s", name, unlike(name, s.Names()))
+		}
+	}
+	q.Types = names
+}
+
+// trimmed is q without the defaults of what it does not ask.
+func (q Question) trimmed() Question {
+	if q.Ask != Latest {
+		q.Last = 0
+	}
+	if q.Ask != Days && q.Ask != List {
+		q.Days = 0
+	}
+	if q.Ask != Hours {
+		q.Hours = 0
+	}
+	return q
+}
+
+// amount returns a number above 0, at most most.
+func (v value) amount(most float64) (float64, bool) {
+	s, ok := v.text()
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(n) {
+		v.wrong("%q is not a number", s)
+		return 0, false
+	}
+	if n <= 0 || n > most {
+		v.wrong("%s is not above 0 and at most %g", s, most)
+		return 0, false
+	}
+	return n, true
+}
+
+var usersText = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(%?)$`)
+
+// users returns how many users a list has: 2000, 1% or all.
+func (v value) users() (Users, bool) {
+	s, ok := v.text()
+	if !ok {
+		return Users{}, false
+	}
+	if s == "all" {
+		return Users{Share: 1}, true
+	}
+	m := usersText.FindStringSubmatch(s)
+	if m == nil {
+		v.wrong("%q is not a number of users such as 2000, 1%% or all", s)
+		return Users{}, false
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	switch {
+	case m[2] == "%" && err == nil && n > 0 && n <= 100:
+		return Users{Share: n / 100}, true
+	case m[2] == "" && err == nil && n >= 1 && n <= maxUsers && n == math.Trunc(n):
+		return Users{Count: int64(n)}, true
+	}
+	v.wrong("%s is not in 1..%d, nor above 0%% and at most 100%%", s, maxUsers)
+	return Users{}, false
+}
+
+// Title is the question in a few words.
+func (q Question) Title() string {
+	number := func(n float64, unit string) string {
+		if n != 1 {
+			unit += "s"
+		}
+		return strconv.FormatFloat(n, 'g', 4, 64) + " " + unit
+	}
+	switch q.Ask {
+	case Latest:
+		return fmt.Sprintf("latest %d", q.Last)
+	case Days:
+		return number(float64(q.Days), "day")
+	case List:
+		if q.Users.Count > 0 {
+			return number(float64(q.Users.Count), "user")
+		}
+		return fmt.Sprintf("%.4g%% of users", 100*q.Users.Share)
+	case Hours:
+		return number(q.Hours, "hour")
+	}
+	return string(q.Ask)
+}

@@ -1,0 +1,84 @@
+package job
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+
+	"usertrail/internal/format/layout"
+)
+
+const (
+	// defaultCompression is fast to write and to read; zstd makes files a third
+	// smaller for twice the time of a load.
+	defaultCompression = "snappy"
+
+	maxRegions = 100_000 // far more than HBase serves well
+
+	// maxTTL is what HBase counts in 31 bits of seconds; one more second is for ever.
+	maxTTL = (1<<31 - 2) * time.Second
+)
+
+var compressions = []string{"none", "snappy", "gz", "zstd", "lz4"}
+
+// readTable reads the table's address alone, or with how it is made. What l asks for holds
+// where the job says nothing.
+func (b *builder) readTable(v value, l layout.Layout) {
+	b.job.Table.Compression = defaultCompression
+	b.job.Table.TTL = l.Traits().TTL
+	address := v
+	if v.isObject() {
+		o, _ := v.object(tableLevel)
+		address = o.get("path")
+		if !address.given() {
+			address.wrong("missing: where the table lies")
+		}
+		b.job.Table.Regions, _ = o.get("regions").whole(1, maxRegions)
+		if s, ok := o.get("catalog").word(); ok {
+			b.job.Table.Catalog = resolve(b.doc.folder(), s)
+		}
+		if s, ok := o.get("root").word(); ok {
+			b.job.Table.Root = resolve(b.doc.folder(), s)
+		}
+		b.job.Table.Family, _ = o.get("family").word()
+		if ttl, ok := o.get("ttl").ttl(); ok {
+			b.job.Table.TTL, b.job.Table.Forever = ttl, ttl == 0
+		}
+		b.job.Table.Others, _ = o.get("others").truth()
+		if s, ok := o.get("compression").oneOf("compression", compressions); ok {
+			b.job.Table.Compression = s
+		}
+	}
+	if s, ok := address.word(); ok {
+		b.job.Table.Address = resolve(b.doc.folder(), s)
+	}
+}
+
+// ttlText is a number of days or hours.
+var ttlText = regexp.MustCompile(`^([0-9]{1,6})([dh])$`)
+
+// ttl reads how long behaviours are kept, from their own time on; 0 is for ever.
+func (v value) ttl() (time.Duration, bool) {
+	s, ok := v.word()
+	if !ok {
+		return 0, false
+	}
+	if s == "forever" || s == "0" {
+		return 0, true
+	}
+	m := ttlText.FindStringSubmatch(s)
+	if m == nil {
+		v.wrong("%q is no time such as 400d or 36h, nor forever", s)
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	unit := time.Hour
+	if m[2] == "d" {
+		unit *= 24
+	}
+	if err != nil || n == 0 || time.Duration(n) > maxTTL/unit {
+		v.wrong("%s is not in 1h..%dd", s, maxTTL/(24*time.Hour))
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}

@@ -1,0 +1,63 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"usertrail/internal/store/dfs"
+)
+
+// WriteLedger writes the ledger of the load that ref names, in the table's directory dir. It
+// sets the ledger's size and digest in ref. If the file exists, the error wraps fs.ErrExist.
+func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Load) error {
+	b, sum, err := encode(l)
+	if err != nil {
+		return fmt.Errorf("%s: %w", ref.Name, err)
+	}
+	if err := dfs.WriteNew(ctx, fs, dfs.Join(dir, ref.Name), b); err != nil {
+		return err
+	}
+	ref.Size, ref.SHA256 = int64(len(b)), sum
+	return nil
+}
+
+// ReadLedger reads the ledger that ref names. If the ledger is not the one that was written
+// with the manifest, the error wraps ErrDamaged.
+func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load, error) {
+	l := new(Load)
+	name := dfs.Join(dir, ref.Name)
+	sum, err := read(ctx, fs, name, l)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		err = fmt.Errorf("%w, and the manifest names it", err)
+	case err != nil:
+	case ref.SHA256 != "" && ref.SHA256 != sum:
+		err = fmt.Errorf("%s: %w: the manifest names a ledger of another digest", name, ErrDamaged)
+	case l.Number != ref.Number:
+		err = fmt.Errorf("%s: %w: it is the ledger of load %d", name, ErrDamaged, l.Number)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
+	}
+	return l, nil
+}
+
+// FindLedger reads the ledger called name in the table's directory dir. It also returns the
+// entry that a manifest would have for the ledger. No manifest names the ledger.
+func FindLedger(ctx context.Context, fs dfs.FS, dir, name string) (*Load, LoadRef, error) {
+	l := new(Load)
+	path := dfs.Join(dir, name)
+	sum, err := read(ctx, fs, path, l)
+	if err != nil {
+		return nil, LoadRef{}, err
+	}
+	info, err := fs.Stat(ctx, path)
+	if err != nil {
+		return nil, LoadRef{}, err
+	}
+	ref := RefOf(l, name)
+	ref.Size, ref.SHA256 = info.Size, sum
+	return l, ref, nil
+}

@@ -1,0 +1,127 @@
+// Package manifest defines the JSON files in which runs record finished work. Each file appears
+// complete or not at all:
+//
+//	TABLE/manifest.json       Table: the content of a table. It names every HFile,
+//	                          roll and ledger. A file that it does not name does not
+//	                          belong to the table. A load is done when this file has
+//	                          been replaced.
+//	TABLE/loads/000001.json   Load: the ledger of one load, with its delivered files
+//	                          and the outcome of each record. Written before the
+//	                          manifest that names it, never changed.
+//	TABLE/loading.json        Loading: the load that is being made.
+//	TABLE/begun.json          Begun: the delivered files of an unfinished load of
+//	                          puts.
+//	TABLE/handover.json       Handover: files that are being handed to HBase.
+//	TABLE/plans/ID/plan.json  Plan: a load in pieces that are not committed.
+//	TABLE/plans/ID/00003.json Report: the result of piece 3.
+//	TABLE/convert/plan.json   Conversion: a table that is being made from another one.
+//	TABLE/convert/000001.json Converted: a finished part of the conversion.
+//	TABLE/retired.json        Retired: files that the manifest has named, and that
+//	                          readers may still read.
+//	OUT/_manifest.json        Extract: the query, and each part of the result.
+//
+// The first field of each file is sha256, a checksum of the other fields: the SHA-256 of the
+// file without that field and without white space between tokens. Read verifies it.
+//
+// The only times in these files are the times of delivered files and the times of retired
+// files. The same input gives the same bytes.
+package manifest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/store/dfs"
+)
+
+// Version is written into every manifest. Read rejects other versions.
+const Version = 1
+
+var (
+	// ErrDamaged is returned for a file that cannot have been written by this package.
+	ErrDamaged = errors.New("damaged manifest")
+	// ErrNewer is returned for a file that a newer release wrote.
+	ErrNewer = errors.New("a newer usertrail wrote it")
+)
+
+// Read reads the JSON file called name into v. It rejects other versions, files with a wrong
+// checksum, and file names that leave the folder which the file describes. A file without a
+// checksum was written by an older version or by hand.
+func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {
+	_, err := read(ctx, fs, name, v)
+	return err
+}
+
+// read does Read and returns the digest of the file's content.
+func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) (sum string, err error) {
+	b, err := dfs.ReadFile(ctx, fs, name)
+	if err != nil {
+		return "", err
+	}
+	err = json.Unmarshal(b, v)
+	if err == nil && v.version() > Version {
+		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), Version)
+	}
+	if err == nil {
+		sum, err = unsealed(b)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
+	}
+	if v.version() != Version {
+		return "", fmt.Errorf("%s: %w: it has version %d, this program knows %d", name, damaged(v), v.version(), Version)
+	}
+	if c, ok := v.(interface{ check() error }); ok {
+		if err := c.check(); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return sum, nil
+}
+
+// A damage is an ErrDamaged of a file that is not a manifest.
+type damage struct{ what string }
+
+func (d damage) Error() string { return "damaged " + d.what }
+
+func (d damage) Is(target error) bool { return target == ErrDamaged }
+
+// damaged returns the error for a file that is read into v.
+func damaged(v any) error {
+	switch v.(type) {
+	case *Load:
+		return damage{"ledger"}
+	case *Plan, *Conversion:
+		return damage{"plan"}
+	case *Report, *Converted:
+		return damage{"report"}
+	case *Retired:
+		return damage{"list of retired files"}
+	}
+	return ErrDamaged
+}
+
+// Write writes the struct v as the JSON file called name. The file appears complete or not at
+// all.
+func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
+	b, _, err := encode(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return dfs.WriteFile(ctx, fs, name, b)
+}
+
+// encode returns v as JSON with its checksum, and the digest of its content.
+func encode(v any) (b []byte, sum string, err error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false) // people read conditions here
+	e.SetIndent("", " ")
+	if err := e.Encode(v); err != nil {
+		return nil, "", err
+	}
+	return sealed(out.Bytes())
+}

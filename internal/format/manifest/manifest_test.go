@@ -1,0 +1,32 @@
+package manifest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs/local"
+)
+
+// TestReadSaysWhatIsWrong: a file of a newer release is not damaged, and a ledger is no manifest.
+func TestReadSaysWhatIsWrong(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "000001.json")
+	read := func(text string) error {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return manifest.Read(t.Context(), local.New(), name, new(manifest.Load))
+	}
+	for _, text := range []string{"{", `{"version": 0}`} {
+		if err := read(text); !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "damaged ledger") {
+			t.Errorf("%s: got %v, want a damaged ledger", text, err)
+		}
+	}
+	if err := read(`{"version": 2}`); !errors.Is(err, manifest.ErrNewer) || errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "upgrade") {
+		t.Errorf("got %v, want a newer release and what to do", err)
+	}
+}

@@ -1,0 +1,206 @@
+// Package arrowfile writes trails as Arrow IPC files, which are also Feather files of
+// version 2, and opens such files for inspection. It uses the schemas and batches of
+// trailfile, and makes the same promises: the same rows give the
+// same bytes, however they are cut into batches, and rows out of order or text that
+// is not UTF-8 are errors. No other package uses Arrow.
+//
+//	user_id, behaviour, string fields   utf8
+//	time, timestamp fields              timestamp[us, UTC]
+//	date, date fields                   date32
+//	id, int64 fields                    int64
+//	double, bool                        double, bool
+//
+// These are the types that readers of Arrow give to the columns of a Parquet part,
+// so results of both formats can be concatenated. For the same reason the behaviour is not a
+// dictionary. A column that is required in Parquet is not nullable.
+//
+// A record batch has batchRows rows. It has fewer if it is the last, or if another row
+// would take its strings beyond batchBytes. Each of its buffers is compressed by LZ4
+// separately, as Arrow's own file writers do.
+package arrowfile
+
+import (
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/trailfile"
+)
+
+const (
+	batchRows  = 32 << 10
+	batchBytes = 16 << 20
+)
+
+// A Writer writes one file of trails, and after Reset another. It holds one record
+// batch in memory. It is for one goroutine.
+type Writer struct {
+	guard   *trailfile.Guard
+	schema  trailfile.Schema
+	arrow   *arrow.Schema
+	columns *array.RecordBuilder
+	out     counted
+	file    *ipc.FileWriter
+	rows    int // in columns
+	bytes   int // of strings there
+	batches int
+}
+
+// counted counts what is written.
+type counted struct {
+	io.Writer
+	bytes int64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// NewWriter begins a file on w. The file is complete when Close has returned without an
+// error.
+func NewWriter(w io.Writer, s trailfile.Schema) (*Writer, error) {
+	g, err := trailfile.NewGuard(s)
+	if err != nil {
+		return nil, err
+	}
+	out := &Writer{guard: g, schema: s, arrow: newSchema(s)}
+	out.Reset(w)
+	return out, nil
+}
+
+func newSchema(s trailfile.Schema) *arrow.Schema {
+	var fields []arrow.Field
+	for _, c := range s.Columns {
+		fields = append(fields, arrow.Field{Name: c.Name, Type: typeOf(c.Type), Nullable: c.Nullable})
+	}
+	about := arrow.MetadataFrom(map[string]string{trailfile.VersionKey: trailfile.SchemaVersion})
+	return arrow.NewSchema(fields, &about)
+}
+
+func typeOf(t behaviour.Type) arrow.DataType {
+	switch t {
+	case behaviour.String:
+		return arrow.BinaryTypes.String
+	case behaviour.Double:
+		return arrow.PrimitiveTypes.Float64
+	case behaviour.Bool:
+		return arrow.FixedWidthTypes.Boolean
+	case behaviour.Timestamp:
+		return arrow.FixedWidthTypes.Timestamp_us
+	case behaviour.Day:
+		return arrow.FixedWidthTypes.Date32
+	}
+	return arrow.PrimitiveTypes.Int64
+}
+
+// Reset begins another file on out. It may be called at any time.
+func (w *Writer) Reset(out io.Writer) {
+	w.guard.Reset()
+	w.out = counted{Writer: out}
+	w.columns, w.file = array.NewRecordBuilder(memory.NewGoAllocator(), w.arrow), nil
+	w.rows, w.bytes, w.batches = 0, 0, 0
+}
+
+// Write adds the rows of b, which come after all rows written before in order of
+// user and time. It keeps no reference to b. After an error the file is of no use.
+func (w *Writer) Write(b *trailfile.Batch) error { return w.guard.Write(b, w.add) }
+
+func (w *Writer) add(b *trailfile.Batch) error {
+	for from := 0; from < b.Rows; {
+		to := w.schema.Fit(b, from, min(b.Rows, from+batchRows-w.rows), w.bytes, batchBytes, w.rows == 0)
+		for i, f := range w.columns.Fields() {
+			add(f, &w.schema.Columns[i], &b.Columns[i], from, to)
+		}
+		w.rows += to - from
+		w.bytes += w.schema.StringBytes(b, from, to)
+		if to < b.Rows || w.rows == batchRows {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+		from = to
+	}
+	return nil
+}
+
+// flush writes the rows gathered as a record batch.
+func (w *Writer) flush() error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	r := w.columns.NewRecordBatch()
+	defer r.Release()
+	w.rows, w.bytes = 0, 0
+	w.batches++
+	return w.file.Write(r)
+}
+
+func (w *Writer) begin() (err error) {
+	if w.file == nil {
+		w.file, err = ipc.NewFileWriter(&w.out, ipc.WithSchema(w.arrow), ipc.WithLZ4())
+	}
+	return err
+}
+
+// Close writes the remaining rows and the footer, and returns a description of the file. It
+// does not close the underlying writer.
+func (w *Writer) Close() (trailfile.Meta, error) {
+	meta, err := w.guard.Close(w.finish)
+	meta.Bytes, meta.Groups = w.out.bytes, w.batches
+	return meta, err
+}
+
+func (w *Writer) finish() error {
+	if w.rows > 0 {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	return w.file.Close()
+}
+
+// add adds the rows from..to of v to a column.
+func add(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end int) {
+	to.Reserve(end - from)
+	switch f := to.(type) {
+	case *array.StringBuilder:
+		addEach(f, c, v, from, end, func(i int) {
+			if c.Names != nil {
+				f.Append(c.Names[v.Code[i]])
+			} else {
+				f.BinaryBuilder.Append(v.Str.At(i))
+			}
+		})
+	case *array.Int64Builder:
+		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(v.Int[i]) })
+	case *array.TimestampBuilder:
+		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(arrow.Timestamp(v.Int[i])) })
+	case *array.Date32Builder:
+		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(arrow.Date32(v.Small[i])) })
+	case *array.Float64Builder:
+		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(v.Double[i]) })
+	case *array.BooleanBuilder:
+		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(v.Small[i] != 0) })
+	}
+}
+
+// addEach adds rows one by one, and calls value only for rows that have one. The bytes in
+// the place of a null are not written.
+func addEach(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end int, value func(i int)) {
+	for i := from; i < end; i++ {
+		if c.Nullable && !v.Valid[i] {
+			to.AppendNull()
+		} else {
+			value(i)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package textfile
+
+import (
+	"io"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/trailfile"
+)
+
+// A Format is one of the two.
+type Format string
+
+// The formats.
+const (
+	CSV  Format = "csv"
+	JSON Format = "jsonl"
+)
+
+// flushBytes is how much text is gathered before it is written.
+const flushBytes = 64 << 10
+
+// A Writer writes one file of trails, and after Reset another. It is for one
+// goroutine.
+type Writer struct {
+	guard  *trailfile.Guard
+	cells  []cell
+	end    string // of a row
+	header []byte
+	out    io.Writer
+	buf    []byte
+	bytes  int64 // written
+}
+
+// A cell writes the values of one column.
+type cell struct {
+	*trailfile.Column
+	lead  string   // what stands before the value
+	null  string   // what stands for a null
+	names []string // the values that Column.Names tell, as they are written
+	dialect
+	clock clock
+}
+
+// A dialect is how the values are written in which the formats differ.
+type dialect struct {
+	text    func(dst, s []byte) []byte
+	quote   string                             // around times and dates
+	strange func(dst []byte, v float64) []byte // a double that digits cannot tell
+}
+
+var dialects = map[Format]dialect{
+	CSV:  {text: appendCSV, quote: ``, strange: appendStrangeCSV},
+	JSON: {text: appendJSON, quote: `"`, strange: appendStrangeJSON},
+}
+
+// NewWriter begins a file on w. Without header a csv file begins with its first row,
+// as the continuation of one that has it.
+func NewWriter(w io.Writer, s trailfile.Schema, f Format, header bool) (*Writer, error) {
+	g, err := trailfile.NewGuard(s)
+	if err != nil {
+		return nil, err
+	}
+	out := &Writer{guard: g, out: w}
+	out.setUp(s, f)
+	if f == CSV && header {
+		out.header = Header(s)
+	}
+	out.Reset(w)
+	return out, nil
+}
+
+// Header is the first line of a csv file.
+func Header(s trailfile.Schema) []byte {
+	var line []byte
+	for i, c := range s.Columns {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = appendCSV(line, []byte(c.Name))
+	}
+	return append(line, '\n')
+}
+
+func (w *Writer) setUp(s trailfile.Schema, f Format) {
+	w.end = "\n"
+	if f == JSON {
+		w.end = "}\n"
+	}
+	for i := range s.Columns {
+		c := cell{Column: &s.Columns[i], dialect: dialects[f]}
+		if f == JSON {
+			c.lead, c.null = string(append(appendJSON([]byte(","), []byte(c.Name)), ':')), "null"
+			if i == 0 {
+				c.lead = "{" + c.lead[1:]
+			}
+		} else if i > 0 {
+			c.lead = ","
+		}
+		for _, name := range c.Names {
+			c.names = append(c.names, string(c.text(nil, []byte(name))))
+		}
+		w.cells = append(w.cells, c)
+	}
+}
+
+// Reset begins another file on out, in the memory of the one before. It may be
+// called at any time.
+func (w *Writer) Reset(out io.Writer) {
+	w.guard.Reset()
+	w.out, w.bytes = out, 0
+	w.buf = append(w.buf[:0], w.header...)
+}
+
+// Write adds the rows of b, which come after all rows written before in order of
+// user and time. It keeps no reference to b. After an error the file is of no use.
+func (w *Writer) Write(b *trailfile.Batch) error { return w.guard.Write(b, w.add) }
+
+func (w *Writer) add(b *trailfile.Batch) error {
+	for row := range b.Rows {
+		for i := range w.cells {
+			w.buf = w.cells[i].append(w.buf, &b.Columns[i], row)
+		}
+		w.buf = append(w.buf, w.end...)
+		if len(w.buf) >= flushBytes {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Writer) flush() error {
+	n, err := w.out.Write(w.buf)
+	w.bytes += int64(n)
+	w.buf = w.buf[:0]
+	return err
+}
+
+// Close writes the remaining rows, and returns a description of the file. It does not close
+// the underlying writer.
+func (w *Writer) Close() (trailfile.Meta, error) {
+	meta, err := w.guard.Close(w.flush)
+	meta.Bytes = w.bytes
+	return meta, err
+}
+
+// append adds what stands in a row.
+func (c *cell) append(dst []byte, v *trailfile.Values, row int) []byte {
+	dst = append(dst, c.lead...)
+	if c.Nullable && !v.Valid[row] {
+		return append(dst, c.null...)
+	}
+	switch {
+	case c.names != nil:
+		return append(dst, c.names[v.Code[row]]...)
+	case c.Type == behaviour.String:
+		return c.text(dst, v.Str.At(row))
+	case c.Type == behaviour.Int64:
+		return appendInt(dst, v.Int[row])
+	case c.Type == behaviour.Double:
+		return c.double(dst, v.Double[row])
+	case c.Type == behaviour.Bool:
+		return appendBool(dst, v.Small[row] != 0)
+	}
+	dst = append(dst, c.quote...)
+	if c.Type == behaviour.Day {
+		dst = c.clock.appendDate(dst, int64(v.Small[row]))
+	} else {
+		dst = c.clock.appendTime(dst, v.Int[row])
+	}
+	return append(dst, c.quote...)
+}

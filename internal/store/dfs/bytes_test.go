@@ -1,0 +1,57 @@
+package dfs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+)
+
+// TestCheckFile compares files of all sizes around the buffer with what was written.
+func TestCheckFile(t *testing.T) {
+	for _, size := range []int{0, 1, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3 << 20} {
+		b := bytes.Repeat([]byte("trail"), size/5+1)[:size]
+		sum := fmt.Sprintf("%016x", xxhash.Sum64(b))
+		name := filepath.Join(t.TempDir(), "file")
+		check := func(b []byte, size int64) error {
+			if err := os.WriteFile(name, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return dfs.CheckFile(t.Context(), local.New(), name, size, sum)
+		}
+		for _, known := range []int64{int64(size), -1} {
+			if err := check(b, known); err != nil {
+				t.Errorf("%d bytes: %v", size, err)
+			}
+			if err := check(append(bytes.Clone(b), 'x'), known); !errors.Is(err, dfs.ErrDamaged) {
+				t.Errorf("%d bytes and one more: %v, want ErrDamaged", size, err)
+			}
+		}
+		if size > 0 {
+			b[size/2] ^= 1
+			if err := check(b, int64(size)); !errors.Is(err, dfs.ErrDamaged) {
+				t.Errorf("%d bytes with another one: %v, want ErrDamaged", size, err)
+			}
+		}
+	}
+	if err := dfs.CheckFile(t.Context(), local.New(), filepath.Join(t.TempDir(), "none"), 0, ""); !errors.Is(err, dfs.ErrDamaged) {
+		t.Errorf("no file: %v, want ErrDamaged", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := dfs.CheckFile(ctx, local.New(), name, 1, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want it cancelled", err)
+	}
+}

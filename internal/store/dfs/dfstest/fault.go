@@ -1,0 +1,243 @@
+package dfstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"usertrail/internal/store/dfs"
+)
+
+// ErrInjected is the cause of every failure that a Fault makes.
+var ErrInjected = errors.New("injected fault")
+
+// A Mode says how an operation fails. Modes add up: Torn|Dead.
+type Mode uint
+
+const (
+	// Torn: a Write that fails has written the first half.
+	Torn Mode = 1 << iota
+	// Uncertain: a Commit, Publish, Mkdir, Remove or Sweep that fails has taken
+	// place all the same, as when the answer of a server is lost.
+	Uncertain
+	// Dead: everything after the failure fails too, and Abort removes nothing,
+	// as when the disk went away or the process was killed.
+	Dead
+)
+
+// A Fault is an FS in which one operation fails. Operations are the methods of
+// FS and Real; Read, ReadAt and Close of a file; Write and Commit of a pending one; Unlock
+// and Drop. They are counted over all goroutines. What must be let go is let go
+// even where it fails: a file is closed, a lock is no longer held.
+type Fault struct {
+	fs    dfs.FS
+	at    int64
+	mode  Mode
+	count atomic.Int64
+}
+
+// FaultAt returns fs with a fault in its operation n, the first being 0. All
+// before it and, unless the mode is Dead, all after it are those of fs.
+func FaultAt(fs dfs.FS, n int, modes ...Mode) *Fault {
+	f := &Fault{fs: fs, at: int64(n)}
+	for _, m := range modes {
+		f.mode |= m
+	}
+	return f
+}
+
+// Count is how many operations were made, the failed ones included. A run with
+// Count() <= n never came to its fault.
+func (f *Fault) Count() int { return int(f.count.Load()) }
+
+// fail counts an operation and returns the error that it must end with, or nil.
+func (f *Fault) fail(op, name string) error {
+	n := f.count.Add(1) - 1
+	if n == f.at || n > f.at && f.mode&Dead != 0 {
+		return fmt.Errorf("%s %s: operation %d: %w", op, name, n, ErrInjected)
+	}
+	return nil
+}
+
+// dead says whether the failure was, and nothing works after it.
+func (f *Fault) dead() bool { return f.mode&Dead != 0 && f.count.Load() > f.at }
+
+// change makes an operation that changes something.
+func (f *Fault) change(op, name string, do func() error) error {
+	dead := f.dead()
+	err := f.fail(op, name)
+	if err == nil {
+		return do()
+	}
+	if f.mode&Uncertain != 0 && !dead {
+		return errors.Join(err, do())
+	}
+	return err
+}
+
+// Open implements dfs.FS.
+func (f *Fault) Open(ctx context.Context, name string) (dfs.File, error) {
+	if err := f.fail("open", name); err != nil {
+		return nil, err
+	}
+	file, err := f.fs.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultFile{File: file, f: f, name: name}, nil
+}
+
+// Create implements dfs.FS.
+func (f *Fault) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	return f.begin(ctx, name, f.fs.Create)
+}
+
+// CreateNew implements dfs.FS.
+func (f *Fault) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	return f.begin(ctx, name, f.fs.CreateNew)
+}
+
+// Scratch implements dfs.FS.
+func (f *Fault) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
+	return f.begin(ctx, name, f.fs.Scratch)
+}
+
+func (f *Fault) begin(ctx context.Context, name string, create func(context.Context, string) (dfs.Pending, error)) (dfs.Pending, error) {
+	if err := f.fail("create", name); err != nil {
+		return nil, err
+	}
+	p, err := create(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultPending{Pending: p, f: f, name: name}, nil
+}
+
+// Stat implements dfs.FS.
+func (f *Fault) Stat(ctx context.Context, name string) (dfs.Info, error) {
+	if err := f.fail("stat", name); err != nil {
+		return dfs.Info{}, err
+	}
+	return f.fs.Stat(ctx, name)
+}
+
+// List implements dfs.FS.
+func (f *Fault) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	if err := f.fail("list", dir); err != nil {
+		return nil, err
+	}
+	return f.fs.List(ctx, dir)
+}
+
+// Real implements dfs.Resolver.
+func (f *Fault) Real(ctx context.Context, name string) (string, error) {
+	if err := f.fail("resolve", name); err != nil {
+		return "", err
+	}
+	return dfs.Real(ctx, f.fs, name)
+}
+
+// Mkdir implements dfs.FS.
+func (f *Fault) Mkdir(ctx context.Context, dir string) error {
+	return f.change("mkdir", dir, func() error { return f.fs.Mkdir(ctx, dir) })
+}
+
+// Publish implements dfs.FS.
+func (f *Fault) Publish(ctx context.Context, from, to string) error {
+	return f.change("publish", to, func() error { return f.fs.Publish(ctx, from, to) })
+}
+
+// Remove implements dfs.FS.
+func (f *Fault) Remove(ctx context.Context, name string) error {
+	return f.change("remove", name, func() error { return f.fs.Remove(ctx, name) })
+}
+
+// Sweep implements dfs.FS.
+func (f *Fault) Sweep(ctx context.Context, dir string, but ...string) error {
+	return f.change("sweep", dir, func() error { return f.fs.Sweep(ctx, dir, but...) })
+}
+
+// Lock implements dfs.FS.
+func (f *Fault) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	if err := f.fail("lock", name); err != nil {
+		return nil, err
+	}
+	l, err := f.fs.Lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultLock{l: l, f: f, name: name}, nil
+}
+
+type faultLock struct {
+	l    dfs.Lock
+	f    *Fault
+	name string
+}
+
+func (l *faultLock) Unlock() error {
+	return errors.Join(l.f.fail("unlock", l.name), l.l.Unlock())
+}
+
+func (l *faultLock) Drop() error {
+	if err := l.f.fail("drop", l.name); err != nil {
+		return errors.Join(err, l.l.Unlock())
+	}
+	return l.l.Drop()
+}
+
+type faultFile struct {
+	dfs.File
+	f    *Fault
+	name string
+}
+
+func (r *faultFile) Read(b []byte) (int, error) {
+	if err := r.f.fail("read", r.name); err != nil {
+		return 0, err
+	}
+	return r.File.Read(b)
+}
+
+func (r *faultFile) ReadAt(b []byte, off int64) (int, error) {
+	if err := r.f.fail("read", r.name); err != nil {
+		return 0, err
+	}
+	return r.File.ReadAt(b, off)
+}
+
+func (r *faultFile) Close() error {
+	return errors.Join(r.f.fail("close", r.name), r.File.Close())
+}
+
+type faultPending struct {
+	dfs.Pending
+	f    *Fault
+	name string
+}
+
+func (p *faultPending) Write(b []byte) (int, error) {
+	dead := p.f.dead()
+	err := p.f.fail("write", p.name)
+	if err == nil {
+		return p.Pending.Write(b)
+	}
+	if p.f.mode&Torn == 0 || dead {
+		return 0, err
+	}
+	n, torn := p.Pending.Write(b[:len(b)/2])
+	return n, errors.Join(err, torn)
+}
+
+func (p *faultPending) Commit() error {
+	return p.f.change("commit", p.name, p.Pending.Commit)
+}
+
+// Abort is passed on unless the disk is dead: what was being written stays
+// there for Sweep to find.
+func (p *faultPending) Abort() {
+	if !p.f.dead() {
+		p.Pending.Abort()
+	}
+}

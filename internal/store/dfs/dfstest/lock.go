@@ -1,0 +1,194 @@
+package dfstest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/test/testkit"
+)
+
+// holdVar is the environment variable that names the lock for the process that holds it.
+const holdVar = "USERTRAIL_DFSTEST_HOLD"
+
+const held = "the lock is held"
+
+func heldName() string { return os.Getenv(holdVar) }
+
+// Holder reports whether this process is the one that Run started to hold a lock.
+// An Opener then needs no directory, and must not wait for a resource that its parent holds.
+func Holder() bool { return heldName() != "" }
+
+// holdForever takes a lock, prints a line, and waits until it is killed or its parent
+// process is gone.
+func holdForever(t *testing.T, fs dfs.FS, name string) {
+	l, err := fs.Lock(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(held)
+	io.Copy(io.Discard, os.Stdin)
+	l.Unlock()
+}
+
+func testLock(t *testing.T, w world) {
+	name := w.at("table", "lock")
+	for range 3 {
+		l, err := w.Lock(w.ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second, err := w.Lock(w.ctx, name); !errors.Is(err, dfs.ErrLocked) {
+			t.Errorf("a second Lock gave %v, %v; want dfs.ErrLocked", second, err)
+		} else if !strings.Contains(err.Error(), name) {
+			t.Errorf("%q does not name the lock", err)
+		}
+		other, err := w.Lock(w.ctx, w.at("table", "other lock"))
+		if err != nil {
+			t.Errorf("another lock: %v", err)
+		} else if err := other.Unlock(); err != nil {
+			t.Error(err)
+		}
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var locks []dfs.Lock
+	for range 8 {
+		wg.Go(func() {
+			l, err := w.Lock(w.ctx, name)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				locks = append(locks, l)
+			} else if !errors.Is(err, dfs.ErrLocked) {
+				t.Errorf("one of many: %v, want dfs.ErrLocked", err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(locks) != 1 {
+		t.Fatalf("%d of 8 hold the lock, want 1", len(locks))
+	}
+	if err := locks[0].Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+// testLockDropped has many take one lock and drop it: no two hold it at once, and in the
+// end nothing is left of it.
+func testLockDropped(t *testing.T, w world) {
+	name := w.at("lock")
+	var holders, taken atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				l, err := w.Lock(w.ctx, name)
+				if errors.Is(err, dfs.ErrLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				taken.Add(1)
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d hold the lock", n)
+				}
+				if second, err := w.Lock(w.ctx, name); !errors.Is(err, dfs.ErrLocked) {
+					t.Errorf("a second Lock gave %v, %v; want dfs.ErrLocked", second, err)
+				}
+				holders.Add(-1)
+				for range 2 { // the second time it does nothing
+					if err := l.Drop(); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := l.Unlock(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if taken.Load() == 0 {
+		t.Error("nobody took the lock")
+	}
+	if got := Snapshot(t, w.FS, w.root); len(got) > 0 {
+		t.Errorf("%q is left", got)
+	}
+	if held, who, err := survey(t, w).Held(w.ctx, name); held || err != nil {
+		t.Errorf("it is held: %t by %q, %v", held, who, err)
+	}
+}
+
+func testLockKilled(t *testing.T, w world) {
+	name := w.at("lock")
+	holder := startHolder(t, name)
+	defer holder.Stdin.Close()
+	if l, err := w.Lock(w.ctx, name); !errors.Is(err, dfs.ErrLocked) {
+		t.Errorf("beside another process: %v, %v; want dfs.ErrLocked", l, err)
+	} else {
+		t.Logf("it says: %v", err)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Wait(); err == nil {
+		t.Fatal("the holder ended before it was killed")
+	}
+	l, err := w.lockWithin(name, w.LockOutlives)
+	if err != nil {
+		t.Fatalf("after the holder was killed: %v", err)
+	}
+	if err := l.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+// lockWithin takes a lock that another process may hold for at most d.
+func (w world) lockWithin(name string, d time.Duration) (dfs.Lock, error) {
+	for end := time.Now().Add(d); ; time.Sleep(time.Second) {
+		l, err := w.Lock(w.ctx, name)
+		if !errors.Is(err, dfs.ErrLocked) || time.Now().After(end) {
+			return l, err
+		}
+	}
+}
+
+// startHolder starts this test binary once more, to take a lock and hold it. It
+// ends when it is killed or its standard input is closed.
+func startHolder(t *testing.T, name string) *testkit.Twin {
+	t.Helper()
+	twin := testkit.StartTwin(t, topLevel(t), holdVar+"="+name, "TMPDIR="+t.TempDir())
+	var said []string
+	for twin.Out.Scan() {
+		if twin.Out.Text() == held {
+			return twin
+		}
+		said = append(said, twin.Out.Text())
+	}
+	t.Fatalf("the other process did not take the lock, but said:\n%s", strings.Join(said, "\n"))
+	return nil
+}
+
+// topLevel is a pattern for the test that called Run and nothing else: all parts
+// of t's name but the last, which is the suite's own.
+func topLevel(t *testing.T) string {
+	parts := strings.Split(t.Name(), "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts[:len(parts)-1], "/")
+}

@@ -1,0 +1,38 @@
+package dfstest
+
+import (
+	"fmt"
+	"testing"
+
+	"usertrail/internal/test/testkit"
+)
+
+// Sweep calls try with a fault in operation 0, then 1, and so on, until try reports that
+// it was past before its fault. There must be at least so many operations. In a run that
+// covers everything every operation fails in each of the modes. In other runs each
+// operation fails once; the modes alternate.
+func Sweep(t *testing.T, modes []Mode, least int, try func(t *testing.T, n int, mode Mode) (past bool)) {
+	t.Helper()
+	if !testkit.All() {
+		sweep(t, least, func(n int) bool { return try(t, n, modes[n%len(modes)]) })
+		return
+	}
+	for _, mode := range modes {
+		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
+			sweep(t, least, func(n int) bool { return try(t, n, mode) })
+		})
+	}
+}
+
+func sweep(t *testing.T, least int, try func(n int) (past bool)) {
+	t.Helper()
+	n := 0
+	for !try(n) {
+		if n++; t.Failed() {
+			t.Fatalf("after a fault in operation %d", n-1)
+		}
+	}
+	if n < least {
+		t.Errorf("there are only %d file operations, want at least %d", n, least)
+	}
+}

@@ -1,0 +1,222 @@
+package hdfs_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/test/clustertest"
+)
+
+// leaseFalls is much more than the minute for which HDFS leaves a lease to a client that
+// is gone.
+const leaseFalls = 10 * time.Minute
+
+// as returns the file system of the cluster for a user; "" is the one that runs
+// the tests, who may do all.
+func as(c *clustertest.Cluster, user string) dfs.FS {
+	return hdfs.New(hdfs.Config{
+		Conf:    func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) },
+		User:    user,
+		Silence: 5 * time.Second,
+	})
+}
+
+func TestConforms(t *testing.T) {
+	limits := dfstest.Limits{LockOutlives: leaseFalls, NoColon: true}
+	dfstest.RunWithin(t, limits, func(t *testing.T) (dfs.FS, string) {
+		if dfstest.Holder() {
+			return hdfs.New(hdfs.Config{}), ""
+		}
+		c := clustertest.Get(t)
+		t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+		return hdfs.New(hdfs.Config{}), c.HDFS(t)
+	})
+}
+
+// text is bytes of which no two pieces are alike.
+func text(n int) []byte {
+	b := make([]byte, n)
+	x := uint32(7)
+	for i := range b {
+		x = x*1664525 + 1013904223
+		b[i] = byte(x >> 24)
+	}
+	return b
+}
+
+func write(t *testing.T, fsys dfs.FS, name string, b []byte) {
+	t.Helper()
+	if err := dfs.WriteFile(t.Context(), fsys, name, b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectFile reads a file whole and at once, and compares.
+func expectFile(t *testing.T, fsys dfs.FS, name string, want []byte) {
+	t.Helper()
+	got, err := dfs.ReadFile(t.Context(), fsys, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Fatalf("%s: %d bytes that are not the %d written", name, len(got), len(want))
+	}
+}
+
+// TestDefaultFileSystem reads hdfs:///path and hdfs://host:port/path as one.
+func TestDefaultFileSystem(t *testing.T) {
+	c := clustertest.Get(t)
+	fsys, dir := as(c, ""), c.HDFS(t)
+	write(t, fsys, dfs.Join(dir, "file"), []byte("here"))
+	_, path, _ := strings.Cut(strings.TrimPrefix(dir, "hdfs://"), "/")
+	expectFile(t, fsys, "hdfs:///"+path+"/file", []byte("here"))
+}
+
+// TestHighAvailability has a nameservice of which only the second NameNode is
+// there, as after a failure of the first.
+func TestHighAvailability(t *testing.T) {
+	c := clustertest.Get(t)
+	conf := t.TempDir()
+	writeSite(t, conf, map[string]string{
+		"dfs.nameservices":                 "pair",
+		"dfs.ha.namenodes.pair":            "a,b",
+		"dfs.namenode.rpc-address.pair.a":  "127.0.0.1:1",
+		"dfs.namenode.rpc-address.pair.b":  c.NameNode(),
+		"fs.defaultFS":                     "hdfs://pair",
+		"hadoop.security.authentication":   "simple",
+		"dfs.client.use.datanode.hostname": "false",
+	})
+	fsys := hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(conf) }})
+	_, path, _ := strings.Cut(strings.TrimPrefix(c.HDFS(t), "hdfs://"), "/")
+	write(t, fsys, "hdfs://pair/"+path+"/file", []byte("here"))
+	expectFile(t, fsys, "hdfs:///"+path+"/file", []byte("here"))
+}
+
+func TestKerberosIsRefused(t *testing.T) {
+	conf := t.TempDir()
+	writeSite(t, conf, map[string]string{"hadoop.security.authentication": "kerberos"})
+	fsys := hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(conf) }})
+	_, err := fsys.Stat(t.Context(), "hdfs://nn/file")
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "kerberos") {
+		t.Errorf("%v, want that kerberos is not supported", err)
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	fsys := hdfs.New(hdfs.Config{
+		Conf:     func() (*hadoopconf.Conf, error) { return &hadoopconf.Conf{}, nil },
+		Patience: time.Second,
+	})
+	_, err := fsys.Stat(t.Context(), "hdfs://127.0.0.1:1/file")
+	if !errors.Is(err, dfs.ErrUnavailable) || !strings.Contains(err.Error(), "hdfs://127.0.0.1:1/file") {
+		t.Errorf("%v, want ErrUnavailable with the name", err)
+	}
+	if _, err := fsys.Stat(t.Context(), "hdfs:///file"); !errors.Is(err, hadoopconf.ErrConf) {
+		t.Errorf("no authority and no configuration: %v, want ErrConf", err)
+	}
+	for _, name := range []string{"", "/file", "file", "s3://a/b", "hdfs:/a"} {
+		if _, err := fsys.Stat(t.Context(), name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("%q: %v, want fs.ErrInvalid", name, err)
+		}
+	}
+}
+
+func TestRootsAreNotRemoved(t *testing.T) {
+	c := clustertest.Get(t)
+	for _, name := range []string{"hdfs:///", "hdfs://" + c.NameNode(), "hdfs:///a/.."} {
+		if err := as(c, "").Remove(t.Context(), name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("Remove %s: %v, want fs.ErrInvalid", name, err)
+		}
+	}
+}
+
+func TestDenied(t *testing.T) {
+	c := clustertest.Get(t)
+	dir := c.HDFS(t)
+	write(t, as(c, ""), dfs.Join(dir, "closed", "file"), nil)
+	c.Admin(t, "chmod", dfs.Join(dir, "closed"), "0700")
+	bob := as(c, "bob")
+	dfstest.Denied(t, bob, dfs.Join(dir, "closed"), "file")
+	_, err := bob.Open(t.Context(), dfs.Join(dir, "closed", "file"))
+	if err == nil || !strings.Contains(err.Error(), "user bob") {
+		t.Errorf("%v does not name the user", err)
+	}
+	// A directory that bob sees but may not write to says so before he has written
+	// anything.
+	if _, err := bob.Create(t.Context(), dfs.Join(dir, "new")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("Create: %v, want fs.ErrPermission", err)
+	}
+}
+
+// TestFilesAreReadableByOthers keeps the analysts in.
+func TestFilesAreReadableByOthers(t *testing.T) {
+	c := clustertest.Get(t)
+	name := dfs.Join(c.HDFS(t), "dir", "file")
+	write(t, as(c, ""), name, []byte("for all"))
+	expectFile(t, as(c, "bob"), name, []byte("for all"))
+}
+
+func TestSequentialReadsAreOneStream(t *testing.T) {
+	c := clustertest.Get(t)
+	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
+	want := text(3<<20 + 11)
+	write(t, fsys, name, want)
+	f, err := fsys.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, size := range []int{1, 100, 511, 512, 4096, 70_000} {
+		var got bytes.Buffer
+		r := io.NewSectionReader(f, 0, f.Size())
+		if _, err := io.CopyBuffer(struct{ io.Writer }{&got}, struct{ io.Reader }{io.LimitReader(r, 300_000)}, make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want[:300_000]) {
+			t.Errorf("in pieces of %d it is not what was written", size)
+		}
+	}
+	if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// TestFullLocalDisk takes the directory away in which files wait.
+func TestFullLocalDisk(t *testing.T) {
+	c := clustertest.Get(t)
+	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
+	p, err := fsys.Create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Abort()
+	gone := t.TempDir() + "/gone"
+	t.Setenv("TMPDIR", gone)
+	_, err = p.Write(make([]byte, 1<<20))
+	if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), gone) {
+		t.Errorf("Write: %v, want an error that names the file and the local one", err)
+	}
+	if err := p.Commit(); err == nil {
+		t.Error("Commit after a Write that failed says that it is committed")
+	}
+}
+
+// TestLockFilesOfOthers: a table that was copied from a disk has a lock file that
+// is not empty.
+func TestLockFilesOfOthers(t *testing.T) {
+	c := clustertest.Get(t)
+	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "lock")
+	write(t, fsys, name, []byte("process 1 on laptop"))
+	if _, err := fsys.Lock(t.Context(), name); !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), "remove it") {
+		t.Errorf("%v, want fs.ErrInvalid that says what to do", err)
+	}
+}

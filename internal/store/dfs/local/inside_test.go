@@ -1,0 +1,271 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"usertrail/internal/store/dfs"
+)
+
+func makeDir(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "who"), []byte(dir), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRenamePortably asks of the second way to rename what the suite asks of the
+// first, which file systems of today all know.
+func TestRenamePortably(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	makeDir(t, at("work"))
+	makeDir(t, at("full"))
+	for _, name := range []string{"file", "other"} {
+		if err := os.WriteFile(at(name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		from, to string
+		want     error
+	}{
+		{"work", "full", fs.ErrExist},
+		{"work", "file", fs.ErrExist},
+		{"file", "other", fs.ErrExist},
+		{"file", "full", fs.ErrExist},
+		{"nothing", "new", fs.ErrNotExist},
+		{"work", "nothing/new", fs.ErrNotExist},
+		{"work", "new", nil},
+		{"file", "new file", nil},
+	} {
+		if err := renamePortably(at(c.from), at(c.to)); !errors.Is(err, c.want) {
+			t.Errorf("%s to %s: %v, want %v", c.from, c.to, err, c.want)
+		}
+	}
+	if b, err := os.ReadFile(at("other")); string(b) != "other" {
+		t.Errorf("other holds %q, %v", b, err)
+	}
+	if b, err := os.ReadFile(at("new/who")); string(b) != at("work") {
+		t.Errorf("new/who holds %q, %v", b, err)
+	}
+	if _, err := os.Stat(at("file")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("file is still there: %v", err)
+	}
+}
+
+func TestOneOfManyRenamesPortably(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 50 {
+		to := filepath.Join(dir, fmt.Sprint("out", round))
+		errs := make([]error, 8)
+		var wg sync.WaitGroup
+		for i := range errs {
+			from := filepath.Join(dir, fmt.Sprint("work", i))
+			makeDir(t, from)
+			wg.Go(func() { errs[i] = renamePortably(from, to) })
+		}
+		wg.Wait()
+		won := 0
+		for _, err := range errs {
+			if err == nil {
+				won++
+			} else if !errors.Is(err, fs.ErrExist) {
+				t.Errorf("one that came second: %v, want fs.ErrExist", err)
+			}
+		}
+		if won != 1 {
+			t.Fatalf("%d of %d have renamed, want 1", won, len(errs))
+		}
+	}
+}
+
+func TestPendingNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, base := range []string{"a", "a b.csv", ".hidden", "节目.gz", strings.Repeat("节", 85), strings.Repeat("x", 255)} {
+		f, err := createBeside(filepath.Join(dir, base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if tmp := filepath.Base(f.Name()); !dfs.IsPending(tmp) || filepath.Dir(f.Name()) != dir {
+			t.Errorf("%s is written as %s, which does not look pending or lies elsewhere", base, f.Name())
+		}
+	}
+	for _, base := range []string{"a", ".a.tmp", "a.0123456789abcdef.tmp", ".a.0123456789ABCDEF.tmp", ".a.0123456789abcdef.tmp.gz", ".0123456789abcdef.tmp"} {
+		if dfs.IsPending(base) {
+			t.Errorf("%s looks pending", base)
+		}
+	}
+}
+
+// TestFailedCommitLeavesNothing puts a directory where the file was to go.
+func TestFailedCommitLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "file")
+	p, err := New().Create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Abort()
+	if _, err := p.Write(make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	makeDir(t, name)
+	for range 2 {
+		if err := p.Commit(); err == nil || !strings.Contains(err.Error(), "commit "+name) {
+			t.Errorf("Commit over a directory: %v, want an error that names it", err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "file" {
+		t.Errorf("in the end there is %v, %v; want the directory alone", entries, err)
+	}
+}
+
+// TestCancelledCommitLeavesNothing: who gives up between the last write and
+// Commit has written nothing.
+func TestCancelledCommitLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	p, err := New().Create(ctx, filepath.Join(dir, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("the user has had enough")
+	cancel(why)
+	if err := p.Commit(); !errors.Is(err, why) {
+		t.Errorf("Commit: %v, want the cause", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("in the end there is %v, %v; want nothing", entries, err)
+	}
+}
+
+// TestFilesAreReadableByOthers keeps the analysts in: os.CreateTemp would shut
+// them out.
+func TestFilesAreReadableByOthers(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "dir", "file")
+	plain := filepath.Join(t.TempDir(), "plain")
+	p, err := New().Create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(plain, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.Stat(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Mode() != want.Mode() {
+		t.Errorf("mode %v, want %v as for any file", got.Mode(), want.Mode())
+	}
+}
+
+func TestListFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(at("far"), []byte("linked to"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"near": "far", "nowhere": "gone"} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	infos, err := New().List(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, in := range infos {
+		got[filepath.Base(in.Name)] = in.Size
+	}
+	if got["near"] != int64(len("linked to")) {
+		t.Errorf("a link is listed with %d bytes, want those of its file", got["near"])
+	}
+	if _, ok := got["nowhere"]; !ok {
+		t.Error("a link to nowhere is not listed, so nobody learns of it")
+	}
+}
+
+func TestRootsAreNotRemoved(t *testing.T) {
+	for _, name := range []string{"/", "//", "/..", "."} {
+		if err := New().Remove(t.Context(), name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("Remove %q: %v, want fs.ErrInvalid", name, err)
+		}
+	}
+	if _, err := New().Open(t.Context(), ""); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("Open of no name: %v, want fs.ErrInvalid", err)
+	}
+}
+
+// TestAFileOfOthersIsNoLock finds files called lock that no lock wrote.
+func TestAFileOfOthersIsNoLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	for _, text := range []string{"my diary\n", "a process\n", strings.Repeat("process ", 1000), strings.Repeat(" ", 1000)} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := New().Lock(t.Context(), name)
+		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%.20q: %v, want fs.ErrExist that names the file", text, err)
+		}
+		if b, err := os.ReadFile(name); err != nil || string(b) != text {
+			t.Errorf("%.20q has become %.20q, %v", text, b, err)
+		}
+	}
+	for _, text := range []string{"", "\n", self()} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := New().Lock(t.Context(), name)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLockSaysWhoHoldsIt(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	l, err := New().Lock(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Unlock()
+	_, err = New().Lock(t.Context(), name)
+	host, _ := os.Hostname()
+	for _, want := range []string{name, "locked by another run", fmt.Sprint("process ", os.Getpid()), host} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+	// A file that is no lock file of ours is not read out to the user.
+	if err := os.WriteFile(name, []byte(strings.Repeat("x", 10_000)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New().Lock(t.Context(), name); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("the message is %v", err)
+	}
+}

@@ -1,0 +1,47 @@
+package local_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+)
+
+func TestConforms(t *testing.T) {
+	dfstest.Run(t, func(t *testing.T) (dfs.FS, string) { return local.New(), t.TempDir() })
+}
+
+// TestLinksLeadToOnePlace names places by links.
+func TestLinksLeadToOnePlace(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(root+"/a/b", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{
+		"link": "a/b", "far": root + "/a", "nothing": "a/none", "next": "nothing", "loop": "loop", "pair": "riap", "riap": "pair",
+	} {
+		if err := os.Symlink(target, root+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(root + "/a")
+	for name, want := range map[string]string{
+		".": "/a", "..": "", "b": "/a/b", "../link": "/a/b", "../link/..": "/a", "../link/../x": "/a/x", "../far/b/x": "/a/b/x",
+		root + "/nothing": "/a/none", root + "/next/x": "/a/none/x", "../next/../y": "/a/y",
+	} {
+		if got, err := dfs.Real(t.Context(), local.New(), name); got != root+want || err != nil {
+			t.Errorf("%s is %s, %v, want %s", name, got, err, root+want)
+		}
+	}
+	for _, name := range []string{"../loop", "../loop/x", "../pair", ""} {
+		if got, err := dfs.Real(t.Context(), local.New(), name); err == nil {
+			t.Errorf("%q is %s, want an error", name, got)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"usertrail/internal/store/dfs"
+)
+
+// maxHolder is the most bytes that a lock file may have. A longer file is not a lock.
+const maxHolder = 200
+
+// holderBegins is how the text of a lock file begins.
+const holderBegins = "process "
+
+type lock struct {
+	name string
+	l    *flock.Flock
+}
+
+// Lock takes the lock called name and makes the directories above it. If a file of that name
+// is not a lock, Lock fails with fs.ErrExist and does not change the file. The lock must
+// not be in a directory that its holder removes.
+func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	if err := ready(ctx, "lock", name); err != nil {
+		return nil, err
+	}
+	if err := mkdirAll(filepath.Dir(name)); err != nil {
+		return nil, unlockable(name, err)
+	}
+	l, err := take(name)
+	if err != nil {
+		return nil, unlockable(name, err)
+	}
+	if l == nil {
+		return nil, fmt.Errorf("lock %s: %w%s", name, dfs.ErrLocked, holder(name))
+	}
+	if err := isLock(name); err != nil {
+		return nil, named("lock", name, errors.Join(err, l.Unlock()))
+	}
+	if err := os.WriteFile(name, []byte(self()), 0o666); err != nil {
+		l.Unlock()
+		return nil, named("lock", name, err)
+	}
+	return &lock{name: name, l: l}, nil
+}
+
+// unlockable is the error of a lock that cannot be taken. If a right is missing, it says whose.
+func unlockable(name string, err error) error {
+	err = named("lock", name, err)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w%s", err, whose(name))
+	}
+	return err
+}
+
+// take locks the file called name, and makes it if it does not exist. It returns nil if another
+// process has the lock. If the holder dropped the file between its opening and its locking,
+// take tries again.
+func take(name string) (*flock.Flock, error) {
+	for {
+		l := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
+		taken, err := tryLock(l)
+		if err != nil || !taken {
+			return nil, errors.Join(err, l.Close())
+		}
+		there, err := current(l)
+		if err != nil {
+			return nil, errors.Join(err, l.Unlock())
+		}
+		if there {
+			return l, nil
+		}
+		if err := l.Unlock(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// current reports whether the locked file still has its name.
+func current(l *flock.Flock) (bool, error) {
+	ours, err := l.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(l.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(ours, there), err
+}
+
+// tryLock tries for as long as Held may share the lock.
+func tryLock(l *flock.Flock) (bool, error) {
+	for n := 0; ; n++ {
+		taken, err := l.TryLock()
+		if taken || err != nil || n == 3 {
+			return taken, err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// Unlock releases the lock. A second call does nothing. The file stays.
+func (l *lock) Unlock() error {
+	return named("unlock", l.name, l.l.Unlock())
+}
+
+// Drop removes the file while it is locked. If another process has the file open already,
+// take finds that the file no longer has its name.
+func (l *lock) Drop() error {
+	if !l.l.Locked() {
+		return nil
+	}
+	there, err := current(l.l)
+	if there {
+		err = os.Remove(l.name)
+	}
+	return named("unlock", l.name, errors.Join(err, l.l.Unlock()))
+}
+
+// isLock returns fs.ErrExist if a file contains anything except the text of a lock's holder.
+func isLock(name string) error {
+	fi, err := os.Stat(name)
+	if err != nil || fi.Size() == 0 {
+		return err
+	}
+	if who := told(name); fi.Size() > maxHolder || who != "" && !strings.HasPrefix(who, holderBegins) {
+		return fmt.Errorf("%w: it is no lock: move the file away", fs.ErrExist)
+	}
+	return nil
+}
+
+// self returns the text that a lock file has for this holder.
+func self() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf(holderBegins+"%d on %s since %s\n", os.Getpid(), host, time.Now().Format(time.RFC3339))
+}
+
+// holder returns the text of a lock file with its holder, or "".
+func holder(name string) string {
+	if who := told(name); who != "" {
+		return ": " + who
+	}
+	return ""
+}
+
+// told returns the contents of a lock file.
+func told(name string) string {
+	b, err := os.ReadFile(name)
+	if err != nil || len(b) > maxHolder {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

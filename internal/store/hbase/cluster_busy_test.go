@@ -1,0 +1,227 @@
+package hbase
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"usertrail/internal/run/ratelimit"
+	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
+)
+
+// busyRows are enough for many Multis of busySmall.
+const busyRows = 1000
+
+// tinyMemory makes a table whose regions refuse puts soon.
+var tinyMemory = []string{
+	"table.MEMSTORE_FLUSHSIZE=131072", "table.hbase.hregion.memstore.block.multiplier=1", "table.hbase.table.sanity.checks=false", "table.hbase.hstore.blockingStoreFiles=1000",
+}
+
+func busySmall(cfg *Config) { cfg.MaxRequestBytes, cfg.MaxRequestActions = 64<<10, 200 }
+
+// TestRealRegionThatIsTooBusy puts much more into a region than its memory takes at a
+// time: it refuses puts until it has flushed.
+func TestRealRegionThatIsTooBusy(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Get(t)
+	var said lines
+	c := dialReal(t, k, busySmall, func(cfg *Config) { cfg.Log = slog.New(slog.NewTextHandler(&said, nil)) })
+	name := k.Create(t, "f", tinyMemory...)
+	putReal(t, c, name, 0, busyRows, nil)
+	scanReal(t, c, name, busyRows, Scan{}, nil)
+	h := c.Held()
+	if h.Busy < 1 || h.Back <= 0 || said.with("why=RegionTooBusyException") < 1 {
+		t.Errorf("held back %+v, said %q; want a region that was too busy", h, said.all)
+	}
+	t.Logf("held back: %+v", h)
+}
+
+// TestRealQuota puts and gets with a throttle of a third of a Multi, or less: it waits as long
+// as it is told to, with no more in a request than the throttle ever lets through.
+func TestRealQuota(t *testing.T) {
+	k := clustertest.Get(t)
+	const quota = 20
+	n := testkit.Pick(60, 200)
+	for _, kind := range []string{"WRITE_NUMBER", "READ_NUMBER"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			var said lines
+			c := dialReal(t, k, busySmall, func(cfg *Config) {
+				cfg.Log = slog.New(slog.NewTextHandler(&said, nil))
+			})
+			name := createReal(t, k, c)
+			if kind == "READ_NUMBER" {
+				putReal(t, c, name, 0, n, nil)
+			}
+			k.Admin(t, "throttle", name, kind, strconv.Itoa(quota))
+			defer k.Admin(t, "throttle", name, kind, "0")
+			awaitThrottle(t, k, name, kind)
+			if kind == "WRITE_NUMBER" {
+				putReal(t, c, name, 0, n, nil)
+				scanReal(t, c, name, n, Scan{}, nil)
+			} else {
+				getReal(t, c, name, n, nil)
+			}
+			h := c.Held()
+			if h.Busy < 1 || h.Back <= 0 || said.with("why=RpcThrottlingException") < 1 {
+				t.Errorf("held back %+v, said %q; want a quota that was used up", h, said.all)
+			}
+			t.Logf("held back: %+v", h)
+		})
+	}
+}
+
+// TestRealThrottledScanOfALargeRow reads a row in many answers with a throttle of fewer calls
+// a second: each call that is refused is repeated on its scanner, and no cell comes twice.
+func TestRealThrottledScanOfALargeRow(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Get(t)
+	const columns, kind = 40, "READ_NUMBER"
+	c := dialReal(t, k)
+	name := createReal(t, k, c)
+	p, err := c.NewPutter(name, PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := strings.Repeat("v", 2000)
+	for i := range columns {
+		if err := p.Put(t.Context(), put(rowName(0), fmt.Sprintf("q%04d", i), value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(p.Flush(t.Context()), p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	k.Admin(t, "throttle", name, kind, "2")
+	defer k.Admin(t, "throttle", name, kind, "0")
+	awaitThrottle(t, k, name, kind)
+	for c.Held().Busy == 0 { // however slow the servers are
+		came := c.Came()
+		out := newSink(t)
+		if err := c.Scan(t.Context(), name, Scan{ResultBytes: 4 << 10}, out.emit); err != nil {
+			t.Fatal(err)
+		}
+		row := out.rows[rowName(0)]
+		if came = c.Came() - came; came != columns || len(row) != columns || !slices.IsSorted(row) {
+			t.Errorf("%d cells came and %d were given in order %v; want %d", came, len(row), slices.IsSorted(row), columns)
+		}
+	}
+	t.Logf("held back: %+v", c.Held())
+}
+
+// awaitThrottle does one and the same small thing until the servers know the throttle.
+func awaitThrottle(t *testing.T, k *clustertest.Cluster, name, kind string) {
+	t.Helper()
+	c := dialReal(t, k)
+	for began := time.Now(); c.Held().Busy == 0; {
+		if kind == "READ_NUMBER" {
+			if _, err := c.Get(t.Context(), name, []byte(rowName(0)), wire.Get{}); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			p, err := c.NewPutter(name, PutOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(p.Put(t.Context(), realCell(0, 0)), p.Flush(t.Context()), p.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if time.Since(began) > enough {
+			t.Fatal("the servers do not keep to the throttle")
+		}
+	}
+}
+
+// TestRealRateIsKept puts and gets with bounds, by several Putters at once.
+func TestRealRateIsKept(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Get(t)
+	limits := ratelimit.Limits{Puts: 2000, Gets: 400}
+	n := testkit.Pick(400, 2000)
+	name := createReal(t, k, dialReal(t, k), n/3, 2*n/3)
+	began := time.Now()
+	c := dialReal(t, k, func(cfg *Config) { cfg.Pace = ratelimit.New(limits) })
+	var work sync.WaitGroup
+	for part := range 4 {
+		work.Go(func() { putReal(t, c, name, part*n/4, (part+1)*n/4, nil) })
+	}
+	work.Wait()
+	if rate := float64(n*realColumns) / time.Since(began).Seconds(); rate > float64(limits.Puts) {
+		t.Errorf("%.0f cells a second, with a bound of %d", rate, limits.Puts)
+	}
+	began = time.Now()
+	c = dialReal(t, k, func(cfg *Config) { cfg.Pace = ratelimit.New(limits) })
+	getReal(t, c, name, n, nil)
+	if rate := float64(n) / time.Since(began).Seconds(); rate > float64(limits.Gets) {
+		t.Errorf("%.0f rows a second, with a bound of %d", rate, limits.Gets)
+	}
+}
+
+// TestRealServersNeverHaveMoreCalls counts the calls that wait for an answer while
+// regions are too busy and others ask where they are.
+func TestRealServersNeverHaveMoreCalls(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Get(t)
+	const most = 2
+	c := dialReal(t, k, busySmall, func(cfg *Config) { cfg.InFlight = most })
+	name := k.Create(t, "f", append(tinyMemory, "split="+rowName(busyRows/2))...)
+	over := make(chan struct{})
+	var counting sync.WaitGroup
+	var top atomic.Int64
+	counting.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Millisecond):
+				top.Store(max(top.Load(), int64(pending(c))))
+			}
+		}
+	})
+	var work sync.WaitGroup
+	work.Go(func() { putReal(t, c, name, 0, busyRows/2, nil) })
+	work.Go(func() { putReal(t, c, name, busyRows/2, busyRows, nil) })
+	work.Go(func() {
+		for range 50 {
+			if _, err := c.Regions(t.Context(), name); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	work.Wait()
+	scanReal(t, c, name, busyRows, Scan{}, nil)
+	for top.Load() == 0 { // however seldom they are counted
+		scanReal(t, c, name, busyRows, Scan{}, nil)
+	}
+	close(over)
+	counting.Wait()
+	if top.Load() > most {
+		t.Errorf("%d calls waited for an answer of one server at once; want at most %d", top.Load(), most)
+	}
+}
+
+// pending is the most calls that wait for an answer of one RegionServer.
+func pending(c *Client) (n int) {
+	c.mu.Lock()
+	servers := slices.Collect(maps.Values(c.servers))
+	c.mu.Unlock()
+	for _, s := range servers {
+		s.mu.Lock()
+		if s.conn != nil {
+			n = max(n, s.conn.Pending())
+		}
+		s.mu.Unlock()
+	}
+	return n
+}

@@ -1,0 +1,52 @@
+package hbasetest
+
+import (
+	"time"
+
+	"usertrail/internal/store/hbase/wire"
+)
+
+// Hooks say which calls fail. Many goroutines call them at once and hold no lock. A
+// nil hook lets all calls succeed.
+type Hooks struct {
+	// Call is called for each call before the call is executed.
+	Call func(Call) Fault
+	// Region is called for each region of a Get, a Multi, an opening Scan or a bulk
+	// load. Its exception is the answer to the region's part.
+	Region func(c Call, region string) *wire.ServerError
+	// Action is called for each Get and Put of a Multi. Its exception is the answer to
+	// the action.
+	Action func(c Call, row []byte) *wire.ServerError
+}
+
+// A Call is one request that a server has received.
+type Call struct {
+	Server  int // -1 is the master
+	Method  string
+	N       int    // of the method, on all servers: 1 is the first
+	Timeout uint32 // ms that the client gives it; 0 is no limit
+	Actions int    // of a Multi's region, where its hook is asked
+
+	Answered bool            // its connection has had an answer before
+	Gone     <-chan struct{} // closed when its connection has ended
+}
+
+// A Fault says how a call fails. With the zero Fault the call succeeds. The fields
+// apply in their order.
+type Fault struct {
+	Delay     time.Duration
+	Exception *wire.ServerError // the answer, in place of executing
+	Skip      bool              // it is not executed, and not answered
+	Hold      <-chan struct{}   // executed, but the answer waits until Hold is closed
+	Drop      bool              // executed, never answered
+	Close     bool              // executed, and the connection closed in place of an answer
+	Cut       int               // executed, the connection closed after so many bytes of the answer
+	Twice     bool              // answered two times
+}
+
+// SetHooks sets the hooks. They apply from the next call on.
+func (c *Cluster) SetHooks(h Hooks) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hooks = h
+}

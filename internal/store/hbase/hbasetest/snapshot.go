@@ -1,0 +1,128 @@
+package hbasetest
+
+import (
+	"maps"
+	"slices"
+
+	"usertrail/internal/store/hbase/wire"
+)
+
+// A snapshot is one that was asked for.
+type snapshot struct {
+	table       string
+	description []byte // as it came
+	asked       int    // how often whether it is done
+	fails       bool
+}
+
+// snapshotPolls is how often the master answers that a snapshot is under way.
+const snapshotPolls = 2
+
+// FailSnapshots makes the next n snapshots fail after they have begun.
+func (c *Cluster) FailSnapshots(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failSnapshots = n
+}
+
+// FinishSnapshot completes a snapshot that is under way. It returns false if there is
+// none.
+func (c *Cluster) FinishSnapshot(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.snapshots[name]
+	if s != nil {
+		s.asked = snapshotPolls + 1
+	}
+	return s != nil
+}
+
+// masterSnapshot returns the function that executes a method about snapshots. It
+// returns nil for any other method.
+func (x *execution) masterSnapshot(method string) func(string, *snapshot) ([]byte, *wire.ServerError) {
+	switch method {
+	case "Snapshot":
+		return x.takeSnapshot
+	case "IsSnapshotDone":
+		return x.snapshotDone
+	case "DeleteSnapshot":
+		return x.deleteSnapshot
+	}
+	return nil
+}
+
+// onSnapshot executes a method on the snapshot that a request names.
+func (x *execution) onSnapshot(f fields, do func(string, *snapshot) ([]byte, *wire.ServerError)) ([]byte, *wire.ServerError) {
+	s, err := f.sub(1)
+	if err != nil {
+		return nil, malformed(err)
+	}
+	x.c.mu.Lock()
+	defer x.c.mu.Unlock()
+	return do(string(s.bytes(1)), &snapshot{table: string(s.bytes(2)), description: f.bytes(1)})
+}
+
+func (x *execution) takeSnapshot(name string, wanted *snapshot) ([]byte, *wire.ServerError) {
+	old := x.c.snapshots[name]
+	switch {
+	case old != nil && old.done():
+		return nil, final("snapshot.SnapshotExistsException", "Snapshot '%s' already stored on the filesystem.", name)
+	case old != nil && !old.fails:
+		return nil, final("snapshot.SnapshotCreationException", "Rejected taking %s because we are already running another snapshot", name)
+	case x.c.tables[wanted.table] == nil:
+		return nil, final("snapshot.SnapshotCreationException", "Table '%s' doesn't exist, can't take snapshot.", wanted.table)
+	}
+	if x.c.failSnapshots > 0 {
+		x.c.failSnapshots--
+		wanted.fails = true
+	}
+	x.c.snapshots[name] = wanted
+	var m message
+	m.number(1, 300_000)
+	return m, nil
+}
+
+// done reports whether the snapshot can be used.
+func (s *snapshot) done() bool { return !s.fails && s.asked > snapshotPolls }
+
+func (x *execution) snapshotDone(name string, _ *snapshot) ([]byte, *wire.ServerError) {
+	s := x.c.snapshots[name]
+	if s == nil {
+		return nil, final("snapshot.UnknownSnapshotException", "Snapshot %s is not currently running or one of the known completed snapshots.", name)
+	}
+	s.asked++
+	if s.fails && s.asked > snapshotPolls {
+		delete(x.c.snapshots, name)
+		return nil, final("snapshot.HBaseSnapshotException", "Snapshot %s had an error.  a region moved", name)
+	}
+	var m message
+	m.bool(1, s.done())
+	return m, nil
+}
+
+func (x *execution) deleteSnapshot(name string, _ *snapshot) ([]byte, *wire.ServerError) {
+	if s := x.c.snapshots[name]; s == nil || !s.done() {
+		return nil, final("snapshot.SnapshotDoesNotExistException", "Snapshot '%s' doesn't exist on the filesystem", name)
+	}
+	delete(x.c.snapshots, name)
+	return nil, nil
+}
+
+func (x *execution) completedSnapshots() ([]byte, *wire.ServerError) {
+	x.c.mu.Lock()
+	defer x.c.mu.Unlock()
+	var m message
+	for _, name := range slices.Sorted(maps.Keys(x.c.snapshots)) {
+		if s := x.c.snapshots[name]; s.done() {
+			m.bytes(1, s.description)
+		}
+	}
+	return m, nil
+}
+
+// final is an exception with do_not_retry set.
+func final(class, format string, args ...any) *wire.ServerError {
+	e := exception(class, format, args...)
+	e.DoNotRetry = true
+	return e
+}

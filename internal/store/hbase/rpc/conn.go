@@ -1,0 +1,222 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"usertrail/internal/store/hbase/wire"
+)
+
+// Options configure a connection. The zero Options are the defaults.
+type Options struct {
+	DialTimeout time.Duration // to connect; 10 s
+	Silence     time.Duration // nothing arrives while calls wait: the connection is closed; 60 s
+	MaxFrame    int           // bytes of the largest answer; 256 MiB
+
+	Dial func(ctx context.Context, addr string) (net.Conn, error) // in place of TCP
+}
+
+func (o Options) withDefaults() Options {
+	if o.DialTimeout <= 0 {
+		o.DialTimeout = 10 * time.Second
+	}
+	if o.Silence <= 0 {
+		o.Silence = time.Minute
+	}
+	if o.MaxFrame <= 0 {
+		o.MaxFrame = 256 << 20
+	}
+	return o
+}
+
+// A Conn is a connection. It may be used by many goroutines.
+type Conn struct {
+	addr string
+	net  net.Conn
+	opts Options
+
+	queue chan *call    // to the writer
+	done  chan struct{} // closed when err is set
+	ended sync.WaitGroup
+
+	heard     atomic.Int64 // ns of the Unix epoch
+	frameSize atomic.Int64 // of the last request: the next will be like it
+
+	mu       sync.Mutex
+	pending  map[uint32]*call
+	since    time.Time // pending has not been empty since
+	nextID   uint32
+	writeErr error // what ended the writer
+	lastWord time.Time
+	err      error // a *ConnError
+}
+
+// queueLen is the number of calls that may be queued for the writer, which sends them in one
+// system call. Further callers wait for the writer.
+const queueLen = 32
+
+// Dial connects to addr, host:port, as user. Its errors are *DialError.
+func Dial(ctx context.Context, addr string, service wire.Service, user string, o Options) (*Conn, error) {
+	o = o.withDefaults()
+	nc, err := o.dial(ctx, addr)
+	if err != nil {
+		return nil, &DialError{Addr: addr, Err: err}
+	}
+	c, err := start(nc, addr, service, user, o)
+	if err != nil {
+		nc.Close()
+		return nil, &DialError{Addr: addr, Err: err}
+	}
+	return c, nil
+}
+
+// dial makes the connection to addr.
+func (o Options) dial(ctx context.Context, addr string) (net.Conn, error) {
+	if o.Dial == nil {
+		return (&net.Dialer{Timeout: o.DialTimeout}).DialContext(ctx, "tcp", addr)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.DialTimeout)
+	defer cancel()
+	return o.Dial(ctx, addr)
+}
+
+// start introduces the client on nc and starts the connection's goroutines.
+func start(nc net.Conn, addr string, service wire.Service, user string, o Options) (*Conn, error) {
+	if err := nc.SetWriteDeadline(time.Now().Add(o.DialTimeout)); err != nil {
+		return nil, err
+	}
+	if _, err := nc.Write(wire.AppendPreamble(nil, service, user)); err != nil {
+		return nil, err
+	}
+	if err := nc.SetWriteDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	c := &Conn{
+		addr:    addr,
+		net:     nc,
+		opts:    o,
+		queue:   make(chan *call, queueLen),
+		done:    make(chan struct{}),
+		pending: map[uint32]*call{},
+	}
+	c.heard.Store(time.Now().UnixNano())
+	c.ended.Go(c.read)
+	c.ended.Go(c.write)
+	return c, nil
+}
+
+// Addr is what Dial was given.
+func (c *Conn) Addr() string { return c.addr }
+
+// Heard is when bytes last came from the server; at first, when it was dialled.
+func (c *Conn) Heard() time.Time { return time.Unix(0, c.heard.Load()) }
+
+// Pending is how many calls wait for an answer.
+func (c *Conn) Pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending)
+}
+
+// Done is closed when the connection is; then Err says why.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err is why the connection is closed, a *ConnError; nil while it is not.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Close fails all calls that wait, with ErrClosed, and returns when the
+// connection's goroutines have ended.
+func (c *Conn) Close() error {
+	c.fail(ErrClosed)
+	c.ended.Wait()
+	return nil
+}
+
+// fail gives the connection up. The first cause counts.
+func (c *Conn) fail(cause error) {
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.err = &ConnError{Addr: c.addr, Err: cause}
+	orphans := c.pending
+	c.pending = nil
+	close(c.done)
+	c.mu.Unlock()
+
+	c.net.Close()
+	for _, call := range orphans {
+		call.outcome <- outcome{err: c.callError(call, c.err)}
+	}
+}
+
+// register gives the call an ID and an entry for its answer.
+func (c *Conn) register(call *call) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return c.err
+	}
+	for c.nextID == wire.ConnectionCallID || c.pending[c.nextID] != nil {
+		c.nextID++
+	}
+	call.id = c.nextID
+	c.nextID++
+	if len(c.pending) == 0 {
+		c.since = time.Now()
+	}
+	c.pending[call.id] = call
+	return nil
+}
+
+// forget takes the call's entry away, if an outcome is not on its way already.
+func (c *Conn) forget(call *call) bool {
+	return c.take(call.id) == call
+}
+
+// take removes and returns the call of an ID, or nil if there is none. The caller must give
+// the call its outcome.
+func (c *Conn) take(id uint32) *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call := c.pending[id]
+	delete(c.pending, id)
+	return call
+}
+
+// callError is the outcome of a call that gets no answer. It sees to it that a
+// call that was not sent will not be.
+func (c *Conn) callError(call *call, err error) error {
+	return &CallError{Method: call.method, Addr: c.addr, Sent: !call.withdraw(), Err: err}
+}
+
+// silent says what to do when a read has timed out: an error, or wait on.
+func (c *Conn) silent() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writeErr != nil {
+		return c.writeErr
+	}
+	if len(c.pending) == 0 || time.Now().Before(c.quietUntil()) {
+		return nil
+	}
+	return fmt.Errorf("%w for %s while %d calls waited", ErrSilent, c.opts.Silence, len(c.pending))
+}
+
+// quietUntil is how long the server may keep silent while calls wait.
+func (c *Conn) quietUntil() time.Time {
+	last := c.since
+	if heard := c.Heard(); heard.After(last) {
+		last = heard
+	}
+	return last.Add(c.opts.Silence)
+}

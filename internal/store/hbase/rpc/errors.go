@@ -1,0 +1,70 @@
+package rpc
+
+import (
+	"errors"
+
+	"usertrail/internal/store/hbase/wire"
+)
+
+// A ServerError is an exception that the server answered with.
+type ServerError = wire.ServerError
+
+var (
+	// ErrUnknownOutcome is matched by the error of a call that was sent, or may
+	// have been, and has no answer: the server may have executed it.
+	ErrUnknownOutcome = errors.New("outcome unknown")
+
+	// ErrRefused is matched if the server closed the connection before it sent a
+	// single frame: it does not like the header (service, codec, user, security).
+	// A server that stops at that very moment looks the same.
+	ErrRefused = errors.New("connection closed without an answer: the server does not offer the service, or wants another authentication")
+
+	// ErrClosed is matched after Close.
+	ErrClosed = errors.New("connection closed")
+
+	// ErrSilent is matched if nothing arrived for Options.Silence while calls waited.
+	ErrSilent = errors.New("no bytes from the server")
+)
+
+// A DialError says that no connection could be made: nothing was executed.
+type DialError struct {
+	Addr string
+	Err  error
+}
+
+func (e *DialError) Error() string { return "connect to " + e.Addr + ": " + e.Err.Error() }
+func (e *DialError) Unwrap() error { return e.Err }
+
+// A ConnError says that a connection is of no more use. Err is the cause: an I/O
+// error, ErrRefused, ErrSilent, ErrClosed, a *ServerError about the connection, or
+// something malformed.
+type ConnError struct {
+	Addr string
+	Err  error
+}
+
+func (e *ConnError) Error() string { return "connection to " + e.Addr + ": " + e.Err.Error() }
+func (e *ConnError) Unwrap() error { return e.Err }
+
+// A CallError says why a call has no answer. Err is a *ConnError, or else the
+// connection is still good: what ended the call's context, wire.ErrMalformed for
+// its answer, or a request too large to be sent.
+type CallError struct {
+	Method string
+	Addr   string
+	Sent   bool // at least begun: errors.Is(e, ErrUnknownOutcome)
+	Err    error
+}
+
+func (e *CallError) Error() string {
+	s := e.Method + " at " + e.Addr + ": " + e.Err.Error()
+	if e.Sent {
+		s += " (" + ErrUnknownOutcome.Error() + ")"
+	}
+	return s
+}
+
+func (e *CallError) Unwrap() error { return e.Err }
+
+// Is makes a call that was sent match ErrUnknownOutcome.
+func (e *CallError) Is(target error) bool { return e.Sent && target == ErrUnknownOutcome }

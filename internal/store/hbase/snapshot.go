@@ -1,0 +1,172 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/store/hbase/rpc"
+	"usertrail/internal/store/hbase/wire"
+)
+
+// SnapshotOptions say how a snapshot is taken. The zero value has HBase's defaults.
+type SnapshotOptions struct {
+	// SkipFlush leaves out the cells in memory. A READONLY table has no cells in memory,
+	// and a snapshot of it is only possible with SkipFlush.
+	SkipFlush bool
+	// TTL is the time for which the master keeps the snapshot, in whole seconds; 0 sets
+	// no limit.
+	TTL time.Duration
+}
+
+// Snapshot takes a snapshot of a table and returns when it is complete. Unless
+// o.SkipFlush is set, the snapshot has the cells in memory too. If a region moves
+// meanwhile, the snapshot fails. Snapshot then takes it again within Config.OpTimeout.
+// After that the error has the server's text. If a snapshot of that name exists, the
+// error satisfies ErrSnapshotExists. If ctx ends, the master may still complete the
+// snapshot.
+func (c *Client) Snapshot(ctx context.Context, tableName, name string, o SnapshotOptions) error {
+	if err := wire.CheckSnapshotName(name); err != nil {
+		return fmt.Errorf("hbase: snapshot of table %s: %w", tableName, err)
+	}
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, err := c.tableState(ctx, tableName); err != nil {
+		return err
+	}
+	s := snapshotting{c: c, effort: effort{what: "take snapshot " + name, table: tableName}}
+	// If the answer to the call is lost, the time distinguishes our snapshot from
+	// another of the same name.
+	s.want = wire.Snapshot{Name: name, Table: wire.ParseTableName(tableName), Type: wire.SnapshotFlush, Created: uint64(time.Now().UnixMilli()), TTL: uint64(o.TTL / time.Second)}
+	if o.SkipFlush {
+		s.want.Type = wire.SnapshotSkipFlush
+	}
+	for {
+		began := time.Now()
+		err := s.once(ctx)
+		failed := snapshotFailure(err)
+		if failed == nil {
+			return err
+		}
+		if err := s.effort.pauseAfter(ctx, c, time.Since(began), verdict{remedy: pause, err: failed}); err != nil {
+			return err
+		}
+	}
+}
+
+// snapshotFailure returns the exception of a snapshot that failed and may succeed the
+// next time. It returns nil for success and for other failures.
+func snapshotFailure(err error) error {
+	e, ok := errors.AsType[*rpc.ServerError](err)
+	if !ok || errors.Is(err, ErrSnapshotExists) || !strings.HasPrefix(e.Class, "org.apache.hadoop.hbase.snapshot.") {
+		return nil
+	}
+	return e
+}
+
+// A snapshotting is one call of Snapshot.
+type snapshotting struct {
+	c      *Client
+	want   wire.Snapshot
+	effort effort
+	lost   int // answers, of all attempts
+}
+
+// once takes the snapshot and waits for it.
+func (s *snapshotting) once(ctx context.Context) error {
+	e := effort{what: s.effort.what, table: s.effort.table, lost: s.lost}
+	var limit uint64
+	err := s.c.callKnown(ctx, &e, s.c.masterServer, "Snapshot", &wire.SnapshotRequest{Snapshot: s.want}, func(r *rpc.Response) error {
+		var err error
+		limit, err = wire.DecodeSnapshotBegun(r.Param)
+		return err
+	})
+	s.lost = e.lost
+	if s.lost > 0 && errors.Is(err, ErrSnapshotExists) {
+		return s.claim(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.wait(ctx, time.Duration(limit)*time.Millisecond)
+}
+
+// claim returns nil if the existing snapshot is the one that an attempt without an
+// answer took. If it is another snapshot, claim returns exists.
+func (s *snapshotting) claim(ctx context.Context, exists error) error {
+	all, err := s.c.snapshots(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if x.Name == s.want.Name && x.Table == s.want.Table && x.Created == s.want.Created {
+			return nil
+		}
+	}
+	return exists
+}
+
+// wait asks until the snapshot is done. The master ends it after limit.
+func (s *snapshotting) wait(ctx context.Context, limit time.Duration) error {
+	began := time.Now()
+	limit = max(limit, s.c.cfg.OpTimeout)
+	for n := 1; ; n++ {
+		var done bool
+		e := effort{what: s.effort.what, table: s.effort.table}
+		err := s.c.callKnown(ctx, &e, s.c.masterServer, "IsSnapshotDone", &wire.SnapshotRequest{Snapshot: s.want}, func(r *rpc.Response) error {
+			var err error
+			done, err = wire.DecodeSnapshotDone(r.Param)
+			return err
+		})
+		if err != nil || done {
+			return err
+		}
+		if spent := time.Since(began); spent > limit {
+			e.attempts, e.spent = n, spent
+			return e.gaveUp(verdict{remedy: pause, err: errors.New("the snapshot is still being taken")})
+		}
+		if err := pipe.Sleep(ctx, min(20*time.Millisecond<<min(n, 6), time.Second)); err != nil {
+			return err
+		}
+	}
+}
+
+// DeleteSnapshot deletes a snapshot. It fails with ErrNoSnapshot if there is none,
+// unless an attempt whose answer was lost has deleted it.
+func (c *Client) DeleteSnapshot(ctx context.Context, name string) error {
+	e := effort{what: "delete snapshot " + name}
+	err := c.callMaster(ctx, &e, "DeleteSnapshot", &wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: name, Type: wire.SnapshotFlush}},
+		func(*rpc.Response) error { return nil })
+	if e.lost > 0 && errors.Is(err, ErrNoSnapshot) {
+		return nil
+	}
+	return err
+}
+
+// Snapshots returns all complete snapshots that the client's user may see, in no
+// promised order.
+func (c *Client) Snapshots(ctx context.Context) ([]wire.Snapshot, error) {
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return c.snapshots(ctx)
+}
+
+func (c *Client) snapshots(ctx context.Context) ([]wire.Snapshot, error) {
+	var all []wire.Snapshot
+	e := effort{what: "list snapshots"}
+	err := c.callKnown(ctx, &e, c.masterServer, "GetCompletedSnapshots", wire.Raw(nil), func(r *rpc.Response) error {
+		var err error
+		all, err = wire.DecodeSnapshots(r.Param)
+		return err
+	})
+	return all, err
+}

@@ -1,0 +1,403 @@
+// Package catalog manages the directory that describes a table: the manifest, the ledgers of
+// all loads, the bad records and the lock. A table of files has its catalog in its own
+// directory. A live table has a separate catalog directory.
+//
+//	DIR/manifest.json        the content of the table (package manifest)
+//	DIR/loads/000001.json    the ledger of load 1
+//	DIR/loading.json         the load that is being made
+//	DIR/base/000002.json     a copy of the manifest of the table that was rewritten twice
+//	DIR/begun.json           files and rolls that may be in the table without a ledger
+//	DIR/d/…                  rolls, and the HFiles of a table of files
+//	DIR/handover.json        a load whose files are being handed to HBase
+//	DIR/retired.json         files that were replaced, and the time until which they stay
+//	DIR/forgotten/000001     a catalog whose table is gone, set aside
+//	DIR/quarantine/…         bad records, a file for each delivered file
+//	DIR/lock                 held while a load runs
+//	DIR/plans/ID/…           a load in pieces: the plan, and the report of each piece
+//	DIR/pieces/ID/…          rolls of the pieces, and the HFiles of a table of files
+//	DIR/convert/…            a conversion to this table: the plan, and the finished parts
+//
+// A load commits by replacing the manifest, after it has written every file that the manifest
+// names. If no manifest names a ledger and loading.json has its number, a killed load left the
+// ledger. The next load removes it. A killed first load leaves no manifest. If loading.json
+// names load 1, the directory is a first load; otherwise a directory with files of a table has
+// lost its manifest.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+)
+
+// Names in a catalog's directory.
+const (
+	ManifestName   = manifest.TableName
+	TempName       = "tmp" // sorted runs of the load that is running
+	lockName       = "lock"
+	quarantineName = "quarantine"
+	loadsName      = "loads"
+	begunName      = "begun.json"
+	handoverName   = "handover.json"
+	retiredName    = "retired.json"
+)
+
+// A Catalog is a directory as one manifest describes it. Its methods may be called by many
+// goroutines at once.
+type Catalog struct {
+	fs     dfs.FS
+	dir    string
+	layout layout.Layout
+
+	mu sync.Mutex
+	m  *manifest.Table
+}
+
+// Open opens the catalog in dir. If dir has no table, the error wraps table.ErrNoTable. If the
+// ledgers do not match the manifest, the error wraps table.ErrDamaged.
+func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
+	m, err := readTable(ctx, fs, dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, noTable(ctx, fs, dir)
+	}
+	if err == nil {
+		m, err = checkLedgers(ctx, fs, dir, m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open table %s: %w", dir, err)
+	}
+	return newCatalog(fs, dir, m)
+}
+
+func readTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, error) {
+	m := new(manifest.Table)
+	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m)
+	if err == nil {
+		err = m.Validate()
+	}
+	if errors.Is(err, manifest.ErrDamaged) {
+		err = fmt.Errorf("%w: put %s back from a copy of the table, or let bulkload rebuild make it again", err, ManifestName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// noTable returns the error for a directory that has no manifest. A conversion to it may be
+// unfinished.
+func noTable(ctx context.Context, fs dfs.FS, dir string) error {
+	c, err := Workshop{fs, dir}.Plan(ctx)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return fmt.Errorf("%w: %s is being made of %s, or was when that was killed: let bulkload convert --to %s end, or begin it again", table.ErrUnfit, dir, c.From, c.Layout)
+	}
+	if err := CheckBare(ctx, fs, dir); err != nil && !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	return fmt.Errorf("%w: %s holds no %s", table.ErrNoTable, dir, ManifestName)
+}
+
+// New returns a catalog for dir, which has no load yet. The catalog owns m.
+func New(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
+	m.Version = manifest.Version
+	m.Files, m.Loads = []manifest.File{}, []manifest.LoadRef{}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("make table %s: %w", dir, err)
+	}
+	return newCatalog(fs, dir, m)
+}
+
+func newCatalog(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
+	l, err := layout.ByName(m.Layout)
+	if err != nil {
+		return nil, fmt.Errorf("open table %s: %w: %w; a release that knows it made the table", dir, table.ErrUnfit, err)
+	}
+	return &Catalog{fs: fs, dir: dir, layout: l, m: m}, nil
+}
+
+// Dir returns the catalog's directory.
+func (c *Catalog) Dir() string { return c.dir }
+
+// Layout returns the table's key design.
+func (c *Catalog) Layout() layout.Layout { return c.layout }
+
+// Manifest returns the manifest as it was when the catalog was opened, or after the catalog's
+// last commit or change. The caller must not change it.
+func (c *Catalog) Manifest() *manifest.Table {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.m
+}
+
+func (c *Catalog) set(m *manifest.Table) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.m = m
+}
+
+// Extend merges a job's schema into the table's schema. The next load writes the merged schema
+// to the manifest.
+func (c *Catalog) Extend(s *behaviour.Schema) error {
+	m := *c.Manifest()
+	merged, err := m.Schema.Merge(s)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", c.dir, err)
+	}
+	m.Schema = merged
+	c.set(&m)
+	return nil
+}
+
+// SetAlone records whether loads wrote all cells of the table. The next load writes it to the
+// manifest.
+func (c *Catalog) SetAlone(alone bool) {
+	m := *c.Manifest()
+	m.Alone = alone
+	c.set(&m)
+}
+
+// SetCluster records the ID of the HBase cluster that has the table. The next load writes it to
+// the manifest.
+func (c *Catalog) SetCluster(id string) {
+	m := *c.Manifest()
+	m.Cluster = id
+	c.set(&m)
+}
+
+// Version returns a string that changes when a load commits or days are dropped. A merge of
+// files does not change it, because readers see the same rows.
+func (c *Catalog) Version() string { return versionOf(c.Manifest()) }
+
+// VersionNow reads the manifest and returns the version of the directory now. If no manifest
+// exists, it returns the version of a table without loads.
+func (c *Catalog) VersionNow(ctx context.Context) (string, error) {
+	m, err := readTable(ctx, c.fs, c.dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		m, err = new(manifest.Table), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return versionOf(m), nil
+}
+
+func versionOf(m *manifest.Table) string {
+	v := fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
+	if m.DroppedBefore != nil {
+		v += "/" + m.DroppedBefore.String()
+	}
+	return v
+}
+
+// NextLoad returns the number of the next load.
+func (c *Catalog) NextLoad() int { return c.Manifest().Next() }
+
+// Commit adds a load's ledger and files to the table.
+func (c *Catalog) Commit(ctx context.Context, load *manifest.Load, files []manifest.File) error {
+	return c.CommitAs(ctx, load, c.With(load, files))
+}
+
+// With returns the manifest with a load's ledger and files added.
+func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Table {
+	m := *c.Manifest()
+	ref := manifest.RefOf(load, ledgerOf(load.Number))
+	m.Files = append(slices.Clip(m.Files), files...)
+	m.Loads = append(slices.Clip(m.Loads), ref)
+	return &m
+}
+
+func ledgerOf(load int) string { return fmt.Sprintf("%s/%06d.json", loadsName, load) }
+
+// CommitAs writes a load's ledger and then replaces the manifest by m. The load must be the
+// last load of m.
+func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest.Table) error {
+	if err := m.CheckDropped(); err != nil {
+		return fmt.Errorf("commit load %d: %w", load.Number, err)
+	}
+	breakpoint.Reach(breakpoint.Commit)
+	if err := setLoading(ctx, c.fs, c.dir, load.Number); err != nil {
+		return fmt.Errorf("commit load %d: %w", load.Number, err)
+	}
+	load.Table = m.Of(load.Number)
+	if err := c.writeLedger(ctx, &m.Loads[len(m.Loads)-1], load); err != nil {
+		return err
+	}
+	breakpoint.Reach(breakpoint.Ledger)
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
+		return fmt.Errorf("commit load %d: %w", load.Number, err)
+	}
+	c.set(m)
+	endLoading(ctx, c.fs, c.dir)
+	breakpoint.Reach(breakpoint.Loaded)
+	return nil
+}
+
+// writeLedger writes a ledger and fails if the file exists. Sweep removes every ledger that no
+// manifest names. If the file exists, another process took the lock meanwhile and wrote it.
+func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *manifest.Load) error {
+	err := manifest.WriteLedger(ctx, c.fs, c.dir, ref, load)
+	if errors.Is(err, iofs.ErrExist) {
+		// It is not wrapped: status 73 would be wrong.
+		return fmt.Errorf("commit load %d: %w: another run has written %s: run the same command again", load.Number, dfs.ErrLockLost, dfs.Join(c.dir, ref.Name))
+	}
+	if err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	return nil
+}
+
+// Ledgers returns the ledgers of all loads, the oldest first. It removes the days that were
+// dropped. The regions of a ledger still count the cells of these days.
+func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
+	var out []*manifest.Load
+	m := c.Manifest()
+	for _, ref := range m.Loads {
+		l, err := c.Ledger(ctx, &ref)
+		if err != nil {
+			return nil, err
+		}
+		l.Days = m.Kept(l.Days)
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// Ledger reads the ledger of one load and checks it against ref.
+func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error) {
+	return manifest.ReadLedger(ctx, c.fs, c.dir, ref)
+}
+
+// Sweep removes the remains of a killed load: unfinished files, sorted runs, and ledgers that
+// the manifest does not name. It also removes a file of folder unless the manifest or Left
+// names it, or it is retired and still kept.
+func (c *Catalog) Sweep(ctx context.Context, folder string) error {
+	if err := sweepPending(ctx, c.fs, c.dir); err != nil {
+		return err
+	}
+	if err := c.fs.Remove(ctx, dfs.Join(c.dir, TempName)); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	m := c.Manifest()
+	var files []string
+	for _, f := range m.Files {
+		files = append(files, f.Name, f.Roll)
+	}
+	left, err := c.Left(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range left.Rolls {
+		files = append(files, r.Roll)
+	}
+	retired, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	kept := retired.kept(time.Now(), m)
+	files = append(files, kept.names()...)
+	if err := c.SweepLedgers(ctx); err != nil {
+		return err
+	}
+	if err := c.sweepOthers(ctx, folder, files); err != nil {
+		return err
+	}
+	if err := c.sweepPieces(ctx, files); err != nil {
+		return err
+	}
+	if err := c.keepBase(ctx); err != nil { // on a full disk there is room for it only now
+		return err
+	}
+	return c.setRetired(ctx, retired, kept)
+}
+
+// SweepLedgers removes the ledgers that the manifest does not name. Callers run it before they
+// finish a killed load, because the killed process may have written the ledger.
+func (c *Catalog) SweepLedgers(ctx context.Context) error {
+	var known []string
+	for _, l := range c.Manifest().Loads {
+		known = append(known, l.Name)
+	}
+	return c.sweepOthers(ctx, loadsName, known)
+}
+
+// sweepOthers removes the files of a folder of the catalog that are not in known. The names in
+// known are relative to the catalog's directory.
+func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string) error {
+	list, err := c.fs.List(ctx, dfs.Join(c.dir, folder))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	keep := map[string]bool{}
+	for _, name := range known {
+		keep[name] = true
+	}
+	for _, f := range list {
+		if keep[folder+"/"+dfs.Base(f.Name)] {
+			continue
+		}
+		if err := c.fs.Remove(ctx, f.Name); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+	}
+	return nil
+}
+
+// Lock locks the catalog in dir against other loads. It makes dir if dir does not exist. If
+// another load runs, the error wraps dfs.ErrLocked. Lock first calls CheckBare and returns its
+// error before it writes anything.
+//
+// Lock removes unfinished files, so that a process that has lost the lock cannot finish them.
+// Callers must read the manifest after Lock. The manifest does not change until Unlock.
+func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
+	if err := CheckBare(ctx, fs, dir); err != nil {
+		return nil, err
+	}
+	if err := fs.Mkdir(ctx, dir); err != nil {
+		return nil, fmt.Errorf("make table %s: %w", dir, unwritable(err))
+	}
+	l, err := fs.Lock(ctx, dfs.Join(dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", dir, unwritable(err))
+	}
+	err = sweepPending(ctx, fs, dir)
+	if err == nil {
+		err = beginTable(ctx, fs, dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Unlock())
+	}
+	return l, nil
+}
+
+// unwritable wraps the error of a table that cannot be written with table.ErrUnfit, as
+// pre-checks do. A retry does not help.
+func unwritable(err error) error {
+	return dfs.Unwritable(err, table.ErrUnfit,
+		"run as a user who may write there, or let the owner grant the right", "mount it for writing, or name another table")
+}
+
+// sweepPending removes unfinished files. It keeps the unfinished files of pieces, because their
+// workers do not hold the lock.
+func sweepPending(ctx context.Context, fs dfs.FS, dir string) error {
+	if err := fs.Sweep(ctx, dir, Plans(dir), dfs.Join(dir, piecesName)); err != nil {
+		return fmt.Errorf("sweep %s: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/precheck"
+)
+
+// CheckUnfinished looks in the catalog in dir for a running load and for the remains of a
+// killed load. It takes no lock. locked reports that the caller holds the lock.
+func CheckUnfinished(ctx context.Context, fs dfs.FS, dir string, locked bool) precheck.Check {
+	var l precheck.List
+	name := precheck.UnfinishedRun
+	left, err := leftBehind(ctx, fs, dir)
+	switch {
+	case err != nil:
+		l.Fail(name, err, "")
+		return l[0]
+	case !locked:
+		if c, done := checkLock(ctx, fs, dir); done {
+			return c
+		}
+	}
+	if left == "" {
+		l.OK(name, "%s holds nothing of a killed load", dir)
+	} else {
+		l.Warn(name, "a load of the same files ends it; until then the table may be seen in part", "%s: %s", dir, left)
+	}
+	return l[0]
+}
+
+// checkLock reports whether the lock decides the check, and returns the check then.
+func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, done bool) {
+	var l precheck.List
+	var held bool
+	var who string
+	name := precheck.UnfinishedRun
+	s, err := dfs.Survey(fs, dir)
+	if err == nil {
+		held, who, err = s.Held(ctx, dfs.Join(dir, lockName))
+	}
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		l.Skip(name, "whether a load runs: %v", err)
+	case err != nil:
+		l.Fail(name, err, "")
+	case held:
+		if who == "" {
+			who = "somebody"
+		}
+		l.Fail(name, fmt.Errorf("table %s: %w: %s", dir, dfs.ErrLocked, who), "wait for it, or end it")
+	default:
+		return c, false
+	}
+	return l[0], true
+}
+
+// leftBehind describes the remains of a killed load that the next load must finish. It leaves
+// out remains that the next load only removes.
+func leftBehind(ctx context.Context, fs dfs.FS, dir string) (string, error) {
+	c := &Catalog{fs: fs, dir: dir, m: new(manifest.Table)}
+	begun, err := c.Begun(ctx)
+	if err != nil && !absent(err) {
+		return "", err
+	}
+	h, err := c.Handover(ctx)
+	if err != nil && !absent(err) {
+		return "", err
+	}
+	switch {
+	case h != nil:
+		return "the files of a load were being handed to HBase when it was killed", nil
+	case len(begun) > 0:
+		return fmt.Sprintf("of %d files records were being put when a load was killed, or by pieces that are not committed, from %s on", len(begun), begun[0].Path), nil
+	}
+	return "", nil
+}
+
+func absent(err error) bool {
+	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir)
+}

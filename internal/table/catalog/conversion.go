@@ -1,0 +1,169 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strconv"
+	"strings"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+)
+
+const (
+	convertName = "convert"
+	runsName    = "runs" // package journal's
+)
+
+// A Workshop holds the plan and the finished parts of a conversion until the new table exists.
+type Workshop struct {
+	FS  dfs.FS
+	Dir string // of the catalog
+}
+
+func (w Workshop) at(name string) string { return dfs.Join(w.Dir, convertName, name) }
+
+func (w Workshop) part(load int) string { return w.at(fmt.Sprintf("%06d.json", load)) }
+
+// Plan returns the plan of the conversion, or nil if none is under way.
+func (w Workshop) Plan(ctx context.Context) (*manifest.Conversion, error) {
+	c := new(manifest.Conversion)
+	err := manifest.Read(ctx, w.FS, w.at(planName), c)
+	if absent(err) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// Begin writes the plan.
+func (w Workshop) Begin(ctx context.Context, c *manifest.Conversion) error {
+	c.Version = manifest.Version
+	return manifest.Write(ctx, w.FS, w.at(planName), c)
+}
+
+// Done returns the finished parts in order of loads.
+func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
+	list, err := w.FS.List(ctx, dfs.Join(w.Dir, convertName))
+	if err != nil {
+		return nil, err
+	}
+	var out []*manifest.Converted
+	for _, f := range list {
+		number, ok := strings.CutSuffix(dfs.Base(f.Name), ".json")
+		if _, err := strconv.Atoi(number); !ok || err != nil {
+			continue // the plan
+		}
+		c := new(manifest.Converted)
+		if err := manifest.Read(ctx, w.FS, f.Name, c); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Add records that a part is finished.
+func (w Workshop) Add(ctx context.Context, c *manifest.Converted) error {
+	c.Version = manifest.Version
+	return manifest.Write(ctx, w.FS, w.part(c.Load), c)
+}
+
+// End removes the parts in done, and then the plan.
+func (w Workshop) End(ctx context.Context, done []*manifest.Converted) error {
+	for _, c := range done {
+		if err := w.FS.Remove(ctx, w.part(c.Load)); err != nil {
+			return err
+		}
+	}
+	return w.FS.Remove(ctx, dfs.Join(w.Dir, convertName))
+}
+
+// Clear removes the remains of an unfinished conversion from the catalog's directory. It
+// removes the plan last. It keeps the lock and the journal.
+func (w Workshop) Clear(ctx context.Context, folder string) error {
+	if err := w.Tidy(ctx); err != nil {
+		return err
+	}
+	for _, name := range []string{folder, loadsName, quarantineName} {
+		if err := w.FS.Remove(ctx, dfs.Join(w.Dir, name)); err != nil {
+			return err
+		}
+	}
+	done, err := w.Done(ctx)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	return w.End(ctx, done)
+}
+
+// Tidy removes unfinished files and sorted runs.
+func (w Workshop) Tidy(ctx context.Context) error {
+	if err := w.FS.Sweep(ctx, w.Dir); err != nil {
+		return err
+	}
+	return w.FS.Remove(ctx, dfs.Join(w.Dir, TempName))
+}
+
+// Keep removes the files of folder that no part in done names.
+func (w Workshop) Keep(ctx context.Context, folder string, done []*manifest.Converted) error {
+	var known []string
+	for _, c := range done {
+		for i := range c.Files {
+			known = append(known, c.Files[i].Names()...)
+		}
+	}
+	return (&Catalog{fs: w.FS, dir: w.Dir}).sweepOthers(ctx, folder, known)
+}
+
+// Found writes the ledgers of a new table and then the manifest, which makes the table visible.
+// The loads of m name the ledgers one by one.
+func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manifest.Table) error {
+	if err := c.SweepLedgers(ctx); err != nil {
+		return err
+	}
+	for i, l := range ledgers {
+		l.Table = m.Of(l.Number)
+		if err := c.writeLedger(ctx, &m.Loads[i], l); err != nil {
+			return err
+		}
+	}
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
+		return fmt.Errorf("make table %s: %w", c.dir, err)
+	}
+	c.set(m)
+	endLoading(ctx, c.fs, c.dir)
+	return nil
+}
+
+// CopyQuarantine copies the bad records of the catalog in dir.
+func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
+	list, err := c.fs.List(ctx, dfs.Join(dir, quarantineName))
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if f.Dir {
+			continue
+		}
+		if err := dfs.Copy(ctx, c.fs, f.Name, dfs.Join(c.dir, quarantineName, dfs.Base(f.Name))); err != nil {
+			return fmt.Errorf("copy bad records: %w", err)
+		}
+	}
+	return nil
+}
+
+// Own reports whether f, a file in the catalog's directory, belongs to a workshop without a
+// plan: the lock, the journal, the file in which Lock records a first load, or the workshop's
+// folder.
+func (w Workshop) Own(f dfs.Info) bool {
+	switch dfs.Base(f.Name) {
+	case lockName, runsName, convertName, loadingName:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,158 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"regexp"
+	"strings"
+
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/runlog"
+)
+
+// ours matches the names of files that runs write into a catalog, relative to the catalog's
+// directory. A family may have any name.
+var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	`lock|begun\.json|handover\.json|loading\.json|retired\.json`,
+	`runs/\d{8}T\d{6}\.\d{3}Z-\d+-[0-9a-z]+\.json`,
+	`(?:loads|base)/\d{6,}\.json`,
+	`[^/]+/r?\d{6,}-\d{4,}\.(?:hfile|roll)`,
+	`[^/]+/(?:puts|lost)-[0-9a-f]{16}\.roll`,
+	`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
+	`quarantine/[^/]+\.jsonl`,
+	`plans/[0-9a-f]+/(?:plan\.json|pieces\.jsonl|\d{5,}(?:\.json|\.lock|\.begun\.json|-\d{4,}\.bad))`,
+	`pieces/[0-9a-f]+/(?:staging/.+/)?\d{5,}(?:-\d{4,})?(?:-\d+)*\.(?:hfile|roll)`,
+	`staging/(?:.+/)?\d{6,}-\d{4,}(?:-\d+)*\.hfile`,
+	`convert/(?:plan|\d{6,})\.json`,
+	`forgotten/\d{6,}/.+`,
+}, "|") + `)$`)
+
+// tells matches those names that runs write only for a table that exists or is being made.
+var tells = regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|base/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
+
+// CheckBare checks a directory without a manifest.
+//
+//   - It returns an error that wraps table.ErrNoManifest if dir held a table: the directory
+//     has files of a table, or its journal has a run that loaded, and no first load or
+//     conversion is under way or was killed.
+//   - It returns an error that wraps fs.ErrExist if dir has a file that no run wrote: a load
+//     would remove it.
+//
+// CheckBare returns nil if the directory does not exist or has a manifest.
+func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
+	there, err := hasManifest(ctx, fs, dir)
+	if there {
+		return nil
+	}
+	b := bare{fs: fs, dir: dir, pieces: map[string]string{}, plans: map[string]bool{}}
+	if err == nil {
+		err = b.look(ctx, "")
+	}
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("table %s: %w", dir, err)
+	}
+	if err := b.lost(ctx); err != nil {
+		// The first load may have ended meanwhile.
+		if there, fail := hasManifest(ctx, fs, dir); there || fail != nil {
+			return fail
+		}
+		return err
+	}
+	if b.foreign != "" {
+		return fmt.Errorf("table %s: %w: the directory holds %s, and no table: name another directory, or move the file away", dir, iofs.ErrExist, b.foreign)
+	}
+	return nil
+}
+
+func hasManifest(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
+	_, err := fs.Stat(ctx, dfs.Join(dir, ManifestName))
+	if absent(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// A bare is a directory without a manifest.
+type bare struct {
+	fs      dfs.FS
+	dir     string
+	foreign string            // the first file that no run wrote; "" if there is none
+	told    string            // the first file of a table; "" if there is none
+	plans   map[string]bool   // those that are not committed
+	pieces  map[string]string // a file of a piece by its plan
+	making  bool              // a conversion, which may be unfinished
+}
+
+// look scans the files in a folder of the directory, and in the folders below it.
+func (b *bare) look(ctx context.Context, folder string) error {
+	list, err := b.fs.List(ctx, dfs.Join(b.dir, folder))
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		name := strings.TrimPrefix(folder+"/"+dfs.Base(f.Name), "/")
+		if !f.Dir {
+			b.file(name)
+		} else if deep := folder != ""; deep && b.foreign != "" {
+			continue // it may be a large tree of others
+		} else if err := b.look(ctx, name); err != nil && !errors.Is(err, iofs.ErrNotExist) { // removed meanwhile
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bare) file(name string) {
+	plan, _, ofPiece := OfPlan(name)
+	switch {
+	case !ours.MatchString(name):
+		b.foreign = cmp.Or(b.foreign, name)
+	case strings.HasPrefix(name, forgottenName+"/"):
+	case name == dfs.Join(convertName, planName):
+		b.making = true
+	case strings.HasPrefix(name, plansName+"/"):
+		b.plans[strings.Split(name, "/")[1]] = true
+	case ofPiece:
+		b.pieces[plan] = name
+	case tells.MatchString(name):
+		b.told = cmp.Or(b.told, name)
+	}
+}
+
+// lost returns an error that wraps table.ErrNoManifest if the directory held a table.
+func (b *bare) lost(ctx context.Context) error {
+	if b.making {
+		return nil
+	}
+	l, err := loadingIn(ctx, b.fs, b.dir)
+	if err != nil {
+		return err
+	}
+	if l == 1 {
+		return nil
+	}
+	for plan, name := range b.pieces {
+		if !b.plans[plan] {
+			b.told = cmp.Or(b.told, name)
+		}
+	}
+	if b.told != "" {
+		return lostManifest(b.dir, "the directory holds "+b.told)
+	}
+	run, err := runlog.Loaded(ctx, b.fs, b.dir)
+	if err != nil || run == nil {
+		return err
+	}
+	return lostManifest(b.dir, fmt.Sprintf("bulkload %s ended there on %s", run.Command, run.End.At.UTC().Format("2006-01-02 15:04 MST")))
+}
+
+func lostManifest(dir, why string) error {
+	return fmt.Errorf("table %s: %w: %s: mount the disk, or put the file back from a copy, or let bulkload rebuild make it again; if no table is to be kept there, move the directory away", dir, table.ErrNoManifest, why)
+}

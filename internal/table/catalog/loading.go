@@ -1,0 +1,59 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+)
+
+const loadingName = "loading.json"
+
+// loadingIn returns the number of the load that is being made in dir, or was being made when
+// its process was killed. It returns 0 if there is none.
+func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
+	l := new(manifest.Loading)
+	err := manifest.Read(ctx, fs, dfs.Join(dir, loadingName), l)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return 0, nil
+	}
+	return l.Load, err
+}
+
+// setLoading records that load n is being made in dir.
+func setLoading(ctx context.Context, fs dfs.FS, dir string, n int) error {
+	return manifest.Write(ctx, fs, dfs.Join(dir, loadingName), &manifest.Loading{Version: manifest.Version, Load: n})
+}
+
+// endLoading removes the record that setLoading wrote, after the manifest has the load. It
+// ignores errors, because an error would report a committed load as failed. The next Lock
+// removes a record that remains.
+func endLoading(ctx context.Context, fs dfs.FS, dir string) {
+	_ = fs.Remove(ctx, dfs.Join(dir, loadingName))
+}
+
+// beginTable records in dir that the first load is being made, if dir has no manifest. If dir
+// has a manifest that holds the recorded load, beginTable removes the record. The caller holds
+// the lock.
+func beginTable(ctx context.Context, fs dfs.FS, dir string) error {
+	n, err := loadingIn(ctx, fs, dir)
+	if err != nil {
+		return err
+	}
+	there, err := hasManifest(ctx, fs, dir)
+	switch {
+	case err != nil:
+		return err
+	case !there && n == 1, there && n == 0:
+		return nil
+	case !there:
+		return setLoading(ctx, fs, dir, 1)
+	}
+	m := new(manifest.Table)
+	if err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil || n >= m.Next() {
+		return nil //nolint:nilerr // Open says what is wrong with it
+	}
+	return fs.Remove(ctx, dfs.Join(dir, loadingName))
+}

@@ -1,0 +1,88 @@
+package catalog_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
+)
+
+// TestTheLockIsAFence leaves an unfinished manifest, as a process does that was frozen
+// just before its rename. Once another has the lock, the rename must fail.
+func TestTheLockIsAFence(t *testing.T) {
+	fs, dir := local.New(), t.TempDir()
+	first, err := catalog.Lock(t.Context(), fs, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, err := fs.Create(t.Context(), filepath.Join(dir, catalog.ManifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofPiece, err := fs.Create(t.Context(), filepath.Join(dir, catalog.PieceName("1234", 0, 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Unlock(); err != nil { // the lease has run out
+		t.Fatal(err)
+	}
+	second, err := catalog.Lock(t.Context(), fs, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Unlock()
+	if err := late.Commit(); err == nil {
+		t.Error("the manifest of a process without the lock became visible")
+	}
+	if err := ofPiece.Commit(); err != nil {
+		t.Errorf("the file of a piece, whose worker needs no lock: %v", err)
+	}
+}
+
+// TestALedgerNeverReplacesAnother commits two loads of one number.
+func TestALedgerNeverReplacesAnother(t *testing.T) {
+	dir := t.TempDir()
+	first, second := newCatalog(t, dir), newCatalog(t, dir)
+	load := func(path string) *manifest.Load {
+		return &manifest.Load{Version: manifest.Version, Number: 1, Inputs: []manifest.Input{{Path: path}}}
+	}
+	if err := first.Commit(t.Context(), load("a"), nil); err != nil {
+		t.Fatal(err)
+	}
+	err := second.Commit(t.Context(), load("b"), nil)
+	if !errors.Is(err, dfs.ErrLockLost) || errors.Is(err, os.ErrExist) || !strings.Contains(err.Error(), "loads/000001.json") {
+		t.Errorf("the second load 1: %v, want ErrLockLost that names the ledger", err)
+	}
+	c, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledgers, err := c.Ledgers(t.Context())
+	if err != nil || len(ledgers) != 1 || ledgers[0].Inputs[0].Path != "a" {
+		t.Errorf("the ledgers are %+v, %v; want that of a", ledgers, err)
+	}
+}
+
+// TestALedgerThatNoManifestNamesIsSwept kills a load between its ledger and its
+// manifest; the next load of that number is committed.
+func TestALedgerThatNoManifestNamesIsSwept(t *testing.T) {
+	dir := t.TempDir()
+	dead := newCatalog(t, dir)
+	load := &manifest.Load{Version: manifest.Version, Number: 1}
+	name := filepath.Join(dir, "loads", "000001.json")
+	if err := manifest.Write(t.Context(), local.New(), name, load); err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Commit(t.Context(), load, nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,209 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+)
+
+// Each load writes into its ledger the files that it brought and the rest of the manifest at
+// that time. Rebuild makes the manifest again from these ledgers. Ledgers do not have the
+// files that a compact or drop makes, and ledgers of older versions have no files. In both
+// cases the catalog keeps a copy of the manifest, the base. The ledgers after the base add
+// to it.
+
+const baseName = "base"
+
+// ErrWhole is returned by Rebuild if the table has an intact manifest.
+var ErrWhole = errors.New("nothing to rebuild")
+
+func baseOf(rewritten int) string { return fmt.Sprintf("%s/%06d.json", baseName, rewritten) }
+
+// newestBase returns the number of the newest base in dir, which is how often the files of its
+// manifest had been rewritten. It returns -1 if dir has no base.
+func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
+	there, err := sizes(ctx, fs, dfs.Join(dir, baseName))
+	return highest(there), err
+}
+
+// keepBase writes the base if the ledgers need one and it does not exist, and removes older
+// bases. All loads must be in the manifest.
+func (c *Catalog) keepBase(ctx context.Context) error {
+	m := c.Manifest()
+	told := m.Rewritten == 0 && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" })
+	if len(m.Loads) == 0 || told {
+		return nil
+	}
+	there, err := sizes(ctx, c.fs, dfs.Join(c.dir, baseName))
+	if err != nil {
+		return err
+	}
+	name := baseOf(m.Rewritten)
+	if _, ok := there[dfs.Base(name)]; !ok {
+		if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), m); err != nil {
+			return err
+		}
+	}
+	return c.sweepOthers(ctx, baseName, []string{name})
+}
+
+// Rebuild makes the manifest of the table in dir again, unless a newer release wrote it. It
+// returns ErrWhole if the manifest is intact. If something is missing, it returns an error that
+// wraps table.ErrDamaged and names the missing files, and writes no manifest.
+func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err error) {
+	_, wrong := Open(ctx, fs, dir)
+	switch {
+	case wrong == nil:
+		return nil, ErrWhole
+	case errors.Is(wrong, manifest.ErrNewer),
+		!errors.Is(wrong, table.ErrNoManifest) && !errors.Is(wrong, table.ErrDamaged) && !errors.Is(wrong, manifest.ErrDamaged):
+		return nil, wrong
+	}
+	lock, err := fs.Lock(ctx, dfs.Join(dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", dir, err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	r := &rebuild{fs: fs, dir: dir, m: new(manifest.Table)}
+	if err := r.read(ctx); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
+	}
+	if len(r.missing) > 0 {
+		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, listed(r.missing))
+	}
+	if err := r.m.Validate(); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
+	}
+	if err := manifest.Write(ctx, fs, dfs.Join(dir, ManifestName), r.m); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
+	}
+	endLoading(ctx, fs, dir)
+	return r.m, nil
+}
+
+// maxListed is the maximum number of missing things that an error names.
+const maxListed = 10
+
+func listed(all []string) string {
+	more := len(all) - maxListed
+	out := all[0]
+	for _, s := range all[1:min(len(all), maxListed)] {
+		out += "; " + s
+	}
+	if more > 0 {
+		out += fmt.Sprintf("; and %d more", more)
+	}
+	return out
+}
+
+// A rebuild makes one manifest.
+type rebuild struct {
+	fs      dfs.FS
+	dir     string
+	m       *manifest.Table
+	missing []string
+}
+
+func (r *rebuild) miss(format string, args ...any) {
+	r.missing = append(r.missing, fmt.Sprintf(format, args...))
+}
+
+// read makes the manifest from the base and the ledgers, and records the missing files.
+func (r *rebuild) read(ctx context.Context) error {
+	if err := r.base(ctx); err != nil {
+		return err
+	}
+	there, err := sizes(ctx, r.fs, dfs.Join(r.dir, loadsName))
+	if err != nil {
+		return err
+	}
+	last := max(r.m.Next()-1, highest(there))
+	if last == 0 {
+		r.miss("no ledger is there: put the folder %s back from a copy of the table", loadsName)
+		return nil
+	}
+	for i := range r.m.Loads {
+		if _, err := manifest.ReadLedger(ctx, r.fs, r.dir, &r.m.Loads[i]); err != nil {
+			r.miss("%v", err)
+		}
+	}
+	for n := r.m.Next(); n <= last; n++ {
+		if err := r.add(ctx, n); err != nil {
+			r.miss("%v", err)
+		}
+	}
+	if len(r.missing) > 0 {
+		return nil
+	}
+	if r.missing, err = wrongFiles(ctx, r.fs, r.dir, r.m); err != nil {
+		return err
+	}
+	return r.later(ctx, last)
+}
+
+// base reads the newest base, if a base exists.
+func (r *rebuild) base(ctx context.Context) error {
+	newest, err := newestBase(ctx, r.fs, r.dir)
+	if err != nil || newest < 0 {
+		return err
+	}
+	return manifest.Read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
+}
+
+// add adds load n from its ledger.
+func (r *rebuild) add(ctx context.Context, n int) error {
+	l, ref, err := manifest.FindLedger(ctx, r.fs, r.dir, ledgerOf(n))
+	if err != nil {
+		return fmt.Errorf("the ledger of load %d: %w", n, err)
+	}
+	if l.Number != n {
+		return fmt.Errorf("%s: it is the ledger of load %d", ref.Name, l.Number)
+	}
+	if l.Table == nil {
+		return fmt.Errorf("the ledger of load %d was written by an older release, and does not tell of files", n)
+	}
+	if l.Table.Rewritten > r.m.Rewritten {
+		return fmt.Errorf("%s, which tells what the files of the loads before %d were merged into", baseOf(l.Table.Rewritten), n)
+	}
+	m := *l.Table
+	m.Files = append(append([]manifest.File{}, r.m.Files...), l.Table.Files...)
+	m.Loads = append(r.m.Loads, ref)
+	r.m = &m
+	return nil
+}
+
+// ofLoad matches an HFile or roll of a load.
+var ofLoad = regexp.MustCompile(`^(\d{6,})-\d{4,}\.(?:hfile|roll)$`)
+
+// later records files of loads whose number is higher than last, except the files of the load
+// that is being made.
+func (r *rebuild) later(ctx context.Context, last int) error {
+	there, err := sizes(ctx, r.fs, dfs.Join(r.dir, r.m.Family))
+	if err != nil {
+		return err
+	}
+	loading, err := loadingIn(ctx, r.fs, r.dir)
+	if err != nil {
+		return err
+	}
+	noted := loading
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		match := ofLoad.FindStringSubmatch(name)
+		if match == nil {
+			continue
+		}
+		if n, _ := strconv.Atoi(match[1]); n > last && n != noted {
+			noted = n
+			r.miss("%s, whose load has files: %s/%s", ledgerOf(n), r.m.Family, name)
+		}
+	}
+	return nil
+}

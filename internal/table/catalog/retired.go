@@ -1,0 +1,169 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"time"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+)
+
+// Replace makes m the manifest. Some files of m were made from files of the previous manifest.
+// Files that m no longer names stay for keepFor, so that readers that opened the table before
+// can read them. The first Sweep after that time removes them. Until then a drop can be undone.
+//
+// Replace writes the list of retired files before the manifest. If the process is killed
+// between the two, both name the files, and files that the manifest names are not retired. If
+// keepFor is 0, Replace lists no files, so that the list needs no disk space.
+func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
+	before, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	was := c.Manifest()
+	after := before.kept(time.Time{}, was)
+	if keepFor > 0 {
+		now := time.Now().UTC().Truncate(time.Second)
+		for _, name := range gone(was, m) {
+			after.files = append(after.files, manifest.RetiredFile{Name: name, Since: now, Until: now.Add(keepFor)})
+		}
+		if m.DroppedBefore != nil && (was.DroppedBefore == nil || *was.DroppedBefore < *m.DroppedBefore) {
+			after.undrop = undropOf(was, m)
+		}
+	}
+	if err := c.setRetired(ctx, before, after); err != nil {
+		return err
+	}
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
+		return fmt.Errorf("replace files of %s: %w", c.dir, err)
+	}
+	c.set(m)
+	return nil
+}
+
+// undropOf returns the entries that restore the manifest before a drop.
+func undropOf(before, after *manifest.Table) *manifest.Undrop {
+	u := &manifest.Undrop{Before: *after.DroppedBefore}
+	had, has := namesOf(before), namesOf(after)
+	for _, f := range before.Files {
+		if !has[f.Roll] {
+			u.Files = append(u.Files, f)
+		}
+	}
+	for _, f := range after.Files {
+		if !had[f.Roll] {
+			u.Made = append(u.Made, f.Name)
+		}
+	}
+	if before.DroppedBefore != nil {
+		u.Earlier = &manifest.Earlier{DroppedBefore: *before.DroppedBefore, Dropped: before.Dropped}
+	}
+	return u
+}
+
+// Undrop returns the entries that restore the days of the last drop. It returns nil if their
+// files are no longer kept.
+func (c *Catalog) Undrop(ctx context.Context) (*manifest.Undrop, error) {
+	r, err := c.retired(ctx)
+	return r.kept(time.Now(), c.Manifest()).undrop, err
+}
+
+// ForgetRetired removes all retired files.
+func (c *Catalog) ForgetRetired(ctx context.Context, folder string) error {
+	r, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.setRetired(ctx, r, retired{}); err != nil {
+		return err
+	}
+	return c.Sweep(ctx, folder)
+}
+
+// gone returns the files that the manifest before names and the manifest after does not name.
+func gone(before, after *manifest.Table) []string {
+	named := namesOf(after)
+	var out []string
+	for i := range before.Files {
+		for _, name := range before.Files[i].Names() {
+			if !named[name] {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func namesOf(m *manifest.Table) map[string]bool {
+	out := map[string]bool{}
+	for i := range m.Files {
+		for _, name := range m.Files[i].Names() {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// A retired is the content of retired.json.
+type retired struct {
+	files  []manifest.RetiredFile
+	undrop *manifest.Undrop
+}
+
+func (c *Catalog) retired(ctx context.Context) (retired, error) {
+	r := new(manifest.Retired)
+	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, retiredName), r)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return retired{}, nil
+	}
+	return retired{r.Files, r.Undrop}, err
+}
+
+// kept returns the files whose time has not passed. It leaves out files that m names: the
+// process that listed them was killed before it replaced the manifest. A drop can be undone
+// while m lacks the dropped days and all its files are kept.
+func (r retired) kept(now time.Time, m *manifest.Table) retired {
+	named := namesOf(m)
+	out := retired{undrop: r.undrop, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
+		return named[f.Name] || !f.Until.After(now)
+	})}
+	if u := out.undrop; u != nil && (m.DroppedBefore == nil || *m.DroppedBefore != u.Before || !out.has(u.Files)) {
+		out.undrop = nil
+	}
+	return out
+}
+
+// has reports whether all files are retired.
+func (r retired) has(files []manifest.File) bool {
+	there := map[string]bool{}
+	for _, f := range r.files {
+		there[f.Name] = true
+	}
+	return !slices.ContainsFunc(files, func(f manifest.File) bool {
+		return slices.ContainsFunc(f.Names(), func(name string) bool { return !there[name] })
+	})
+}
+
+func (r retired) names() []string {
+	var out []string
+	for _, f := range r.files {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// setRetired replaces the list before by the list after.
+func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
+	if slices.Equal(before.files, after.files) && before.undrop == after.undrop {
+		return nil
+	}
+	name := dfs.Join(c.dir, retiredName)
+	if len(after.files) == 0 && after.undrop == nil {
+		return c.fs.Remove(ctx, name)
+	}
+	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop})
+}

@@ -1,0 +1,39 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+)
+
+// refusing makes no lock.
+type refusing struct {
+	dfs.FS
+	err error
+}
+
+func (r refusing) Lock(context.Context, string) (dfs.Lock, error) { return nil, r.err }
+
+// TestUnwritableTables are as unfit for a load as for the pre-check of one.
+func TestUnwritableTables(t *testing.T) {
+	for advice, err := range map[string]error{
+		"run as a user": &iofs.PathError{Op: "lock", Path: "x/lock", Err: iofs.ErrPermission},
+		"mount it":      &iofs.PathError{Op: "lock", Path: "x/lock", Err: syscall.EROFS},
+	} {
+		_, got := catalog.Lock(t.Context(), refusing{local.New(), err}, t.TempDir())
+		if !errors.Is(got, table.ErrUnfit) || !errors.Is(got, err) || !strings.Contains(got.Error(), advice) {
+			t.Errorf("%v: got %v, want an unfit table and what to do", err, got)
+		}
+	}
+	if _, got := catalog.Lock(t.Context(), refusing{local.New(), syscall.EIO}, t.TempDir()); errors.Is(got, table.ErrUnfit) {
+		t.Errorf("got %v, want that another try may help", got)
+	}
+}

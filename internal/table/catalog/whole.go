@@ -1,0 +1,196 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+)
+
+// ledgerName matches the name of a ledger in its folder.
+var ledgerName = regexp.MustCompile(`^(\d{6,})\.json$`)
+
+// numbered returns the number in the name of a ledger or of a base, and false for another name.
+func numbered(name string) (int, bool) {
+	match := ledgerName.FindStringSubmatch(name)
+	if match == nil {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(match[1])
+	return n, true
+}
+
+// highest returns the highest number in the names of a folder's ledgers or bases, -1 if there
+// are none.
+func highest(there map[string]int64) int {
+	last := -1
+	for name := range there {
+		if n, ok := numbered(name); ok {
+			last = max(last, n)
+		}
+	}
+	return last
+}
+
+// checkLedgers compares a manifest with the ledgers in the directory, by name and size. It
+// returns the manifest. If a load, compact or drop has replaced the manifest meanwhile, it
+// returns the newer manifest.
+func checkLedgers(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (*manifest.Table, error) {
+	for {
+		wrong, err := wrongLedger(ctx, fs, dir, m)
+		if wrong == nil {
+			return m, err
+		}
+		again, err := readTable(ctx, fs, dir)
+		if err != nil {
+			return nil, err
+		}
+		if sameTable(m, again) {
+			return nil, wrong
+		}
+		m = again
+	}
+}
+
+// sameTable reports whether no load, compact or drop happened between two manifests of a table.
+func sameTable(a, b *manifest.Table) bool {
+	return a.Rewritten == b.Rewritten && a.Next() == b.Next() && len(a.Loads) == len(b.Loads)
+}
+
+// wrongLedger returns as wrong the first fault of the ledgers and the base of m, if m is still
+// the manifest. A ledger that m does not name is no fault if it belongs to the load that is
+// being made.
+func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+	there, err := sizes(ctx, fs, dfs.Join(dir, loadsName))
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range m.Loads {
+		name := dfs.Base(ref.Name)
+		switch size, ok := there[name]; {
+		case !ok:
+			return damaged("%s is missing, the ledger of load %d", ref.Name, ref.Number), nil
+		case ref.Size > 0 && size != ref.Size:
+			return damaged("%s has %d bytes; %d were written", ref.Name, size, ref.Size), nil
+		}
+		delete(there, name)
+	}
+	if newest, err := newestBase(ctx, fs, dir); err != nil {
+		return nil, err
+	} else if newest > m.Rewritten {
+		return older(baseOf(newest)), nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		n, ok := numbered(name)
+		if !ok {
+			continue
+		}
+		if being, err := beingMade(ctx, fs, dir, n); being || err != nil {
+			return nil, err
+		}
+		return older(dfs.Join(loadsName, name)), nil
+	}
+	return nil, nil
+}
+
+// older returns the error for a manifest that is older than the file called name.
+func older(name string) error {
+	return fmt.Errorf("%w: %s is an older one, which does not name %s: put back the newest manifest, or let bulkload rebuild make it again",
+		table.ErrDamaged, ManifestName, name)
+}
+
+// beingMade reports whether load n is being made, or was being made when its process was
+// killed.
+func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) {
+	l, err := loadingIn(ctx, fs, dir)
+	if l == n || err != nil {
+		return l == n, err
+	}
+	h, err := Handover(ctx, fs, dir)
+	return h != nil && h.Load.Number == n, err
+}
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: put the file back from a copy of the table", table.ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// sizes returns the sizes in bytes of the files in a folder, by name. The result is empty if
+// the folder does not exist.
+func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
+	list, err := fs.List(ctx, dir)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nil, err
+	}
+	out := map[string]int64{}
+	for _, f := range list {
+		if !f.Dir {
+			out[dfs.Base(f.Name)] = f.Size
+		}
+	}
+	return out, nil
+}
+
+// CheckFiles returns an error that wraps table.ErrDamaged if a file that the manifest names
+// is missing, or has another size. It lists each folder once, and reads no file but the list of
+// retired files.
+func (c *Catalog) CheckFiles(ctx context.Context) error {
+	if _, err := c.retired(ctx); err != nil {
+		return err
+	}
+	for m := c.Manifest(); ; {
+		wrong, err := wrongFiles(ctx, c.fs, c.dir, m)
+		if len(wrong) == 0 {
+			return err
+		}
+		// Without the lock files may be replaced meanwhile.
+		again, err := readTable(ctx, c.fs, c.dir)
+		if err != nil {
+			return err
+		}
+		if sameTable(m, again) {
+			return fmt.Errorf("table %s: %w", c.dir, damaged("%s", wrong[0]))
+		}
+		m = again
+	}
+}
+
+// wrongFiles returns the faults of the files that m names. A live table has only rolls.
+func wrongFiles(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong []string, err error) {
+	folders := map[string]map[string]int64{}
+	look := func(name string, want int64) error {
+		folder := dfs.Dir(name)
+		if folders[folder] == nil {
+			if folders[folder], err = sizes(ctx, fs, dfs.Join(dir, folder)); err != nil {
+				return err
+			}
+		}
+		size, ok := folders[folder][dfs.Base(name)]
+		switch {
+		case !ok:
+			wrong = append(wrong, name+" is missing")
+		case want > 0 && size != want:
+			wrong = append(wrong, fmt.Sprintf("%s has %d bytes; %d were written", name, size, want))
+		}
+		return nil
+	}
+	for i := range m.Files {
+		f := &m.Files[i]
+		if f.Name != "" && m.Address == "" {
+			if err := look(f.Name, f.Size); err != nil {
+				return nil, err
+			}
+		}
+		if err := look(f.Roll, f.RollSize); err != nil {
+			return nil, err
+		}
+	}
+	return wrong, nil
+}

@@ -1,0 +1,141 @@
+package catalog_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+)
+
+// loadedTable is a directory with a table of three loads, and what its manifest was after
+// each.
+func loadedTable(t *testing.T) (dir string, manifests []string) {
+	t.Helper()
+	dir = t.TempDir()
+	c := newCatalog(t, dir)
+	for n := 1; n <= 3; n++ {
+		f := fileIn(t, dir, fmt.Sprintf("d/%06d-0000", n), n)
+		if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: n, Inputs: []manifest.Input{{Path: "play.csv"}}}, []manifest.File{f}); err != nil {
+			t.Fatal(err)
+		}
+		manifests = append(manifests, readText(t, dir, "manifest.json"))
+	}
+	return dir, manifests
+}
+
+// fileIn writes an HFile of a load, and its roll.
+func fileIn(t *testing.T, dir, name string, load int) manifest.File {
+	t.Helper()
+	f := manifest.File{Name: name + ".hfile", Roll: name + ".roll", Size: 4, RollSize: 2, Load: load}
+	writeText(t, dir, f.Name, "cell")
+	writeText(t, dir, f.Roll, "us")
+	return f
+}
+
+func readText(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func remove(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unsealed is a JSON file as a version wrote it that knew no checksums, sizes or digests.
+func unsealed(text string) string {
+	text = regexp.MustCompile(`(?m)^ "sha256": .*\n`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`,\s*"(?:size|roll_size|sha256)": [^,\n]*`).ReplaceAllString(text, "")
+}
+
+// TestLedgersAreThoseOfTheManifest damages the ledgers of a table, and puts an older
+// manifest back.
+func TestLedgersAreThoseOfTheManifest(t *testing.T) {
+	for what, x := range map[string]struct {
+		spoil func(t *testing.T, dir string, manifests []string)
+		want  string // in the error; empty is none
+		deep  bool   // only the ledgers' readers notice it
+	}{
+		"nothing":          {func(*testing.T, string, []string) {}, "", false},
+		"a ledger is gone": {func(t *testing.T, dir string, _ []string) { remove(t, dir, "loads/000002.json") }, "loads/000002.json is missing, the ledger of load 2", false},
+		"all of them are":  {func(t *testing.T, dir string, _ []string) { os.RemoveAll(filepath.Join(dir, "loads")) }, "loads/000001.json is missing", false},
+		"a ledger is cut":  {func(t *testing.T, dir string, _ []string) { writeText(t, dir, "loads/000001.json", "{}") }, "loads/000001.json has 2 bytes", false},
+		"one byte differs": {func(t *testing.T, dir string, _ []string) {
+			writeText(t, dir, "loads/000001.json", strings.Replace(readText(t, dir, "loads/000001.json"), "play", "plax", 1))
+		}, "loads/000001.json: damaged", true},
+		"it is another load": {func(t *testing.T, dir string, _ []string) {
+			writeText(t, dir, "loads/000001.json", readText(t, dir, "loads/000002.json"))
+		}, "another digest", true},
+		"the manifest is older": {func(t *testing.T, dir string, m []string) { writeText(t, dir, "manifest.json", m[1]) },
+			"manifest.json is an older one, which does not name loads/000003.json", false},
+		"it is much older, after a load was killed": {func(t *testing.T, dir string, m []string) {
+			writeText(t, dir, "loading.json", `{"version": 1, "load": 4}`)
+			writeText(t, dir, "manifest.json", m[0])
+		}, "does not name loads/000002.json", false},
+		"the commit was killed": {func(t *testing.T, dir string, m []string) {
+			writeText(t, dir, "loading.json", `{"version": 1, "load": 3}`)
+			writeText(t, dir, "manifest.json", m[1])
+		}, "", false},
+		"an older version wrote it": {func(t *testing.T, dir string, m []string) {
+			writeText(t, dir, "manifest.json", unsealed(m[2]))
+			for _, name := range []string{"loads/000001.json", "loads/000002.json", "loads/000003.json"} {
+				writeText(t, dir, name, unsealed(readText(t, dir, name)))
+			}
+		}, "", false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir, manifests := loadedTable(t)
+			x.spoil(t, dir, manifests)
+			c, err := catalog.Open(t.Context(), local.New(), dir)
+			if err == nil {
+				_, err = c.Ledgers(t.Context())
+			} else if x.deep {
+				t.Errorf("open: %v", err)
+			}
+			is := errors.Is(err, table.ErrDamaged) || x.deep && errors.Is(err, manifest.ErrDamaged)
+			switch {
+			case x.want == "" && err != nil:
+				t.Errorf("%v, want no error", err)
+			case x.want != "" && (!is || !strings.Contains(err.Error(), x.want)):
+				t.Errorf("%v, want that the table is damaged: %s", err, x.want)
+			}
+		})
+	}
+}
+
+// TestFilesAreThoseOfTheManifest damages files of a table.
+func TestFilesAreThoseOfTheManifest(t *testing.T) {
+	dir, _ := loadedTable(t)
+	c, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CheckFiles(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for name, text := range map[string]string{"d/000002-0000.hfile": "cell", "d/000003-0000.roll": "us"} {
+		writeText(t, dir, name, "x")
+		if err := c.CheckFiles(t.Context()); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), name+" has 1 bytes") {
+			t.Errorf("%s is cut: %v", name, err)
+		}
+		remove(t, dir, name)
+		if err := c.CheckFiles(t.Context()); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), name+" is missing") {
+			t.Errorf("%s is gone: %v", name, err)
+		}
+		writeText(t, dir, name, text)
+	}
+}

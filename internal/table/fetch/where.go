@@ -1,0 +1,149 @@
+package fetch
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// Where says where in a table the rows of users are. It is for one goroutine.
+type Where struct {
+	want  layout.Want
+	reads *layout.Reads
+	apart bool // a user's rows are not adjacent
+	get   bool // rows are read by gets, one by one
+	tests [][]table.ColumnTest
+}
+
+// NewWhere returns the place of the rows that w wants, as gets or ranges according to the
+// plan. It fails if the plan is Get and the layout cannot compute a user's rows.
+func NewWhere(l layout.Layout, s *behaviour.Schema, w layout.Want, p Plan) (*Where, error) {
+	where, err := NewRows(l, s, w)
+	if err != nil {
+		return nil, err
+	}
+	if p == Get && !where.get {
+		return nil, fmt.Errorf("plan get: which rows a user has cannot be told in the layout %s: take --plan scan, or auto", l.Name())
+	}
+	where.get = p.of(where.reads, where.apart) == Get
+	return where, nil
+}
+
+// NewRows returns the place of the rows that w wants: row by row if the layout can compute
+// them, else as ranges.
+func NewRows(l layout.Layout, s *behaviour.Schema, w layout.Want) (*Where, error) {
+	reads, err := l.Reads(s, w)
+	if err != nil {
+		return nil, err
+	}
+	where := &Where{want: w, reads: reads, apart: !l.Traits().Together, get: reads.Rows != nil}
+	if l.Traits().OneRecord {
+		where.tests = columnTests(s, w)
+	}
+	return where, nil
+}
+
+// columnTests are w's tests, one list for each kind that is asked for, of rows that are
+// one record each.
+func columnTests(s *behaviour.Schema, w layout.Want) (out [][]table.ColumnTest) {
+	for k, tests := range w.Where {
+		var of []table.ColumnTest
+		for _, t := range tests {
+			of = append(of, table.ColumnTest{Qualifier: []byte(s.Kinds[k].Fields[t.Field].Name), In: t.In})
+		}
+		if of != nil {
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
+// Gets reports whether rows are read by gets, and not by ranges.
+func (w *Where) Gets() bool { return w.get }
+
+// Query asks for the rows of some users, whose keys ascend and may be walked again.
+func (w *Where) Query(keys iter.Seq[[]byte]) table.Query {
+	q := table.Query{Span: w.want.Span, Times: w.want.Times, Timed: w.reads.Timed, Columns: w.reads.Columns, Newest: w.want.Newest, Where: w.tests}
+	switch {
+	case w.get && w.apart:
+		q.Rows, q.Bounds = inOrder(w.rows(keys))
+	case w.get:
+		q.Rows = w.rows(keys)
+	case w.apart:
+		q.Ranges, q.Bounds = rangesInOrder(w.ranges(keys))
+	default:
+		q.Ranges = w.ranges(keys)
+	}
+	if !w.apart {
+		q.Bounds = w.bounds(keys)
+	}
+	return q
+}
+
+// bounds hold the rows of users whose rows lie together.
+func (w *Where) bounds(keys iter.Seq[[]byte]) split.Region {
+	var first, last []byte
+	for key := range keys {
+		if first == nil {
+			first = key
+		}
+		last = key
+	}
+	var r split.Region
+	r.Start, r.End = w.reads.Bounds(first, last)
+	return r
+}
+
+// ranges are those of each user.
+func (w *Where) ranges(keys iter.Seq[[]byte]) iter.Seq[split.Region] {
+	return func(yield func(split.Region) bool) {
+		one := func(start, stop []byte) bool { return yield(split.Region{Start: start, End: stop}) }
+		for key := range keys {
+			if !w.reads.Ranges(key, one) {
+				return
+			}
+		}
+	}
+}
+
+// rows are those that each user can have.
+func (w *Where) rows(keys iter.Seq[[]byte]) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for key := range keys {
+			if !w.reads.Rows(key, yield) {
+				return
+			}
+		}
+	}
+}
+
+// inOrder are rows of several users, which lie among each other, in the table's order.
+func inOrder(rows iter.Seq[[]byte]) (iter.Seq[[]byte], split.Region) {
+	var all [][]byte
+	for row := range rows {
+		all = append(all, bytes.Clone(row))
+	}
+	if len(all) == 0 {
+		return slices.Values(all), split.Region{}
+	}
+	slices.SortFunc(all, bytes.Compare)
+	return slices.Values(all), split.Region{Start: all[0], End: append(bytes.Clone(all[len(all)-1]), 0)}
+}
+
+func rangesInOrder(ranges iter.Seq[split.Region]) (iter.Seq[split.Region], split.Region) {
+	var all []split.Region
+	for r := range ranges {
+		all = append(all, split.Region{Start: bytes.Clone(r.Start), End: bytes.Clone(r.End)})
+	}
+	if len(all) == 0 {
+		return slices.Values(all), split.Region{}
+	}
+	slices.SortFunc(all, func(a, b split.Region) int { return bytes.Compare(a.Start, b.Start) })
+	return slices.Values(all), split.Region{Start: all[0].Start, End: all[len(all)-1].End}
+}

@@ -1,0 +1,128 @@
+package muster_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/muster"
+	"usertrail/internal/table/shuffle"
+)
+
+// TestRecordsOfLargeRowsAreTheSame decodes rows of many records and of few in turn, with
+// and without values, in memory for few: the records are those that were encoded.
+func TestRecordsOfLargeRowsAreTheSame(t *testing.T) {
+	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
+	}}
+	all := behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	for _, name := range layout.Names() {
+		l, err := layout.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recs := sameSecond(rand.New(rand.NewPCG(1, 2)), 5000)
+		if l.Fits(s, &recs[len(recs)-1]) != nil {
+			continue
+		}
+		for _, want := range []layout.Want{layout.Everything(s, all), layout.Everyone(s, all)} {
+			dir := t.TempDir()
+			rows := muster.NewRecords(t.Context(), l, s, want, shuffle.Config{FS: local.New(), Dir: dir, Memory: 64 << 10})
+			for from, n := range []int{5000, 3, 4000, 1} {
+				some := recs[from:min(from+n, len(recs))]
+				got := recordsOf(t, l, s, some, rows)
+				if want := textsOf(some, want.Fields == nil); !slices.Equal(got, want) {
+					t.Fatalf("%s: %d records are %d others: %.300q, want %.300q", name, len(want), len(got), got, want)
+				}
+			}
+			if err := rows.Close(); err != nil {
+				t.Error(err)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("%s: %d files are left, %v", name, len(left), err)
+			}
+		}
+	}
+}
+
+// recordsOf encodes records by a layout, decodes the cells by rows, and says what comes
+// out, in order of column ID.
+func recordsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.Record, rows *muster.Records) []string {
+	t.Helper()
+	var out []behaviour.Record
+	take := func(r *behaviour.Record) error {
+		c := *r
+		c.Values = nil
+		for _, v := range r.Values {
+			c.Values = append(c.Values, bytes.Clone(v))
+		}
+		out = append(out, c)
+		return nil
+	}
+	enc := l.Encoder(s, "d")
+	var row []byte
+	for i := range recs {
+		row = l.AppendRow(row[:0], s, &recs[i])
+		enc.Add(&recs[i])
+		if i+1 < len(recs) && bytes.Equal(row, l.AppendRow(nil, s, &recs[i+1])) {
+			continue
+		}
+		if err := enc.Cells(row, rows.Add); err != nil {
+			t.Fatal(err)
+		}
+		if err := rows.End(take); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return textsOf(out, true)
+}
+
+// textsOf are records in order of column ID, with their values or with nulls.
+func textsOf(recs []behaviour.Record, values bool) []string {
+	slices.SortFunc(recs, func(a, b behaviour.Record) int { return cmp.Compare(a.ID, b.ID) })
+	var out []string
+	for _, r := range recs {
+		text := fmt.Sprintf("%d %d %d %s", r.ID, r.Kind, r.Time, r.Date)
+		for _, v := range r.Values {
+			if !values {
+				v = nil
+			}
+			text += fmt.Sprintf(" %v %q", v == nil, v)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// TestCountsAreAddedUp counts records of dates and behaviours in turn: few counts are
+// held, and they are right.
+func TestCountsAreAddedUp(t *testing.T) {
+	var c muster.Counts
+	for range 2 {
+		for i := range 100_000 {
+			c.Add(behaviour.Date(i%100), i%3)
+		}
+		if n := len(c.List()); n > 10_000 {
+			t.Errorf("%d counts are held", n)
+		}
+		sum := map[muster.Count]int64{}
+		for _, x := range c.List() {
+			n := x.Records
+			x.Records = 0
+			sum[x] += n
+		}
+		for x, n := range sum {
+			if n < 333 || n > 334 || len(sum) != 300 {
+				t.Fatalf("%d counts; %+v: %d records", len(sum), x, n)
+			}
+		}
+		c.Reset()
+	}
+}

@@ -1,0 +1,174 @@
+package runlog_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/runlog"
+)
+
+var epoch = time.Date(2014, 9, 1, 2, 0, 0, 0, time.UTC)
+
+// keeper is that of a run of this process that began n seconds after the epoch.
+func keeper(n int) *runlog.Keeper {
+	host, _ := os.Hostname() // as a lock tells it
+	return runlog.NewKeeper(func() runlog.Run {
+		return runlog.Run{Command: fmt.Sprint("run ", n), Host: host, Process: os.Getpid(), Began: epoch.Add(time.Duration(n) * time.Second)}
+	})
+}
+
+// list is what Last says of a table, a line for each run.
+func list(t *testing.T, dir string, n int) string {
+	t.Helper()
+	runs, err := runlog.Last(t.Context(), local.New(), dir, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, r := range runs {
+		line := r.Command + " " + string(r.State)
+		if r.End != nil {
+			line += fmt.Sprintf(" %d of %d, %q", r.End.Status, r.End.Loaded, r.End.Error)
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+func expect(t *testing.T, got string, want ...string) {
+	t.Helper()
+	if w := strings.Join(want, "\n"); got != w {
+		t.Errorf("the journal tells\n%s\nwant\n%s", got, w)
+	}
+}
+
+func TestARunRunsThenEndsOrDies(t *testing.T) {
+	fs, dir := local.New(), t.TempDir()
+	name := dfs.Join(dir, "lock")
+	expect(t, list(t, dir, 9))
+
+	died := keeper(1)
+	died.Begin(t.Context(), fs, name)
+	expect(t, list(t, dir, 9), "run 1 died")
+
+	lock, err := fs.Lock(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := keeper(2)
+	k.Begin(t.Context(), fs, name)
+	k.Begin(t.Context(), fs, name) // of a second lock
+	expect(t, list(t, dir, 1), "run 2 running")
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.End(t.Context(), runlog.End{Status: 1, Error: "broken", Counts: runlog.Counts{Loaded: 7}}, false); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, list(t, dir, 9), "run 1 died", `run 2 ended 1 of 7, "broken"`)
+	expect(t, list(t, dir, 1), `run 2 ended 1 of 7, "broken"`)
+}
+
+func TestOnlyTheLockOfATableBegins(t *testing.T) {
+	dir := t.TempDir()
+	k := keeper(1)
+	k.Begin(t.Context(), local.New(), dfs.Join(dir, ".out.lock"))
+	if err := k.End(t.Context(), runlog.End{}, true); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, list(t, dir, 9))
+}
+
+func TestARunWithoutTheLockIsWrittenDownWhereThereIsATable(t *testing.T) {
+	fs, dir, others := local.New(), t.TempDir(), t.TempDir()
+	lock, err := fs.Lock(t.Context(), dfs.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
+	for n, c := range []struct {
+		dir    string
+		always bool
+	}{{dir, true}, {dir, false}, {dfs.Join(dir, "none"), true}, {"", true}, {others, true}} {
+		k := keeper(n)
+		k.At(fs, c.dir)
+		if err := k.End(t.Context(), runlog.End{Status: 75, Error: "locked"}, c.always); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, list(t, dir, 9), `run 0 ended 75 of 0, "locked"`)
+	if _, err := os.Stat(dfs.Join(dir, "none")); err == nil {
+		t.Error("a folder was made where there is no table")
+	}
+	expect(t, list(t, others, 9))
+}
+
+func TestTheOldestAreForgotten(t *testing.T) {
+	fs, dir := local.New(), t.TempDir()
+	runs := dfs.Join(dir, "runs")
+	if err := os.MkdirAll(runs, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for n := range runlog.Kept {
+		if err := os.WriteFile(dfs.Join(runs, fmt.Sprintf("2013%04d.json", n)), []byte("{}"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 {
+		keeper(n).Begin(t.Context(), fs, dfs.Join(dir, "lock"))
+	}
+	left, err := os.ReadDir(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != runlog.Kept || left[0].Name() != "20130003.json" {
+		t.Errorf("%d are left, from %s on; want %d without the oldest three", len(left), left[0].Name(), runlog.Kept)
+	}
+	expect(t, list(t, dir, 4), "run 0 died", "run 1 died", "run 2 died") // the fourth is no run of this version
+}
+
+// TestNothingFailsOfTheJournal makes it impossible to write down.
+func TestNothingFailsOfTheJournal(t *testing.T) {
+	fs, dir := local.New(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("a file"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	k := keeper(1)
+	k.Begin(t.Context(), fs, dfs.Join(dir, "lock"))
+	err := k.End(t.Context(), runlog.End{}, false)
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs")) {
+		t.Errorf("%v, want an error that names the folder", err)
+	}
+}
+
+func TestAContextHasItsKeeper(t *testing.T) {
+	k := keeper(1)
+	if got := runlog.FromContext(runlog.NewContext(t.Context(), k)); got != k {
+		t.Errorf("the context has %v", got)
+	}
+	none := runlog.FromContext(context.Background())
+	none.At(local.New(), "x")
+	none.Begin(t.Context(), local.New(), "x/lock")
+	if none != nil {
+		t.Error("a context without a keeper has one")
+	}
+}
+
+func TestNamesAreInOrderOfTime(t *testing.T) {
+	fs, dir := local.New(), t.TempDir()
+	for _, n := range []int{3, 1, 2} {
+		keeper(n).Begin(t.Context(), fs, dfs.Join(dir, "lock"))
+	}
+	got := strings.Split(list(t, dir, 9), "\n")
+	if !slices.IsSorted(got) || len(got) != 3 {
+		t.Errorf("the journal tells %q", got)
+	}
+}

@@ -1,0 +1,300 @@
+package clustertest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/quick"
+
+	"github.com/gofrs/flock"
+
+	"usertrail/internal/test/testkit"
+)
+
+// cells are what the tests put: row, family, qualifier, timestamp, value, in HBase's
+// order.
+var cells = []struct {
+	row, family, qualifier string
+	time                   uint64
+	value                  string
+}{
+	{"\x00a b\\", "f", "q", 7, "one\ttwo\n"},
+	{"a", "f", "q", 1, ""},
+	{"z\xff", "f", "\x00", 1 << 40, "é"},
+}
+
+// filled is a new table with the cells.
+func filled(t *testing.T, c *Cluster, options ...string) string {
+	t.Helper()
+	table := c.Create(t, "f", options...)
+	for _, x := range cells {
+		c.Admin(t, "put", table, x.row, x.family, x.qualifier, x.value, strconv.FormatUint(x.time, 10))
+	}
+	return table
+}
+
+// digest is what Digest is to answer for them.
+func digest() Digest {
+	sum := sha256.New()
+	add := func(s string) {
+		sum.Write(binary.BigEndian.AppendUint32(nil, uint32(len(s))))
+		sum.Write([]byte(s))
+	}
+	for _, x := range cells {
+		add(x.row)
+		add(x.family)
+		add(x.qualifier)
+		sum.Write(binary.BigEndian.AppendUint64(nil, x.time))
+		add(x.value)
+	}
+	n := int64(len(cells))
+	return Digest{n, n, hex.EncodeToString(sum.Sum(nil))}
+}
+
+func TestWhatIsPutIsThere(t *testing.T) {
+	c := Get(t)
+	table := filled(t, c)
+	if got, want := c.Digest(t, table), digest(); got != want {
+		t.Errorf("the digest is %+v, want %+v", got, want)
+	}
+	got := c.Admin(t, "get", table, cells[0].row)
+	if want := []string{escape("q") + "=" + escape(cells[0].value) + "@7"}; !slices.Equal(got, want) {
+		t.Errorf("the row is %q, want %q", got, want)
+	}
+}
+
+// starts are the first keys of a table's regions.
+func starts(all []Region) []string {
+	var keys []string
+	for _, r := range all {
+		keys = append(keys, r.Start)
+	}
+	return keys
+}
+
+func TestRegionsSplitMoveAndMerge(t *testing.T) {
+	c := Get(t)
+	table := filled(t, c, "split=m", "COMPRESSION=ZSTD")
+	if got, want := starts(c.Regions(t, table)), []string{"", "m"}; !slices.Equal(got, want) {
+		t.Fatalf("regions begin at %q, want %q", got, want)
+	}
+	c.Admin(t, "split", table, "x\x00")
+	all := c.Regions(t, table)
+	if got, want := starts(all), []string{"", "m", "x\x00"}; !slices.Equal(got, want) {
+		t.Fatalf("after the split regions begin at %q, want %q", got, want)
+	}
+	for _, d := range c.RegionServers() {
+		c.Move(t, all[0], d.Name)
+		if got := c.Regions(t, table)[0].Server; got != d.Name {
+			t.Errorf("moved to %s it is on %s", d.Name, got)
+		}
+	}
+	c.Admin(t, "compact", table) // daughters have references until they are compacted
+	c.Admin(t, "merge", all[0].Encoded, all[1].Encoded)
+	if got, want := starts(c.Regions(t, table)), []string{"", "x\x00"}; !slices.Equal(got, want) {
+		t.Errorf("after the merge regions begin at %q, want %q", got, want)
+	}
+	if got, want := c.Digest(t, table), digest(); got != want {
+		t.Errorf("the digest is %+v, want %+v", got, want)
+	}
+}
+
+// oneOfEach returns a daemon of each kind. A run that does not cover everything has only
+// one of them.
+func oneOfEach(t *testing.T, c *Cluster, only string) []string {
+	if !testkit.All() {
+		return []string{only}
+	}
+	return []string{"dn2", c.MetaServer(t), "master", "zk", "nn"}
+}
+
+func TestKilledDaemonsAreStartedForTheNextTest(t *testing.T) {
+	c := Alone(t)
+	table := filled(t, c)
+	for _, name := range oneOfEach(t, c, "dn2") {
+		t.Run(name, func(t *testing.T) {
+			c.Kill(t, name)
+			c := Alone(t)
+			if got, want := c.Digest(t, table), digest(); got != want {
+				t.Errorf("the digest is %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
+	c := Alone(t)
+	for _, name := range oneOfEach(t, c, "zk") {
+		t.Run(name, func(t *testing.T) {
+			c.Freeze(t, name)
+			ctx, cancel := limited(t, callLimit)
+			defer cancel()
+			if err := c.WaitHealthy(ctx); err == nil || !strings.Contains(err.Error(), "frozen: [\""+name) {
+				t.Errorf("while %s is frozen: %v", name, err)
+			}
+			c.Thaw(t, name)
+			Alone(t)
+			c.Admin(t, "tables")
+		})
+	}
+}
+
+// TestRestartedDaemonsBecomeHealthy: HBase may end a RegionServer one of whose writes fails
+// while the NameNode or ZooKeeper is away, which the next test mends.
+func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
+	c := Alone(t)
+	for _, name := range oneOfEach(t, c, "nn") {
+		t.Run(name, func(t *testing.T) {
+			c.Restart(t, name)
+			filled(t, Alone(t))
+		})
+	}
+}
+
+// TestRequestsGoOnAfterARestart: the daemon admin has a connection to the NameNode from
+// before.
+func TestRequestsGoOnAfterARestart(t *testing.T) {
+	c := Alone(t)
+	dir := c.HDFS(t)
+	c.Admin(t, "mkdir", dir+"/before")
+	c.Restart(t, "nn")
+	c.Admin(t, "mkdir", dir+"/after")
+}
+
+func TestPermissionsAreChecked(t *testing.T) {
+	c := Get(t)
+	table := filled(t, c)
+	read := func() string {
+		return strings.TrimSpace(c.Java(t, filepath.Join("testdata", "ReadAs.java"), "bob", table))
+	}
+
+	if got, want := read(), "AccessDeniedException"; got != want {
+		t.Fatalf("bob reads %q, want %q", got, want)
+	}
+	c.Admin(t, "grant", "bob", "R", table)
+	// RegionServers hear of it from ZooKeeper, in their own time.
+	ctx, cancel := limited(t, healLimit)
+	defer cancel()
+	for read() != "3 rows" {
+		if ctx.Err() != nil {
+			t.Fatal("bob may still not read")
+		}
+	}
+}
+
+func TestDirectoriesAreNewAndRemoved(t *testing.T) {
+	c := Get(t)
+	var first string
+	t.Run("one", func(t *testing.T) {
+		first = c.HDFS(t)
+		c.Admin(t, "mkdir", first+"/bobs own", "bob", "700")
+		if got, want := c.Admin(t, "ls", first), []string{`bobs\x20own bob 0700 0`}; !slices.Equal(got, want) {
+			t.Errorf("in it is %q, want %q", got, want)
+		}
+		if again := c.HDFS(t); again == first {
+			t.Errorf("twice %s", first)
+		}
+	})
+	ctx, cancel := limited(t, callLimit)
+	defer cancel()
+	if got, err := c.Ask(ctx, "ls", first); err == nil || !strings.Contains(err.Error(), "FileNotFoundException") {
+		t.Errorf("afterwards %s has %q, %v", first, got, err)
+	}
+}
+
+// TestOthersShareTheClusterOrWait asks as another process would.
+func TestOthersShareTheClusterOrWait(t *testing.T) {
+	for name, test := range map[string]struct {
+		lend          func(testing.TB) *Cluster
+		beside, alone bool // what another may have
+	}{
+		"shared": {Get, true, false},
+		"alone":  {Alone, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := test.lend(t)
+			other := flock.New(filepath.Join(c.dir, "test.lock"))
+			got, err := other.TryRLock()
+			if got != test.beside || err != nil {
+				t.Errorf("another shares it: %v, %v, want %v", got, err, test.beside)
+			}
+			if err := other.Unlock(); err != nil {
+				t.Fatal(err)
+			}
+			got, err = other.TryLock()
+			if got != test.alone || err != nil {
+				t.Errorf("another has it alone: %v, %v, want %v", got, err, test.alone)
+			}
+		})
+	}
+}
+
+// TestTheClusterIsGivenBack at the end of the last test that has it.
+func TestTheClusterIsGivenBack(t *testing.T) {
+	has := func(t *testing.T, c *Cluster, want bool) {
+		t.Helper()
+		if got := c.claim.use.Locked() || c.claim.use.RLocked(); got != want {
+			t.Errorf("this process has the cluster: %v, want %v", got, want)
+		}
+	}
+	for name, lend := range map[string]func(testing.TB) *Cluster{"shared": Get, "alone": Alone} {
+		t.Run(name, func(t *testing.T) {
+			var c *Cluster
+			t.Run("two uses", func(t *testing.T) {
+				c = lend(t)
+				t.Run("one of them ends", func(t *testing.T) { lend(t) })
+				has(t, c, true)
+			})
+			has(t, c, false)
+		})
+	}
+	var c *Cluster
+	AloneFor(t, func(lent *Cluster) {
+		c = lent
+		has(t, c, true)
+	})
+	has(t, c, false)
+}
+
+// TestWhoSharesCannotHaveItAlone would wait for itself.
+func TestWhoSharesCannotHaveItAlone(t *testing.T) {
+	c := Get(t)
+	if err := c.claim.take(true, c.ready); !errors.Is(err, errShared) {
+		t.Errorf("%v, want that the test shares it", err)
+	}
+}
+
+func TestNoneSkips(t *testing.T) {
+	t.Setenv("USERTRAIL_CLUSTER", "none")
+	t.Run("", func(sub *testing.T) {
+		defer func() {
+			if !sub.Skipped() {
+				t.Error("is not skipped")
+			}
+		}()
+		Get(sub)
+	})
+}
+
+func TestAnEmptyDirectoryIsNoCluster(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := find(dir, false); err == nil || !strings.Contains(err.Error(), "CLUSTER_DIR="+dir) {
+		t.Errorf("%v, want what to do", err)
+	}
+}
+
+func TestWordsHoldAnyBytes(t *testing.T) {
+	same := func(s []byte) bool {
+		word := escape(string(s))
+		return Unescape(word) == string(s) && !strings.ContainsAny(word, " \t\n")
+	}
+	if err := quick.Check(same, nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,142 @@
+// Package e2e_test holds what no single package can: real logs give the right
+// answers, what comes out is the same to everybody who reads it, packages know
+// only those below them, and the documents are true.
+//
+// Tests that read with programs not written in Go have DuckDB or Python in their
+// names.
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/files"
+)
+
+// repository is the folder that go.mod lies in.
+func repository(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above the test")
+	return ""
+}
+
+// sharedLogs is the folder of the real logs.
+func sharedLogs(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("USERTRAIL_SHARED")
+	if dir == "" {
+		dir = filepath.Join(repository(t), "..", "shared")
+	}
+	dir = filepath.Join(dir, "data", "logs")
+	if _, err := os.Stat(dir); err != nil {
+		t.Fatalf("the real logs are not there (USERTRAIL_SHARED names the folder of data): %v", err)
+	}
+	return dir
+}
+
+// pythonProgram is the Python that has what scripts/requirements.txt lists.
+func pythonProgram(t *testing.T) string {
+	t.Helper()
+	if program := os.Getenv("USERTRAIL_PYTHON"); program != "" {
+		return program
+	}
+	return filepath.Join(repository(t), ".cache", "venv", "bin", "python")
+}
+
+// python runs a script of testdata and reads the JSON that it prints.
+func python(t *testing.T, into any, script string, args ...string) {
+	t.Helper()
+	program := pythonProgram(t)
+	c := exec.CommandContext(t.Context(), program, append([]string{filepath.Join("testdata", script)}, args...)...)
+	var said strings.Builder
+	c.Stderr = &said
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s (made by make venv) %s: %v\n%s", program, script, err, said.String())
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		t.Fatalf("%s: %v: %s", script, err, out)
+	}
+}
+
+func span(t *testing.T, from, to string) behaviour.Span {
+	t.Helper()
+	var s behaviour.Span
+	var err, err2 error
+	s.From, err = behaviour.ParseDate(from)
+	s.To, err2 = behaviour.ParseDate(to)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// loadJob loads by a job of jobs/, its logs taken from elsewhere, into dir.
+func loadJob(t *testing.T, name, written, logs, dir string, s behaviour.Span) bulkload.Result {
+	t.Helper()
+	path := filepath.Join(repository(t), "jobs", name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), written) {
+		t.Fatalf("%s does not say %s", path, written)
+	}
+	j, err := job.Parse(path, []byte(strings.Replace(string(text), written, logs, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := local.New()
+	r, err := bulkload.Run(t.Context(), bulkload.Config{
+		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: dir}, Span: s, Workers: 2,
+		Temp: filepath.Join(dir, catalog.TempName), Progress: progress.Config{Quiet: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(); err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
+// extractAll asks for all users of the table in dir.
+func extractAll(t *testing.T, dir, out string, s behaviour.Span, types []string, active string) extract.Result {
+	t.Helper()
+	disk := local.New()
+	tab, err := files.Open(t.Context(), disk, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	r, err := extract.Run(t.Context(), extract.Config{
+		FS: disk, Table: tab, Users: userlist.All(), Span: s, Types: types, Active: active, Out: out,
+		Workers: 2, Progress: progress.Config{Quiet: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,74 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/test/testkit"
+)
+
+// TestLayoutsAreComparedByPythonAndDuckDB runs the comparison of layouts on few records, in
+// tables of files: for users of a hundred behaviours, and of one if everything is tested. It fails by itself where a layout has another answer than the others, or
+// DuckDB has another over the logs.
+func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
+	t.Parallel()
+	dir, err := bin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := buildInto(dir, "usertrail/scripts/bench/layoutbench"); err != nil {
+		t.Fatal(err)
+	}
+	each := testkit.Pick([]string{"100"}, []string{"1", "100"})
+	data, out := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "figures.json")
+	run := exec.CommandContext(t.Context(), pythonProgram(t), "scripts/bench", "layouts",
+		"--records", "2000", "--each", strings.Join(each, " "), "--where", "files", "--asked", "10", "--dir", data, "--json", out)
+	run.Dir = repository(t)
+	run.Env = append(os.Environ(), "USERTRAIL_BIN="+dir, "PYTHONDONTWRITEBYTECODE=1")
+	if said, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", run, err, said)
+	}
+	checkFigures(t, out, len(each)*7)
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Errorf("what was compared is still in %s: %v", data, err)
+	}
+}
+
+// checkFigures looks whether all figures are there that are read of a comparison.
+func checkFigures(t *testing.T, file string, tables int) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct {
+		Layout, Where        string
+		Each, Records, Bytes int64
+		Load                 float64 `json:"load_seconds"`
+		Questions            map[string]map[string]float64
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != tables {
+		t.Fatalf("%d tables were measured, want %d", len(all), tables)
+	}
+	for _, f := range all {
+		if f.Layout == "" || f.Where != "files" || f.Each == 0 || f.Records != 2000 || f.Bytes == 0 || f.Load == 0 {
+			t.Errorf("a figure is missing in %+v", f)
+		}
+		for _, name := range []string{"at", "user", "latest", "days", "list", "span"} {
+			q := f.Questions[name]
+			if q["p50_ms"] <= 0 || q["p99_ms"] < q["p50_ms"] || q["per_second"] <= 0 {
+				t.Errorf("%s, %d behaviours a user: %s took %v", f.Layout, f.Each, name, q)
+			}
+		}
+		if all := f.Questions["user"]; all["rows"] < 1 || all["cells"] < float64(f.Each) || all["behaviours"] != float64(f.Each) {
+			t.Errorf("%s, %d behaviours a user: all of a user are %v", f.Layout, f.Each, all)
+		}
+	}
+}

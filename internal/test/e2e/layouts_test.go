@@ -1,0 +1,190 @@
+package e2e_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/cell"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	_ "usertrail/internal/format/layout/toy"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/files"
+)
+
+const layouts = "docs/layouts.md"
+
+// TestLayoutsDocIsTheToy: the Go of docs/layouts.md, block after block, is a layout that
+// tests run.
+func TestLayoutsDocIsTheToy(t *testing.T) {
+	shown := strings.Join(blocks(t, document(t, layouts), "go"), "\n")
+	if is := document(t, "internal/format/layout/toy/day.go"); shown != is {
+		t.Errorf("%s shows\n%s\nwhich is not internal/format/layout/toy/day.go", layouts, shown)
+	}
+}
+
+// TestLayoutsDocDrawsEveryLayout as it writes two records.
+func TestLayoutsDocDrawsEveryLayout(t *testing.T) {
+	text := document(t, layouts)
+	var b strings.Builder
+	for _, name := range layout.Names() {
+		if name == "day" {
+			continue // the toy
+		}
+		if !strings.Contains(text, fmt.Sprintf("\n| `%s` |", name)) {
+			t.Errorf("the tables of %s have no %s", layouts, name)
+		}
+		b.WriteString(drawn(t, name))
+	}
+	if shown := blocks(t, text, "text")[0]; shown != b.String() {
+		t.Errorf("%s shows\n%s\nbut they are\n%s", layouts, shown, b.String())
+	}
+}
+
+// drawn are the cells of two records, a line each.
+func drawn(t *testing.T, name string) string {
+	t.Helper()
+	l, err := layout.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "programme", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
+		{ID: 4, Name: "login"},
+	}}
+	day := behaviour.DateOf(2014, 9, 1)
+	var b strings.Builder
+	for _, r := range []*behaviour.Record{
+		{User: []byte("42"), Time: int64(day)*86400e6 + 250, Date: day, ID: 31, Values: [][]byte{[]byte("1937"), behaviour.AppendInt64(nil, 60)}},
+		{User: []byte("a_b"), Kind: 1, Time: int64(day) * 86400e6, Date: day, ID: 64},
+	} {
+		if err := l.Fits(s, r); err != nil {
+			fmt.Fprintf(&b, "%-10s %s\n", name, err)
+			continue
+		}
+		e := l.Encoder(s, "d")
+		e.Add(r)
+		err := e.Cells(l.AppendRow(nil, s, r), func(c *cell.Cell) error {
+			line := fmt.Sprintf("%-10s %s   d:%s   %s", name, shell(c.Row), shell(c.Qualifier), shell(c.Value))
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// shell writes bytes as HBase's shell does.
+func shell(v []byte) string {
+	var b strings.Builder
+	for _, c := range v {
+		if c < ' ' || c > '~' {
+			fmt.Fprintf(&b, `\x%02X`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// TestEveryLayoutGivesTheSameTrails loads a spring of the journeys, in which clocks
+// change, into a table of every layout, the toy's among them, and asks all the same.
+func TestEveryLayoutGivesTheSameTrails(t *testing.T) {
+	s := span(t, "2017-03-05", "2017-03-19")
+	var want []string
+	for _, name := range append([]string{layout.Default}, slices.DeleteFunc(layout.Names(), func(name string) bool { return name == layout.Default })...) {
+		dir := filepath.Join(t.TempDir(), "trails")
+		loadLayout(t, name, dir, s)
+		var got []string
+		for _, users := range []string{"", "1\n7\n10\n100\n1000\n2500\nnobody\n"} {
+			got = append(got, linesOf(t, name, dir, users, s)...)
+		}
+		if name == layout.Default {
+			want = got
+			if len(want) < 1000 {
+				t.Fatalf("%d behaviours are too few to tell", len(want))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s gives %d behaviours, not the %d of %s", name, len(got), len(want), layout.Default)
+		}
+	}
+}
+
+// loadLayout loads the journeys of a span into a new table of a layout, and verifies it.
+func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
+	t.Helper()
+	text := document(t, "jobs/"+journey.job)
+	text = strings.Replace(text, journey.written, filepath.Join(sharedLogs(t), journey.logs), 1)
+	text = strings.Replace(text, "\ntable:", "\nlayout: "+name+"\ntable:", 1)
+	j, err := job.Parse(journey.job, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := local.New()
+	r, err := bulkload.Run(t.Context(), bulkload.Config{
+		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: dir}, Span: s, Workers: 2, Temp: filepath.Join(dir, catalog.TempName), Progress: quiet,
+	})
+	if err := errors.Join(err, r.Check()); err != nil || r.Loaded == 0 {
+		t.Fatalf("%s: loaded %+v, %v", name, r.Counts, err)
+	}
+	v, err := verify.Run(t.Context(), verify.Config{Store: files.Store{FS: disk, Dir: dir}, Workers: 2, Progress: quiet})
+	if err != nil || v.Cells == 0 || v.DifferingDays > 0 || v.ForeignCells > 0 {
+		t.Errorf("%s: verify: %+v, %v", name, v, err)
+	}
+}
+
+// linesOf are the behaviours of users, one a line, or of all users if none are named, as
+// JSON and sorted.
+func linesOf(t *testing.T, name, dir, users string, s behaviour.Span) []string {
+	t.Helper()
+	disk := local.New()
+	tab, err := files.Open(t.Context(), disk, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	if is := tab.Info().Layout.Name(); is != name {
+		t.Fatalf("the table's layout is %s, want %s", is, name)
+	}
+	list := userlist.All()
+	if users != "" {
+		if list, err = userlist.Read(strings.NewReader(users), "users", tab.Info().Layout, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	_, err = extract.Run(t.Context(), extract.Config{
+		FS: disk, Table: tab, Users: list, Span: s, Types: journeyTypes, Active: "any", Out: out, Output: extract.Output{Format: extract.JSONL}, Workers: 2, Progress: quiet,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := filepath.Glob(filepath.Join(out, "part-*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, part := range parts {
+		text, err := os.ReadFile(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Split(strings.TrimSpace(string(text)), "\n")...)
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,104 @@
+package e2e_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"usertrail/internal/extract/show"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// some are the IDs of a few users of a table.
+func (w *town) some(s table.Store, n int) []string {
+	w.t.Helper()
+	opened, err := s.Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer opened.Close()
+	users, err := opened.Users(w.t.Context(), split.Region{}, w.span)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer users.Close()
+	var ids []string
+	for len(ids) < n && users.Next() {
+		id, err := opened.Info().Layout.AppendUser(nil, users.User().Key)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ids = append(ids, string(id))
+	}
+	if users.Err() != nil || len(ids) < n {
+		w.t.Fatalf("%d users, %v; want %d", len(ids), users.Err(), n)
+	}
+	return ids
+}
+
+// shown are the trails of users, page by page, with the tokens between and what is
+// said of a user who is not there.
+func (w *town) shown(s table.Store, users []string) map[string]string {
+	w.t.Helper()
+	opened, err := s.Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer opened.Close()
+	all := map[string]string{}
+	for _, user := range users {
+		all[user] = pagesOf(w.t, opened, user)
+	}
+	var none bytes.Buffer
+	asked, _, err := show.Page(w.t.Context(), show.Config{Table: opened, User: "nobody"}, show.NewJSON(&none))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	said, err := show.Instead(w.t.Context(), opened, asked)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all["nobody"] = none.String() + said
+	return all
+}
+
+func pagesOf(t *testing.T, opened table.Loader, user string) string {
+	t.Helper()
+	var text bytes.Buffer
+	c := show.Config{Table: opened, User: user, Page: 7}
+	for {
+		_, r, err := show.Page(t.Context(), c, show.NewJSON(&text))
+		if err != nil {
+			t.Fatalf("show %s: %v", user, err)
+		}
+		text.WriteString(r.Next + "\n")
+		if c.After = r.Next; c.After == "" {
+			return text.String()
+		}
+	}
+}
+
+// TestShowDocRuns pastes what docs/show.md says into the clone that README's demo ran
+// in, and finds the screens that it shows.
+func TestShowDocRuns(t *testing.T) {
+	dir, _ := readmeRun(t)
+	text := document(t, "docs/show.md")
+	var said strings.Builder
+	for _, block := range blocks(t, text, "sh") {
+		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
+		c.Dir, c.Env = dir, append(os.Environ(), "COLUMNS=80")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("docs/show.md's\n%s\nends with %v:\n%s", block, err, out)
+		}
+		said.Write(out)
+	}
+	for _, screen := range blocks(t, text, "text") {
+		if !strings.Contains(said.String(), screen) {
+			t.Errorf("docs/show.md shows\n%s\nbut its commands say\n%s", screen, said.String())
+		}
+	}
+}

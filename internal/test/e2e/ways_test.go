@@ -1,0 +1,312 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
+	"usertrail/internal/table/files"
+	"usertrail/internal/table/live"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
+)
+
+// A town is logs of three nights, a table of files, and tables in HBase that get the
+// same records in every way there is.
+type town struct {
+	t    *testing.T
+	c    *clustertest.Cluster
+	fs   dfs.FS
+	conf *hadoopconf.Conf
+	dir  string
+	span behaviour.Span
+	job  *job.Job
+	user func(i int) string // a user of the logs
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	w := emptyTown(t, span(t, "2014-09-01", "2014-09-03"))
+	sample := samplelog.Config{Records: 20_000, Users: 500, Days: 3, From: w.span.From, Seed: 2, Bad: samplelog.DefaultBad}
+	if _, err := samplelog.Write(t.Context(), w.fs, filepath.Join(w.dir, "logs"), sample); err != nil {
+		t.Fatal(err)
+	}
+	w.job, w.user = settopbox(t, filepath.Join(w.dir, "logs")), sample.User
+	return w
+}
+
+// emptyTown has no logs yet.
+func emptyTown(t *testing.T, s behaviour.Span) *town {
+	t.Helper()
+	c := clustertest.Get(t)
+	conf, err := hadoopconf.Load(c.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs := dfs.NewMux(map[string]dfs.FS{
+		"":          local.New(),
+		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
+	})
+	return &town{t: t, c: c, fs: fs, conf: conf, dir: t.TempDir(), span: s}
+}
+
+// files is the table of files.
+func (w *town) files() table.Store {
+	return files.Store{FS: w.fs, Dir: filepath.Join(w.dir, "trails")}
+}
+
+// hbase makes a table of two regions in HBase.
+func (w *town) hbase(way string, options ...string) *live.Store {
+	w.t.Helper()
+	name := w.c.Create(w.t, "d", append([]string{"split=5", "COMPRESSION=SNAPPY", "DATA_BLOCK_ENCODING=FAST_DIFF", "BLOOMFILTER=ROW"}, options...)...)
+	s, err := live.Connect(w.t.Context(), w.fs, fmt.Sprintf("hbase://%s/%s", w.c.ZooKeeper(), name), live.Options{Conf: w.conf, Catalog: filepath.Join(w.dir, way)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return s
+}
+
+// load loads the first two nights, or the last.
+func (w *town) load(to table.Store, mode bulkload.Mode, late bool) {
+	w.t.Helper()
+	s := behaviour.Span{From: w.span.From, To: w.span.To - 1}
+	if late {
+		s.From, s.To = w.span.To, w.span.To
+	}
+	r, err := bulkload.Run(w.t.Context(), bulkload.Config{
+		FS: w.fs, Job: w.job, Store: to, Span: s, Mode: mode, Workers: 2, Temp: w.t.TempDir(), Progress: quiet,
+	})
+	if err != nil {
+		w.t.Fatalf("load by %s into %s: %v", mode, to.Address(), err)
+	}
+	if err := r.Check(); err != nil || r.Loaded == 0 {
+		w.t.Errorf("loaded by %s: %+v, %v", mode, r.Counts, err)
+	}
+}
+
+var quiet = progress.Config{Quiet: true}
+
+// imports takes what is new in the table of files into HBase.
+func (w *town) imports(to table.Store) {
+	w.t.Helper()
+	from, err := files.Open(w.t.Context(), w.fs, w.files().Address())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer from.Close()
+	if _, err := bulkload.Import(w.t.Context(), bulkload.ImportConfig{From: from, Store: to, FS: w.fs, Temp: w.t.TempDir(), Workers: 2, Progress: quiet}); err != nil {
+		w.t.Fatalf("import into %s: %v", to.Address(), err)
+	}
+}
+
+// verified fails unless a table holds what its ledgers say.
+func (w *town) verified(s table.Store) {
+	w.t.Helper()
+	r, err := verify.Run(w.t.Context(), verify.Config{Store: s, Workers: 2, Progress: quiet})
+	if err != nil || r.Cells == 0 {
+		w.t.Errorf("verify %s: %+v, %v", s.Address(), r, err)
+	}
+}
+
+// An errand is a question that every table is asked. Few is how many users of the list
+// it is about; 0 is all.
+type errand struct {
+	name       string
+	few        int
+	types      []string
+	active     string
+	conditions extract.Conditions
+}
+
+var errands = []errand{
+	{name: "everything", types: []string{"play", "order", "visit", "login"}, active: "min:2"},
+	{name: "few stay", types: []string{"play", "visit"}, conditions: extract.Conditions{Having: "sum(order.price) > 600 && count(play.channel) >= 40"}},
+	{name: "a sequence", types: []string{"play", "order"}, active: "any", conditions: extract.Conditions{
+		Sequence: "visit -> play within 1h -> order within 12h", Where: "hour >= 6", Latest: 5,
+	}},
+	{name: "some of a list", few: 100, types: []string{"play", "visit"}, active: "any", conditions: extract.Conditions{Without: []string{"order", "login"}}},
+	{name: "some fields", types: []string{"play", "order"}, conditions: extract.Conditions{
+		Where: "play.seconds >= 3600 || order.price > 50", Fields: []string{"play.programme", "order.price"}, Context: 1,
+	}},
+}
+
+// answer is the Parquet of all errands, and what they counted. Without rolls the rows
+// alone tell who is there.
+func (w *town) answer(s table.Store, plan fetch.Plan, rolls bool) map[string]string {
+	w.t.Helper()
+	return w.answerTo(errands, s, plan, rolls)
+}
+
+func (w *town) answerTo(errands []errand, s table.Store, plan fetch.Plan, rolls bool) map[string]string {
+	w.t.Helper()
+	var asked table.Table
+	asked, err := s.Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer asked.Close()
+	if plan == fetch.Snapshot {
+		if asked, err = s.(*live.Store).Snapshot(w.t.Context(), asked, ""); err != nil {
+			w.t.Fatal(err)
+		}
+		defer asked.Close()
+	}
+	if rolls {
+		w.rolled(asked)
+	} else {
+		asked = table.Unrolled(asked)
+	}
+	answers := map[string]string{}
+	for i := range errands {
+		maps.Copy(answers, w.run(&errands[i], asked, plan))
+	}
+	return answers
+}
+
+// run is one errand's Parquet and counts.
+func (w *town) run(e *errand, asked table.Table, plan fetch.Plan) map[string]string {
+	w.t.Helper()
+	out := filepath.Join(w.t.TempDir(), "out")
+	result, err := extract.Run(w.t.Context(), extract.Config{
+		FS: w.fs, Table: asked, Users: w.users(e.few, asked.Info().Layout), Span: w.span, Types: e.types, Active: e.active, Conditions: e.conditions,
+		Plan: plan, Out: out, Workers: 2, Progress: quiet,
+	})
+	if err != nil {
+		w.t.Fatalf("%s: extract by %s of %s: %v", e.name, plan, asked.Info().Address, err)
+	}
+	if some := result.Kept > 0; !some || e.name != "everything" && result.Kept == result.Found {
+		w.t.Errorf("%s: of %d found users %d are kept", e.name, result.Found, result.Kept)
+	}
+	answer := map[string]string{
+		e.name: fmt.Sprintf("%d users, %d found, %d active, %d kept by the steps %v, %d events", result.Users, result.Found, result.Active, result.Kept, funnel(w.t, out), result.Events),
+	}
+	for name, b := range dfstest.Snapshot(w.t, w.fs, out) {
+		if name != extract.ManifestName { // it names the table
+			answer[e.name+"/"+name] = b
+		}
+	}
+	return answer
+}
+
+// users are the first few, one of them unknown, or all.
+func (w *town) users(few int, l layout.Layout) *userlist.List {
+	w.t.Helper()
+	if few == 0 {
+		return userlist.All()
+	}
+	list := "nobody\n"
+	for i := range few {
+		list += w.user(i) + "\n"
+	}
+	users, err := userlist.Read(strings.NewReader(list), "list", l, 1<<20)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return users
+}
+
+// rolled fails unless a table's rolls are asked who is there: they know who is not.
+func (w *town) rolled(asked table.Table) {
+	w.t.Helper()
+	users, err := asked.Users(w.t.Context(), split.Region{}, w.span)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer users.Close()
+	if nobody := []byte("00000nobody,"); users.SeekGE(nobody) && bytes.Equal(users.User().Key, nobody) || users.Err() != nil {
+		w.t.Errorf("%s does not ask its rolls who is there (%v)", asked.Info().Address, users.Err())
+	}
+}
+
+// inOrder sorts lines.
+func inOrder(text string) string {
+	return strings.Join(slices.Sorted(strings.Lines(text)), "")
+}
+
+// same compares answers with those of the table of files.
+func (w *town) same(what string, got, want map[string]string) {
+	w.t.Helper()
+	for name, b := range want {
+		if strings.HasSuffix(name, "/"+extract.NotFoundName) { // in the order of the layout
+			if inOrder(got[name]) != inOrder(b) {
+				w.t.Errorf("%s: %s has other users than that of the table of files", what, name)
+			}
+		} else if got[name] != b {
+			w.t.Errorf("%s: %s is not that of the table of files", what, name)
+		}
+	}
+	if len(got) != len(want) {
+		w.t.Errorf("%s: %d files, want %d", what, len(got)-len(errands), len(want)-len(errands))
+	}
+}
+
+// TestEveryWayAgrees loads the same nights as a table of files, by puts, by HFiles and
+// by an import, a region being split in between, and asks every table by every plan,
+// with its rolls and without.
+func TestEveryWayAgrees(t *testing.T) {
+	w := newTown(t)
+	trails := w.files()
+	w.load(trails, bulkload.HFile, false)
+	stores := map[string]*live.Store{"puts": w.hbase("puts"), "hfiles": w.hbase("hfiles"), "import": w.hbase("import")}
+	bring := func(late bool) {
+		w.load(stores["puts"], bulkload.Put, late)
+		w.load(stores["hfiles"], bulkload.HFile, late)
+		w.imports(stores["import"])
+	}
+	bring(false)
+	w.load(trails, bulkload.HFile, true)
+	for _, s := range stores {
+		w.c.Admin(t, "split", filepath.Base(s.Address()), "3")
+	}
+	bring(true)
+
+	want := w.answer(trails, fetch.Auto, true)
+	if len(want) < 3*len(errands) {
+		t.Fatalf("the answers have %d files", len(want)-len(errands))
+	}
+	w.same("the table of files without its rolls", w.answer(trails, fetch.Auto, false), want)
+	w.verified(trails)
+	users := w.some(trails, 20)
+	pages := w.shown(trails, users)
+	digests := map[clustertest.Digest]string{}
+	for way, s := range stores {
+		w.verified(s)
+		w.same(way+", shown", w.shown(s, users), pages)
+		digests[w.c.Digest(t, filepath.Base(s.Address()))] = way
+		for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Snapshot} {
+			// Where not everything is covered, the rows alone tell who is there in the table of puts.
+			for _, rolls := range testkit.Pick([]bool{way != "puts"}, []bool{true, false}) {
+				w.same(fmt.Sprintf("%s, read by %s, by rolls: %t", way, plan, rolls), w.answer(s, plan, rolls), want)
+			}
+		}
+	}
+	if len(digests) != 1 {
+		t.Errorf("HBase's own scan finds different cells: %v", digests)
+	}
+}

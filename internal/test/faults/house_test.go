@@ -1,0 +1,218 @@
+package faults_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/clustertest"
+)
+
+const behaviours = `
+user: user_id
+time: {column: time, format: "2006-01-02 15:04:05"}
+behaviours:
+  play: {id: 1, fields: {programme: string, channel: string, seconds: int64, url: string}}
+  order: {id: 2, fields: {product: string, price: double, quantity: int64, note: string}}
+  visit: {id: 3, fields: {page: string, referrer: string, duration: int64}}
+  login: {id: 4, fields: {device: string, ip: string, success: bool}}
+`
+
+// A house is a table and the folder of those who work with it.
+type house struct {
+	c     *clustertest.Cluster
+	table string
+	dir   string
+}
+
+// newHouse makes a table without rows, two regions to a server. Its catalog is in the
+// folder files.
+func newHouse(t *testing.T, c *clustertest.Cluster, files string) *house {
+	t.Helper()
+	prepare(t)
+	h := &house{c: c, table: c.Create(t, "d", "split=2", "split=4", "split=5", "split=7", "split=9"), dir: t.TempDir()}
+	h.write(t, "usertrail.yaml", fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: %q, catalog: %q}\n%s",
+		filepath.Join(home, "logs/{date}/{behaviour}.csv.gz"), h.address(), files+"/catalog", behaviours))
+	return h
+}
+
+func (h *house) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) address() string { return "hbase://" + h.c.ZooKeeper() + "/" + h.table }
+
+// env tells the programs where HDFS is.
+func (h *house) env() []string { return []string{"HADOOP_CONF_DIR=" + h.c.ConfDir()} }
+
+// load begins to load the sample by puts.
+func (h *house) load(t *testing.T, flags ...string) *process {
+	t.Helper()
+	return h.loadUntil(t, nowhere, flags...)
+}
+
+func (h *house) loadUntil(t *testing.T, s stop, flags ...string) *process {
+	t.Helper()
+	return start(t, h.dir, append(h.env(), s.env()...), "bulkload", append([]string{"--mode", "put", "--from", span.From.String(), "--to", span.To.String()}, flags...)...)
+}
+
+// A question is what an extract is asked. If it has pieces, a part of the answer ends
+// where a piece ends.
+type question struct{ plan, users, pieces string }
+
+// The values of question.pieces.
+const (
+	uncut = ""
+	cut   = "12000"
+)
+
+// pairs returns all questions, in pairs of a get and a scan.
+func pairs(pieces string) [][]question {
+	list := filepath.Join(home, "users")
+	return [][]question{{{"get", list, pieces}, {"scan", "all", pieces}}, {{"scan", list, pieces}, {"get", "all", pieces}}}
+}
+
+// extractUntil begins to answer a question into the folder out.
+func (h *house) extractUntil(t *testing.T, s stop, q question, out string, flags ...string) *process {
+	t.Helper()
+	if q.pieces != uncut {
+		flags = append(flags, "--piece-size", q.pieces)
+	}
+	return start(t, h.dir, append(h.env(), s.env()...), "extract", append([]string{"--plan", q.plan, "--users", q.users, "--active", "any", "--types", "play,order,visit,login",
+		"--from", span.From.String(), "--to", span.To.String(), "--out", out}, flags...)...)
+}
+
+// files are all files that the programs can reach.
+func (h *house) files() dfs.FS {
+	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(h.c.ConfDir()) }
+	return dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: conf})})
+}
+
+// parts are the digests of the Parquet files in the folder out.
+func (h *house) parts(t *testing.T, out string) map[string]string {
+	t.Helper()
+	files := h.files()
+	all, err := files.List(t.Context(), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, f := range all {
+		name := dfs.Base(f.Name)
+		if !strings.HasSuffix(name, ".parquet") {
+			continue
+		}
+		b, err := dfs.ReadFile(t.Context(), files, dfs.Join(out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(b)
+		sums[name] = hex.EncodeToString(sum[:])
+	}
+	return sums
+}
+
+// A reference is a table that was loaded, and questions that were answered, while
+// nothing broke.
+type reference struct {
+	*house
+	t       *testing.T // ends when the reference does
+	loaded  result
+	digest  clustertest.Digest
+	answers map[question]answer
+}
+
+// An answer is what an extract said and wrote.
+type answer struct {
+	said  result
+	parts map[string]string
+}
+
+func newReference(t *testing.T, c *clustertest.Cluster) *reference {
+	t.Helper()
+	r := &reference{house: newHouse(t, c, t.TempDir()), t: t, answers: map[question]answer{}}
+	began := time.Now()
+	r.loaded = r.load(t).done(t)
+	t.Logf("the load took %s", time.Since(began).Round(time.Millisecond))
+	r.digest = c.Digest(t, r.table)
+	if r.digest.Cells != r.loaded.Cells || r.loaded.Cells == 0 {
+		t.Fatalf("HBase's scan finds %d cells, the load says %d", r.digest.Cells, r.loaded.Cells)
+	}
+	return r
+}
+
+// answer asks a question that was not asked before, and keeps the answer. Answers about the
+// same users must have the same counts. Answers with the same pieces must have the same
+// files.
+func (r *reference) answer(t *testing.T, q question) {
+	t.Helper()
+	if _, ok := r.answers[q]; ok {
+		return
+	}
+	began := time.Now()
+	out := filepath.Join(r.t.TempDir(), "out")
+	a := answer{said: r.extractUntil(t, nowhere, q, out).done(t), parts: r.parts(t, out)}
+	t.Logf("%v took %s: %d parts", q, time.Since(began).Round(time.Millisecond), len(a.parts))
+	if q.pieces == cut && len(a.parts) < 3 {
+		t.Fatalf("%v has %d parts, want some more", q, len(a.parts))
+	}
+	for other, b := range r.answers {
+		if other.users != q.users {
+			continue
+		}
+		if !a.said.same(b.said) || other.pieces == q.pieces && !maps.Equal(a.parts, b.parts) {
+			t.Fatalf("%v and %v have different answers: %+v, %+v", q, other, a, b)
+		}
+	}
+	r.answers[q] = a
+}
+
+// same reports whether two extracts say that the same came out.
+func (r result) same(o result) bool {
+	return r.Users == o.Users && r.Found == o.Found && r.Active == o.Active && r.Events == o.Events
+}
+
+// checkLoad checks what a load made of a table.
+func (r *reference) checkLoad(t *testing.T, h *house) {
+	t.Helper()
+	if got := h.c.Digest(t, h.table); got != r.digest {
+		t.Errorf("the table is %+v, undisturbed it is %+v", got, r.digest)
+	}
+}
+
+// checkSaid checks the counts of a load that began with an empty table.
+func (r *reference) checkSaid(t *testing.T, said result) {
+	t.Helper()
+	got := []int64{said.Read, said.Loaded, said.Quarantined, said.Duplicate, said.Skipped, said.Cells, int64(said.Files)}
+	u := r.loaded
+	want := []int64{u.Read, u.Loaded, u.Quarantined, u.Duplicate, u.Skipped, u.Cells, int64(u.Files)}
+	if !slices.Equal(got, want) {
+		t.Errorf("the load says %d of read, loaded, quarantined, duplicate, skipped, cells, files; undisturbed %d", got, want)
+	}
+}
+
+// checkAnswer checks what an extract said and wrote.
+func (r *reference) checkAnswer(t *testing.T, q question, said result, out string) {
+	t.Helper()
+	want := r.answers[q]
+	if !said.same(want.said) || said.Files != want.said.Files {
+		t.Errorf("%v says %+v, undisturbed %+v", q, said, want.said)
+	}
+	if got := r.parts(t, out); !maps.Equal(got, want.parts) {
+		t.Errorf("%v wrote %v, undisturbed %v", q, got, want.parts)
+	}
+}

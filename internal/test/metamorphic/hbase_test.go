@@ -1,0 +1,180 @@
+package metamorphic_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"usertrail/internal/cell"
+	"usertrail/internal/format/hfile"
+	"usertrail/internal/store/hbase/hbasetest"
+)
+
+// A lab is an HBase in memory, with a ZooKeeper that knows where it is. All runs of a test
+// share it, each with a table of its own.
+type lab struct {
+	*hbasetest.Cluster
+	zk   net.Listener
+	disk disk
+
+	mu     sync.Mutex
+	tables int
+}
+
+// A disk is the directory in which HBase keeps its files. It takes HFiles from any place of
+// the machine.
+type disk string
+
+func (d disk) Root() string { return string(d) }
+
+func (d disk) Cells(path string) ([]*cell.Cell, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	r, err := hfile.Open(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	var out []*cell.Cell
+	err = r.Verify(func(c *cell.Cell) error { out = append(out, c.Clone()); return nil })
+	return out, err
+}
+
+func (d disk) Move(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// newLab makes a lab whose HBase keeps its files below dir.
+func newLab(t testing.TB, dir string) *lab {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := disk(filepath.Join(dir, "hbase"))
+	b := &lab{Cluster: hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: d}), zk: l, disk: d}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go b.serve(c)
+		}
+	}()
+	return b
+}
+
+// table makes a table and returns its address.
+func (b *lab) table() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tables++
+	name := fmt.Sprintf("t%d", b.tables)
+	b.CreateTable(name, []string{"d"}, []byte("2"), []byte("a"), []byte("u"))
+	return "hbase://" + b.zk.Addr().String() + "/" + name
+}
+
+// serve answers a client of ZooKeeper: it reads nodes, and no more.
+func (b *lab) serve(c net.Conn) {
+	defer c.Close()
+	if _, err := frame(c); err != nil { // how the client connects
+		return
+	}
+	hello := binary.BigEndian.AppendUint32(nil, 0)       // version of the protocol
+	hello = binary.BigEndian.AppendUint32(hello, 10_000) // ms that a session lasts
+	hello = binary.BigEndian.AppendUint64(hello, 1)      // session
+	hello = append(binary.BigEndian.AppendUint32(hello, 16), make([]byte, 16)...)
+	if _, err := c.Write(framed(hello)); err != nil {
+		return
+	}
+	const getData = 4
+	for {
+		q, err := frame(c)
+		if err != nil || len(q) < 8 {
+			return
+		}
+		xid, what := q[:4], binary.BigEndian.Uint32(q[4:])
+		a := binary.BigEndian.AppendUint64(append([]byte{}, xid...), 1)
+		var data []byte
+		if what == getData && len(q) > 12 {
+			n := binary.BigEndian.Uint32(q[8:])
+			data = b.node(string(q[12 : 12+n]))
+			if data == nil {
+				a = binary.BigEndian.AppendUint32(a, ^uint32(100)) // ZNONODE, -101
+			} else {
+				a = binary.BigEndian.AppendUint32(a, 0)
+				a = append(binary.BigEndian.AppendUint32(a, uint32(len(data))), data...)
+				a = append(a, make([]byte, 68)...) // its Stat
+			}
+		} else {
+			a = binary.BigEndian.AppendUint32(a, 0)
+		}
+		if _, err := c.Write(framed(a)); err != nil {
+			return
+		}
+	}
+}
+
+// node is the data of a node, nil if there is none.
+func (b *lab) node(name string) []byte {
+	switch name {
+	case "/hbase/meta-region-server":
+		return message(serverName(b.MetaAddr()))
+	case "/hbase/master":
+		return message(serverName(b.MasterAddr()))
+	case "/hbase/hbaseid":
+		return message("lab")
+	}
+	return nil
+}
+
+// message is what HBase keeps in ZooKeeper: a message of which the first field is given.
+func message(first string) []byte {
+	return append([]byte("PBUF\x0a"), append([]byte{byte(len(first))}, first...)...)
+}
+
+// serverName is a ServerName as protobuf: host, port and start code.
+func serverName(addr string) string {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		panic(err) // it is the fake's
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err)
+	}
+	b := append([]byte{0x0a, byte(len(host))}, host...)
+	b = binary.AppendUvarint(append(b, 0x10), uint64(port))
+	return string(append(b, 0x18, 1))
+}
+
+func frame(r io.Reader) ([]byte, error) {
+	var n [4]byte
+	if _, err := io.ReadFull(r, n[:]); err != nil {
+		return nil, err
+	}
+	b := make([]byte, binary.BigEndian.Uint32(n[:])&0xffff)
+	_, err := io.ReadFull(r, b)
+	return b, err
+}
+
+func framed(b []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+}
