@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 )
 
@@ -230,7 +230,7 @@ func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.F
 func (c *Config) writers() int { return c.Workers + 1 }
 
 // sortMemory returns the memory of shuffle in bytes.
-func (c *Config) sortMemory() int64 { return muster.SortMemory(c.Memory) }
+func (c *Config) sortMemory() int64 { return segment.SortMemory(c.Memory) }
 
 // userMemory returns the memory of a writer in bytes for the records of one user that are compared with
 // each other.
@@ -240,7 +240,7 @@ func (c *Config) userMemory() int64 { return c.Memory / userShare }
 const userShare = 8
 
 // rowMemory returns the memory of a writer in bytes for the records of one row.
-func (c *Config) rowMemory() int64 { return muster.RowMemory(c.Memory, c.writers()) }
+func (c *Config) rowMemory() int64 { return segment.RowMemory(c.Memory, c.writers()) }
 
 // commit checks the conservation law and makes the batch part of the table.
 func (b *batch) commit(ctx context.Context, done worked) error {

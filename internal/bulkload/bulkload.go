@@ -50,7 +50,7 @@ import (
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 )
 
 var (
@@ -66,7 +66,7 @@ var (
 )
 
 // MinMemory is the smallest Config.Memory in bytes that a process can keep to.
-const MinMemory = muster.MinMemory
+const MinMemory = segment.MinMemory
 
 // Config describes one load. The comments give the defaults of zero fields.
 type Config struct {

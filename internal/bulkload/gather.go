@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
@@ -29,11 +29,11 @@ type gathered struct {
 
 	unique *unique
 	there  *present
-	rows   *muster.Rows
+	rows   *segment.RowEncoder
 	teller layout.Teller // nil where a row is of one day and behaviour
 	row    []byte
-	did    muster.Counts // of the row
-	whose  dayKey        // of the cells that came last
+	did    segment.Counts // of the row
+	whose  dayKey         // of the cells that came last
 	before tally.Tally
 }
 
@@ -41,7 +41,7 @@ type gathered struct {
 type rowSink interface {
 	cell(c *cell.Cell) error
 	// endRow ends a row after its cells. did counts the records of the row.
-	endRow(row []byte, did *muster.Counts) error
+	endRow(row []byte, did *segment.Counts) error
 }
 
 func (b *batch) newGathered(ctx context.Context, region int) *gathered {
@@ -49,7 +49,7 @@ func (b *batch) newGathered(ctx context.Context, region int) *gathered {
 		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
 		unique: newUnique(ctx, b), there: newPresent(ctx, b),
 	}
-	g.rows = muster.NewRows(ctx, b.layout.Encoder(b.schema, b.target.Info().Family), shuffle.Config{
+	g.rows = segment.NewRowEncoder(ctx, b.layout.Encoder(b.schema, b.target.Info().Family), shuffle.Config{
 		FS: b.cfg.FS, Dir: dfs.Join(b.cfg.Temp, fmt.Sprintf("rows-%05d", region)), Memory: b.cfg.rowMemory(),
 	})
 	if !b.layout.Traits().Told {

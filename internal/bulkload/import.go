@@ -457,7 +457,7 @@ func (w *importedRegion) endRow() error {
 		e := &w.events.Events[i]
 		date := behaviour.Date(e.Date)
 		w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
-		if err := w.out.pair.Roll(w.row, date, int(e.Kind), 1); err != nil {
+		if err := w.out.seg.Roll(w.row, date, int(e.Kind), 1); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/table"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
 )
 
@@ -136,8 +136,8 @@ type sortedPuts struct {
 	out table.Writer
 }
 
-func (s sortedPuts) cell(c *cell.Cell) error             { return s.out.Put(s.ctx, c) }
-func (s sortedPuts) endRow([]byte, *muster.Counts) error { return nil }
+func (s sortedPuts) cell(c *cell.Cell) error              { return s.out.Put(s.ctx, c) }
+func (s sortedPuts) endRow([]byte, *segment.Counts) error { return nil }
 
 // A rowPutter is one worker of the second pass: it turns chunks into cells. The
 // first pass counted and wrote the bad records.

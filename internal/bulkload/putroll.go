@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
-	"usertrail/internal/table/stage"
 )
 
 // A load of puts leaves one roll, which is written between the two passes over its
@@ -80,7 +80,7 @@ func (b *batch) id() uint64 {
 type rollWriter struct {
 	*batch
 	file manifest.File
-	out  *stage.Output // nil before
+	out  *segment.Output // nil before
 	roll *roll.Writer
 }
 
@@ -91,7 +91,7 @@ func (w *rollWriter) add(ctx context.Context, it *shuffle.Iterator) error {
 	}
 	if w.out == nil {
 		var err error
-		if w.out, err = stage.NewOutput(ctx, w.putter, w.file.Roll); err != nil {
+		if w.out, err = segment.NewOutput(ctx, w.putter, w.file.Roll); err != nil {
 			return err
 		}
 		w.roll = roll.NewWriter(w.out, idsOf(w.schema), w.span())

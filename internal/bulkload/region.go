@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
@@ -50,32 +50,32 @@ type regionWriter struct {
 	ctx  context.Context
 	to   table.Stager
 	load int
-	of   muster.PairConfig
-	pair *muster.Pair // nil before the first cell
+	of   segment.Config
+	seg  *segment.Writer // nil before the first cell
 }
 
 // newRegionWriter returns a writer of files of a load. name is their name without the endings.
 // span has all dates of the rows.
 func (l *load) newRegionWriter(ctx context.Context, to table.Stager, load int, name string, span behaviour.Span) *regionWriter {
 	info := to.Info()
-	return &regionWriter{ctx: ctx, to: to, load: load, of: muster.PairConfig{
+	return &regionWriter{ctx: ctx, to: to, load: load, of: segment.Config{
 		Name: name, Layout: info.Layout, Schema: info.Schema, Span: span,
-		Spill: shuffle.Config{FS: l.cfg.FS, Dir: dfs.Join(l.cfg.Temp, name+muster.RollEnding)},
+		Spill: shuffle.Config{FS: l.cfg.FS, Dir: dfs.Join(l.cfg.Temp, name+segment.RollEnding)},
 	}}
 }
 
 // cell implements rowSink.
 func (w *regionWriter) cell(c *cell.Cell) (err error) {
-	if w.pair == nil {
-		if w.pair, err = muster.NewPair(w.ctx, w.to, w.of); err != nil {
+	if w.seg == nil {
+		if w.seg, err = segment.New(w.ctx, w.to, w.of); err != nil {
 			return err
 		}
 	}
-	return w.pair.Add(c)
+	return w.seg.Add(c)
 }
 
 // endRow implements rowSink.
-func (w *regionWriter) endRow(row []byte, did *muster.Counts) error { return w.pair.RollAll(row, did) }
+func (w *regionWriter) endRow(row []byte, did *segment.Counts) error { return w.seg.RollAll(row, did) }
 
 func idsOf(s *behaviour.Schema) []uint16 {
 	ids := make([]uint16, len(s.Kinds))
@@ -88,13 +88,13 @@ func idsOf(s *behaviour.Schema) []uint16 {
 // finish completes both files and returns their entry for the manifest. count is the tally of
 // their cells.
 func (w *regionWriter) finish(count tally.Tally) (manifest.File, error) {
-	f, err := w.pair.Finish(count)
+	f, err := w.seg.Finish(count)
 	f.Load = w.load
 	return f, err
 }
 
 func (w *regionWriter) abort() {
-	if w.pair != nil {
-		w.pair.Abort()
+	if w.seg != nil {
+		w.seg.Abort()
 	}
 }

@@ -38,7 +38,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 )
 
 var (
@@ -50,7 +50,7 @@ var (
 )
 
 // MinMemory is the least Config.Memory, in bytes, that a process keeps to.
-const MinMemory = muster.MinMemory
+const MinMemory = segment.MinMemory
 
 // Config is one conversion. Zero fields take the defaults written beside them.
 type Config struct {
@@ -138,7 +138,7 @@ func newRun(ctx context.Context, cfg Config) (*run, error) {
 	if cfg.Memory <= 0 {
 		cfg.Memory = 1 << 30
 	}
-	cfg.Workers = muster.Workers(cfg.Memory, cfg.Workers)
+	cfg.Workers = segment.Workers(cfg.Memory, cfg.Workers)
 	r := &run{cfg: cfg, log: cfg.Log, shop: catalog.Workshop{FS: cfg.FS, Dir: cfg.Out.Address()}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)

@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/table/muster"
 	"usertrail/internal/table/precheck"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
@@ -83,21 +83,21 @@ func (r *run) convert(ctx context.Context) (err error) {
 }
 
 // memory is what shuffle may take, in bytes.
-func (r *run) memory() int64 { return muster.SortMemory(r.cfg.Memory) }
+func (r *run) memory() int64 { return segment.SortMemory(r.cfg.Memory) }
 
 // rowSpill says where a row of a file is sorted that is too large to be held.
 func (r *run) rowSpill(file string) shuffle.Config {
-	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, "rows-"+dfs.Base(file)), Memory: muster.RowMemory(r.cfg.Memory, r.cfg.Workers)}
+	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, "rows-"+dfs.Base(file)), Memory: segment.RowMemory(r.cfg.Memory, r.cfg.Workers)}
 }
 
 // rollSpill says where the roll of a file is sorted.
 func (r *run) rollSpill(file string) shuffle.Config {
-	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, file+muster.RollEnding), Memory: muster.RowMemory(r.cfg.Memory, r.cfg.Workers)}
+	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, file+segment.RollEnding), Memory: segment.RowMemory(r.cfg.Memory, r.cfg.Workers)}
 }
 
 // readAhead is how much of a file is read at once.
 func (r *run) readAhead() int {
-	return int(min(max(muster.RowMemory(r.cfg.Memory, r.cfg.Workers), leastAhead), mostAhead))
+	return int(min(max(segment.RowMemory(r.cfg.Memory, r.cfg.Workers), leastAhead), mostAhead))
 }
 
 // group makes the files of one group, and writes down that it has.

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
@@ -40,7 +40,7 @@ type reader struct {
 	points split.Points
 
 	row     []byte
-	rows    *muster.Records
+	rows    *segment.RowDecoder
 	count   tally.Counter
 	records int64
 
@@ -53,7 +53,7 @@ func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Sha
 	defer at.End()
 	at.At("%s", f.Name)
 	x := &reader{run: r, ctx: ctx, shard: shard, points: points}
-	x.rows = muster.NewRecords(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, everyDate), r.rowSpill(f.Name))
+	x.rows = segment.NewRowDecoder(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, everyDate), r.rowSpill(f.Name))
 	defer x.rows.Close() // what is left of the runs is swept with what else was begun
 	if err := x.cells(f); err != nil {
 		return fmt.Errorf("convert %s: %w", f.Name, err)
@@ -111,7 +111,7 @@ func (x *reader) add(c *cell.Cell) error {
 
 // small refuses a record that has so many bytes, or more, and would not fit.
 func (x *reader) small(bytes int) error {
-	most := max(muster.RowMemory(x.cfg.Memory, x.cfg.Workers), everyRecord)
+	most := max(segment.RowMemory(x.cfg.Memory, x.cfg.Workers), everyRecord)
 	if int64(bytes) <= most {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
@@ -23,14 +23,14 @@ type writer struct {
 	name string // of the files, without an ending
 	file manifest.File
 
-	pair   *muster.Pair // nil before the first cell
-	rows   *muster.Rows
+	seg    *segment.Writer // nil before the first cell
+	rows   *segment.RowEncoder
 	teller layout.Teller
 	count  tally.Counter
 	days   *days
 
 	row []byte
-	did muster.Counts // of the row
+	did segment.Counts // of the row
 	rec behaviour.Record
 
 	whose  dayKey // of the cells that came last
@@ -47,7 +47,7 @@ func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.
 	info := r.to.Info()
 	w := &writer{
 		run: r, ctx: ctx, g: g, name: r.to.FileName(g.load, region), days: newDays(r.m.Schema),
-		rows: muster.NewRows(ctx, r.new.Encoder(r.m.Schema, info.Family), r.rowSpill(r.to.FileName(g.load, region))), teller: r.new.Teller(r.m.Schema),
+		rows: segment.NewRowEncoder(ctx, r.new.Encoder(r.m.Schema, info.Family), r.rowSpill(r.to.FileName(g.load, region))), teller: r.new.Teller(r.m.Schema),
 	}
 	defer w.abort()
 	at := r.progress.Worker("writing")
@@ -56,7 +56,7 @@ func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.
 	if err := w.gather(it); err != nil {
 		return nil, fmt.Errorf("write %s: %w", w.name, err)
 	}
-	if w.pair != nil {
+	if w.seg != nil {
 		at.At("%s: completing it and reading it back", w.name)
 		err = w.finish()
 	}
@@ -125,7 +125,7 @@ func (w *writer) endRow() error {
 	if len(w.did.List()) == 0 {
 		return nil
 	}
-	if w.pair == nil {
+	if w.seg == nil {
 		if err := w.begin(); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (w *writer) endRow() error {
 		return err
 	}
 	w.endCells()
-	if err := w.pair.RollAll(w.row, &w.did); err != nil {
+	if err := w.seg.RollAll(w.row, &w.did); err != nil {
 		return err
 	}
 	w.did.Reset()
@@ -142,7 +142,7 @@ func (w *writer) endRow() error {
 }
 
 func (w *writer) begin() (err error) {
-	w.pair, err = muster.NewPair(w.ctx, w.to, muster.PairConfig{
+	w.seg, err = segment.New(w.ctx, w.to, segment.Config{
 		Name: w.name, Layout: w.new, Schema: w.m.Schema, Span: w.g.span,
 		Spill: w.rollSpill(w.name),
 	})
@@ -164,7 +164,7 @@ func (w *writer) cell(c *cell.Cell) error {
 		w.whose = k
 	}
 	w.count.Add(c)
-	return w.pair.Add(c)
+	return w.seg.Add(c)
 }
 
 // endCells adds up the cells that came of one load, date and behaviour.
@@ -178,7 +178,7 @@ func (w *writer) endCells() {
 
 // finish completes the files.
 func (w *writer) finish() error {
-	f, err := w.pair.Finish(w.count.Tally)
+	f, err := w.seg.Finish(w.count.Tally)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (w *writer) finish() error {
 // remove is swept with what else was begun.
 func (w *writer) abort() {
 	_ = w.rows.Close()
-	if w.pair != nil {
-		w.pair.Abort()
+	if w.seg != nil {
+		w.seg.Abort()
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 )
 
 // memory is what the inputs of one worker may take, in bytes.
-func (r *run) memory() int64 { return muster.SortMemory(r.cfg.Memory) / int64(r.cfg.Workers) }
+func (r *run) memory() int64 { return segment.SortMemory(r.cfg.Memory) / int64(r.cfg.Workers) }
 
 // fanIn is how many files a worker merges at once.
 func (r *run) fanIn() int {

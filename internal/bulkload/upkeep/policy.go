@@ -10,7 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 )
 
 const (
@@ -165,7 +165,7 @@ func (r *Round) Merged(m *manifest.Table) *manifest.Table {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		done[i] = rewritten{inputs: s.Files, file: joined(s.Files)}
-		done[i].file.Name = name(&after, i) + muster.HFileEnding
+		done[i].file.Name = name(&after, i) + segment.HFileEnding
 		done[i].file.Size = s.Size()
 	}
 	after.Files = replaced(m.Files, done)

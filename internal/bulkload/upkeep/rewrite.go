@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/catalog"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
 )
@@ -42,8 +42,8 @@ type rewriter struct {
 	schema *behaviour.Schema
 	layout layout.Layout
 
-	pair  *muster.Pair   // nil before the first cell
-	spill shuffle.Config // where the roll is sorted, if it must be
+	seg   *segment.Writer // nil before the first cell
+	spill shuffle.Config  // where the roll is sorted, if it must be
 
 	written, left tally.Counter
 	records, all  int64 // written, and with those left out
@@ -51,8 +51,8 @@ type rewriter struct {
 
 	row    []byte
 	teller layout.Teller
-	rows   *muster.Records // without values
-	did    muster.Counts   // of the row
+	rows   *segment.RowDecoder // without values
+	did    segment.Counts      // of the row
 }
 
 // rewriteAll makes one file of others; or several, each of some of them, where the records
@@ -92,7 +92,7 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	w.teller = info.Layout.Teller(info.Schema)
 	everyone := layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
-	w.rows = muster.NewRecords(ctx, info.Layout, info.Schema, everyone, r.spill(j.name, "rows"))
+	w.rows = segment.NewRowDecoder(ctx, info.Layout, info.Schema, everyone, r.spill(j.name, "rows"))
 	defer w.rows.Close() // what is left of the runs is swept
 
 	at := r.progress.Worker("merging")
@@ -120,7 +120,7 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 // spill says where something of a file is sorted that is too large to be held.
 func (r *run) spill(name, what string) shuffle.Config {
 	return shuffle.Config{
-		FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, name, what), Memory: muster.RowMemory(r.cfg.Memory, r.cfg.Workers),
+		FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, name, what), Memory: segment.RowMemory(r.cfg.Memory, r.cfg.Workers),
 	}
 }
 
@@ -182,20 +182,20 @@ func (w *rewriter) add(c *cell.Cell) error {
 		w.left.Add(c)
 		return nil
 	}
-	if w.pair == nil {
+	if w.seg == nil {
 		if err := w.begin(); err != nil {
 			return err
 		}
 	}
 	w.written.Add(c)
-	return w.pair.Add(c)
+	return w.seg.Add(c)
 }
 
 // begin makes the two files.
 func (w *rewriter) begin() (err error) {
 	span := joined(w.job.files).Span
 	span.From = max(span.From, w.job.from)
-	w.pair, err = muster.NewPair(w.ctx, w.to, muster.PairConfig{
+	w.seg, err = segment.New(w.ctx, w.to, segment.Config{
 		Name: w.job.name, Layout: w.layout, Schema: w.schema, Span: span, Spill: w.spill,
 	})
 	return err
@@ -212,7 +212,7 @@ func (w *rewriter) endRow() error {
 	if len(w.did.List()) == 0 {
 		return nil
 	}
-	if err := w.pair.RollAll(w.row, &w.did); err != nil {
+	if err := w.seg.RollAll(w.row, &w.did); err != nil {
 		return err
 	}
 	w.did.Reset()
@@ -234,13 +234,13 @@ func (w *rewriter) record(r *behaviour.Record) error {
 // finish completes both files and makes them what the manifest can name. of is what they
 // were made of.
 func (w *rewriter) finish(of *manifest.File) (manifest.File, error) {
-	f, err := w.pair.Finish(w.written.Tally)
+	f, err := w.seg.Finish(w.written.Tally)
 	f.Span, f.Records, f.Load, f.Loads = w.span, w.records, of.Load, of.Loads
 	return f, err
 }
 
 func (w *rewriter) abort() {
-	if w.pair != nil {
-		w.pair.Abort()
+	if w.seg != nil {
+		w.seg.Abort()
 	}
 }

@@ -36,8 +36,8 @@ import (
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/table/muster"
 	"usertrail/internal/table/precheck"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
 )
 
@@ -53,7 +53,7 @@ var (
 
 const (
 	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
-	MinMemory = muster.MinMemory
+	MinMemory = segment.MinMemory
 	// DefaultKeepFor is longer than an extract takes.
 	DefaultKeepFor = 24 * time.Hour
 )
@@ -99,7 +99,7 @@ func newRun(cfg Config) *run {
 	if cfg.Memory <= 0 {
 		cfg.Memory = 1 << 30
 	}
-	cfg.Workers = muster.Workers(cfg.Memory, cfg.Workers)
+	cfg.Workers = segment.Workers(cfg.Memory, cfg.Workers)
 	if cfg.FileSize <= 0 {
 		cfg.FileSize = 16 << 30
 	}

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/hbase"
-	"usertrail/internal/table/stage"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
 )
 
@@ -99,7 +99,7 @@ type cutter struct {
 	pieces []manifest.Staged
 	sum    tally.Tally
 
-	out   *stage.File // nil between parts
+	out   *segment.HFile // nil between parts
 	count tally.Counter
 }
 
@@ -108,7 +108,7 @@ func (c *cutter) add(ctx context.Context, it *hfile.Iterator) (err error) {
 		p := manifest.Staged{Name: fmt.Sprintf("%s-%d.hfile", c.name, len(c.pieces))}
 		p.First = bytes.Clone(it.Cell().Row)
 		p.Qualifier, p.Time = bytes.Clone(it.Cell().Qualifier), it.Cell().Time
-		if c.out, err = stage.Create(ctx, c.h, p.Name); err != nil {
+		if c.out, err = segment.CreateHFile(ctx, c.h, p.Name); err != nil {
 			return err
 		}
 		c.pieces, c.count = append(c.pieces, p), tally.Counter{}

@@ -61,13 +61,13 @@ func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handove
 	return &handover{Table: t, Handover: h, token: token, refusals: map[string]int{}}, nil
 }
 
-// Stage implements stage.Target. New files go to the directory where the files of the handover
+// Stage implements segment.Target. New files go to the directory where the files of the handover
 // are staged.
 func (h *handover) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	return h.store.fs.Create(ctx, dfs.Join(h.Staging, name))
 }
 
-// Staged implements stage.Target.
+// Staged implements segment.Target.
 func (h *handover) Staged(ctx context.Context, name string) (dfs.File, error) {
 	return h.store.fs.Open(ctx, dfs.Join(h.Staging, name))
 }

@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/catalog"
-	"usertrail/internal/table/stage"
+	"usertrail/internal/table/segment"
 )
 
 // TakeIn implements table.Loader. It first hands the files to the regions. Readers see the rows as
@@ -243,7 +243,7 @@ func (t *Table) staged(ctx context.Context, f *manifest.File) (manifest.Staged, 
 	return s, nil
 }
 
-func openStaged(ctx context.Context, from stage.Target, name string) (dfs.File, *hfile.Reader, error) {
+func openStaged(ctx context.Context, from segment.Target, name string) (dfs.File, *hfile.Reader, error) {
 	in, err := from.Staged(ctx, name)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
 	"usertrail/internal/table"
-	"usertrail/internal/table/stage"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
 )
 
@@ -239,7 +239,7 @@ func entriesOf(rows []row) []entry {
 }
 
 // writeRoll writes who is in rows, and says how many users that is.
-func (w *world) writeRoll(t *testing.T, to stage.Stager, name string, span behaviour.Span, rows []row) int64 {
+func (w *world) writeRoll(t *testing.T, to segment.Stager, name string, span behaviour.Span, rows []row) int64 {
 	t.Helper()
 	out, err := to.Stage(t.Context(), name)
 	if err != nil {

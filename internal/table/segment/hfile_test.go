@@ -1,4 +1,4 @@
-package stage_test
+package segment_test
 
 import (
 	"context"
@@ -11,37 +11,37 @@ import (
 	"usertrail/internal/format/hfile"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
-	"usertrail/internal/table/stage"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
 )
 
-// A desk is a directory that files are staged in. Before one is read back, spoil may
-// change it.
-type desk struct {
+// A staging is a directory for staged files. spoil, if it is set, changes a file before the
+// file is read back.
+type staging struct {
 	dir   string
 	spoil func(name string) error
 }
 
-func (d desk) FileOptions(context.Context) (hfile.Options, error) { return hfile.Options{}, nil }
+func (s staging) FileOptions(context.Context) (hfile.Options, error) { return hfile.Options{}, nil }
 
-func (d desk) Stage(ctx context.Context, name string) (dfs.Pending, error) {
-	return local.New().Create(ctx, filepath.Join(d.dir, name))
+func (s staging) Stage(ctx context.Context, name string) (dfs.Pending, error) {
+	return local.New().Create(ctx, filepath.Join(s.dir, name))
 }
 
-func (d desk) Staged(ctx context.Context, name string) (dfs.File, error) {
-	name = filepath.Join(d.dir, name)
-	if d.spoil != nil {
-		if err := d.spoil(name); err != nil {
+func (s staging) Staged(ctx context.Context, name string) (dfs.File, error) {
+	name = filepath.Join(s.dir, name)
+	if s.spoil != nil {
+		if err := s.spoil(name); err != nil {
 			return nil, err
 		}
 	}
 	return local.New().Open(ctx, name)
 }
 
-// write writes two cells, and says what they are.
-func write(t *testing.T, d desk, name string) (*stage.File, tally.Tally) {
+// write writes two cells and returns their tally. The file is not finished.
+func write(t *testing.T, to staging, name string) (*segment.HFile, tally.Tally) {
 	t.Helper()
-	f, err := stage.Create(t.Context(), d, name)
+	f, err := segment.CreateHFile(t.Context(), to, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,23 +57,23 @@ func write(t *testing.T, d desk, name string) (*stage.File, tally.Tally) {
 	return f, count.Tally
 }
 
-func TestAFileIsProven(t *testing.T) {
-	d := desk{dir: t.TempDir()}
-	f, want := write(t, d, "good")
+func TestFinishDescribesTheFile(t *testing.T) {
+	s := staging{dir: t.TempDir()}
+	f, want := write(t, s, "good")
 	meta, err := f.Finish(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(filepath.Join(d.dir, "good"))
+	info, err := os.Stat(filepath.Join(s.dir, "good"))
 	if err != nil || string(meta.FirstRow) != "a" || string(meta.LastRow) != "b" || meta.Size != info.Size() || len(meta.Sum) != 16 {
 		t.Errorf("%+v, %v; want rows a to b and the file's size", meta, err)
 	}
 }
 
-func TestWhatIsNotThereIsNoticed(t *testing.T) {
+func TestFinishFindsDamage(t *testing.T) {
 	for what, x := range map[string]struct {
 		spoil func(name string) error
-		more  int64 // cells that nobody wrote
+		more  int64 // cells that were not written
 	}{
 		"a cell is missing":  {more: 1},
 		"a byte is flipped":  {spoil: func(name string) error { return flip(name, 40) }},
@@ -81,7 +81,7 @@ func TestWhatIsNotThereIsNoticed(t *testing.T) {
 		"it is gone":         {spoil: os.Remove},
 		"it is not an HFile": {spoil: func(name string) error { return os.WriteFile(name, make([]byte, 5000), 0o644) }},
 	} {
-		f, want := write(t, desk{dir: t.TempDir(), spoil: x.spoil}, "file")
+		f, want := write(t, staging{dir: t.TempDir(), spoil: x.spoil}, "file")
 		want.Cells += x.more
 		if _, err := f.Finish(t.Context(), want); err == nil || !strings.Contains(err.Error(), "read file back") {
 			t.Errorf("%s: %v, want an error about reading it back", what, err)

@@ -1,4 +1,4 @@
-package muster
+package segment
 
 import (
 	"cmp"
@@ -7,21 +7,22 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Count is how many records there are of one date and behaviour.
+// A Count is a number of records of one date and behaviour.
 type Count struct {
 	Date    behaviour.Date
 	Kind    int // index in the schema's kinds
 	Records int64
 }
 
-// mostCounts is how many Counts are held, unless there are as many dates and behaviours.
-const mostCounts = 4 << 10
+// maxCounts is the length at which a list of Counts is merged, unless the row has more
+// different dates and behaviours.
+const maxCounts = 4 << 10
 
-// Counts count the records of a row by date and behaviour. Records of one date and
-// behaviour may be counted in several places.
+// Counts counts the records of a row by date and behaviour. The list can have several Counts
+// of one date and behaviour.
 type Counts struct {
-	list []Count
-	most int // of list, before those of one date and behaviour are added up
+	list  []Count
+	limit int // length at which list is merged again
 }
 
 // Add counts one record.
@@ -30,15 +31,15 @@ func (c *Counts) Add(date behaviour.Date, kind int) {
 		c.list[n-1].Records++
 		return
 	}
-	if len(c.list) >= max(c.most, mostCounts) {
-		c.addUp()
-		c.most = 2 * len(c.list)
+	if len(c.list) >= max(c.limit, maxCounts) {
+		c.merge()
+		c.limit = 2 * len(c.list)
 	}
 	c.list = append(c.list, Count{date, kind, 1})
 }
 
-// addUp makes one Count of all those of a date and behaviour.
-func (c *Counts) addUp() {
+// merge makes one Count of all Counts of the same date and behaviour.
+func (c *Counts) merge() {
 	slices.SortFunc(c.list, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Kind, b.Kind))
 	})
@@ -53,8 +54,8 @@ func (c *Counts) addUp() {
 	c.list = out
 }
 
-// List returns the counts, valid until Add or Reset.
+// List returns the counts. The list is valid until the next call of Add or Reset.
 func (c *Counts) List() []Count { return c.list }
 
-// Reset forgets all records.
+// Reset removes all counts.
 func (c *Counts) Reset() { c.list = c.list[:0] }

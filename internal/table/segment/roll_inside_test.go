@@ -1,4 +1,4 @@
-package muster_test
+package segment
 
 import (
 	"bytes"
@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/roll"
 	"usertrail/internal/store/dfs/local"
-	"usertrail/internal/table/muster"
 	"usertrail/internal/table/shuffle"
 )
 
-// TestAnyOrderIsOneRoll adds the same records in order and shuffled, with memory for few
-// of them: the rolls are the same bytes, and nothing is left behind.
-func TestAnyOrderIsOneRoll(t *testing.T) {
+// TestRollIsTheSameInAnyOrder adds the same records in order and shuffled, in memory for few
+// of them. Both rolls have the same bytes, and no temporary file remains.
+func TestRollIsTheSameInAnyOrder(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
 	span := behaviour.Span{From: 16000, To: 16009}
 	type record struct {
@@ -31,9 +31,9 @@ func TestAnyOrderIsOneRoll(t *testing.T) {
 	}
 	ids := []uint16{1, 2, 3, 9}
 	var want, got bytes.Buffer
-	sorted := muster.Ordered(&want, ids, span)
+	sorted := orderedRoll{roll.NewWriter(&want, ids, span)}
 	dir := t.TempDir()
-	mixed, err := muster.Unordered(t.Context(), &got, ids, span, shuffle.Config{FS: local.New(), Dir: dir, Memory: 256 << 10})
+	mixed, err := newUnorderedRoll(t.Context(), &got, ids, span, shuffle.Config{FS: local.New(), Dir: dir, Memory: 256 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestAnyOrderIsOneRoll(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Users != 20000 || a.Users != b.Users || a.Records != b.Records || !bytes.Equal(want.Bytes(), got.Bytes()) {
-		t.Errorf("shuffled the roll has %d users and %d records in %d bytes, in order %d, %d, %d",
+		t.Errorf("the roll of shuffled users has %d users and %d records in %d bytes; in order it has %d, %d, %d",
 			b.Users, b.Records, got.Len(), a.Users, a.Records, want.Len())
 	}
 	left, err := local.New().List(t.Context(), dir)
 	if err != nil || len(left) > 0 {
-		t.Errorf("there is left %v, %v", left, err)
+		t.Errorf("files remain: %v, %v", left, err)
 	}
 }

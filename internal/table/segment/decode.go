@@ -1,4 +1,4 @@
-package muster
+package segment
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"usertrail/internal/trail"
 )
 
-// Records decodes the cells of one row after the other in bounded memory; it is the
-// inverse of Rows. It holds the records of a row. If they are too many, it decodes the
-// row in several runs of cells. Where the cells of a record are far apart, each run makes
-// a record of those it has, and shuffle brings these together:
+// A RowDecoder decodes cells as records, row by row, in bounded memory. It is the inverse of
+// RowEncoder. It holds the records of a row. If a row has too many records, the decoder
+// decodes the cells in several groups. The cells of one record can be in different groups.
+// Each of these groups makes a part of the record, and shuffle sorts the parts of all records:
 //
 //	row date, kind | seq column ID | payload behaviour.AppendPacked
 //
-// Records is for one goroutine.
-type Records struct {
+// One goroutine uses a RowDecoder.
+type RowDecoder struct {
 	ctx     context.Context
 	schema  *behaviour.Schema
 	decoder layout.Decoder
@@ -33,39 +33,39 @@ type Records struct {
 
 	sorter  *shuffle.Sorter // nil until a row is too large
 	shard   *shuffle.Shard
-	spilled bool // records of the row are in sorter
+	spilled bool // the sorter has records of the row
 	key     []byte
 	packed  []byte
-	parts   []byte // of the record that is being put together
-	ends    []int  // of each part in parts
+	parts   []byte // parts of the current record
+	ends    []int  // end of each part in parts
 }
 
-// NewRecords returns Records that decode what want asks for of a layout's cells. They take
-// cfg.Memory bytes and spill to cfg.Dir, which no other sorter uses. What ends ctx ends
-// the sorting.
-func NewRecords(ctx context.Context, l layout.Layout, s *behaviour.Schema, want layout.Want, cfg shuffle.Config) *Records {
-	cfg.Memory = max(cfg.Memory, MinRows)
+// NewRowDecoder returns a RowDecoder that decodes cells of layout l as far as want says. It
+// uses cfg.Memory bytes and spills to cfg.Dir, which no other sorter uses. The sorting stops
+// when ctx ends.
+func NewRowDecoder(ctx context.Context, l layout.Layout, s *behaviour.Schema, want layout.Want, cfg shuffle.Config) *RowDecoder {
+	cfg.Memory = max(cfg.Memory, minRowMemory)
 	cfg.Parts, cfg.Shards, cfg.Readers = 1, 1, 1
-	d := &Records{ctx: ctx, schema: s, decoder: l.Decoder(s, want), cfg: cfg}
+	d := &RowDecoder{ctx: ctx, schema: s, decoder: l.Decoder(s, want), cfg: cfg}
 	d.decoder.Into(&d.events, func([]byte) (uint32, bool) { return 0, true })
 	return d
 }
 
 // Add adds the next cell of a row. It keeps no reference to c's bytes.
-func (d *Records) Add(c *cell.Cell) error {
+func (d *RowDecoder) Add(c *cell.Cell) error {
 	if err := d.decoder.Add(c); err != nil {
 		return err
 	}
-	const perEvent = 48 // of a decoder that remembers which records it has met
+	const perEvent = 48 // in a decoder that remembers the records of the row
 	if int64(d.events.Used()+perEvent*len(d.events.Events)) < d.cfg.Memory/4 {
 		return nil
 	}
 	return d.spill()
 }
 
-// spill gives the records that are held to the sorter. The decoder begins the row again:
-// it makes further records of the cells that follow.
-func (d *Records) spill() (err error) {
+// spill adds the records that are held to the sorter. The decoder then starts again with an
+// empty row: the next cells make new parts of records.
+func (d *RowDecoder) spill() (err error) {
 	if err := d.decoder.Flush(); err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (d *Records) spill() (err error) {
 	return nil
 }
 
-// record is an event as a record, valid until the next one.
-func (d *Records) record(e *trail.Event) *behaviour.Record {
+// record returns an event as a record. The record is valid until the next call.
+func (d *RowDecoder) record(e *trail.Event) *behaviour.Record {
 	r := &d.rec
 	r.Kind, r.Time, r.Date, r.ID = int(e.Kind), e.Time, behaviour.Date(e.Date), e.ID
 	r.Values = r.Values[:0]
@@ -104,9 +104,9 @@ func (d *Records) record(e *trail.Event) *behaviour.Record {
 	return r
 }
 
-// End gives the records of the row whose cells were added, without their user and in any
-// order, and forgets them. A record is valid until emit returns.
-func (d *Records) End(emit func(*behaviour.Record) error) error {
+// End ends the row. It calls emit for the records of the row, in any order. The records have
+// no user. A record is valid until emit returns.
+func (d *RowDecoder) End(emit func(*behaviour.Record) error) error {
 	if err := d.decoder.Flush(); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (d *Records) End(emit func(*behaviour.Record) error) error {
 	return nil
 }
 
-func (d *Records) endSpilled(emit func(*behaviour.Record) error) error {
+func (d *RowDecoder) endSpilled(emit func(*behaviour.Record) error) error {
 	if err := d.spill(); err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func (d *Records) endSpilled(emit func(*behaviour.Record) error) error {
 	return d.sorter.Reset(d.ctx)
 }
 
-// merge gives the records that were sorted.
-func (d *Records) merge(emit func(*behaviour.Record) error) (err error) {
+// merge joins the sorted parts and calls emit for each record.
+func (d *RowDecoder) merge(emit func(*behaviour.Record) error) (err error) {
 	it, err := d.sorter.Part(d.ctx, 0)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (d *Records) merge(emit func(*behaviour.Record) error) (err error) {
 			return context.Cause(d.ctx)
 		}
 		if it.Seq() != id || string(it.Row()) != string(d.key) {
-			if err := d.whole(id, emit); err != nil {
+			if err := d.join(id, emit); err != nil {
 				return err
 			}
 			id, d.key = it.Seq(), append(d.key[:0], it.Row()...)
@@ -161,12 +161,12 @@ func (d *Records) merge(emit func(*behaviour.Record) error) (err error) {
 	if err := it.Err(); err != nil {
 		return err
 	}
-	return d.whole(id, emit)
+	return d.join(id, emit)
 }
 
-// whole gives the record whose parts are together. Its time is the latest of theirs: only
-// the cell that has the microseconds knows them.
-func (d *Records) whole(id uint64, emit func(*behaviour.Record) error) error {
+// join calls emit for the record of the collected parts. The record's time is the latest time
+// of the parts, because only one cell of a record has the microseconds.
+func (d *RowDecoder) join(id uint64, emit func(*behaviour.Record) error) error {
 	if len(d.ends) == 0 {
 		return nil
 	}
@@ -195,8 +195,8 @@ func (d *Records) whole(id uint64, emit func(*behaviour.Record) error) error {
 	return emit(r)
 }
 
-// Close removes what was spilled. It does no harm when called twice.
-func (d *Records) Close() error {
+// Close removes spilled records. A second call does nothing.
+func (d *RowDecoder) Close() error {
 	if d.sorter == nil {
 		return nil
 	}

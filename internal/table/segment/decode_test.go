@@ -1,4 +1,4 @@
-package muster_test
+package segment_test
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/local"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 )
 
-// TestRecordsOfLargeRowsAreTheSame decodes rows of many records and of few in turn, with
-// and without values, in memory for few: the records are those that were encoded.
-func TestRecordsOfLargeRowsAreTheSame(t *testing.T) {
+// TestDecodedRecordsOfLargeRowsAreTheSame decodes rows of many records and of few in turn, with
+// and without values, in memory for few. The records are equal to the encoded records.
+func TestDecodedRecordsOfLargeRowsAreTheSame(t *testing.T) {
 	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
 	}}
@@ -34,27 +34,27 @@ func TestRecordsOfLargeRowsAreTheSame(t *testing.T) {
 		}
 		for _, want := range []layout.Want{layout.Everything(s, all), layout.Everyone(s, all)} {
 			dir := t.TempDir()
-			rows := muster.NewRecords(t.Context(), l, s, want, shuffle.Config{FS: local.New(), Dir: dir, Memory: 64 << 10})
+			rows := segment.NewRowDecoder(t.Context(), l, s, want, shuffle.Config{FS: local.New(), Dir: dir, Memory: 64 << 10})
 			for from, n := range []int{5000, 3, 4000, 1} {
 				some := recs[from:min(from+n, len(recs))]
 				got := recordsOf(t, l, s, some, rows)
 				if want := textsOf(some, want.Fields == nil); !slices.Equal(got, want) {
-					t.Fatalf("%s: %d records are %d others: %.300q, want %.300q", name, len(want), len(got), got, want)
+					t.Fatalf("%s: %d records were decoded as %d: %.300q, want %.300q", name, len(want), len(got), got, want)
 				}
 			}
 			if err := rows.Close(); err != nil {
 				t.Error(err)
 			}
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-				t.Errorf("%s: %d files are left, %v", name, len(left), err)
+				t.Errorf("%s: %d files remain, %v", name, len(left), err)
 			}
 		}
 	}
 }
 
-// recordsOf encodes records by a layout, decodes the cells by rows, and says what comes
-// out, in order of column ID.
-func recordsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.Record, rows *muster.Records) []string {
+// recordsOf encodes records by a layout and decodes the cells by rows. It returns the decoded
+// records as texts, in order of column ID.
+func recordsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.Record, rows *segment.RowDecoder) []string {
 	t.Helper()
 	var out []behaviour.Record
 	take := func(r *behaviour.Record) error {
@@ -84,7 +84,7 @@ func recordsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behavi
 	return textsOf(out, true)
 }
 
-// textsOf are records in order of column ID, with their values or with nulls.
+// textsOf returns records as texts in order of column ID, with their values or with nulls.
 func textsOf(recs []behaviour.Record, values bool) []string {
 	slices.SortFunc(recs, func(a, b behaviour.Record) int { return cmp.Compare(a.ID, b.ID) })
 	var out []string
@@ -101,18 +101,18 @@ func textsOf(recs []behaviour.Record, values bool) []string {
 	return out
 }
 
-// TestCountsAreAddedUp counts records of dates and behaviours in turn: few counts are
-// held, and they are right.
-func TestCountsAreAddedUp(t *testing.T) {
-	var c muster.Counts
+// TestCountsAreMerged counts records of dates and behaviours in turn. The list stays short, and
+// its sums are right.
+func TestCountsAreMerged(t *testing.T) {
+	var c segment.Counts
 	for range 2 {
 		for i := range 100_000 {
 			c.Add(behaviour.Date(i%100), i%3)
 		}
 		if n := len(c.List()); n > 10_000 {
-			t.Errorf("%d counts are held", n)
+			t.Errorf("the list has %d counts", n)
 		}
-		sum := map[muster.Count]int64{}
+		sum := map[segment.Count]int64{}
 		for _, x := range c.List() {
 			n := x.Records
 			x.Records = 0

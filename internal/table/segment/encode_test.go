@@ -1,4 +1,4 @@
-package muster_test
+package segment_test
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/local"
-	"usertrail/internal/table/muster"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 )
 
-// sameSecond are records of one user in one second, in order of column ID.
+// sameSecond returns n records of one user in one second, in order of column ID.
 func sameSecond(dice *rand.Rand, n int) []behaviour.Record {
 	first := behaviour.DateOf(2014, 9, 1)
 	out := make([]behaviour.Record, n)
@@ -30,8 +30,8 @@ func sameSecond(dice *rand.Rand, n int) []behaviour.Record {
 	return out
 }
 
-// rowOf encodes records as one row, by rows or, if that is nil, by the layout alone.
-func rowOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.Record, rows *muster.Rows) []*cell.Cell {
+// rowOf encodes records as one row. It uses only the layout if rows is nil.
+func rowOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.Record, rows *segment.RowEncoder) []*cell.Cell {
 	t.Helper()
 	row := l.AppendRow(nil, s, &recs[0])
 	var out []*cell.Cell
@@ -55,7 +55,7 @@ func rowOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.
 		if err := rows.Add(row, &r); err != nil {
 			t.Fatal(err)
 		}
-		rows.Keep([]byte("a record that is not loaded"))
+		rows.Keep([]byte("a duplicate record"))
 		rows.Forget()
 	}
 	var err error
@@ -70,9 +70,9 @@ func rowOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.
 	return out
 }
 
-// TestLargeRowsAreTheSame encodes rows of many records and of few in turn, in memory for
-// few: the cells are the layout's own.
-func TestLargeRowsAreTheSame(t *testing.T) {
+// TestLargeRowsHaveTheLayoutsCells encodes rows of many records and of few in turn, in memory
+// for few. The cells are equal to the layout's own cells.
+func TestLargeRowsHaveTheLayoutsCells(t *testing.T) {
 	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
 	}}
@@ -88,7 +88,7 @@ func TestLargeRowsAreTheSame(t *testing.T) {
 		}
 		large++
 		dir := t.TempDir()
-		rows := muster.NewRows(t.Context(), l.Encoder(s, "d"), shuffle.Config{FS: local.New(), Dir: dir, Memory: 64 << 10})
+		rows := segment.NewRowEncoder(t.Context(), l.Encoder(s, "d"), shuffle.Config{FS: local.New(), Dir: dir, Memory: 64 << 10})
 		for from, n := range []int{5000, 3, 4000, 1} {
 			some := recs[from:min(from+n, len(recs))]
 			got, want := rowOf(t, l, s, some, rows), rowOf(t, l, s, some, nil)
@@ -105,7 +105,7 @@ func TestLargeRowsAreTheSame(t *testing.T) {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("%s: %d files are left, %v", name, len(left), err)
+			t.Errorf("%s: %d files remain, %v", name, len(left), err)
 		}
 	}
 	if large < 4 {
