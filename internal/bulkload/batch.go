@@ -239,6 +239,9 @@ func (c *Config) userMemory() int64 { return c.Memory / userShare }
 // userShare divides Config.Memory: userMemory is one userShare-th of it.
 const userShare = 8
 
+// putMemory returns the memory in bytes for cells that HBase has not confirmed.
+func (c *Config) putMemory() int { return int(c.Memory / 16) }
+
 // rowMemory returns the memory of a writer in bytes for the records of one row.
 func (c *Config) rowMemory() int64 { return segment.RowMemory(c.Memory, c.writers()) }
 

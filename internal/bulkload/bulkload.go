@@ -26,7 +26,8 @@
 //
 // Shuffle gets three fifths of Config.Memory, or less if the program would not fit otherwise.
 // Each worker also holds two chunks of a file, and the block and the index of the HFile that it
-// writes. All writers together hold records of rows in a sixteenth. The cells of a larger row are
+// writes. Puts without an answer are held in a sixteenth, in at most 48 MiB. All writers together
+// hold records of rows in a sixteenth. The cells of a larger row are
 // sorted in runs on disk, next to the runs of shuffle. If a job compares records by key fields,
 // the records of one user are held in an eighth. A user with more ends the load with an error. A
 // replay sorts the quarantine file in a quarter of shuffle's memory, and holds the offset of each

@@ -45,7 +45,7 @@ func (b *batch) put(ctx context.Context, regions int, all *days) ([]manifest.Fil
 	if err := b.begin(ctx, good, rolled); err != nil {
 		return nil, err
 	}
-	w, err := b.putter.Writer(ctx)
+	w, err := b.putter.Writer(ctx, b.cfg.putMemory())
 	if err != nil {
 		return nil, err
 	}

@@ -223,8 +223,9 @@ type Putter interface {
 	// BeginPiece is Begin for a piece of a plan. Its worker does not hold the table's
 	// lock. alone is the result of Alone when the load was planned.
 	BeginPiece(ctx context.Context, plan string, piece int, inputs []manifest.Input, roll *manifest.File, alone bool) error
-	// Writer returns a Writer of cells.
-	Writer(ctx context.Context) (Writer, error)
+	// Writer returns a Writer of cells. It holds at most so many bytes of cells that the
+	// table has not confirmed; 0 is the default of the table.
+	Writer(ctx context.Context, bytes int) (Writer, error)
 }
 
 // A Writer puts cells in batches. Many goroutines may use it at once.

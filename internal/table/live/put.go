@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// putBytes limits the bytes of cells that were sent and have no answer yet.
-const putBytes = 48 << 20
+// mostPutBytes is the default, and the maximum, of the bytes of cells that have no answer yet.
+const mostPutBytes = 48 << 20
 
 // RollName implements table.Putter. If a killed load runs again, it gets the same name, even if
 // other loads ended in between.
@@ -52,8 +52,11 @@ func (t *Table) BeginPiece(ctx context.Context, plan string, piece int, inputs [
 }
 
 // Writer implements table.Putter.
-func (t *Table) Writer(context.Context) (table.Writer, error) {
-	p, err := t.client.NewPutter(t.address.Table, hbase.PutOptions{MaxBytes: putBytes})
+func (t *Table) Writer(_ context.Context, bytes int) (table.Writer, error) {
+	if bytes <= 0 || bytes > mostPutBytes {
+		bytes = mostPutBytes
+	}
+	p, err := t.client.NewPutter(t.address.Table, hbase.PutOptions{MaxBytes: bytes})
 	if err != nil {
 		return nil, t.address.explain(err)
 	}

@@ -77,7 +77,7 @@ func fillWith(t *testing.T, k *clustertest.Cluster, name string, records []*beha
 		t.Fatal(err)
 	}
 	f.Table = made.(*Table)
-	w, err := f.Writer(t.Context())
+	w, err := f.Writer(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

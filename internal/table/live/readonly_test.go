@@ -48,7 +48,7 @@ func TestATableThatIsReadOnly(t *testing.T) {
 	if err := snap.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w, err := l.(table.Putter).Writer(t.Context())
+	w, err := l.(table.Putter).Writer(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ const MinMemory = 64 << 20
 
 // restMemory is the memory, in bytes, that is not for sorting: the program, chunks of files
 // and blocks of HFiles.
-const restMemory = 36 << 20
+const restMemory = 46 << 20
 
 // SortMemory returns the memory for sorting or merging, in bytes. memory is the limit of the
 // process. The result is three fifths of it, or less if the rest of the program needs more

@@ -124,7 +124,7 @@ func (w *world) put(t *testing.T, to table.Putter, rows []row) (*manifest.Load, 
 
 func (w *world) putCells(t *testing.T, to table.Putter, rows []row) {
 	t.Helper()
-	out, err := to.Writer(t.Context())
+	out, err := to.Writer(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

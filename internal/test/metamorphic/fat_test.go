@@ -86,6 +86,7 @@ func (d *drawer) fatStep(n int) Step {
 		s = d.load()
 	case 3:
 		s = d.pieces()
+		s.Flags = []string{"--piece-size", one(d.r, "10MB", "1GiB")} // smaller pieces would be too many
 	case 4:
 		s = d.compact()
 	case 5:
@@ -152,16 +153,6 @@ func (x *run) everythingFat(name string, t *table) []string {
 // everythingOut is where the extract of everything of a fat sequence goes.
 const everythingOut = "../everything"
 
-// fatMemory gives a command of a fat sequence more memory than the least: the program itself
-// takes a large part of that.
-func fatMemory(args []string) []string {
-	out := slices.Clone(args)
-	if at := slices.Index(out, "--memory"); at >= 0 && out[at+1] == "64MiB" {
-		out[at+1] = "128MiB"
-	}
-	return out
-}
-
 // memoryOf is how many bytes a command line may take, and false if it does not say so.
 func memoryOf(args []string) (int64, bool) {
 	at := slices.Index(args, "--memory")
@@ -181,7 +172,7 @@ func (x *run) weighed(r *running, program string, args []string) error {
 	if !x.Fat {
 		return nil
 	}
-	most, ok := memoryOf(fatMemory(args))
+	most, ok := memoryOf(args)
 	if !ok {
 		return nil
 	}
@@ -189,7 +180,7 @@ func (x *run) weighed(r *running, program string, args []string) error {
 		x.peak, x.peakOf = part, words(program, args)
 	}
 	if r.peak > most/8*9 {
-		return fmt.Errorf("%s: the resident set is %d MiB of %d MiB", words(program, fatMemory(args)), r.peak>>20, most>>20)
+		return fmt.Errorf("%s: the resident set is %d MiB of %d MiB", words(program, args), r.peak>>20, most>>20)
 	}
 	return nil
 }

@@ -269,9 +269,6 @@ func (x *run) command(s *Step, program, stdin string, args ...string) (said, err
 
 // start begins to run a command line.
 func (x *run) start(s *Step, program, stdin string, args []string) (*running, error) {
-	if x.Fat {
-		args = fatMemory(args)
-	}
 	x.script.run(s, cmp.Or(x.shown, words(program, args)))
 	x.shown = ""
 	start := x.p.start
