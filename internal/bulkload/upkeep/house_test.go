@@ -103,10 +103,7 @@ func (h *house) store(name string) files.Store {
 // load loads what was delivered and is not in the table yet.
 func (h *house) load(t testing.TB, name string) bulkload.Result {
 	t.Helper()
-	s := h.store(name)
-	r, err := bulkload.Run(t.Context(), bulkload.Config{
-		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted"),
-	})
+	r, err := h.tryLoad(t.Context(), name)
 	allOlder := errors.Is(err, bulkload.ErrRequest) && r.Older > 0
 	if err != nil && !errors.Is(err, bulkload.ErrNothing) && !allOlder {
 		t.Fatal(err)
@@ -132,6 +129,14 @@ func (h *house) nights(t testing.TB, dice *rand.Rand, n int, tables []string, af
 		}
 		after(i)
 	}
+}
+
+// tryLoad loads what was delivered and is not in the table yet.
+func (h *house) tryLoad(ctx context.Context, name string) (bulkload.Result, error) {
+	s := h.store(name)
+	return bulkload.Run(ctx, bulkload.Config{
+		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted"),
+	})
 }
 
 func (h *house) upkeep(name string) upkeep.Config {

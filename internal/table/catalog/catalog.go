@@ -62,6 +62,9 @@ type Catalog struct {
 
 	mu sync.Mutex
 	m  *manifest.Table
+
+	beginning sync.Mutex
+	noted     int // the load that begin wrote into loading.json; 0 is none
 }
 
 // Open opens the catalog in dir. If dir has no table, the error wraps table.ErrNoTable. If the
@@ -229,8 +232,8 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
 	breakpoint.Reach(breakpoint.Commit)
-	if err := setLoading(ctx, c.fs, c.dir, load.Number); err != nil {
-		return fmt.Errorf("commit load %d: %w", load.Number, err)
+	if err := c.begin(ctx, load.Number); err != nil {
+		return err
 	}
 	load.Table = m.Of(load.Number)
 	if err := c.writeLedger(ctx, &m.Loads[len(m.Loads)-1], load); err != nil {
@@ -291,6 +294,9 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	if err := c.fs.Remove(ctx, dfs.Join(c.dir, TempName)); err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
+	if err := c.keepBase(ctx); err != nil { // without it, Rebuild needs the files that go now
+		return err
+	}
 	m := c.Manifest()
 	var files []string
 	for _, f := range m.Files {
@@ -316,9 +322,6 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 		return err
 	}
 	if err := c.sweepPieces(ctx, files); err != nil {
-		return err
-	}
-	if err := c.keepBase(ctx); err != nil { // on a full disk there is room for it only now
 		return err
 	}
 	return c.setRetired(ctx, retired, kept)

@@ -135,8 +135,9 @@ func (b *bare) lost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l == 1 {
-		return nil
+	run, err := runlog.Loaded(ctx, b.fs, b.dir)
+	if err != nil || run == nil && l == 1 {
+		return err
 	}
 	for plan, name := range b.pieces {
 		if !b.plans[plan] {
@@ -146,9 +147,8 @@ func (b *bare) lost(ctx context.Context) error {
 	if b.told != "" {
 		return lostManifest(b.dir, "the directory holds "+b.told)
 	}
-	run, err := runlog.Loaded(ctx, b.fs, b.dir)
-	if err != nil || run == nil {
-		return err
+	if run == nil {
+		return nil
 	}
 	return lostManifest(b.dir, fmt.Sprintf("bulkload %s ended there on %s", run.Command, run.End.At.UTC().Format("2006-01-02 15:04 MST")))
 }

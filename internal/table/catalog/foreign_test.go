@@ -96,6 +96,10 @@ func TestATableWithoutItsManifestIsRefused(t *testing.T) {
 		{catalog.PieceName(plan, 7, 3) + ".hfile": ""},
 		{"loading.json": `{"version": 1, "load": 2}`, "d/000001-0000.hfile": ""},
 		{"d/000001-0000.hfile": "", "thesis.txt": ""},
+		{
+			"runs/20140902T020003.120Z-4711-f00d.json": `{"version": 1, "command": "load", "end": {"status": 0}}`,
+			"loading.json": `{"version": 1, "load": 1}`, "d/000001-0000.hfile": "", // its removal failed
+		},
 		run("load", `{"status": 0}`), run("convert", `{"status": 0}`), run("load", `{"status": 65, "files": 3}`),
 	}
 	for _, all := range lost {

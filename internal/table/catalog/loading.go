@@ -3,7 +3,9 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
+	"strconv"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -25,6 +27,34 @@ func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 // setLoading records that load n is being made in dir.
 func setLoading(ctx context.Context, fs dfs.FS, dir string, n int) error {
 	return manifest.Write(ctx, fs, dfs.Join(dir, loadingName), &manifest.Loading{Version: manifest.Version, Load: n})
+}
+
+// begin records that load n is being made. Only the first call for a load writes a file.
+func (c *Catalog) begin(ctx context.Context, n int) error {
+	c.beginning.Lock()
+	defer c.beginning.Unlock()
+	if c.noted == n {
+		return nil
+	}
+	if err := setLoading(ctx, c.fs, c.dir, n); err != nil {
+		return fmt.Errorf("begin load %d: %w", n, err)
+	}
+	c.noted = n
+	return nil
+}
+
+// BeginFile records that the next load is being made, if name is the name of an HFile or roll of
+// that load. Callers run it before they create the file. Lock has recorded a first load.
+func (c *Catalog) BeginFile(ctx context.Context, name string) error {
+	match := ofLoad.FindStringSubmatch(dfs.Base(name))
+	if match == nil {
+		return nil
+	}
+	n, err := strconv.Atoi(match[1])
+	if err != nil || n == 1 || n != c.NextLoad() {
+		return nil //nolint:nilerr // no load has such a number
+	}
+	return c.begin(ctx, n)
 }
 
 // endLoading removes the record that setLoading wrote, after the manifest has the load. It

@@ -34,12 +34,17 @@ func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	return highest(there), err
 }
 
+// needsBase reports whether the ledgers cannot make m again.
+func needsBase(m *manifest.Table) bool {
+	told := m.Rewritten == 0 && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" })
+	return len(m.Loads) > 0 && !told
+}
+
 // keepBase writes the base if the ledgers need one and it does not exist, and removes older
 // bases. All loads must be in the manifest.
 func (c *Catalog) keepBase(ctx context.Context) error {
 	m := c.Manifest()
-	told := m.Rewritten == 0 && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" })
-	if len(m.Loads) == 0 || told {
+	if !needsBase(m) {
 		return nil
 	}
 	there, err := sizes(ctx, c.fs, dfs.Join(c.dir, baseName))

@@ -19,6 +19,9 @@ func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	if _, _, ok := catalog.OfPlan(name); ok {
 		return t.fs.Create(ctx, path)
 	}
+	if err := t.BeginFile(ctx, name); err != nil {
+		return nil, err
+	}
 	p, err := t.fs.CreateNew(ctx, path)
 	if err != nil {
 		return nil, err

@@ -119,6 +119,9 @@ func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.BeginFile(ctx, name); err != nil {
+		return nil, err
+	}
 	return t.store.fs.Create(ctx, path)
 }
 

@@ -282,9 +282,6 @@ func (x *run) rebuilt(s *Step, w *wound) error {
 	if err != nil {
 		return err
 	}
-	if x.maimed && got.Status == 1 { // a compact was killed before it had kept what it made of the files
-		return x.strike(s, w.name, w.was)
-	}
 	if err := got.want([]int{0}); err != nil {
 		return fmt.Errorf("rebuild after %s: %w", s.Harm, err)
 	}
