@@ -2,11 +2,16 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	iofs "io/fs"
 	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 )
 
 // An Undropped counts the days and files that Undrop restored.
@@ -79,23 +84,46 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 			return no("a compact has merged " + name + ", which the drop wrote")
 		}
 	}
-	for i := range u.Files {
-		f := &u.Files[i]
-		for _, name := range f.Names() {
-			opened, err := r.table.Staged(ctx, name)
-			if err != nil {
-				return fmt.Errorf("undo the drop of the days before %s: %w", m.DroppedBefore, err)
-			}
-			size := opened.Size()
-			if err := opened.Close(); err != nil {
-				return err
-			}
-			if name == f.Name && size != f.Size {
-				return fmt.Errorf("undo the drop of the days before %s: %w: %s has %d bytes, and had %d", m.DroppedBefore, ErrDamaged, name, size, f.Size)
-			}
+	if err := r.unchanged(ctx, u.Files); err != nil {
+		return fmt.Errorf("undo the drop of the days before %s: %w", m.DroppedBefore, err)
+	}
+	return nil
+}
+
+// unchanged reads HFiles and rolls whole. It returns an error that wraps table.ErrDamaged if a
+// file is not as it was written.
+func (r *run) unchanged(ctx context.Context, files []manifest.File) error {
+	var all int64
+	for i := range files {
+		all += files[i].Size + files[i].RollSize
+	}
+	r.progress.Step("checking", progress.Bytes, all)
+	for i := range files {
+		f := &files[i]
+		if err := r.unchangedFile(ctx, f.Name, f.Size, f.Sum); err != nil {
+			return err
+		}
+		if err := r.unchangedFile(ctx, f.Roll, f.RollSize, f.RollSum); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// unchangedFile reads one file whole. A size of 0 is not known.
+func (r *run) unchangedFile(ctx context.Context, name string, size int64, sum string) error {
+	file, err := r.table.Staged(ctx, name)
+	if err == nil {
+		if size == 0 {
+			size = -1
+		}
+		r.progress.Add(file.Size())
+		err = errors.Join(dfs.CheckBytes(ctx, file, size, sum), file.Close())
+	}
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrDamaged) {
+		return fmt.Errorf("%w: %s: %w: put the file back from a copy of the table", table.ErrDamaged, name, err)
+	}
+	return err
 }
 
 // countBack counts the days that m, the manifest after the undrop, has again.

@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/table"
 	"usertrail/internal/table/precheck"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -166,6 +167,52 @@ func TestUndropReadsBeforeItWrites(t *testing.T) {
 	}
 	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {
 		t.Error("the table is not what it was")
+	}
+}
+
+// TestUndropRefusesDamagedFiles harms each file that the last drop retired, one after the other.
+func TestUndropRefusesDamagedFiles(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
+		t.Fatal(err)
+	}
+	u, err := h.open(t, "trails").Undrop(t.Context())
+	if err != nil || u == nil {
+		t.Fatalf("%v, %v; want files that can be brought back", u, err)
+	}
+	good := h.lasting(t, "trails")
+	for _, f := range u.Files {
+		for _, name := range f.Names() {
+			text := good[name]
+			path := filepath.Join(h.store("trails").Dir, name)
+			flipped := []byte(text)
+			flipped[len(flipped)/2] ^= 1
+			for what, b := range map[string][]byte{"a byte is another": flipped, "cut": []byte(text[:len(text)-1]), "longer": []byte(text + "x"), "empty": {}, "gone": nil} {
+				if err := os.WriteFile(path, b, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if b == nil {
+					if err := os.Remove(path); err != nil {
+						t.Fatal(err)
+					}
+				}
+				harmed := h.lasting(t, "trails")
+				if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "put the file back") {
+					t.Errorf("%s, %s: %v, want that the table is damaged, and what to do", name, what, err)
+				}
+				if !maps.Equal(h.lasting(t, "trails"), harmed) {
+					t.Errorf("%s, %s: the table was changed", name, what)
+				}
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
+		t.Errorf("with all files as they were: %v", err)
 	}
 }
 
