@@ -91,14 +91,14 @@ func clean(m *manifest.Table, before behaviour.Date) (behaviour.Date, bool) {
 	return before, slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Span.To < before })
 }
 
-// demand wants room for the files that are written anew.
+// demand wants room for the files that are written anew, and for the manifest.
 func (r *run) demand(ctx context.Context, d *drop) error {
 	var size int64
 	for _, f := range d.straddles {
-		size += f.Size
+		size += f.Size + f.RollSize
 	}
 	advice := "free the room elsewhere"
-	if first, ok := clean(r.table.Manifest(), d.Before); ok {
+	if first, ok := clean(r.table.Manifest(), d.Before); ok && len(d.straddles) > 0 {
 		advice = fmt.Sprintf("say --before %s, for which no file is written anew", first)
 	}
 	return r.room(ctx, size, advice)
@@ -220,10 +220,8 @@ func (r *run) drop(ctx context.Context, d *drop) error {
 		jobs[i] = job{name: name(m, i), files: d.straddles[i : i+1], from: d.Before, region: points.Of(f.First)}
 		size += f.Size
 	}
-	if len(d.straddles) > 0 {
-		if err := r.demand(ctx, d); err != nil {
-			return err
-		}
+	if err := r.demand(ctx, d); err != nil {
+		return err
 	}
 	r.progress.Step("dropping", progress.Bytes, size)
 	done, err := r.all(ctx, jobs)

@@ -56,6 +56,9 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 		if err := r.countBack(ctx, m, &back); err != nil {
 			return err
 		}
+		if err := r.roomForRecords(ctx); err != nil {
+			return err
+		}
 		if err := r.table.Replace(ctx, m, cfg.KeepFor); err != nil {
 			return err
 		}

@@ -238,10 +238,11 @@ func TestUndropSurvivesAnyFault(t *testing.T) {
 	})
 }
 
-// A fullDisk has room for manifests, and for no HFile and no roll until an HFile was removed.
+// A fullDisk has room for so many bytes, and for no HFile and no roll until an HFile was removed.
 type fullDisk struct {
 	dfs.FS
 	dfs.Surveyor
+	room        int64
 	freed, made bool
 }
 
@@ -249,7 +250,7 @@ func (f *fullDisk) Room(context.Context, string) (dfs.Room, error) {
 	if f.freed {
 		return dfs.Room{Bytes: 1 << 40}, nil
 	}
-	return dfs.Room{Bytes: 1, Limit: "the disk"}, nil
+	return dfs.Room{Bytes: f.room, Limit: "the disk"}, nil
 }
 
 func (f *fullDisk) Remove(ctx context.Context, name string) error {
@@ -280,7 +281,8 @@ func TestDropOnAFullDisk(t *testing.T) {
 	if _, err := upkeep.Drop(t.Context(), control, before); err != nil {
 		t.Fatal(err)
 	}
-	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor)}
+	manifest := int64(len(h.lasting(t, "table")["manifest.json"]))
+	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor), room: 2 * manifest} // for retired.json, too
 	full := *h
 	full.fs = disk
 	cfg := full.upkeep("table")
@@ -288,7 +290,7 @@ func TestDropOnAFullDisk(t *testing.T) {
 	if !errors.Is(err, precheck.ErrNoRoom) || !strings.Contains(err.Error(), "--keep-for 0s") || !strings.Contains(err.Error(), "--before "+first.String()) {
 		t.Errorf("a drop that keeps files: %v, want no room and both flags", err)
 	}
-	cfg.KeepFor = 0
+	cfg.KeepFor, disk.room = 0, manifest
 	if _, err := upkeep.Drop(t.Context(), cfg, before); err != nil {
 		t.Fatal(err)
 	}
@@ -297,4 +299,51 @@ func TestDropOnAFullDisk(t *testing.T) {
 	}
 	h.verified(t, "dropped", "table")
 	h.sameRolls(t, "dropped", "table", "control", before)
+}
+
+// TestDropAndUndropReserveRoom: where not even a manifest has room, nothing is begun.
+func TestDropAndUndropReserveRoom(t *testing.T) {
+	h := newHouse(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor)}
+	full := *h
+	full.fs = disk
+	refused := func(what string, do func() error) {
+		t.Helper()
+		all := h.lasting(t, "trails")
+		disk.room = 2*int64(len(all["manifest.json"])) - 1
+		disk.freed = false
+		if err := do(); !errors.Is(err, precheck.ErrNoRoom) || !strings.Contains(err.Error(), "are to be written") {
+			t.Errorf("%s: %v, want that there is too little room, and how much is needed", what, err)
+		}
+		if !maps.Equal(h.lasting(t, "trails"), all) {
+			t.Errorf("%s: the table was changed", what)
+		}
+	}
+	all := full.upkeep("trails")
+	all.All = true
+	refused("drop of whole files", func() error {
+		_, err := upkeep.Drop(t.Context(), all, h.w.Span.To+30)
+		return err
+	})
+	refused("drop", func() error {
+		_, err := upkeep.Drop(t.Context(), full.upkeep("trails"), h.half())
+		return err
+	})
+	if _, err := upkeep.Drop(t.Context(), h.upkeep("trails"), h.half()); err != nil {
+		t.Fatal(err)
+	}
+	refused("undrop", func() error {
+		_, err := upkeep.Undrop(t.Context(), full.upkeep("trails"))
+		return err
+	})
+	disk.room = 0
+	none := full.upkeep("trails")
+	none.KeepFor = 0
+	if _, err := upkeep.Undrop(t.Context(), none); !errors.Is(err, precheck.ErrNoRoom) {
+		t.Errorf("undrop that keeps nothing: %v, want that there is too little room", err)
+	}
+	if _, err := upkeep.Undrop(t.Context(), h.upkeep("trails")); err != nil {
+		t.Errorf("undrop after that: %v", err)
+	}
 }

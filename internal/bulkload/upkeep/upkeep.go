@@ -36,6 +36,7 @@ import (
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/precheck"
 	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
@@ -170,16 +171,20 @@ func whole(m *manifest.Table) error {
 	return nil
 }
 
-// room returns an error if there is not enough space for need more bytes. If cfg.KeepFor is 0,
-// room first removes the retired files of earlier calls.
+// room returns an error if there is not enough space for need more bytes of HFiles and rolls, and
+// for the manifest. If cfg.KeepFor is 0, room first removes the retired files of earlier calls.
 func (r *run) room(ctx context.Context, need int64, advice string) error {
+	records, err := r.records(ctx)
+	if err != nil {
+		return err
+	}
 	demand := func(advice string) error {
-		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, advice)
+		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need+records, advice)
 	}
 	if r.cfg.KeepFor > 0 {
 		return demand("make room; or say --keep-for 0s while no extract runs, so that files which were replaced before go first; or " + advice)
 	}
-	err := demand(advice)
+	err = demand(advice)
 	if !errors.Is(err, precheck.ErrNoRoom) {
 		return err
 	}
@@ -187,6 +192,26 @@ func (r *run) room(ctx context.Context, need int64, advice string) error {
 		return err
 	}
 	return demand("files which were replaced before are gone: make room, or " + advice)
+}
+
+// roomForRecords returns an error if there is not enough space for the manifest. It removes
+// nothing.
+func (r *run) roomForRecords(ctx context.Context) error {
+	need, err := r.records(ctx)
+	if err != nil {
+		return err
+	}
+	return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, "make room")
+}
+
+// records returns about how many bytes the new manifest takes next to the old one, and the list
+// of retired files if there is one. The copy in base takes the room of the old manifest.
+func (r *run) records(ctx context.Context) (int64, error) {
+	info, err := r.cfg.FS.Stat(ctx, dfs.Join(r.cfg.Store.Address(), catalog.ManifestName))
+	if r.cfg.KeepFor > 0 {
+		return 2 * info.Size, err
+	}
+	return info.Size, err
 }
 
 // next returns a copy of the table's manifest with its own list of files, which the caller may
