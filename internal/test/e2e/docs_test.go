@@ -229,25 +229,3 @@ func TestTableDocNamesEveryField(t *testing.T) {
 		look(reflect.TypeOf(v))
 	}
 }
-
-// TestLinksLead follows the links from one document to another.
-func TestLinksLead(t *testing.T) {
-	names, err := fs.Glob(os.DirFS(repository(t)), "docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	decisions, err := fs.Glob(os.DirFS(repository(t)), "docs/decisions/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range slices.Concat([]string{"README.md", "CHANGELOG.md"}, names, decisions) {
-		for _, m := range regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`).FindAllStringSubmatch(document(t, name), -1) {
-			if strings.Contains(m[1], "://") {
-				continue
-			}
-			if _, err := os.Stat(filepath.Join(repository(t), filepath.FromSlash(filepath.ToSlash(filepath.Dir(name))), m[1])); err != nil {
-				t.Errorf("%s links to %s: %v", name, m[1], err)
-			}
-		}
-	}
-}
