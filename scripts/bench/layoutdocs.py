@@ -10,7 +10,7 @@ from data import ROOT
 
 DOC = os.path.join(ROOT, "docs", "layouts.md")
 PLOTS = os.path.join(ROOT, "docs", "img")
-FIGURES = os.path.join(ROOT, "internal", "advise", "figures.json")
+FIGURES = os.path.join(ROOT, "internal", "bulkload", "advise", "figures.json")
 
 # What lies between these lines of DOC is written anew.
 BEGIN, END = "<!-- make bench-layouts writes what follows -->\n", "<!-- and no further -->\n"
