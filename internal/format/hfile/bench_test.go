@@ -16,13 +16,13 @@ import (
 
 const benchCells = 2_000_000
 
-// A benchValue makes the value of a field. A cell takes 115 bytes without encoding
-// and compression, of which the value is half.
+// A benchValue returns the value of a field. A cell takes 115 bytes without encoding and
+// compression. Half of them are the value.
 type benchValue func(rnd *rand.Rand, field int) []byte
 
 var benchFields = []string{"channel,", "device,", "duration,", "programme,", "url,"}
 
-// texts are values as behaviours have them: most compress well.
+// texts returns values like those of behaviours. Most compress well.
 func texts(rnd *rand.Rand, field int) []byte {
 	switch field {
 	case 0:
@@ -37,7 +37,7 @@ func texts(rnd *rand.Rand, field int) []byte {
 	return fmt.Appendf(nil, "http://cdn%d.example.net/vod/%016x/%08x/index.m3u8?session=%016x", rnd.IntN(9), rnd.Uint64(), rnd.Uint32(), rnd.Uint64())
 }
 
-// opaque are values that no codec makes smaller.
+// opaque returns values that no codec makes smaller.
 func opaque(rnd *rand.Rand, _ int) []byte {
 	b := make([]byte, 0, 56)
 	for range 4 + rnd.IntN(4) {
@@ -46,8 +46,8 @@ func opaque(rnd *rand.Rand, _ int) []byte {
 	return b
 }
 
-// benchWorld is cells as a load makes them: rows of user, day and behaviour, and
-// in each some behaviours of five fields.
+// benchWorld returns cells like those of a load: rows of user, day and behaviour, and in each
+// row some behaviours of five fields.
 func benchWorld(value benchValue) []cell.Cell {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	cells := make([]cell.Cell, 0, benchCells)
@@ -74,8 +74,7 @@ var (
 	textWorld   = sync.OnceValue(func() []cell.Cell { return benchWorld(texts) })
 )
 
-// benchFiles are the file of the speed that is asked for, and what differs from
-// it.
+// benchFiles holds the file whose speed the design asks for, and variants of it.
 var benchFiles = []struct {
 	name  string
 	world func() []cell.Cell
@@ -96,8 +95,8 @@ var benchFiles = []struct {
 	}},
 }
 
-// cpuTime is what the process has used, which other load of the machine changes
-// least.
+// cpuTime returns the CPU time of the process, which depends least on other load of the
+// machine.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -106,8 +105,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// perCell reports what b.N runs over some cells, begun at a CPU time, mean for
-// one.
+// perCell reports the number of cells per second of CPU time and of elapsed time, over b.N runs
+// of the given number of cells each. begun is the CPU time at the start.
 func perCell(b *testing.B, cells int64, begun time.Duration) {
 	cpu := cpuTime() - begun
 	b.ReportMetric(float64(cells)*float64(b.N)/cpu.Seconds()/1e6, "Mcells/cpu-s")
@@ -177,8 +176,8 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkSeek looks up rows that are there: anywhere in the file, and in order,
-// one of so many cells, as a list of users does.
+// BenchmarkSeek looks up rows of the file: at random places, and in order with gaps, as a
+// list of users does.
 func BenchmarkSeek(b *testing.B) {
 	for _, o := range []int{1, len(benchFiles) - 1} {
 		cells := benchFiles[o].world()

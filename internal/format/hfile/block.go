@@ -24,7 +24,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A BlockType is the kind of a block: the magic with which it begins.
+// A BlockType is the kind of a block. Its value is the magic that the block begins with.
 type BlockType string
 
 // The types of blocks.
@@ -41,11 +41,10 @@ const (
 	DeleteBloomMeta   BlockType = "DFBLMET2"
 )
 
-// data says whether blocks of the type hold cells.
+// data reports whether blocks of the type hold cells.
 func (t BlockType) data() bool { return t == DataBlock || t == EncodedBlock }
 
-// blockTypeOf returns the constant for a magic, so that reading a header makes
-// no string.
+// blockTypeOf returns the constant for a magic, so that reading a header allocates no string.
 func blockTypeOf(magic []byte) (BlockType, bool) {
 	switch string(magic) {
 	case string(DataBlock):
@@ -86,7 +85,7 @@ type header struct {
 // size is the number of bytes that the whole block takes.
 func (h *header) size() int { return headerLen + h.after }
 
-// putHeader writes h over the first bytes of b.
+// putHeader writes h into the first bytes of b.
 func putHeader(b []byte, h *header) {
 	copy(b, h.kind)
 	binary.BigEndian.PutUint32(b[8:], uint32(h.after))
@@ -129,10 +128,11 @@ func parseHeader(b []byte) (header, error) {
 	return h, nil
 }
 
-// checksumBytes is how many bytes the checksums of n bytes take.
+// checksumBytes returns the number of bytes that the checksums of n bytes take.
 func checksumBytes(n, per int) int { return (n + per - 1) / per * checksumLen }
 
-// appendChecksums appends the CRC-32C of each chunk of block to dst.
+// appendChecksums appends the CRC-32C of each chunk of block to dst. A chunk is per bytes
+// long.
 func appendChecksums(dst, block []byte, per int) []byte {
 	for len(block) > 0 {
 		n := min(per, len(block))

@@ -11,8 +11,8 @@ const (
 	bloomMurmur     = 1 // the hash type
 )
 
-// bloomError is the share of keys that a filter answers wrongly. HBase holds it
-// as a float, and the sizes come from that float.
+// bloomError is the fraction of absent keys that a filter reports as present. HBase stores it
+// as a float, and the sizes are computed from that float.
 const bloomError float32 = 0.01
 
 // murmur is HBase's MurmurHash: Murmur2, except that the last one to three bytes are
@@ -42,13 +42,13 @@ func murmur(data []byte, seed uint32) uint32 {
 	return h ^ h>>15
 }
 
-// bloomHashes are the two hashes of a key that all its bits come from.
+// bloomHashes returns the two hashes of a key from which all its bits are computed.
 func bloomHashes(key []byte) (h1, h2 uint32) {
 	h1 = murmur(key, 0)
 	return h1, murmur(key, h1)
 }
 
-// bloomBit is the bit number i of a key among bits.
+// bloomBit returns the number of the i-th bit of a key in a filter of some bits.
 func bloomBit(h1, h2 uint32, i int, bits uint64) uint64 {
 	x := int64(int32(h1 + uint32(i)*h2))
 	if x < 0 {
@@ -57,7 +57,7 @@ func bloomBit(h1, h2 uint32, i int, bits uint64) uint64 {
 	return uint64(x) % bits
 }
 
-// bloomHas says whether all bits of a key are set in a chunk.
+// bloomHas reports whether all bits of a key are set in a chunk.
 func bloomHas(chunk, key []byte, hashes int) bool {
 	h1, h2 := bloomHashes(key)
 	bits := uint64(len(chunk)) * 8
@@ -70,8 +70,8 @@ func bloomHas(chunk, key []byte, hashes int) bool {
 	return true
 }
 
-// bloomSize is how many hashes a filter of some bytes takes for an error rate,
-// and how many keys it has room for.
+// bloomSize returns the number of hashes of a filter of some bytes with an error rate, and
+// the number of keys that the filter has room for.
 func bloomSize(bytes int, rate float32) (hashes int, keys int64) {
 	bits := float64(bytes) * 8
 	e := float64(rate)
@@ -81,8 +81,8 @@ func bloomSize(bytes int, rate float32) (hashes int, keys int64) {
 	return hashes, int64(-bits / k * math.Log(1-math.Exp(math.Log(e)/k)))
 }
 
-// bloomRate is the error rate that a filter of a type is sized for. A get of a
-// row and column asks a ROWCOL filter twice.
+// bloomRate returns the error rate that a filter of a type is sized for. A get of a row and
+// column queries a ROWCOL filter twice.
 func bloomRate(t BloomType) float32 {
 	if t == RowColBloom {
 		return float32(1 - math.Sqrt(1-float64(bloomError)))

@@ -16,7 +16,7 @@ func bloomRows(n int) []cell.Cell {
 	return cells
 }
 
-// TestBloomNeverDenies has more rows than one chunk takes.
+// TestBloomNeverDenies uses more rows than one chunk can hold.
 func TestBloomNeverDenies(t *testing.T) {
 	cells := bloomRows(120_000)
 	r := open(t, write(t, Options{Bloom: RowBloom}, cells))
@@ -41,7 +41,7 @@ func TestBloomNeverDenies(t *testing.T) {
 		}
 	}
 	if share := float64(wrong) / asked; share > 0.02 {
-		t.Errorf("%.3f of the rows that are not there may be there, want about 0.01", share)
+		t.Errorf("the filter does not exclude a fraction of %.3f of the absent rows, want about 0.01", share)
 	}
 	if has, err := r.MayContain([]byte("a row before all")); has || err != nil {
 		t.Errorf("before the first row: %t, %v", has, err)
@@ -63,7 +63,7 @@ func TestBloomOfPrefixes(t *testing.T) {
 	}
 }
 
-// TestBloomKeysAreCountedOnce has rows of many columns and versions.
+// TestBloomKeysAreCountedOnce uses rows of many columns and versions.
 func TestBloomKeysAreCountedOnce(t *testing.T) {
 	var cells []cell.Cell
 	for row := range 10 {
@@ -87,7 +87,8 @@ func TestBloomKeysAreCountedOnce(t *testing.T) {
 	}
 }
 
-// TestNoBloomDeniesNothing: a filter of columns says nothing of a row alone.
+// TestNoBloomDeniesNothing also covers a filter of columns, which cannot answer for a row
+// alone.
 func TestNoBloomDeniesNothing(t *testing.T) {
 	for _, typ := range []BloomType{NoBloom, RowColBloom} {
 		if has, err := open(t, write(t, Options{Bloom: typ}, three())).MayContain([]byte("other")); !has || err != nil {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// A bloomFilter answers from a file's Bloom chunks, which it reads when they
-// are first asked.
+// A bloomFilter answers from a file's Bloom chunks. It reads a chunk when a key first needs
+// it.
 type bloomFilter struct {
 	r      *Reader
 	typ    BloomType
@@ -20,7 +20,7 @@ type bloomFilter struct {
 	chunks []bloomRef
 }
 
-// A bloomRef has the place of a chunk and its first key. The chunk covers the keys from
+// A bloomRef holds the place of a chunk and its first key. The chunk covers the keys from
 // first to the first key of the next chunk.
 type bloomRef struct {
 	offset int64
@@ -32,7 +32,7 @@ type bloomRef struct {
 // bloomFixed is the length of the fields before the comparator's name.
 const bloomFixed = 4 + 8 + 4 + 4 + 8 + 8 + 4
 
-// maxHashes is more than any filter has.
+// maxHashes is more hashes than any filter uses.
 const maxHashes = 1 << 10
 
 // parseBloom reads the payload of a Bloom filter's meta. It keeps no reference
@@ -69,7 +69,7 @@ func parseBloom(r *Reader, b []byte) (*bloomFilter, error) {
 	return f, nil
 }
 
-// describe reads from file info what the keys are.
+// describe reads the kind of the filter's keys from file info.
 func (f *bloomFilter) describe(info map[string][]byte, at int64) error {
 	f.typ = BloomType(info[infoBloomType])
 	switch f.typ {
@@ -96,7 +96,7 @@ func (f *bloomFilter) mayContain(row []byte) (bool, error) {
 	return true, nil
 }
 
-// has looks for a key in the chunk that answers for it.
+// has looks for a key in the chunk that covers it.
 func (f *bloomFilter) has(key []byte) (bool, error) {
 	compare := bytes.Compare
 	if f.typ == RowColBloom {
@@ -113,8 +113,7 @@ func (f *bloomFilter) has(key []byte) (bool, error) {
 	return bloomHas(bits, key, f.hashes), nil
 }
 
-// load returns a chunk's bits. Two goroutines may both read a chunk; either
-// result will do.
+// load returns a chunk's bits. Two goroutines may both read a chunk; either result is valid.
 func (f *bloomFilter) load(c *bloomRef) ([]byte, error) {
 	if bits := c.bits.Load(); bits != nil {
 		return *bits, nil

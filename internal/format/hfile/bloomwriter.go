@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// A bloomWriter collects keys in chunks, which go among the data blocks as they
-// fill up.
+// A bloomWriter collects keys in chunks. Full chunks are written between the data blocks.
 type bloomWriter struct {
 	out     *output
 	typ     BloomType
@@ -16,12 +15,12 @@ type bloomWriter struct {
 
 	open   bloomBits
 	closed []bloomBits // not yet written
-	spare  [][]byte    // bit arrays to use again
+	spare  [][]byte    // bit arrays to reuse
 	index  entries
 
 	keys   int64
 	bytes  int64 // of all chunks, folded
-	room   int64 // keys that they had room for
+	room   int64 // the keys that they had room for
 	last   []byte
 	rowcol []byte // scratch
 }
@@ -39,7 +38,7 @@ func newBloomWriter(out *output, opt Options) *bloomWriter {
 	return b
 }
 
-// add adds f's key, unless it equals the key of the cell before.
+// add adds f's key, unless the key equals the key of the previous cell.
 func (b *bloomWriter) add(f *follower) {
 	switch b.typ {
 	case RowBloom:
@@ -124,8 +123,8 @@ func (b *bloomWriter) writeChunk(c bloomBits) error {
 	return nil
 }
 
-// fold halves a chunk as long as its keys have room in the half. A bit's number
-// modulo the half is where the half has it.
+// fold halves a chunk as long as the half has room for its keys. Bit n of the chunk becomes
+// bit n modulo the size of the half.
 func fold(bits []byte, keys, room int64) ([]byte, int64) {
 	for len(bits)%2 == 0 && room > 2*keys {
 		half := len(bits) / 2
@@ -138,7 +137,7 @@ func fold(bits []byte, keys, room int64) ([]byte, int64) {
 	return bits, room
 }
 
-// finish writes the chunks that are left.
+// finish writes the remaining chunks.
 func (b *bloomWriter) finish() error {
 	if b.open.keys > 0 {
 		b.close()
@@ -158,7 +157,7 @@ func (b *bloomWriter) describe(info map[string][]byte) {
 	}
 }
 
-// writeMeta writes where the chunks lie. A filter without keys is none.
+// writeMeta writes the places of the chunks. If there are no keys, it writes no filter.
 func (b *bloomWriter) writeMeta() error {
 	if b.keys == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// maxChunk is the most that a chunk of Hadoop's framing is made from. Servers
-// decode a chunk into a buffer of twice this size without looking at its end.
+// maxChunk is the largest number of bytes that one chunk of Hadoop's framing encodes. Servers
+// decode a chunk into a buffer of twice this size without checking its end.
 const maxChunk = 128 << 10
 
 // A compressor appends the stored form of a payload to dst.
@@ -46,7 +46,7 @@ func newCompressor(c Codec) (compressor, error) {
 	return nil, fmt.Errorf("hfile: codec %q: %w", c, ErrUnsupported)
 }
 
-// framed is Hadoop's framing: a payload of more than maxChunk is several groups
+// framed adds Hadoop's framing: a payload of more than maxChunk bytes becomes several groups
 // of one chunk each.
 func framed(chunk compressor) compressor {
 	return func(dst, payload []byte) ([]byte, error) {
@@ -91,9 +91,8 @@ func newLZ4() compressor {
 	}
 }
 
-// appendLZ4Literals appends an LZ4 block that copies src as it is: the library
-// makes none if it would be longer than src, and HBase has no other way to store
-// a block.
+// appendLZ4Literals appends an LZ4 block that stores src as literals. The library writes no
+// block if it would be longer than src, and HBase has no other way to store it.
 func appendLZ4Literals(dst, src []byte) []byte {
 	n := len(src)
 	if n < 15 {
@@ -125,9 +124,9 @@ func newGzip() (compressor, error) {
 	}, nil
 }
 
-// zstdEncoder is shared by all writers: EncodeAll may be called by many
-// goroutines and its tables are large. Frames have no checksum, because HBase's
-// do not and blocks have their own.
+// zstdEncoder is shared by all writers, because its tables are large and many goroutines may
+// call EncodeAll. Frames have no checksum: HBase's frames have none, and blocks have their
+// own.
 var zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 })

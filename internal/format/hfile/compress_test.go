@@ -53,8 +53,8 @@ func TestCodecsGiveBack(t *testing.T) {
 	}
 }
 
-// TestChunksAreSmall walks the framing: a chunk of more would overrun a
-// server's buffer.
+// TestChunksAreSmall walks the framing, because a larger chunk would overrun a server's
+// buffer.
 func TestChunksAreSmall(t *testing.T) {
 	for _, codec := range []Codec{Snappy, LZ4, ZSTD} {
 		compress, err := newCompressor(codec)
@@ -126,8 +126,8 @@ func TestKnownFraming(t *testing.T) {
 	}
 }
 
-// TestClaimsAreNotBelieved: a length that cannot be is refused before it is
-// allocated.
+// TestClaimsAreNotBelieved checks that an impossible length is an error before anything is
+// allocated for it.
 func TestClaimsAreNotBelieved(t *testing.T) {
 	for _, codec := range []Codec{Plain, GZ, Snappy, LZ4, ZSTD} {
 		dec := decompressor{codec: codec}

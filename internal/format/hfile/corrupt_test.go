@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/cell"
 )
 
-// exercise reads all of a file by every way in, and returns its cells.
+// exercise reads a file through every entry point, and returns its cells.
 func exercise(b []byte) ([]cell.Cell, error) {
 	r, err := Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -49,7 +49,7 @@ func smallFile(t testing.TB, codec Codec, encoding Encoding) ([]byte, []cell.Cel
 	return write(t, opt, cells), cells
 }
 
-// TestEveryFlippedByteIsSeen flips each byte of a file. Nothing may then be read
+// TestEveryFlippedByteIsSeen flips each byte of a file. A reader must then not return a cell
 // that was not written.
 func TestEveryFlippedByteIsSeen(t *testing.T) {
 	for _, codec := range []Codec{Plain, Snappy} {
@@ -65,7 +65,7 @@ func TestEveryFlippedByteIsSeen(t *testing.T) {
 					t.Fatalf("%s: byte %d of %d flipped, no error: %v", codec, i, len(b), err)
 				}
 				if at := int64(i) - int64(len(b)-trailerLen); at < 0 {
-					t.Errorf("%s: byte %d lies in a block, and its change was not seen", codec, i)
+					t.Errorf("%s: byte %d is part of a block, and its change was not detected", codec, i)
 				}
 				continue
 			}
@@ -77,13 +77,13 @@ func TestEveryFlippedByteIsSeen(t *testing.T) {
 	}
 }
 
-// TestFlippedBytesUnderGoodChecksums flips every other byte of blocks and makes
-// their checksums right again: what comes out may be wrong, but nothing breaks.
+// TestFlippedBytesUnderGoodChecksums flips every other byte of blocks and corrects their
+// checksums. The cells may then be wrong, but the reader must not panic.
 func TestFlippedBytesUnderGoodChecksums(t *testing.T) {
 	for i, codec := range []Codec{Plain, Snappy, LZ4, GZ, ZSTD} {
 		for j, encoding := range allEncodings {
 			if i > 0 && i != j {
-				continue // each codec, and each encoding, with one other
+				continue // each codec with one encoding, and each encoding with one codec
 			}
 			b, _ := smallFile(t, codec, encoding)
 			seen := 0
@@ -113,7 +113,7 @@ func TestFlippedBytesUnderGoodChecksums(t *testing.T) {
 	}
 }
 
-// repair makes the checksums of a block right.
+// repair corrects the checksums of a block.
 func repair(block []byte) {
 	stored := int(binary.BigEndian.Uint32(block[29:]))
 	if stored >= headerLen && stored+checksumBytes(stored, bytesPerChecksum) == len(block) {
@@ -130,7 +130,7 @@ func TestEveryCutIsSeen(t *testing.T) {
 	}
 }
 
-// TestErrorsSayWhere names the offset of the block that is wrong.
+// TestErrorsSayWhere checks that an error names the offset of the damaged block.
 func TestErrorsSayWhere(t *testing.T) {
 	b, cells := smallFile(t, Snappy, FastDiff)
 	var at int64
@@ -152,12 +152,12 @@ func TestErrorsSayWhere(t *testing.T) {
 	for it.Next() {
 	}
 	if it.Err() == nil || it.SeekGE(cells[0].Row) || it.First() || it.Next() {
-		t.Errorf("after an error an iterator goes on: %v", it.Err())
+		t.Errorf("an iterator continues after an error: %v", it.Err())
 	}
 }
 
-// TestVerifyHoldsTheFileAgainstItself changes what one part of a file says of
-// another, under good checksums.
+// TestVerifyHoldsTheFileAgainstItself changes what one part of a file states about another
+// part, and corrects the checksums.
 func TestVerifyHoldsTheFileAgainstItself(t *testing.T) {
 	b, _ := smallFile(t, Plain, NoEncoding)
 	for want, change := range map[string]func(block Block, whole []byte) bool{
@@ -240,7 +240,8 @@ func TestUnsupportedFilesSaySo(t *testing.T) {
 	}
 }
 
-// TestAVersionOfNoHFileIsDamage: nobody is told to look for another release.
+// TestAVersionOfNoHFileIsDamage checks that a version beyond lastMajor is reported as
+// corruption, and not as an unsupported release.
 func TestAVersionOfNoHFileIsDamage(t *testing.T) {
 	b := withVersion(t, 3)
 	copy(b[len(b)-4:], []byte{3, 'A', 0, 3})

@@ -9,19 +9,19 @@ import (
 	"usertrail/internal/cell"
 )
 
-// A layout says how the cells of a file's data blocks are written.
+// A layout describes how the cells of a file's data blocks are written.
 type layout struct {
 	encoding       Encoding
 	tail           tail
 	compressedTags bool
 }
 
-// A cursor goes through the cells of one block. Its cell refers to the block and
-// to the cursor's own buffers, and is valid until the next call.
+// A cursor iterates over the cells of one block. Its cell refers to the block and to the
+// cursor's own buffers. The cell is valid until the next call.
 type cursor struct {
 	layout
 	cell    cell.Cell
-	sameRow bool // as the cell before it in the block
+	sameRow bool // the cell's row equals the row of the previous cell in the block
 
 	id    uint16 // of the encoding
 	block []byte // the cells
@@ -29,16 +29,16 @@ type cursor struct {
 	first bool   // the next cell is the block's first
 	err   error
 
-	// Parts of the last cell, for encodings that refer to it. row includes the two
-	// length bytes.
+	// Parts of the previous cell, for encodings that refer to it. row includes the two length
+	// bytes.
 	keyLen int
 	row    []byte
-	qual   []byte // the qualifier, where it was put together
-	joined bool   // it was
+	qual   []byte // the qualifier, if it was assembled here
+	joined bool   // qual holds the qualifier
 	key    []byte // the whole key, for PREFIX
 
-	dict tagDict // of tags that are compressed
-	tags []byte  // of the cell, where they were
+	dict tagDict // for compressed tags
+	tags []byte  // the cell's tags, if they were compressed
 }
 
 var (
@@ -47,7 +47,7 @@ var (
 	errNoCells  = errors.New("a data block without cells")
 )
 
-// open makes c go through a data block's payload.
+// open puts c before the first cell of a data block's payload.
 func (c *cursor) open(kind BlockType, payload []byte) error {
 	c.block, c.err = nil, nil
 	id, _ := c.encoding.id()
@@ -66,7 +66,7 @@ func (c *cursor) open(kind BlockType, payload []byte) error {
 	return c.openEncoded(payload[2:])
 }
 
-// openEncoded takes what follows the encoding's id.
+// openEncoded reads the part of the payload after the encoding's id.
 func (c *cursor) openEncoded(b []byte) error {
 	if len(b) < 4 {
 		return errCellEnds
@@ -80,7 +80,7 @@ func (c *cursor) openEncoded(b []byte) error {
 		}
 		c.block = cells
 	case Diff:
-		// The family stands once, before the first cell.
+		// The family is stored once, before the first cell.
 		if len(b) < 5 || int(b[4]) > maxFamily || len(b) < 5+int(b[4]) {
 			return errCellEnds
 		}
@@ -91,7 +91,7 @@ func (c *cursor) openEncoded(b []byte) error {
 	return nil
 }
 
-// rowIndexCells cuts off the table of rows that follows the cells.
+// rowIndexCells removes the table of rows that follows the cells.
 func rowIndexCells(b []byte) ([]byte, error) {
 	n := int(binary.BigEndian.Uint32(b[len(b)-4:]))
 	if n > len(b)-8 {
@@ -104,14 +104,14 @@ func rowIndexCells(b []byte) ([]byte, error) {
 	return b[:n], nil
 }
 
-// rewind goes back to before the first cell.
+// rewind moves back to before the first cell.
 func (c *cursor) rewind() {
 	c.pos, c.first, c.sameRow = 0, true, false
 	c.dict.clear()
 }
 
-// next goes to the next cell. It returns false at the end of the block and, with
-// err set, before a cell that cannot be read.
+// next moves to the next cell. It returns false at the end of the block. If the next cell
+// cannot be read, it returns false and sets err.
 func (c *cursor) next() bool {
 	if c.pos >= len(c.block) {
 		return false
@@ -127,13 +127,13 @@ func (c *cursor) next() bool {
 	return c.nextPlain()
 }
 
-// fail ends the block with an error: nothing after the cell can be believed.
+// fail ends the block with an error, because nothing after the bad cell can be trusted.
 func (c *cursor) fail(err error) bool {
 	c.err, c.pos = err, len(c.block)
 	return false
 }
 
-// nextPlain reads a cell that does not refer to the last cell.
+// nextPlain reads a cell that does not refer to the previous cell.
 func (c *cursor) nextPlain() bool {
 	b := c.block[c.pos:]
 	if len(b) < 8 {
@@ -153,8 +153,8 @@ func (c *cursor) nextPlain() bool {
 	return c.nextTail(c.pos+8+key+value, true)
 }
 
-// nextTail reads what follows the value at p and ends the cell there. plain says
-// that the tags' length has two bytes.
+// nextTail reads the tail that follows the value at p and ends the cell there. If plain is
+// set, the tags' length has two bytes.
 func (c *cursor) nextTail(p int, plain bool) bool {
 	b := c.block
 	if c.tail.tags {

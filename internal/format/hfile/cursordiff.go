@@ -48,8 +48,8 @@ func (c *cursor) nextFastDiff() bool {
 	return c.nextTail(p, false)
 }
 
-// fastTime reads the time at p, whose equal leading bytes are the last
-// cell's, and returns the position after it.
+// fastTime reads the time at p and returns the position after it. The first equal bytes of
+// the time are the same as in the previous cell.
 func (c *cursor) fastTime(p int, equal uint) int {
 	b := c.block
 	old := uint64(c.cell.Time)
@@ -70,7 +70,7 @@ func (c *cursor) fastTime(p int, equal uint) int {
 	return p + n
 }
 
-// firstFastDiff reads the first cell of a block, which is whole.
+// firstFastDiff reads the first cell of a block, which is stored completely.
 func (c *cursor) firstFastDiff() bool {
 	b := c.block
 	keyLen, p := ci(b, c.pos+1)
@@ -96,8 +96,8 @@ func (c *cursor) begin(keyLen int) {
 	c.first, c.sameRow, c.joined = false, false, false
 }
 
-// rest reads the part of a key at p that follows its common bytes: either the
-// end of the qualifier, or row and qualifier. It returns the position after it.
+// rest reads the part of a key at p that follows the common bytes. It is either the end of
+// the qualifier, or row and qualifier. rest returns the position after it.
 func (c *cursor) rest(p, keyLen, common int) int {
 	if common >= len(c.row) {
 		return c.restOfQualifier(p, keyLen, common-len(c.row)-1-len(c.cell.Family))
@@ -105,7 +105,7 @@ func (c *cursor) rest(p, keyLen, common int) int {
 	b := c.block
 	rowLen := len(c.row) - 2
 	if common < 2 {
-		// The length itself differs: its other bytes come first.
+		// The length itself differs, so its remaining bytes come first.
 		var n [2]byte
 		copy(n[:], c.row[:common])
 		if p > len(b)-2 {
@@ -131,8 +131,8 @@ func (c *cursor) rest(p, keyLen, common int) int {
 	return p + qualLen
 }
 
-// restOfQualifier is rest for a key that equals the last key up to the first same bytes of
-// the qualifier.
+// restOfQualifier is rest for a key that equals the previous key up to the first same bytes
+// of the qualifier.
 func (c *cursor) restOfQualifier(p, keyLen, same int) int {
 	b, old := c.block, c.cell.Qualifier
 	more := keyLen - keyOverhead - (len(c.row) - 2) - len(c.cell.Family) - same
@@ -149,7 +149,7 @@ func (c *cursor) restOfQualifier(p, keyLen, same int) int {
 	if !c.joined || n != len(old) {
 		c.join(old[:same], n)
 	}
-	// Most ends are short, and a store of eight bytes is cheaper than a call.
+	// Most ends are short, and storing eight bytes is cheaper than a call.
 	if q := c.qual[same:]; more <= 8 && len(q) >= 8 && p+8 <= len(b) {
 		binary.LittleEndian.PutUint64(q, binary.LittleEndian.Uint64(b[p:]))
 	} else {
@@ -177,7 +177,7 @@ const (
 	diffSameKeyLen = 0x01
 	diffSameValLen = 0x02
 	diffSameType   = 0x04
-	diffTime       = 0x08 // the time before minus the time is written
+	diffTime       = 0x08 // the stored number is the previous time minus the time
 	diffNegative   = 0x80
 )
 
@@ -218,7 +218,7 @@ func (c *cursor) nextDiff() bool {
 	return c.nextTail(p+valueLen, false)
 }
 
-// diffTime reads the time at p, whose bytes stand with the least first.
+// diffTime reads the time at p, which is stored little endian.
 func (c *cursor) diffTime(p int, flag byte) int {
 	n := int(flag>>4&7) + 1
 	if p > len(c.block)-n {

@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// tagEntries is how many tags a block's dictionary remembers.
+	// tagEntries is the number of tags in a block's dictionary.
 	tagEntries = 127
-	// newTag stands where a tag follows that the dictionary does not have.
+	// newTag marks a tag that is not in the dictionary and follows in full.
 	newTag = 0xff
 )
 
-// A tagDict is the tags that a block remembers. When it is full, a new tag has the
-// number of the one that was not used for the longest.
+// A tagDict holds the tags that a block remembers. When it is full, a new tag gets the number
+// of the least recently used tag.
 type tagDict struct {
 	tags   [][]byte // by number, without their length
-	recent []uint8  // numbers, the last used first
+	recent []uint8  // numbers, most recently used first
 }
 
 func (d *tagDict) clear() { d.tags, d.recent = d.tags[:0], d.recent[:0] }
 
-// add remembers a tag; one without bytes is not remembered.
+// add stores a tag. It ignores an empty tag.
 func (d *tagDict) add(tag []byte) {
 	switch n := len(d.tags); {
 	case len(tag) == 0:
@@ -35,14 +35,14 @@ func (d *tagDict) add(tag []byte) {
 	}
 }
 
-// use makes the number at i of recent the last used.
+// use makes the number at index i of recent the most recently used.
 func (d *tagDict) use(i int) {
 	number := d.recent[i]
 	copy(d.recent[1:i+1], d.recent[:i])
 	d.recent[0] = number
 }
 
-// get returns the tag with a number.
+// get returns the tag with the given number.
 func (d *tagDict) get(number int) ([]byte, bool) {
 	if number >= len(d.tags) {
 		return nil, false
@@ -51,8 +51,8 @@ func (d *tagDict) get(number int) ([]byte, bool) {
 	return d.tags[number], true
 }
 
-// expandTags reads compressed tags at p, which are n bytes when they are not, and
-// returns the position after them.
+// expandTags reads compressed tags at p and returns the position after them. Uncompressed,
+// the tags take n bytes.
 func (c *cursor) expandTags(p, n int) int {
 	b := c.block
 	c.tags = c.tags[:0]

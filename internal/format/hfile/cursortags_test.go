@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// slowTags compresses tags as the package comment says, by plain loops.
+// slowTags compresses tags as the package comment says, with plain loops.
 type slowTags struct {
 	tags []string
-	used []int // when, by number
+	used []int // time of the last use, by number
 	now  int
 }
 
@@ -37,7 +37,7 @@ func (s *slowTags) appendTags(b []byte, tags []string) []byte {
 	return b
 }
 
-// TestCompressedTagsAreExpanded draws tags that come again, few and more than a
+// TestCompressedTagsAreExpanded uses random tags that repeat, fewer and more than a
 // dictionary holds.
 func TestCompressedTagsAreExpanded(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 5))
@@ -89,7 +89,7 @@ func TestCompressedTagsThatDoNotAddUp(t *testing.T) {
 	}
 }
 
-// compressedTags is a file whose tags are not what it says they are.
+// compressedTags returns a file whose tags do not have the form that its file info states.
 func compressedTags(t *testing.T) []byte {
 	cells := three()
 	cells[1].Tags = []byte{0, 2, 8, 'x'}

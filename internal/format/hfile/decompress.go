@@ -15,12 +15,12 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// maxPayload is the largest size that a block may claim to have when decompressed. The
-// largest blocks in practice are root indexes of some tens of megabytes.
+// maxPayload is the largest decompressed size that a block may claim. The largest blocks in
+// practice are root indexes of some tens of megabytes.
 const maxPayload = 512 << 20
 
-// maxRatio is how many bytes one stored byte can become, with room to spare. A
-// payload that claims more is corrupt, and nothing is allocated for it.
+// maxRatio returns the number of bytes that one stored byte can expand to, with room to
+// spare. A payload that claims more is corrupt, and nothing is allocated for it.
 func (c Codec) maxRatio() int {
 	switch c {
 	case Snappy:
@@ -35,8 +35,8 @@ func (c Codec) maxRatio() int {
 	return 1
 }
 
-// A decompressor undoes a codec. It keeps buffers and is used by one goroutine
-// at a time.
+// A decompressor decodes the payloads of a codec. It keeps buffers, so only one goroutine may
+// use it at a time.
 type decompressor struct {
 	codec Codec
 	gz    *gzip.Reader
@@ -47,7 +47,7 @@ var (
 	errTooLong  = errors.New("more bytes than the header says")
 )
 
-// decompress returns the payload of n bytes that stored holds, in buf or in a
+// decompress returns the payload of n bytes that stored holds. The payload is in buf or in a
 // larger buffer. With codec NONE it is stored itself.
 func (d *decompressor) decompress(buf, stored []byte, n int) ([]byte, error) {
 	if d.codec == Plain {
@@ -76,16 +76,16 @@ func (d *decompressor) decompress(buf, stored []byte, n int) ([]byte, error) {
 	return nil, fmt.Errorf("codec %s: %w", d.codec, ErrUnsupported)
 }
 
-// zstdMagic begins a frame; as the length of a group it would be beyond any.
+// zstdMagic begins a frame. As the length of a group it would be larger than any valid one.
 const zstdMagic = 0x28b52ffd
 
-// isFrame says whether a payload stored by ZSTD is one frame and not framed
-// chunks.
+// isFrame reports whether a payload stored by ZSTD is one frame, and not framed chunks.
 func isFrame(stored []byte) bool {
 	return len(stored) >= 4 && binary.BigEndian.Uint32(stored) == zstdMagic
 }
 
-// whole takes the result of decoding into dst and checks that it filled it.
+// whole returns a function that receives the result of decoding into dst and checks that the
+// output fills dst.
 func whole(dst []byte) func(int, error) error {
 	return func(n int, err error) error {
 		if err == nil && n != len(dst) {
@@ -95,8 +95,8 @@ func whole(dst []byte) func(int, error) error {
 	}
 }
 
-// unframe fills dst from Hadoop's groups of chunks. chunk decodes one chunk into
-// the beginning of dst and returns how much it was.
+// unframe fills dst from Hadoop's groups of chunks. chunk decodes one chunk into the
+// beginning of dst and returns the number of bytes that it decoded.
 func unframe(dst, src []byte, chunk func(dst, src []byte) (int, error)) error {
 	for len(dst) > 0 {
 		group, rest, err := length(src)

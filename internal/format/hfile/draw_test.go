@@ -82,7 +82,7 @@ func drawnCell(t *testing.T, line string) cell.Cell {
 	return cell.Cell{Row: []byte(parts[0]), Family: []byte("f"), Qualifier: []byte(parts[1]), Time: at, Type: cell.Put, Value: []byte(parts[3])}
 }
 
-// draw is a line for each block and the lines of what lies in it.
+// draw returns a line for each block, followed by lines for its content.
 func draw(t *testing.T, r *Reader, withBytes bool) string {
 	var out strings.Builder
 	for b, err := range r.Blocks() {

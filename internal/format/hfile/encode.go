@@ -13,8 +13,8 @@ import (
 type follower struct {
 	*cell.Cell
 	keyLen     int
-	first      bool // of its block; then nothing below is set
-	lastRow    int  // length of the row before
+	first      bool // first of its block; the fields below are then not set
+	lastRow    int  // length of the previous row
 	sameRow    bool
 	commonRow  int // leading bytes of the row
 	commonQual int // leading bytes of the qualifier, if sameRow
@@ -22,8 +22,8 @@ type follower struct {
 	mvcc       uint64
 }
 
-// appendRest appends how much of the key is common with the one before, and of
-// the rest all but time and type.
+// appendRest appends the number of bytes that the key shares with the previous key, and then
+// the remaining bytes except time and type.
 func (f *follower) appendRest(b []byte) []byte {
 	if f.sameRow {
 		b = appendCI(b, 2+len(f.Row)+1+len(f.Family)+f.commonQual)
@@ -69,12 +69,12 @@ func newEncoder(e Encoding, t tail) cellEncoder {
 	return &plainEncoder{tail: t}
 }
 
-// tail says which optional parts end each cell.
+// tail lists the optional parts that end each cell.
 type tail struct {
 	tags, mvcc bool
 }
 
-// size is the plain size of c's tail.
+// size returns the plain size of f's tail.
 func (t tail) size(f *follower) int {
 	n := 0
 	if t.tags {
@@ -86,7 +86,7 @@ func (t tail) size(f *follower) int {
 	return n
 }
 
-// plainSize is the size of f in a block without encoding.
+// plainSize returns the size of f in a block without encoding.
 func (t tail) plainSize(f *follower) int { return 8 + f.keyLen + len(f.Value) + t.size(f) }
 
 // appendTo appends f's tail to a block whose encoding shortens lengths.
@@ -100,13 +100,13 @@ func (t tail) appendTo(b []byte, f *follower) []byte {
 	return b
 }
 
-// appendPreamble appends what encoded payloads begin with: the encoding's id, and
+// appendPreamble appends the bytes that encoded payloads begin with: the encoding's id, and
 // room for the sum of the cells' plain sizes.
 func appendPreamble(b []byte, id uint16) []byte {
 	return append(binary.BigEndian.AppendUint16(b, id), 0, 0, 0, 0)
 }
 
-// withSum puts the sum of the plain sizes into a payload.
+// withSum stores the sum of the plain sizes in a payload.
 func withSum(payload []byte, sum int) []byte {
 	binary.BigEndian.PutUint32(payload[2:], uint32(sum))
 	return payload
@@ -137,8 +137,8 @@ func (e *plainEncoder) add(f *follower) {
 	e.buf = b
 }
 
-// Flags of FAST_DIFF. The low three bits are the leading bytes that the
-// time has in common with the one before.
+// Flags of FAST_DIFF. The low three bits are the number of leading bytes that the time shares
+// with the previous time.
 const (
 	fastTimeBytes  = 0x07
 	fastSameKeyLen = 0x08
@@ -154,8 +154,8 @@ type fastDiffEncoder struct {
 	buf []byte
 	sum int // plain bytes
 
-	// Of the last cell. Its value is value bytes at buf[valueAt:], where a run of
-	// equal values was written first.
+	// Fields of the previous cell. Its value is the value bytes at buf[valueAt:], where a run
+	// of equal values was first written.
 	keyLen  int
 	typ     cell.Type
 	time    int64

@@ -13,7 +13,7 @@ type diffEncoder struct {
 	buf []byte
 	sum int // plain bytes
 
-	// Of the last cell.
+	// Fields of the previous cell.
 	keyLen int
 	value  int // bytes
 	typ    cell.Type
@@ -59,9 +59,9 @@ func (e *diffEncoder) add(f *follower) {
 	e.keyLen, e.value, e.typ, e.time = f.keyLen, len(f.Value), f.Type, f.Time
 }
 
-// flag returns the flag byte of f: which parts equal the cell before, and how the time is
-// written. time is the magnitude of the time itself or, if that takes fewer bytes, of its
-// difference to the time before.
+// flag returns the flag byte of f, which records the parts that equal the previous cell and
+// the form of the time. time is the magnitude of the time or, if that takes fewer bytes, of
+// its difference to the previous time.
 func (e *diffEncoder) flag(f *follower) (flag byte, time uint64) {
 	written := f.Time
 	if !f.first {
@@ -86,7 +86,7 @@ func (e *diffEncoder) flag(f *follower) (flag byte, time uint64) {
 	return flag | byte(magnitudeLen(time)-1)<<4, time
 }
 
-// magnitude is |v|, also of the least int64.
+// magnitude returns |v|. It is also right for the least int64.
 func magnitude(v int64) uint64 {
 	if v < 0 {
 		return -uint64(v)
@@ -94,5 +94,5 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-// magnitudeLen is the number of bytes, at least one, that v takes.
+// magnitudeLen returns the number of bytes, at least one, that v takes.
 func magnitudeLen(v uint64) int { return max((bits.Len64(v)+7)/8, 1) }

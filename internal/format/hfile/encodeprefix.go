@@ -13,7 +13,7 @@ type prefixEncoder struct {
 	sum int // plain bytes
 	key []byte
 
-	// Of the last cell.
+	// Fields of the previous cell.
 	typ  cell.Type
 	time int64
 }
@@ -39,7 +39,7 @@ func (e *prefixEncoder) add(f *follower) {
 	e.typ, e.time = f.Type, f.Time
 }
 
-// common returns the number of leading bytes that f's key shares with the key before.
+// common returns the number of leading bytes that f's key shares with the previous key.
 func (e *prefixEncoder) common(f *follower) int {
 	switch {
 	case f.first:

@@ -5,8 +5,8 @@ import "encoding/binary"
 // idLen is the length of an encoding's id.
 const idLen = 2
 
-// rowIndexEncoder is encoding ROW_INDEX_V1: cells as without encoding, and behind
-// them where each row begins.
+// rowIndexEncoder is encoding ROW_INDEX_V1: cells as without encoding, followed by the offset
+// of each row.
 type rowIndexEncoder struct {
 	plainEncoder
 	rows []uint32 // offsets after the id

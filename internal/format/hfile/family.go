@@ -16,13 +16,13 @@ const (
 	attrEncryption  = "ENCRYPTION"
 )
 
-// ForFamily returns Options for a column family. With them a Writer makes the same blocks
-// as HBase's own writer. attributes are the family's attributes together with its
-// configuration; a missing attribute has HBase's default. If a value is not supported, the
-// error names the attribute and the value.
+// ForFamily returns Options for a column family. With them a Writer makes the same blocks as
+// HBase's own writer. attributes are the family's attributes together with its configuration;
+// a missing attribute has HBase's default. If a value is not supported, the error names the
+// attribute and the value.
 //
-// ZSTD as an attribute does not say which of its two forms the servers read. ForFamily
-// returns the framed form. Reader.Codec tells the form of a file of the table.
+// The attribute value ZSTD does not distinguish the two forms that servers read. ForFamily
+// returns the framed form. Reader.Codec returns the form that a file of the table uses.
 func ForFamily(attributes map[string]string) (Options, error) {
 	o := Options{ShortIndexKeys: true}
 	for _, read := range []func(*Options, map[string]string) error{
@@ -77,8 +77,8 @@ func familyBlockSize(o *Options, attributes map[string]string) error {
 	return nil
 }
 
-// familyEncryption refuses a family whose files are encrypted: servers would take
-// one in the clear and nobody would know.
+// familyEncryption refuses a family whose files are encrypted. Servers would accept an
+// unencrypted file silently.
 func familyEncryption(_ *Options, attributes map[string]string) error {
 	if attribute(attributes, attrEncryption, "") != "" {
 		return refused(attributes, attrEncryption, "encrypted files cannot be written")
@@ -86,8 +86,7 @@ func familyEncryption(_ *Options, attributes map[string]string) error {
 	return nil
 }
 
-// attribute is what HBase makes of a value: the case of its letters does not
-// matter.
+// attribute returns a value as HBase interprets it: upper and lower case are the same.
 func attribute(attributes map[string]string, name, byDefault string) string {
 	if v := strings.ToUpper(strings.TrimSpace(attributes[name])); v != "" {
 		return v

@@ -11,20 +11,20 @@ import (
 type fetcher struct {
 	r     io.ReaderAt
 	end   int64 // read-ahead stops here
-	ahead int   // bytes to read ahead at most
+	ahead int   // most bytes to read ahead
 
-	buf    []byte // what was last read,
-	from   int64  // at this offset
+	buf    []byte // the bytes of the last read
+	from   int64  // the offset of buf in the file
 	next   int64  // end of the last block fetched
 	window int    // bytes to read at the next sequential miss
 	dec    decompressor
 }
 
-// minWindow is the first read-ahead; it doubles from there.
+// minWindow is the first read-ahead. It doubles with each sequential read.
 const minWindow = 32 << 10
 
-// stored returns the bytes of the block at offset, valid until the next call. A
-// block that follows the last one, or nearly so, is read with those after it.
+// stored returns the bytes of the block at offset, valid until the next call. If the block
+// follows the last one closely, stored reads ahead.
 func (f *fetcher) stored(offset int64, size int, sequential bool) ([]byte, error) {
 	if size < headerLen || offset < 0 || offset > f.end-int64(size) {
 		return nil, corrupt(offset, "a block of %d bytes before %d", size, f.end)
@@ -68,8 +68,8 @@ func readAt(r io.ReaderAt, b []byte, offset int64) error {
 	return fmt.Errorf("hfile: read %d bytes at offset %d: %w", len(b), offset, err)
 }
 
-// block returns the header of the block at offset and its payload, decompressed
-// into buf or a larger buffer, or a part of f's own with codec NONE.
+// block returns the header of the block at offset and its payload. The payload is
+// decompressed into buf or a larger buffer; with codec NONE it is a part of f's own buffer.
 func (f *fetcher) block(buf []byte, offset int64, size int, sequential bool) (header, []byte, error) {
 	b, err := f.stored(offset, size, sequential)
 	if err != nil {

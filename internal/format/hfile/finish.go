@@ -44,8 +44,8 @@ func (w *Writer) finish() (Meta, error) {
 	}, nil
 }
 
-// finishScanned ends the section that scans read: the last data block, the last
-// leaf, the last Bloom chunk.
+// finishScanned ends the section that scans read: it writes the last data block, the last
+// leaf and the last Bloom chunk.
 func (w *Writer) finishScanned() error {
 	if w.open {
 		if err := w.closeBlock(); err != nil {
@@ -83,8 +83,8 @@ func (w *Writer) writeLoadOnOpen(metaIndex *entries) (*Trailer, error) {
 	if w.facts.blocks > 0 {
 		t.FirstData, t.LastData = w.facts.firstBlock, w.facts.lastBlock
 	}
-	// Intermediate blocks come before the root, so load-on-open begins where
-	// the last RootIndex block of the data index was put.
+	// Intermediate blocks precede the root, so load-on-open begins at the last RootIndex
+	// block of the data index.
 	if err := w.index.writeRoot(); err != nil {
 		return nil, err
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt is wrapped by the error for bytes that no writer of HFiles makes.
+// ErrCorrupt is wrapped by the error for bytes that no writer of HFiles produces.
 var ErrCorrupt = errors.New("corrupt file")
 
-// ErrUnsupported is wrapped by the error for a file that is well formed, as far
-// as can be seen, but uses what this package does not read.
+// ErrUnsupported is wrapped by the error for a file that appears to be well formed but uses a
+// feature that this package does not read.
 var ErrUnsupported = errors.New("not supported")
 
 // corrupt returns an error about the bytes at an offset of the file. It wraps ErrCorrupt,
@@ -22,12 +22,12 @@ func corrupt(offset int64, format string, args ...any) error {
 	return fmt.Errorf("hfile: offset %d: %w: %w", offset, ErrCorrupt, err)
 }
 
-// A Codec is how the payload of every block is compressed, by HBase's name.
+// A Codec is the compression of every block's payload, by HBase's name.
 type Codec string
 
-// The codecs that are written and read. ZSTD has two layouts that exclude each
-// other: servers whose codec is HBase's own class read only the framed one,
-// those with Hadoop's native class only the plain one.
+// The codecs that are written and read. ZSTD has two layouts that exclude each other. Servers
+// with HBase's own codec class read only the framed layout. Servers with Hadoop's native
+// class read only the plain layout.
 const (
 	Plain     Codec = "NONE"
 	GZ        Codec = "GZ"
@@ -40,7 +40,7 @@ const (
 // codecNames are HBase's names by ordinal, the number in the trailer.
 var codecNames = [...]string{"LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI"}
 
-// ordinal is the number that stands for c in the trailer.
+// ordinal returns the number that represents c in the trailer.
 func (c Codec) ordinal() (uint64, bool) {
 	switch c {
 	case GZ:
@@ -57,8 +57,8 @@ func (c Codec) ordinal() (uint64, bool) {
 	return 0, false
 }
 
-// codecOf is the codec that a trailer's number means. Which layout a ZSTD file
-// has is seen block by block.
+// codecOf returns the codec that a trailer's number represents. The layout of a ZSTD file is
+// detected block by block.
 func codecOf(ordinal uint64) (Codec, error) {
 	for _, c := range []Codec{Plain, GZ, Snappy, LZ4, ZSTD} {
 		if n, _ := c.ordinal(); n == ordinal {
@@ -71,7 +71,7 @@ func codecOf(ordinal uint64) (Codec, error) {
 	return "", fmt.Errorf("hfile: codec %d: %w", ordinal, ErrCorrupt)
 }
 
-// An Encoding is how cells are written in a data block, by HBase's name.
+// An Encoding is the way in which a data block stores cells, by HBase's name.
 type Encoding string
 
 // The encodings that are written and read.
@@ -91,7 +91,7 @@ const (
 	idRowIndex = 7
 )
 
-// id is the number that payloads of e begin with, 0 for no encoding.
+// id returns the number that payloads of e begin with, 0 for no encoding.
 func (e Encoding) id() (uint16, bool) {
 	switch e {
 	case NoEncoding:
@@ -108,7 +108,7 @@ func (e Encoding) id() (uint16, bool) {
 	return 0, false
 }
 
-// A BloomType says what the keys of a Bloom filter are, by HBase's name.
+// A BloomType is the kind of keys that a Bloom filter holds, by HBase's name.
 type BloomType string
 
 // The Bloom filters that are written and read.
@@ -143,8 +143,8 @@ const (
 	infoIndexEncoding = "INDEX_BLOCK_ENCODING"
 )
 
-// Names of the order of cells. HBase 2.4 to 3 take the first; MetaComparator, for
-// one, means another order.
+// Names of the order of cells. HBase 2.4 to 3 use the first. Other names mean another order,
+// for example MetaComparator.
 const (
 	comparatorName       = "org.apache.hadoop.hbase.KeyValue$KVComparator"
 	bloomComparatorClass = "org.apache.hadoop.hbase.CellComparatorImpl"

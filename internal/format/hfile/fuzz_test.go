@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/cell"
 )
 
-// FuzzReader reads any bytes as a file, by every way in. Blocks have their
-// checksums made right first, or hardly any change would get past them.
+// FuzzReader reads arbitrary bytes as a file, through every entry point. It corrects the
+// checksums of blocks first, because the reader would reject nearly every change otherwise.
 func FuzzReader(f *testing.F) {
 	for _, codec := range []Codec{Plain, Snappy, LZ4, GZ, ZSTD} {
 		for _, encoding := range allEncodings {
@@ -45,8 +45,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// squeeze leaves out the zeros of a trailer, which a fuzzer would else spend its
-// time on.
+// squeeze removes the zeros of a trailer, on which a fuzzer would waste its time.
 func squeeze(b []byte) []byte {
 	at := len(b) - trailerLen
 	trailer := bytes.TrimRight(b[at:len(b)-4], "\x00")
@@ -68,7 +67,7 @@ func unsqueeze(b []byte) []byte {
 	return b
 }
 
-// repairAll makes the checksums right of all blocks that can be walked to.
+// repairAll corrects the checksums of all blocks that it can reach.
 func repairAll(b []byte) {
 	for len(b) > trailerLen+headerLen {
 		h, err := parseHeader(b)
@@ -82,12 +81,12 @@ func repairAll(b []byte) {
 	}
 }
 
-// FuzzRoundTrip makes cells of bytes, and of them a file by every encoding.
+// FuzzRoundTrip makes cells from bytes, and a file of the cells with every encoding.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte("a row, a qualifier, and whatever else there is"), uint8(0))
 	f.Add(bytes.Repeat([]byte{3, 'r', 1, 'q', 0}, 40), uint8(0xff))
 	f.Add(bytes.Repeat([]byte{255, 0, 1, 2}, 300), uint8(3))
-	// Times that fall by more and more, to below zero, each row with one value.
+	// Times that decrease by growing steps to below zero, each row with one value.
 	f.Add([]byte("\x04\x01a\x54\x01b\xa4\x01c\xf4\x03def\xfc\x05abcde\x01\x01s\x05\x02vv\x04\x02xy\x05\x02vw"), uint8(2))
 	// Rows and qualifiers whose lengths and ends differ.
 	f.Add(append([]byte("\x02\x03abc\x02\x01d\x00\x02rr\x02\x01a\x01"), bytes.Repeat([]byte{0xfe}, 255)...), uint8(0xc1))
@@ -117,7 +116,7 @@ func FuzzRoundTrip(f *testing.F) {
 		for _, tl := range []tail{{mvcc: true}, {tags: true, mvcc: true}} {
 			for _, encoding := range allEncodings {
 				if len(cells) == 0 {
-					break // no block is ever empty
+					break // a block is never empty
 				}
 				fast, slow := encodeAll(newEncoder(encoding, tl), cells), encodeAll(&slowEncoder{encoding: encoding, tail: tl}, cells)
 				if !bytes.Equal(fast, slow) {
@@ -128,8 +127,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// cellsOf reads bytes as cells that grow: each piece of b changes a part of the
-// cell before so that it sorts later, or starts a new row behind it.
+// cellsOf reads bytes as ascending cells. Each piece of b changes a part of the previous cell
+// so that it sorts later, or starts a new row after it.
 func cellsOf(b []byte) []cell.Cell {
 	var cells []cell.Cell
 	c := cell.Cell{Row: []byte("r"), Family: []byte("f"), Time: math.MaxInt64, Type: cell.DeleteFamily}

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/cell"
 )
 
-// goldens are files that HBase's own writer made, and the settings it had.
+// goldens lists files that HBase's own writer made, and the settings of the writer.
 var goldens = []struct {
 	name        string
 	opt         Options
@@ -42,7 +42,7 @@ func goldenFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// goldenCell is the cell number i of a file of n distinct rows.
+// goldenCell returns cell number i of a file of n distinct rows.
 func goldenCell(name, first string, i int) (row, value string) {
 	prefix, suffix, _ := strings.Cut(first, "000000000")
 	if !strings.Contains(name, "non_unique") {
@@ -89,9 +89,9 @@ func TestReadsHBasesFiles(t *testing.T) {
 	}
 }
 
-// TestWritesHBasesFiles makes each file again from its cells. No other gzip makes
-// the bytes that Java's does, so the compressor gives back what the file has for
-// the same payload: all else, and which payloads there are, is ours.
+// TestWritesHBasesFiles makes each file again from its cells. No other gzip produces the same
+// bytes as Java's, so the test's compressor returns the file's stored bytes for the same
+// payload. Everything else comes from our writer, including the payloads themselves.
 func TestWritesHBasesFiles(t *testing.T) {
 	for _, g := range goldens {
 		t.Run(g.name, func(t *testing.T) {
@@ -130,8 +130,8 @@ func TestWritesHBasesFiles(t *testing.T) {
 	}
 }
 
-// storedPayloads returns each block's stored payload by what it is when
-// decompressed, and the file's meta blocks.
+// storedPayloads maps each block's decompressed payload to its stored payload. It also
+// returns the file's meta blocks.
 func storedPayloads(t *testing.T, r *Reader, file []byte) (map[string][]byte, []metaBlock) {
 	stored := map[string][]byte{}
 	var meta []metaBlock

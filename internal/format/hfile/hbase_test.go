@@ -14,10 +14,10 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// family is what the printer looks for in a file's path.
+// family is the family that the printer expects in a file's path.
 const family = "fam"
 
-// An hbase collects requests for StoreFiles.java, which are answered by one JVM.
+// An hbase collects requests for StoreFiles.java. One JVM answers them all.
 type hbase struct {
 	t        *testing.T
 	c        *clustertest.Cluster
@@ -26,19 +26,19 @@ type hbase struct {
 
 func newHBase(t *testing.T) *hbase { return &hbase{t: t, c: clustertest.Get(t)} }
 
-// ask puts a request at the end and returns where its answer will be.
+// ask adds a request and returns the index of its answer.
 func (h *hbase) ask(words ...string) int {
 	h.requests = append(h.requests, strings.Join(words, "\t"))
 	return len(h.requests) - 1
 }
 
-// answers are the words of each answer. Words that are not asked for are what
-// HBase complains of.
+// answers returns the words of each answer. Words that answer no request are complaints of
+// HBase.
 func (h *hbase) answers() [][]string {
 	h.t.Helper()
 	path := filepath.Join(h.t.TempDir(), "requests")
 	save(h.t, path, []byte(strings.Join(h.requests, "\n")+"\n"))
-	h.t.Setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC") // it does not run for long
+	h.t.Setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC") // the JVM runs only briefly
 	out := h.c.Java(h.t, "../../../scripts/cluster.d/java/StoreFiles.java", path)
 	var all [][]string
 	for line := range strings.Lines(out) {
@@ -60,7 +60,7 @@ func save(t *testing.T, path string, b []byte) {
 	}
 }
 
-// list is cells as StoreFiles.java reads them.
+// list returns cells in the form that StoreFiles.java reads.
 func list(cells []cell.Cell) []byte {
 	var b, kv []byte
 	for i := range cells {
@@ -80,7 +80,7 @@ func list(cells []cell.Cell) []byte {
 	return b
 }
 
-// counted are the words of an answer about cells.
+// counted returns the words of an answer about cells.
 func counted(cells []cell.Cell) string {
 	sum := sha256.Sum256(list(cells))
 	return fmt.Sprintf("%d\t%s", len(cells), hex.EncodeToString(sum[:]))

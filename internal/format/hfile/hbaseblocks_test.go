@@ -32,11 +32,11 @@ func (p *filePair) sameAsTheirs(t *testing.T) {
 	}
 }
 
-// sameBytes compares all blocks but file info, and what the trailers say of them.
+// sameBytes compares all blocks except file info, and the trailers' statements about them.
 func (p *filePair) sameBytes(t *testing.T, ours, theirs *hfile.Reader, b []byte) {
 	next, stop := iter.Pull2(theirs.Blocks())
 	defer stop()
-	infos := int64(0) // bytes by which ours is longer
+	infos := int64(0) // number of bytes by which ours is longer
 	for mine, err := range ours.Blocks() {
 		other, err2, ok := next()
 		if err != nil || err2 != nil || !ok || mine.Type != other.Type {
@@ -61,8 +61,9 @@ func (p *filePair) sameBytes(t *testing.T, ours, theirs *hfile.Reader, b []byte)
 	}
 }
 
-// sameShape compares the blocks of files whose codec makes other bytes of the same
-// payload: order, kinds, and payloads but for offsets and sizes in the file.
+// sameShape compares the blocks of files whose codecs store the same payload in different
+// bytes. It compares the order of the blocks, their kinds, and the payloads except for
+// offsets and sizes in the file.
 func sameShape(t *testing.T, ours, theirs *hfile.Reader) {
 	next, stop := iter.Pull2(theirs.Blocks())
 	defer stop()
@@ -88,8 +89,8 @@ func sameShape(t *testing.T, ours, theirs *hfile.Reader) {
 	}
 }
 
-// withoutPlaces is the payload of a block with zeros for where other blocks lie in
-// the file.
+// withoutPlaces returns the payload of a block with zeros in place of the offsets and sizes
+// of other blocks.
 func withoutPlaces(r *hfile.Reader, b *hfile.Block) []byte {
 	const place = 8 + 4 // offset and size
 	p := bytes.Clone(b.Payload)
@@ -122,7 +123,8 @@ func withoutPlaces(r *hfile.Reader, b *hfile.Block) []byte {
 	return p
 }
 
-// vint reads one of Hadoop's, which is not negative, and says how long it is.
+// vint reads one of Hadoop's variable integers, which must not be negative, and returns its
+// length.
 func vint(b []byte) (n, size int) {
 	first := int(int8(b[0]))
 	if first >= 0 {
@@ -135,8 +137,8 @@ func vint(b []byte) (n, size int) {
 	return n, 1 + size
 }
 
-// sameInfo compares what both files say of themselves, but for what a bulk file may
-// leave out. TIMERANGE has two forms, of which servers read both.
+// sameInfo compares the file info of both files, except for entries that a bulk file may
+// omit. TIMERANGE has two forms, and servers read both.
 func (p *filePair) sameInfo(t *testing.T, ours, theirs *hfile.Reader) {
 	leftOut := []string{"TIMERANGE", "HISTORICAL", "hfile.KEY_OF_BIGGEST_CELL", "hfile.LEN_OF_BIGGEST_CELL"}
 	for name, want := range theirs.Info() {

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/format/hfile"
 )
 
-// A setting is a family's attributes, as HBase has them, and what cells carry.
+// A setting holds a family's attributes in HBase's form, and the optional parts of its cells.
 type setting struct {
 	name       string
 	attributes map[string]string
@@ -24,7 +24,7 @@ type setting struct {
 
 const indexChunk = 256 // so that the index has three levels
 
-// options are the setting's for our writer.
+// options returns the setting for our writer.
 func (s *setting) options(t *testing.T) hfile.Options {
 	t.Helper()
 	opt, err := hfile.ForFamily(s.attributes)
@@ -35,7 +35,7 @@ func (s *setting) options(t *testing.T) hfile.Options {
 	return opt
 }
 
-// words are the setting for StoreFiles.java.
+// words returns the setting for StoreFiles.java.
 func (s *setting) words() []string {
 	words := []string{family, fmt.Sprintf("conf.hfile.index.block.max.size=%d", indexChunk)}
 	if s.tags {
@@ -47,11 +47,11 @@ func (s *setting) words() []string {
 	return words
 }
 
-// cells are all with what the setting has them carry.
+// cells returns all with the optional parts of the setting.
 func (s *setting) cells(all []cell.Cell) []cell.Cell {
 	all = slices.Clone(all)
 	for i := range all {
-		if s.tags && i%3 > 0 { // of more kinds than a dictionary of HBase has room for
+		if s.tags && i%3 > 0 { // more different tags than HBase's dictionary holds
 			all[i].Tags = []byte{0, 4, 100, 'a', byte(i % 5), byte(i % 31), 0, 2, 101, 'b'}
 		}
 		if s.mvcc {
@@ -67,8 +67,8 @@ var (
 	blooms    = []string{"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"}
 )
 
-// settings are every encoding with every Bloom filter and with every codec, and
-// with tags and write numbers.
+// settings returns every encoding with every Bloom filter and with every codec, and with tags
+// and write numbers.
 func settings() []setting {
 	var all []setting
 	add := func(s setting, codec, encoding, bloom string) {
@@ -111,16 +111,16 @@ func writeFile(t *testing.T, path string, opt hfile.Options, cells []cell.Cell) 
 	return b.Bytes()
 }
 
-// A filePair is a file of ours and one of HBase's writer with the same cells and
-// the same settings, and where the answers about ours are.
+// A filePair is a file of ours and a file of HBase's writer with the same cells and the same
+// settings, and the indexes of the answers about ours.
 type filePair struct {
 	setting
 	cells        []cell.Cell
 	ours         []byte
 	theirs       string // path
-	tagged       string // path of another of theirs, with compressed tags; "" if there is none
+	tagged       string // path of another file of theirs, with compressed tags; "" if there is none
 	scan, print  int
-	here, absent int // gets for cells that are in the file, and that are not; 0 if not asked
+	here, absent int // answers of gets for cells in the file, and of gets for absent cells; 0 if not requested
 }
 
 // TestFilesAreHBases writes the same cells as HBase's own writer, under all settings
@@ -147,7 +147,7 @@ func TestFilesAreHBases(t *testing.T) {
 			p.tagged = filepath.Join(at, "0e")
 			h.ask(append([]string{"write", cells, p.tagged}, append(s.words(), "COMPRESS_TAGS=true")...)...)
 		}
-		if s.attributes["DATA_BLOCK_ENCODING"] == "FAST_DIFF" { // which filters do not have
+		if s.attributes["DATA_BLOCK_ENCODING"] == "FAST_DIFF" { // once for each filter, which does not depend on the encoding
 			p.here = h.ask("bloom", ours, cells)
 		}
 		if p.here > 0 && s.attributes["COMPRESSION"] == "NONE" {
@@ -213,8 +213,8 @@ func open(t *testing.T, file []byte) *hfile.Reader {
 	return r
 }
 
-// isRead checks that HBase's reader gives the cells and that its printer goes
-// through all of them, and that neither complains.
+// isRead checks that HBase's reader returns the cells, that its printer prints all of them,
+// and that neither complains.
 func (p *filePair) isRead(t *testing.T, answers [][]string) {
 	if got, want := strings.Join(answers[p.scan], "\t"), counted(p.cells); got != want {
 		t.Errorf("HBase reads %s, want %s", got, want)
@@ -224,8 +224,7 @@ func (p *filePair) isRead(t *testing.T, answers [][]string) {
 	}
 }
 
-// readsTagged checks that our reader gives the cells of HBase's file with compressed
-// tags.
+// readsTagged checks that our reader returns the cells of HBase's file with compressed tags.
 func (p *filePair) readsTagged(t *testing.T) {
 	b, err := os.ReadFile(p.tagged)
 	if err != nil {
@@ -241,23 +240,23 @@ func (p *filePair) readsTagged(t *testing.T) {
 	}
 }
 
-// opensForGets checks that no get for a cell of the file passes it by.
+// opensForGets checks that every get for a cell of the file opens the file.
 func (p *filePair) opensForGets(t *testing.T, answers [][]string) {
 	if got, want := strings.Join(answers[p.here], "\t"), fmt.Sprint(len(p.cells)); got != want {
-		t.Errorf("of gets for cells that are in the file it is opened by %s, want %s", got, want)
+		t.Errorf("%s gets for cells of the file open it, want %s", got, want)
 	}
 }
 
-// sparesGets checks that gets for rows that are not there open the file as rarely as
-// its Bloom filter promises.
+// sparesGets checks that gets for absent rows open the file as rarely as its Bloom filter
+// promises.
 func (p *filePair) sparesGets(t *testing.T, answers [][]string) {
 	asked := len(absent())
 	opened, err := strconv.Atoi(strings.Join(answers[p.absent], "\t"))
-	least, most := asked/200, asked/66 // of a filter for 1%
+	least, most := asked/200, asked/66 // for a filter with an error rate of 1%
 	if p.attributes["BLOOMFILTER"] == "NONE" {
 		least, most = asked, asked
 	}
 	if err != nil || opened < least || opened > most {
-		t.Errorf("of %d gets for rows that are not there %q open the file, want %d to %d", asked, answers[p.absent], least, most)
+		t.Errorf("of %d gets for absent rows %q open the file, want %d to %d", asked, answers[p.absent], least, most)
 	}
 }

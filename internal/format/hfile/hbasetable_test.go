@@ -16,9 +16,9 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// TestTableTakesFilesIn hands files of all encodings and codecs to a table by the
-// bulk load of HBase's client. Its scans and gets then give what is in the files, and
-// a major compaction, which writes all of it anew, keeps every cell.
+// TestTableTakesFilesIn loads files of all encodings and codecs into a table through the bulk
+// load of HBase's client. Scans and gets must then return the content of the files. A major
+// compaction, which rewrites every file, must keep every cell.
 func TestTableTakesFilesIn(t *testing.T) {
 	h := newHBase(t)
 	table := h.c.Create(t, family, "VERSIONS=1000", "COMPRESSION=ZSTD", "DATA_BLOCK_ENCODING=ROW_INDEX_V1", "BLOOMFILTER=ROWCOL",
@@ -52,7 +52,7 @@ func TestTableTakesFilesIn(t *testing.T) {
 		t.Errorf("after a major compaction the table has %+v, want %+v", got, want)
 	}
 	for _, r := range regions {
-		// Those that were loaded stay for a while, and have a number in their names.
+		// The loaded files remain for a while. Their names contain a sequence number.
 		all := h.c.Admin(t, "ls", "/hbase/data/default/"+table+"/"+r.Encoded+"/"+family)
 		loaded := func(file string) bool { return strings.Contains(file, "_SeqId_") }
 		if made := slices.DeleteFunc(slices.Clone(all), loaded); len(made) != 1 {
@@ -63,14 +63,14 @@ func TestTableTakesFilesIn(t *testing.T) {
 
 func rowNumber(i int) string { return fmt.Sprintf("%0*d", prefixLen, i*rowStep) }
 
-// distinctPuts are those cells that a table gives back one for one.
+// distinctPuts returns the cells that a table returns unchanged.
 func distinctPuts(cells []cell.Cell) []cell.Cell {
 	cells = slices.DeleteFunc(cells, func(c cell.Cell) bool { return c.Type != cell.Put })
 	return slices.CompactFunc(cells, func(a, b cell.Cell) bool { return cell.Compare(&a, &b) == 0 })
 }
 
-// regionFiles writes two files for each region, each of every other cell, and each
-// with an encoding, a codec and a Bloom filter of its own.
+// regionFiles writes two files for each region. Each file has every other cell, and an
+// encoding, a codec and a Bloom filter of its own.
 func regionFiles(t *testing.T, dir string, cells []cell.Cell, regions []clustertest.Region) []*hfile.Reader {
 	t.Helper()
 	var files []*hfile.Reader
@@ -98,8 +98,8 @@ func regionFiles(t *testing.T, dir string, cells []cell.Cell, regions []clustert
 	return files
 }
 
-// find gives, of the files' cells of rows, which are in order, those whose
-// qualifiers begin with a prefix.
+// find returns the files' cells of the given rows whose qualifiers begin with one of the
+// prefixes. rows are in order.
 func find(t *testing.T, files []*hfile.Reader, rows []string, prefixes ...string) []cell.Cell {
 	t.Helper()
 	var found []cell.Cell
@@ -121,7 +121,7 @@ func find(t *testing.T, files []*hfile.Reader, rows []string, prefixes ...string
 	return found
 }
 
-// digest is what Admin.java's request of that name says of a table of the cells.
+// digest returns the result of Admin.java's digest for a table of the cells.
 func digest(cells []cell.Cell) clustertest.Digest {
 	d := clustertest.Digest{Cells: int64(len(cells))}
 	sum := sha256.New()

@@ -11,18 +11,18 @@ import (
 
 const (
 	prefixLen = 8
-	rowStep   = 14 // between the numbers that two rows begin with
+	rowStep   = 14 // difference between the leading numbers of adjacent rows
 
-	// So many keys nearly fill the filters that 128 KiB are folded to for them, with
-	// room for 1707 rows or 5941 columns: their error rates are what they are made
-	// for.
+	// With these numbers of keys, the filters that HBase folds from 128 KiB are nearly full:
+	// they have room for 1707 rows or 5941 columns. Their error rates are therefore the rates
+	// that they are sized for.
 	rowsHere    = 1700
 	columnsHere = 5900
 )
 
-// world is cells of many shapes in order: rows and qualifiers of other lengths than
-// those before, values and times that stay or change, some keys twice. Each row
-// begins with digits of its own.
+// world returns cells of many shapes in order. The lengths of rows and qualifiers differ from
+// the previous ones, values and times repeat or change, and some keys appear twice. Each row
+// begins with its own digits.
 func world() []cell.Cell {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var cells []cell.Cell
@@ -74,7 +74,7 @@ func someValue(rnd *rand.Rand) []byte {
 	return []byte("a value of some length"[:rnd.IntN(4)*7])
 }
 
-// absent are cells of rows that world does not have.
+// absent returns cells of rows that world does not have.
 func absent() []cell.Cell {
 	var cells []cell.Cell
 	for i := range rowsHere {

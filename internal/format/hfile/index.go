@@ -8,18 +8,18 @@ import (
 	"usertrail/internal/cell"
 )
 
-// A node is a block of the index, in the format of leaves, and the entry that a
-// search or a walk has come to.
+// A node is a block of the index in the format of leaves, with the current entry of a search
+// or an iteration.
 type node struct {
 	table []byte // starts of the entries, one more than there are
 	data  []byte // the entries
 	n     int
-	at    int   // the entry
-	from  int64 // offset of the block that was loaded, -1 for none
+	at    int   // the current entry
+	from  int64 // offset of the loaded block, -1 for none
 	buf   []byte
 }
 
-// offset and size say where the child of entry i lies.
+// place returns the offset and the size of the child of entry i.
 func (x *node) place(i int) (offset int64, size int) {
 	e := x.data[x.start(i):]
 	return int64(binary.BigEndian.Uint64(e)), int(int32(binary.BigEndian.Uint32(e[8:])))
@@ -43,8 +43,8 @@ func (x *node) before(t *target) int {
 	return lo - 1
 }
 
-// parse makes x the node whose block has payload b, to which it refers. All
-// starts and keys have been checked when it returns.
+// parse makes x the node whose block has payload b. x refers to b. When parse returns, it has
+// checked all starts and keys.
 func (x *node) parse(b []byte) error {
 	if len(b) < 8 {
 		return fmt.Errorf("index of %d bytes", len(b))
@@ -79,8 +79,8 @@ func checkKey(key []byte) error {
 	return parseKey(&c, key)
 }
 
-// parseRoot makes x the root, whose payload b is in the format of roots and has
-// n entries. It returns what follows them, and keeps no reference to b.
+// parseRoot makes x the root. Its payload b is in the format of roots and has n entries.
+// parseRoot returns the bytes after the entries, and keeps no reference to b.
 func (x *node) parseRoot(b []byte, n int) ([]byte, error) {
 	if n < 0 || n > len(b)/(entryLen+1) {
 		return nil, fmt.Errorf("root index of %d entries in %d bytes", n, len(b))

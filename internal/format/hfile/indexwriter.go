@@ -3,7 +3,7 @@ package hfile
 import "encoding/binary"
 
 const (
-	// maxLevels is the most levels that HBase gives an index.
+	// maxLevels is the largest number of levels that HBase gives an index.
 	maxLevels = 16
 
 	entryLen  = 8 + 4     // offset and size
@@ -38,10 +38,10 @@ func (e *entries) reset() {
 	*e = entries{e.offset[:0], e.size[:0], e.keys[:0], e.ends[:0]}
 }
 
-// nodeSize is the size of the entries in the format of leaves.
+// nodeSize returns the size of the entries in the format of leaves.
 func (e *entries) nodeSize() int { return 4 + 4*(e.len()+1) + e.len()*entryLen + len(e.keys) }
 
-// rootSize is their size in the format of roots.
+// rootSize returns the size of the entries in the format of roots.
 func (e *entries) rootSize() int {
 	n := e.len()*entryLen + len(e.keys)
 	for i := range e.len() {
@@ -63,7 +63,7 @@ func (e *entries) appendNode(b []byte) []byte {
 	return b
 }
 
-// appendRoot appends them in the format of roots.
+// appendRoot appends the entries in the format of roots.
 func (e *entries) appendRoot(b []byte) []byte {
 	for i := range e.len() {
 		b = appendVint(e.appendPlace(b, i), int64(len(e.key(i))))
@@ -86,7 +86,7 @@ type indexWriter struct {
 
 	leaf    entries
 	root    entries // one for each leaf
-	indexed []int64 // data blocks up to and with each leaf
+	indexed []int64 // number of data blocks up to and including each leaf
 	blocks  int64
 	levels  int
 	bytes   int64 // uncompressed, of all its blocks
@@ -129,7 +129,8 @@ func (x *indexWriter) writeNode(kind BlockType, e, above *entries) error {
 	return nil
 }
 
-// finishLeaves writes the last leaf. An index that never had one is its root.
+// finishLeaves writes the last leaf. If the index has no leaf yet, its entries become the
+// root.
 func (x *indexWriter) finishLeaves() error {
 	if x.root.len() == 0 {
 		x.levels = 1
@@ -156,8 +157,8 @@ func (x *indexWriter) appendMidKey(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(middle-before))
 }
 
-// writeRoot writes intermediate blocks until the level above them fits a root,
-// and the root.
+// writeRoot writes intermediate blocks until the level above them fits in a root, and then
+// writes the root.
 func (x *indexWriter) writeRoot() error {
 	var middle []byte
 	if x.levels > 1 {
@@ -174,8 +175,8 @@ func (x *indexWriter) writeRoot() error {
 	return err
 }
 
-// addLevel cuts the root into intermediate blocks and makes a new root of them.
-// As in HBase, the least number of entries is compared with the number of the entry in the
+// addLevel cuts the root into intermediate blocks and makes a new root of their entries. As
+// in HBase, the least number of entries is compared with the number of the entry in the
 // level, not in the block.
 func (x *indexWriter) addLevel() error {
 	var node, above entries

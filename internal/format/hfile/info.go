@@ -15,7 +15,7 @@ import (
 // infoMagic begins file info.
 const infoMagic = "PBUF"
 
-// facts are what file info, the trailer and Meta say of the cells.
+// facts are the properties of the cells that file info, the trailer and Meta record.
 type facts struct {
 	cells     int64
 	keyBytes  int64
@@ -25,8 +25,8 @@ type facts struct {
 	firstPut  int64 // smallest time of a Put
 	maxTags   int
 	maxMVCC   uint64
-	deletes   bool  // of a column or family: they reach back to time 0
-	famDelete int64 // deletes of a family
+	deletes   bool  // of a column or family; they delete back to time 0
+	famDelete int64 // deletions of a family
 
 	firstRow   []byte
 	blocks     int64
@@ -65,7 +65,7 @@ func (x *facts) closeBlock(at int64) {
 	x.lastBlock = at
 }
 
-// info makes the entries of file info that a finished file has.
+// info returns the entries of file info that a finished file has.
 func (w *Writer) info() map[string][]byte {
 	x, o := &w.facts, &w.opt
 	info := maps.Clone(o.Info)
@@ -97,7 +97,7 @@ func (w *Writer) info() map[string][]byte {
 	return info
 }
 
-// mark adds the entries that mark a file for bulk loading, and entries that let servers
+// mark adds the entries that mark a file for bulk loading, and the entries that let servers
 // skip the file without opening or searching it.
 func (x *facts) mark(info map[string][]byte, created int64) {
 	info[infoBulkTime] = be64(created)
@@ -166,8 +166,7 @@ func parseInfo(b []byte) (map[string][]byte, error) {
 	return info, nil
 }
 
-// eachField calls f for each field of a protobuf message, with its bytes or its
-// number.
+// eachField calls f for each field of a protobuf message, with its bytes or its number.
 func eachField(msg []byte, f func(num protowire.Number, b []byte, v uint64) error) error {
 	for len(msg) > 0 {
 		num, typ, n := protowire.ConsumeTag(msg)

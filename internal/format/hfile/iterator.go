@@ -7,16 +7,16 @@ import (
 	"usertrail/internal/cell"
 )
 
-// IterOptions say how an Iterator reads.
+// IterOptions are the options of an Iterator.
 type IterOptions struct {
-	// ReadAhead is how many bytes are read at once, at most, when blocks that lie
-	// side by side are asked for one after the other; 0 reads each alone. The
-	// Iterator's memory is this and one block.
+	// ReadAhead is the largest number of bytes of one read while the Iterator reads adjacent
+	// blocks in sequence. With 0 each block is read alone. The Iterator's memory is this and
+	// one block.
 	ReadAhead int
 }
 
-// An Iterator goes through the cells of a file in order. It begins before the
-// first cell. It is used by one goroutine; a Reader may have many.
+// An Iterator iterates over the cells of a file in order. It begins before the first cell.
+// Only one goroutine may use it. A Reader may have many Iterators.
 type Iterator struct {
 	r     *Reader
 	fetch fetcher // of data blocks
@@ -26,26 +26,26 @@ type Iterator struct {
 	plain []byte // the block, decompressed
 	block int64  // offset of the block in cur, -1 for none
 	most  int    // bytes of the largest block so far
-	valid bool   // cur stands on a cell
-	same  bool   // that cell's row is the row of the cell before it
+	valid bool   // cur has a current cell
+	same  bool   // that cell's row equals the row of the previous cell
 	row   []byte // scratch: last row of a block
-	after []byte // scratch: what a row's next one is not before
+	after []byte // scratch: the lower bound of the next row
 	err   error
 }
 
-// memory is what an Iterator reads into.
+// memory is the set of buffers that an Iterator reads into.
 type memory struct{ stored, plain []byte }
 
 var memories = sync.Pool{New: func() any { return new(memory) }}
 
-// Release gives the Iterator's memory to those that come after it. The Iterator and
-// its cells are of no use then. One that is not released is no loss.
+// Release makes the Iterator's memory available to later Iterators. The Iterator and its
+// cells must not be used afterwards. Calling Release is optional.
 func (it *Iterator) Release() {
 	memories.Put(&memory{it.fetch.buf[:0], it.plain[:0]})
 	*it = Iterator{}
 }
 
-// Iterator returns an Iterator, which need not be released.
+// Iterator returns an Iterator. Calling its Release is optional.
 func (r *Reader) Iterator(opt IterOptions) *Iterator {
 	m := memories.Get().(*memory)
 	it := &Iterator{
@@ -71,22 +71,23 @@ func (r *Reader) Iterator(opt IterOptions) *Iterator {
 	return it
 }
 
-// Cell is the current cell, after a call that returned true. It and its bytes
-// are valid until the next call that moves the Iterator.
+// Cell returns the current cell, after a call that returned true. The cell and its bytes are
+// valid until the next call that moves the Iterator.
 func (it *Iterator) Cell() *cell.Cell { return &it.cur.cell }
 
-// Largest is how many bytes the largest block so far takes, as it is stored and
-// decompressed, together.
+// Largest returns the size of the largest block so far: the bytes of its stored and its
+// decompressed form together.
 func (it *Iterator) Largest() int { return it.most }
 
-// SameRow says that the current cell was reached by Next from a cell of the same
-// row. False says nothing: the rows may yet be equal.
+// SameRow reports that Next reached the current cell from a cell of the same row. If it
+// returns false, the rows may still be equal.
 func (it *Iterator) SameRow() bool { return it.same }
 
-// Err is what stopped the Iterator, nil at the end of the file. It stays.
+// Err returns the error that stopped the Iterator, nil at the end of the file. The error
+// remains after later calls.
 func (it *Iterator) Err() error { return it.err }
 
-// First goes to the first cell of the file, and returns false if there is none.
+// First moves to the first cell of the file. It returns false if the file has no cells.
 func (it *Iterator) First() bool {
 	it.same = false
 	if it.err != nil || it.r.root.n == 0 {
@@ -96,8 +97,8 @@ func (it *Iterator) First() bool {
 	return it.descend(0, nil) && it.load(false) && it.step()
 }
 
-// Next goes to the next cell. It returns false at the end or after an error; it
-// may not be called again then, nor before First or a seek.
+// Next moves to the next cell. It returns false at the end or after an error. It must not be
+// called after that, nor before First or a seek.
 func (it *Iterator) Next() bool {
 	if it.cur.next() {
 		it.same = it.cur.sameRow
@@ -106,7 +107,7 @@ func (it *Iterator) Next() bool {
 	return it.nextBlock()
 }
 
-// nextBlock goes to the first cell of the next block.
+// nextBlock moves to the first cell of the next block.
 func (it *Iterator) nextBlock() bool {
 	if it.cur.err != nil || !it.valid {
 		return it.stop()
@@ -119,8 +120,8 @@ func (it *Iterator) nextBlock() bool {
 	return true
 }
 
-// descend loads the index below nodes[level] at its current entry. On each level
-// it takes the entry where t would be, or the first one if t is nil.
+// descend loads the index below nodes[level] at its current entry. On each level it chooses
+// the entry that covers t, or the first entry if t is nil.
 func (it *Iterator) descend(level int, t *target) bool {
 	for ; level+1 < len(it.nodes); level++ {
 		x, child := &it.nodes[level], &it.nodes[level+1]
@@ -136,8 +137,8 @@ func (it *Iterator) descend(level int, t *target) bool {
 	return true
 }
 
-// loadNode reads a block of the index into x's own buffer. It leaves the
-// read-ahead of the data blocks alone.
+// loadNode reads a block of the index into x's own buffer. It does not change the read-ahead
+// of the data blocks.
 func (it *Iterator) loadNode(x *node, offset int64, size int) bool {
 	x.from = -1
 	h, payload, err := it.index.block(x.buf, offset, size, false)
@@ -158,7 +159,7 @@ func (it *Iterator) loadNode(x *node, offset int64, size int) bool {
 	return true
 }
 
-// advance goes to the next entry of the index. At the end it returns false.
+// advance moves to the next entry of the index. At the end it returns false.
 func (it *Iterator) advance() bool {
 	for level := len(it.nodes) - 1; level >= 0; level-- {
 		if x := &it.nodes[level]; x.at+1 < x.n {
@@ -192,8 +193,7 @@ func (it *Iterator) load(sequential bool) bool {
 	return true
 }
 
-// step goes to the first cell of a block that has just been loaded. A block
-// without cells is corrupt.
+// step moves to the first cell of a newly loaded block. A block without cells is corrupt.
 func (it *Iterator) step() bool {
 	if !it.cur.next() {
 		if it.cur.err == nil {

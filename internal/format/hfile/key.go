@@ -17,12 +17,12 @@ const (
 	maxTags   = math.MaxInt16
 	maxValue  = 64 << 20 // HBase's own default limit is 10 MiB
 
-	keyOverhead = 2 + 1 + 8 + 1 // of a key besides row, family and qualifier
+	keyOverhead = 2 + 1 + 8 + 1 // of a key, in addition to row, family and qualifier
 
-	typeMaximum cell.Type = 255 // of made-up keys only: before all real ones
+	typeMaximum cell.Type = 255 // of synthetic keys only: sorts before all real types
 )
 
-// keyLen is the length of c's key.
+// keyLen returns the length of c's key.
 func keyLen(c *cell.Cell) int {
 	return keyOverhead + len(c.Row) + len(c.Family) + len(c.Qualifier)
 }
@@ -63,12 +63,12 @@ func parseKey(c *cell.Cell, key []byte) error {
 	return nil
 }
 
-// keyRow returns the row of a key that has been checked.
+// keyRow returns the row of a checked key.
 func keyRow(key []byte) []byte {
 	return key[2 : 2+int(binary.BigEndian.Uint16(key))]
 }
 
-// compareKeys orders keys that have been checked, made-up ones included.
+// compareKeys orders checked keys, including synthetic ones.
 func compareKeys(a, b []byte) int {
 	var x, y cell.Cell
 	if err := errors.Join(parseKey(&x, a), parseKey(&y, b)); err != nil {
@@ -77,9 +77,9 @@ func compareKeys(a, b []byte) int {
 	return cell.Compare(&x, &y)
 }
 
-// appendShortKey appends a key K, left < K <= right, as HBase shortens it: a row
-// between the rows if they differ, else a qualifier between the qualifiers, else
-// right itself.
+// appendShortKey appends a key K with left < K <= right, shortened as HBase does. If the rows
+// differ, K has a row between them. Otherwise, if the qualifiers differ, K has a qualifier
+// between them. Otherwise K is right itself.
 func appendShortKey(dst []byte, left, right *cell.Cell) []byte {
 	between := cell.Cell{Time: math.MaxInt64, Type: typeMaximum}
 	switch {
@@ -95,8 +95,7 @@ func appendShortKey(dst []byte, left, right *cell.Cell) []byte {
 	return appendKey(dst, &between)
 }
 
-// separator returns the shortest s that HBase would choose with left < s <=
-// right.
+// separator returns the shortest s with left < s <= right that HBase would choose.
 func separator(left, right []byte) []byte {
 	i := commonPrefix(left, right)
 	s := append([]byte(nil), left[:i]...)
@@ -106,7 +105,7 @@ func separator(left, right []byte) []byte {
 	return append(s, left[i]+1)
 }
 
-// commonPrefix is how many leading bytes of a and b are equal.
+// commonPrefix returns the number of leading bytes that are equal in a and b.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0

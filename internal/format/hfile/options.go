@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// Options say how a Writer writes. The zero value of a field means the default
-// in its comment.
+// Options are the options of a Writer. The zero value of a field means the default in its
+// comment.
 type Options struct {
 	Codec    Codec    // SNAPPY
 	Encoding Encoding // FAST_DIFF
 
-	// A block closes before the first cell after BlockSize bytes, counted without
-	// compression, and without encoding unless that made it larger; 64 KiB.
+	// BlockSize is the size at which a block closes before its next cell; 64 KiB. The size
+	// counts bytes without compression. It counts bytes without encoding, unless the encoding
+	// made them longer.
 	BlockSize int
 
-	// GroupLen returns how many leading bytes of a row name the group it belongs
-	// to, a user for one. If it is set, a block that has reached BlockSize
-	// closes only where the next group begins, or at four times BlockSize. It is
-	// asked once for a full block and each new row that follows.
+	// GroupLen returns the number of leading bytes of a row that identify its group, for
+	// example a user. If it is set, a block that has reached BlockSize closes only where the
+	// next group begins, or at four times BlockSize. The writer calls it once for a full
+	// block and once for each new row that follows.
 	GroupLen func(row []byte) int
 
 	IndexChunk     int  // bytes of a leaf of the index; 128 KiB
@@ -27,18 +28,17 @@ type Options struct {
 	Bloom       BloomType // NONE
 	BloomPrefix int       // leading bytes of a row that ROWPREFIX_FIXED_LENGTH takes
 
-	// Tags gives every cell a tags field. Without it a cell that has tags is
-	// refused.
+	// Tags gives every cell a tags field. If it is not set, a cell with tags is an error.
 	Tags bool
-	// MVCC writes the cells' own write numbers. Without it they are written as 0,
-	// as files for bulk loading need them.
+	// MVCC writes the cells' own write numbers. If it is not set, every number is 0, as files
+	// for bulk loading need it.
 	MVCC bool
 
-	// Created is the file's time of creation in milliseconds. The clock is never
-	// asked.
+	// Created is the creation time of the file in milliseconds. The writer never reads the
+	// clock.
 	Created int64
-	// Info is further entries of file info, such as BULKLOAD_SOURCE_TASK. Names
-	// that begin with "hfile." and those the writer uses itself are refused.
+	// Info holds more entries for file info, such as BULKLOAD_SOURCE_TASK. A name that begins
+	// with "hfile." or that the writer uses itself is an error.
 	Info map[string][]byte
 
 	unmarked        bool        // leave out the entries of file info that mark a bulk file
@@ -53,8 +53,8 @@ type metaBlock struct {
 	payload []byte
 }
 
-// maxBlockSize bounds BlockSize so that a block of four times as much, plus one
-// cell, is far from what an int32 can say.
+// maxBlockSize bounds BlockSize so that a block of four times this size, plus one cell, fits
+// easily in an int32.
 const maxBlockSize = 64 << 20
 
 func (o Options) withDefaults() Options {
@@ -82,7 +82,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// validate reports the first option that cannot be followed.
+// validate reports the first option that is not valid.
 func (o *Options) validate() error {
 	if _, ok := o.Codec.ordinal(); !ok {
 		return fmt.Errorf("hfile: codec %q: want NONE, GZ, SNAPPY, LZ4, ZSTD or ZSTD_PLAIN", o.Codec)
@@ -113,8 +113,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// ownInfo are the entries that a Writer makes, and those that would mislead a
-// region server about a bulk file.
+// ownInfo lists the entries that a Writer makes itself, and the entries that would mislead a
+// RegionServer about a bulk file.
 var ownInfo = map[string]bool{
 	infoKeyValue: true, infoMaxMVCC: true, infoEncoding: true, infoBulkTime: true,
 	infoMajor: true, infoNotMinor: true, infoTimeRange: true, infoEarliestPut: true,

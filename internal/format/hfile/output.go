@@ -21,7 +21,7 @@ func newOutput(w io.Writer, compress compressor) output {
 	return output{w: w, compress: compress, buf: make([]byte, 0, writeSize+writeSize/2), last: map[BlockType]int64{}}
 }
 
-// offset is where the next block begins.
+// offset returns the offset at which the next block begins.
 func (o *output) offset() int64 { return o.written + int64(len(o.buf)) }
 
 // block writes a block and returns its size.
@@ -48,8 +48,8 @@ func (o *output) block(kind BlockType, payload []byte) (int, error) {
 	return h.size(), o.flush(writeSize)
 }
 
-// previous returns where the last block of the kind is, and notes at as the
-// next one's answer.
+// previous returns the offset of the last block of the kind, and stores at as the next
+// result.
 func (o *output) previous(kind BlockType, at int64) int64 {
 	if kind == EncodedBlock {
 		kind = DataBlock
@@ -62,7 +62,7 @@ func (o *output) previous(kind BlockType, at int64) int64 {
 	return prev
 }
 
-// raw writes bytes that are no block.
+// raw writes bytes that are not a block.
 func (o *output) raw(b []byte) error {
 	o.buf = append(o.buf, b...)
 	return o.flush(writeSize)

@@ -18,16 +18,15 @@ type Reader struct {
 	info    map[string][]byte
 	layout  layout
 	root    node
-	middle  []byte // what follows the root's entries
+	middle  []byte // the bytes after the root's entries
 	bloom   *bloomFilter
 	times   timeRange
 
 	firstRow, lastRow []byte
 }
 
-// Open reads the trailer, the index and the file info of a file of size bytes. r is used
-// until the last call of the Reader and its Iterators, and must allow concurrent calls of
-// ReadAt.
+// Open reads the trailer, the index and the file info of a file of size bytes. The Reader and
+// its Iterators use r until their last call. r must allow concurrent calls of ReadAt.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	if size < trailerLen {
 		return nil, corrupt(0, "a file of %d bytes has no room for a trailer", size)
@@ -69,13 +68,12 @@ func (r *Reader) readLoadOnOpen() error {
 	return s.err
 }
 
-// load takes in a block that is loaded on opening, and keeps no reference to its
-// payload.
+// load parses a block of the load-on-open section, and keeps no reference to its payload.
 func (r *Reader) load(kind BlockType, at int64, payload []byte) error {
 	var err error
 	switch kind {
 	case RootIndex:
-		// The second root is the index of the meta blocks, which is not needed.
+		// The second root is the index of the meta blocks, which the Reader does not need.
 		if at == r.trailer.LoadOnOpen {
 			var rest []byte
 			rest, err = r.root.parseRoot(payload, r.trailer.RootEntries)
@@ -95,7 +93,7 @@ func (r *Reader) load(kind BlockType, at int64, payload []byte) error {
 	return err
 }
 
-// readLayout takes from file info what cells cannot be read without.
+// readLayout reads the entries of file info that are needed to read cells.
 func (r *Reader) readLayout() error {
 	at := r.trailer.FileInfo
 	if v, ok := r.info[infoIndexEncoding]; ok && string(v) != "NONE" {
@@ -137,31 +135,31 @@ func (r *Reader) readLayout() error {
 	return nil
 }
 
-// Cells is how many cells the file holds.
+// Cells returns the number of cells in the file.
 func (r *Reader) Cells() int64 { return r.trailer.Cells }
 
-// FirstRow is the row of the first cell, as the index says; nil if there is
-// none. The caller does not change it.
+// FirstRow returns the row of the first cell according to the index, nil for an empty file.
+// The caller must not change it.
 func (r *Reader) FirstRow() []byte { return r.firstRow }
 
-// LastRow is the row of the last cell, as file info says; nil if there is none.
-// The caller does not change it.
+// LastRow returns the row of the last cell according to file info, nil for an empty file. The
+// caller must not change it.
 func (r *Reader) LastRow() []byte { return r.lastRow }
 
-// Info is file info. The caller does not change it.
+// Info returns the file info. The caller must not change it.
 func (r *Reader) Info() map[string][]byte { return r.info }
 
-// Trailer is the file's trailer.
+// Trailer returns the file's trailer.
 func (r *Reader) Trailer() Trailer { return r.trailer }
 
-// Codec is the codec of the blocks. Unlike the trailer's it tells the two layouts
-// of ZSTD apart.
+// Codec returns the codec of the blocks. Unlike the trailer's codec, it distinguishes the two
+// layouts of ZSTD.
 func (r *Reader) Codec() Codec { return r.codec }
 
-// Encoding is the encoding of the data blocks.
+// Encoding returns the encoding of the data blocks.
 func (r *Reader) Encoding() Encoding { return r.layout.encoding }
 
-// Bloom returns what the keys of the file's Bloom filter are.
+// Bloom returns the kind of keys in the file's Bloom filter.
 func (r *Reader) Bloom() BloomType {
 	if r.bloom == nil {
 		return NoBloom
@@ -169,9 +167,9 @@ func (r *Reader) Bloom() BloomType {
 	return r.bloom.typ
 }
 
-// MayContain says whether the Bloom filter allows for cells of row; false is
-// certain. Without a filter of rows or their prefixes the answer is true. Parts
-// of the filter that have been asked stay in memory.
+// MayContain reports whether the file may have cells of row, according to the Bloom filter.
+// False is certain. Without a filter of rows or row prefixes the result is true. Chunks of
+// the filter that were needed stay in memory.
 func (r *Reader) MayContain(row []byte) (bool, error) {
 	if r.bloom == nil {
 		return true, nil

@@ -17,8 +17,8 @@ var (
 	allBlooms    = []BloomType{NoBloom, RowBloom, RowColBloom, PrefixBloom}
 )
 
-// eachOption calls f with every codec, encoding and filter, with and without tags
-// and write numbers, and an index of several levels.
+// eachOption calls f with every codec, encoding and filter, with and without tags and write
+// numbers, and with an index of several levels.
 func eachOption(t *testing.T, f func(t *testing.T, opt Options)) {
 	for _, codec := range allCodecs {
 		for _, encoding := range allEncodings {
@@ -73,8 +73,8 @@ func TestReadsWhatItWrites(t *testing.T) {
 	})
 }
 
-// TestEncodersFollowTheDrawing compares each encoder with the slow one on blocks
-// that begin anywhere.
+// TestEncodersFollowTheDrawing compares each encoder with the slow one. The blocks begin at
+// arbitrary cells.
 func TestEncodersFollowTheDrawing(t *testing.T) {
 	for seed := range uint64(testkit.Pick(4, 20)) {
 		cells := madeUp(seed, 300)
@@ -146,7 +146,7 @@ func TestEmptyFile(t *testing.T) {
 	}
 }
 
-// TestManyIterators has goroutines that share a reader and its Bloom filter.
+// TestManyIterators runs goroutines that share a Reader and its Bloom filter.
 func TestManyIterators(t *testing.T) {
 	cells := madeUp(4, 2000)
 	r := open(t, write(t, Options{Codec: ZSTD, Bloom: RowBloom, BlockSize: 1000, IndexChunk: 500}, cells))
@@ -175,7 +175,7 @@ func readAll(r *Reader, cells []cell.Cell) error {
 	return sameCells(got, without(cells, Options{}))
 }
 
-// TestLargeBlock has a payload of several chunks in Hadoop's framing.
+// TestLargeBlock uses a payload of several chunks in Hadoop's framing.
 func TestLargeBlock(t *testing.T) {
 	c := cell.Cell{Row: []byte("r"), Type: cell.Put, Value: bytes.Repeat([]byte("0123456789abcdef!"), 50_000)}
 	for i := range c.Value {
@@ -223,7 +223,7 @@ func TestTimeRange(t *testing.T) {
 	}
 }
 
-// TestTimeRangesAreRead reads them as loads and as servers write them.
+// TestTimeRangesAreRead reads time ranges as loads and as servers write them.
 func TestTimeRangesAreRead(t *testing.T) {
 	for what, c := range map[string]struct {
 		b    []byte

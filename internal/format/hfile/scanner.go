@@ -2,11 +2,10 @@ package hfile
 
 import "encoding/binary"
 
-// scanAhead is how many bytes a scanner reads at once.
+// scanAhead is the number of bytes that a scanner reads at once.
 const scanAhead = 512 << 10
 
-// A scanner reads the blocks between two offsets in the order of the file, and
-// checks each.
+// A scanner reads the blocks between two offsets in file order, and checks each block.
 type scanner struct {
 	f      fetcher
 	at     int64 // of the next block

@@ -8,13 +8,12 @@ import (
 	"usertrail/internal/cell"
 )
 
-// A target is the place before all cells of a column that there could be. Without
-// family and qualifier it is the place before a row.
+// A target is the position before all possible cells of a column. Without family and
+// qualifier it is the position before a row.
 type target struct{ row, family, qualifier []byte }
 
-// reachedBy says whether key, which has been checked, does not come after t: it
-// comes before every cell of the column, or is the very first key that the column
-// could have.
+// reachedBy reports whether key, which has been checked, does not sort after t. This holds if
+// key sorts before every cell of the column, or is the very first possible key of the column.
 func (t *target) reachedBy(key []byte) bool {
 	row := 2 + int(binary.BigEndian.Uint16(key))
 	if c := bytes.Compare(key[2:row], t.row); c != 0 {
@@ -31,7 +30,7 @@ func (t *target) reachedBy(key []byte) bool {
 	return binary.BigEndian.Uint64(key[end:]) == math.MaxInt64 && key[end+8] == byte(typeMaximum)
 }
 
-// before says whether t comes before c.
+// before reports whether t sorts before c.
 func (t *target) before(c *cell.Cell) bool {
 	n := bytes.Compare(c.Row, t.row)
 	return n > 0 || n == 0 && t.beforeColumn(c)
@@ -45,16 +44,16 @@ func (t *target) beforeColumn(c *cell.Cell) bool {
 	return bytes.Compare(c.Qualifier, t.qualifier) >= 0
 }
 
-// SeekGE goes to the first cell whose row is not before row, forwards or
-// backwards, and returns false if there is none. A row that lies ahead in the
-// current block is found without reading or decompressing anything.
+// SeekGE moves to the first cell whose row does not sort before row, forwards or backwards.
+// It returns false if there is none. If the row is further on in the current block, SeekGE
+// reads and decompresses nothing.
 func (it *Iterator) SeekGE(row []byte) bool { return it.SeekColumn(row, nil, nil) }
 
-// shortRow is how many cells of a row are passed over one by one before the next row is
-// sought.
+// shortRow is the number of cells of a row that NextRow skips one by one before it seeks the
+// next row.
 const shortRow = 8
 
-// NextRow goes to the first cell of the row after the one at hand, and returns false if
+// NextRow moves to the first cell of the row after the current row, and returns false if
 // there is none.
 func (it *Iterator) NextRow() bool {
 	it.after = append(append(it.after[:0], it.Cell().Row...), 0)
@@ -69,9 +68,9 @@ func (it *Iterator) NextRow() bool {
 	return it.SeekGE(it.after)
 }
 
-// SeekColumn goes to the first cell that is not before the cells of a column, as
-// SeekGE does to a row: to one of that column, of a later one of the row, or of a
-// later row.
+// SeekColumn moves to the first cell that does not sort before the cells of a column. That
+// cell belongs to the column, to a later column of the row, or to a later row. Otherwise
+// SeekColumn behaves like SeekGE.
 func (it *Iterator) SeekColumn(row, family, qualifier []byte) bool {
 	it.same = false
 	if it.err != nil || it.r.root.n == 0 {
@@ -112,8 +111,8 @@ func (it *Iterator) pass(t *target) bool {
 	return false
 }
 
-// ahead says whether a scan from here on finds t in the current block, or else at
-// the beginning of the next.
+// ahead reports whether a scan from the current cell finds t in the current block, or else at
+// the beginning of the next block.
 func (it *Iterator) ahead(t *target) bool {
 	if !it.valid || t.before(&it.cur.cell) {
 		return false
@@ -122,8 +121,8 @@ func (it *Iterator) ahead(t *target) bool {
 	return x.at+1 < x.n && !t.reachedBy(x.key(x.at+1))
 }
 
-// find loads the block where t would be and goes to before its first cell, or stays
-// where it is if that is before t in the same block.
+// find loads the block that covers t and moves to before its first cell. If the current cell
+// is before t in the same block, find does not move.
 func (it *Iterator) find(t *target) bool {
 	root := &it.nodes[0]
 	root.at = max(root.before(t), 0)

@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/cell"
 )
 
-// TestSeekFindsWhatASearchFinds seeks rows that are there, nearly there, before
-// and after all, in any order and in rising order, and reads on a little.
+// TestSeekFindsWhatASearchFinds seeks rows of the file, near misses, and rows before and
+// after all, in random and in ascending order. After each seek it reads some more cells.
 func TestSeekFindsWhatASearchFinds(t *testing.T) {
 	cells := madeUp(5, 1500)
 	for i, opt := range []Options{
@@ -62,14 +62,14 @@ func seekTargets(cells []cell.Cell, rising bool) [][]byte {
 	return targets
 }
 
-// seek seeks row, compares with a search of cells, and goes on for some cells.
+// seek seeks row, compares the result with a search of cells, and then reads some more cells.
 func seek(it *Iterator, row []byte, cells []cell.Cell, more int) error {
 	i, _ := slices.BinarySearchFunc(cells, row, func(c cell.Cell, row []byte) int { return bytes.Compare(c.Row, row) })
 	return follow(it, it.SeekGE(row), cells[i:], more, fmt.Sprintf("row %x", row))
 }
 
-// follow compares what a seek came to, and some cells after it, with cells. ok is what
-// the seek said.
+// follow compares the result of a seek, and some cells after it, with cells. ok is the seek's
+// result.
 func follow(it *Iterator, ok bool, cells []cell.Cell, more int, sought string) error {
 	for n := 0; n <= more; n++ {
 		if it.Err() != nil {

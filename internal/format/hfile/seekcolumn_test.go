@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/cell"
 )
 
-// wideRows returns n cells in order, of a handful of rows: a row spans many blocks,
-// and so does now and then a column. Qualifiers begin as others do, and are empty too.
+// wideRows returns n cells in order, in a few rows. A row spans many blocks, and some columns
+// do too. Qualifiers share prefixes, and some are empty.
 func wideRows(seed uint64, n int) []cell.Cell {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	qualifier := func() []byte {
@@ -42,9 +42,9 @@ func wideRows(seed uint64, n int) []cell.Cell {
 	return cells
 }
 
-// TestSeekColumnFindsWhatALookThroughAllFinds seeks columns that are there, nearly
-// there, before and after all of a row, in any order and in rising order, in files of
-// every encoding, and reads on a little.
+// TestSeekColumnFindsWhatALookThroughAllFinds seeks columns of the file, near misses, and
+// columns before and after all of a row, in random and in ascending order, in files of every
+// encoding. After each seek it reads some more cells.
 func TestSeekColumnFindsWhatALookThroughAllFinds(t *testing.T) {
 	for world, cells := range map[string][]cell.Cell{"wide": wideRows(3, 3000), "narrow": madeUp(8, 1500)} {
 		for _, opt := range []Options{
@@ -73,7 +73,7 @@ func TestSeekColumnFindsWhatALookThroughAllFinds(t *testing.T) {
 	}
 }
 
-// TestNextRowLeavesTheRow leaves every row at any of its cells, long rows and short ones.
+// TestNextRowLeavesTheRow calls NextRow at cells of long and short rows.
 func TestNextRowLeavesTheRow(t *testing.T) {
 	for world, cells := range map[string][]cell.Cell{"wide": wideRows(3, 600), "narrow": madeUp(8, 600)} {
 		for _, encoding := range []Encoding{NoEncoding, Prefix, Diff, FastDiff, RowIndex} {
@@ -97,7 +97,7 @@ func TestNextRowLeavesTheRow(t *testing.T) {
 	}
 }
 
-// columnTargets are columns to seek: the time and type of each make it come before all
+// columnTargets returns columns to seek. The time and type of each target sort before all
 // cells of its column.
 func columnTargets(cells []cell.Cell, rising bool) []*cell.Cell {
 	rnd := rand.New(rand.NewPCG(9, 9))
@@ -125,8 +125,8 @@ func columnTargets(cells []cell.Cell, rising bool) []*cell.Cell {
 	return out
 }
 
-// seekColumn seeks c's column, compares with a look through all cells, and goes on for
-// some of them.
+// seekColumn seeks c's column, compares the result with a linear search of all cells, and
+// then reads some more cells.
 func seekColumn(it *Iterator, c *cell.Cell, cells []cell.Cell, more int) error {
 	i := slices.IndexFunc(cells, func(x cell.Cell) bool { return cell.Compare(&x, c) >= 0 })
 	if i < 0 {

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/cell"
 )
 
-// slowEncoder encodes a block in the plainest way that follows the drawing in
-// the package comment. It is the oracle of the encoders.
+// slowEncoder encodes a block in the simplest way that follows the drawing in the package
+// comment. It is the oracle for the encoders.
 type slowEncoder struct {
 	encoding Encoding
 	tail
@@ -79,7 +79,7 @@ func (e *slowEncoder) payload() []byte {
 	return b
 }
 
-// plainCells returns the cells as without encoding, and where each row begins.
+// plainCells returns the cells without encoding, and the start of each row.
 func (e *slowEncoder) plainCells() ([]byte, []int) {
 	var b []byte
 	var rows []int
@@ -141,8 +141,7 @@ func equalBytes(a, b []byte) int {
 	return min(len(a), len(b))
 }
 
-// slowRest is the part of c's key after common bytes, but for family, time and
-// type.
+// slowRest returns the part of c's key after common bytes, without family, time and type.
 func slowRest(c *cell.Cell, common int) []byte {
 	row := append(binary.BigEndian.AppendUint16(nil, uint16(len(c.Row))), c.Row...)
 	if common < len(row) {
@@ -233,7 +232,7 @@ func (e *slowEncoder) diff(b []byte, c, prev *cell.Cell) []byte {
 	return append(b, c.Value...)
 }
 
-// littleBytes is the number of bytes, at least one, of |v|.
+// littleBytes returns the number of bytes, at least one, of |v|.
 func littleBytes(v int64) int {
 	if v < 0 {
 		v = -v

@@ -9,14 +9,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A timeRange is the times of cells, in ms, both ends included.
+// A timeRange is a range of cell times in ms, both ends included.
 type timeRange struct{ from, to int64 }
 
-// allTimes is the range of a file that says nothing of its times.
+// allTimes is the range of a file that does not record its times.
 var allTimes = timeRange{math.MinInt64, math.MaxInt64}
 
-// parseTimeRange reads the entry TIMERANGE of file info: two numbers, as in files for
-// bulk loading, or a protobuf message, as in those that servers write.
+// parseTimeRange reads the entry TIMERANGE of file info. Files for bulk loading store two
+// numbers. Files that servers write store a protobuf message.
 func parseTimeRange(b []byte) (timeRange, error) {
 	msg, ok := bytes.CutPrefix(b, []byte(infoMagic))
 	if !ok {
@@ -41,7 +41,7 @@ func parseTimeRange(b []byte) (timeRange, error) {
 	return t, nil
 }
 
-// TimeRange is the times that the file's cells can have, in ms, both ends included, as
-// file info says. A deletion of a column or family has all times from 0 up to its own.
-// A file that does not say can have all times.
+// TimeRange returns the range of times that the file's cells can have according to file info,
+// in ms, both ends included. A deletion of a column or family covers all times from 0 up to
+// its own. If the file does not record its times, the range is all times.
 func (r *Reader) TimeRange() (from, to int64) { return r.times.from, r.times.to }

@@ -63,7 +63,7 @@ func appendTrailer(dst []byte, t *Trailer) []byte {
 	return append(dst, b...)
 }
 
-// lastMajor is more than any version of HFiles there is. A larger one is no version.
+// lastMajor is larger than every version of HFiles. A larger number is not a version.
 const lastMajor = 99
 
 // parseTrailer reads a trailer and checks it against the size of its file.
@@ -135,7 +135,7 @@ func parseTrailerFields(msg []byte) (Trailer, error) {
 	return t, err
 }
 
-// check compares t with itself and with where it stands.
+// check checks that t's fields agree with each other and with the offset of the trailer.
 func (t *Trailer) check(at int64) error {
 	switch {
 	case t.LoadOnOpen < 0 || t.LoadOnOpen > at:
@@ -152,8 +152,7 @@ func (t *Trailer) check(at int64) error {
 	return t.checkOrder()
 }
 
-// checkOrder refuses the comparators of hbase:meta, whose cells have another
-// order.
+// checkOrder refuses the comparators of hbase:meta, whose cells are ordered differently.
 func (t *Trailer) checkOrder() error {
 	for _, other := range []string{"MetaComparator", "MetaCellComparator", "RawBytesComparator"} {
 		if bytes.Contains([]byte(t.Comparator), []byte(other)) {

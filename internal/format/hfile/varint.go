@@ -5,14 +5,15 @@ import (
 	"math/bits"
 )
 
-// beyond is the position that a read past the end, or of nonsense, returns: it
-// fails every later check against a length, so a run of reads is checked once.
+// beyond is the position that a read returns if it runs past the end or finds an invalid
+// number. beyond fails every later comparison with a length, so a series of reads needs only
+// one check.
 const beyond = math.MaxInt32
 
 func trailingZeroBytes(x uint64) int { return bits.TrailingZeros64(x) >> 3 }
 
-// appendVint appends Hadoop's variable integer: one byte for -112..127; else a
-// first byte that tells sign and number of bytes, then the magnitude.
+// appendVint appends Hadoop's variable integer. -112..127 take one byte. Other numbers have a
+// first byte with the sign and the number of bytes, followed by the magnitude.
 func appendVint(dst []byte, v int64) []byte {
 	if v >= -112 && v <= 127 {
 		return append(dst, byte(v))
@@ -29,7 +30,7 @@ func appendVint(dst []byte, v int64) []byte {
 	return dst
 }
 
-// vintLen is the number of bytes that appendVint takes for v.
+// vintLen returns the number of bytes that appendVint writes for v.
 func vintLen(v int64) int {
 	if v >= -112 && v <= 127 {
 		return 1

@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/cell"
 )
 
-// three are the cells of the known blocks and of the known file.
+// three returns the cells of the known blocks and of the known file.
 func three() []cell.Cell {
 	put := func(row, qualifier string, time int64, value string) cell.Cell {
 		return cell.Cell{Row: []byte(row), Family: []byte("c"), Qualifier: []byte(qualifier), Time: time, Type: cell.Put, Value: []byte(value)}
@@ -26,7 +26,7 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// Payloads of three by HBase's own encoders.
+// encoded holds the payloads of three from HBase's own encoders.
 var encoded = []struct {
 	encoding Encoding
 	tags     bool
@@ -59,7 +59,7 @@ func TestKnownBlocks(t *testing.T) {
 	}
 }
 
-// encodeAll puts cells, which are in order, in one block.
+// encodeAll encodes cells, which are in order, in one block.
 func encodeAll(e cellEncoder, cells []cell.Cell) []byte {
 	w := Writer{enc: e, opt: Options{BlockSize: maxBlockSize, MVCC: true, Tags: true}}
 	e.reset()
@@ -87,7 +87,7 @@ func decodeAll(l layout, payload []byte) ([]cell.Cell, error) {
 	return cells, cur.err
 }
 
-// knownFile is three in a file, as HBase writes it.
+// knownFile is a file of three, as HBase writes it.
 const knownFile = `
 44415441424c4b2a0000005e0000005affffffffffffffff02000040000000007b 00000013000000020004726f77310163713100000000000003e80476310000000013000000020004726f77310163713200000000000003e80476310000000013000000020004726f77320163713100000000000003e704763200 251bd543
 494458524f4f54320000002400000020ffffffffffffffff020000400000000041 00000000000000000000007f130004726f77310163713100000000000003e804 85da84a8
@@ -182,8 +182,7 @@ func TestKnownBloomSizes(t *testing.T) {
 	}
 }
 
-// TestKnownFilter folds a chunk of 128 KiB down to the four bytes that HBase has
-// for two rows.
+// TestKnownFilter folds a chunk of 128 KiB to the four bytes that HBase has for two rows.
 func TestKnownFilter(t *testing.T) {
 	b := write(t, Options{Codec: Plain, Bloom: RowBloom}, three())
 	for block, err := range open(t, b).Blocks() {

@@ -6,11 +6,11 @@ import (
 	"usertrail/internal/cell"
 )
 
-// Verify reads the whole file in the order of its bytes, and calls each
-// for every cell, which is valid during the call. It compares everything that the file
-// states about itself with its content: checksums, the order of cells, each
-// entry of the index, the count, the last key, the Bloom filter. each may be
-// nil. If it returns an error, Verify stops and returns this error unchanged.
+// Verify reads the whole file in the order of its bytes, and calls each for every cell. The
+// cell is valid during the call. Verify compares the file's statements about itself with its
+// content: checksums, the order of cells, each entry of the index, the count, the last key,
+// the Bloom filter. each may be nil. If each returns an error, Verify stops and returns this
+// error unchanged.
 func (r *Reader) Verify(each func(*cell.Cell) error) error {
 	v := verifier{
 		r:     r,
@@ -37,7 +37,7 @@ func (r *Reader) Verify(each func(*cell.Cell) error) error {
 	return v.end()
 }
 
-// A verifier is a pass of Verify.
+// A verifier is one call of Verify.
 type verifier struct {
 	r     *Reader
 	s     *scanner
@@ -48,14 +48,14 @@ type verifier struct {
 	cells     int64
 	blocks    int64
 	first     int64 // offset of the first data block
-	prev      int64 // offset of the data block before
+	prev      int64 // offset of the previous data block
 	last      cell.Cell
 	lastKey   []byte
 	bloomKey  []byte
 	bloomLast []byte
 }
 
-// block checks the scanner's current block, which is one of data.
+// block checks the scanner's current block, which is a data block.
 func (v *verifier) block() error {
 	at := v.s.offset
 	payload, err := v.s.payload()
@@ -92,7 +92,7 @@ func (v *verifier) block() error {
 	return nil
 }
 
-// entry checks the index entry of the current block, before its first cell is
+// entry checks the index entry of the current block. It runs before the first cell is
 // counted.
 func (v *verifier) entry() error {
 	at := v.s.offset
@@ -138,7 +138,7 @@ func (v *verifier) above() error {
 	return nil
 }
 
-// nextEntry goes to the next data block's entry in the index.
+// nextEntry moves to the index entry of the next data block.
 func (v *verifier) nextEntry() bool {
 	if v.blocks > 0 {
 		return v.index.advance()
@@ -147,7 +147,7 @@ func (v *verifier) nextEntry() bool {
 	return v.r.root.n > 0 && v.index.descend(0, nil)
 }
 
-// cell checks the current cell against the one before.
+// cell checks the current cell against the previous cell.
 func (v *verifier) cell() error {
 	c := &v.cur.cell
 	if v.cells > 0 && !v.follows(c) {
@@ -171,7 +171,7 @@ func (v *verifier) cell() error {
 	return v.each(c)
 }
 
-// follows says whether c may come after the last cell.
+// follows reports whether c may follow the last cell.
 func (v *verifier) follows(c *cell.Cell) bool {
 	if !v.cur.sameRow {
 		return cell.Compare(&v.last, c) <= 0 && bytes.Equal(v.last.Family, c.Family)
@@ -210,7 +210,7 @@ func (v *verifier) inBloom(c *cell.Cell) error {
 	return err
 }
 
-// end does the checks that need the whole file.
+// end makes the checks that need the whole file.
 func (v *verifier) end() error {
 	t := &v.r.trailer
 	at := v.r.size - trailerLen

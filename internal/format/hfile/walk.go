@@ -12,7 +12,7 @@ type Block struct {
 	Size         int    // on disk, header and checksums included
 	Stored       int    // bytes of the payload as stored
 	Uncompressed int    // bytes of the payload
-	Previous     int64  // offset of the block of the kind before it, or -1
+	Previous     int64  // offset of the previous block of the same kind, or -1
 	Cells        int    // of a data block
 	FirstRow     []byte // of a data block
 	FirstKey     []byte // of a data block: the whole key of its first cell
@@ -37,7 +37,7 @@ func (r *Reader) Blocks() iter.Seq2[Block, error] {
 	}
 }
 
-// describe makes a Block of the scanner's current one.
+// describe returns a Block for the scanner's current block.
 func describe(s *scanner, cur *cursor) (Block, error) {
 	h := &s.header
 	b := Block{

@@ -12,8 +12,7 @@ import (
 	"usertrail/internal/cell"
 )
 
-// shared is a file of the data to build and test on, which lies beside the
-// repository.
+// shared returns the path of a file in the shared data directory next to the repository.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	root := os.Getenv("USERTRAIL_SHARED")
@@ -42,9 +41,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// madeUp returns n cells in order: few and many columns a row, lengths that
-// cross 255, equal values, times and types near each other, some keys twice. Tags
-// and write numbers are there but for the writer's options to use.
+// madeUp returns n cells in order: rows of few and many columns, lengths around 255, equal
+// values, times and types close to each other, and some keys twice. Every cell has tags and a
+// write number; the writer's options decide whether they are stored.
 func madeUp(seed uint64, n int) []cell.Cell {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	text := func(max int) []byte {
@@ -84,7 +83,7 @@ func madeUp(seed uint64, n int) []cell.Cell {
 	return cells
 }
 
-// without returns cells as options that keep less would leave them.
+// without returns cells as they are read back from a file that was written with opt.
 func without(cells []cell.Cell, opt Options) []cell.Cell {
 	cells = slices.Clone(cells)
 	for i := range cells {
@@ -98,7 +97,7 @@ func without(cells []cell.Cell, opt Options) []cell.Cell {
 	return cells
 }
 
-// write makes a file of cells, without their tags where opt has no room for them.
+// write makes a file of cells. It removes the tags if opt does not store them.
 func write(t testing.TB, opt Options, cells []cell.Cell) []byte {
 	t.Helper()
 	b, _ := writeMeta(t, opt, cells)

@@ -9,17 +9,16 @@ import (
 	"usertrail/internal/cell"
 )
 
-// writeSize is how many bytes are collected before they are written.
+// writeSize is the number of bytes that are collected before a write.
 const writeSize = 256 << 10
 
-// maxGrowth is how many block sizes a block may reach while it waits for the
-// next group to begin.
+// maxGrowth is how many times BlockSize a block may reach while it waits for the next group
+// to begin.
 const maxGrowth = 4
 
 var errClosed = errors.New("hfile: the writer is closed")
 
-// A Writer writes one file. The file is complete when Close has returned without
-// error.
+// A Writer writes one file. The file is complete when Close returns without error.
 type Writer struct {
 	opt   Options
 	out   output
@@ -31,9 +30,9 @@ type Writer struct {
 	last     cell.Cell // own copies; its Value and Tags are unused
 	firstKey []byte    // of the open block
 	open     bool      // a block is open
-	before   cell.Cell // last cell of the block before, for short index keys
+	before   cell.Cell // last cell of the previous block, for short index keys
 	f        follower
-	err      error // the first; every later call returns it
+	err      error // the first error; every later call returns it
 }
 
 // A Meta describes a finished file.
@@ -45,8 +44,7 @@ type Meta struct {
 	LastRow  []byte
 }
 
-// NewWriter returns a Writer of a file that goes to w, from front to back in
-// large pieces.
+// NewWriter returns a Writer of a file that is written to w, front to back in large pieces.
 func NewWriter(w io.Writer, opt Options) (*Writer, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
@@ -69,8 +67,8 @@ func NewWriter(w io.Writer, opt Options) (*Writer, error) {
 	return wr, nil
 }
 
-// Add adds c, which does not sort before any cell added before it and is of the
-// same family. Add keeps no reference to c's bytes.
+// Add adds c. c must not sort before any cell that was added before, and must be of the same
+// family. Add keeps no reference to c's bytes.
 func (w *Writer) Add(c *cell.Cell) error {
 	if w.err != nil {
 		return w.err
@@ -113,7 +111,7 @@ func (w *Writer) add(c *cell.Cell) error {
 	return nil
 }
 
-// check reports what no file can hold.
+// check returns an error for a cell that no file can hold.
 func (w *Writer) check(c *cell.Cell) error {
 	switch n := w.facts.cells; {
 	case len(c.Row) == 0 || len(c.Row) > maxRow:
@@ -130,8 +128,8 @@ func (w *Writer) check(c *cell.Cell) error {
 	return nil
 }
 
-// compare finds what c has in common with the last cell and whether its key
-// differs, and refuses a cell that is out of order.
+// compare computes how many leading bytes c shares with the last cell and whether its key
+// differs. It refuses a cell that is out of order.
 func (w *Writer) compare(f *follower) (newCell bool, err error) {
 	if w.facts.cells == 0 {
 		return true, nil
@@ -162,7 +160,7 @@ func (w *Writer) compare(f *follower) (newCell bool, err error) {
 	return f.Time != last.Time || f.Type != last.Type, nil
 }
 
-// ascends says whether a < b, which differ and have common leading bytes.
+// ascends reports whether a < b. a and b differ, and share common leading bytes.
 func ascends(a, b []byte, common int) bool {
 	return common == len(a) || common < len(b) && a[common] < b[common]
 }
@@ -172,7 +170,7 @@ func (w *Writer) disorder(f *follower) error {
 		w.facts.cells, f.Row, w.last.Row, f.Qualifier, w.last.Qualifier)
 }
 
-// full says whether the open block ends before f.
+// full reports whether the open block ends before f.
 func (w *Writer) full(f *follower) bool {
 	size := w.enc.filled()
 	if size < w.opt.BlockSize {
@@ -199,8 +197,8 @@ func (w *Writer) remember(f *follower) {
 	w.last.Time, w.last.Type = f.Time, f.Type
 }
 
-// closeBlock writes the open block, its index entry, and the index leaf and Bloom chunks
-// that are due after it.
+// closeBlock writes the open block and its index entry. It then writes the index leaf and the
+// Bloom chunks that are full.
 func (w *Writer) closeBlock() error {
 	at := w.out.offset()
 	size, err := w.out.block(w.enc.kind(), w.enc.payload())
@@ -223,8 +221,7 @@ func (w *Writer) closeBlock() error {
 	return nil
 }
 
-// indexKey is the key of the open block's index entry, valid until the next
-// block opens.
+// indexKey returns the key of the open block's index entry, valid until the next block opens.
 func (w *Writer) indexKey() []byte {
 	if w.facts.blocks == 0 || !w.opt.ShortIndexKeys {
 		return w.firstKey

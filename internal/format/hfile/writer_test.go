@@ -73,8 +73,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// blockRows are the first rows of a file's data blocks and their numbers of
-// cells.
+// blockRows returns the first row of each data block and its number of cells.
 func blockRows(t *testing.T, b []byte) (rows []string, cells []int) {
 	t.Helper()
 	for block, err := range open(t, b).Blocks() {
@@ -138,7 +137,7 @@ func TestGroupLenIsAskedOfNewRowsOnly(t *testing.T) {
 	}
 }
 
-// TestEqualKeysStayTogether has a key so often that its block is far too large.
+// TestEqualKeysStayTogether repeats a key so often that its block becomes far too large.
 func TestEqualKeysStayTogether(t *testing.T) {
 	var cells []cell.Cell
 	for i := range 300 {
@@ -155,7 +154,7 @@ func TestEqualKeysStayTogether(t *testing.T) {
 	}
 }
 
-// A brokenWriter takes so many bytes and no more.
+// A brokenWriter accepts left bytes and then fails.
 type brokenWriter struct{ left int }
 
 var errBroken = errors.New("the disk is full")
