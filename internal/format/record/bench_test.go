@@ -12,10 +12,10 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// benchRows is how many records a benchmark reads.
+// benchRows is the number of records that a benchmark reads.
 const benchRows = 100_000
 
-// benchFormat is a log of seven columns, all of them read.
+// benchFormat returns the format of a log of seven columns. All of them are read.
 func benchFormat(b *testing.B, s Syntax) *Format {
 	return &Format{
 		Schema: &behaviour.Schema{Zone: "Asia/Shanghai", Kinds: []behaviour.Kind{{ID: 1, Name: "play", Fields: []behaviour.Field{
@@ -34,7 +34,7 @@ func benchFormat(b *testing.B, s Syntax) *Format {
 	}
 }
 
-// benchText is a log of which each line is made by line from a record's columns.
+// benchText returns a log. Each line of it is made by line from a record's columns.
 func benchText(line string) string {
 	var b strings.Builder
 	for i := range benchRows {
@@ -51,8 +51,8 @@ const (
 	jsonLine   = `{"user_id":"%s","time":"%s","programme":"%s","channel":"%s","seconds":%d,"price":%.2f,"url":"%s"}`
 )
 
-// perCPU reports how many bytes of text a second of one core's time gives, which
-// a busy machine changes less than the time on the wall.
+// perCPU reports the bytes of text per second of CPU time. Other load on the machine changes
+// CPU time less than elapsed time.
 func perCPU(b *testing.B, textBytes int) (done func()) {
 	start := cpuTime(b)
 	return func() {
@@ -69,14 +69,14 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// A counter is a sink that only counts.
+// A counter is a sink that only counts records.
 type counter struct{ kept, rejected int }
 
 func (c *counter) Keep(*behaviour.Record) error { c.kept++; return nil }
 func (c *counter) Skip() error                  { return nil }
 func (c *counter) Reject(r *Reject) error       { c.rejected++; return nil }
 
-// BenchmarkParse is one core turning chunks into behaviours.
+// BenchmarkParse measures one core that parses chunks into records.
 func BenchmarkParse(b *testing.B) {
 	for _, c := range []struct {
 		name, line string
@@ -101,7 +101,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkNext is one core cutting a file into chunks; the bytes are those of
+// BenchmarkNext measures one core that cuts a file into chunks. The bytes are the bytes of
 // the text.
 func BenchmarkNext(b *testing.B) {
 	for _, c := range []struct{ name, line, ending, encoding string }{
@@ -132,7 +132,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkFile is one core doing both with a compressed file.
+// BenchmarkFile measures one core that reads, cuts and parses a compressed file.
 func BenchmarkFile(b *testing.B) {
 	for _, ending := range []string{"", ".gz"} {
 		b.Run("csv"+ending, func(b *testing.B) {
@@ -172,7 +172,7 @@ func BenchmarkFile(b *testing.B) {
 	}
 }
 
-// drain reads a file to its end and returns how long its text is.
+// drain reads a file to its end and returns the length of its text.
 func drain(b *testing.B, data []byte, path string, f *Format, buf []byte) (n int64) {
 	r, err := Open(bytes.NewReader(data), playFile(path), f)
 	if err != nil {

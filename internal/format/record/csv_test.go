@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// cutAll cuts a text into records and columns as Reader and Parser together do,
-// up to the first quote that is wrong, in whose line it returns -1 for none.
+// cutAll cuts a text into records and columns as Reader and Parser together do. It stops at
+// the first wrong quote and returns its line, or -1 if all quotes are right.
 func cutAll(text, delimiter string) (records [][]string, badLine int) {
 	c := cutter{quotes: true, delimiter: []byte(delimiter), maxLine: DefaultMaxLine}
 	s := splitter{syntax: CSV, delimiter: c.delimiter}
@@ -32,9 +32,9 @@ func cutAll(text, delimiter string) (records [][]string, badLine int) {
 	return records, -1
 }
 
-// FuzzCSV compares with encoding/csv: the same records, up to the line of the
-// first quote that is wrong. encoding/csv gives \n for a \r\n between quotes,
-// which we leave as it was delivered.
+// FuzzCSV compares with encoding/csv: both must return the same records, up to the line of
+// the first wrong quote. encoding/csv turns \r\n between quotes into \n. This package keeps
+// \r\n as it was delivered.
 func FuzzCSV(f *testing.F) {
 	for _, text := range []string{
 		"", "a", "a,b\n", "a,b\r\nc,d", `"a","b"`, "\"a\nb\",c\n", `"a""b"`, `""`, `"",""`, `a"b`, `"a"b`, `"a`, "\"a\r\nb\"\r\nc",
@@ -100,7 +100,7 @@ func FuzzDelimiter(f *testing.F) {
 	})
 }
 
-// TestSyntaxes cuts lines that are not csv by commas.
+// TestSyntaxes cuts lines that are not comma-separated.
 func TestSyntaxes(t *testing.T) {
 	for _, c := range []struct {
 		syntax          Syntax
@@ -128,7 +128,7 @@ func TestSyntaxes(t *testing.T) {
 	}
 }
 
-// TestTSVQuote takes a quote of tsv for what it is.
+// TestTSVQuote checks that a quote has no special meaning in tsv.
 func TestTSVQuote(t *testing.T) {
 	f := plays()
 	f.Syntax = TSV

@@ -11,9 +11,9 @@ type cutter struct {
 	maxLine   int
 }
 
-// line measures the line at the beginning of data: with its end, and without.
-// The size is 0 if the line does not end in data; final says that data is all
-// there is.
+// line returns the size of the line at the beginning of data with its line end, and its
+// content without it. The size is 0 if the line does not end in data. final is set if no more
+// data follows.
 func line(data []byte, final bool) (size, content int) {
 	n := bytes.IndexByte(data, '\n')
 	switch {
@@ -30,7 +30,7 @@ func line(data []byte, final bool) (size, content int) {
 	return size, content
 }
 
-// whole returns how many bytes at the beginning of data are whole records.
+// whole returns the number of bytes at the beginning of data that are whole records.
 func (c *cutter) whole(data []byte, final bool) int {
 	if final {
 		return len(data)
@@ -51,7 +51,7 @@ func (c *cutter) whole(data []byte, final bool) int {
 	return at + bytes.LastIndexByte(data[at:], '\n') + 1
 }
 
-// record measures the record at the beginning of data as line does.
+// record measures the record at the beginning of data, as line does for a line.
 func (c *cutter) record(data []byte, final bool) (size, content int, bad Reason) {
 	size, content = line(data, final)
 	if c.quotes && (size == 0 || bytes.IndexByte(data[:content], '"') >= 0) {
@@ -67,8 +67,8 @@ func (c *cutter) short(size, content int) (int, int, Reason) {
 	return size, content, ""
 }
 
-// quoted measures a record of csv that may hold quotes. One whose quotes are
-// wrong, or not closed within maxLine bytes, is its first line alone.
+// quoted measures a record of csv that may hold quotes. If its quotes are wrong, or not
+// closed within maxLine bytes, the record is its first line alone.
 func (c *cutter) quoted(data []byte, final bool) (size, content int, bad Reason) {
 	window, cut := data, false
 	if most := c.maxLine + len("\r\n"); len(data) >= most {
@@ -98,7 +98,7 @@ const (
 	ended    ending = iota // the end of its line
 	unended                // the end of the data, not in quotes
 	unclosed               // the end of the data, in quotes
-	broken                 // a quote where none may be
+	broken                 // a quote where none is allowed
 )
 
 // scan reads data field by field, up to the end of the record or of data, and
@@ -161,7 +161,7 @@ func closing(data []byte) int {
 	}
 }
 
-// afterQuote judges what follows a closing quote and is no delimiter.
+// afterQuote returns the result for a closing quote that no delimiter follows.
 func (c *cutter) afterQuote(data []byte, at int) (size, content int, end ending) {
 	rest := data[at:]
 	switch {
@@ -172,7 +172,7 @@ func (c *cutter) afterQuote(data []byte, at int) (size, content int, end ending)
 	case len(rest) == 0 || string(rest) == "\r":
 		return len(data), at, unended
 	case bytes.HasPrefix(c.delimiter, rest):
-		return 0, 0, unclosed // half a delimiter: more is needed, or it is wrong
+		return 0, 0, unclosed // the beginning of a delimiter: more data is needed, or it is wrong
 	}
 	return 0, 0, broken
 }

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// sourceBuffer is how much is read at once of a compressed file.
+// sourceBuffer is the number of bytes of a compressed file that one read asks for.
 const sourceBuffer = 256 << 10
 
 // maxWindow limits the memory that a zstd file may ask for. The zstd command has the same
@@ -28,8 +28,8 @@ const maxWindow = 128 << 20
 // mark is the byte order mark in UTF-8.
 const mark = "\uFEFF"
 
-// Decompress returns the bytes that r holds in the compression that the ending
-// of name tells, and what frees them.
+// Decompress returns the decompressed bytes of r, and a function that frees the decompressor.
+// The ending of name determines the compression.
 func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 	free := func() {}
 	if !IsCompressed(name) {
@@ -56,10 +56,10 @@ func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 	}
 }
 
-// compression is the ending of name that may tell one.
+// compression returns the ending of name, which may name a compression.
 func compression(name string) string { return strings.ToLower(path.Ext(name)) }
 
-// IsCompressed says whether a file of this name is decompressed when it is read.
+// IsCompressed reports whether a file of this name is decompressed when it is read.
 func IsCompressed(name string) bool {
 	switch compression(name) {
 	case ".gz", ".zst", ".bz2":
@@ -68,8 +68,8 @@ func IsCompressed(name string) bool {
 	return false
 }
 
-// cutShort makes of an end where none may be an error that says so: no
-// compressed file is empty.
+// cutShort turns an unexpected end of a file into an error that says so. No compressed file
+// is empty.
 func cutShort(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -77,15 +77,15 @@ func cutShort(err error) error {
 	return err
 }
 
-// CheckEncoding reports a name that no encoding has.
+// CheckEncoding returns an error if no encoding has this name.
 func CheckEncoding(name string) error {
 	_, err := lookup(name)
 	return err
 }
 
-// lookup finds an encoding by the names of the web and of IANA; nil is UTF-8.
-// UTF-16 and UTF-32 without an order in the name go by the byte order mark, and
-// are little endian where there is none.
+// lookup finds an encoding by its name in the WHATWG or IANA list; nil is UTF-8. UTF-16 and
+// UTF-32 without a byte order in the name follow the byte order mark. Without a mark they are
+// little endian.
 func lookup(name string) (encoding.Encoding, error) {
 	switch strings.ToLower(strings.ReplaceAll(name, "_", "-")) {
 	case "", "utf-8", "utf8", "us-ascii", "ascii":
@@ -108,8 +108,7 @@ func lookup(name string) (encoding.Encoding, error) {
 	return nil, fmt.Errorf("unknown encoding %q", name)
 }
 
-// decode returns r's text in UTF-8. A byte that is nothing in its encoding
-// becomes U+FFFD.
+// decode returns r's text in UTF-8. A byte that is not valid in its encoding becomes U+FFFD.
 func decode(r io.Reader, name string) (io.Reader, error) {
 	e, err := lookup(name)
 	if err != nil || e == nil {
@@ -118,8 +117,8 @@ func decode(r io.Reader, name string) (io.Reader, error) {
 	return e.NewDecoder().Reader(r), nil
 }
 
-// wideMark is the encoding whose byte order mark a text begins with that was not decoded from
-// it: no UTF-8 begins so, and no other encoding is likely to.
+// wideMark returns the encoding whose byte order mark begins an undecoded text, or "". No
+// UTF-8 text begins with such a mark, and a text in another encoding is unlikely to.
 func wideMark(text []byte) string {
 	switch {
 	case bytes.HasPrefix(text, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(text, []byte("\x00\x00\xfe\xff")):

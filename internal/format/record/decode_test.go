@@ -20,7 +20,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// manyPlays is a log of n records that compresses as logs do.
+// manyPlays returns a log of n records that compresses as well as real logs.
 func manyPlays(n int) string {
 	var b strings.Builder
 	b.WriteString(header)
@@ -30,7 +30,7 @@ func manyPlays(n int) string {
 	return b.String()
 }
 
-// compressed is text in the compression of a path's ending; gz in many members.
+// compressed returns text in the compression that a path's ending names; gz has many members.
 func compressed(t testing.TB, ending, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -68,7 +68,7 @@ func writeAll(t testing.TB, w io.WriteCloser, s string) {
 	}
 }
 
-// bz2Plays is how many plays testdata/plays.csv.bz2 holds: manyPlays of it,
+// bz2Plays is the number of plays in testdata/plays.csv.bz2. The file is manyPlays(bz2Plays),
 // compressed by bzip2 in two streams.
 const bz2Plays = 400
 
@@ -91,9 +91,9 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// TestCutShort cuts a compressed log off at every tenth byte. Each is an error
-// that says so and names the file. Only a cut between two whole gzip members
-// could not be seen, so there is one.
+// TestCutShort truncates a compressed log at every tenth byte. The error must say so and name
+// the file. A cut between two whole gzip members cannot be detected, so the log has only one
+// member.
 func TestCutShort(t *testing.T) {
 	text := manyPlays(bz2Plays)
 	for _, ending := range []string{".gz", ".zst", ".bz2"} {
@@ -115,7 +115,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// TestDamagedCompression refuses garbage after the end and a changed byte.
+// TestDamagedCompression checks that garbage after the end and a changed byte are errors.
 func TestDamagedCompression(t *testing.T) {
 	text := manyPlays(bz2Plays)
 	for _, ending := range []string{".gz", ".zst", ".bz2"} {
@@ -135,8 +135,7 @@ func TestDamagedCompression(t *testing.T) {
 	}
 }
 
-// TestEncodings reads one log in every encoding: the offsets are those of its
-// text in UTF-8.
+// TestEncodings reads one log in every encoding. The offsets are offsets in its UTF-8 text.
 func TestEncodings(t *testing.T) {
 	text := header + "用户一,2014-09-01 10:00:00,\"演员,诞生\",1\nu2,2014-09-01 10:00:01,東京,2\n"
 	want := read(t, text, playFile("a.csv"), plays(), 1<<20)
@@ -174,7 +173,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestNotInEncoding rejects the lines that hold what the encoding has not.
+// TestNotInEncoding checks that lines with bytes that are not valid in the encoding are
+// rejected.
 func TestNotInEncoding(t *testing.T) {
 	gb, err := simplifiedchinese.GB18030.NewEncoder().String("演员")
 	if err != nil {

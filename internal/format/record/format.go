@@ -7,29 +7,29 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Syntax is how a line is cut into columns.
+// A Syntax is the way in which a line is cut into columns.
 type Syntax string
 
 // The syntaxes of delivered files.
 const (
 	CSV    Syntax = "csv"    // RFC 4180, quoted newlines included; any delimiter
 	TSV    Syntax = "tsv"    // tabs, no quoting
-	JSONL  Syntax = "jsonl"  // one JSON object a line; a.b names a member of a member
+	JSONL  Syntax = "jsonl"  // one JSON object per line; a.b names a member of a member
 	Blanks Syntax = "blanks" // runs of blanks and tabs, no quoting
 )
 
-// A Format says how delivered files are written and how a line of them becomes
-// a behaviour. The zero value of a field means its default.
+// A Format describes how delivered files are written, and how a line becomes a record of a
+// behaviour. The zero value of a field means its default.
 type Format struct {
 	Schema    *behaviour.Schema
-	Zone      *time.Location // of Schema.Zone
+	Zone      *time.Location // the zone of Schema.Zone
 	Syntax    Syntax
 	Delimiter string   // csv and tsv; "," and tab
 	Header    bool     // the first line names the columns
-	Names     []string // names of the columns where there is no header; with a header, in its place
+	Names     []string // names of the columns; if the file has a header, they replace its names
 	Encoding  string   // a name that golang.org/x/text knows; UTF-8
 	MaxLine   int      // bytes of one record; 1 MiB
-	Nulls     []string // texts that mean null; in all but jsonl the empty one does, too
+	Nulls     []string // texts that mean null; except in jsonl, the empty text means null as well
 	Slack     int      // days that a record's date may differ from the date of its path
 
 	// The column that names the behaviour, if the path does not, and the kind that each of
@@ -40,36 +40,36 @@ type Format struct {
 	Kinds []Kind // how a line becomes a behaviour of each of Schema.Kinds
 }
 
-// A Kind says which columns of a line hold the parts of one kind of behaviour.
+// A Kind names the columns of a line that hold the parts of one kind of behaviour.
 type Kind struct {
 	User   Column
 	Time   Time
-	Fields []Column // for each field of the schema's kind
+	Fields []Column // one for each field of the schema's kind
 }
 
-// A Column names a column of a line, or with Pattern a piece of it: the
-// pattern's first group, or all of its match if it has none. "$line" is the
-// whole line, and "$1", "$2", … are columns by number.
+// A Column names a column of a line. With Pattern it is a piece of the column: the pattern's
+// first group, or the whole match if the pattern has no group. "$line" is the whole line, and
+// "$1", "$2", … are columns by number.
 type Column struct {
 	Name    string
 	Pattern *regexp.Regexp
 	Format  string // of a timestamp or date field, as in Time
 }
 
-// A Time says how a time is written.
+// A Time describes how a time is written.
 type Time struct {
 	Column
-	// Format is a Go layout, a strftime format, or one of epoch_s, epoch_ms,
-	// epoch_us and rfc3339; empty stands for 2006-01-02 15:04:05 with or without
-	// fraction, T and offset, or the date alone.
+	// Format is a Go layout, a strftime format, or one of epoch_s, epoch_ms, epoch_us and
+	// rfc3339. If it is empty, the time is 2006-01-02 15:04:05 with or without fraction, T
+	// and offset, or the date alone.
 	Format string
-	Zone   *time.Location // where the text names none; Format.Zone
-	Year   int            // where the text names none; 0 takes the path's
+	Zone   *time.Location // used if the text has no zone; Format.Zone
+	Year   int            // used if the text has no year; 0 uses the path's year
 }
 
 // A File describes a delivered file before it is opened.
 type File struct {
-	Path string          // its ending tells the compression: .gz, .zst, .bz2
-	Date *behaviour.Date // of its path, nil if it has none
-	Kind int             // of its path, or -1 where a column tells
+	Path string          // its ending determines the compression: .gz, .zst, .bz2
+	Date *behaviour.Date // the date in its path, nil if it has none
+	Kind int             // the kind in its path, or -1 if a column has it
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// A jsonReader cuts a line of JSON into the columns that are asked for. A member
-// that stands twice is the last of them, as in encoding/json. Texts are
+// A jsonReader cuts a line of JSON into the requested columns. If a member appears twice, the
+// last one is used, as in encoding/json. The texts are
 //
 //	string           its characters
-//	number           its digits, an exponent written out, a fraction of zeros left off
-//	true, false      so
+//	number           its digits, with the exponent written out and without a fraction of zeros
+//	true, false      the word
 //	object, array    its JSON, without blanks
-//	null             null, as is a member that is not there
+//	null             null, also for a missing member
 type jsonReader struct {
-	names  []string // of the columns: a.b is member b of member a, or member "a.b"
-	spans  []span   // of the columns, in text
+	names  []string // names of the columns: a.b is member b of member a, or member "a.b"
+	spans  []span   // the columns, as spans of text
 	text   []byte
 	parser fastjson.Parser
-	within string // the names of the objects that visit is in, each with its dot
+	within string // the names of the objects that visit is in, each with a dot after it
 	visit  func(key []byte, v *fastjson.Value)
 }
 
@@ -31,7 +31,7 @@ func newJSONReader() *jsonReader {
 	return j
 }
 
-// column is the number of the column called name.
+// column returns the number of the column called name.
 func (j *jsonReader) column(name string) int {
 	for i, n := range j.names {
 		if n == name {
@@ -53,7 +53,7 @@ func (j *jsonReader) split(rec []byte) error {
 	if err != nil {
 		return err
 	}
-	// The parser lets more pass than JSON is, but bounds the depth.
+	// The parser accepts more than JSON, but it limits the depth.
 	if err := fastjson.ValidateBytes(rec); err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (j *jsonReader) split(rec []byte) error {
 	return nil
 }
 
-// member takes one member of an object for the columns that want it, or want
-// something in it.
+// member handles one member of an object. It serves the columns that name the member or a
+// member inside it.
 func (j *jsonReader) member(key []byte, v *fastjson.Value) {
 	within, inside := j.within, false
 	for i, name := range j.names {
@@ -109,12 +109,12 @@ func (j *jsonReader) take(column int, v *fastjson.Value) {
 	j.spans[column] = span{from, len(j.text)}
 }
 
-// maxExponent is up to where exponents are written out: further than int64 and
-// any time goes.
+// maxExponent is the largest exponent that is written out. It is beyond the range of int64
+// and of every time.
 const maxExponent = 40
 
-// plainNumber writes out a JSON number's exponent and leaves off a fraction of
-// zeros. The result may lie in n.
+// plainNumber writes out a JSON number's exponent and removes a fraction of zeros. The result
+// may share memory with n.
 func plainNumber(n []byte) []byte {
 	if e := bytes.IndexAny(n, "eE"); e >= 0 {
 		return withoutExponent(n, e)

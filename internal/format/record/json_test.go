@@ -16,7 +16,7 @@ func jsonPlays() *Format {
 	return f
 }
 
-// TestJSON says what becomes of JSON's values.
+// TestJSON shows the text that each JSON value becomes.
 func TestJSON(t *testing.T) {
 	for _, c := range []struct{ member, title, seconds string }{
 		{`"title":"A\u00e9\n\"B\" \ud83d\ude00"`, `"Aé\n\"B\" 😀"`, "null"},
@@ -86,7 +86,7 @@ func TestJSONNulls(t *testing.T) {
 	}
 }
 
-// TestJSONMembers finds members of members, also where the dot is in a name.
+// TestJSONMembers finds members of members. A name may also contain the dot itself.
 func TestJSONMembers(t *testing.T) {
 	f := jsonPlays()
 	f.Kinds[0].User.Name = "actor.id"
@@ -108,7 +108,7 @@ func TestJSONMembers(t *testing.T) {
 		`reject 210 line 5: no time: no text for the time`)
 }
 
-// FuzzJSON compares what a line's members are with encoding/json.
+// FuzzJSON compares the members of a line with encoding/json.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"a":"x","b":1,"c":{"d":true}}`, `{"a":null,"a":1e3}`, `{}`, `[]`, `{"a":01}`, `{"a":1.}`, `{"a":"\x"}`, `{"a":1}x`, `{"a":+1}`, `{"a":nan}`,
@@ -117,7 +117,7 @@ func FuzzJSON(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	lone := regexp.MustCompile(`(?i)\\ud[89a-f]`) // half a character: each decoder has its own way
+	lone := regexp.MustCompile(`(?i)\\ud[89a-f]`) // half of a surrogate pair: each decoder treats it differently
 	f.Fuzz(func(t *testing.T, s string) {
 		if !utf8.ValidString(s) || lone.MatchString(s) || strings.ContainsAny(s, "\r\n") {
 			return
@@ -150,14 +150,14 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// controlInKey says whether a line holds control characters, which the validator
-// lets pass within keys.
+// controlInKey reports whether a line holds control characters. The validator accepts them in
+// keys.
 func controlInKey(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' }) >= 0
 }
 
-// inside is what column c.d is: of member c.d and member d of c the last in the
-// text, which a map has forgotten; where both could be it is left out.
+// inside returns the value of column c.d: of member c.d and of member d of c, the later one
+// in the text. A map loses this order, so a line with both is not compared.
 func inside(m map[string]any) any {
 	if _, both := m["c.d"]; both {
 		return both
@@ -195,8 +195,8 @@ func checkJSON(t *testing.T, j *jsonReader, column int, want any) {
 	}
 }
 
-// sameNumber says whether two texts are one number, by dropping what does not
-// matter of one of them in the slow way.
+// sameNumber reports whether two texts are the same number. It removes insignificant
+// characters in a simple, slow way.
 func sameNumber(a, b string) bool {
 	if a == b {
 		return true
@@ -206,7 +206,7 @@ func sameNumber(a, b string) bool {
 	return okX && okY && x == y
 }
 
-// TestPlainNumber writes exponents out.
+// TestPlainNumber checks how exponents are written out.
 func TestPlainNumber(t *testing.T) {
 	for in, want := range map[string]string{
 		"0": "0", "-0": "-0", "12": "12", "12.0": "12", "12.50": "12.50", "1e3": "1000", "-1.5E+1": "-15", "1e-3": "0.001", "123.456e1": "1234.56",

@@ -8,7 +8,7 @@ import (
 	"github.com/ncruces/go-strftime"
 )
 
-// The formats of times that are not layouts.
+// Formats of times that are not layouts.
 const (
 	EpochSeconds = "epoch_s"
 	EpochMillis  = "epoch_ms"
@@ -16,32 +16,30 @@ const (
 	RFC3339      = "rfc3339"
 )
 
-// A timeFormat reads times that are written one way. It is used by one
-// goroutine.
+// A timeFormat reads times that are written in one format. Only one goroutine may use it.
 type timeFormat struct {
-	iso       bool  // the empty format
-	rfc3339   bool  // or this
-	perSecond int64 // or an epoch
+	iso       bool  // the format is empty
+	rfc3339   bool  // the format is rfc3339
+	perSecond int64 // units per second if the format is an epoch
 	layout    string
-	parts     []part // of layout, if it is numbers at fixed places
-	between   byte   // date and time of 2006-01-02 15:04:05, if it is that or with a T
+	parts     []part // of layout, if it consists of numbers at fixed places
+	between   byte   // the byte between date and time if the layout is 2006-01-02 15:04:05 or has a T there
 
 	hasYear bool
 	hasZone bool           // an offset or an abbreviation
-	abbrev  bool           // no offset, so that zone has to know the abbreviation
-	zone    *time.Location // of abbreviations
-	year    int64          // of texts without one; 0 goes by near
-	near    int64          // the day to which a time without a year is nearest
+	abbrev  bool           // an abbreviation and no offset, so zone has to know the abbreviation
+	zone    *time.Location // the zone that explains abbreviations
+	year    int64          // the year of texts without one; 0 uses near
+	near    int64          // the day that a time without a year is closest to
 }
 
-// CheckTimeFormat reports a format of Time or Column that cannot be read.
+// CheckTimeFormat returns an error if a format of Time or Column cannot be read.
 func CheckTimeFormat(format string) error {
 	_, err := compileFormat(format)
 	return err
 }
 
-// FormatHasYear says whether a format that CheckTimeFormat accepts names the
-// year.
+// FormatHasYear reports whether a format that CheckTimeFormat accepts contains the year.
 func FormatHasYear(format string) bool {
 	f, err := compileFormat(format)
 	return err == nil && f.hasYear
@@ -77,9 +75,9 @@ func compileFormat(format string) (*timeFormat, error) {
 	return f, nil
 }
 
-// probe finds out which parts of a time the layout has: it formats times that differ in
-// one part only. 2006 and 2017 have the same calendar, and the days and months
-// below have the same weekdays.
+// probe determines which parts of a time the layout has. It formats times that differ in one
+// part only. 2006 and 2017 have the same calendar, and the days and months below fall on the
+// same weekdays.
 func (f *timeFormat) probe() error {
 	at := func(y int, m time.Month, d int, zone *time.Location) string {
 		return time.Date(y, m, d, 11, 12, 13, 0, zone).Format(f.layout)
@@ -94,7 +92,7 @@ func (f *timeFormat) probe() error {
 	return nil
 }
 
-// describe says to a person how times are written.
+// describe returns the format of the times for a message.
 func (f *timeFormat) describe() string {
 	switch {
 	case f.iso:
@@ -126,7 +124,7 @@ func (f *timeFormat) read(t []byte) (stamp, bool) {
 	return f.readLayout(string(t))
 }
 
-// readLayout leaves it to package time.
+// readLayout reads a time with package time.
 func (f *timeFormat) readLayout(t string) (stamp, bool) {
 	zone := time.UTC
 	if f.hasZone {
@@ -148,14 +146,14 @@ func (f *timeFormat) readLayout(t string) (stamp, bool) {
 	return s, ok
 }
 
-// invented says whether package time did not know the abbreviation of v's zone:
-// it then makes up a zone of that name, at UTC.
+// invented reports whether package time did not know the abbreviation of v's zone. In that
+// case it makes up a zone of this name at UTC.
 func (f *timeFormat) invented(v time.Time) bool {
 	name, offset := v.Zone()
 	return offset == 0 && v.Location() != f.zone && v.Location() != time.UTC && name != "GMT"
 }
 
-// fit finds the day of a month and day that no year is named for.
+// fit returns the day for a month and day without a year.
 func (f *timeFormat) fit(m, d int64) (days int64, ok bool) {
 	if f.year != 0 {
 		return civil(f.year, m, d)
@@ -180,12 +178,12 @@ func floorMod(a, b int64) int64 {
 	return r
 }
 
-// A part is a piece of a layout that is numbers at fixed places: one of the
-// elements below, or a character that stands for itself.
+// A part is a piece of a layout with numbers at fixed places: one of the elements below, or a
+// literal character.
 type part struct {
 	element  element
 	literal  byte
-	decimals int // of a fraction; 0 is any number of them, and none
+	decimals int // digits of a fraction; 0 is any number of digits, or no fraction
 }
 
 type element int
@@ -205,8 +203,8 @@ const (
 	offsetZColon
 )
 
-// elements are the pieces of layouts that compileLayout knows, those first that
-// begin like another.
+// elements are the pieces of layouts that compileLayout supports. A longer element precedes
+// an element that is its beginning.
 var elements = []struct {
 	text    string
 	element element
@@ -215,7 +213,7 @@ var elements = []struct {
 	{"-07:00", offsetColon}, {"-0700", offset}, {"Z07:00", offsetZColon}, {"Z0700", offsetZ},
 }
 
-// compileLayout cuts a layout into parts, nil if there is anything else in it.
+// compileLayout cuts a layout into parts. It returns nil if the layout has anything else.
 func compileLayout(layout string) []part {
 	var out []part
 	for layout != "" {
@@ -255,13 +253,13 @@ func nextPart(layout string, afterSecond bool) (part, int) {
 	return part{literal: c}, 1
 }
 
-// A reading is a time that is being read: some of its parts are known.
+// A reading is a time of which some parts have been read.
 type reading struct {
 	stamp
 	year, month, day int64
 }
 
-// readParts reads a text if it is sure to read it as package time would. Otherwise it
+// readParts reads a text if it is certain to read it as package time would. Otherwise it
 // returns false.
 func (f *timeFormat) readParts(t []byte) (stamp, bool) {
 	r := reading{month: 1, day: 1}
@@ -271,7 +269,7 @@ func (f *timeFormat) readParts(t []byte) (stamp, bool) {
 			return r.stamp, false
 		}
 		t = t[n:]
-		// package time takes a fraction after the seconds, asked for or not.
+		// package time accepts a fraction after the seconds even if the layout has none.
 		if p.element == second && (i+1 == len(f.parts) || f.parts[i+1].element != fraction) {
 			r.micros, n = readFraction(t)
 			t = t[n:]
@@ -326,7 +324,7 @@ func (r *reading) read(t []byte, p part) (n int, ok bool) {
 	return 2, true
 }
 
-// add adds v units to the time of day, if v is below most.
+// add adds v units to the time of day. It returns false if v is not below most.
 func (s *stamp) add(v, most, unit int64) bool {
 	s.wall += v * unit
 	return v < most

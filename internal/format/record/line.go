@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// LineAt returns the line that begins at an offset of the text, without its line end; of a
-// line of more than most bytes, the first of them and one more. It moves the Reader past what
-// it returns, so the offsets of several calls must ascend.
+// LineAt returns the line that begins at an offset of the text, without its line end. If the
+// line has more than most bytes, it returns the first most+1 bytes. It moves the Reader past
+// the returned bytes, so the offsets of several calls must ascend.
 func (r *Reader) LineAt(offset int64, most int) ([]byte, error) {
 	buf := make([]byte, 0, firstRead)
 	for r.offset < offset {
@@ -42,7 +42,7 @@ func (r *Reader) LineAt(offset int64, most int) ([]byte, error) {
 	return bytes.TrimSuffix(out, []byte("\r")), nil
 }
 
-// more reads on into buf if nothing is left to take.
+// more reads into buf if no bytes are left to take.
 func (r *Reader) more(buf []byte) bool {
 	for len(r.rest) == 0 && r.err == nil {
 		r.rest = buf[:0]

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// sharedLogs is the folder of the real logs: below $USERTRAIL_SHARED, or below
-// the folder shared beside the repository.
+// sharedLogs returns the folder of the real logs, in $USERTRAIL_SHARED or in the folder
+// shared next to the repository.
 func sharedLogs(t *testing.T) string {
 	t.Helper()
 	shared := os.Getenv("USERTRAIL_SHARED")
@@ -28,7 +28,7 @@ func sharedLogs(t *testing.T) string {
 	return logs
 }
 
-// journey is the format of a grocery's purchases.
+// journey returns the format of a grocery's purchases.
 func journey(t *testing.T) *Format {
 	return &Format{
 		Schema: &behaviour.Schema{Zone: "America/New_York", Kinds: []behaviour.Kind{{ID: 1, Name: "purchase", Fields: []behaviour.Field{
@@ -46,8 +46,8 @@ func journey(t *testing.T) *Format {
 	}
 }
 
-// TestRealLogs reads a year of real purchases: 75,000, none of them bad, though no
-// slack is allowed.
+// TestRealLogs reads a year of real purchases. All 75,000 are good, although no slack is
+// allowed.
 func TestRealLogs(t *testing.T) {
 	f := journey(t)
 	paths, err := filepath.Glob(filepath.Join(sharedLogs(t), "journey", "*", "purchase.csv.gz"))

@@ -22,8 +22,8 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// plays is the format of the logs that most tests read: a user, a time, a title
-// and a number.
+// plays returns the format of the logs that most tests read: a user, a time, a title and a
+// number.
 func plays() *Format {
 	return &Format{
 		Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "play", Fields: []behaviour.Field{
@@ -41,19 +41,19 @@ func plays() *Format {
 	}
 }
 
-// theFirst is the day of the made-up logs.
+// theFirst is the date of the generated logs.
 var theFirst = behaviour.DateOf(2014, time.September, 1)
 
 func playFile(path string) File { return File{Path: path, Date: &theFirst} }
 
 const header = "user,time,title,seconds\n"
 
-// A list is a sink that writes down what it takes, a line for each record.
+// A list is a sink that stores what it receives, with one line per record.
 type list struct {
 	format *Format
 	lines  []string
 	at     []int64  // offset of each
-	raw    []string // of the rejected, "" for others
+	raw    []string // the text of rejected records, "" for others
 }
 
 func (l *list) add(at int64, raw, format string, args ...any) {
@@ -86,8 +86,8 @@ func (l *list) Reject(r *Reject) error {
 	return nil
 }
 
-// readAll reads a file in chunks of a size. What it took before an error is
-// returned with it.
+// readAll reads a file in chunks of a size. If an error occurs, it also returns the records
+// before the error.
 func readAll(r io.Reader, file File, f *Format, size int) (*list, error) {
 	l := &list{format: f}
 	in, err := Open(r, file, f)
@@ -114,7 +114,7 @@ func readAll(r io.Reader, file File, f *Format, size int) (*list, error) {
 	}
 }
 
-// read reads a text that nothing is wrong with as a file.
+// read reads a text without errors as a file.
 func read(t testing.TB, text string, file File, f *Format, size int) *list {
 	t.Helper()
 	l, err := readAll(strings.NewReader(text), file, f, size)
@@ -124,7 +124,7 @@ func read(t testing.TB, text string, file File, f *Format, size int) *list {
 	return l
 }
 
-// wantLines compares what came out of a file, line by line.
+// wantLines compares the result for a file, line by line.
 func wantLines(t testing.TB, got *list, want ...string) {
 	t.Helper()
 	if strings.Join(got.lines, "\n") != strings.Join(want, "\n") {
@@ -132,7 +132,7 @@ func wantLines(t testing.TB, got *list, want ...string) {
 	}
 }
 
-// slowly hands out one byte at a time, and its end only after the last.
+// slowly returns one byte at a time, and the end only after the last byte.
 type slowly struct{ r *bytes.Reader }
 
 func (s slowly) Read(p []byte) (int, error) {

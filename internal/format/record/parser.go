@@ -11,28 +11,28 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Parser turns the chunks of one file into behaviours, in any order of the
-// chunks. It is used by one goroutine.
+// A Parser parses the chunks of one file into records. The chunks may be in any order. Only
+// one goroutine may use a Parser.
 type Parser struct {
 	format *Format
 	file   File
 	cut    cutter
 	split  splitter
-	json   *jsonReader // nil but for jsonl
+	json   *jsonReader // nil except for jsonl
 
 	width   int  // columns of a record
-	exact   bool // no more than these
-	decoded bool // from another encoding, so that U+FFFD is a bad byte
+	exact   bool // no more columns than width
+	decoded bool // decoded from another encoding, so U+FFFD marks a bad byte
 	zone    *behaviour.Clock
 
-	only  *plan   // where the path names the kind
-	kind  source  // where a column does
+	only  *plan   // used if the path names the kind
+	kind  source  // used if a column names the kind
 	plans []*plan // by kind
 
 	chunk   Chunk
-	clean   bool  // all of the chunk is good UTF-8
-	quote   int   // the first quote in the chunk that is not yet passed
-	counted int   // up to where lines are counted
+	clean   bool  // the whole chunk is valid UTF-8
+	quote   int   // the first quote of the chunk at or after the current place
+	counted int   // the place up to which lines are counted
 	line    int64 // number of the line there
 	scratch
 }
@@ -43,17 +43,17 @@ type scratch struct {
 	spans []span
 	whole []byte // the record
 	arena []byte
-	vals  [][]byte // of rec; not rec's own, which a Sink may have replaced
+	vals  [][]byte // fields of rec; separate from rec's own slice, which a Sink may have replaced
 	rec   behaviour.Record
 }
 
-// skipped is the reason for which a record goes to Skip.
+// skipped is the reason of a record that is passed to Skip.
 const skipped Reason = "skipped"
 
-// NewParser returns a parser for the chunks of a file. header is the header that the
-// file's Reader returned. If the file lacks a column of the format, the error wraps ErrHeader
-// and lists the columns of the file. A file that should have a header and is
-// empty is no error; it has no records.
+// NewParser returns a parser for the chunks of a file. header is the header that the file's
+// Reader returned. If the file lacks a column of the format, the error wraps ErrHeader and
+// lists the columns of the file. If the file should have a header and is empty, NewParser
+// returns no error, because the file has no records.
 func NewParser(f *Format, file File, header []string) (*Parser, error) {
 	delimiter, err := f.delimiter()
 	if err != nil {
@@ -129,8 +129,8 @@ func (p *Parser) planKinds(m *planner) error {
 	return nil
 }
 
-// Parse hands every record of c to s, once and in their order, and stops at the
-// first error that s returns.
+// Parse passes every record of c to s once, in order. It stops at the first error that s
+// returns.
 func (p *Parser) Parse(c Chunk, s Sink) error {
 	p.begin(c)
 	for at := 0; at < len(c.Data); {
@@ -176,7 +176,7 @@ func (p *Parser) measure(at int) (size, content int, quoted bool, bad Reason) {
 	return size, content, false, bad
 }
 
-// record hands one record to s.
+// record passes one record to s.
 func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error {
 	p.whole = p.chunk.Data[at : at+content : at+content]
 	var why error
@@ -201,7 +201,7 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 	return s.Reject(p.place(at, &Reject{Reason: bad, Err: why, Raw: p.whole}))
 }
 
-// place says in r where in the file it stands.
+// place sets the position of r in the file.
 func (p *Parser) place(at int, r *Reject) *Reject {
 	p.line += int64(bytes.Count(p.chunk.Data[p.counted:at], newline))
 	p.counted = at
@@ -209,7 +209,7 @@ func (p *Parser) place(at int, r *Reject) *Reject {
 	return r
 }
 
-// read makes p.rec of p.whole, or says why not.
+// read makes p.rec from p.whole, or returns the reason why it cannot.
 func (p *Parser) read(quoted bool) (Reason, error) {
 	if !p.clean {
 		if err := p.checkText(); err != nil {
@@ -300,7 +300,7 @@ func (p *Parser) take(s *source) []byte {
 	return t
 }
 
-// null says whether a text means null by Format.Nulls.
+// null reports whether a text means null by Format.Nulls.
 func (p *Parser) null(t []byte) bool {
 	for _, n := range p.format.Nulls {
 		if n == string(t) {

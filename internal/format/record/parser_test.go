@@ -13,7 +13,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// everyType has a field of each type, and a second behaviour told by a column.
+// everyType returns a format with a field of each type, and a second behaviour that a column
+// names.
 func everyType() *Format {
 	return &Format{
 		Schema: &behaviour.Schema{Zone: "Asia/Shanghai", Kinds: []behaviour.Kind{
@@ -39,7 +40,7 @@ func everyType() *Format {
 	}
 }
 
-// TestReasons has a line for every reason, and the good ones beside them.
+// TestReasons has a line for every reason, with good lines between them.
 func TestReasons(t *testing.T) {
 	f := everyType()
 	f.Zone = zone(t, "Asia/Shanghai")
@@ -89,7 +90,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestReject is an error that says where, and keeps its cause.
+// TestReject checks that a Reject is an error that names the place and keeps its cause.
 func TestReject(t *testing.T) {
 	cause := errors.New("no such day")
 	err := error(&Reject{Path: "d/a.csv", Line: 7, Offset: 99, Reason: BadTime, Err: cause})
@@ -98,7 +99,7 @@ func TestReject(t *testing.T) {
 	}
 }
 
-// TestPatterns takes a user, a time and fields out of texts.
+// TestPatterns extracts a user, a time and fields from texts.
 func TestPatterns(t *testing.T) {
 	f := plays()
 	f.Syntax, f.Header = Blanks, false
@@ -123,7 +124,7 @@ func TestPatterns(t *testing.T) {
 		`reject 114 line 5: bad time: "at 2014/09/01" is not a time such as "2006/01/02 15:04:05"`)
 }
 
-// TestNamesReplaceTheHeader reads a header's line and calls the columns otherwise.
+// TestNamesReplaceTheHeader skips the header's line and uses other names for the columns.
 func TestNamesReplaceTheHeader(t *testing.T) {
 	f := plays()
 	f.Names = []string{"user", "time", "title", "seconds"}
@@ -136,7 +137,7 @@ func TestNamesReplaceTheHeader(t *testing.T) {
 	wantLines(t, read(t, "用户,时间,title,seconds\nu1,2014-09-01,A,1\n", playFile("a"), f, 1), "keep 28: "+want)
 }
 
-// TestWrongColumns says which column is missing in which file, and what is there.
+// TestWrongColumns checks that the error names the missing column, the file and its columns.
 func TestWrongColumns(t *testing.T) {
 	noYear := plays()
 	noYear.Kinds[0].Time.Format = "01-02 15:04:05"
@@ -177,7 +178,7 @@ func TestWrongColumns(t *testing.T) {
 	}
 }
 
-// TestSinkError is returned as it is, and ends Parse.
+// TestSinkError checks that an error of the sink ends Parse and is returned unchanged.
 func TestSinkError(t *testing.T) {
 	p, err := NewParser(plays(), playFile("a"), []string{"user", "time", "title", "seconds"})
 	if err != nil {
@@ -199,8 +200,8 @@ func (f *full) Keep(*behaviour.Record) error { f.calls++; return errFull }
 func (f *full) Skip() error                  { f.calls++; return errFull }
 func (f *full) Reject(*Reject) error         { f.calls++; return errFull }
 
-// TestValuesDoNotOverlap appends to every value of a record and finds the others
-// as they were.
+// TestValuesDoNotOverlap appends to every value of a record and checks that the others do not
+// change.
 func TestValuesDoNotOverlap(t *testing.T) {
 	f := everyType()
 	p, err := NewParser(f, File{Path: "a", Kind: -1}, nil)
@@ -238,8 +239,7 @@ func (k keeper) Keep(r *behaviour.Record) error { k(r); return nil }
 func (k keeper) Skip() error                    { return nil }
 func (k keeper) Reject(r *Reject) error         { return r }
 
-// covered is a sink that checks that records come in their order, without
-// overlap.
+// covered is a sink that checks that records arrive in order and do not overlap.
 type covered struct {
 	t    *testing.T
 	next int64
@@ -275,8 +275,8 @@ func (c *covered) Reject(r *Reject) error {
 	return nil
 }
 
-// FuzzParse reads any text in each syntax, whole and in chunks: nothing panics,
-// the two agree, and each line that holds something is in exactly one record.
+// FuzzParse reads any text in each syntax, whole and in chunks. Nothing may panic, both
+// results must be equal, and each line that is not empty must be in exactly one record.
 func FuzzParse(f *testing.F) {
 	for _, text := range awkward {
 		f.Add(text, uint8(0), uint8(7))
@@ -309,7 +309,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// linesOf counts the lines that hold something.
+// linesOf counts the lines that are not empty.
 func linesOf(text string, s Syntax) int {
 	n := 0
 	for l := range strings.Lines(text) {
@@ -324,8 +324,7 @@ func linesOf(text string, s Syntax) int {
 	return n
 }
 
-// checkCover cuts a text into records one by one and asks that Parse gives one
-// for each.
+// checkCover cuts a text into records one by one and checks that Parse returns each of them.
 func checkCover(t *testing.T, text string, f *Format) {
 	text = strings.TrimPrefix(text, mark)
 	delimiter, err := f.delimiter()
@@ -356,7 +355,7 @@ func checkCover(t *testing.T, text string, f *Format) {
 	}
 }
 
-// TestZoneOfDates gives a record the date of the schema's zone, whatever zone its
+// TestZoneOfDates checks that a record has its date in the schema's zone, whatever zone its
 // time is written in.
 func TestZoneOfDates(t *testing.T) {
 	f := plays()
@@ -388,7 +387,8 @@ func (s *remapping) Keep(r *behaviour.Record) error {
 func (s *remapping) Skip() error          { return nil }
 func (s *remapping) Reject(*Reject) error { return nil }
 
-// TestSinksMayKeepValuesOfTheirOwn: what Keep makes of one record has no part in the next.
+// TestSinksMayKeepValuesOfTheirOwn checks that a change that Keep makes to one record does
+// not affect the next record.
 func TestSinksMayKeepValuesOfTheirOwn(t *testing.T) {
 	p, err := NewParser(plays(), playFile("a"), []string{"user", "time", "title", "seconds"})
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A plan says where the parts of one kind of behaviour are in the records of
-// one file.
+// A plan holds the sources of the parts of one kind of behaviour in the records of one file.
 type plan struct {
 	kind   int
 	user   source
@@ -25,13 +24,13 @@ type fieldPlan struct {
 	source
 	name string
 	code code
-	time *timeReader // of a timestamp or date
+	time *timeReader // for a timestamp or date
 }
 
 // wholeLine is the column number of "$line".
 const wholeLine = -1
 
-// A source is where a text is taken from: a column, or a piece of it.
+// A source is the origin of a text: a column, or a piece of a column.
 type source struct {
 	column  int
 	pattern *regexp.Regexp
@@ -40,7 +39,7 @@ type source struct {
 // A timeReader reads the times of one column.
 type timeReader struct {
 	*timeFormat
-	clock *behaviour.Clock // of texts that name no zone
+	clock *behaviour.Clock // for texts without a zone
 }
 
 // instant reads an instant, as seconds since 1970-01-01 and microseconds after.
@@ -62,8 +61,8 @@ func (r *timeReader) micros(t []byte) (int64, bool) {
 	return seconds*1_000_000 + micros, ok
 }
 
-// date reads a day: the day as it is written, whatever the zone, or the day of an
-// epoch in the column's zone.
+// date reads a day. It is the day that is written, whatever the zone, or the day of an epoch
+// in the column's zone.
 func (r *timeReader) date(t []byte) (behaviour.Date, bool) {
 	s, ok := r.read(t)
 	if !ok {
@@ -77,7 +76,7 @@ func (r *timeReader) date(t []byte) (behaviour.Date, bool) {
 	return d, d >= behaviour.MinDate && d <= behaviour.MaxDate
 }
 
-// dayOf is the day of a local time in seconds.
+// dayOf returns the day of a local time in seconds.
 func dayOf(wall int64) behaviour.Date {
 	return behaviour.Date((wall - floorMod(wall, secondsOfDay)) / secondsOfDay)
 }
@@ -87,8 +86,8 @@ type planner struct {
 	format *Format
 	file   File
 	header []string    // names of the columns, nil if they have none
-	json   *jsonReader // collects the columns that are asked for
-	widest int         // columns that are asked for by number
+	json   *jsonReader // collects the requested columns
+	widest int         // number of requested columns by number
 	clocks map[*time.Location]*behaviour.Clock
 }
 
@@ -141,7 +140,7 @@ func (m *planner) field(f behaviour.Field, c Column) (fieldPlan, error) {
 	return out, nil
 }
 
-// time makes the reader of a column of times.
+// time returns the reader of a column of times.
 func (m *planner) time(format string, zone *time.Location, year int) (timeReader, error) {
 	f, err := compileFormat(format)
 	if err != nil {
@@ -160,7 +159,7 @@ func (m *planner) time(format string, zone *time.Location, year int) (timeReader
 	return timeReader{f, m.clock(zone)}, nil
 }
 
-// clock is the parser's clock of a zone.
+// clock returns the parser's clock of a zone.
 func (m *planner) clock(zone *time.Location) *behaviour.Clock {
 	c, ok := m.clocks[zone]
 	if !ok {
@@ -202,7 +201,7 @@ func (m *planner) column(name string) (int, error) {
 	return i, nil
 }
 
-// columns names the columns there are.
+// columns returns the names of the file's columns.
 func (m *planner) columns() string {
 	if m.header == nil {
 		return "no header (name its columns, or say $1, $2, …)"

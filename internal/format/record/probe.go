@@ -14,17 +14,16 @@ import (
 // The functions below are for callers that have a file and no Format yet. They read texts
 // as a Parser would, a piece at a time.
 
-// Decode returns r's text in UTF-8, r being in the encoding called name.
+// Decode returns r's text in UTF-8. name is the encoding of r.
 func Decode(r io.Reader, name string) (io.Reader, error) { return decode(r, name) }
 
-// probeLine is the longest record that Rows takes for one: a quote left open
-// costs no more than that.
+// probeLine is the longest record that Rows accepts. It limits the cost of a quote that is
+// never closed.
 const probeLine = 64 << 10
 
-// Rows cuts the text of a file, from its beginning, into at most limit rows of
-// columns; a line that holds nothing is none. final says that text is the whole
-// file: otherwise its last line is left out. bad counts the records whose quotes
-// are wrong, which are no rows.
+// Rows cuts the beginning of a file's text into at most limit rows of columns. Empty lines
+// are not rows. final is set if text is the whole file; otherwise Rows omits the last line.
+// bad counts the records with wrong quotes, which are not rows.
 func Rows(text []byte, syntax Syntax, delimiter string, limit int, final bool) (rows [][]string, bad int) {
 	text = bytes.TrimPrefix(text, []byte(mark))
 	c := cutter{quotes: syntax == CSV, delimiter: []byte(delimiter), maxLine: probeLine}
@@ -51,14 +50,14 @@ func Rows(text []byte, syntax Syntax, delimiter string, limit int, final bool) (
 // A Member is a member of a JSON object, or of an object in it.
 type Member struct {
 	Name string // a.b is member b of member a
-	Text string // as a column of that name has it
+	Text string // as a column of that name would have it
 	Type fastjson.Type
 }
 
-// Null says whether the member's value is null.
+// Null reports whether the member's value is null.
 func (m Member) Null() bool { return m.Type == fastjson.TypeNull }
 
-// Quoted says whether the member's value is a text of JSON.
+// Quoted reports whether the member's value is a text of JSON.
 func (m Member) Quoted() bool { return m.Type == fastjson.TypeString }
 
 // Members returns the members of a line of jsonl in their order. A member whose value is
@@ -97,7 +96,7 @@ func addMembers(out *[]Member, within string, o *fastjson.Object) {
 	})
 }
 
-// Reads says whether a text is a value of t, which is no timestamp and no date.
+// Reads reports whether a text is a value of t. t is not a timestamp and not a date.
 func Reads(t behaviour.Type, text string) bool {
 	p := Parser{}
 	_, ok := p.value(&fieldPlan{code: codes[t]}, []byte(text))
@@ -106,16 +105,16 @@ func Reads(t behaviour.Type, text string) bool {
 
 // A Written is a time as it is written.
 type Written struct {
-	Wall   int64 // what the clock showed, in seconds since 1970-01-01 00:00:00
-	Zoned  bool  // the text says the clock's offset, as an epoch does
+	Wall   int64 // the local time, in seconds since 1970-01-01 00:00:00
+	Zoned  bool  // the text has the clock's offset, as an epoch does
 	Offset int64 // in seconds east of UTC, if Zoned
 }
 
-// Day is the day that is written.
+// Day returns the written day.
 func (w Written) Day() behaviour.Date { return dayOf(w.Wall) }
 
-// TimeReader makes what reads times of a format. A time without a year is the one
-// nearest to the day given. It is used by one goroutine.
+// TimeReader returns a function that reads times of a format. A time without a year gets the
+// year in which it is nearest to near. Only one goroutine may use the function.
 func TimeReader(format string) (func(text string, near behaviour.Date) (Written, bool), error) {
 	f, err := compileFormat(format)
 	if err != nil {

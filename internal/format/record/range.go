@@ -64,13 +64,13 @@ func (f *Format) Begins(r io.ReaderAt, size, at int64) (offset int64, sure bool,
 type boundaries struct {
 	cut    cutter
 	data   []byte
-	final  bool // data is all there is
+	final  bool // no more data follows data
 	begins []bool
 	open   int // how many of begins are true
 }
 
-// candidates marks the lines that begin at or before at; at the file's beginning, where
-// the cutter begins.
+// candidates marks the lines that begin at or before at. At the file's beginning it marks the
+// first record.
 func (b *boundaries) candidates(atBeginning bool, at int) {
 	if atBeginning {
 		n := 0
@@ -97,7 +97,8 @@ func (b *boundaries) add(n int) {
 	}
 }
 
-// first follows all candidates up to the first place from at on where they are one.
+// first follows all candidates until they meet, and returns the first such place at or after
+// at.
 func (b *boundaries) first(at int) (n int, sure bool) {
 	broken := 0
 	for n := range b.begins {
@@ -123,9 +124,10 @@ func (b *boundaries) first(at int) (n int, sure bool) {
 }
 
 // OpenRange is Open for a range of a file for which WhyWhole returned "". body holds the
-// bytes from from, included, to to, not included. Each of the two offsets is 0, the file's
-// size, or a result of Begins. The header is read from head, which holds the file from its
-// beginning; no range includes it. Lines are counted from the first line of the range.
+// bytes from offset from up to, but not including, offset to. Each of the two offsets is 0,
+// the file's size, or a result of Begins. The header is read from head, which holds the file
+// from its beginning; no range includes it. Lines are counted from the first line of the
+// range.
 func OpenRange(head, body io.Reader, file File, f *Format, from, to int64) (*Reader, error) {
 	h, err := Open(head, file, f)
 	if err != nil {

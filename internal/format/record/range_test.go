@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// readRanges reads a text in ranges that begin about at some places, as many processes
-// would, and says how many ranges there were.
+// readRanges reads a text in ranges that begin near the given places, as many processes
+// would. It also returns the number of ranges.
 func readRanges(t testing.TB, text string, file File, f *Format, at []int, size int) (*list, int) {
 	t.Helper()
 	cuts := []int64{0}
@@ -65,7 +65,7 @@ func readRanges(t testing.TB, text string, file File, f *Format, at []int, size 
 	return all, len(cuts) - 1
 }
 
-// syntaxes are formats of which records are cut in every way.
+// syntaxes returns formats that cover every way of cutting records.
 func syntaxes() map[string]*Format {
 	out := map[string]*Format{}
 	for _, s := range []Syntax{CSV, TSV, Blanks, JSONL} {
@@ -83,8 +83,8 @@ func syntaxes() map[string]*Format {
 	return out
 }
 
-// TestRanges cuts each text at every place, and at many places at once: each record
-// comes once, at the offset and line it has in the whole.
+// TestRanges cuts each text at every place, and at many places at once. Each record must
+// appear once, with its offset and line in the whole text.
 func TestRanges(t *testing.T) {
 	for name, text := range awkward {
 		for syntax, f := range syntaxes() {
@@ -110,12 +110,12 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestQuotesThatLeaveDoubt: text that may be in or between quotes is not cut, and beyond
-// MaxLine of a doubt it is again.
+// TestQuotesThatLeaveDoubt checks that a text is not cut where a place may be inside quotes.
+// MaxLine bytes after such a place it is cut again.
 func TestQuotesThatLeaveDoubt(t *testing.T) {
 	f := plays()
 	f.MaxLine = 128
-	doubt := strings.Repeat("A,\"\n", 100) // every second line end is in quotes: which?
+	doubt := strings.Repeat("A,\"\n", 100) // every second line end is inside quotes, but which?
 	plain := strings.Repeat("u1,2014-09-01 10:00:00,A,1\n", 20)
 	cut := func(text string, at int) (int64, bool) {
 		t.Helper()
@@ -160,7 +160,7 @@ func TestWhatIsNotCut(t *testing.T) {
 	}
 }
 
-// TestRangeOfADamagedFile: what fails in the header or in the range itself is told.
+// TestRangeOfADamagedFile checks that damage in the header or in the range is reported.
 func TestRangeOfADamagedFile(t *testing.T) {
 	text := awkward["plain"]
 	if _, _, err := plays().Begins(strings.NewReader(text[:30]), int64(len(text)), 60); err == nil {

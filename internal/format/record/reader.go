@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// firstRead is how much is read to find the header.
+// firstRead is the number of bytes that are read to find the header.
 const firstRead = 64 << 10
 
-// ErrHeader is wrapped where the header of a file cannot be read, or has not the columns that
-// the format asks for.
+// ErrHeader is wrapped if the header of a file cannot be read, or lacks a column of the
+// format.
 var ErrHeader = errors.New("the header does not fit the job")
 
-// A Reader cuts a file's text into chunks. It is used by one goroutine.
+// A Reader cuts a file's text into chunks. Only one goroutine may use it.
 type Reader struct {
 	path   string
 	in     io.Reader
@@ -25,15 +25,15 @@ type Reader struct {
 	blanks bool
 	header []string
 
-	rest   []byte // read and not yet handed out; begins a record
+	rest   []byte // read and not yet returned; begins with a record
 	offset int64  // of rest[0] in the text
 	line   int64  // number of the line that rest begins
-	err    error  // what ended reading: io.EOF or worse
+	err    error  // the error that ended reading: io.EOF or another one
 }
 
-// Open begins to read a file that r holds: it takes the compression off, by the
-// ending of the file's path, decodes it and takes the header, if the format says
-// that there is one. The caller still closes r, and the Reader before it.
+// Open begins to read a file from r. It decompresses the file by the ending of its path,
+// decodes it, and reads the header if the format has one. The caller closes the Reader first
+// and then r.
 func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 	delimiter, err := f.delimiter()
 	if err != nil {
@@ -60,17 +60,17 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 	return out, nil
 }
 
-// Header is the names of the columns as the file has them, nil where the format
-// says that it has none, and in a file without any record.
+// Header returns the names of the columns in the file. It returns nil if the format has no
+// header or the file has no record.
 func (r *Reader) Header() []string { return r.header }
 
-// Close frees what the decompression holds.
+// Close frees the memory of the decompression.
 func (r *Reader) Close() error {
 	r.free()
 	return nil
 }
 
-// begin takes a byte order mark and the header.
+// begin reads a byte order mark and the header.
 func (r *Reader) begin(f *Format) error {
 	r.rest = make([]byte, 0, firstRead)
 	r.fill(&r.rest)
@@ -96,8 +96,8 @@ func (r *Reader) begin(f *Format) error {
 	return nil
 }
 
-// first returns the first record that holds something, nil if there is none,
-// and leaves the text standing at it.
+// first returns the first record that is not empty, nil if there is none. It leaves the text
+// positioned at this record.
 func (r *Reader) first() (rec []byte, quoted bool, err error) {
 	for {
 		final := r.err == io.EOF
@@ -121,12 +121,12 @@ func (r *Reader) first() (rec []byte, quoted bool, err error) {
 	}
 }
 
-// empty says whether a line is no record.
+// empty reports whether a line is not a record.
 func (r *Reader) empty(text []byte) bool {
 	return len(text) == 0 || r.blanks && len(bytes.Trim(text, " \t")) == 0
 }
 
-// failed is what ended reading, if it was not the end of the file.
+// failed returns the error that ended reading, nil at the end of the file.
 func (r *Reader) failed() error {
 	if r.err == io.EOF {
 		return nil
@@ -134,7 +134,7 @@ func (r *Reader) failed() error {
 	return r.err
 }
 
-// take moves n bytes past the text that is read.
+// take moves the position n bytes forward in the text that has been read.
 func (r *Reader) take(n int) {
 	r.line += int64(bytes.Count(r.rest[:n], newline))
 	r.offset += int64(n)
@@ -178,7 +178,7 @@ func (r *Reader) fill(data *[]byte) {
 	*data = d
 }
 
-// chunk hands out the first n bytes of data and keeps the others.
+// chunk returns the first n bytes of data and keeps the others.
 func (r *Reader) chunk(data []byte, n int) Chunk {
 	c := Chunk{Data: data[:n], Offset: r.offset, Line: r.line}
 	r.rest = append(r.rest[:0], data[n:]...)
@@ -214,7 +214,8 @@ func (r *Reader) skip(data []byte) (Chunk, error) {
 	}
 }
 
-// tooLong is the reject of a line of more than most bytes, which raw begins.
+// tooLong returns the Reject of a line of more than most bytes. raw is the beginning of the
+// line.
 func tooLong(most int, raw []byte) *Reject {
 	return &Reject{Reason: TooLong, Err: fmt.Errorf("more than %d bytes", most), Raw: raw[:min(len(raw), MaxRaw)], Cut: len(raw) > MaxRaw}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// awkward are texts in which the place of a cut could matter.
+// awkward holds texts in which the place of a cut could matter.
 var awkward = map[string]string{
 	"plain":         header + "u1,2014-09-01 10:00:00,A,1\nu2,2014-09-01 10:00:01,B,2\nu3,2014-09-01 10:00:02,C,3\n",
 	"no last end":   header + "u1,2014-09-01 10:00:00,A,1\nu2,2014-09-01 10:00:01,B,2",
@@ -31,9 +31,9 @@ var awkward = map[string]string{
 	"header only":   strings.TrimSpace(header),
 }
 
-// TestChunkSize reads each text whole and in chunks of every size, also from a
-// reader that gives a byte at a time: the same records and rejects must come, at
-// the same offsets and lines.
+// TestChunkSize reads each text whole and in chunks of every size, and also from a reader
+// that returns one byte at a time. The records and rejects must be the same, with the same
+// offsets and lines.
 func TestChunkSize(t *testing.T) {
 	for name, text := range awkward {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestChunkSize(t *testing.T) {
 	}
 }
 
-// TestAwkward says what comes of the texts that something is wrong with.
+// TestAwkward shows the result for texts with mistakes.
 func TestAwkward(t *testing.T) {
 	f := plays()
 	f.MaxLine = 128
@@ -108,8 +108,8 @@ func TestAwkward(t *testing.T) {
 	}
 }
 
-// TestQuoteTooLong leaves a quote open over more lines than a record may have:
-// each line is rejected or kept, and the record after them is whole.
+// TestQuoteTooLong leaves a quote open for more lines than a record may have. Each line is
+// rejected or kept, and the record after them is complete.
 func TestQuoteTooLong(t *testing.T) {
 	f := plays()
 	f.MaxLine = 128
@@ -131,8 +131,8 @@ func TestQuoteTooLong(t *testing.T) {
 	}
 }
 
-// TestDamage reads a file whose reader fails: the whole records before come
-// first, and the error names the file and keeps its cause.
+// TestDamage reads a file whose reader fails. The whole records before the failure must be
+// returned first. The error must name the file and wrap its cause.
 func TestDamage(t *testing.T) {
 	text := awkward["plain"]
 	for _, size := range []int{0, 30, 1 << 20} {
@@ -157,7 +157,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errDisk }
 
-// TestHeaderTooLong refuses a file whose header is no header.
+// TestHeaderTooLong checks that a file whose first line is too long for a header is an error.
 func TestHeaderTooLong(t *testing.T) {
 	f := plays()
 	f.MaxLine = 100

@@ -69,23 +69,22 @@ package record
 
 import "usertrail/internal/behaviour"
 
-// DefaultMaxLine is the most bytes one record may have, its line end not
-// counted, where the format does not say.
+// DefaultMaxLine is the default limit for the bytes of one record, without its line end.
 const DefaultMaxLine = 1 << 20
 
 // A Chunk holds whole records of a file, in the order of the file.
 type Chunk struct {
 	Data   []byte
 	Offset int64 // of Data's first byte in the file's text
-	Line   int64 // number of the line in which Data begins
+	Line   int64 // number of the line that Data begins in
 
-	// Long is a line after Data that was too long to hold, nil if there is none.
-	// Parse hands it to its sink after the records of Data.
+	// Long is a line after Data that was too long to hold, nil if there is none. Parse passes
+	// it to its sink after the records of Data.
 	Long *Reject
 }
 
-// A Sink takes the records of a chunk in their order. An error it returns ends
-// Parse, which returns it as it is.
+// A Sink receives the records of a chunk in order. If a method returns an error, Parse stops
+// and returns it unchanged.
 type Sink interface {
 	// Keep takes a good record. Record.ID is its offset in the file's text. The record and
 	// its bytes are valid until Keep returns. Keep may change the record, and replace its
@@ -93,7 +92,6 @@ type Sink interface {
 	Keep(*behaviour.Record) error
 	// Skip counts a record of a behaviour that the job does not name.
 	Skip() error
-	// Reject takes a record that cannot be used. Its Raw is valid until Reject
-	// returns.
+	// Reject receives a record that cannot be used. Its Raw is valid until Reject returns.
 	Reject(*Reject) error
 }

@@ -2,24 +2,23 @@ package record
 
 import "fmt"
 
-// A Reason is why a record was rejected. It is also the name of the counter that
-// goes up.
+// A Reason is why a record was rejected. It is also the name of the record's counter.
 type Reason string
 
-// The reasons there are.
+// The reasons.
 const (
 	TooLong     Reason = "too long"        // a line of more than Format.MaxLine bytes
-	BadQuote    Reason = "bad quote"       // a quote not closed, or where none may be
+	BadQuote    Reason = "bad quote"       // a quote that is not closed, or where none is allowed
 	NotUTF8     Reason = "not UTF-8"       // or not in the file's encoding
 	BadJSON     Reason = "bad json"        // not a JSON object
 	WrongWidth  Reason = "wrong width"     // more or fewer columns than names
-	NoKind      Reason = "no behaviour"    // nothing in the column that names it
-	NoUser      Reason = "no user"         // nothing there, or the pattern finds nothing
+	NoKind      Reason = "no behaviour"    // the column that names the behaviour is empty or unknown
+	NoUser      Reason = "no user"         // no text, or the pattern does not match
 	UserTooLong Reason = "user too long"   // more than behaviour.MaxUserLen bytes
-	NoTime      Reason = "no time"         // nothing there, or the pattern finds nothing
+	NoTime      Reason = "no time"         // no text, or the pattern does not match
 	BadTime     Reason = "bad time"        // not written as the format says
 	OutsideDay  Reason = "outside its day" // further than Format.Slack from the path's date
-	WrongType   Reason = "wrong type"      // a field's text is none of its type's
+	WrongType   Reason = "wrong type"      // a field's text is not a value of its type
 )
 
 // Reasons lists all reasons, in the order in which a record is checked.
@@ -31,16 +30,16 @@ var Reasons = []Reason{
 // are kept whole.
 const MaxRaw = 4096
 
-// A Reject is a record that could not become a behaviour. Those after it are
-// none the worse.
+// A Reject is a record that could not become a behaviour. The records after it are not
+// affected.
 type Reject struct {
 	Path   string
-	Line   int64 // the physical line in which it begins, from 1
+	Line   int64 // the physical line that it begins in, from 1
 	Offset int64 // of its first byte in the file's text
 	Reason Reason
 	Err    error  // what was wrong with it; never nil
-	Raw    []byte // the record without its line end; of one too long, the beginning
-	Cut    bool   // Raw is not all of the record
+	Raw    []byte // the record without its line end; if it is too long, the beginning
+	Cut    bool   // Raw is not the whole record
 }
 
 func (r *Reject) Error() string {

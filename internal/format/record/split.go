@@ -5,8 +5,8 @@ import "bytes"
 // A span is a piece of a splitter's text. A null one has from < 0.
 type span struct{ from, to int }
 
-// A splitter cuts a record into columns. The text they are pieces of is the
-// record itself or, where quotes or escapes had to be taken off, a copy.
+// A splitter cuts a record into columns. The columns are pieces of the record itself. If
+// quotes or escapes had to be removed, they are pieces of a copy.
 type splitter struct {
 	syntax    Syntax
 	delimiter []byte
@@ -16,9 +16,8 @@ type splitter struct {
 	plain []byte // for the copy
 }
 
-// split cuts rec into fields. The cutter must have found its quotes to be right; quoted
-// says whether it has any. Text and spans are valid until the next call, and as long as
-// rec.
+// split cuts rec into fields. The cutter must have found its quotes to be right. quoted is
+// set if rec has quotes. Text and spans are valid until the next call, and as long as rec.
 func (s *splitter) split(rec []byte, quoted bool) {
 	s.text, s.spans = rec, s.spans[:0]
 	switch {
@@ -102,7 +101,7 @@ func (s *splitter) quoted(rec []byte) {
 	s.text = s.plain
 }
 
-// unquote appends what stood between two quotes, where a quote is written twice.
+// unquote appends the text between two quotes. A doubled quote in it becomes one quote.
 func unquote(dst, text []byte) []byte {
 	for {
 		q := bytes.IndexByte(text, '"')
@@ -114,7 +113,7 @@ func unquote(dst, text []byte) []byte {
 	}
 }
 
-// names are the columns as strings of their own.
+// names returns copies of the columns as strings.
 func (s *splitter) names() []string {
 	out := make([]string, len(s.spans))
 	for i, sp := range s.spans {

@@ -6,11 +6,11 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A stamp is a time as it is written.
+// A stamp is a time as the text has it.
 type stamp struct {
-	wall   int64 // what the clock showed, in seconds since 1970-01-01 00:00:00
+	wall   int64 // the local time, in seconds since 1970-01-01 00:00:00
 	micros int64 // 0..999999 after it
-	zoned  bool  // the text says the clock's offset
+	zoned  bool  // the text has the clock's offset
 	offset int64 // in seconds east of UTC, if zoned
 }
 
@@ -29,8 +29,8 @@ var month = [13]struct{ before, days int64 }{
 	{181, 31}, {212, 31}, {243, 30}, {273, 31}, {304, 30}, {334, 31},
 }
 
-// civil counts the days from 1970-01-01 to a day of the calendar. It says
-// whether there is such a day.
+// civil returns the number of days from 1970-01-01 to a calendar day, and whether the day
+// exists.
 func civil(y, m, d int64) (days int64, ok bool) {
 	if y < 1 || m < 1 || m > 12 || d < 1 {
 		return 0, false
@@ -47,7 +47,7 @@ func civil(y, m, d int64) (days int64, ok bool) {
 	return days + int64(behaviour.MinDate), d <= last
 }
 
-// digits2 reads two digits. A value over 99 stands for anything else.
+// digits2 reads two digits. For anything else it returns a value over 99.
 func digits2(t []byte, at int) int64 {
 	a, b := t[at]-'0', t[at+1]-'0'
 	if a > 9 || b > 9 {
@@ -91,7 +91,7 @@ func readFraction(t []byte) (micros int64, n int) {
 	return micros, n
 }
 
-// readOffset reads Z, +08:00 or +0800, which is all of t, as seconds east.
+// readOffset reads Z, +08:00 or +0800 as seconds east. t must have nothing else.
 func readOffset(t []byte) (seconds int64, ok bool) {
 	if len(t) == 1 && (t[0] == 'Z' || t[0] == 'z') {
 		return 0, true
@@ -107,8 +107,8 @@ func readOffset(t []byte) (seconds int64, ok bool) {
 	return seconds, h < 24 && m < 60
 }
 
-// readISO reads 2006-01-02, also with a blank or T and 15:04:05, also with a
-// fraction and an offset.
+// readISO reads 2006-01-02. A blank or T and 15:04:05 may follow, and then a fraction and an
+// offset.
 func readISO(t []byte) (s stamp, ok bool) {
 	days, ok := readDate(t)
 	if !ok {
@@ -142,7 +142,7 @@ func readISO(t []byte) (s stamp, ok bool) {
 	return s, s.zoned
 }
 
-// readRFC3339 is readISO for a time that has all that RFC 3339 asks for.
+// readRFC3339 is readISO for a time with all parts that RFC 3339 requires.
 func readRFC3339(t []byte) (stamp, bool) {
 	s, ok := readISO(t)
 	n := len(t)
@@ -184,8 +184,8 @@ func readEpoch(t []byte, perSecond int64) (s stamp, ok bool) {
 	return s, true
 }
 
-// stampOf is the stamp of a time that package time has read. zoned says that its
-// offset comes from the text.
+// stampOf returns the stamp of a time that package time has read. zoned is set if its offset
+// comes from the text.
 func stampOf(t time.Time, zoned bool) stamp {
 	s := stamp{wall: t.Unix(), micros: int64(t.Nanosecond() / 1000), zoned: zoned}
 	if zoned {

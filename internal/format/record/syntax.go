@@ -22,7 +22,7 @@ func (f *Format) delimiter() ([]byte, error) {
 	return []byte(d), CheckSyntax(f.Syntax, d)
 }
 
-// CheckSyntax reports a syntax there is not, or a delimiter it cannot have.
+// CheckSyntax returns an error for an unknown syntax, or for a delimiter that it cannot have.
 func CheckSyntax(s Syntax, delimiter string) error {
 	switch s {
 	case CSV, TSV:
@@ -44,7 +44,7 @@ func (f *Format) cutter(delimiter []byte) cutter {
 	return cutter{quotes: f.Syntax == CSV, delimiter: delimiter, maxLine: f.maxLine()}
 }
 
-// Longest is how many bytes one record may have, its line end not counted.
+// Longest returns the limit for the bytes of one record, without its line end.
 func (f *Format) Longest() int { return f.maxLine() }
 
 func (f *Format) maxLine() int {
@@ -54,7 +54,7 @@ func (f *Format) maxLine() int {
 	return f.MaxLine
 }
 
-// zone is the zone of dates.
+// zone returns the zone of dates.
 func (f *Format) zone() *time.Location {
 	if f.Zone == nil {
 		return time.UTC

@@ -9,15 +9,15 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// zones have daylight saving of an hour, of half an hour, at midnight, a day
-// left out, offsets of quarters of an hour, and none.
+// zones have daylight saving time of one hour, of half an hour, at midnight, a skipped day,
+// offsets of quarters of an hour, and none.
 var zones = []string{
 	"UTC", "Asia/Shanghai", "America/New_York", "Europe/London", "Australia/Lord_Howe", "America/Havana", "America/Sao_Paulo",
 	"Pacific/Apia", "Asia/Kathmandu", "Africa/Casablanca", "Asia/Beirut", "Europe/Dublin",
 }
 
-// slowInstant tries every offset the zone had within two days of a local time
-// and takes the first instant that shows it; if none does, the offset from
+// slowInstant tries every offset that the zone had within two days of a local time, and
+// returns the first instant that shows it. If no instant shows it, it uses the offset from
 // before the gap.
 func slowInstant(wall int64, z *time.Location) int64 {
 	best, before := int64(1<<62), 0
@@ -31,7 +31,7 @@ func slowInstant(wall int64, z *time.Location) int64 {
 	if best < 1<<62 {
 		return best
 	}
-	// The gap's end is the first instant whose local time is past wall.
+	// The gap ends at the first instant whose local time is after wall.
 	for at := wall - 2*86400; ; at += 60 {
 		_, offset := time.Unix(at, 0).In(z).Zone()
 		if at+int64(offset) > wall {
@@ -41,8 +41,8 @@ func slowInstant(wall int64, z *time.Location) int64 {
 	}
 }
 
-// TestClock compares local times around every change of offset in years old and
-// new with the slow way, and both with package time where it promises an answer.
+// TestClock compares local times around every change of offset, in old and recent years, with
+// slowInstant. It compares both with package time where package time defines the result.
 func TestClock(t *testing.T) {
 	for _, name := range zones {
 		z := zone(t, name)
@@ -55,7 +55,7 @@ func TestClock(t *testing.T) {
 				if got != want {
 					t.Fatalf("%s: %s is instant %d, want %d", name, time.Unix(wall, 0).UTC(), got, want)
 				}
-				// A local time that occurs exactly once is package time's too.
+				// package time must agree on a local time that occurs exactly once.
 				shown := c.Wall(got)
 				if shown == wall && c.Instant(wall+8*86400)-got == 8*86400 && c.Instant(wall-8*86400)-got == -8*86400 {
 					u := time.Unix(wall, 0).UTC()
@@ -69,7 +69,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// changes are the local times at which a zone's offset changes, from 1930 on.
+// changes returns the local times at which a zone's offset changes, from 1930 on.
 func changes(z *time.Location) []int64 {
 	out := []int64{0, 1 << 31, -1 << 34}
 	t := time.Date(1930, 1, 1, 0, 0, 0, 0, z)
@@ -87,7 +87,7 @@ func changes(z *time.Location) []int64 {
 	}
 }
 
-// formats are layouts with the sample they are tried on.
+// formats maps layouts to the sample texts that they are tested with.
 var formats = []string{
 	"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006/01/02 15:04:05.000", "20060102150405", "2006-01-02 15:04:05.999999", "02.01.2006 15:04",
 	"2006年01月02日 15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05.000000-07:00", "2006-01-02", "20060102",
@@ -95,8 +95,8 @@ var formats = []string{
 	"2006-01-02T15:04:05Z0700",
 }
 
-// TestFormats writes random times in each layout and zone and compares what is
-// read with time.ParseInLocation.
+// TestFormats writes random times in each layout and zone, and compares the result of reading
+// them with time.ParseInLocation.
 func TestFormats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, layout := range formats {
@@ -120,8 +120,8 @@ func timesOf(t testing.TB, format string, z *time.Location) timeReader {
 	return r
 }
 
-// checkTime compares one text with package time, which may choose another of
-// two instants only where a change of offset is near.
+// checkTime compares one text with package time. Only near a change of offset may package
+// time choose the other of two instants.
 func checkTime(t *testing.T, r timeReader, layout, text string) {
 	t.Helper()
 	got, ok := r.micros([]byte(text))
@@ -140,7 +140,7 @@ func checkTime(t *testing.T, r timeReader, layout, text string) {
 	t.Fatalf("%s as %q in %s: got %d, want %d", text, layout, r.zone, got, want.UnixMicro())
 }
 
-// FuzzFormat reads any text in each layout as package time does.
+// FuzzFormat checks that any text is read in each layout as package time reads it.
 func FuzzFormat(f *testing.F) {
 	for i, layout := range formats {
 		f.Add(uint8(i), time.Date(2014, 9, 1, 10, 20, 30, 123456000, time.UTC).Format(layout))
@@ -154,7 +154,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// TestTimes reads times as a log may have them, in New York.
+// TestTimes reads times that occur in logs, in New York.
 func TestTimes(t *testing.T) {
 	ny := zone(t, "America/New_York")
 	for _, c := range []struct{ format, text, want string }{
@@ -192,7 +192,7 @@ func TestTimes(t *testing.T) {
 		{"2006-01-02 15:04:05 MST", "2017-07-01 10:46:03 EDT", "2017-07-01T14:46:03Z"},
 		{"2006-01-02 15:04:05 MST", "2017-07-01 10:46:03 GMT", "2017-07-01T10:46:03Z"},
 		{"2006-01-02 15:04:05 MST", "2017-07-01 10:46:03 UTC", "2017-07-01T10:46:03Z"},
-		{"2006-01-02 15:04:05 MST", "2017-07-01 10:46:03 CEST", ""}, // not known in New York
+		{"2006-01-02 15:04:05 MST", "2017-07-01 10:46:03 CEST", ""}, // unknown in New York
 	} {
 		r := timesOf(t, c.format, ny)
 		micros, ok := r.micros([]byte(c.text))
@@ -206,7 +206,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestMissingYear takes the year nearest to the path's date, or the job's.
+// TestMissingYear uses the job's year or, if the job has none, the year nearest to the path's
+// date.
 func TestMissingYear(t *testing.T) {
 	for _, c := range []struct{ day, format, text, want string }{
 		{"2014-09-01", "01-02 15:04:05", "09-01 10:00:00", "2014-09-01T10:00:00Z"},
@@ -263,14 +264,14 @@ func TestCheckTimeFormat(t *testing.T) {
 	}
 }
 
-// TestDates reads days: what is written, whatever the zone.
+// TestDates reads days. A day is the written day, whatever the zone.
 func TestDates(t *testing.T) {
 	for _, c := range []struct{ format, text, want string }{
 		{"", "2014-09-01", "2014-09-01"},
 		{"", "2014-09-01 23:59:59", "2014-09-01"},
 		{"", "2014-09-01T23:59:59-10:00", "2014-09-01"},
 		{"20060102", "20140901", "2014-09-01"},
-		{"epoch_s", "1409565599", "2014-08-31"}, // a second to midnight in Honolulu
+		{"epoch_s", "1409565599", "2014-08-31"}, // one second before midnight in Honolulu
 		{"epoch_s", "1409565600", "2014-09-01"},
 		{"", "0001-01-01", "0001-01-01"}, {"", "9999-12-31", "9999-12-31"}, {"", "1969-12-31", "1969-12-31"},
 		{"", "2014-9-1", ""}, {"", "", ""},

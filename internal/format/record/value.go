@@ -36,14 +36,14 @@ func parseInt64(t []byte) (v int64, ok bool) {
 	return int64(n), true
 }
 
-// parseScientific reads what spreadsheets and R make of a large integer, such as
-// 4.0128e+10. The text's value must be an integer, to the last digit.
+// parseScientific reads the form that spreadsheets and R use for a large integer, such as
+// 4.0128e+10. The text's value must be exactly an integer.
 func parseScientific(t []byte) (int64, bool) {
 	if len(t) > 40 || !bytes.ContainsAny(t, "eE.") || bytes.ContainsAny(t, "/_xXpP") {
 		return 0, false
 	}
 	if v, err := strconv.ParseFloat(string(t), 64); err != nil || math.Abs(v) > 1<<63 || v != 0 && math.Abs(v) < 0.5 {
-		return 0, false // before an exponent makes a number of a million digits
+		return 0, false // an exponent must not produce a number of a million digits
 	}
 	if i := bytes.IndexAny(t, "eE"); i >= 0 && len(t)-i > len("e+99") {
 		return 0, false
@@ -55,26 +55,26 @@ func parseScientific(t []byte) (int64, bool) {
 	return r.Num().Int64(), true
 }
 
-// pow10 are the powers of ten that a double holds exactly and parseDouble needs.
+// pow10 holds the powers of ten that a double represents exactly and parseDouble needs.
 var pow10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// parseDouble reads a decimal number with or without an exponent, NaN, Inf or
-// Infinity, in any case. A number that no finite double is near to is none.
+// parseDouble reads a decimal number with or without an exponent, NaN, Inf or Infinity, in
+// any case. A number beyond the range of finite doubles is not valid.
 func parseDouble(t []byte) (float64, bool) {
 	if v, ok := parseShort(t); ok {
 		return v, true
 	}
 	for _, c := range t {
 		if c == 'x' || c == 'X' || c == '_' {
-			return 0, false // strconv knows hexadecimal numbers
+			return 0, false // strconv would accept hexadecimal numbers
 		}
 	}
 	v, err := strconv.ParseFloat(string(t), 64)
 	return v, err == nil
 }
 
-// parseShort reads at most 15 digits with or without a dot among them. Both
-// the digits and the power of ten are then exact, so one division rounds once.
+// parseShort reads at most 15 digits, which may include a dot. Both the digits and the power
+// of ten are then exact, so one division rounds once.
 func parseShort(t []byte) (float64, bool) {
 	if len(t) > 0 && t[0] == '-' {
 		v, ok := parseShort(t[1:])
@@ -124,7 +124,7 @@ func parseBool(t []byte) (v, ok bool) {
 	return false, false
 }
 
-// A code is a behaviour.Type as a number, to be told apart at once.
+// A code is a behaviour.Type as a number, for fast comparison.
 type code uint8
 
 const (
@@ -141,8 +141,8 @@ var codes = map[behaviour.Type]code{
 	behaviour.Bool: asBool, behaviour.Timestamp: asTimestamp, behaviour.Day: asDate,
 }
 
-// value is the cell's value of a field whose text is t, which is not null. A
-// string is t itself, other values are appended to the parser's arena.
+// value returns the cell's value of a field whose text is t, which is not null. A string is t
+// itself. Other values are appended to the parser's arena.
 func (p *Parser) value(f *fieldPlan, t []byte) (v []byte, ok bool) {
 	if f.code == asString {
 		return t, true

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzInt64 reads what strconv reads, in the same range.
+// FuzzInt64 checks that integers are read as strconv reads them, in the same range.
 func FuzzInt64(f *testing.F) {
 	for _, s := range []string{"", "0", "-0", "+5", "-", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "00012", "1_000", "0x1", " 1", "1.0", "99999999999999999999999"} {
 		f.Add(s)
@@ -21,7 +21,8 @@ func FuzzInt64(f *testing.F) {
 	})
 }
 
-// FuzzDouble reads what strconv reads, to the bit, but no hexadecimal.
+// FuzzDouble checks that doubles are read as strconv reads them, to the bit. Only hexadecimal
+// numbers are not accepted.
 func FuzzDouble(f *testing.F) {
 	for _, s := range []string{"", "0", "-0", "3.99", "-3.990", "1e5", "1.5E-3", "NaN", "-inf", "Infinity", "+1.5", ".5", "5.", "-", ".", "1.2.3", "123456789012345.6", "999999999999999", "0.000000000000001", "1e309", "4.9e-324", "0x1p4", "1_0.5", "--1", "-.5", "12345678901234567"} {
 		f.Add(s)
