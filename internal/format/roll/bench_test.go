@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// regulars makes n users of eight digits, each with four behaviours' worth of
-// records on most days of a span: the rolls of one region of a table.
+// regulars makes n users of eight digits. Each has records of four behaviours on most days of
+// a span, as in the rolls of one region.
 func regulars(n, days int) []Entry {
 	rnd := rand.New(rand.NewPCG(9, 9))
 	out := make([]Entry, 0, n)

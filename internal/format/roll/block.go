@@ -11,16 +11,16 @@ import (
 // every method returns the reason if the block is invalid, and "" if not.
 type block struct {
 	span behaviour.Span
-	all  uint64 // the kinds there are
+	all  uint64 // the valid kinds
 
-	left    int // users still to come
-	skipped int // users passed whose records and days still have to be
+	left    int // users not yet read
+	skipped int // users whose records and days have not been read yet
 	user    []byte
 
 	shared, lengths, rest, records, days stream
 }
 
-// begin starts at the first user of raw.
+// begin moves to the first user of raw.
 func (b *block) begin(raw []byte, users int64) string {
 	s := stream(raw)
 	n := s.number(uint64(len(raw)))
@@ -41,7 +41,7 @@ func (b *block) begin(raw []byte, users int64) string {
 	return ""
 }
 
-// head reads how the next user is written.
+// head reads the lengths and the rest of the next user.
 func (b *block) head() (shared int, rest []byte, why string) {
 	s, ok1 := b.shared.uvarint()
 	n, ok2 := b.lengths.uvarint()
@@ -54,7 +54,7 @@ func (b *block) head() (shared int, rest []byte, why string) {
 	return int(s), rest, ""
 }
 
-// next reads the next user; one is left.
+// next reads the next user. There must be one.
 func (b *block) next(e *Entry) string {
 	shared, rest, why := b.head()
 	if why != "" {
@@ -140,7 +140,7 @@ func (b *block) dates(e *Entry) string {
 	return ""
 }
 
-// skip passes over the records and days of the users that seek passed over.
+// skip skips the records and days of the users that seek skipped.
 func (b *block) skip() bool {
 	n := b.skipped
 	b.skipped = 0

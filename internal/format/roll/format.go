@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// blockSize is where a block is cut. In larger ones a search walks longer,
-	// smaller ones compress worse.
+	// blockSize is the size at which a block is cut. A search in a larger block takes longer.
+	// A smaller block compresses worse.
 	blockSize = 4 << 10
 	// maxRaw is larger than the block of one user with events on every possible day. It
 	// limits the memory that a damaged file can make a reader allocate.
@@ -44,7 +44,7 @@ var (
 // blockInfo is a block's entry of the index.
 type blockInfo struct {
 	off    int64
-	stored int // bytes of the frame, its CRC not counted
+	stored int // bytes of the frame, without its CRC
 	raw    int
 	users  int64
 	first  []byte
@@ -92,7 +92,7 @@ func parseIndex(b []byte) (blocks []blockInfo, last []byte, err error) {
 	return blocks, last, nil
 }
 
-// footer is what the footer says.
+// footer holds the fields of the footer.
 type footer struct {
 	meta     Meta
 	indexLen int
@@ -160,7 +160,7 @@ func checkHead(ids []uint16, span behaviour.Span) error {
 	return nil
 }
 
-// common is how many bytes a and b begin with in common.
+// common returns the number of leading bytes that a and b share.
 func common(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -171,8 +171,8 @@ func common(a, b []byte) int {
 	return n
 }
 
-// follows says whether shared bytes of before and then rest make a user that
-// comes after before and has no more in common with it.
+// follows reports whether the first shared bytes of before and then rest form a user that
+// sorts after before and shares no more bytes with it.
 func follows(before []byte, shared int, rest []byte) bool {
 	return len(rest) > 0 && (shared == len(before) || shared < len(before) && rest[0] > before[shared])
 }
@@ -202,7 +202,7 @@ func (s *stream) bytes(n uint64) []byte {
 	return b
 }
 
-// uvarint is small enough to be inlined: nearly all numbers are one byte.
+// uvarint is small enough to be inlined, because nearly all numbers are one byte.
 func (s *stream) uvarint() (uint64, bool) {
 	if b := *s; len(b) > 0 && b[0] < 0x80 {
 		*s = b[1:]
@@ -220,7 +220,7 @@ func (s *stream) long() (uint64, bool) {
 	return v, true
 }
 
-// skip passes over n numbers.
+// skip skips n numbers.
 func (s *stream) skip(n int) bool {
 	b := *s
 	i := 0

@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// FuzzOpen opens, reads and searches any bytes.
+// FuzzOpen opens, reads and searches arbitrary bytes.
 func FuzzOpen(f *testing.F) {
 	for i, n := range []int{0, 1, 30, 3000} {
 		b, _ := write(f, people(rand.New(rand.NewPCG(1, 1)), n, 3, 1+i%2), 3, 1+i%2)
@@ -31,8 +31,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzBlock walks through any bytes as a raw block, past the checksum that
-// guards them in a file. What is read is in order and within the footer.
+// FuzzBlock reads arbitrary bytes as a raw block, without the checksum that protects it in a
+// file. The users must be in order and within the limits of the footer.
 func FuzzBlock(f *testing.F) {
 	for _, days := range []int{1, 3} {
 		bb := blockBuilder{oneDate: days == 1}
@@ -70,7 +70,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzTail parses any bytes as index and as footer.
+// FuzzTail parses arbitrary bytes as index and as footer.
 func FuzzTail(f *testing.F) {
 	meta := Meta{IDs: ids(4), Span: behaviour.Span{From: day, To: day + 9}, Users: 5, UserDays: 6, Records: 7}
 	foot := appendFooter(nil, &footer{meta: meta, indexLen: 8, indexCRC: 9})

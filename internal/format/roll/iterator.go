@@ -6,21 +6,21 @@ import (
 	"usertrail/internal/run/invariants"
 )
 
-// An Iterator iterates over the users of a roll in order, from the first user or
-// from the user that SeekGE finds. It reads only the blocks that it needs. When it moves to
-// the next block, it also reads some blocks ahead. While it moves forward, it reads each
-// block once. It is for one goroutine.
+// An Iterator iterates over the users of a roll in order, from the first user or from the
+// user that SeekGE finds. It reads only the blocks that it needs. When it moves to the next
+// block, it also reads some blocks ahead. While it moves forward, it reads each block once.
+// Only one goroutine may use it.
 type Iterator struct {
 	r     *Reader
 	err   error
 	entry Entry
 
-	at    int // the block that is loaded, -1 before the first
+	at    int // the loaded block, -1 before the first
 	block block
 	valid bool // entry is a user of the block
 
-	// Where floor is set, every user before entry comes before it: a search from
-	// there to entry ends at entry.
+	// If floor is set, every user before entry sorts before floor. A search for a user from
+	// floor to entry therefore ends at entry.
 	floor    []byte
 	hasFloor bool
 
@@ -28,7 +28,7 @@ type Iterator struct {
 	window window
 }
 
-// Iterator returns an Iterator that stands before the first user.
+// Iterator returns an Iterator before the first user.
 func (r *Reader) Iterator() *Iterator {
 	it := &Iterator{r: r, at: -1}
 	it.block.span = r.meta.Span
@@ -36,11 +36,10 @@ func (r *Reader) Iterator() *Iterator {
 	return it
 }
 
-// Entry is the user at which the Iterator stands, valid until the next Next or
-// SeekGE.
+// Entry returns the current user, valid until the next call of Next or SeekGE.
 func (it *Iterator) Entry() *Entry { return &it.entry }
 
-// Err is why Next or SeekGE returned false, or nil if no user was left.
+// Err returns the error for which Next or SeekGE returned false, or nil if no user was left.
 func (it *Iterator) Err() error { return it.err }
 
 // Next moves to the next user.
@@ -58,8 +57,8 @@ func (it *Iterator) Next() bool {
 	return it.done(it.block.next(&it.entry))
 }
 
-// SeekGE moves to the first user who is user or comes after, forward or
-// backward. Seeking users in order is cheapest.
+// SeekGE moves to the first user that does not sort before user, forward or backward. Seeking
+// users in order is cheapest.
 func (it *Iterator) SeekGE(user []byte) bool {
 	if it.err != nil {
 		return false
@@ -77,7 +76,7 @@ func (it *Iterator) SeekGE(user []byte) bool {
 		it.setFloor(user)
 		return it.done(why)
 	}
-	if !it.Next() { // the first of the next block
+	if !it.Next() { // move to the first user of the next block
 		return false
 	}
 	it.setFloor(user)
@@ -97,7 +96,7 @@ func (it *Iterator) letGo() {
 	clear(it.entry.Days)
 }
 
-// stays says whether a search for user ends where the Iterator stands.
+// stays reports whether a search for user ends at the current user.
 func (it *Iterator) stays(user []byte) bool {
 	if !it.valid {
 		return false
@@ -116,8 +115,8 @@ func (it *Iterator) setFloor(user []byte) {
 	it.floor, it.hasFloor = append(it.floor[:0], user...), true
 }
 
-// load stands before the first user of block i. It returns false if there is no
-// such block, or an error.
+// load moves before the first user of block i. It returns false if there is no such block, or
+// on an error.
 func (it *Iterator) load(i int) bool {
 	it.valid = false
 	if i >= len(it.r.blocks) {
@@ -142,7 +141,7 @@ func (it *Iterator) load(i int) bool {
 	return true
 }
 
-// done ends a step: the Iterator is at a user, or why says why not.
+// done ends a step. The Iterator is at a user, or why is the reason why it is not.
 func (it *Iterator) done(why string) bool {
 	if why != "" {
 		it.err = it.r.corrupt(it.at, "%s", why)

@@ -10,19 +10,20 @@ import (
 	"sort"
 )
 
-// tailSize is read at once when a roll is opened: in most, all but the blocks.
+// tailSize is the number of bytes that are read when a roll is opened. In most rolls they
+// contain everything except the blocks.
 const tailSize = 8 << 10
 
-// A Reader reads a roll. It holds the index, and may be used by many goroutines
-// at once, each with an Iterator of its own.
+// A Reader reads a roll. It holds the index. Many goroutines may use it at once, each with
+// its own Iterator.
 type Reader struct {
 	r      io.ReaderAt
 	meta   Meta
 	blocks []blockInfo
 }
 
-// Open reads the index of a roll of size bytes. The Reader reads from r until it
-// is used no more; closing r is the caller's.
+// Open reads the index of a roll of size bytes. The Reader and its Iterators read from r. The
+// caller closes r after their last use.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	tail := make([]byte, min(size, tailSize))
 	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
@@ -63,8 +64,8 @@ func footerLen(tail []byte, size int64) (int, error) {
 	return int(n), nil
 }
 
-// extend returns at least the last n bytes of the file. tail is an end of the file that is
-// already read.
+// extend returns at least the last n bytes of the file. tail is the end of the file that has
+// already been read.
 func extend(r io.ReaderAt, tail []byte, size int64, n int) ([]byte, error) {
 	if n <= len(tail) {
 		return tail, nil
@@ -87,7 +88,7 @@ func checkedFooter(tail []byte, n int) (*footer, error) {
 	return f, nil
 }
 
-// setIndex takes the index, which begins at offset start of the file.
+// setIndex stores the index, which begins at offset start of the file.
 func (r *Reader) setIndex(b []byte, f *footer, start int64) error {
 	if checksum(b) != f.indexCRC {
 		return fmt.Errorf("roll: %w: index at %d has checksum %08x, not %08x", ErrCorrupt, start, checksum(b), f.indexCRC)
@@ -118,13 +119,14 @@ func (r *Reader) Meta() Meta { return r.meta }
 // Kind returns the index of a behaviour ID, which is its bit in Day.Kinds.
 func (r *Reader) Kind(id uint16) (int, bool) { return slices.BinarySearch(r.meta.IDs, id) }
 
-// blockOf is the block that user is in, if in any.
+// blockOf returns the only block that can hold user.
 func (r *Reader) blockOf(user []byte) int {
 	i := sort.Search(len(r.blocks), func(i int) bool { return bytes.Compare(r.blocks[i].first, user) > 0 })
 	return max(i-1, 0)
 }
 
-// decode returns the raw block i, appended to dst[:0], of its bytes in the file.
+// decode decodes block i and returns its raw form, appended to dst[:0]. stored holds its
+// bytes in the file.
 func (r *Reader) decode(i int, stored, dst []byte) (raw []byte, err error) {
 	info := &r.blocks[i]
 	frame, want := stored[:info.stored], binary.BigEndian.Uint32(stored[info.stored:])

@@ -81,14 +81,13 @@ import (
 // MaxUser is the largest number of bytes of a user: the largest size of an HBase row.
 const MaxUser = 1<<15 - 1
 
-// ErrCorrupt is wrapped by errors about files that are not as a Writer left
-// them.
+// ErrCorrupt is wrapped by errors about files that a Writer cannot have written.
 var ErrCorrupt = errors.New("corrupt roll")
 
 // An Entry is a user of the file.
 type Entry struct {
 	User    []byte
-	Days    []Day // those on which the user has records, ascending
+	Days    []Day // the days on which the user has records, ascending
 	Records int64
 }
 
@@ -98,10 +97,10 @@ type Day struct {
 	Kinds uint64 // bit i stands for the i-th behaviour ID of the file
 }
 
-// Meta says what is in a roll.
+// Meta describes the content of a roll.
 type Meta struct {
 	IDs  []uint16       // the behaviour IDs, ascending
-	Span behaviour.Span // the dates it may hold
+	Span behaviour.Span // the dates that it may hold
 
 	Users    int64
 	UserDays int64 // days of all entries

@@ -16,8 +16,8 @@ import (
 
 var day = behaviour.DateOf(2014, 9, 1)
 
-// people makes n entries in order, for so many kinds and days: users of all
-// lengths, many with much in common, some that begin others.
+// people makes n entries in order, with the given numbers of kinds and days. The users have
+// all lengths. Many share long prefixes, and some are prefixes of others.
 func people(rnd *rand.Rand, n, kinds, days int) []Entry {
 	users := map[string]bool{}
 	for range n {
@@ -78,7 +78,7 @@ func write(t testing.TB, entries []Entry, kinds, days int) ([]byte, Meta) {
 	return b.Bytes(), meta
 }
 
-// addEntry adds e as a load does: behaviour by behaviour.
+// addEntry adds e as a load does: one behaviour after the other.
 func addEntry(w *Writer, e *Entry) error {
 	left := e.Records
 	for _, d := range e.Days {
@@ -174,8 +174,8 @@ func checkMeta(t *testing.T, m Meta, want []Entry, size int) {
 	}
 }
 
-// TestDatesOfOneUserComeInAnyOrder adds the newest day first, as a layout with
-// inverted time has them, and in no order at all.
+// TestDatesOfOneUserComeInAnyOrder adds the newest day first, as a layout with inverted time
+// does, and also adds days in random order.
 func TestDatesOfOneUserComeInAnyOrder(t *testing.T) {
 	want := people(rand.New(rand.NewPCG(2, 2)), 500, 5, 9)
 	b, _ := write(t, want, 5, 9)
@@ -194,8 +194,8 @@ func TestDatesOfOneUserComeInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestSeekFindsWhatASearchFinds compares with a binary search in the slice,
-// seeking forward and at random, with steps in between.
+// TestSeekFindsWhatASearchFinds compares with a binary search in the slice. It seeks forward
+// and at random, with calls of Next in between.
 func TestSeekFindsWhatASearchFinds(t *testing.T) {
 	for seed := range uint64(12) {
 		rnd := rand.New(rand.NewPCG(seed, 4))
@@ -223,8 +223,8 @@ func TestSeekFindsWhatASearchFinds(t *testing.T) {
 	}
 }
 
-// checkAt wants an iterator at the first of entries, or at the end if there is
-// none.
+// checkAt checks that an iterator is at the first of entries, or at the end if entries is
+// empty.
 func checkAt(t *testing.T, it *Iterator, found bool, entries []Entry, what string) {
 	t.Helper()
 	if it.Err() != nil {
@@ -280,8 +280,8 @@ func (r *countingReader) ReadAt(b []byte, off int64) (int, error) {
 	return r.Reader.ReadAt(b, off)
 }
 
-// TestAnyChangedByteIsFound changes each byte of a roll in turn, and cuts it
-// short at each.
+// TestAnyChangedByteIsFound changes each byte of a roll in turn, and truncates the roll at
+// each byte.
 func TestAnyChangedByteIsFound(t *testing.T) {
 	entries := people(rand.New(rand.NewPCG(6, 6)), 4000, 4, 2)
 	b, meta := write(t, entries, 4, 2)
@@ -292,7 +292,7 @@ func TestAnyChangedByteIsFound(t *testing.T) {
 	step := max(1, len(b)/300)
 	for i := 0; i < len(b); i++ {
 		if i < tail && i%step != 0 {
-			continue // inside a block, whose checksum is one
+			continue // inside a block, which one checksum covers
 		}
 		b[i] ^= 0x10
 		if err := readThrough(b); !errors.Is(err, ErrCorrupt) {
@@ -316,8 +316,8 @@ func readThrough(b []byte) error {
 	return it.Err()
 }
 
-// TestReadErrorsAreKept fails the first read, then the second, and so on. A
-// disk that cannot be read is not a corrupt roll.
+// TestReadErrorsAreKept fails the first read, then the second, and so on. A read error must
+// not be reported as a corrupt roll.
 func TestReadErrorsAreKept(t *testing.T) {
 	b, _ := write(t, people(rand.New(rand.NewPCG(8, 8)), 9000, 4, 1), 4, 1)
 	broken := errors.New("disk broken")
@@ -354,7 +354,7 @@ type readerFunc func(b []byte, off int64) (int, error)
 
 func (f readerFunc) ReadAt(b []byte, off int64) (int, error) { return f(b, off) }
 
-// TestLongUsers has an index of more than is read when a roll is opened.
+// TestLongUsers has an index that is larger than the first read.
 func TestLongUsers(t *testing.T) {
 	var want []Entry
 	for i := range 20 {

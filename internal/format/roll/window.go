@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// readAhead is how much is read at once where block after block is read. On HDFS a
-// read of 2 KiB and one of 64 KiB took the same 0.9 ms; many rolls are read beside each
-// other.
+// readAhead is the number of bytes that one read asks for while blocks are read in sequence.
+// On HDFS, a read of 2 KiB and a read of 64 KiB took the same 0.9 ms. Many rolls are read at
+// the same time.
 const readAhead = 32 << 10
 
-// A window is a sequence of a roll's blocks, as they are in the file.
+// A window is a sequence of a roll's blocks as the file has them.
 type window struct {
 	off   int64
 	bytes []byte
 }
 
-// block returns the bytes of block i, valid until the next call. Where on is set, the
-// blocks after it are read along.
+// block returns the bytes of block i, valid until the next call. If on is set, it also reads
+// the blocks after it.
 func (w *window) block(r *Reader, i int, on bool) ([]byte, error) {
 	info := &r.blocks[i]
 	if info.off < w.off || info.end() > w.off+int64(len(w.bytes)) {

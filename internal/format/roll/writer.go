@@ -10,13 +10,13 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Writer writes a roll. It is used by one goroutine.
+// A Writer writes a roll. Only one goroutine may use it.
 type Writer struct {
 	w    io.Writer
 	meta Meta
-	err  error // of any call; all later ones return it
+	err  error // the first error of any call; all later calls return it
 
-	entry  Entry // the user that is being added
+	entry  Entry // the user whose records are being added
 	last   []byte
 	blocks []blockInfo
 	block  blockBuilder
@@ -36,9 +36,9 @@ func NewWriter(w io.Writer, ids []uint16, span behaviour.Span) *Writer {
 	return rw
 }
 
-// Add adds records of a user on a date, of the behaviour with index kind in the
-// IDs. All that is added of a user comes together, in any order and in as many
-// calls as one likes; users ascend. Add keeps no reference to user.
+// Add adds records of a user on a date. kind is the index of their behaviour in the IDs. All
+// records of a user must be added together, in any order and in any number of calls. Users
+// must ascend. Add keeps no reference to user.
 func (w *Writer) Add(user []byte, date behaviour.Date, kind int, records int64) error {
 	if w.err != nil {
 		return w.err
@@ -70,7 +70,7 @@ func (w *Writer) check(date behaviour.Date, kind int, records int64) error {
 	return nil
 }
 
-// begin ends the user before and begins a new one.
+// begin ends the previous user and begins a new one.
 func (w *Writer) begin(user []byte) error {
 	if len(user) == 0 || len(user) > MaxUser {
 		return fmt.Errorf("roll: user %.64q: %d bytes are not in 1..%d", user, len(user), MaxUser)
@@ -108,7 +108,7 @@ func (w *Writer) endUser() error {
 	}
 	if w.block.users == 0 {
 		w.blocks = append(w.blocks, blockInfo{off: w.off, first: bytes.Clone(e.User)})
-		w.last = w.last[:0] // a block is read without the one before
+		w.last = w.last[:0] // a block must be readable without the previous block
 	}
 	w.block.add(w.last, e, w.meta.Span.From)
 	w.last = append(w.last[:0], e.User...)
@@ -190,7 +190,7 @@ type blockBuilder struct {
 	raw []byte
 }
 
-// add adds a user, who comes after the user before.
+// add adds a user, who sorts after the user before.
 func (b *blockBuilder) add(before []byte, e *Entry, first behaviour.Date) {
 	n := common(before, e.User)
 	b.users++
