@@ -22,19 +22,19 @@ func Of(kinds ...int) Set {
 	return s
 }
 
-// Has says whether kind k is in s.
+// Has reports whether kind k is in s.
 func (s Set) Has(k int) bool { return s>>k&1 != 0 }
 
 // Len is how many kinds are in s.
 func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 
-// A Rule says how many of the behaviours in Asked make a user active.
+// A Rule returns how many of the behaviours in Asked make a user active.
 type Rule struct {
 	Asked Set
 	Least int // 1..Asked.Len()
 }
 
-// A Verdict says whether a user is active, and why not. It is also the name of the
+// A Verdict reports whether a user is active, and why not. It is also the name of the
 // counter that is incremented.
 type Verdict string
 

@@ -89,7 +89,7 @@ type Span struct {
 	To   Date `json:"to"`
 }
 
-// Has says whether d lies in s.
+// Has reports whether d lies in s.
 func (s Span) Has(d Date) bool { return s.From <= d && d <= s.To }
 
 // Micros are the first and the last microsecond of s's days in zone.
@@ -100,7 +100,7 @@ func (s Span) Micros(zone *time.Location) (first, last int64) {
 // Days is how many days s has.
 func (s Span) Days() int { return int(s.To-s.From) + 1 }
 
-// Overlaps says whether s and o have a day in common.
+// Overlaps reports whether s and o have a day in common.
 func (s Span) Overlaps(o Span) bool { return s.From <= o.To && o.From <= s.To }
 
 func (s Span) String() string {

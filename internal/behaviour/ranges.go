@@ -15,18 +15,18 @@ type Range struct{ From, Before []byte }
 // One is the range of one value.
 func One(v []byte) Range { return Range{v, append(bytes.Clone(v), 0)} }
 
-// IsOne says whether r is the range of one value, which is From.
+// IsOne reports whether r is the range of one value, which is From.
 func (r Range) IsOne() bool {
 	n := len(r.From)
 	return len(r.Before) == n+1 && r.Before[n] == 0 && bytes.Equal(r.Before[:n], r.From)
 }
 
-// Has says whether a value is in r.
+// Has reports whether a value is in r.
 func (r Range) Has(v []byte) bool {
 	return bytes.Compare(v, r.From) >= 0 && (r.Before == nil || bytes.Compare(v, r.Before) < 0)
 }
 
-// Passes says whether a value, nil if it is null, is in one of t's ranges.
+// Passes reports whether a value, nil if it is null, is in one of t's ranges.
 func (t *Test) Passes(v []byte) bool {
 	if v == nil {
 		return false

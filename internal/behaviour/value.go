@@ -31,7 +31,7 @@ const (
 // Types are all of them, in the order in which documents list them.
 var Types = []Type{String, Int64, Double, Bool, Timestamp, Day}
 
-// Valid says whether t is one of Types.
+// Valid reports whether t is one of Types.
 func (t Type) Valid() bool {
 	switch t {
 	case String, Int64, Double, Bool, Timestamp, Day:

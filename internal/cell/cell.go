@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// A Type says whether a cell is a put or a kind of delete. The codes are HBase's
+// A Type reports whether a cell is a put or a kind of delete. The codes are HBase's
 // KeyValue.Type.
 type Type uint8
 

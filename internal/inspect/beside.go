@@ -79,7 +79,7 @@ func (h *home) user(key []byte) string {
 	return string(u)
 }
 
-// exists says whether something is called name.
+// exists reports whether something is called name.
 func (l *look) exists(name string) (bool, error) {
 	_, err := l.fs.Stat(l.ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {

@@ -81,7 +81,7 @@ func textFormat(head []byte) (textfile.Format, bool) {
 	return "", false
 }
 
-// isTrails says whether a file of text has the columns of trails: the logs that
+// isTrails reports whether a file of text has the columns of trails: the logs that
 // people deliver begin with the user too.
 func isTrails(f dfs.File, format textfile.Format) bool {
 	t, err := textfile.Open(f, f.Size(), format)

@@ -73,7 +73,7 @@ func (p *page) grid(title string, g *grid) {
 	g.text(&p.Builder, "  ")
 }
 
-// list draws the first rows of a table of all rows, and says how many more there
+// list draws the first rows of a table of all rows, and returns how many more there
 // are.
 func (p *page) list(title string, g *grid, all int) {
 	g.rows = g.rows[:min(len(g.rows), p.rows)]

@@ -33,7 +33,7 @@ func (t *Table) text(p *page) {
 	p.grid("records of each day", dayGrid(t.Days, t.Schema.Names()))
 }
 
-// files says how many there are, and nothing of a live table.
+// files returns how many there are, and nothing of a live table.
 func (t *Table) files() string {
 	if t.Address != "" {
 		return ""
@@ -41,7 +41,7 @@ func (t *Table) files() string {
 	return count(t.Total.Files)
 }
 
-// versions says how many a family in HBase must keep, where it is more than one.
+// versions returns how many a family in HBase must keep, where it is more than one.
 func (t *Table) versions() string {
 	if t.Versions <= 1 {
 		return ""

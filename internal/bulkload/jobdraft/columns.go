@@ -302,7 +302,7 @@ func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 	return behaviour.String, times
 }
 
-// leadingZero says whether a text is a number that would lose something by being
+// leadingZero reports whether a text is a number that would lose something by being
 // read as one: a zero or a plus in front, as numbers of telephones and shops have.
 func leadingZero(s string) bool {
 	digits := strings.TrimPrefix(s, "-")

@@ -93,7 +93,7 @@ func ascii(text []byte) bool {
 	return true
 }
 
-// decodes says whether text is one of an encoding.
+// decodes reports whether text is one of an encoding.
 func decodes(text []byte, name string) bool {
 	if name == "" || name == "utf-8" || record.CheckEncoding(name) != nil {
 		return false

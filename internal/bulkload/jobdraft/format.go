@@ -59,7 +59,7 @@ func share(samples []*sample, so func(*sample) bool) float64 {
 	return float64(n) / float64(len(samples))
 }
 
-// isJSON says whether most of the first lines are JSON objects.
+// isJSON reports whether most of the first lines are JSON objects.
 func isJSON(s *sample) bool {
 	objects, lines := 0, 0
 	for line := range bytes.Lines(s.text) {
@@ -209,7 +209,7 @@ func (t *trial) lookForTimes(samples []*sample) {
 	}
 }
 
-// says says whether a character is more than a sign between others.
+// says reports whether a character is more than a sign between others.
 func says(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // usualWidth is the width of most rows, and how many have it.
@@ -226,7 +226,7 @@ func usualWidth(rows [][]string) (width, n int) {
 	return width, n
 }
 
-// timesIn says whether one of the columns holds times, in all rows but the first,
+// timesIn reports whether one of the columns holds times, in all rows but the first,
 // which may be a header: 2 if it does, 1 if two side by side do together.
 func timesIn(rows [][]string, width int) int {
 	if len(rows) > 1 {
@@ -265,7 +265,7 @@ func quotes(samples []*sample, delimiter string) bool {
 	return false
 }
 
-// guessHeader says whether the first rows name the columns.
+// guessHeader reports whether the first rows name the columns.
 func (f *format) guessHeader(samples []*sample) {
 	var yes, no int
 	firsts := map[string]int{}
@@ -296,7 +296,7 @@ func (f *format) guessHeader(samples []*sample) {
 	}
 }
 
-// isHeader says whether the first of rows names columns, and whether that is sure.
+// isHeader reports whether the first of rows names columns, and whether that is sure.
 // repeated is how many files begin with it.
 func isHeader(rows [][]string, repeated int) (is, sure bool) {
 	first := rows[0]
@@ -321,7 +321,7 @@ func isHeader(rows [][]string, repeated int) (is, sure bool) {
 	return known || repeated > 1, known
 }
 
-// typed says whether a text is a number or a time, and so no name.
+// typed reports whether a text is a number or a time, and so no name.
 func typed(text string) bool {
 	return record.Reads(behaviour.Double, text) || len(bestTimes([]stamped{{text: text}})) > 0
 }

@@ -200,7 +200,7 @@ func (g *guessed) looksOf(s *sample) string {
 	return fmt.Sprint(width)
 }
 
-// decides says whether files with one name in a part all have the same columns.
+// decides reports whether files with one name in a part all have the same columns.
 func (g *guessed) decides(shape, part int) bool {
 	looks := map[string]string{}
 	for _, s := range g.samples {

@@ -63,7 +63,7 @@ type part struct {
 	rest           bool     // other characters follow the names
 }
 
-// varies says whether the part has more than one value.
+// varies reports whether the part has more than one value.
 func (p *part) varies() bool { return len(p.values) > 1 }
 
 // An arrangement holds the information from the paths of all files.
@@ -232,7 +232,7 @@ func (p *part) mayName() bool {
 	return len(names) > 1 && len(names) <= behaviour.MaxKinds && len(stems) > 1
 }
 
-// says says whether a folder's own name tells that its values are behaviours, as in
+// says reports whether a folder's own name tells that its values are behaviours, as in
 // event=play.
 func (p *part) says() bool {
 	key, _, ok := strings.Cut(strings.ToLower(p.prefix), "=")

@@ -95,7 +95,7 @@ func (s *sheet) whenOf(columns []column, f *format) when {
 	return w
 }
 
-// near says whether the times are of the days of their paths.
+// near reports whether the times are of the days of their paths.
 func (t *timing) near() bool { return len(t.hours) > 0 && t.outside*100 <= t.read }
 
 // timeRank orders columns that hold times: those called so, with a time of day.

@@ -64,7 +64,7 @@ type timing struct {
 	rank     int
 }
 
-// epoch says whether the texts are numbers that could be anything.
+// epoch reports whether the texts are numbers that could be anything.
 func (t *timing) epoch() bool { return strings.HasPrefix(t.format, "epoch_") }
 
 // A clockmaker reads times, by format. It is used by one goroutine.
@@ -174,7 +174,7 @@ func swapped(all []timing) string {
 	return ""
 }
 
-// sameLetters says whether two formats differ in order alone.
+// sameLetters reports whether two formats differ in order alone.
 func sameLetters(a, b string) bool {
 	x, y := []byte(a), []byte(b)
 	slices.Sort(x)

@@ -67,7 +67,7 @@ func (p population) draw(d *dice, kind int) int {
 	return rank
 }
 
-// does says whether a user ever does kind.
+// does reports whether a user ever does kind.
 func (p population) does(rank, kind int) bool {
 	k := &kinds[kind]
 	light := float64(rank) / float64(p.n)

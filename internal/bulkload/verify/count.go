@@ -34,7 +34,7 @@ func (r *run) newCount() *count {
 	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema), told: r.layout.Traits().Told}
 }
 
-// add takes one cell, and says whether it begins a stretch. It keeps no reference to
+// add takes one cell, and reports whether it begins a stretch. It keeps no reference to
 // the cell's bytes.
 func (c *count) add(x *cell.Cell) bool {
 	row := !c.begun || !bytes.Equal(c.row, x.Row)

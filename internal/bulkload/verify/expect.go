@@ -100,7 +100,7 @@ func common(cuts []cut) split.Points {
 	})
 }
 
-// divides says whether no region of c has cells before row and from row on.
+// divides reports whether no region of c has cells before row and from row on.
 func (c cut) divides(row []byte) bool {
 	i := sort.Search(len(c), func(i int) bool { return bytes.Compare(c[i].First, row) >= 0 })
 	return i < len(c) && bytes.Equal(c[i].First, row) || i == 0 || c[i-1].Tally.Cells == 0

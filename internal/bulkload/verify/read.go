@@ -73,7 +73,7 @@ func (r *run) readHidden(ctx context.Context) error {
 	return nil
 }
 
-// fewer says whether a day has fewer cells than were loaded.
+// fewer reports whether a day has fewer cells than were loaded.
 func (r *run) fewer() bool {
 	for k, e := range r.expected {
 		if r.found.days[k].Cells < e.Tally.Cells {

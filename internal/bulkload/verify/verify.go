@@ -208,10 +208,10 @@ func newRun(cfg Config, t table.Loader) (*run, error) {
 	return r, nil
 }
 
-// wants says whether a day is to be compared.
+// wants reports whether a day is to be compared.
 func (r *run) wants(k dayKey) bool { return r.wanted[k.kind] && r.span.Has(k.date) }
 
-// whole says whether all of the table is to be compared.
+// whole reports whether all of the table is to be compared.
 func (r *run) whole() bool { return r.cfg.Span == nil && !slices.Contains(r.wanted, false) }
 
 // read reads the table.
@@ -247,7 +247,7 @@ func (r *Result) differs() error {
 	return err
 }
 
-// perhaps says whether unfinished loads may be why days differ.
+// perhaps reports whether unfinished loads may be why days differ.
 func (r *Result) perhaps() bool {
 	return slices.ContainsFunc(r.Days, func(d Day) bool { return d.Maybe })
 }

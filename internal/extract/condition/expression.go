@@ -176,7 +176,7 @@ func (x *expression) use(t *term, loc file.Location) ast.Node {
 	return call(t.name, loc)
 }
 
-// ask returns a call that says whether t has a value.
+// ask returns a call that reports whether t has a value.
 func (x *expression) ask(t *term, loc file.Location) ast.Node {
 	name := testName(t)
 	x.tests[name] = t

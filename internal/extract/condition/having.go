@@ -161,7 +161,7 @@ func (v together) result(name string, t *term) string {
 	return ""
 }
 
-// A HavingEvaluator takes a user's events one by one and then says whether
+// A HavingEvaluator takes a user's events one by one and then reports whether
 // the user is kept. It holds a few numbers for each aggregate and no events.
 type HavingEvaluator struct {
 	program *program

@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// passes says whether an event passes the tests of its kind.
+// passes reports whether an event passes the tests of its kind.
 func passes(tests [][]behaviour.Test, b *trail.Batch, ev *trail.Event) bool {
 	for _, t := range tests[ev.Kind] {
 		if !t.Passes(b.Value(b.Refs[int(ev.Refs)+t.Field])) {

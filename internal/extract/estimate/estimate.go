@@ -49,7 +49,7 @@ func (p People) Times(n float64) People {
 	return People{times(p.Users), times(p.UserDays), times(p.UserKinds), times(p.Rows), times(p.AllRows), times(p.Records)}
 }
 
-// Rolls says whether the rolls list all users of a table.
+// Rolls reports whether the rolls list all users of a table.
 type Rolls string
 
 // The values of Rolls.

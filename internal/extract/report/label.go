@@ -48,7 +48,7 @@ func (d Days) Title() string {
 	return unit
 }
 
-// Weekend says whether a period is a day that most people do not work.
+// Weekend reports whether a period is a day that most people do not work.
 func (p Period) Weekend() bool {
 	w := weekday(p.From)
 	return p.From == p.To && (w == time.Saturday || w == time.Sunday)

@@ -39,7 +39,7 @@ func (g Gap) Most() int64 {
 	return most
 }
 
-// Empty says whether nothing at all came out.
+// Empty reports whether nothing at all came out.
 func (r *Report) Empty() bool { return r.Events == 0 }
 
 // Levels are the classes of colours, from the lightest on.
@@ -51,7 +51,7 @@ func (r *Report) Levels() []string {
 	return all
 }
 
-// Many says whether tables have so many columns that these must be narrow.
+// Many reports whether tables have so many columns that these must be narrow.
 func (r *Report) Many() bool { return len(r.Kinds) > 7 }
 
 // Rest is how many behaviours are summed up.
@@ -62,10 +62,10 @@ func (r *Report) Rest() int {
 	return 0
 }
 
-// OneDay says whether a single day was asked for.
+// OneDay reports whether a single day was asked for.
 func (a Asked) OneDay() bool { return a.Span.From == a.Span.To }
 
-// Narrowed says whether fewer days are shown than were asked for.
+// Narrowed reports whether fewer days are shown than were asked for.
 func (r *Report) Narrowed() bool { return r.Samples.Span != r.Asked.Span }
 
 // Drawn is how many sample trails there are.

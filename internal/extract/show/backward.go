@@ -207,7 +207,7 @@ func (r *backward) takeFrom(t layout.Times) error {
 	return nil
 }
 
-// due says whether a behaviour lies between times and was not looked at yet.
+// due reports whether a behaviour lies between times and was not looked at yet.
 func (r *backward) due(e *trail.Event, t layout.Times) bool {
 	return t.First <= e.Time && e.Time <= t.Last && trail.Compare(e, &r.seen) < 0
 }

@@ -79,7 +79,7 @@ func (a *Asked) names() []string {
 	return out
 }
 
-// dates names a few days, or says how many lie between which.
+// dates names a few days, or returns how many lie between which.
 func dates(days []behaviour.Date) string {
 	slices.Sort(days)
 	if n := len(days); n > 2 {

@@ -57,7 +57,7 @@ func (k *known) lastDay(s behaviour.Span) (day behaviour.Date, some bool, err er
 	return to, some, err
 }
 
-// did says whether the user may have done any of the kinds in a span.
+// did reports whether the user may have done any of the kinds in a span.
 func (k *known) did(s behaviour.Span) (bool, error) {
 	users, err := k.table.Users(k.ctx, k.region, s)
 	if err != nil {

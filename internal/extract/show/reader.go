@@ -211,7 +211,7 @@ func (r *reader) passing(span behaviour.Span, events []trail.Event) *passing {
 	return p
 }
 
-// due says whether the next behaviour is to be passed on now. It is counted if it was before.
+// due reports whether the next behaviour is to be passed on now. It is counted if it was before.
 func (p *passing) due(r *reader, e *trail.Event) bool {
 	switch {
 	case r.last != nil && trail.Compare(e, r.last) <= 0:

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// byTime says whether parts of days can be read by themselves: the layout finds times, and
+// byTime reports whether parts of days can be read by themselves: the layout finds times, and
 // nobody wants to know how many behaviours the days have.
 func (a *Asked) byTime() bool {
 	return a.uncounted && a.layout.Traits().Newest != layout.NotNewest

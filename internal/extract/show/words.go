@@ -43,7 +43,7 @@ func Plain(s string) string {
 	return b.String()
 }
 
-// hidden says whether r is made visible. The replacement character is, as it also
+// hidden reports whether r is made visible. The replacement character is, as it also
 // stands for a byte that is no UTF-8; on its own it comes out as it went in.
 func hidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'

@@ -120,7 +120,7 @@ func (u *unsorted) add(id []byte, l layout.Layout) {
 	u.list = append(u.list, userRef{binary.BigEndian.Uint64(word[:]), uint32(off), uint32(len(key))})
 }
 
-// fits says whether the users take no more than limit bytes.
+// fits reports whether the users take no more than limit bytes.
 func (u *unsorted) fits(limit int64) bool {
 	return int64(cap(u.data))+16*int64(cap(u.list)) <= limit && len(u.data) <= 1<<32-1024
 }
@@ -170,7 +170,7 @@ func (u *unsorted) sorted() *List {
 
 func (u *unsorted) key(r userRef) []byte { return u.data[r.off : r.off+r.len] }
 
-// IsAll says whether u is every user.
+// IsAll reports whether u is every user.
 func (u *List) IsAll() bool { return u.all }
 
 // Len is the number of users on the list; 0 of all.

@@ -39,7 +39,7 @@ func ParseMaxBad(s string) (MaxBad, error) {
 	return MaxBad{millions: int64(n), share: true}, nil
 }
 
-// Exceeded says whether bad of the records read are more than m allows.
+// Exceeded reports whether bad of the records read are more than m allows.
 func (m MaxBad) Exceeded(read, bad int64) bool {
 	if !m.share {
 		return bad > m.count

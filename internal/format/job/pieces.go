@@ -50,7 +50,7 @@ func (p piece) String() string {
 	return signs[p.kind]
 }
 
-// wild says whether p stands for characters of the file's own choosing.
+// wild reports whether p stands for characters of the file's own choosing.
 func (p piece) wild() bool { return p.kind == anything || p.kind == anyRune || p.kind == class }
 
 // cut cuts a path pattern into pieces.

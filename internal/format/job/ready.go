@@ -75,5 +75,5 @@ func (m *Marker) Path(d behaviour.Date, kind int) string {
 	return m.pattern.globs[0].at(d, m.pattern.paths[kind])
 }
 
-// PerKind says whether each behaviour has a marker of its own.
+// PerKind reports whether each behaviour has a marker of its own.
 func (m *Marker) PerKind() bool { return m.pattern.globs[0].kinded }

@@ -20,7 +20,7 @@ type value struct {
 	node ast.Node        // nil where the key is not there
 }
 
-// given says whether the key is there.
+// given reports whether the key is there.
 func (v value) given() bool { return v.node != nil }
 
 // wrong notes a problem with v, even one that is not there but should be.
@@ -146,7 +146,7 @@ func (v value) items() []value {
 	return out
 }
 
-// isObject says whether v has keys of its own rather than a text.
+// isObject reports whether v has keys of its own rather than a text.
 func (v value) isObject() bool {
 	switch v.node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:

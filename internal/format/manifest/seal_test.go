@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// same says whether two manifests say the same.
+// same reports whether two manifests say the same.
 func same(t *testing.T, a, b *manifest.Table) bool {
 	t.Helper()
 	x, err := json.Marshal(a)

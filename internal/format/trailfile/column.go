@@ -57,7 +57,7 @@ func (f *File) idColumn(name string) (*parquet.Column, error) {
 	return c, nil
 }
 
-// holdsIDs says whether t is a string, or bytes not said to be anything else, or an
+// holdsIDs reports whether t is a string, or bytes not said to be anything else, or an
 // integer.
 func holdsIDs(t parquet.Type) bool {
 	switch t.Kind() {

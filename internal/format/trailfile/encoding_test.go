@@ -241,7 +241,7 @@ func (x *pageIndex) checkPage(t *testing.T, i int, s trailfile.Schema, rows []ro
 	}
 }
 
-// within says whether v lies between bounds as a file holds them.
+// within reports whether v lies between bounds as a file holds them.
 func within(v any, lo, hi []byte) bool {
 	switch v := v.(type) {
 	case string:

@@ -80,7 +80,7 @@ func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
 	return nil
 }
 
-// pageHeader reads the page header at an offset, and says how many bytes it has.
+// pageHeader reads the page header at an offset, and returns how many bytes it has.
 func (f *File) pageHeader(at int64) (*format.PageHeader, int64, error) {
 	if at < 0 || at >= f.size {
 		return nil, 0, fmt.Errorf("damaged file: a page at offset %d, in a file of %d", at, f.size)

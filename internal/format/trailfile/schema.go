@@ -139,7 +139,7 @@ func ShapeOf(names []string) (s Shape, ok bool) {
 	return "", false
 }
 
-// wideNames says whether names are the columns of one behaviour.
+// wideNames reports whether names are the columns of one behaviour.
 func wideNames(names []string) bool {
 	kind, ok := strings.CutSuffix(names[0], countEnding)
 	return ok && slices.Equal(names[1:], []string{kind + firstEnding, kind + lastEnding, kind + daysEnding})

@@ -38,7 +38,7 @@ type text struct {
 	packed []byte
 }
 
-// push adds a value that is not in the dictionary. It says whether the value is
+// push adds a value that is not in the dictionary. It reports whether the value is
 // UTF-8.
 func (t *text) push(s []byte) bool {
 	if len(s) > maxValueBytes || !utf8.Valid(s) {

@@ -11,7 +11,7 @@ type values interface {
 	size() int
 	// encoding is that of the data pages.
 	encoding() format.Encoding
-	// dictionary appends the body of the dictionary page and says how many
+	// dictionary appends the body of the dictionary page and returns how many
 	// entries it has; 0 means that there is none.
 	dictionary(dst []byte) ([]byte, int)
 	// encode appends the values from..to in the form of a data page.

@@ -107,13 +107,13 @@ func (c *Conf) nameservice(service string) ([]string, error) {
 	return out, nil
 }
 
-// Kerberos says whether the cluster wants its clients to prove who they are.
+// Kerberos reports whether the cluster wants its clients to prove who they are.
 func (c *Conf) Kerberos() (bool, error) {
 	v, err := c.Get("hadoop.security.authentication")
 	return strings.EqualFold(v, "kerberos"), err
 }
 
-// DatanodeHostnames says whether DataNodes are reached by name instead of by
+// DatanodeHostnames reports whether DataNodes are reached by name instead of by
 // the IP address that they gave the NameNode.
 func (c *Conf) DatanodeHostnames() (bool, error) {
 	v, err := c.Get("dfs.client.use.datanode.hostname")

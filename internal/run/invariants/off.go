@@ -2,5 +2,5 @@
 
 package invariants
 
-// Enabled says whether this build makes the checks.
+// Enabled reports whether this build makes the checks.
 const Enabled = false

@@ -88,7 +88,7 @@ var fields = []field{
 	{"events", "behaviours", "Behaviours that the last extract took out.", "", ""},
 }
 
-// Check says whether name can be written: its folder is there, and it holds nothing
+// Check reports whether name can be written: its folder is there, and it holds nothing
 // else.
 func Check(name string) error {
 	info, err := os.Stat(filepath.Dir(name))
@@ -236,7 +236,7 @@ func labelsOf(m *dto.Metric) prometheus.Labels {
 	return out
 }
 
-// sameNames says whether a and b are labels of the same names.
+// sameNames reports whether a and b are labels of the same names.
 func sameNames(a, b prometheus.Labels) bool {
 	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
 }

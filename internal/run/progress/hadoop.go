@@ -19,7 +19,7 @@ const heartbeat = time.Second
 // group is what Hadoop shows the counters under.
 const group = "usertrail"
 
-// underHadoop says whether this process is the program of a task of Hadoop Streaming.
+// underHadoop reports whether this process is the program of a task of Hadoop Streaming.
 func underHadoop() bool { return os.Getenv(attempt) != "" }
 
 // A hadoop reports to Hadoop Streaming. Hadoop reads these lines from a task's

@@ -69,13 +69,13 @@
 //	open   region, scan                → id, results
 //	next   id, next_call_seq 0, 1, 2 … → results, possibly none (a heartbeat)
 //
-// The answer says whether the scan is over, or the region, or neither. Its last
+// The answer reports whether the scan is over, or the region, or neither. Its last
 // result may be a part of a row. The client never repeats a call to next that got no
 // answer: the server may have advanced. The client opens a new scanner after the last
 // whole row, or at the unfinished row. In the unfinished row it skips the cells that
 // the caller already has.
 //
-// If a scan has a limit, each call says how many rows the client still wants: the
+// If a scan has a limit, each call returns how many rows the client still wants: the
 // server counts from zero in each call. After that many rows the server ends the
 // scan. The server learns only from the next row whether the part at the end of an
 // answer was the rest of its row. Therefore a few more rows may arrive. The client

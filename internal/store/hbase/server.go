@@ -183,7 +183,7 @@ func (s *server) call(ctx context.Context, q request) (*rpc.Response, flight, er
 	return r, f, err
 }
 
-// callSent is like call, but its error says whether the call was sent even after ctx
+// callSent is like call, but its error reports whether the call was sent even after ctx
 // has ended.
 func (s *server) callSent(ctx context.Context, q request) (*rpc.Response, flight, error) {
 	if err := s.window.enter(ctx, q.first); err != nil {

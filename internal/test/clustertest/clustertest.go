@@ -67,7 +67,7 @@ const atOnce = 8
 
 // Main runs the tests of a package most of which use the cluster, and ends the process.
 // Such tests wait more than they work, so more of them run at once than there are
-// processors, unless the flag -parallel says how many.
+// processors, unless the flag -parallel returns how many.
 func Main(m *testing.M) {
 	flag.Parse()
 	chosen := false
@@ -188,7 +188,7 @@ func find(dir string, alone bool) (*Cluster, error) {
 	return c, nil
 }
 
-// ready says whether the cluster may be used: one of the checkout's where it is whole, which it is
+// ready reports whether the cluster may be used: one of the checkout's where it is whole, which it is
 // made if nobody else uses it, and another as it is, since heal mends it.
 func (c *Cluster) ready(alone bool) (bool, error) {
 	if !c.own {

@@ -323,7 +323,7 @@ func (s *soak) load(t *testing.T, x *night, m mode) (statuses []int) {
 	return statuses
 }
 
-// ask extracts a night's day, and says how many behaviours came out.
+// ask extracts a night's day, and returns how many behaviours came out.
 func (s *soak) ask(t *testing.T, x *night) (events int64, statuses []int) {
 	out := filepath.Join(s.dir, "day-"+x.date.String())
 	args := []string{"--quiet", "--users", "all", "--active", "any", "--types", "play,order,visit,login",

@@ -79,7 +79,7 @@ func (w *W) any(r *rand.Rand) int64 {
 
 func (w *W) end() int64 { return (w.Span.To + 1).Start(w.zone).UnixMicro() }
 
-// readable says whether at can be told from its local text: it cannot where the
+// readable reports whether at can be told from its local text: it cannot where the
 // clock shows the same an hour before or after.
 func (w *W) readable(at int64) bool {
 	local := time.UnixMicro(at).In(w.zone)

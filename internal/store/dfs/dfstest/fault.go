@@ -60,7 +60,7 @@ func (f *Fault) fail(op, name string) error {
 	return nil
 }
 
-// dead says whether the failure was, and nothing works after it.
+// dead reports whether the failure was, and nothing works after it.
 func (f *Fault) dead() bool { return f.mode&Dead != 0 && f.count.Load() > f.at }
 
 // change makes an operation that changes something.

@@ -122,7 +122,7 @@ func askClosed(packet []byte) []byte {
 }
 
 // recoverLease changes a truncate request into a request that takes the lease of the file
-// from the client that has it, and closes the file. The answer is a bool that says whether
+// from the client that has it, and closes the file. The answer is a bool that reports whether
 // the file is closed.
 func recoverLease(packet []byte) []byte {
 	r, ok := parseRequest(packet, "truncate")

@@ -121,7 +121,7 @@ func (d *decoder) refuse(format string, args ...any) {
 	}
 }
 
-// want says whether the field is of a wire type.
+// want reports whether the field is of a wire type.
 func (d *decoder) want(typ protowire.Type) bool {
 	if d.typ != typ {
 		d.refuse("wire type %d, not %d", d.typ, typ)

@@ -237,7 +237,7 @@ func CheckSnapshotName(name string) error {
 	return nil
 }
 
-// isName says whether s has only letters and digits, as Java's Character.isAlphabetic and
+// isName reports whether s has only letters and digits, as Java's Character.isAlphabetic and
 // isDigit tell them of 16-bit characters, and others. ZooKeeper keeps its own name.
 // Source: TableName.isLegalTableQualifierName, isLegalNamespaceName.
 func isName(s, others string) bool {
