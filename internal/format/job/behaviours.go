@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/format/record"
 )
 
-// The columns that hold the user and the time where a job names no others.
+// The default columns of the user and the time.
 const (
 	defaultUser = "user_id"
 	defaultTime = "time"
@@ -63,7 +63,7 @@ type kindsSeen struct {
 	ids   map[uint16]string    // behaviour by ID
 	paths map[string]string    // behaviour by text in a path
 	types map[string]fieldSeen // type by name of field
-	folds map[string]string    // name of a field, or one of behaviour.Reserved, by its Fold
+	folds map[string]string    // name of a field, or of a column in behaviour.Reserved, by its Fold
 }
 
 type fieldSeen struct {
@@ -136,7 +136,7 @@ func readPathName(name string, o object, seen *kindsSeen) string {
 	return s
 }
 
-// readField reads a field: its type alone, or with where it stands.
+// readField reads a field, which is its type alone, or its type and its column.
 func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Field, record.Column, bool) {
 	f := behaviour.Field{Name: e.name, Type: behaviour.String}
 	switch {

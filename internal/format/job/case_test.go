@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/format/job"
 )
 
-// TestFieldsDifferByMoreThanCase: readers of the result that ignore case would read one
-// column for another.
+// TestFieldsDifferByMoreThanCase checks that field names differ in more than case, because
+// readers that ignore case would read the wrong column of a result.
 func TestFieldsDifferByMoreThanCase(t *testing.T) {
 	const text = `
 logs: {path: "logs/{date}/{behaviour}.csv"}

@@ -8,10 +8,10 @@ import (
 	"usertrail/internal/format/record"
 )
 
-// numberedColumn is a column by its number; $line is the whole line.
+// numberedColumn matches a column by its number. $line is the whole line.
 var numberedColumn = regexp.MustCompile(`^\$[1-9][0-9]*$`)
 
-// readUser reads which column holds the user.
+// readUser reads the column that holds the user.
 func (b *builder) readUser(v value) record.Column {
 	if v.isObject() {
 		o, _ := v.object(userLevel)
@@ -20,7 +20,7 @@ func (b *builder) readUser(v value) record.Column {
 	return b.columnAlone(v, defaultUser)
 }
 
-// readTime reads which column holds the time, and how it is written.
+// readTime reads the column that holds the time, and the format of the time.
 func (b *builder) readTime(v value) record.Time {
 	if !v.isObject() {
 		return record.Time{Column: b.columnAlone(v, defaultTime)}
@@ -33,8 +33,8 @@ func (b *builder) readTime(v value) record.Time {
 	return t
 }
 
-// column reads the keys column and pattern; otherwise is the column's name where
-// the job gives none.
+// column reads the keys column and pattern. If the job has no column, it returns the column
+// called otherwise.
 func (b *builder) column(o object, otherwise string) record.Column {
 	c := record.Column{Name: otherwise}
 	at := o.get("column")
@@ -56,7 +56,7 @@ func (b *builder) column(o object, otherwise string) record.Column {
 	return c
 }
 
-// columnAlone reads a column's name that stands where it might have keys.
+// columnAlone reads a column's name that is given in place of an object.
 func (b *builder) columnAlone(v value, otherwise string) record.Column {
 	s, ok := v.word()
 	if !ok {
@@ -68,7 +68,7 @@ func (b *builder) columnAlone(v value, otherwise string) record.Column {
 	return record.Column{Name: s}
 }
 
-// checkColumn notes a column that the files cannot have.
+// checkColumn reports a column that the files cannot have.
 func (b *builder) checkColumn(v value, column string) {
 	byNumber := numberedColumn.MatchString(column)
 	switch {

@@ -18,7 +18,7 @@ import (
 // records, the required behaviours, and the markers to wait for.
 type meaning struct {
 	Schema    *behaviour.Schema
-	Layout    string `json:",omitempty"` // empty where it is the default
+	Layout    string `json:",omitempty"` // empty for the default
 	Syntax    record.Syntax
 	Delimiter string
 	Header    bool
@@ -129,7 +129,7 @@ func (j *Job) meaning() meaning {
 func (m *meaning) digest() string {
 	text, err := json.Marshal(m)
 	if err != nil {
-		panic(fmt.Sprintf("job: a job that is not JSON: %v", err)) // nothing in it can fail
+		panic(fmt.Sprintf("job: a job that is not JSON: %v", err)) // no part of it can fail
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// readDocs returns docs/job.md, the headings' texts by heading.
+// readDocs returns docs/job.md, and the text below each heading.
 func readDocs(t *testing.T) (whole string, sections map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/job.md")
@@ -24,10 +24,10 @@ func readDocs(t *testing.T) (whole string, sections map[string]string) {
 	return string(text), sections
 }
 
-// keyRow is a row of a table of keys: the key and, at the end, its example.
+// keyRow matches a row of a table of keys: the key first, and its example last.
 var keyRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|.*\\| `([^`]+)` \\|$")
 
-// around is the rest of a job in which an example of each level stands.
+// around holds, for each level, the rest of a job around an example of the level.
 var around = map[string]string{
 	topLevel.place:       "%s",
 	logsLevel.place:      "logs:\n  %s",
@@ -39,7 +39,7 @@ var around = map[string]string{
 	fieldLevel.place:     "behaviours:\n  play:\n    id: 1\n    fields:\n      f:\n        %s",
 }
 
-// companion is the key that all others of a level need.
+// companion is the key of a level that all its other keys need.
 var companion = map[string]string{
 	logsLevel.place:      "path: x",
 	tableLevel.place:     "path: t",

@@ -16,22 +16,22 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A document is a job file and what has been found wrong with it so far.
+// A document is a job file with the problems found so far.
 type document struct {
 	name     string
 	problems []problem
 }
 
-// A problem is one thing that is wrong, and where.
+// A problem is one mistake and its position.
 type problem struct {
 	line, column int
 	text         string
 }
 
-// folder is where relative paths begin.
+// folder returns the folder that relative paths start from.
 func (d *document) folder() string { return dfs.Dir(d.name) }
 
-// wrong notes a problem at a position; nil is the beginning of the file.
+// wrong adds a problem at a position. nil is the beginning of the file.
 func (d *document) wrong(at *token.Position, text string) {
 	p := problem{1, 1, text}
 	if at != nil {
@@ -40,11 +40,11 @@ func (d *document) wrong(at *token.Position, text string) {
 	d.problems = append(d.problems, p)
 }
 
-// err joins the problems in the order of the file, each of them once; all say that the
-// job is wrong.
+// err joins the problems in the order of the file, each problem once. The result wraps
+// ErrJob.
 func (d *document) err() error { return d.errOf(ErrJob) }
 
-// errOf is err where another file than a job's is wrong.
+// errOf is err for a file that is not a job. The result wraps wrong.
 func (d *document) errOf(wrong error) error {
 	if len(d.problems) == 0 {
 		return nil
@@ -68,8 +68,8 @@ func (d *document) parse(data []byte) (object, bool) {
 	return root.object(topLevel)
 }
 
-// root reads the file as YAML and returns what stands in it. The file is called what, and
-// an empty one is told what it should have.
+// root reads the file as YAML and returns its top value. Messages call the file what. For an
+// empty file, the message says that it should have has.
 func (d *document) root(data []byte, what, has string) (value, bool) {
 	if len(data) > maxSize {
 		d.wrong(nil, fmt.Sprintf("a %s file has at most %d bytes", what, maxSize))
@@ -102,13 +102,13 @@ func (d *document) root(data []byte, what, has string) (value, bool) {
 	return value{doc: d, at: position(bodies[0]), node: bodies[0]}, true
 }
 
-// maxDepth is far deeper than any job. The YAML parser's time grows with the
-// square of the depth, its stack with the depth.
+// maxDepth is far deeper than any job. The YAML parser's time grows with the square of the
+// depth, and its stack grows with the depth.
 const maxDepth = 32
 
-// tooDeep returns where brackets, or lists begun on one line, are nested deeper
-// than maxDepth. Nesting by indentation needs a file that grows with the square
-// of the depth, and so is no danger.
+// tooDeep returns the position where brackets, or lists begun on one line, are nested deeper
+// than maxDepth. Nesting by indentation is not a danger, because the file's size grows with
+// the square of the depth.
 func tooDeep(tokens token.Tokens) *token.Position {
 	brackets, lists, line := 0, 0, 0
 	for _, t := range tokens {
@@ -130,7 +130,7 @@ func tooDeep(tokens token.Tokens) *token.Position {
 	return nil
 }
 
-// syntax notes an error of the YAML parser.
+// syntax adds an error of the YAML parser.
 func (d *document) syntax(err error) {
 	var at *token.Position
 	text := err.Error()

@@ -18,10 +18,10 @@ import (
 
 // An Input is a delivered file.
 type Input struct {
-	Path     string // to open it
-	Rel      string // below the pattern's root, slashes between its parts
+	Path     string // the name for opening the file
+	Rel      string // the path below the pattern's root, with slashes
 	Date     *behaviour.Date
-	Kind     int // -1 where a column tells
+	Kind     int // -1 if a column names it
 	Size     int64
 	Modified time.Time
 }
@@ -35,7 +35,7 @@ func (in Input) File() record.File {
 type Missing struct {
 	Date behaviour.Date
 	Kind int
-	Path string // where it should lie, with wildcards
+	Path string // the expected path, with wildcards
 }
 
 // A Found is the result of Find.
@@ -78,7 +78,7 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 	return f.found, nil
 }
 
-// start returns the place that every file of g has.
+// start returns the place before any segment of g is matched.
 func (g *glob) start() place { return place{kind: g.kind} }
 
 // A finder walks the folders of one glob after the other.

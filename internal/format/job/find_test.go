@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// TestFind makes trees of files and shows what jobs find in them.
+// TestFind creates trees of files and shows which of them jobs find.
 func TestFind(t *testing.T) {
 	datadriven.Walk(t, "testdata/find", func(t *testing.T, path string) {
 		root := t.TempDir()
@@ -137,7 +137,7 @@ func match(j *job.Job, root, names string) string {
 	return b.String()
 }
 
-// A lister counts the folders that are listed.
+// A lister counts the calls of List.
 type lister struct {
 	dfs.FS
 	lists int
@@ -148,8 +148,8 @@ func (l *lister) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	return l.FS.List(ctx, dir)
 }
 
-// TestFindSaysWhatFailed fails each operation of a search in turn: the search
-// fails too, keeps the cause, and does not take it for missing input.
+// TestFindSaysWhatFailed fails each operation of a search in turn. Find must fail too, wrap
+// the cause, and not report missing input.
 func TestFindSaysWhatFailed(t *testing.T) {
 	root := t.TempDir()
 	tree(t, root, "logs/2014-09-01/play.csv logs/2014-09-02/play.csv logs/2014-09-02/order.csv more/play/all.csv")
@@ -176,8 +176,8 @@ behaviours: {play: {id: 1}, order: {id: 2}}
 	}
 }
 
-// TestFindFromARelativeFolder reads the same job from where it lies and from
-// elsewhere: the files are called the same.
+// TestFindFromARelativeFolder reads the same job from its own folder and from another folder.
+// The files must have the same names.
 func TestFindFromARelativeFolder(t *testing.T) {
 	root := t.TempDir()
 	tree(t, root, "jobs/logs/2014-09-01.csv other/2014-09-01.csv")

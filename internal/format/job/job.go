@@ -1,22 +1,21 @@
-// Package job reads the YAML job file. It reads the file strictly, checks the whole file,
-// and returns the schema of the behaviours, the format of the delivered lines, the places
-// of the logs, and the table.
+// Package job reads the YAML job file. It reads the file strictly, checks the whole file, and
+// returns the schema of the behaviours, the format of the delivered lines, the places of the
+// logs, and the table.
 //
-// It is the first step of both commands. No code changes a Job after that, so many
-// goroutines may use a Job at once.
+// It is the first step of both commands. No code changes a Job after that, so many goroutines
+// may use a Job at once.
 //
 // The package guarantees:
 //
-//   - All mistakes in a file are reported at once, in the order of the
-//     file, each with line and column. A misspelt key is reported with the right one.
-//     A mistake that follows from another mistake is not reported again.
-//   - A relative path in a job file is relative to the job file's folder,
-//     wherever the command was started.
-//   - Fields keep the order of the file; kinds stand in order of ID.
-//   - Digest is the same for two files that mean the same, whatever their
-//     comments, blanks and order of keys.
-//   - Find gives the same inputs in the same order for the same files, each
-//     file once.
+//   - All mistakes in a file are reported at once, in the order of the file, each with line
+//     and column. The message for a misspelt key has the right one. A mistake that follows
+//     from another mistake is not reported again.
+//   - A relative path in a job file is relative to the job file's folder, wherever the
+//     command was started.
+//   - Fields keep the order of the file. Kinds are in order of ID.
+//   - Digest is the same for two files with the same meaning, whatever their comments, blanks
+//     and order of keys.
+//   - Find returns the same inputs in the same order for the same files, each file once.
 //
 // docs/job.md describes every key.
 package job
@@ -29,7 +28,7 @@ import (
 	"io/fs"
 	"slices"
 	"time"
-	_ "time/tzdata" // a zone means the same on machines without a zone database
+	_ "time/tzdata" // zones are the same on machines without a zone database
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/record"
@@ -53,23 +52,23 @@ type Job struct {
 	Name       string // as given to Load or Parse
 	Schema     *behaviour.Schema
 	Format     record.Format
-	Pattern    *Pattern // where the logs lie
-	Marker     *Marker  // tells that a day's logs are all there; nil where the job names none
+	Pattern    *Pattern // the paths of the logs
+	Marker     *Marker  // the path of the files that mark a day's logs as complete; nil if the job has none
 	Table      Table
-	Layout     string // the key design of a new table, as package layout calls it
+	Layout     string // the name of a new table's key design in package layout
 	MaxBad     MaxBad
-	MinRecords int64       // of each file; 0 asks for none
+	MinRecords int64       // minimum for each file; 0 sets no minimum
 	Behaviours []Behaviour // for each of Schema.Kinds
 }
 
 // A Table names the destination of the behaviours and the settings of a new table.
 type Table struct {
-	Address     string // empty where the job names none
+	Address     string // empty if the job has none
 	Regions     int    // 0 lets the first load choose
 	Compression string // none, snappy, gz, zstd or lz4
-	Catalog     string // of a live table; empty where the job names none
+	Catalog     string // of a live table; empty if the job has none
 	Family      string // of a live table; empty is its only one
-	Root        string // where HBase's files lie, of a live table; empty where the job does not say
+	Root        string // HBase's root directory, for a live table; empty if the job has none
 
 	// TTL is how long a new live table keeps a behaviour, counted from the behaviour's time. It
 	// is the layout's default if the job has no ttl; 0 means no limit.
@@ -83,8 +82,8 @@ type Table struct {
 // A Behaviour holds the settings of one kind that are not part of its schema or format.
 type Behaviour struct {
 	Required   bool   // a day without a file of it is an error
-	MinRecords int64  // of each file whose path names it; 0 asks for none
-	Path       string // what {behaviour} stands for in its files' paths
+	MinRecords int64  // minimum for each file whose path names it; 0 sets no minimum
+	Path       string // the text for {behaviour} in its files' paths
 	Unique     Unique
 }
 
@@ -158,7 +157,7 @@ type kind struct {
 	record   record.Kind
 	settings Behaviour
 	required value // the key of Required
-	least    value // that of MinRecords
+	least    value // the key of MinRecords
 }
 
 // build reads the parts in the order of their dependencies.

@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// TestParse shows what is said of wrong jobs, and what is made of right ones.
+// TestParse shows the errors of wrong jobs, and the result of correct ones.
 func TestParse(t *testing.T) {
 	datadriven.Walk(t, "testdata/jobs", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 	})
 }
 
-// draw shows all of a job.
+// draw prints the whole job.
 func draw(j *job.Job) string {
 	var b strings.Builder
 	f := j.Format
@@ -132,8 +132,8 @@ func TestParseRefusesWhatNoJobIs(t *testing.T) {
 	}
 }
 
-// TestEveryLayoutIsOneOfAJob takes each by its name, and lists all for a word that is
-// like none.
+// TestEveryLayoutIsOneOfAJob checks that a job can name every layout, and that the message
+// for an unknown word lists them all.
 func TestEveryLayoutIsOneOfAJob(t *testing.T) {
 	parse := func(name string) (*job.Job, error) {
 		return job.Parse("job.yaml", []byte("logs: \"{date}\"\nlayout: "+name+"\nbehaviours: {play: {id: 1}}"))
@@ -208,7 +208,8 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 	}
 }
 
-// TestDigestOfAnEarlierJob: a job that only reads more has the digest of the earlier one.
+// TestDigestOfAnEarlierJob checks that a job that only reads more has the digest of the
+// earlier job.
 func TestDigestOfAnEarlierJob(t *testing.T) {
 	read := func(text string) *job.Job {
 		t.Helper()

@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// repository is the folder that go.mod lies in.
+// repository returns the folder that contains go.mod.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -32,7 +32,7 @@ func repository(t *testing.T) string {
 	return ""
 }
 
-// shared is the folder of real data.
+// shared returns the folder of real data.
 func shared(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("USERTRAIL_SHARED")
@@ -45,7 +45,7 @@ func shared(t *testing.T) string {
 	return dir
 }
 
-// load loads a file of jobs/ with the real data wherever they lie.
+// load loads a file of jobs/ and replaces the path of the real data.
 func load(t *testing.T, name string) *job.Job {
 	t.Helper()
 	path := filepath.Join(repository(t), "jobs", name)
@@ -157,9 +157,9 @@ func BenchmarkFind(b *testing.B) {
 	})
 }
 
-// TestJobsReadTheRealLogs reads all of the shared logs by their jobs: each
-// record is good, none of its columns is null, and there are as many as
-// data/README.md says.
+// TestJobsReadTheRealLogs reads all shared logs with their jobs. Every record must be good,
+// no column may be null in all of them, and their number must be the number in
+// data/README.md.
 func TestJobsReadTheRealLogs(t *testing.T) {
 	for name, want := range map[string]map[string]int{
 		"journey.yaml": {"purchase": 75_000, "coupon_redeemed": 2_102, "campaign_received": 6_589},

@@ -9,7 +9,7 @@ import (
 
 // A level lists the keys that are valid at one place of a job file.
 type level struct {
-	place string // how a message calls it
+	place string // its name in messages
 	keys  []string
 }
 

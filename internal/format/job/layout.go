@@ -7,8 +7,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// layout returns the layout that v names: the default where v is not there, or names
-// none.
+// layout returns the layout that v names, or the default if v is not given or names none.
 func (v value) layout() layout.Layout {
 	name, ok := v.word()
 	if !ok {

@@ -21,7 +21,7 @@ const (
 
 var syntaxes = []string{string(record.CSV), string(record.TSV), string(record.JSONL), string(record.Blanks)}
 
-// logsObject returns what stands under logs, which may be the path alone.
+// logsObject returns the value of logs, which may be the path alone.
 func (b *builder) logsObject(root object) object {
 	v := root.get("logs")
 	switch {
@@ -37,7 +37,7 @@ func (b *builder) logsObject(root object) object {
 	return object{self: v, values: map[string]value{"path": v}}
 }
 
-// readFormat reads how the files are written.
+// readFormat reads the format of the files.
 func (b *builder) readFormat() {
 	f := &b.job.Format
 	f.Schema = &behaviour.Schema{}
@@ -97,8 +97,8 @@ func (b *builder) readDelimiter() {
 	f.Delimiter = s
 }
 
-// readHeader reads what the columns are called: the names given, or a header's,
-// or nothing but numbers.
+// readHeader reads the names of the columns. They are given in the job or come from a header.
+// Otherwise columns have only numbers.
 func (b *builder) readHeader() {
 	f := &b.job.Format
 	header, names := b.logs.get("header"), b.logs.get("names")
@@ -147,7 +147,7 @@ func (b *builder) readEncoding() {
 	}
 }
 
-// commonEncodings are the ones that a misspelt name is compared with.
+// commonEncodings are the encodings that a misspelt name is compared with.
 var commonEncodings = []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be"}
 
 func (b *builder) readMaxBad() {
@@ -164,8 +164,8 @@ func (b *builder) readMaxBad() {
 	b.job.MaxBad = m
 }
 
-// readKindColumn reads which column names the behaviour, and what its texts
-// mean. A behaviour's own name means itself.
+// readKindColumn reads which column names the behaviour, and which behaviour each of its
+// texts means. A behaviour's own name always means the behaviour.
 func (b *builder) readKindColumn() {
 	v := b.logs.get("behaviour")
 	if !v.given() {

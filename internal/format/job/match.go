@@ -43,7 +43,7 @@ func (p place) mayLie(span behaviour.Span) bool {
 		last.month, last.day = 12, 31
 	case p.day == 0:
 		first.day = 1
-		last.month, last.day = p.month+1, 0 // the day before the first of the next
+		last.month, last.day = p.month+1, 0 // the day before the first day of the next month or year
 	}
 	return span.Overlaps(behaviour.Span{From: first.date(), To: last.date()})
 }

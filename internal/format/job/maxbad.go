@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A MaxBad is how many bad records a file may have: a number, or a share of
-// those read. The zero MaxBad allows none.
+// A MaxBad is the number of bad records that a file may have: a count, or a share of the
+// records read. The zero MaxBad allows none.
 type MaxBad struct {
-	count    int64 // where share is false
-	millions int64 // millionths of the records read, where share is true
+	count    int64 // used if share is false
+	millions int64 // millionths of the records read, used if share is true
 	share    bool
 }
 
-// DefaultMaxBad is one in a hundred.
+// DefaultMaxBad is one percent.
 var DefaultMaxBad = MaxBad{millions: million / 100, share: true}
 
 const million = 1_000_000
@@ -39,7 +39,7 @@ func ParseMaxBad(s string) (MaxBad, error) {
 	return MaxBad{millions: int64(n), share: true}, nil
 }
 
-// Exceeded reports whether bad of the records read are more than m allows.
+// Exceeded reports whether bad records among the read ones are more than m allows.
 func (m MaxBad) Exceeded(read, bad int64) bool {
 	if !m.share {
 		return bad > m.count

@@ -39,12 +39,12 @@ func (v value) entries() []entry {
 	return out
 }
 
-// wantObject notes a problem if v is given and is not an object.
+// wantObject adds a problem if v is given and is not an object.
 func (v value) wantObject() {
 	switch v.node.(type) {
 	case nil:
 	case *ast.NullNode, *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
-		v.text() // notes why it is nothing at all
+		v.text() // adds the problem if v is null
 	default:
 		v.wrong("is %s, want keys with values", shape(v.node))
 	}
@@ -64,7 +64,7 @@ func keyText(k ast.MapKeyNode) (string, bool) {
 
 var plainKey = regexp.MustCompile(`^[\p{L}\p{N}_$-]+$`)
 
-// extend makes the path of a key below another.
+// extend returns the path of a key below another key.
 func extend(parent, key string) string {
 	if !plainKey.MatchString(key) {
 		key = strconv.Quote(key)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMinRecords: a behaviour's own number takes the place of that of the logs.
+// TestMinRecords checks that a behaviour's own minimum replaces the minimum of the logs.
 func TestMinRecords(t *testing.T) {
 	j, err := Parse("job.yaml", []byte("logs: {path: \"{date}/{behaviour}\", min_records: 1}\nbehaviours: {play: {id: 1, min_records: 7}, order: {id: 2}, visit: {id: 3, min_records: 0}}\n"))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// cutScheme cuts a name into scheme and host ("hdfs://nn:8020", empty for a
-// local name) and the path there.
+// cutScheme cuts a name into its scheme with host, such as "hdfs://nn:8020", and its path. A
+// local name has an empty prefix.
 func cutScheme(name string) (prefix, rest string) {
 	if dfs.Scheme(name) == "" {
 		return "", name

@@ -23,7 +23,7 @@ func (b *builder) readPattern() {
 		}
 		b.checkTells(item, g)
 		if b.logs.get("behaviour").given() {
-			g.kind = -1 // though the job may name only one
+			g.kind = -1 // even if the job has only one behaviour
 		}
 		p.globs, statics = append(p.globs, g), append(statics, static)
 	}
@@ -38,7 +38,8 @@ func (b *builder) readPattern() {
 	b.checkLeast()
 }
 
-// checkLeast notes a behaviour that asks for records where a file has records of several.
+// checkLeast reports a behaviour with a minimum of records if files hold records of several
+// behaviours.
 func (b *builder) checkLeast() {
 	if !b.logs.get("behaviour").given() {
 		return
@@ -50,8 +51,7 @@ func (b *builder) checkLeast() {
 	}
 }
 
-// checkRequired notes a behaviour that is required where nobody could tell that
-// it is missing.
+// checkRequired reports a required behaviour if the paths cannot show that it is missing.
 func (b *builder) checkRequired(p *Pattern) {
 	if p.tellsMissing() {
 		return
@@ -63,8 +63,8 @@ func (b *builder) checkRequired(p *Pattern) {
 	}
 }
 
-// checkTells notes a path that does not tell what nothing else tells, or tells
-// it a second time.
+// checkTells reports a path that lacks something that only a path can tell, or that tells
+// something twice.
 func (b *builder) checkTells(v value, g glob) {
 	byColumn := b.logs.get("behaviour").given()
 	switch {

@@ -11,37 +11,37 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Pattern says where the logs lie: one or more paths with placeholders and
-// globs. It may be used by many goroutines at once.
+// A Pattern holds the paths of the logs, with placeholders and wildcards. Many goroutines may
+// use it at once.
 type Pattern struct {
-	// Root is the folder below which a file's path is its name in the table:
-	// column IDs are made from it, so it does not depend on where the job was
-	// read from. With several paths it is the deepest folder of all of them.
+	// Root is the folder that paths in the table are relative to. Column IDs are made from
+	// these relative paths, so they do not depend on the folder from which the job was read.
+	// With several paths, Root is the deepest folder that contains them all.
 	Root string
 
 	globs []glob
-	paths []string // for each kind, what {behaviour} stands for
+	paths []string // for each kind, the text for {behaviour}
 }
 
 // A glob is one path of a pattern.
 type glob struct {
-	base     string    // the folder above the first placeholder or wildcard
-	lead     string    // where base lies below the root; empty where it is the root
+	base     string    // the folder before the first placeholder or wildcard
+	lead     string    // the path of base below the root; empty if it is the root
 	segments []segment // the parts below base
-	dated    bool      // the path tells the date
-	kind     int       // of files whose path does not tell; -1 where a column does
-	kinded   bool      // the path tells the kind
+	dated    bool      // the path has the date
+	kind     int       // the kind of files if the path does not have it; -1 if a column has it
+	kinded   bool      // the path has the kind
 }
 
-// A segment is what stands between two slashes.
+// A segment is the part of a path between two slashes.
 type segment struct {
 	pieces []piece
-	expr   *regexp.Regexp // of a whole name; nil where the name is literal
-	name   string         // where it is literal
+	expr   *regexp.Regexp // matches a whole name; nil if the name is literal
+	name   string         // the literal name
 }
 
-// compile makes a glob of a path as a job writes it. paths is what {behaviour}
-// stands for, for each kind.
+// compile makes a glob from a path in a job. paths is the text for {behaviour}, for each
+// kind.
 func compile(folder, written string, paths []string) (g glob, static string, err error) {
 	prefix, rest := cutScheme(written)
 	if strings.ContainsAny(prefix, `*?[{`) {
@@ -65,8 +65,8 @@ func compile(folder, written string, paths []string) (g glob, static string, err
 	return g, static, g.settle(len(paths))
 }
 
-// leading is how many of parts stand before the first placeholder or wildcard.
-// The last is never among them: it is the file.
+// leading returns the number of parts before the first placeholder or wildcard. It never
+// counts the last part, which is the file.
 func leading(parts [][]piece) int {
 	n := 0
 	for n < len(parts)-1 && isLiteral(parts[n]) {
@@ -75,7 +75,7 @@ func leading(parts [][]piece) int {
 	return n
 }
 
-// staticFolder is the clean name of literal parts.
+// staticFolder returns the cleaned path of literal parts.
 func staticFolder(parts [][]piece, absolute bool) string {
 	var names []string
 	if absolute {
@@ -90,7 +90,7 @@ func staticFolder(parts [][]piece, absolute bool) string {
 	return path.Clean(strings.Join(names, "/"))
 }
 
-// settle finds out what the path tells, and what it should but does not.
+// settle determines what the path tells, and returns an error if it lacks something.
 func (g *glob) settle(kinds int) error {
 	has := map[pieceKind]bool{}
 	for _, s := range g.segments {
@@ -109,7 +109,7 @@ func (g *glob) settle(kinds int) error {
 	return nil
 }
 
-// split cuts pieces at slashes. Empty parts and dots are left out.
+// split cuts pieces at slashes. It omits empty parts and dots.
 func split(pieces []piece) [][]piece {
 	var out [][]piece
 	var part []piece
@@ -138,8 +138,8 @@ func literalText(part []piece) string {
 	return b.String()
 }
 
-// compileSegment makes the expression that a segment's names match. Longer texts
-// for {behaviour} are tried first, so that play* does not take play_list.
+// compileSegment returns the expression that matches a segment's names. It tries longer texts
+// for {behaviour} first, so that play* does not match play_list.
 func compileSegment(part []piece, paths []string) (segment, error) {
 	s := segment{pieces: part}
 	if isLiteral(part) {
@@ -194,8 +194,8 @@ func show(part []piece) string {
 	return b.String()
 }
 
-// String shows the pattern's paths below its root, one a line. It depends on
-// what the pattern means, not on how or where it was written.
+// String returns the pattern's paths below its root, one per line. It depends on the meaning
+// of the pattern, not on its notation or its folder.
 func (p *Pattern) String() string {
 	var lines []string
 	for _, g := range p.globs {
@@ -215,9 +215,9 @@ func (g *glob) String() string {
 	return strings.Join(parts, "/")
 }
 
-// setRoot finds the folder that all static folders share, and says of each glob
-// where it lies below that. Folders are compared as the job writes them, so a
-// name does not depend on how the job file was reached.
+// setRoot sets the folder that all static folders share, and the path of each glob below it.
+// Folders are compared as the job writes them, so a name does not depend on the path by which
+// the job file was opened.
 func (p *Pattern) setRoot(folder string, statics []string) error {
 	prefix, first := cutScheme(statics[0])
 	common := folders(first)
@@ -253,8 +253,8 @@ func folders(p string) []string {
 	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
 
-// Globs returns the paths, with wildcards, at which files of the days and kinds
-// asked for can lie; no kinds are all.
+// Globs returns the paths, with wildcards, of all files that the days and kinds can have. An
+// empty kinds means all kinds.
 func (p *Pattern) Globs(span behaviour.Span, kinds []int) []string {
 	if len(kinds) == 0 {
 		for i := range p.paths {
@@ -276,7 +276,7 @@ func (p *Pattern) Globs(span behaviour.Span, kinds []int) []string {
 	return out
 }
 
-// at returns g's path for a day and a behaviour; wildcards stay.
+// at returns g's path for a day and a behaviour. It keeps wildcards.
 func (g *glob) at(d behaviour.Date, kind string) string {
 	y, m, dd := d.Civil()
 	name := g.base

@@ -27,11 +27,11 @@ const (
 	behaviourName
 	anything // *
 	anyRune  // ?
-	class    // [a-z], held as a regular expression
+	class    // [a-z], stored as a regular expression
 )
 
-// signs are the pieces that are written as a sign or a placeholder, one way for
-// all the ways in which a job can write them.
+// signs maps each piece to its sign or placeholder. Different notations of a piece in a job
+// have the same sign.
 var signs = map[pieceKind]string{
 	slash: "/", year: "{date:yyyy}", shortYear: "{date:yy}", month: "{date:MM}", day: "{date:dd}",
 	behaviourName: "{behaviour}", anything: "*", anyRune: "?",
@@ -39,7 +39,7 @@ var signs = map[pieceKind]string{
 
 var escapeSigns = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`)
 
-// String writes p as a pattern does.
+// String returns p in the notation of a pattern.
 func (p piece) String() string {
 	switch p.kind {
 	case literal:
@@ -50,7 +50,7 @@ func (p piece) String() string {
 	return signs[p.kind]
 }
 
-// wild reports whether p stands for characters of the file's own choosing.
+// wild reports whether p matches variable text that is not a placeholder.
 func (p piece) wild() bool { return p.kind == anything || p.kind == anyRune || p.kind == class }
 
 // cut cuts a path pattern into pieces.
@@ -75,7 +75,7 @@ func cut(pattern string) ([]piece, error) {
 	return out, nil
 }
 
-// nextPieces returns what s begins with, and how many bytes of s that is.
+// nextPieces returns the pieces at the beginning of s, and their length in bytes.
 func nextPieces(s string) ([]piece, int, error) {
 	switch s[0] {
 	case '/':
@@ -126,7 +126,7 @@ func classPiece(s string) ([]piece, int, error) {
 	return []piece{{class, text}}, i + 1, nil
 }
 
-// placeholder reads what stands in braces.
+// placeholder reads the text between braces.
 func placeholder(s string) ([]piece, error) {
 	name, layout, formatted := strings.Cut(s, ":")
 	switch {
@@ -143,7 +143,7 @@ func placeholder(s string) ([]piece, error) {
 	return nil, fmt.Errorf("{%s} is no placeholder, did you mean {%s}?", s, right)
 }
 
-// dateParts are the pieces of a date's format as Go writes them, and as Java does.
+// dateParts lists the pieces of a date's format in the notations of Go and Java.
 var dateParts = []struct {
 	text string
 	kind pieceKind
@@ -152,8 +152,7 @@ var dateParts = []struct {
 	{"01", month}, {"MM", month}, {"02", day}, {"dd", day},
 }
 
-// datePieces reads the format of a date in a path, as Go, Java or strftime
-// write it.
+// datePieces reads the format of a date in a path, in the notation of Go, Java or strftime.
 func datePieces(layout string) ([]piece, error) {
 	wrong := fmt.Errorf("{date:%s}: write a day in a path with yyyy, MM and dd, or 2006, 01 and 02, or %%Y, %%m and %%d", layout)
 	rest := layout

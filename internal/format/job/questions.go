@@ -14,18 +14,18 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// ErrQuestions is wrapped by every error that says a file of questions is wrong.
+// ErrQuestions is wrapped by every error about a wrong file of questions.
 var ErrQuestions = errors.New("the file of questions is wrong")
 
-// A Question is what somebody asks of a table, and how often.
+// A Question is a query that users of a table make, and how often they make it.
 type Question struct {
 	Who    string   `json:"who,omitempty"`
 	Ask    Ask      `json:"ask"`
-	Last   int      `json:"last,omitempty"`  // how many of the latest; 10
+	Last   int      `json:"last,omitempty"`  // number of latest events; 10
 	Days   int      `json:"days,omitempty"`  // of the span; 10
-	Hours  float64  `json:"hours,omitempty"` // of a span without users; 1
-	Types  []string `json:"types,omitempty"` // none are all
-	Users  Users    `json:"users,omitzero"`  // of a list
+	Hours  float64  `json:"hours,omitempty"` // length of a span without users; 1
+	Types  []string `json:"types,omitempty"` // empty means all
+	Users  Users    `json:"users,omitzero"`  // the users of a list
 	PerDay float64  `json:"per_day"`
 }
 
@@ -34,21 +34,22 @@ type Ask string
 
 // The kinds of questions.
 const (
-	At     Ask = "at"     // what did the user do at a time
-	User   Ask = "user"   // all that the user did
-	Latest Ask = "latest" // the last that the user did
+	At     Ask = "at"     // the events of the user at a time
+	User   Ask = "user"   // all events of the user
+	Latest Ask = "latest" // the latest events of the user
 	Days   Ask = "days"   // some days and behaviours of one user
 	List   Ask = "list"   // some days and behaviours of many users: days, with users
-	Hours  Ask = "span"   // who did something in these hours
+	Hours  Ask = "span"   // the users with an event in these hours
 )
 
-// Users are a number of users, or a share of all.
+// Users is a number of users, or a fraction of all users.
 type Users struct {
 	Count int64   `json:"count,omitempty"`
 	Share float64 `json:"share,omitempty"` // 0..1
 }
 
-// asks are the kinds of questions and what each of them may say, beside who and per_day.
+// asks lists the kinds of questions and the keys that each allows, in addition to who and
+// per_day.
 var asks = map[Ask][]string{
 	At:     {},
 	User:   {},
@@ -57,21 +58,21 @@ var asks = map[Ask][]string{
 	Hours:  {"hours", "types"},
 }
 
-// askNames are the kinds as a file has them: a list is days with users.
+// askNames lists the kinds as a file names them. A list is days with users.
 var askNames = []string{string(At), string(User), string(Latest), string(Days), string(Hours)}
 
 var questionLevel = level{"of a question", []string{"who", "ask", "last", "days", "hours", "types", "users", "per_day"}}
 
-// Limits of what a question says.
+// Limits of the numbers in a question.
 const (
 	maxLast  = 1_000_000
 	maxDays  = 36_600
 	maxHours = 24 * 366
 	maxUsers = math.MaxInt32
-	maxAsked = 1e12 // a day
+	maxAsked = 1e12 // per day
 )
 
-// LoadQuestions reads the file of questions called name, of a table of s.
+// LoadQuestions reads the file of questions called name, about a table of schema s.
 func LoadQuestions(ctx context.Context, files dfs.FS, name string, s *behaviour.Schema) ([]Question, error) {
 	data, err := read(ctx, files, name)
 	if err != nil {
@@ -80,8 +81,8 @@ func LoadQuestions(ctx context.Context, files dfs.FS, name string, s *behaviour.
 	return ParseQuestions(name, data, s)
 }
 
-// ParseQuestions reads the text of a file of questions, a list in YAML, of a table of s. All
-// that is wrong is reported at once.
+// ParseQuestions reads the text of a file of questions, which is a list in YAML, about a
+// table of schema s. It reports all mistakes at once.
 func ParseQuestions(name string, data []byte, s *behaviour.Schema) ([]Question, error) {
 	doc := &document{name: name}
 	var out []Question
@@ -126,7 +127,7 @@ func (v value) question(s *behaviour.Schema) Question {
 	return q.trimmed()
 }
 
-// readAsk reads what is asked, and refuses keys that say nothing of it.
+// readAsk reads the kind of question, and reports keys that the kind does not allow.
 func (q *Question) readAsk(o object) {
 	ask := o.get("ask")
 	if !ask.given() {
@@ -145,7 +146,7 @@ func (q *Question) readAsk(o object) {
 	}
 }
 
-// readTypes reads the behaviours asked for.
+// readTypes reads the requested behaviours.
 func (q *Question) readTypes(v value, s *behaviour.Schema) {
 	names, _ := v.texts()
 	for _, name := range names {
@@ -156,7 +157,7 @@ func (q *Question) readTypes(v value, s *behaviour.Schema) {
 	q.Types = names
 }
 
-// trimmed is q without the defaults of what it does not ask.
+// trimmed returns q without the defaults that do not apply to its kind.
 func (q Question) trimmed() Question {
 	if q.Ask != Latest {
 		q.Last = 0
@@ -190,7 +191,7 @@ func (v value) amount(most float64) (float64, bool) {
 
 var usersText = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(%?)$`)
 
-// users returns how many users a list has: 2000, 1% or all.
+// users returns the number of users of a list: 2000, 1% or all.
 func (v value) users() (Users, bool) {
 	s, ok := v.text()
 	if !ok {
@@ -215,7 +216,7 @@ func (v value) users() (Users, bool) {
 	return Users{}, false
 }
 
-// Title is the question in a few words.
+// Title returns a short text for the question.
 func (q Question) Title() string {
 	number := func(n float64, unit string) string {
 		if n != 1 {

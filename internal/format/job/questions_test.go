@@ -71,7 +71,8 @@ func TestQuestionsHaveTitles(t *testing.T) {
 	}
 }
 
-// TestWrongQuestionsSayWhatIsWrong wants the place, the key, and what to write.
+// TestWrongQuestionsSayWhatIsWrong checks that each message has the position, the key, and a
+// correct value.
 func TestWrongQuestionsSayWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                                    "q.yaml:1:1: the file is empty: write a list such as",

@@ -8,23 +8,23 @@ import (
 	"unicode"
 )
 
-// plain is a text that YAML reads as it stands, in brackets or not.
+// plain matches a text that YAML reads unchanged without quotes, in brackets or not.
 var plain = regexp.MustCompile(`^[\p{L}_/.$][\p{L}\p{N}_/.$-]*$`)
 
-// notTexts are words that YAML reads as something else than texts.
+// notTexts lists words that YAML does not read as text.
 var notTexts = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n", ".nan", ".inf"}
 
-// Quote writes a text as a job file has it: in quotes where YAML would read
-// something else.
+// Quote returns a text in the notation of a job file. It adds quotes if YAML would read the
+// text as something else.
 func Quote(text string) string {
 	if plain.MatchString(text) && !slices.Contains(notTexts, strings.ToLower(text)) && strings.ContainsFunc(text, unicode.IsLetter) {
 		return text
 	}
 	var b strings.Builder
-	e := json.NewEncoder(&b) // a text of JSON is one of YAML
+	e := json.NewEncoder(&b) // a JSON string is also a YAML string
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic("job: a text that is not JSON: " + err.Error()) // there is none
+		panic("job: a text that is not JSON: " + err.Error()) // every string has a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/format/job"
 )
 
-// checkQuote reads a quoted text where a job has texts, in brackets and not.
+// checkQuote reads a quoted text where a job has texts, both in brackets and without.
 func checkQuote(t *testing.T, text string) {
 	t.Helper()
 	q := job.Quote(text)

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A Marker says where the files lie that tell that a day's logs are all there.
+// A Marker holds the path of the files that mark a day's logs as complete.
 type Marker struct{ pattern Pattern }
 
 // readMarker reads the path of the markers.
@@ -44,11 +44,12 @@ func (b *builder) readMarker() {
 	b.job.Marker = m
 }
 
-// A Marked says of which days and kinds there is a marker.
+// A Marked reports whether a day and kind have a marker.
 type Marked func(d behaviour.Date, kind int) bool
 
-// Find looks for the markers of the days asked for. A folder that is not there holds
-// none. Where the path of markers does not tell the behaviour, one of a day is for all.
+// Find looks for the markers of the given days. A folder that does not exist has no markers.
+// If the markers' path does not have the behaviour, a marker is for all behaviours of its
+// day.
 func (m *Marker) Find(ctx context.Context, files dfs.FS, span behaviour.Span) (Marked, error) {
 	type dayKind struct {
 		date behaviour.Date
@@ -70,7 +71,7 @@ func (m *Marker) Find(ctx context.Context, files dfs.FS, span behaviour.Span) (M
 	return func(d behaviour.Date, kind int) bool { return there[dayKind{d, kind}] || there[dayKind{d, -1}] }, nil
 }
 
-// Path is where the marker of a day and kind should lie, with wildcards.
+// Path returns the expected path of the marker of a day and kind, with wildcards.
 func (m *Marker) Path(d behaviour.Date, kind int) string {
 	return m.pattern.globs[0].at(d, m.pattern.paths[kind])
 }

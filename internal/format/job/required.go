@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxNamed is how many missing files an error names.
+// maxNamed is the number of missing files that an error names.
 const maxNamed = 5
 
 // CheckRequired returns an error that wraps ErrNoInput if a behaviour that the
@@ -30,8 +30,8 @@ func (j *Job) CheckRequired(missing []Missing) error {
 	return fmt.Errorf("job: %w: the job requires %s", ErrNoInput, strings.Join(names, "; "))
 }
 
-// MinRecordsOf is how many records a file of a kind must have; kind is -1 where its path does
-// not tell the kind.
+// MinRecordsOf returns the minimum number of records of a file of a kind. kind is -1 if the
+// path does not have the kind.
 func (j *Job) MinRecordsOf(kind int) int64 {
 	if kind < 0 {
 		return j.MinRecords

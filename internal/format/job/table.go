@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	// defaultCompression is fast to write and to read; zstd makes files a third
-	// smaller for twice the time of a load.
+	// defaultCompression is fast to write and to read. zstd makes files a third smaller, and
+	// the load takes twice as long.
 	defaultCompression = "snappy"
 
 	maxRegions = 100_000 // far more than HBase serves well
 
-	// maxTTL is what HBase counts in 31 bits of seconds; one more second is for ever.
+	// maxTTL is the longest lifetime below HBase's value for no limit, which is 2^31-1
+	// seconds.
 	maxTTL = (1<<31 - 2) * time.Second
 )
 
 var compressions = []string{"none", "snappy", "gz", "zstd", "lz4"}
 
-// readTable reads the table's address alone, or with how it is made. What l asks for holds
-// where the job says nothing.
+// readTable reads the table, which is its address alone, or its address and settings. The
+// values of l apply where the job gives none.
 func (b *builder) readTable(v value, l layout.Layout) {
 	b.job.Table.Compression = defaultCompression
 	b.job.Table.TTL = l.Traits().TTL
@@ -54,10 +55,10 @@ func (b *builder) readTable(v value, l layout.Layout) {
 	}
 }
 
-// ttlText is a number of days or hours.
+// ttlText matches a number of days or hours.
 var ttlText = regexp.MustCompile(`^([0-9]{1,6})([dh])$`)
 
-// ttl reads how long behaviours are kept, from their own time on; 0 is for ever.
+// ttl reads the lifetime of behaviours, counted from their own time. 0 means no limit.
 func (v value) ttl() (time.Duration, bool) {
 	s, ok := v.word()
 	if !ok {

@@ -9,15 +9,15 @@ import (
 	"usertrail/internal/format/record"
 )
 
-// namedFormats are the formats of times that are not a layout.
+// namedFormats lists the formats of times that are not layouts.
 var namedFormats = []string{record.EpochSeconds, record.EpochMillis, record.EpochMicros, record.RFC3339}
 
-// javaLayout is what SimpleDateFormat and its kin write for year, month, day or
-// hour. To Go these letters are only themselves.
+// javaLayout matches the letters of Java's SimpleDateFormat for year, month, day and hour. A
+// Go layout treats them as literal text.
 var javaLayout = regexp.MustCompile(`yyyy|MM|dd|HH`)
 
-// timeFormat reads how a time is written; empty is the default. yearElsewhere
-// says that the year need not be in the text.
+// timeFormat reads the format of a time. Empty means the default. yearElsewhere is set if the
+// text does not need a year.
 func (b *builder) timeFormat(v value, yearElsewhere bool) string {
 	format, ok := v.word()
 	if !ok || slices.Contains(namedFormats, format) {
@@ -41,7 +41,7 @@ func (b *builder) timeFormat(v value, yearElsewhere bool) string {
 	return format
 }
 
-// fieldFormat reads how a field that is a time or date is written.
+// fieldFormat reads the format of a field that is a time or a date.
 func (b *builder) fieldFormat(v value, typ behaviour.Type) string {
 	if v.given() && typ != behaviour.Timestamp && typ != behaviour.Day {
 		v.wrong("only a timestamp or a date has a format, and this field's type is %s", typ)

@@ -29,8 +29,8 @@ func TestATTLIsDaysOrHours(t *testing.T) {
 	}
 }
 
-// TestALayoutSaysTheTTLWhereTheJobDoesNot is of layouts that keep rows for a year, and
-// for ever.
+// TestALayoutSaysTheTTLWhereTheJobDoesNot uses layouts that keep rows for a year, and without
+// a limit.
 func TestALayoutSaysTheTTLWhereTheJobDoesNot(t *testing.T) {
 	for _, c := range []struct {
 		text    string

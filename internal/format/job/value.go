@@ -11,19 +11,19 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A value is what stands at a key. The zero value stands for a key that is not
-// there; its methods find nothing in it and nothing wrong with it.
+// A value is the value of a key. The zero value is the value of a missing key. Its methods
+// find nothing in it and report no problem.
 type value struct {
 	doc  *document
-	key  string          // the keys that lead to it: logs.path
-	at   *token.Position // of its last key
-	node ast.Node        // nil where the key is not there
+	key  string          // the path of the key: logs.path
+	at   *token.Position // the position of its last key
+	node ast.Node        // nil if the key is missing
 }
 
-// given reports whether the key is there.
+// given reports whether the key is given.
 func (v value) given() bool { return v.node != nil }
 
-// wrong notes a problem with v, even one that is not there but should be.
+// wrong adds a problem with v. v may be a missing key.
 func (v value) wrong(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if v.key != "" {
@@ -108,8 +108,8 @@ func (v value) truth() (is, ok bool) {
 	return s == "true", true
 }
 
-// texts returns a list of texts, or a text alone as a list of one. A null that
-// is written out is the text of it: nulls: [NULL] means what it says.
+// texts returns a list of texts. A single text is a list of one. An unquoted null is the text
+// of its own letters: in nulls: [NULL] it is NULL.
 func (v value) texts() ([]string, bool) {
 	items := v.items()
 	out := make([]string, 0, len(items))
@@ -127,7 +127,7 @@ func (v value) texts() ([]string, bool) {
 	return out, len(out) > 0
 }
 
-// items returns the items of a list, or v itself as the only one.
+// items returns the items of a list, or v itself as the only item.
 func (v value) items() []value {
 	if v.node == nil {
 		return nil
@@ -146,7 +146,7 @@ func (v value) items() []value {
 	return out
 }
 
-// isObject reports whether v has keys of its own rather than a text.
+// isObject reports whether v has keys of its own.
 func (v value) isObject() bool {
 	switch v.node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
@@ -169,8 +169,8 @@ func (v value) zone() (*time.Location, bool) {
 	return zone, true
 }
 
-// bytes returns a size such as 4096 or 4MiB, at most most, or otherwise if v is
-// not there.
+// bytes returns a size such as 4096 or 4MiB, at most most. It returns otherwise if v is not
+// given.
 func (v value) bytes(otherwise, most int) int {
 	s, ok := v.word()
 	if !ok {
@@ -188,7 +188,7 @@ func (v value) bytes(otherwise, most int) int {
 	return int(n)
 }
 
-// shape says what n is to a person.
+// shape returns the name of n's type for a message.
 func shape(n ast.Node) string {
 	switch n.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
