@@ -13,11 +13,11 @@ import (
 
 // An ager is a table whose cells expire.
 type ager interface {
-	// TTL is for how long after its timestamp a cell is there; 0 is for ever.
+	// TTL returns how long a cell exists after its timestamp; 0 means no limit.
 	TTL(ctx context.Context) (time.Duration, error)
 }
 
-// compare holds what was found against what was expected.
+// compare compares the counted cells with the expected ones.
 func (r *run) compare(ctx context.Context) error {
 	gone, err := r.expired(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *run) compare(ctx context.Context) error {
 	return nil
 }
 
-// differs adds a day that is not as it was loaded.
+// differs adds a day that differs from the loaded day.
 func (r *run) differs(k dayKey, gone func(dayKey) bool) {
 	e, found := r.expected[k].Tally, r.found.days[k]
 	d := Day{Date: k.date, Behaviour: r.schema.Kinds[k.kind].Name, Expected: e, Found: found}
@@ -92,7 +92,8 @@ func (r *run) compareRanges() {
 	r.result.DifferingRegions = len(r.result.Regions)
 }
 
-// expired says of which days some cells, or all, may be gone by their age.
+// expired returns a function that reports whether some or all cells of a day may have
+// expired.
 func (r *run) expired(ctx context.Context) (func(dayKey) bool, error) {
 	never := func(dayKey) bool { return false }
 	t, ok := r.table.(ager)
@@ -110,19 +111,19 @@ func (r *run) expired(ctx context.Context) (func(dayKey) bool, error) {
 	return func(k dayKey) bool { return k.date.Start(zone).Add(ttl).Before(r.cfg.Now) }, nil
 }
 
-// A beginner is a table of which a load of puts may be in by half.
+// A beginner is a table that may hold a part of an unfinished load of puts.
 type beginner interface {
 	Begun(ctx context.Context) ([]manifest.Input, error)
 }
 
-// A receiver is a table that may have taken some of a load's files in, and not all.
+// A receiver is a table that may have loaded some, but not all, files of a load.
 type receiver interface {
 	Handover(ctx context.Context) (*manifest.Handover, error)
 }
 
-// unfinished takes down what loads are under way, or were killed, and which ended
-// since the table was opened. A table of files shows of a load nothing but its end,
-// and not to who has opened it before.
+// unfinished records which loads are under way or were killed, and which ended since the
+// table was opened. A table of files shows only finished loads, and a table that is already
+// open does not show later ones.
 func (r *run) unfinished(ctx context.Context) error {
 	if _, ok := r.table.(filed); ok {
 		return nil
@@ -148,8 +149,7 @@ func (r *run) unfinished(ctx context.Context) error {
 	return nil
 }
 
-// begun are the delivered files of which the table may hold some cells that no ledger
-// tells of.
+// begun returns the delivered files of which the table may hold cells that no ledger counts.
 func (r *run) begun(ctx context.Context) ([]manifest.Input, error) {
 	var all []manifest.Input
 	if t, ok := r.table.(beginner); ok {

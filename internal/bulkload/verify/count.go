@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A count adds cells up by day and by range. It is used by one goroutine.
+// A count sums up cells by day and by range. Only one goroutine may use it.
 type count struct {
 	*run
 	days    map[dayKey]tally.Tally
@@ -18,24 +18,24 @@ type count struct {
 	cells   *progress.Counter
 
 	teller layout.Teller
-	told   bool // by the row alone
+	told   bool // the row alone tells the day and behaviour
 	sum    tally.Counter
-	before tally.Tally // sum, before the stretch
+	before tally.Tally // sum before the stretch
 	row    []byte
 	begun  bool
-	at     int // the row's range
+	at     int // the range of the current row
 
-	// Of the stretch, which is cells side by side of one row, day and behaviour:
+	// Fields of the stretch, which is a run of adjacent cells of one row, day and behaviour:
 	day   dayKey
-	known bool // they are of a behaviour
+	known bool // the behaviour is known
 }
 
 func (r *run) newCount() *count {
 	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema), told: r.layout.Traits().Told}
 }
 
-// add takes one cell, and reports whether it begins a stretch. It keeps no reference to
-// the cell's bytes.
+// add adds one cell, and reports whether it begins a stretch. It keeps no reference to the
+// cell's bytes.
 func (c *count) add(x *cell.Cell) bool {
 	row := !c.begun || !bytes.Equal(c.row, x.Row)
 	first := row
@@ -57,7 +57,7 @@ func (c *count) add(x *cell.Cell) bool {
 	return first
 }
 
-// end adds up what has come of the stretch. Of what is not compared nothing is.
+// end adds the sums of the stretch, unless the stretch is not compared.
 func (c *count) end() {
 	added := c.sum.Since(c.before)
 	c.before = c.sum.Tally
@@ -77,7 +77,7 @@ func (c *count) end() {
 	}
 }
 
-// merge adds what o has counted, which is then at its end.
+// merge adds the sums of o, which must have ended.
 func (c *count) merge(o *count) {
 	o.end()
 	for k, t := range o.days {

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/tally"
 )
 
-// expect adds the ledgers of all loads up.
+// expect adds up the ledgers of all loads.
 func (r *run) expect(ctx context.Context) error {
 	loads, err := r.table.Ledgers(ctx)
 	if err != nil {
@@ -38,8 +38,8 @@ func (r *run) expect(ctx context.Context) error {
 	return nil
 }
 
-// expectRanges settles which ranges of rows can be compared, and what is to be in
-// them. Ledgers tell of regions with all of their days.
+// expectRanges determines the ranges of rows that can be compared, and their expected
+// content. The regions in a ledger count all days.
 func (r *run) expectRanges(loads []*manifest.Load) {
 	if !r.whole() {
 		r.result.Unlocated = "not the whole table is compared"
@@ -70,8 +70,8 @@ func (r *run) expectRanges(loads []*manifest.Load) {
 	}
 }
 
-// dropped are the cells of days that were dropped, by region. The ledgers' regions have
-// them, and their days have not.
+// dropped returns the cells of dropped days by region. The regions of the ledgers include
+// them; the days of the ledgers do not.
 func (r *run) dropped() cut {
 	if t, ok := r.table.(interface{ Manifest() *manifest.Table }); ok {
 		return t.Manifest().Dropped
@@ -79,11 +79,11 @@ func (r *run) dropped() cut {
 	return nil
 }
 
-// A cut is the regions that a table had at the time of a load.
+// A cut is the list of regions that a table had at the time of a load.
 type cut []manifest.Region
 
-// common are the rows at which all cuts divide their cells: between two regions of
-// each, or where it has no cells on either side.
+// common returns the rows at which every cut divides its cells. A cut divides its cells
+// between two regions, and where it has no cells on one side.
 func common(cuts []cut) split.Points {
 	var all split.Points
 	for _, c := range cuts {
@@ -100,7 +100,7 @@ func common(cuts []cut) split.Points {
 	})
 }
 
-// divides reports whether no region of c has cells before row and from row on.
+// divides reports whether no region of c has cells both before row and from row on.
 func (c cut) divides(row []byte) bool {
 	i := sort.Search(len(c), func(i int) bool { return bytes.Compare(c[i].First, row) >= 0 })
 	return i < len(c) && bytes.Equal(c[i].First, row) || i == 0 || c[i-1].Tally.Cells == 0

@@ -17,14 +17,14 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A filed table consists of files, each of which can be checked by itself.
+// A filed table consists of files. Each file can be checked separately.
 type filed interface {
 	Files() []manifest.File
 	Staged(ctx context.Context, name string) (dfs.File, error)
 }
 
-// readFiles counts the cells of all files that can hold what is to be compared,
-// and holds each of them against what the manifest says of it.
+// readFiles counts the cells of all files that can hold compared cells, and compares each
+// file with its entry in the manifest.
 func (r *run) readFiles(ctx context.Context, t filed) error {
 	var checks []*check
 	var bytes int64
@@ -70,7 +70,7 @@ func (r *Result) addFiles(files []File) {
 	}
 }
 
-// A check is that of one HFile and its roll.
+// A check is the check of one HFile and its roll.
 type check struct {
 	*count
 	ctx      context.Context
@@ -79,8 +79,8 @@ type check struct {
 	findings []File
 }
 
-// both reads both files. What is wrong with them is a finding; an error is what
-// keeps them from being read now.
+// both reads both files. A problem with their content is a finding. An error means that they
+// cannot be read now.
 func (k *check) both() error {
 	users, err := k.users()
 	if err != nil {
@@ -96,7 +96,7 @@ func (k *check) both() error {
 	return k.note(k.file.Roll, users.finish(k.file.RollSum))
 }
 
-// note takes what is wrong with a file down. It returns what may be well later.
+// note records a problem with a file. It returns an error that may be temporary.
 func (k *check) note(name string, err error) error {
 	switch {
 	case err == nil:
@@ -112,7 +112,8 @@ func (k *check) note(name string, err error) error {
 	return nil
 }
 
-// hfile checks the HFile, and that users, if there are any, are those of its rows.
+// hfile checks the HFile. If users is not nil, it also checks that they are the users of the
+// rows.
 func (k *check) hfile(users *users) error {
 	src, err := k.open(k.file.Name, k.progress)
 	if err != nil {
@@ -125,7 +126,7 @@ func (k *check) hfile(users *users) error {
 	return k.note(k.file.Name, err)
 }
 
-// read counts the cells of an HFile, and holds them against what the manifest says.
+// read counts the cells of an HFile and compares them with the manifest.
 func (k *check) read(src *source, users *users) error {
 	if src.Size() != k.file.Size {
 		return fmt.Errorf("it has %d bytes; %d were written", src.Size(), k.file.Size)
@@ -156,17 +157,15 @@ func (k *check) read(src *source, users *users) error {
 	return nil
 }
 
-// A source is an open file whose bytes are hashed in their order, as far as they
-// are read in it.
+// A source is an open file that hashes its bytes while they are read in order.
 type source struct {
 	dfs.File
 	hash     *xxhash.Digest
-	at       int64 // how much is hashed
+	at       int64 // the number of hashed bytes
 	progress *progress.Progress
 }
 
-// open opens one of the table's files. p, which may be nil, is told how much of it
-// has been read.
+// open opens one of the table's files. It reports the bytes read to p, which may be nil.
 func (k *check) open(name string, p *progress.Progress) (*source, error) {
 	f, err := k.t.Staged(k.ctx, name)
 	if err != nil {
@@ -186,7 +185,7 @@ func (s *source) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// finish reads what is left, and compares the sum with that of what was written.
+// finish reads the remaining bytes and compares the hash with the recorded one.
 func (s *source) finish(want string) error {
 	b := make([]byte, min(s.Size()-s.at, 1<<20))
 	for s.at < s.Size() {

@@ -21,19 +21,19 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A liveHouse is a house whose table is in HBase.
-type liveHouse struct {
-	*house
+// A liveFixture is a fixture whose table is in HBase.
+type liveFixture struct {
+	*fixture
 	c     *clustertest.Cluster
 	name  string
 	fs    dfs.FS
 	store *live.Store
 }
 
-// newLiveHouse makes a table, with options as clustertest's Create has them.
-func newLiveHouse(t *testing.T, w *testworld.W, options ...string) *liveHouse {
+// newLiveFixture creates a table, with options as for clustertest's Create.
+func newLiveFixture(t *testing.T, w *testworld.W, options ...string) *liveFixture {
 	t.Helper()
-	h := &liveHouse{house: newHouse(t, w), c: clustertest.Get(t)}
+	h := &liveFixture{fixture: newFixture(t, w), c: clustertest.Get(t)}
 	h.name = h.c.Create(t, "d", options...)
 	conf, err := hadoopconf.Load(h.c.ConfDir())
 	if err != nil {
@@ -55,8 +55,8 @@ func newLiveHouse(t *testing.T, w *testworld.W, options ...string) *liveHouse {
 	return h
 }
 
-// load loads what is delivered.
-func (h *liveHouse) load(t *testing.T, mode bulkload.Mode) {
+// load loads the delivered files.
+func (h *liveFixture) load(t *testing.T, mode bulkload.Mode) {
 	t.Helper()
 	cfg := h.config()
 	cfg.FS, cfg.Store, cfg.Mode = h.fs, h.store, mode
@@ -65,13 +65,13 @@ func (h *liveHouse) load(t *testing.T, mode bulkload.Mode) {
 	}
 }
 
-func (h *liveHouse) verify(t *testing.T) (verify.Result, error) {
+func (h *liveFixture) verify(t *testing.T) (verify.Result, error) {
 	t.Helper()
 	return verify.Run(t.Context(), verify.Config{Store: h.store, Workers: 3})
 }
 
-// TestALiveTableIsAsItWasLoaded loads a world in two nights, by puts and by HFiles, has
-// a region split between them, and compares the table with the world's oracle.
+// TestALiveTableIsAsItWasLoaded loads a world in two nights, by puts and by HFiles. It splits
+// a region between them, and compares the table with the world's oracle.
 func TestALiveTableIsAsItWasLoaded(t *testing.T) {
 	for _, modes := range [][]bulkload.Mode{{bulkload.Put, bulkload.HFile}, {bulkload.HFile, bulkload.Put}} {
 		t.Run(fmt.Sprint(modes), func(t *testing.T) { testLoads(t, modes) })
@@ -79,7 +79,7 @@ func TestALiveTableIsAsItWasLoaded(t *testing.T) {
 }
 
 func testLoads(t *testing.T, modes []bulkload.Mode) {
-	h := newLiveHouse(t, testworld.World(1, 60), "split=1", "split=x")
+	h := newLiveFixture(t, testworld.World(1, 60), "split=1", "split=x")
 	for i, write := range []func(string) error{h.w.WriteEarly, h.w.WriteLate} {
 		if err := write(h.dir); err != nil {
 			t.Fatal(err)
@@ -103,10 +103,10 @@ func testLoads(t *testing.T, modes []bulkload.Mode) {
 	}
 }
 
-// TestWhatChangedInHBaseIsNamed has HBase's own client change single cells of a table
-// that was split between its loads.
+// TestWhatChangedInHBaseIsNamed changes single cells with HBase's own client, in a table that
+// was split between its loads.
 func TestWhatChangedInHBaseIsNamed(t *testing.T) {
-	h := newLiveHouse(t, testworld.World(1, 1), "split=m")
+	h := newLiveFixture(t, testworld.World(1, 1), "split=m")
 	h.is(t, plays)
 	date := h.w.Span.From
 	for i, users := range []string{"abxy", "cdwz"} {
@@ -163,8 +163,8 @@ func TestWhatChangedInHBaseIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhatIsLoadedUnderADeleteIsNamed has HBase's own client delete a record before it is
-// loaded: it is in the table, and nobody sees it.
+// TestWhatIsLoadedUnderADeleteIsNamed deletes a record with HBase's own client before it is
+// loaded. The record is then in the table but hidden.
 func TestWhatIsLoadedUnderADeleteIsNamed(t *testing.T) {
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
 		t.Run(string(mode), func(t *testing.T) { testDeletes(t, mode) })
@@ -174,7 +174,7 @@ func TestWhatIsLoadedUnderADeleteIsNamed(t *testing.T) {
 func testDeletes(t *testing.T, mode bulkload.Mode) {
 	var row, qualifier string
 	for _, deleted := range []bool{false, true} {
-		h := newLiveHouse(t, testworld.World(1, 1))
+		h := newLiveFixture(t, testworld.World(1, 1))
 		h.is(t, plays)
 		date := h.w.Span.From
 		h.deliver(t, date.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s 10:00:00,one\nb,%s 10:00:00,two\n", date, date))
@@ -211,10 +211,10 @@ func testDeletes(t *testing.T, mode bulkload.Mode) {
 	}
 }
 
-// TestWhatHBaseLetExpireIsNoDifference has cells of one hour's life, and one that is
-// younger.
+// TestWhatHBaseLetExpireIsNoDifference has cells with a lifetime of one hour, and a younger
+// cell.
 func TestWhatHBaseLetExpireIsNoDifference(t *testing.T) {
-	h := newLiveHouse(t, testworld.World(1, 1), "TTL=3600")
+	h := newLiveFixture(t, testworld.World(1, 1), "TTL=3600")
 	h.is(t, plays)
 	now := time.Now().UTC()
 	old := behaviour.DateOf(2014, 9, 1)

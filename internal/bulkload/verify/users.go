@@ -11,23 +11,22 @@ import (
 	"usertrail/internal/format/roll"
 )
 
-// users are those that a roll names, held against the rows of its HFile in the
-// order of both.
+// users compares the users of a roll with the rows of its HFile, in the order of both.
 type users struct {
 	src  *source
 	r    *roll.Reader
 	it   *roll.Iterator
-	bits []uint64 // by kind of the table; 0 for those that the roll does not have
+	bits []uint64 // by kind of the table; 0 for kinds that the roll does not have
 	err  error    // why the roll does not fit
 
-	key     []byte // of the user whose rows come
+	key     []byte // of the user of the current rows
 	days    []roll.Day
-	apart   map[string][]roll.Day // of all users, where a user's rows lie apart
+	apart   map[string][]roll.Day // the days of all users, if the rows of a user are not adjacent
 	records int64
-	ended   bool // all rows have come, of an HFile that is as it was written
+	ended   bool // all rows were read, and the HFile is as it was written
 }
 
-// users opens the roll. It returns nil where that cannot be: it is a finding then.
+// users opens the roll. It returns nil if it cannot; the reason is then a finding.
 func (k *check) users() (*users, error) {
 	src, err := k.open(k.file.Roll, nil)
 	if err != nil {
@@ -51,7 +50,7 @@ func (k *check) users() (*users, error) {
 	return u, nil
 }
 
-// stretch takes the stretch at which a count is.
+// stretch adds the current stretch of a count.
 func (u *users) stretch(c *count) {
 	if !c.known {
 		return
@@ -63,7 +62,7 @@ func (u *users) stretch(c *count) {
 	u.days = did(u.days, roll.Day{Date: c.day.date, Kinds: u.bits[c.day.kind]})
 }
 
-// did adds a day to some in order of date. Most often it is the last, or comes after it.
+// did adds a day to days in order of date. Most often it is the last day or a later one.
 func did(days []roll.Day, d roll.Day) []roll.Day {
 	n := len(days)
 	switch {
@@ -81,8 +80,8 @@ func did(days []roll.Day, d roll.Day) []roll.Day {
 	return days
 }
 
-// endRows ends the rows of a user that lie together. Where there may be others they are
-// kept until all rows of the file have come.
+// endRows ends a run of adjacent rows of a user. If the user may have other rows, their days
+// are kept until all rows of the file have been read.
 func (u *users) endRows() {
 	if u.apart == nil || len(u.days) == 0 {
 		u.endUser()
@@ -95,7 +94,7 @@ func (u *users) endRows() {
 	u.apart[string(u.key)], u.days = all, u.days[:0]
 }
 
-// endUser compares a user's rows, which have all come, with the roll's next entry.
+// endUser compares the complete rows of a user with the roll's next entry.
 func (u *users) endUser() {
 	if u.err != nil || len(u.days) == 0 {
 		return
@@ -112,7 +111,7 @@ func (u *users) endUser() {
 	u.days = u.days[:0]
 }
 
-// end says that all rows have come.
+// end is called after all rows have been read.
 func (u *users) end(f *manifest.File) {
 	u.endRows()
 	for _, key := range slices.Sorted(maps.Keys(u.apart)) {
@@ -131,8 +130,8 @@ func (u *users) end(f *manifest.File) {
 	}
 }
 
-// finish says what is wrong with the roll. That it does not fit an HFile which is
-// wrong itself is not.
+// finish returns the problem with the roll. If the HFile itself is wrong, a difference
+// between them is not reported.
 func (u *users) finish(sum string) error {
 	if u.ended && u.err != nil {
 		return u.err

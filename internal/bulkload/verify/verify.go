@@ -1,13 +1,13 @@
-// Package verify compares what a table holds with what its loads put into it.
+// Package verify compares the content of a table with what its loads wrote.
 //
-// Each load's ledger has a tally of the cells that it gave every behaviour on
-// every date, and every region. A tally does not depend on order, so those of all
-// loads add up to that of the table. Verify reads the table once, region by region
-// or file by file, and holds nothing of it but such sums: what differs is named by
-// date and behaviour, by range of rows, and in a table of files by file.
+// The ledger of each load has a tally of the cells of every behaviour on every date, and of
+// every region. A tally does not depend on the order of cells, so the tallies of all loads
+// add up to the tally of the table. Verify reads the table once, region by region or file by
+// file, and keeps only such sums. It reports differences by date and behaviour, by range of
+// rows, and in a table of files also by file.
 //
-// It takes no lock. A load that runs meanwhile, or was killed, may have put cells
-// that no ledger tells of; what they may explain is marked so.
+// Verify takes no lock. A running or killed load may have written cells that no ledger
+// counts. Differences that such cells may explain are marked.
 package verify
 
 import (
@@ -29,90 +29,90 @@ import (
 )
 
 var (
-	// ErrDiffers is wrapped where a table does not hold what its loads put into it.
+	// ErrDiffers is wrapped if the content of a table differs from what its loads wrote.
 	ErrDiffers = errors.New("the table does not hold what was loaded")
-	// ErrRequest is wrapped where the table has no such behaviour.
+	// ErrRequest is wrapped if the table does not have a requested behaviour.
 	ErrRequest = errors.New("wrong request")
 )
 
-// Config says what is to be compared. Zero fields take the defaults written beside
-// them.
+// Config selects what is compared. A zero field means the default in its comment.
 type Config struct {
 	Store    table.Store
 	Span     *behaviour.Span // all dates
 	Types    []string        // all behaviours of the table
-	Workers  int             // how many regions or files are read at once; 1
-	Now      time.Time       // when cells have expired or not; the clock's
+	Workers  int             // number of regions or files that are read at once; 1
+	Now      time.Time       // the time at which cells have expired or not; the clock's
 	Progress progress.Config
 }
 
-// A Result is what was compared. Counts are of all of it; the lists hold what is
-// not as it was loaded.
+// A Result is the outcome of a comparison. Counts cover everything that was compared. The
+// lists hold only the differences.
 type Result struct {
 	Cells    int64 `json:"cells"`   // found
-	Records  int64 `json:"records"` // that loads put in, of what was compared
-	Compared int   `json:"days"`    // how many dates of behaviours were compared
+	Records  int64 `json:"records"` // written by loads, among what was compared
+	Compared int   `json:"days"`    // number of compared pairs of date and behaviour
 
 	DifferingDays    int   `json:"differing_days"`
 	ExpiredDays      int   `json:"expired_days"`
 	DifferingRegions int   `json:"differing_regions"`
 	ForeignCells     int64 `json:"foreign"`
-	Hidden           int64 `json:"hidden,omitempty"` // cells of these days that deletes hide
+	Hidden           int64 `json:"hidden,omitempty"` // cells of the compared days that deletes hide
 	MissingFiles     int   `json:"missing_files"`
 	DamagedFiles     int   `json:"damaged_files"`
 
-	Days    []Day   `json:"-"` // by date and behaviour ID; the expired ones too
+	Days    []Day   `json:"-"` // by date and behaviour ID; includes expired days
 	Regions []Range `json:"-"` // by row
 	Files   []File  `json:"-"` // in the table's order
 	Foreign Foreign `json:"-"`
-	// Unlocated says why no ranges were compared; it is empty where they were.
+	// Unlocated is the reason why no ranges were compared. It is empty if ranges were
+	// compared.
 	Unlocated string `json:"-"`
-	// Unfinished are delivered files of loads that are under way, or were killed.
+	// Unfinished lists delivered files of loads that are under way or were killed.
 	Unfinished []string `json:"unfinished,omitempty"`
-	// Since are the numbers of loads that ended while the table was read.
+	// Since lists the numbers of loads that ended while the table was read.
 	Since []int `json:"since,omitempty"`
 }
 
-// A Day is one behaviour's cells of one date that are not as they were loaded.
+// A Day is a behaviour on a date whose cells differ from the loaded ones.
 type Day struct {
 	Date            behaviour.Date
 	Behaviour       string
 	Expected, Found tally.Tally
 	Verdict         Verdict
-	Hidden          int64 // of the cells that are not found, how many deletes hide
-	// Maybe says that it may be a load's that is not finished.
+	Hidden          int64 // the number of missing cells that deletes hide
+	// Maybe is set if an unfinished load may explain the difference.
 	Maybe bool
 }
 
-// A Verdict is how a day differs.
+// A Verdict is the kind of difference of a day.
 type Verdict string
 
 // The verdicts.
 const (
 	Missing Verdict = "no cells"
 	Fewer   Verdict = "fewer cells"
-	Hidden  Verdict = "hidden by deletes" // all cells that are not found
+	Hidden  Verdict = "hidden by deletes" // deletes hide all missing cells
 	More    Verdict = "more cells"
 	Other   Verdict = "as many cells, but others"
 	Unknown Verdict = "no load brought any"
-	Expired Verdict = "expired" // cells that HBase lets go by their age: it is no difference
+	Expired Verdict = "expired" // HBase removed the cells because of their age; this is not a difference
 )
 
-// A Range is rows whose cells are not those that were loaded. Its ends are those
-// of regions.
+// A Range is a range of rows whose cells differ from the loaded ones. Its ends are ends of
+// regions.
 type Range struct {
 	split.Region
 	Expected, Found tally.Tally
 }
 
-// A File is one of a table's files that is not as it was written.
+// A File is a file of the table that differs from the written one.
 type File struct {
 	Name    string // of the HFile or roll, below the table's directory
 	Missing bool
-	Why     error // nil where it is missing
+	Why     error // nil if the file is missing
 }
 
-// Foreign are cells in rows that the layout does not make of any behaviour of the
+// Foreign counts cells in rows that the layout does not produce for any behaviour of the
 // table.
 type Foreign struct {
 	Cells int64
@@ -135,7 +135,7 @@ type run struct {
 	span   behaviour.Span
 
 	expected map[dayKey]manifest.Day
-	points   split.Points  // ends of the ranges that are compared
+	points   split.Points  // ends of the compared ranges
 	ranges   []tally.Tally // expected in them; nil if they are not compared
 
 	found    *count
@@ -144,11 +144,13 @@ type run struct {
 	result   Result
 }
 
-// An unproved store opens a table whose rows may be gone: all that is missing is told.
+// An unproved store opens a table even if rows may be missing, so that all missing rows are
+// reported.
 type unproved interface{ Unproved() }
 
-// Run compares. The result tells all that is wrong, up to an error that is not
-// ErrDiffers; that one only says how much there is.
+// Run compares the table with its loads. The result lists all differences. If there are any,
+// the error wraps ErrDiffers and states their number. Another error means that the comparison
+// stopped.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	if s, ok := cfg.Store.(unproved); ok {
 		s.Unproved()
@@ -208,10 +210,10 @@ func newRun(cfg Config, t table.Loader) (*run, error) {
 	return r, nil
 }
 
-// wants reports whether a day is to be compared.
+// wants reports whether a day is compared.
 func (r *run) wants(k dayKey) bool { return r.wanted[k.kind] && r.span.Has(k.date) }
 
-// whole reports whether all of the table is to be compared.
+// whole reports whether the whole table is compared.
 func (r *run) whole() bool { return r.cfg.Span == nil && !slices.Contains(r.wanted, false) }
 
 // read reads the table.
@@ -223,7 +225,7 @@ func (r *run) read(ctx context.Context) error {
 	return r.readRegions(ctx)
 }
 
-// differs is the error that a result deserves.
+// differs returns the error for a result with differences, or nil.
 func (r *Result) differs() error {
 	var parts []string
 	add := func(what string, n int64) {
@@ -247,7 +249,7 @@ func (r *Result) differs() error {
 	return err
 }
 
-// perhaps reports whether unfinished loads may be why days differ.
+// perhaps reports whether unfinished loads may explain the differences.
 func (r *Result) perhaps() bool {
 	return slices.ContainsFunc(r.Days, func(d Day) bool { return d.Maybe })
 }

@@ -28,11 +28,11 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// ways are how a table is read: as the files that it consists of, and as rows.
+// ways are the ways of reading a table: as its files, and as rows.
 var ways = map[string]func(*verify.Config){"files": func(*verify.Config) {}, "rows": asRows}
 
-// TestTablesAreAsTheyWereLoaded loads worlds, in two nights, and compares. What is
-// counted is what the world's oracle knows.
+// TestTablesAreAsTheyWereLoaded loads worlds in two nights and compares them. The counts must
+// equal the counts of the world's oracle.
 func TestTablesAreAsTheyWereLoaded(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		h := loaded(t, seed)
@@ -56,10 +56,10 @@ func TestTablesAreAsTheyWereLoaded(t *testing.T) {
 	}
 }
 
-// TestDuplicatesAndReplayedRecordsCount delivers a file once more under another name,
-// and replays a record that was bad.
+// TestDuplicatesAndReplayedRecordsCount delivers a file again under another name, and replays
+// a bad record.
 func TestDuplicatesAndReplayedRecordsCount(t *testing.T) {
-	h := newHouse(t, testworld.World(4, 10))
+	h := newFixture(t, testworld.World(4, 10))
 	h.is(t, plays)
 	date := h.w.Span.From.String()
 	text := "user,time,title\na," + date + " 10:00:00,one\nb,soon,two\nc," + date + " 11:00:00,three\n"
@@ -83,8 +83,8 @@ func TestDuplicatesAndReplayedRecordsCount(t *testing.T) {
 	}
 }
 
-// A change is one thing that is wrong with a file's cells. It returns the cells after
-// it, and the rows that it changed.
+// A change damages the cells of a file in one way. It returns the new cells and the rows that
+// it changed.
 type change func(r *rand.Rand, cells []*cell.Cell) ([]*cell.Cell, [][]byte)
 
 func pick(r *rand.Rand, cells []*cell.Cell) (int, *cell.Cell) {
@@ -160,8 +160,8 @@ var changes = map[string]change{
 	},
 }
 
-// TestWhatChangedIsNamed changes the cells of a file, with a manifest that hides it,
-// and compares what is named with an oracle that compares all cells.
+// TestWhatChangedIsNamed changes the cells of a file, with a manifest that hides the change.
+// It compares the result with an oracle that compares all cells.
 func TestWhatChangedIsNamed(t *testing.T) {
 	random := rand.New(rand.NewPCG(slices.Max(testkit.Seeds(t, 1)), 1))
 	for what, change := range changes {
@@ -178,7 +178,7 @@ func TestWhatChangedIsNamed(t *testing.T) {
 	}
 }
 
-// TestADayThatIsGoneIsNamed removes all of a behaviour's rows of a date.
+// TestADayThatIsGoneIsNamed removes all rows of a behaviour on a date.
 func TestADayThatIsGoneIsNamed(t *testing.T) {
 	h := loaded(t, 6)
 	before := h.all(t)
@@ -209,8 +209,8 @@ func TestADayThatIsGoneIsNamed(t *testing.T) {
 	}
 }
 
-// TestDamageIsNamed changes bytes of a file, one at a time and by cutting it off. The
-// other files are compared all the same.
+// TestDamageIsNamed changes single bytes of a file, and truncates it. The other files must
+// still be compared.
 func TestDamageIsNamed(t *testing.T) {
 	h := loaded(t, 7)
 	m := h.manifest(t)
@@ -266,8 +266,8 @@ func TestMissingFilesAreNamed(t *testing.T) {
 	}
 }
 
-// TestARollOfAnotherFileDoesNotFit puts a whole roll in the place of another, and has
-// the manifest say that it was written so.
+// TestARollOfAnotherFileDoesNotFit replaces a roll by another one, and updates the manifest
+// to match.
 func TestARollOfAnotherFileDoesNotFit(t *testing.T) {
 	h := loaded(t, 9)
 	m := h.manifest(t)
@@ -281,8 +281,8 @@ func TestARollOfAnotherFileDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsAskedForIsCompared changes one cell, and asks for its day and for
-// all others.
+// TestOnlyWhatIsAskedForIsCompared changes one cell. It compares only the day of the cell,
+// and then all other days.
 func TestOnlyWhatIsAskedForIsCompared(t *testing.T) {
 	h := loaded(t, 10)
 	f := h.manifest(t).Files[0]
@@ -327,7 +327,7 @@ func TestOnlyWhatIsAskedForIsCompared(t *testing.T) {
 	}
 }
 
-// cutAnew is a table whose loads found it cut at other rows each.
+// cutAnew is a table that had different regions at each of its loads.
 type cutAnew struct {
 	rows
 	points []split.Points // by load
@@ -351,8 +351,8 @@ func (c cutAnew) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	return loads, err
 }
 
-// TestLoadsMayHaveFoundOtherRegions compares ranges whose ends all loads have in
-// common, or have no cells beside. The named range is the narrowest that all allow.
+// TestLoadsMayHaveFoundOtherRegions compares ranges. Their ends are ends of regions in all
+// loads, or have no cells on one side. The reported range must be the narrowest possible one.
 func TestLoadsMayHaveFoundOtherRegions(t *testing.T) {
 	h := loaded(t, 1)
 	m := h.manifest(t)
@@ -406,8 +406,8 @@ func TestLoadsMayHaveFoundOtherRegions(t *testing.T) {
 	}
 }
 
-// narrowest is the smallest range around row that no load has cells of on both sides
-// of an end in one of its regions.
+// narrowest returns the smallest range around row such that no region of any load has cells
+// on both sides of an end of the range.
 func narrowest(c cutAnew, row []byte) split.Region {
 	var out split.Region
 	for _, points := range c.points {
@@ -434,7 +434,7 @@ func narrowest(c cutAnew, row []byte) split.Region {
 	return out
 }
 
-// TestOlderLedgersTellOnlyDays takes the regions out of a ledger.
+// TestOlderLedgersTellOnlyDays removes the regions from a ledger.
 func TestOlderLedgersTellOnlyDays(t *testing.T) {
 	h := loaded(t, 12)
 	m := h.manifest(t)
@@ -464,7 +464,7 @@ func TestOlderLedgersTellOnlyDays(t *testing.T) {
 	}
 }
 
-// A busy table is one that a load is putting cells into.
+// A busy table is a table that a load is writing to.
 type busy struct {
 	rows
 	begun, handed []manifest.Input
@@ -481,8 +481,8 @@ func (b busy) Handover(context.Context) (*manifest.Handover, error) {
 	return &manifest.Handover{Load: &manifest.Load{Inputs: b.handed}}, nil
 }
 
-// TestUnfinishedLoadsMayBeWhy adds a cell to a table, and removes one, while a load is
-// under way: only the first may be the load's.
+// TestUnfinishedLoadsMayBeWhy adds a cell to a table and removes another one while a load is
+// under way. The load can only explain the added cell.
 func TestUnfinishedLoadsMayBeWhy(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		for what, more := range map[string]bool{"one added": true, "one removed": false} {
@@ -514,7 +514,7 @@ func TestUnfinishedLoadsMayBeWhy(t *testing.T) {
 	}
 }
 
-// A passing table is one whose cells expire.
+// A passing table is a table whose cells expire.
 type passing struct {
 	rows
 	ttl time.Duration
@@ -522,8 +522,8 @@ type passing struct {
 
 func (p passing) TTL(context.Context) (time.Duration, error) { return p.ttl, nil }
 
-// TestExpiredDaysDoNotDiffer removes the first cells of days, and lets them expire or
-// not. A cell too many is a difference however old it is.
+// TestExpiredDaysDoNotDiffer removes the first cells of days, which have expired or not. An
+// extra cell is a difference even if it is old.
 func TestExpiredDaysDoNotDiffer(t *testing.T) {
 	for what, x := range map[string]struct {
 		change          string
@@ -552,7 +552,7 @@ func TestExpiredDaysDoNotDiffer(t *testing.T) {
 	}
 }
 
-// broken is a table whose files cannot be read now.
+// A broken table has files that cannot be read now.
 type broken struct {
 	*files.Table
 	err error
@@ -560,7 +560,8 @@ type broken struct {
 
 func (b broken) Staged(context.Context, string) (dfs.File, error) { return nil, b.err }
 
-// TestWhatMayBeWellLaterIsAnError: only what is wrong with a table is a finding.
+// TestWhatMayBeWellLaterIsAnError checks that only a problem of the table itself is a
+// finding.
 func TestWhatMayBeWellLaterIsAnError(t *testing.T) {
 	h := loaded(t, 15)
 	for _, x := range []struct {
@@ -586,7 +587,7 @@ func TestWhatMayBeWellLaterIsAnError(t *testing.T) {
 }
 
 func TestThereMustBeATable(t *testing.T) {
-	h := newHouse(t, testworld.World(1, 1))
+	h := newFixture(t, testworld.World(1, 1))
 	if _, err := h.verify(t); !errors.Is(err, table.ErrNoTable) {
 		t.Errorf("%v, want ErrNoTable", err)
 	}

@@ -37,7 +37,7 @@ behaviours:
 
 // deliverRandom writes days of what a few users did: many at one instant, and much of it
 // in parts of the days only.
-func (h *house) deliverRandom(t *testing.T, seed uint64, span behaviour.Span, zone *time.Location) {
+func (h *fixture) deliverRandom(t *testing.T, seed uint64, span behaviour.Span, zone *time.Location) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
 	for d := span.From; d <= span.To; d++ {
@@ -83,7 +83,7 @@ func TestTheEndOfATrail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := newHouse(t, fmt.Sprintf(sortedJob, zoneName, name))
+			h := newFixture(t, fmt.Sprintf(sortedJob, zoneName, name))
 			span := behaviour.Span{From: first, To: first + days - 1}
 			h.deliverRandom(t, 1, span, zone)
 			h.load(t, behaviour.Span{From: first, To: first + 4})
@@ -208,7 +208,7 @@ func TestManyOfOneInstant(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	at := int64(first)*day + hour
 	for _, name := range []string{"tall", "wide", "reversed"} {
-		h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", name))
+		h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", name))
 		h.deliver(t, first.String()+"/play.csv", []byte("user_id,time,programme,seconds\n"+strings.Repeat(fmt.Sprintf("u,%d,,\n", at), many)))
 		h.deliver(t, first.String()+"/order.csv", []byte(fmt.Sprintf("user_id,time,product\nu,%d,a\n", at-1)))
 		c := show.Config{Table: bare{h.load(t, behaviour.Span{From: first, To: first})}, User: "u", At: &at}
@@ -225,7 +225,7 @@ func TestTheNewestOfTwoFiles(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	start := int64(first) * day
 	for _, name := range []string{"tall", "wide"} {
-		h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", name))
+		h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", name))
 		var opened table.Loader
 		for i := range int64(2) {
 			d := first + behaviour.Date(i)
@@ -250,7 +250,7 @@ func TestEndsOfDaysThatComeAgain(t *testing.T) {
 		"America/Sao_Paulo": behaviour.DateOf(2014, 2, 16),  // midnight is 23:00 of the day before
 	} {
 		for _, name := range []string{"reversed", "tall"} {
-			h := newHouse(t, "layout: "+name+"\n"+fmt.Sprintf(longJob, zone))
+			h := newFixture(t, "layout: "+name+"\n"+fmt.Sprintf(longJob, zone))
 			start := (int64(night) - 1) * day
 			h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", start+12, start+2*day, hour/120)))
 			opened := h.load(t, behaviour.Span{From: night - 2, To: night + 2})
@@ -279,7 +279,7 @@ func TestTheEndOfABusyTrail(t *testing.T) {
 	const busy, perDay, idle, latest = 60, 1440, 300, 3000
 	first := behaviour.DateOf(2014, 1, 1)
 	start := int64(first) * day
-	h := newHouse(t, fmt.Sprintf(longJob, "UTC"))
+	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
 	h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", start, start+busy*day, day/perDay)))
 	s := &spy{Loader: h.load(t, behaviour.Span{From: first, To: first + busy})}
 	to := first + busy + idle
@@ -307,7 +307,7 @@ func TestAPageAmidADayCostsItsPage(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	start := int64(first) * day
 	for _, name := range []string{"tall", "wide"} {
-		h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", name))
+		h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", name))
 		text := "user_id,time,programme,seconds\n"
 		for i := range int64(many) {
 			text += fmt.Sprintf("u,%d,p,%d\n", start+i*(day/many), i)
@@ -338,7 +338,7 @@ func TestAPageAmidADayCostsItsPage(t *testing.T) {
 func TestEndsAreChecked(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	at := int64(first) * day
-	h := newHouse(t, fmt.Sprintf(longJob, "UTC"))
+	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
 	h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", at, at+day, hour)))
 	opened := h.load(t, behaviour.Span{From: first, To: first})
 	later := first + 1
@@ -376,7 +376,7 @@ func TestTheLatestCostTheSame(t *testing.T) {
 	start := int64(first) * day
 	for _, name := range []string{"tall", "wide"} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", name))
+			h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", name))
 			for i := range int64(nights) {
 				text := "user_id,time,programme,seconds\n"
 				for user, n := range map[string]int64{"short": 100 / nights, "long": 10_000 / nights} {

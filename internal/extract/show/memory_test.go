@@ -33,7 +33,7 @@ func TestLargeValuesAreReadInSmallSteps(t *testing.T) {
 	const days, each, size = 10, 20, 400 << 10 // 8 MiB a day
 	const limit = 32 << 20
 	first := behaviour.DateOf(2014, 1, 1)
-	h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", "reversed"))
+	h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", "reversed"))
 	for i := range behaviour.Date(days) {
 		text := "user_id,time,programme,seconds\n"
 		for k := range int64(each) {

@@ -54,7 +54,7 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 	span := behaviour.Span{From: first - 1, To: first + 1}
 	at := first.Start(time.UTC).UnixMicro() + 2*hour
 	for _, layout := range []string{"reversed", "tall", "wide", "hashed", "game-time"} {
-		h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", layout))
+		h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", layout))
 		h.deliver(t, first.String()+"/play.csv", []byte(fatDay(first, values, 3, size)))
 		for _, other := range []behaviour.Date{first - 1, first + 1} {
 			h.deliver(t, other.String()+"/play.csv", []byte(fatDay(other, 2, 1, 8)))
@@ -95,7 +95,7 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 // they do not fit, the error names the user and --memory.
 func TestWhatAPageCannotHold(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 2)
-	h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", "reversed"))
+	h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", "reversed"))
 	h.deliver(t, first.String()+"/play.csv", []byte(fatDay(first, 60, 20, 100<<10)))
 	opened := h.load(t, behaviour.Span{From: first, To: first})
 	for _, c := range []show.Config{{Page: 5}, {Latest: 50}} {

@@ -25,7 +25,7 @@ func TestNoLineIsTooLong(t *testing.T) {
 	colours := regexp.MustCompile("\x1b\\[[0-9]+m")
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 8)
-		h := newHouse(t, w.Job())
+		h := newFixture(t, w.Job())
 		h.deliverWorld(t, w.Files...)
 		opened := h.load(t, w.Span)
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -68,7 +68,7 @@ func TestColumnsAreAligned(t *testing.T) {
 	for i, n := range names {
 		fmt.Fprintf(&log, "u,%d,\"%s\",here\n", int64(i)*1e6, n)
 	}
-	h := newHouse(t, `
+	h := newFixture(t, `
 logs: {path: "logs/{behaviour}.csv", zone: UTC}
 table: trails
 time: {column: time, format: epoch_us}

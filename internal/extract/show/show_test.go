@@ -23,7 +23,7 @@ func TestPagesAreTheOracles(t *testing.T) {
 	for i, name := range names {
 		seed := uint64(1 + i)
 		w := testworld.World(seed, 12)
-		h := newHouse(t, "layout: "+name+"\n"+w.Job())
+		h := newFixture(t, "layout: "+name+"\n"+w.Job())
 		h.deliverWorld(t, w.Files...)
 		opened := h.load(t, w.Span)
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -99,7 +99,7 @@ func TestAPageCostsItsPage(t *testing.T) {
 	const days, perDay, page = 800, 24, 50
 	first := behaviour.DateOf(2014, 1, 1)
 	start := int64(first) * day
-	h := newHouse(t, fmt.Sprintf(longJob, "UTC"))
+	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
 	h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("busy", start, start+days*day, hour)+
 		fmt.Sprintf("idle,%d,1\nidle,%d,2\n", start+hour, start+(days-1)*day)))
 	s := &spy{Loader: h.load(t, behaviour.Span{From: first, To: first + days - 1})}
@@ -142,7 +142,7 @@ func TestAllOfALongTrailIsReadInParts(t *testing.T) {
 	const idle, busy, perDay = 700, 60, 1440
 	first := behaviour.DateOf(2014, 1, 1)
 	start := int64(first) * day
-	h := newHouse(t, fmt.Sprintf(longJob, "UTC"))
+	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
 	h.deliver(t, "play.csv", []byte(fmt.Sprintf("user_id,time,seconds\nu,%d,0\n", start)+steady("u", start+idle*day, start+(idle+busy)*day, day/perDay)))
 	s := &spy{Loader: h.load(t, behaviour.Span{From: first, To: first + idle + busy})}
 	got := pages(t, show.Config{Table: s, User: "u"})
@@ -172,7 +172,7 @@ func TestDaysThatComeAgain(t *testing.T) {
 		"Pacific/Apia":      behaviour.DateOf(2011, 12, 30), // the day is left out
 		"Europe/Berlin":     behaviour.DateOf(2014, 10, 26),
 	} {
-		h := newHouse(t, fmt.Sprintf(longJob, zone))
+		h := newFixture(t, fmt.Sprintf(longJob, zone))
 		start := (int64(night)-2)*day + 123
 		h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", start, start+4*day, hour/4)))
 		opened := h.load(t, behaviour.Span{From: night - 3, To: night + 4})
@@ -213,7 +213,7 @@ func belated() (*testworld.W, []testworld.File) {
 // all that lies after what was shown.
 func TestTokensStayTrue(t *testing.T) {
 	w, late := belated()
-	h := newHouse(t, w.Job())
+	h := newFixture(t, w.Job())
 	for _, f := range w.Files {
 		if !f.Late {
 			h.deliverWorld(t, f)
@@ -257,7 +257,7 @@ func TestTokensStayTrue(t *testing.T) {
 
 func TestTokensAreChecked(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
-	h := newHouse(t, fmt.Sprintf(longJob, "UTC"))
+	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
 	h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", int64(first)*day, int64(first)*day+day, hour)))
 	c := show.Config{Table: h.load(t, behaviour.Span{From: first, To: first}), User: "u", Page: 2}
 	_, r, err := show.Page(t.Context(), c, new(gatherer))
@@ -300,7 +300,7 @@ func flip(s string) string {
 // TestWhoIsNotThereIsSaid checks the words for an empty page.
 func TestWhoIsNotThereIsSaid(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
-	h := newHouse(t, fmt.Sprintf(longJob, "UTC"))
+	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
 	h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", int64(first)*day, int64(first+5)*day, hour)))
 	opened := h.load(t, behaviour.Span{From: first, To: first + 9})
 	later := first + 30
@@ -322,7 +322,7 @@ func TestWhoIsNotThereIsSaid(t *testing.T) {
 // apart: a scan from one to the next would pass by what is between them.
 func TestRowsThatLieApartAreNamed(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
-	h := newHouse(t, fmt.Sprintf(sortedJob, "UTC", "hashed"))
+	h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", "hashed"))
 	h.deliver(t, first.String()+"/play.csv", []byte(fmt.Sprintf("user_id,time,programme,seconds\nu,%d,p,1\n", int64(first)*day)))
 	s := &spy{Loader: h.load(t, behaviour.Span{From: first, To: first})}
 	for what, c := range map[string]show.Config{"all": {}, "latest": {Latest: 10}, "a type": {Types: []string{"play"}}} {

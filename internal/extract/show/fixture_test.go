@@ -27,15 +27,15 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A house is a directory with logs, and the table trails beside them.
-type house struct {
+// A fixture is a directory with logs, and the table trails beside them.
+type fixture struct {
 	dir string
 	job *job.Job
 }
 
-func newHouse(t testing.TB, text string) *house {
+func newFixture(t testing.TB, text string) *fixture {
 	t.Helper()
-	h := &house{dir: testkit.Scratch(t)}
+	h := &fixture{dir: testkit.Scratch(t)}
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -44,7 +44,7 @@ func newHouse(t testing.TB, text string) *house {
 }
 
 // deliver writes a file below the logs.
-func (h *house) deliver(t testing.TB, name string, text []byte) {
+func (h *fixture) deliver(t testing.TB, name string, text []byte) {
 	t.Helper()
 	name = filepath.Join(h.dir, "logs", filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -56,7 +56,7 @@ func (h *house) deliver(t testing.TB, name string, text []byte) {
 }
 
 // deliverWorld writes the files of a world, compressed as their names say.
-func (h *house) deliverWorld(t testing.TB, list ...testworld.File) {
+func (h *fixture) deliverWorld(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {
 		var b bytes.Buffer
@@ -83,12 +83,12 @@ func (h *house) deliverWorld(t testing.TB, list ...testworld.File) {
 	}
 }
 
-func (h *house) store() files.Store {
+func (h *fixture) store() files.Store {
 	return files.Store{FS: local.New(), Dir: dfs.Join(h.dir, "trails")}
 }
 
 // load loads all days of span, and opens the table.
-func (h *house) load(t testing.TB, span behaviour.Span) table.Loader {
+func (h *fixture) load(t testing.TB, span behaviour.Span) table.Loader {
 	t.Helper()
 	s := h.store()
 	_, err := bulkload.Run(t.Context(), bulkload.Config{
@@ -100,7 +100,7 @@ func (h *house) load(t testing.TB, span behaviour.Span) table.Loader {
 	return h.open(t)
 }
 
-func (h *house) open(t testing.TB) table.Loader {
+func (h *fixture) open(t testing.TB) table.Loader {
 	t.Helper()
 	opened, err := h.store().Open(t.Context())
 	if err != nil {

@@ -29,23 +29,22 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A house is a directory with the logs of a world, and a table that was loaded of
-// them.
-type house struct {
+// A fixture is a directory with the logs of a world, and a table that was loaded from them.
+type fixture struct {
 	dir string
 	w   *testworld.W
 	job *job.Job
 }
 
-func newHouse(t *testing.T, w *testworld.W) *house {
+func newFixture(t *testing.T, w *testworld.W) *fixture {
 	t.Helper()
-	h := &house{dir: testkit.Scratch(t), w: w}
+	h := &fixture{dir: testkit.Scratch(t), w: w}
 	h.is(t, w.Job())
 	return h
 }
 
-// is makes text the house's job.
-func (h *house) is(t *testing.T, text string) {
+// is makes text the fixture's job.
+func (h *fixture) is(t *testing.T, text string) {
 	t.Helper()
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
@@ -54,11 +53,11 @@ func (h *house) is(t *testing.T, text string) {
 	h.job.Table.Regions = 5
 }
 
-// loaded is a house of a world whose files all were loaded, those that come late by
-// a load of their own.
-func loaded(t *testing.T, seed uint64) *house {
+// loaded returns a fixture of a world whose files are all loaded. A separate load loads the
+// late files.
+func loaded(t *testing.T, seed uint64) *fixture {
 	t.Helper()
-	h := newHouse(t, testworld.World(seed, 30))
+	h := newFixture(t, testworld.World(seed, 30))
 	for _, write := range []func(string) error{h.w.WriteEarly, h.w.WriteLate} {
 		if err := write(h.dir); err != nil {
 			t.Fatal(err)
@@ -68,16 +67,16 @@ func loaded(t *testing.T, seed uint64) *house {
 	return h
 }
 
-func (h *house) store() files.Store {
+func (h *fixture) store() files.Store {
 	return files.Store{FS: local.New(), Dir: filepath.Join(h.dir, "trails")}
 }
 
-func (h *house) config() bulkload.Config {
+func (h *fixture) config() bulkload.Config {
 	s := h.store()
 	return bulkload.Config{FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "tmp")}
 }
 
-func (h *house) load(t *testing.T) {
+func (h *fixture) load(t *testing.T) {
 	t.Helper()
 	_, err := bulkload.Run(t.Context(), h.config())
 	if err != nil && !errors.Is(err, bulkload.ErrNothing) {
@@ -86,7 +85,7 @@ func (h *house) load(t *testing.T) {
 }
 
 // deliver writes a file of the logs.
-func (h *house) deliver(t *testing.T, name, text string) {
+func (h *fixture) deliver(t *testing.T, name, text string) {
 	t.Helper()
 	name = filepath.Join(h.dir, "logs", name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -96,7 +95,7 @@ func (h *house) deliver(t *testing.T, name, text string) {
 }
 
 // replay corrects the bad records of a delivered file, and loads them.
-func (h *house) replay(t *testing.T, name, from, to string) {
+func (h *fixture) replay(t *testing.T, name, from, to string) {
 	t.Helper()
 	bad := h.store().Quarantine(name)
 	write(t, bad, bytes.ReplaceAll(read(t, bad), []byte(from), []byte(to)))
@@ -105,11 +104,11 @@ func (h *house) replay(t *testing.T, name, from, to string) {
 	}
 }
 
-// everything is what the world holds.
-func (h *house) everything() testworld.Answer { return h.w.Oracle(h.w.Questions(1, 1)[0]) }
+// everything returns the whole content of the world.
+func (h *fixture) everything() testworld.Answer { return h.w.Oracle(h.w.Questions(1, 1)[0]) }
 
-// manifest is the table's.
-func (h *house) manifest(t *testing.T) *manifest.Table {
+// manifest returns the table's manifest.
+func (h *fixture) manifest(t *testing.T) *manifest.Table {
 	t.Helper()
 	m := new(manifest.Table)
 	if err := json.Unmarshal(read(t, h.path("manifest.json")), m); err != nil {
@@ -118,7 +117,7 @@ func (h *house) manifest(t *testing.T) *manifest.Table {
 	return m
 }
 
-func (h *house) setManifest(t *testing.T, m *manifest.Table) {
+func (h *fixture) setManifest(t *testing.T, m *manifest.Table) {
 	t.Helper()
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -127,7 +126,7 @@ func (h *house) setManifest(t *testing.T, m *manifest.Table) {
 	write(t, h.path("manifest.json"), b)
 }
 
-func (h *house) path(name string) string { return filepath.Join(h.dir, "trails", name) }
+func (h *fixture) path(name string) string { return filepath.Join(h.dir, "trails", name) }
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
@@ -145,8 +144,8 @@ func write(t *testing.T, name string, b []byte) {
 	}
 }
 
-// cells are those of one of the table's files.
-func (h *house) cells(t *testing.T, name string) []*cell.Cell {
+// cells returns the cells of one of the table's files.
+func (h *fixture) cells(t *testing.T, name string) []*cell.Cell {
 	t.Helper()
 	b := read(t, h.path(name))
 	r, err := hfile.Open(bytes.NewReader(b), int64(len(b)))
@@ -160,9 +159,9 @@ func (h *house) cells(t *testing.T, name string) []*cell.Cell {
 	return out
 }
 
-// rewrite makes a file of other cells, in order, and has the manifest say that it
-// was written so: only the ledgers know better.
-func (h *house) rewrite(t *testing.T, name string, cells []*cell.Cell) {
+// rewrite replaces the cells of a file, in order, and updates the manifest to match. Only the
+// ledgers still show the difference.
+func (h *fixture) rewrite(t *testing.T, name string, cells []*cell.Cell) {
 	t.Helper()
 	slices.SortStableFunc(cells, cell.Compare)
 	var b bytes.Buffer
@@ -188,8 +187,8 @@ func (h *house) rewrite(t *testing.T, name string, cells []*cell.Cell) {
 	h.setManifest(t, m)
 }
 
-// all are the cells of all files.
-func (h *house) all(t *testing.T) []*cell.Cell {
+// all returns the cells of all files.
+func (h *fixture) all(t *testing.T) []*cell.Cell {
 	t.Helper()
 	var out []*cell.Cell
 	for _, f := range h.manifest(t).Files {
@@ -198,7 +197,7 @@ func (h *house) all(t *testing.T) []*cell.Cell {
 	return out
 }
 
-func (h *house) verify(t *testing.T, change ...func(*verify.Config)) (verify.Result, error) {
+func (h *fixture) verify(t *testing.T, change ...func(*verify.Config)) (verify.Result, error) {
 	t.Helper()
 	cfg := verify.Config{Store: h.store()}
 	for _, c := range change {
@@ -207,11 +206,11 @@ func (h *house) verify(t *testing.T, change ...func(*verify.Config)) (verify.Res
 	return verify.Run(t.Context(), cfg)
 }
 
-// asRows hides that the table consists of files: it is read as rows, as a live one is.
+// asRows hides that the table consists of files. It is then read as rows, like a live table.
 func asRows(c *verify.Config) { c.Store = rowStore{Store: c.Store} }
 
-// A rowStore is a store whose table has but the methods of a Loader, and may be made
-// to differ from the one that it is.
+// A rowStore is a store whose table has only the methods of a Loader. The table may be
+// replaced by another one.
 type rowStore struct {
 	table.Store
 	open func(table.Loader) table.Loader
@@ -230,15 +229,15 @@ func (s rowStore) Open(ctx context.Context) (table.Loader, error) {
 
 type rows struct{ table.Loader }
 
-// A difference is what an oracle says of a table that was changed: plain lists of
-// cells are compared, day by day.
+// A difference is an oracle's result for a changed table. The oracle compares plain lists of
+// cells, day by day.
 type difference struct {
 	days    []string // date, behaviour, verdict
 	foreign int
 }
 
 // oracle compares cells before and after.
-func (h *house) oracle(before, after []*cell.Cell) difference {
+func (h *fixture) oracle(before, after []*cell.Cell) difference {
 	names := map[string]string{}
 	for _, k := range h.w.Schema.Kinds {
 		names[fmt.Sprintf("%05d", k.ID)] = k.Name
@@ -290,8 +289,8 @@ func (h *house) oracle(before, after []*cell.Cell) difference {
 	return d
 }
 
-// check compares a result with what the oracle says. The changed row's region must be
-// named, where there is one.
+// check compares a result with the oracle's. If the changed row's region exists, the result
+// must name it.
 func (d difference) check(t *testing.T, what string, r verify.Result, err error, changed ...[]byte) {
 	t.Helper()
 	var days []string
