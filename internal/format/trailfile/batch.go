@@ -2,8 +2,7 @@ package trailfile
 
 import "usertrail/internal/behaviour"
 
-// A Batch is rows of a trail file, column by column and in the order in which
-// they are written.
+// A Batch holds rows of a trail file by column, in the order in which they are written.
 type Batch struct {
 	Rows    int
 	Columns []Values // one for each column of the schema, with one entry for each row
@@ -19,7 +18,7 @@ func NewBatch(s Schema) Batch {
 	return b
 }
 
-// Reset takes all rows out and keeps the memory.
+// Reset removes all rows and keeps the memory.
 func (b *Batch) Reset() {
 	b.Rows = 0
 	for i := range b.Columns {
@@ -29,14 +28,13 @@ func (b *Batch) Reset() {
 	}
 }
 
-// Values are one column of a batch. Which of the slices is used depends on the
-// column: Int for int64 and timestamp (microseconds, UTC), Double for double, Small
-// for date (days since 1970-01-01) and for bool (0 or 1), Code for strings with
-// Column.Names, Str for any others. A null has an entry too, whose value does not
-// matter.
+// Values holds one column of a batch. The type of the column determines the slice: Int for
+// int64 and timestamp (microseconds, UTC), Double for double, Small for date (days since
+// 1970-01-01) and for bool (0 or 1), Code for strings with Column.Names, Str for other
+// strings. A null has an entry too, whose value is ignored.
 type Values struct {
 	Type   behaviour.Type
-	Valid  []bool // of nullable columns only
+	Valid  []bool // set only for nullable columns
 	Int    []int64
 	Double []float64
 	Small  []int32
@@ -59,8 +57,8 @@ func (s *Bytes) Append(b []byte) {
 	s.Off = append(s.Off, uint32(len(s.Data)))
 }
 
-// At is string i, a piece of Data.
+// At returns string i, which is a part of Data.
 func (s *Bytes) At(i int) []byte { return s.Data[s.Off[i]:s.Off[i+1]] }
 
-// len is how many strings there are.
+// len returns the number of strings.
 func (s *Bytes) len() int { return max(0, len(s.Off)-1) }

@@ -13,16 +13,16 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// box is a schema like that of a set-top-box service, ten columns wide.
+// box is a schema similar to the schema of a set-top-box service, with ten columns.
 var box = trailfile.Long([]string{"login", "order", "play", "visit"}, 0, []behaviour.Field{
 	{Name: "programme", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}, {Name: "device", Type: behaviour.String},
 	{Name: "url", Type: behaviour.String}, {Name: "price", Type: behaviour.Double},
 })
 
-// boxFields says which kind has which field.
+// boxFields lists which kind has which field.
 var boxFields = [4][5]bool{{false, false, true, false, false}, {true, false, true, false, true}, {true, true, true, false, false}, {false, true, true, true, false}}
 
-// evening draws n rows of the box service, about 50 to a user. If full is set
+// evening generates n rows of the box service, with about 50 rows per user. If full is set,
 // every row has every field.
 func evening(n int, full bool) *trailfile.Batch {
 	r := rand.New(rand.NewPCG(3, 1))
@@ -83,8 +83,8 @@ func writeOften(b *testing.B, data *trailfile.Batch, c trailfile.Codec) {
 	report(b, data.Rows, int(meta.Bytes), cpuSeconds()-cpu)
 }
 
-// report says what was written in each round, and what it took of the
-// processor's time, which other work on the machine changes least.
+// report reports the rows and bytes of each round, and the CPU time, which other work on the
+// machine changes least.
 func report(b *testing.B, rows, size int, cpu float64) {
 	all := float64(rows) * float64(b.N)
 	b.SetBytes(int64(size))
@@ -93,7 +93,7 @@ func report(b *testing.B, rows, size int, cpu float64) {
 	b.ReportMetric(float64(size)/float64(rows), "B/row")
 }
 
-// cpuSeconds is what the process has used so far, as user and in the kernel.
+// cpuSeconds returns the CPU time of the process so far, in user mode and in the kernel.
 func cpuSeconds() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -102,8 +102,8 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// BenchmarkWriteByLibrary is what parquet-go's own column writers take for the
-// rows of BenchmarkWrite; the making of its values is not counted.
+// BenchmarkWriteByLibrary measures parquet-go's own column writers with the rows of
+// BenchmarkWrite. It does not measure the conversion of the values.
 func BenchmarkWriteByLibrary(b *testing.B) {
 	const rows = 200_000
 	for _, full := range []bool{false, true} {
@@ -169,7 +169,7 @@ func writeLibraryColumns(b *testing.B, columns [][]parquet.Value) int {
 	return int(out)
 }
 
-// counted counts what is written to it.
+// counted counts the bytes that are written to it.
 type counted int
 
 func (c *counted) Write(b []byte) (int, error) {

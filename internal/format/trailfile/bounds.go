@@ -8,27 +8,26 @@ import (
 )
 
 const (
-	// Footers are read whole by every reader, so a chunk's bounds are left out
-	// where they are long. They are never cut: there is no way to say so that
-	// old readers know.
+	// Every reader reads the whole footer, so the bounds of a chunk are omitted if they are
+	// long. They are never shortened, because older readers do not know the flag for
+	// shortened bounds.
 	maxChunkBound = 256
-	// Bounds in a column index may be cut by the format's definition.
+	// The format allows shortened bounds in a column index.
 	maxPageBound = 64
 )
 
-// A chunkBounds gathers the bounds of a chunk and its column index, page by
-// page.
+// A chunkBounds collects the bounds of a chunk and its column index, page by page.
 type chunkBounds struct {
 	values  values
-	lo, hi  []byte // of all pages, if there is a value in any
-	known   bool   // there is
-	unknown bool   // a page's bounds could not be told
-	text    bool   // bounds may be cut
+	lo, hi  []byte // of all pages, if any page has a value
+	known   bool   // some page has a value
+	unknown bool   // a page's bounds could not be determined
+	text    bool   // bounds may be shortened
 	index   format.ColumnIndex
 	nulls   int64
 }
 
-// page adds a page that holds the values from..to and some nulls.
+// page adds a page that holds the values from up to to and some nulls.
 func (c *chunkBounds) page(from, to, nulls int) {
 	c.nulls += int64(nulls)
 	c.index.NullCounts = append(c.index.NullCounts, int64(nulls))
@@ -57,20 +56,20 @@ func (c *chunkBounds) page(from, to, nulls int) {
 	c.index.MaxValues = append(c.index.MaxValues, bytes.Clone(hi))
 }
 
-// statistics are those of the whole chunk.
+// statistics returns the statistics of the whole chunk.
 func (c *chunkBounds) statistics() format.Statistics {
 	s := format.Statistics{NullCount: c.nulls}
 	if c.unknown || !c.known || max(len(c.lo), len(c.hi)) > maxChunkBound {
 		return s
 	}
-	// An empty string is a bound like any other; nil would be none.
+	// An empty string is a valid bound; nil would mean no bound.
 	s.MinValue = append([]byte{}, c.lo...)
 	s.MaxValue = append([]byte{}, c.hi...)
 	return s
 }
 
-// columnIndex returns the index, or nil if a page's bounds could not be told:
-// it has a place for each page's.
+// columnIndex returns the index. If a page's bounds could not be determined, it returns nil,
+// because the index must have bounds for every page.
 func (c *chunkBounds) columnIndex() *format.ColumnIndex {
 	if c.unknown {
 		return nil
@@ -79,7 +78,7 @@ func (c *chunkBounds) columnIndex() *format.ColumnIndex {
 	return &c.index
 }
 
-// order says how the bounds of pages that are not all null follow each other.
+// order returns the order of the bounds of pages that are not all null.
 func (c *chunkBounds) order() format.BoundaryOrder {
 	up, down, last := true, true, -1
 	for i, null := range c.index.NullPages {
@@ -126,7 +125,7 @@ func cutHigh(s []byte) []byte {
 		switch {
 		case r == utf8.MaxRune:
 			continue
-		case r == 0xd7ff: // surrogates are no code points
+		case r == 0xd7ff: // surrogates are not code points
 			r = 0xe000
 		default:
 			r++

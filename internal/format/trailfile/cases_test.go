@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// A sample is a file that readers have been known to disagree on, or writers to
-// get wrong.
+// A sample is a file that readers are known to interpret differently, or that is hard to
+// write correctly.
 type sample struct {
 	name   string
 	schema trailfile.Schema
@@ -20,8 +20,7 @@ type sample struct {
 	rows   []row
 }
 
-// samples are all of them. The same ones go to every reader, and none changes
-// them.
+// samples returns all samples. Every reader gets the same samples, and no test changes them.
 var samples = sync.OnceValue(makeSamples)
 
 func makeSamples() []sample {
@@ -50,8 +49,8 @@ func makeSamples() []sample {
 	return slices.Concat(all, stringSamples(), shapeSamples())
 }
 
-// shapeSamples are of the other schemas than those of one row for each behaviour
-// with all its columns.
+// shapeSamples returns samples of other schemas than the one with one row per event and all
+// its columns.
 func shapeSamples() []sample {
 	pages := trailfile.Options{GroupRows: 3000, PageBytes: 700}
 	kinds, every := []string{"login", "order", "play", "visit"}, []behaviour.Field{}
@@ -70,7 +69,7 @@ func shapeSamples() []sample {
 	}
 }
 
-// stringSamples are about one string and one double column.
+// stringSamples returns samples of one string column and one double column.
 func stringSamples() []sample {
 	s := trailfile.Long([]string{"play"}, 0, []behaviour.Field{{Name: "s", Type: behaviour.String}, {Name: "d", Type: behaviour.Double}})
 	with := func(n int, s func(i int) any, d func(i int) any) []row {
@@ -91,7 +90,7 @@ func stringSamples() []sample {
 			if i < 9000 || i > 21_000 {
 				return "same"
 			}
-			return fmt.Sprintf("%0400d", i) // 11,000 of these are more than a dictionary takes
+			return fmt.Sprintf("%0400d", i) // 11,000 of these exceed the limit of a dictionary
 		}, number)},
 		{"different strings at first", s, trailfile.Options{}, with(9000, func(i int) any { return fmt.Sprint("v", min(i, 5000)) }, number)},
 		{"large dictionary", s, trailfile.Options{GroupRows: 25_000}, with(30_000, func(i int) any {

@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// check reports a batch whose columns do not fit each other or the schema.
+// check returns an error for a batch whose columns do not fit each other or the schema.
 func (s Schema) check(b *Batch) error {
 	if b.Rows < 0 {
 		return fmt.Errorf("batch of %d rows", b.Rows)
@@ -51,7 +51,7 @@ func (v *Values) check(c *Column, rows int) error {
 	return v.checkCodes(c)
 }
 
-// checkCodes reports a row of a name that there is not.
+// checkCodes returns an error for a row whose code has no name.
 func (v *Values) checkCodes(c *Column) error {
 	if c.Names == nil {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"usertrail/internal/run/visible"
 )
 
-// ErrColumn is wrapped where a file does not have a column that is asked for, or
-// has it of another type.
+// ErrColumn is wrapped if a file does not have a requested column, or has it with another
+// type.
 var ErrColumn = errors.New("no such column")
 
-// columnValues is how many values of a column are read at once.
+// columnValues is the number of values of a column that are read at once.
 const columnValues = 1024
 
-// ColumnNames are the names of the columns.
+// ColumnNames returns the names of the columns.
 func (f *File) ColumnNames() []string {
 	var names []string
 	for _, field := range f.f.Schema().Fields() {
@@ -28,9 +28,8 @@ func (f *File) ColumnNames() []string {
 	return names
 }
 
-// IDs gives the values of a column of strings or integers to emit, in order and as
-// text; nulls are skipped. One page is held at a time, and id is valid until
-// emit returns.
+// IDs calls emit with each value of a column of strings or integers, in order and as text. It
+// skips nulls. It holds one page at a time, and id is valid until emit returns.
 func (f *File) IDs(column string, emit func(id []byte) error) (err error) {
 	defer caught(&err, "read column "+column)
 	c, err := f.idColumn(column)
@@ -45,7 +44,7 @@ func (f *File) IDs(column string, emit func(id []byte) error) (err error) {
 	return nil
 }
 
-// idColumn is the column of a name, if its values can be IDs.
+// idColumn returns the column with a name, if its values can be IDs.
 func (f *File) idColumn(name string) (*parquet.Column, error) {
 	c := f.f.Root().Column(name)
 	if c == nil {
@@ -57,8 +56,7 @@ func (f *File) idColumn(name string) (*parquet.Column, error) {
 	return c, nil
 }
 
-// holdsIDs reports whether t is a string, or bytes not said to be anything else, or an
-// integer.
+// holdsIDs reports whether t is a string, bytes without another meaning, or an integer.
 func holdsIDs(t parquet.Type) bool {
 	switch t.Kind() {
 	case parquet.ByteArray, parquet.Int32, parquet.Int64:
@@ -76,7 +74,7 @@ func holdsIDs(t parquet.Type) bool {
 	return false
 }
 
-// chunkIDs gives the values of a column in one row group to emit.
+// chunkIDs calls emit with the values of a column in one row group.
 func chunkIDs(c parquet.ColumnChunk, emit func(id []byte) error) error {
 	pages := c.Pages()
 	defer pages.Close()
@@ -107,7 +105,7 @@ func isUnsigned(t parquet.Type) bool {
 	return ok && !i.IsSigned
 }
 
-// pageIDs gives the values of a page to emit; values is room for some of them.
+// pageIDs calls emit with the values of a page. values is its buffer.
 func pageIDs(r parquet.ValueReader, values []parquet.Value, unsigned bool, emit func(id []byte) error) error {
 	var text []byte
 	for {

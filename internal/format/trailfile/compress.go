@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A compressor compresses pages, each for itself.
+// A compressor compresses each page separately.
 type compressor struct {
 	codec Codec
 	zstd  *zstd.Encoder
@@ -18,8 +18,8 @@ func newCompressor(c Codec) (*compressor, error) {
 	if c != Zstd {
 		return &compressor{codec: c}, nil
 	}
-	// One block at a time is all that EncodeAll needs here, and pages carry a
-	// checksum of their own. Pages are small, so little memory costs no time.
+	// EncodeAll needs only one encoder here, and pages have their own checksums. Pages are
+	// small, so a small window costs no time.
 	enc, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderConcurrency(1),
@@ -41,8 +41,8 @@ func (c *compressor) format() format.CompressionCodec {
 	return format.Uncompressed
 }
 
-// compress returns src compressed, in the memory of buf if it fits. With None
-// it returns src.
+// compress returns src compressed, in the memory of buf if the result fits. With None it
+// returns src.
 func (c *compressor) compress(buf, src []byte) []byte {
 	switch c.codec {
 	case Zstd:

@@ -10,7 +10,7 @@ import (
 // number plus one. Each process has its own hash seed, so nobody can construct input that
 // collides. The seed has no influence on the numbers.
 type dictionary struct {
-	slots   []uint64 // a power of two; at most half of them are taken
+	slots   []uint64 // a power of two; at most half of them are used
 	entries *Bytes   // the strings, by number
 }
 
@@ -18,8 +18,8 @@ var seed = maphash.MakeSeed()
 
 const smallestTable = 1 << 10
 
-// number returns the number of s, and whether s is new and must be appended to
-// the entries by the caller.
+// number returns the number of s, and whether s is new. If s is new, the caller must append
+// it to the entries.
 func (d *dictionary) number(s []byte) (n int32, fresh bool) {
 	if have := d.entries.len(); 2*have >= len(d.slots) {
 		d.rebuild(max(smallestTable, 4*have))
@@ -41,7 +41,7 @@ func (d *dictionary) number(s []byte) (n int32, fresh bool) {
 	}
 }
 
-// rebuild makes a table of at least n slots for the entries there are.
+// rebuild makes a table of at least n slots for the current entries.
 func (d *dictionary) rebuild(n int) {
 	size := smallestTable
 	for size < n {
@@ -59,5 +59,5 @@ func (d *dictionary) rebuild(n int) {
 	}
 }
 
-// reset forgets all entries.
+// reset removes all entries.
 func (d *dictionary) reset() { clear(d.slots) }

@@ -45,7 +45,7 @@ func TestDictionariesAreGivenUpForDifferentStrings(t *testing.T) {
 	}
 }
 
-// TestManyUsers writes more users than a dictionary takes.
+// TestManyUsers writes more users than a dictionary can hold.
 func TestManyUsers(t *testing.T) {
 	t.Parallel()
 	const n = 70_000
@@ -92,12 +92,12 @@ func TestManyUsers(t *testing.T) {
 		}
 	}
 	if wrong > n/50 {
-		t.Errorf("the bloom filter lets %d of %d through that are not there", wrong, n)
+		t.Errorf("the bloom filter does not exclude %d of %d absent users", wrong, n)
 	}
 }
 
-// TestPageIndexFitsPages reads the header of every page where the offset index
-// says that it is, and compares rows, nulls and bounds with the column index.
+// TestPageIndexFitsPages reads the header of every page at the place in the offset index, and
+// compares rows, nulls and bounds with the column index.
 func TestPageIndexFitsPages(t *testing.T) {
 	t.Parallel()
 	for _, c := range samples() {
@@ -165,7 +165,7 @@ func (x *pageIndex) check(t *testing.T, data []byte, s trailfile.Schema, rows []
 	}
 }
 
-// checkOrder compares page i with the one before that has values.
+// checkOrder compares page i with the previous page that has values.
 func (x *pageIndex) checkOrder(t *testing.T, i int) {
 	t.Helper()
 	if x.index == nil || x.index.NullPages[i] {
@@ -206,7 +206,7 @@ func nonZero(n int64) int64 {
 	return n
 }
 
-// checkPage compares page i of the index with the rows in it.
+// checkPage compares page i of the index with its rows.
 func (x *pageIndex) checkPage(t *testing.T, i int, s trailfile.Schema, rows []row, col int, headerNulls int64) {
 	t.Helper()
 	nulls, outside, nan := int64(0), 0, false
@@ -241,7 +241,7 @@ func (x *pageIndex) checkPage(t *testing.T, i int, s trailfile.Schema, rows []ro
 	}
 }
 
-// within reports whether v lies between bounds as a file holds them.
+// within reports whether v lies between bounds in the form that a file stores.
 func within(v any, lo, hi []byte) bool {
 	switch v := v.(type) {
 	case string:

@@ -12,16 +12,16 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A File is a trail file, or any flat Parquet file, opened to be looked at. It
-// is for one goroutine.
+// A File is a trail file, or any flat Parquet file, that was opened for inspection. Only one
+// goroutine may use it.
 type File struct {
 	f    *parquet.File
 	r    io.ReaderAt
 	size int64
 }
 
-// Open reads the footer of the size bytes in r, which must stay readable as
-// long as the File is used.
+// Open reads the footer of the size bytes in r. r must stay readable as long as the File is
+// used.
 func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	defer caught(&err, "open")
 	if err := checkFooter(r, size); err != nil {
@@ -34,8 +34,8 @@ func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	return &File{f: pf, r: r, size: size}, nil
 }
 
-// checkFooter returns an error if the footer is longer than the file. The library
-// allocates the length that a damaged file says, up to 4 GiB, before it reads.
+// checkFooter returns an error if the footer is longer than the file. The library would
+// allocate the length that a damaged file claims, up to 4 GiB, before it reads.
 func checkFooter(r io.ReaderAt, size int64) error {
 	const magic = "PAR1"
 	var end [4 + len(magic)]byte // the length of the footer, and the magic
@@ -52,8 +52,8 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// caught turns a panic of the library, which it has for some damaged files,
-// into an error.
+// caught turns a panic of the library into an error. The library panics on some damaged
+// files.
 func caught(err *error, doing string) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("trailfile: %s: damaged file: %v", doing, r)
@@ -85,11 +85,11 @@ type ColumnInfo struct {
 type GroupInfo struct {
 	Rows       int64  `json:"rows"`
 	Compressed int64  `json:"compressed"` // bytes
-	First      string `json:"first"`      // least user_id
+	First      string `json:"first"`      // smallest user_id
 	Last       string `json:"last"`       // greatest user_id
 }
 
-// Info returns what the footer says.
+// Info returns the content of the footer.
 func (f *File) Info() (info Info, err error) {
 	defer caught(&err, "read footer")
 	md := f.f.Metadata()
@@ -137,8 +137,7 @@ func (c *ColumnInfo) add(m *format.ColumnMetaData) {
 	}
 }
 
-// Head returns the first n rows as text, one string a column; a null is the
-// empty string.
+// Head returns the first n rows as text, one string per column. A null is the empty string.
 func (f *File) Head(n int) (rows [][]string, err error) {
 	defer caught(&err, "read rows")
 	if err := f.checkPages(int64(n)); err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// formatVersion is what writers put into FileMetaData.version that use logical
-// types.
+// formatVersion is the value of FileMetaData.version that writers of logical types use.
 const formatVersion = 2
 
 // A footer collects the data for the end of a file.
@@ -41,7 +40,7 @@ func (f *footer) add(chunks []*chunk, rows int, begin int64) {
 	f.chunks = append(f.chunks, chunks)
 }
 
-// write writes the page indexes, the footer and what follows it.
+// write writes the page indexes, the footer and the bytes after it.
 func (f *footer) write(p *pages, columns []*column) error {
 	if err := f.columnIndexes(p); err != nil {
 		return err

@@ -18,27 +18,26 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A trailWriter is what every format has.
+// A trailWriter is the writer of any format.
 type trailWriter interface {
 	Write(b *trailfile.Batch) error
 	Close() (trailfile.Meta, error)
 	Reset(w io.Writer)
 }
 
-// A trailReader looks at a file.
+// A trailReader inspects a file.
 type trailReader interface {
 	Info() (trailfile.Info, error)
 	Head(n int) ([][]string, error)
 }
 
-// A kind of file is one that all tests here are about: what they ask is promised by every
-// one.
+// A kind is a format of files. The tests in this file check promises that every format makes.
 type kind struct {
 	name   string
-	writes int // at least, for 3000 rows of every type
+	writes int // fewest write calls for 3000 rows of every type
 	writer func(w io.Writer, s trailfile.Schema, o trailfile.Options) (trailWriter, error)
 	reader func(r io.ReaderAt, size int64) (trailReader, error)
-	text   func(c *trailfile.Column, v any) string // of a value, as the reader shows it
+	text   func(c *trailfile.Column, v any) string // the text of a value, as the reader shows it
 }
 
 var formats = []kind{
@@ -102,14 +101,14 @@ func (f *kind) write(tb testing.TB, c sample, size int) ([]byte, trailfile.Meta)
 	return buf.Bytes(), meta
 }
 
-// tries reports whether tests of every format write this sample in this format. The
-// samples of most rows are about dictionaries of Parquet: other formats write them if
+// tries reports whether the tests of all formats write this sample in this format. The
+// samples with the most rows test dictionaries of Parquet. Other formats write them only if
 // everything is tested.
 func (f *kind) tries(c sample) bool {
 	return f.name == "parquet" || len(c.rows) <= 8192 || testkit.All()
 }
 
-// shown is a value as the readers of Parquet and Arrow show it.
+// shown returns a value as the readers of Parquet and Arrow show it.
 func shown(c *trailfile.Column, v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -126,7 +125,7 @@ func shown(c *trailfile.Column, v any) string {
 	return fmt.Sprint(v)
 }
 
-// plainText is a value as it stands in a file of text, without quotes.
+// plainText returns a value as a text file has it, without quotes.
 func plainText(f textfile.Format, c *trailfile.Column, v any) string {
 	d, ok := v.(float64)
 	switch {
@@ -141,7 +140,7 @@ func plainText(f textfile.Format, c *trailfile.Column, v any) string {
 	case ok && d == math.Trunc(d) && math.Abs(d) < 1e20:
 		return strconv.FormatFloat(d, 'f', 1, 64)
 	case f == textfile.CSV && c.Type == behaviour.String && v != nil:
-		// encoding/csv takes the carriage return away also within quotes.
+		// encoding/csv removes the carriage return even inside quotes.
 		return strings.ReplaceAll(v.(string), "\r\n", "\n")
 	case c.Type == behaviour.Timestamp && v != nil:
 		return time.UnixMicro(v.(int64)).UTC().Format("2006-01-02T15:04:05.000000Z")
@@ -149,7 +148,7 @@ func plainText(f textfile.Format, c *trailfile.Column, v any) string {
 	return shown(c, v)
 }
 
-// TestEveryFormatShowsWhatWasWritten, row by row and column by column.
+// TestEveryFormatShowsWhatWasWritten compares row by row and column by column.
 func TestEveryFormatShowsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, f := range formats {
@@ -199,8 +198,8 @@ func TestEveryFormatShowsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// TestBytesDoNotDependOnBatches also writes with one writer what others before it
-// wrote with new ones.
+// TestBytesDoNotDependOnBatches also reuses one writer for all files, and compares them with
+// the files of new writers.
 func TestBytesDoNotDependOnBatches(t *testing.T) {
 	t.Parallel()
 	for _, f := range formats {
@@ -212,7 +211,7 @@ func TestBytesDoNotDependOnBatches(t *testing.T) {
 				want, _ := f.write(t, c, len(c.rows)+1)
 				for _, size := range []int{1, 7, 8191} {
 					if len(c.rows) > 1000*size {
-						continue // takes long and shows no more
+						continue // takes long and adds no coverage
 					}
 					if got, _ := f.write(t, c, size); !bytes.Equal(got, want) {
 						t.Errorf("batches of %d rows make another file", size)
@@ -260,7 +259,7 @@ func (f *kind) checkReuse(t *testing.T, c sample, want []byte) {
 	}
 }
 
-// TestEveryFormatRefusesSchemas that are none.
+// TestEveryFormatRefusesSchemas writes with invalid schemas.
 func TestEveryFormatRefusesSchemas(t *testing.T) {
 	for _, f := range formats {
 		if _, err := f.writer(new(bytes.Buffer), trailfile.Schema{}, trailfile.Options{}); err == nil {

@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// FuzzRoundTrip draws a schema, rows and options, and reads back what was
-// written. The strings are pieces of text.
+// FuzzRoundTrip generates a schema, rows and options, and reads the written file back. The
+// strings are pieces of text.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(uint64(1), uint16(0), uint16(10), uint16(100), "")
 	f.Add(uint64(2), uint16(300), uint16(100), uint16(1), "节目, and more")
@@ -52,7 +52,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzWriteBatch gives a batch of any shape: it is written or refused.
+// FuzzWriteBatch writes a batch of any shape, which must succeed or return an error.
 func FuzzWriteBatch(f *testing.F) {
 	s := everyType()
 	f.Add(3, []byte("alicebob"), []byte{0, 5, 5, 8}, []byte{0, 1, 2}, []byte("abc"), []byte{0, 1, 2, 3}, true)
@@ -95,8 +95,7 @@ func offsets(b []byte) []uint32 {
 	return out
 }
 
-// FuzzOpen damages a file in one place: looking at it gives an answer or an
-// error.
+// FuzzOpen damages a file in one place. Inspecting it must return a result or an error.
 func FuzzOpen(f *testing.F) {
 	s := everyType()
 	good, _ := write(f, s, trailfile.Options{GroupRows: 20, PageBytes: 50}, people(1, s, 50, 0.3), 50)
@@ -127,8 +126,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzOpenFormats damages a file of any format in one place, or cuts it off there:
-// looking at it gives an answer or an error.
+// FuzzOpenFormats damages a file of any format in one place, or truncates it there.
+// Inspecting it must return a result or an error.
 func FuzzOpenFormats(f *testing.F) {
 	s := everyType()
 	c := sample{schema: s, opts: trailfile.Options{GroupRows: 20}, rows: people(1, s, 50, 0.3)}
@@ -165,7 +164,8 @@ func FuzzOpenFormats(f *testing.F) {
 	})
 }
 
-// TestAFooterLongerThanItsFileIsRefused before memory for it is allocated.
+// TestAFooterLongerThanItsFileIsRefused checks that the error occurs before memory is
+// allocated.
 func TestAFooterLongerThanItsFileIsRefused(t *testing.T) {
 	s := everyType()
 	data, _ := write(t, s, trailfile.Options{}, people(1, s, 50, 0.3), 50)
@@ -179,9 +179,9 @@ func TestAFooterLongerThanItsFileIsRefused(t *testing.T) {
 	}
 }
 
-// TestNoDamageAsksForMuchMemory damages each byte of a file (each eleventh, unless the run
-// covers everything) of the formats that say how long things are: memory is asked for by
-// what is there.
+// TestNoDamageAsksForMuchMemory damages each byte of a file in the formats that store
+// lengths, or each eleventh byte unless the run covers everything. A reader must not allocate
+// more than the size of the file justifies.
 func TestNoDamageAsksForMuchMemory(t *testing.T) {
 	s := everyType()
 	c := sample{schema: s, opts: trailfile.Options{GroupRows: 20}, rows: people(1, s, 50, 0.3)}
@@ -202,7 +202,7 @@ func TestNoDamageAsksForMuchMemory(t *testing.T) {
 	}
 }
 
-// look opens a file and reads of it what inspect reads.
+// look opens a file and reads the same parts as inspect.
 func look(f kind, data []byte) {
 	r, err := f.reader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -212,7 +212,7 @@ func look(f kind, data []byte) {
 	_, _ = r.Head(100)
 }
 
-// allocated is how many bytes do allocates.
+// allocated returns the number of bytes that do allocates.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -17,13 +17,13 @@ type column struct {
 	name      string
 	physical  format.Type
 	logical   format.LogicalType
-	converted thrift.Null[deprecated.ConvertedType] // what readers look at that know no logical types
+	converted thrift.Null[deprecated.ConvertedType] // for readers that do not support logical types
 	nullable  bool
-	levels    []byte // of each row, 1 if it has a value; empty unless nullable
+	levels    []byte // for each row, 1 if it has a value; empty unless nullable
 	values    values
 }
 
-// valid is how many of the rows from..to have a value.
+// valid returns the number of the rows from up to to that have a value.
 func (c *column) valid(from, to int) int {
 	if !c.nullable {
 		return to - from
@@ -31,13 +31,13 @@ func (c *column) valid(from, to int) int {
 	return bytes.Count(c.levels[from:to], []byte{1})
 }
 
-// A group gathers the rows of a row group, already in indexes and without nulls.
+// A group collects the rows of a row group, already as indexes and without nulls.
 type group struct {
 	schema  Schema
 	rows    int
 	columns []*column
-	user    *users   // the first of them
-	words   []*words // those of them that are
+	user    *users   // the first column
+	words   []*words // the columns of this type
 }
 
 func newGroup(s Schema) *group {
@@ -102,8 +102,7 @@ func (c *column) element() format.SchemaElement {
 	}
 }
 
-// add adds the rows from..to of b. row is the number of b's first row, for
-// errors.
+// add adds the rows from up to to of b. row is the number of b's first row, for errors.
 func (g *group) add(b *Batch, from, to int, row int64) error {
 	if err := g.user.add(&b.Columns[0].Str, b.times(g.schema), from, to, row); err != nil {
 		return err
@@ -118,8 +117,8 @@ func (g *group) add(b *Batch, from, to int, row int64) error {
 	return nil
 }
 
-// add adds the rows from..to of f, and returns the row of a string that is not
-// UTF-8, or -1.
+// add adds the rows from up to to of f. It returns the row of a string that is not UTF-8, or
+// -1.
 func (c *column) add(f *Values, from, to int) int {
 	if !c.nullable {
 		return addAll(c.values, f, from, to)
@@ -141,7 +140,7 @@ func (c *column) add(f *Values, from, to int) int {
 	return -1
 }
 
-// addAll adds the rows from..to of a column that has no nulls.
+// addAll adds the rows from up to to of a column that has no nulls.
 func addAll(v values, f *Values, from, to int) int {
 	switch v := v.(type) {
 	case *words:
@@ -169,14 +168,14 @@ func appendLevels(dst []byte, valid []bool) []byte {
 	return dst
 }
 
-// judge decides which columns of strings keep a dictionary.
+// judge decides which string columns keep a dictionary.
 func (g *group) judge() {
 	for _, w := range g.words {
 		w.judge()
 	}
 }
 
-// reset forgets the rows and keeps the memory.
+// reset removes the rows and keeps the memory.
 func (g *group) reset() {
 	g.rows = 0
 	for _, c := range g.columns {
@@ -185,7 +184,7 @@ func (g *group) reset() {
 	}
 }
 
-// restart forgets the file.
+// restart removes all state of the file.
 func (g *group) restart() {
 	g.reset()
 	g.user.restart()
@@ -194,7 +193,7 @@ func (g *group) restart() {
 	}
 }
 
-// bytes is how many bytes of strings the rows have that were added.
+// bytes returns the total size of the strings in the added rows.
 func (g *group) bytes() int {
 	n := g.user.bytes
 	for _, w := range g.words {
@@ -203,8 +202,8 @@ func (g *group) bytes() int {
 	return n
 }
 
-// stringBytes is how many bytes of strings row i of b has, those aside that names
-// tell.
+// stringBytes returns the size of the strings in row i of b, except strings with
+// Column.Names.
 func (s Schema) stringBytes(b *Batch, i int) int {
 	n := 0
 	for col := range s.Columns {
@@ -216,9 +215,9 @@ func (s Schema) stringBytes(b *Batch, i int) int {
 	return n
 }
 
-// Fit says up to which of the rows from..to of b there is room where strings of so
-// many bytes are already, and limit is the most there may be; fresh says that there
-// are no rows yet, so that one has room whatever its size.
+// Fit returns the end of those rows from up to to of b that fit into the limit of string
+// bytes. bytes is the size of the strings before. If fresh is set, no rows are there yet, and
+// one row fits whatever its size.
 func (s Schema) Fit(b *Batch, from, to, bytes, limit int, fresh bool) int {
 	if bytes+s.mostBytes(b, from, to) <= limit {
 		return to
@@ -232,7 +231,7 @@ func (s Schema) Fit(b *Batch, from, to, bytes, limit int, fresh bool) int {
 	return to
 }
 
-// StringBytes is how many bytes of strings the rows from..to of b have.
+// StringBytes returns the size of the strings in the rows from up to to of b.
 func (s Schema) StringBytes(b *Batch, from, to int) int {
 	n := 0
 	for i := from; i < to; i++ {
@@ -241,7 +240,7 @@ func (s Schema) StringBytes(b *Batch, from, to int) int {
 	return n
 }
 
-// mostBytes bounds the sum of stringBytes over the rows from..to from above.
+// mostBytes returns an upper bound for the sum of stringBytes over the rows from up to to.
 func (s Schema) mostBytes(b *Batch, from, to int) int {
 	n := 0
 	for col := range s.Columns {
@@ -252,5 +251,5 @@ func (s Schema) mostBytes(b *Batch, from, to int) int {
 	return n
 }
 
-// grow lengthens s by n elements of any content.
+// grow lengthens s by n elements with arbitrary content.
 func grow[T any](s []T, n int) []T { return slices.Grow(s, n)[:len(s)+n] }

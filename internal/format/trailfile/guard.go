@@ -9,17 +9,17 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// ErrClosed is returned for rows that come after Close.
+// ErrClosed is returned for rows that are written after Close.
 var ErrClosed = errors.New("trailfile: the writer is closed")
 
-// A Guard keeps the promises that are the same in every format: columns that fit
-// the schema, rows in order, text in UTF-8, and an error that stays. It is for
-// writers of other formats, one file at a time.
+// A Guard keeps the promises that all formats share: columns fit the schema, rows are in
+// order, text is UTF-8, and an error remains. Writers of other formats use it, for one file
+// at a time.
 type Guard struct {
 	schema Schema
 	meta   Meta
-	last   []byte // user of the row before
-	time   int64  // of the row before
+	last   []byte // user of the previous row
+	time   int64  // time of the previous row
 	err    error
 	closed bool
 }
@@ -32,7 +32,8 @@ func NewGuard(s Schema) (*Guard, error) {
 	return &Guard{schema: s}, nil
 }
 
-// Write has add write the rows of b if they may be, and nothing has failed before.
+// Write checks the rows of b and calls add to write them. It does not call add if a check or
+// an earlier call failed.
 func (g *Guard) Write(b *Batch, add func(*Batch) error) error {
 	switch {
 	case g.closed:
@@ -105,7 +106,7 @@ func (g *Guard) order(b *Batch) error {
 	return nil
 }
 
-// times are those by which a user's rows are sorted, nil if each user has one.
+// times returns the times by which a user's rows are sorted, nil if each user has one row.
 func (b *Batch) times(s Schema) []int64 {
 	if s.Order == 0 {
 		return nil
@@ -125,8 +126,8 @@ func (g *Guard) text(c *Column, v *Values) error {
 	return nil
 }
 
-// outOfOrder is the error of a row that comes too late: of user s at times[i] where
-// there are times, after one of user last at time.
+// outOfOrder returns the error for a row that is out of order: the row of user s at times[i],
+// if times is not nil, after a row of user last at time.
 func outOfOrder(row int64, s, last []byte, times []int64, i int, time int64) error {
 	if times == nil {
 		return fmt.Errorf("row %d out of order: user %q after user %q", row, s, last)
@@ -134,7 +135,7 @@ func outOfOrder(row int64, s, last []byte, times []int64, i int, time int64) err
 	return fmt.Errorf("row %d out of order: user %q at %d after user %q at %d", row, s, times[i], last, time)
 }
 
-// notText is the error of a string that no column may hold.
+// notText returns the error for a string that no column may hold.
 func notText(column string, s []byte) error {
 	if len(s) > maxValueBytes {
 		return fmt.Errorf("column %s: a value of %d bytes, at most %d", column, len(s), maxValueBytes)

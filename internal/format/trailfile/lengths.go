@@ -12,18 +12,18 @@ import (
 // the page's header claims. checkPages compares both with the bytes of the file.
 
 const (
-	// A header of more than headerBytes is no page's. Most have some 50 bytes.
+	// A header of more than headerBytes is not a page header. Most have about 50 bytes.
 	headerBytes  = 1 << 20
 	headerWindow = 1 << 10
 
-	// slack is how many bytes a page may give beyond what its codec can make of its
-	// bytes at most.
+	// slack is the number of bytes that a page may add to the most that its codec can
+	// produce.
 	slack = 64 << 10
 )
 
-// mostOf is how many bytes a codec can make of one: Snappy copies 64 bytes by 2, gzip 258
-// by 2 bits, LZ4 has 255 in one, a block of zstd 128 KiB in 4. Of other codecs nothing is
-// known.
+// mostOf returns the largest number of bytes that a codec can produce from one byte. Snappy
+// copies 64 bytes with 2, gzip copies 258 with 2 bits, LZ4 has 255 in one byte, and a zstd
+// block has 128 KiB in 4. Other codecs have no known limit.
 func mostOf(c format.CompressionCodec) int64 {
 	switch c {
 	case format.Uncompressed:
@@ -38,7 +38,7 @@ func mostOf(c format.CompressionCodec) int64 {
 	return 128 << 10 / 4
 }
 
-// checkPages checks the headers of all pages that the first n rows are in.
+// checkPages checks the headers of all pages that hold the first n rows.
 func (f *File) checkPages(n int64) error {
 	for g, group := range f.f.Metadata().RowGroups {
 		for i := range group.Columns {
@@ -53,7 +53,7 @@ func (f *File) checkPages(n int64) error {
 	return nil
 }
 
-// checkChunk checks the pages of a column chunk that its first n values are in.
+// checkChunk checks the pages of a column chunk that hold its first n values.
 func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
 	at := m.DataPageOffset
 	if d := m.DictionaryPageOffset; d > 0 && d < at {
@@ -80,7 +80,7 @@ func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
 	return nil
 }
 
-// pageHeader reads the page header at an offset, and returns how many bytes it has.
+// pageHeader reads the page header at an offset, and returns its length.
 func (f *File) pageHeader(at int64) (*format.PageHeader, int64, error) {
 	if at < 0 || at >= f.size {
 		return nil, 0, fmt.Errorf("damaged file: a page at offset %d, in a file of %d", at, f.size)
@@ -102,7 +102,7 @@ func (f *File) pageHeader(at int64) (*format.PageHeader, int64, error) {
 	}
 }
 
-// noEOF is err, which must not be taken for the end of the rows.
+// noEOF replaces io.EOF, which the caller would take for the end of the rows.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// writeByLibrary writes rows as Write should, by parquet-go's own column
-// writers: the oracle for what stands in a file.
+// writeByLibrary writes rows as Write should, with parquet-go's own column writers. It is the
+// oracle for the content of a file.
 func writeByLibrary(tb testing.TB, s trailfile.Schema, o trailfile.Options, rows []row) []byte {
 	tb.Helper()
 	var buf bytes.Buffer
@@ -59,7 +59,7 @@ func newLibraryWriter(w io.Writer, s trailfile.Schema, o trailfile.Options) *par
 	)
 }
 
-// sorted are the columns by which the rows of s are.
+// sorted returns the columns by which the rows of s are sorted.
 func sorted(s trailfile.Schema) []parquet.SortingColumn {
 	by := []parquet.SortingColumn{parquet.Ascending("user_id")}
 	if s.Order > 0 {
@@ -68,7 +68,7 @@ func sorted(s trailfile.Schema) []parquet.SortingColumn {
 	return by
 }
 
-// libraryStruct is the struct type whose columns are those of s.
+// libraryStruct returns the struct type whose fields are the columns of s.
 func libraryStruct(s trailfile.Schema) reflect.Type {
 	var fields []reflect.StructField
 	for i, f := range s.Columns {
@@ -110,7 +110,7 @@ func writeColumns(tb testing.TB, cols []*parquet.ColumnWriter, s trailfile.Schem
 	}
 }
 
-// level is the definition level of a value that is not null.
+// level returns the definition level of a value that is not null.
 func level(c *trailfile.Column) int {
 	if c.Nullable {
 		return 1

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// A row is a row of a trail file as a test says it; a nil field is null.
+// A row is a row of a trail file in a test. A nil field is null.
 type row struct {
 	user   string
 	date   int32
@@ -22,8 +22,8 @@ type row struct {
 	fields []any // of the other columns: string, int64, float64, bool or nil; int64 for timestamps, int32 for dates
 }
 
-// column is what row r has in a column of the file; of the others than the five that
-// every long file has, they are taken in order.
+// column returns the value of row r in a column of the file. The columns that have no field
+// in row are taken from fields in order.
 func (r *row) column(s trailfile.Schema, col int) any {
 	if v, ok := r.fixed(&s.Columns[col]); ok {
 		return v
@@ -36,7 +36,7 @@ func (r *row) column(s trailfile.Schema, col int) any {
 	return r.fields[col]
 }
 
-// fixed is what row r has in a column that it has a name for.
+// fixed returns the value of row r in a column that has its own field in row.
 func (r *row) fixed(c *trailfile.Column) (v any, ok bool) {
 	switch c.Name {
 	case "user_id":
@@ -53,13 +53,13 @@ func (r *row) fixed(c *trailfile.Column) (v any, ok bool) {
 	return nil, false
 }
 
-// others are the columns that a row has no name for.
+// others returns the columns that have no field of their own in row.
 func others(s trailfile.Schema) []trailfile.Column {
 	return slices.DeleteFunc(slices.Clone(s.Columns), func(c trailfile.Column) bool { return slices.Contains(behaviour.Reserved, c.Name) })
 }
 
-// batch turns rows into the Batch that a writer of s is given. What stands in
-// the place of a null differs with junk: nothing of it may reach the file.
+// batch converts rows into the Batch for a writer of s. junk selects the bytes in the place
+// of nulls. None of them may reach the file.
 func batch(s trailfile.Schema, rows []row, junk int) *trailfile.Batch {
 	b := trailfile.NewBatch(s)
 	b.Rows = len(rows)
@@ -117,7 +117,7 @@ func appendValue(v *trailfile.Values, nullable bool, x any, junk int) {
 	}
 }
 
-// everyType is a schema with a field of each type.
+// everyType returns a schema with a field of each type.
 func everyType() trailfile.Schema {
 	var fields []behaviour.Field
 	for _, t := range behaviour.Types {
@@ -126,7 +126,7 @@ func everyType() trailfile.Schema {
 	return trailfile.Long([]string{"login", "order", "play", "visit"}, 0, fields)
 }
 
-// value draws a value of type t that is awkward now and then.
+// value generates a value of type t, which is sometimes an edge case.
 func value(r *rand.Rand, t behaviour.Type) any {
 	switch t {
 	case behaviour.String:
@@ -144,8 +144,8 @@ func value(r *rand.Rand, t behaviour.Type) any {
 	}
 }
 
-// people draws n rows in order, of users with 1 to 30 rows each; a field is null
-// with the given chance.
+// people generates n rows in order, for users with 1 to 30 rows each. A field is null with
+// the given probability.
 func people(seed uint64, s trailfile.Schema, n int, nulls float64) []row {
 	r := rand.New(rand.NewPCG(seed, 0))
 	rows := make([]row, 0, n)
@@ -174,7 +174,7 @@ func people(seed uint64, s trailfile.Schema, n int, nulls float64) []row {
 	return rows
 }
 
-// write writes rows in batches of size each, and returns the file.
+// write writes rows in batches of size rows, and returns the file.
 func write(tb testing.TB, s trailfile.Schema, o trailfile.Options, rows []row, size int) ([]byte, trailfile.Meta) {
 	tb.Helper()
 	var buf bytes.Buffer

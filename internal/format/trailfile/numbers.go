@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// numbers are the values of a column of fixed width, plain.
+// numbers holds the values of a column of fixed width, in plain encoding.
 type numbers[T int32 | int64 | float64] struct {
 	data   []T
 	width  int // bytes of one
@@ -29,7 +29,7 @@ func newDoubles() *numbers[float64] {
 	return &numbers[float64]{width: 8, append: appendDoubles, parse: parseDouble}
 }
 
-// add adds the values of v that are valid.
+// add adds the valid values of v.
 func (n *numbers[T]) add(v []T, valid []bool) { n.data = compact(n.data, v, valid) }
 
 // addAll adds all values of v.
@@ -56,8 +56,8 @@ func (n *numbers[T]) bounds(from, to int) (lo, hi []byte, ok bool) {
 
 func (n *numbers[T]) compare(a, b []byte) int { return cmp.Compare(n.parse(a), n.parse(b)) }
 
-// doubles differ from the other numbers in the bounds of zeros: either zero
-// may stand for both.
+// doubles differ from other numbers in the bounds of zeros, because each zero may represent
+// both.
 type doubles struct{ *numbers[float64] }
 
 func (d doubles) bounds(from, to int) (lo, hi []byte, ok bool) {
@@ -71,10 +71,10 @@ func (d doubles) bounds(from, to int) (lo, hi []byte, ok bool) {
 	return lo, hi, ok
 }
 
-// bools are the values of a boolean column, 0 or 1 each, plain.
+// bools holds the values of a boolean column, 0 or 1 each, in plain encoding.
 type bools struct{ data []byte }
 
-// add adds the values of v that are valid; any but 0 is true.
+// add adds the valid values of v. Every value except 0 is true.
 func (b *bools) add(v []int32, valid []bool) {
 	for i, x := range v {
 		if valid[i] {
@@ -128,9 +128,8 @@ func bit(b bool) byte {
 	return 0
 }
 
-// compact appends the values of src that are valid. Nulls come at random, so it
-// writes each value and steps on only from the valid ones: a branch would be
-// mispredicted half of the time.
+// compact appends the valid values of src. Nulls occur at random, so it writes each value and
+// advances only after valid ones. A branch would be mispredicted half of the time.
 func compact[T any](dst, src []T, valid []bool) []T {
 	n := len(dst)
 	dst = grow(dst, len(src))

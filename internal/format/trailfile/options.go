@@ -2,7 +2,7 @@ package trailfile
 
 import "fmt"
 
-// A Codec is how pages are compressed.
+// A Codec is the compression of pages.
 type Codec string
 
 // The codecs.
@@ -12,12 +12,12 @@ const (
 	None   Codec = "none"
 )
 
-// Options of a file. The zero value of each means its default.
+// Options are the options of a file. A zero field means its default.
 type Options struct {
 	Codec      Codec // Zstd, at its fastest level
 	GroupRows  int   // rows of a row group; 131072
-	GroupBytes int   // of the strings of a row group, at most; 64 MiB
-	PageBytes  int   // of a data page before compression, about; 256 KiB
+	GroupBytes int   // most bytes of the strings in a row group; 64 MiB
+	PageBytes  int   // approximate bytes of a data page before compression; 256 KiB
 }
 
 const (
@@ -25,9 +25,8 @@ const (
 	defaultGroupBytes = 64 << 20
 	defaultPageBytes  = 256 << 10
 
-	// A page's header says its bytes and values in 31 bits, and one value is
-	// never cut: these leave room for lengths, levels and a page that does not
-	// compress.
+	// A page's header stores its bytes and values in 31 bits, and a value is never divided.
+	// These limits leave room for lengths, levels and a page that does not compress.
 	maxGroupRows  = 1 << 24
 	maxGroupBytes = 1 << 29
 	maxValueBytes = 1 << 29

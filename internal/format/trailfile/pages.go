@@ -13,19 +13,19 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// pages writes the parts of a file one after the other and knows where it is.
+// pages writes the parts of a file one after the other and tracks the offset.
 type pages struct {
 	w      io.Writer
 	offset int64
 	codec  *compressor
 
-	// Reused from page to page.
+	// Buffers that are reused for each page.
 	body, packed, levels []byte
 	head                 bytes.Buffer
 	filter               bloom.SplitBlockFilter
 }
 
-// A chunk describes a column chunk that is written.
+// A chunk describes a written column chunk.
 type chunk struct {
 	column  format.ColumnChunk
 	index   *format.ColumnIndex // nil if there is none
@@ -38,7 +38,7 @@ func (p *pages) write(b []byte) error {
 	return err
 }
 
-// thrift writes a structure and returns how many bytes it took.
+// thrift writes a structure and returns its size in bytes.
 func (p *pages) thrift(v any) (int, error) {
 	p.head.Reset()
 	if err := thrift.NewEncoder(new(thrift.CompactProtocol).NewWriter(&p.head)).Encode(v); err != nil {
@@ -98,7 +98,7 @@ func (p *pages) chunk(c *column, rows, pageBytes int) (*chunk, error) {
 	return out, nil
 }
 
-// rowsPerPage cuts rows into pages of equally many.
+// rowsPerPage divides rows into pages of equal numbers of rows.
 func rowsPerPage(rows, size, pageBytes int) int {
 	n := max(1, (size+pageBytes-1)/pageBytes)
 	return max(1, (rows+n-1)/n)
@@ -124,13 +124,12 @@ func (p *pages) dictionary(out *chunk, v values) error {
 	return err
 }
 
-// data writes the page of n rows from the row first, which have the values
-// from..to.
+// data writes a page of n rows, beginning at row first. They have the values from up to to.
 func (p *pages) data(out *chunk, c *column, first, n, from, to int) error {
 	p.body = p.body[:0]
 	if c.nullable {
 		e := rle.Encoding{BitWidth: 1}
-		// The only error is of a width beyond 8 bits.
+		// The only possible error is a width beyond 8 bits.
 		p.levels, _ = e.EncodeLevels(p.levels, c.levels[first:first+n])
 		p.body = binary.LittleEndian.AppendUint32(p.body, uint32(len(p.levels)))
 		p.body = append(p.body, p.levels...)
@@ -164,7 +163,7 @@ func (c *chunk) count(e format.Encoding, stored, raw int64) {
 	m.EncodingStats[len(m.EncodingStats)-1].Count++
 }
 
-// bloom writes the Bloom filter of u and notes it in c, the chunk of u.
+// bloom writes the Bloom filter of u and records it in c, the chunk of u.
 func (p *pages) bloom(c *chunk, u *users) error {
 	p.filter = u.filter(p.filter)
 	bits := p.filter.Bytes()

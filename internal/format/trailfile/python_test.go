@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// said is a sample, its file in each format, and the truth, as testdata/readers.py wants
-// them.
+// said holds a sample, its file in each format, and the expected results in the form that
+// testdata/readers.py reads.
 type said struct {
 	Name    string       `json:"name"`
 	Files   []string     `json:"files"`
@@ -29,10 +29,9 @@ type saidColumn struct {
 	Values   []any          `json:"values"`
 }
 
-// TestPythonReadersAgree has pyarrow, DuckDB and polars read every sample whole in
-// every format. Those in Parquet they filter by each column, and say their null
-// counts, bounds, indexes and Bloom filters. All of that is compared with the rows
-// that were written.
+// TestPythonReadersAgree runs pyarrow, DuckDB and polars. They read every sample completely
+// in every format. They filter Parquet files by each column, and report null counts, bounds,
+// indexes and Bloom filters. Everything is compared with the written rows.
 func TestPythonReadersAgree(t *testing.T) {
 	t.Parallel()
 	python := findPython(t)
@@ -77,7 +76,7 @@ func TestPythonReadersAgree(t *testing.T) {
 	}
 }
 
-// findPython returns an interpreter that has the readers.
+// findPython returns an interpreter that has the libraries.
 func findPython(t *testing.T) string {
 	t.Helper()
 	if p := os.Getenv("USERTRAIL_PYTHON"); p != "" {
@@ -118,7 +117,7 @@ func truth(c sample) []saidColumn {
 	return columns
 }
 
-// saidValue is v for JSON, which has no way to write every double.
+// saidValue returns v in a form that JSON can represent. JSON cannot represent every double.
 func saidValue(v any) any {
 	if d, ok := v.(float64); ok {
 		return strconv.FormatFloat(d, 'x', -1, 64)

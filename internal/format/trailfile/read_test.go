@@ -26,7 +26,7 @@ func open(t *testing.T, data []byte) *parquet.File {
 	return f
 }
 
-// libraryRows reads a file by parquet-go, one slice of Go values a row.
+// libraryRows reads a file with parquet-go, one slice of Go values per row.
 func libraryRows(t *testing.T, f *parquet.File) [][]any {
 	t.Helper()
 	var out [][]any
@@ -72,7 +72,7 @@ func goValues(r parquet.Row) []any {
 	return out
 }
 
-// same compares values; a NaN is like another and zeros differ.
+// same compares values. NaNs are equal to each other, and zeros of different sign differ.
 func same(a, b any) bool {
 	x, ok1 := a.(float64)
 	y, ok2 := b.(float64)
@@ -102,15 +102,15 @@ func TestLibraryReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// TestFooterIsTheLibrarys compares all that a footer says but sizes and places
-// with that of parquet-go's own writer.
+// TestFooterIsTheLibrarys compares the whole footer, except sizes and offsets, with the
+// footer of parquet-go's own writer.
 func TestFooterIsTheLibrarys(t *testing.T) {
 	t.Parallel()
 	for _, c := range samples() {
 		switch c.name {
 		case "not a number", "zeros", "groups by bytes", "different strings", "different strings, late", "long strings",
 			"long strings, one beginning", "greatest strings", "before the surrogates":
-			continue // where we mean to differ, and say how in other tests
+			continue // these differ on purpose; other tests check them
 		}
 		t.Run(c.name, func(t *testing.T) {
 			data, _ := write(t, c.schema, c.opts, c.rows, 1000)
@@ -133,8 +133,8 @@ func compareSchemas(t *testing.T, got, want []format.SchemaElement) {
 		t.Fatalf("schema of %d elements, want %d", len(got), len(want))
 	}
 	for i := 1; i < len(got); i++ {
-		// The library says the width also of types that have only one, and of an
-		// INT64 that it is an INT(64, signed).
+		// The library also writes the width of types that have only one width. It also marks
+		// an INT64 as INT(64, signed).
 		want[i].TypeLength = thrift.Null[int32]{}
 		if _, ok := want[i].LogicalType.Value.(*format.IntType); ok {
 			want[i].LogicalType, want[i].ConvertedType = got[i].LogicalType, got[i].ConvertedType
@@ -162,7 +162,7 @@ func compareGroups(t *testing.T, where string, got, want *format.RowGroup) {
 	}
 }
 
-// sameBound compares bounds; zeros of either sign are the same.
+// sameBound compares bounds. Zeros of either sign are equal.
 func sameBound(typ format.Type, a, b []byte) bool {
 	if typ == format.Double && len(a) == 8 && len(b) == 8 {
 		return behaviour.ToDouble(reversed(a)) == behaviour.ToDouble(reversed(b))
@@ -182,7 +182,7 @@ func TestOldLibraryReadsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, c := range samples() {
 		if len(c.rows) == 0 {
-			continue // it has no way to read columns of a file without row groups
+			continue // the library cannot read columns of a file without row groups
 		}
 		t.Run(c.name, func(t *testing.T) {
 			data, _ := write(t, c.schema, c.opts, c.rows, 1000)
@@ -209,7 +209,7 @@ func TestOldLibraryReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// different makes every string of rows another.
+// different makes all strings of rows different.
 func different(rows []row) []row {
 	for i := range rows {
 		for f, v := range rows[i].fields {
@@ -221,7 +221,7 @@ func different(rows []row) []row {
 	return rows
 }
 
-// pageHeader decodes the header that data begins with, and says how long it is.
+// pageHeader decodes the header at the beginning of data, and returns its length.
 func pageHeader(t *testing.T, data []byte) (format.PageHeader, int) {
 	t.Helper()
 	r := new(thrift.CompactProtocol).NewReaderFromBytes(data)

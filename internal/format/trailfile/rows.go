@@ -13,15 +13,15 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// ErrNoTrails is wrapped by errors about Parquet files that lack a column that
-// every trail file has.
+// ErrNoTrails is wrapped by errors about Parquet files that lack a column that every trail
+// file has.
 var ErrNoTrails = errors.New("not a trail file")
 
-// batchRows is how many rows Next returns, and fewer only at the file's end: few
-// enough to stay in the processor's cache.
+// batchRows is the number of rows that Next returns, except at the end of the file. The rows
+// of a batch fit into the processor's cache.
 const batchRows = 4 << 10
 
-// Behaviours are rows of a trail file, one for each behaviour, column by column.
+// Behaviours holds rows of a trail file by column. Each row is one event.
 type Behaviours struct {
 	Rows      int
 	User      Bytes
@@ -29,28 +29,27 @@ type Behaviours struct {
 	Time      []int64 // microseconds, UTC
 	Behaviour []uint8 // index in Read.Kinds
 	ID        []int64
-	Fields    []Values // one for each of Read.Fields, with Valid
+	Fields    []Values // one for each of Read.Fields, with Valid set
 }
 
-// Read says what Rows reads: the behaviours met so far, and the fields.
+// Read describes the rows of Rows: the behaviours found so far, and the fields.
 type Read struct {
 	Kinds  []string
 	Fields []behaviour.Field
 }
 
-// Rows reads the rows of a trail file in order, the five columns that every one
-// has and those fields that were asked for. It holds a page of each column. It is
-// for one goroutine.
+// Rows reads the rows of a trail file in order: the five columns that every file has, and the
+// requested fields. It holds one page of each column. Only one goroutine may use it.
 type Rows struct {
 	schema  Read
 	kinds   map[string]uint8
 	columns []*columnRows // user_id, date, time, behaviour, id, the fields
 	batch   Behaviours
-	read    int64 // rows
+	read    int64 // number of rows
 }
 
-// Rows begins to read f, with the fields of those names. What it returns must be
-// closed.
+// Rows begins to read f, with the fields of the given names. The caller must close the
+// result.
 func (f *File) Rows(fields ...string) (r *Rows, err error) {
 	defer caught(&err, "read rows")
 	r = &Rows{kinds: map[string]uint8{}}
@@ -74,10 +73,10 @@ func (f *File) Rows(fields ...string) (r *Rows, err error) {
 	return r, nil
 }
 
-// fixedTypes are those of behaviour.Reserved.
+// fixedTypes are the types of behaviour.Reserved.
 var fixedTypes = []behaviour.Type{behaviour.String, behaviour.Day, behaviour.Timestamp, behaviour.String, behaviour.Int64}
 
-// typeOf is the type of field that a column of a Parquet type holds.
+// typeOf returns the type of field for a column of a Parquet type.
 func typeOf(t parquet.Type) (behaviour.Type, bool) {
 	if l := t.LogicalType(); l != nil {
 		switch l := l.Value.(type) {
@@ -105,12 +104,12 @@ func typeOf(t parquet.Type) (behaviour.Type, bool) {
 	return "", false
 }
 
-// Schema is the fields that are read, and the behaviours met so far: the indexes
-// in Behaviours.Behaviour.
+// Schema returns the requested fields, and the behaviours found so far. Behaviours.Behaviour
+// has indexes of these behaviours.
 func (r *Rows) Schema() Read { return r.schema }
 
-// Next returns the next rows, valid until it is called again. After the last it
-// returns io.EOF.
+// Next returns the next rows, valid until the next call. After the last rows it returns
+// io.EOF.
 func (r *Rows) Next() (b *Behaviours, err error) {
 	defer caught(&err, "read rows")
 	r.reset()
@@ -148,7 +147,7 @@ func (r *Rows) name(column int) string {
 	return behaviour.Reserved[column]
 }
 
-// reset forgets the rows of the last batch and keeps their memory.
+// reset removes the rows of the last batch and keeps their memory.
 func (r *Rows) reset() {
 	b := &r.batch
 	b.Rows = 0
@@ -190,7 +189,7 @@ func (r *Rows) take(column int, values []parquet.Value) error {
 	return nil
 }
 
-// kind is the index of a behaviour, which it gets when it is met first.
+// kind returns the index of a behaviour. A new behaviour gets the next index.
 func (r *Rows) kind(name []byte) (uint8, error) {
 	if k, ok := r.kinds[string(name)]; ok {
 		return k, nil
@@ -225,7 +224,7 @@ func (v *Values) push(p parquet.Value) {
 	}
 }
 
-// Close lets go of what is read.
+// Close releases the resources of the rows.
 func (r *Rows) Close() error {
 	var all error
 	for _, c := range r.columns {
@@ -234,9 +233,9 @@ func (r *Rows) Close() error {
 	return all
 }
 
-// columnRows reads one column, row group after row group and page after page.
+// columnRows reads one column, row group by row group and page by page.
 type columnRows struct {
-	groups []parquet.RowGroup // those to come
+	groups []parquet.RowGroup // the remaining groups
 	column int
 	pages  parquet.Pages // of this group; nil between groups
 	page   parquet.Page
@@ -248,8 +247,7 @@ func newColumnRows(groups []parquet.RowGroup, column int) *columnRows {
 	return &columnRows{groups: groups, column: column, buf: make([]parquet.Value, batchRows/4)}
 }
 
-// next returns at least one value and at most n, valid until it is called again, or
-// io.EOF.
+// next returns at least one and at most n values, valid until the next call, or io.EOF.
 func (c *columnRows) next(n int) ([]parquet.Value, error) {
 	for {
 		if c.values == nil {
@@ -268,7 +266,7 @@ func (c *columnRows) next(n int) ([]parquet.Value, error) {
 	}
 }
 
-// nextPage begins the next page, in the next group if need be.
+// nextPage begins the next page, in the next group if necessary.
 func (c *columnRows) nextPage() error {
 	for {
 		if c.pages == nil {
@@ -309,8 +307,8 @@ func (c *columnRows) close() error {
 	return err
 }
 
-// Dates are the first and the last date in the file, as its footer says; not ok if
-// it does not, or the file has no rows.
+// Dates returns the first and the last date in the file according to its footer. ok is false
+// if the footer does not have them, or the file has no rows.
 func (f *File) Dates() (from, to behaviour.Date, ok bool) {
 	at := slices.IndexFunc(f.f.Schema().Fields(), func(c parquet.Field) bool { return c.Name() == "date" })
 	if at < 0 {
@@ -333,5 +331,5 @@ func (f *File) Dates() (from, to behaviour.Date, ok bool) {
 	return from, to, ok
 }
 
-// dateAt is a date as statistics hold it.
+// dateAt returns a date from its form in statistics.
 func dateAt(b []byte) behaviour.Date { return behaviour.Date(int32(binary.LittleEndian.Uint32(b))) }

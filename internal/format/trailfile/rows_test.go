@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// readRows reads all rows of a file with those fields.
+// readRows reads all rows of a file with the given fields.
 func readRows(t *testing.T, data []byte, fields ...string) ([]row, *trailfile.File, error) {
 	t.Helper()
 	f, err := trailfile.Open(bytes.NewReader(data), int64(len(data)))
@@ -43,7 +43,7 @@ func readRows(t *testing.T, data []byte, fields ...string) ([]row, *trailfile.Fi
 	}
 }
 
-// fieldAt is a value as a row holds it.
+// fieldAt returns a value as a row has it.
 func fieldAt(v *trailfile.Values, i int) any {
 	if !v.Valid[i] {
 		return nil
@@ -61,8 +61,8 @@ func fieldAt(v *trailfile.Values, i int) any {
 	return v.Int[i]
 }
 
-// TestRowsAreThoseWritten reads every sample back, with all its fields and without
-// any; what is not of one row for each behaviour is refused.
+// TestRowsAreThoseWritten reads every sample back, with all its fields and without any. A
+// file that does not have one row per event must be an error.
 func TestRowsAreThoseWritten(t *testing.T) {
 	t.Parallel()
 	for _, c := range samples() {
@@ -131,7 +131,7 @@ func compareDates(t *testing.T, c sample, f *trailfile.File) {
 	}
 }
 
-// TestRowsRefuseWhatIsNotThere asks for a field that a file does not have.
+// TestRowsRefuseWhatIsNotThere requests a field that a file does not have.
 func TestRowsRefuseWhatIsNotThere(t *testing.T) {
 	s := everyType()
 	data, _ := write(t, s, trailfile.Options{}, people(1, s, 10, 0), 10)
@@ -140,8 +140,8 @@ func TestRowsRefuseWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestRowsOfADamagedFileAreAnError flips bytes of a small file, one at a time: reading it
-// ends, without a panic, and never with more rows than were written.
+// TestRowsOfADamagedFileAreAnError flips bytes of a small file, one at a time. Reading must
+// end without a panic, and never return more rows than were written.
 func TestRowsOfADamagedFileAreAnError(t *testing.T) {
 	t.Parallel()
 	s := everyType()

@@ -15,22 +15,22 @@ type Column struct {
 	Name     string
 	Type     behaviour.Type
 	Nullable bool
-	Names    []string // of a column of few strings: a row holds an index in it; nil for any other
+	Names    []string // the possible strings of a column with few strings; a row holds an index of them; nil for any other column
 }
 
-// A Schema is the columns of a trail file, in the order in which they stand. The
-// first is user_id, a string.
+// A Schema is the list of columns of a trail file, in order. The first column is user_id, a
+// string.
 type Schema struct {
 	Columns []Column
-	// Order is the column of times by which a user's rows are sorted. It is 0
-	// where each user has one row.
+	// Order is the index of the column of times by which a user's rows are sorted. It is 0 if
+	// each user has one row.
 	Order int
 }
 
 // UserColumn is the name of every file's first column.
 const UserColumn = "user_id"
 
-// Names of columns that an answer of one row for each behaviour has.
+// Names of columns in a result with one row per event.
 const (
 	DateColumn      = "date"
 	TimeColumn      = "time"
@@ -38,8 +38,8 @@ const (
 	IDColumn        = "id"
 )
 
-// Long is the schema of one row for each behaviour. Kinds are the names of the
-// behaviours that may come, steps how many steps of a sequence each user took.
+// Long returns the schema with one row for each event. kinds are the names of the possible
+// behaviours. steps is the number of steps of the query's sequence.
 func Long(kinds []string, steps int, fields []behaviour.Field) Schema {
 	s := Schema{Order: 2, Columns: []Column{
 		{Name: UserColumn, Type: behaviour.String},
@@ -55,7 +55,7 @@ func Long(kinds []string, steps int, fields []behaviour.Field) Schema {
 	return s
 }
 
-// The columns of a wide row for each behaviour, as suffixes of a column's name.
+// The columns of a wide row for each behaviour, as suffixes of the column's name.
 const (
 	countEnding = "_count"
 	firstEnding = "_first"
@@ -63,11 +63,11 @@ const (
 	daysEnding  = "_days"
 )
 
-// PerKind is how many columns of a wide row are of one behaviour.
+// PerKind is the number of columns of a wide row for one behaviour.
 const PerKind = 4
 
-// Wide is the schema of one row for each user: PerKind columns for each behaviour,
-// in order, then the steps.
+// Wide returns the schema with one row for each user: PerKind columns for each behaviour, in
+// order, and then the steps.
 func Wide(kinds []string, steps int) Schema {
 	s := Schema{Columns: []Column{{Name: UserColumn, Type: behaviour.String}}}
 	for _, k := range kinds {
@@ -88,11 +88,10 @@ func appendSteps(c []Column, steps int) []Column {
 	return c
 }
 
-// StepColumn is the name of the column that says when step i, counted from 0, was
-// taken.
+// StepColumn returns the name of the column with the time of step i, counted from 0.
 func StepColumn(i int) string { return "step_" + strconv.Itoa(i+1) }
 
-// Without is s less the column called name.
+// Without returns s without the column called name.
 func (s Schema) Without(name string) Schema {
 	at := s.Index(name)
 	if at < 0 {
@@ -105,23 +104,22 @@ func (s Schema) Without(name string) Schema {
 	return out
 }
 
-// Index is where the column called name stands, or -1.
+// Index returns the index of the column called name, or -1.
 func (s Schema) Index(name string) int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 }
 
-// A Shape says what a row of a trail file is: an event or a user.
+// A Shape is the meaning of a row in a trail file: an event or a user.
 type Shape string
 
 // The shapes.
 const (
-	LongShape Shape = "long" // one row for each behaviour
+	LongShape Shape = "long" // one row for each event
 	WideShape Shape = "wide" // one row for each user
 )
 
-// ShapeOf tells by the names of its columns which shape a file has, and is not ok
-// for one that holds no trails. The column that partitions a long answer is not in
-// its files.
+// ShapeOf determines the shape of a file by the names of its columns. ok is false for a file
+// without trails. The column that partitions a long result is not in its files.
 func ShapeOf(names []string) (s Shape, ok bool) {
 	if len(names) == 0 || names[0] != UserColumn {
 		return "", false
@@ -145,18 +143,18 @@ func wideNames(names []string) bool {
 	return ok && slices.Equal(names[1:], []string{kind + firstEnding, kind + lastEnding, kind + daysEnding})
 }
 
-// SchemaVersion is the value of the key trail.version in a file's metadata. It
-// changes when a column that every trail has changes its name, type or meaning.
+// SchemaVersion is the value of the key trail.version in a file's metadata. It changes if a
+// column that every trail has changes its name, type or meaning.
 const SchemaVersion = "1"
 
-// VersionKey is that key.
+// VersionKey is the name of this key.
 const VersionKey = "trail.version"
 
-// createdBy is the writer's name in the footer. Readers trust the statistics of
-// a writer whose name they do not know to have been wrong.
+// createdBy is the writer's name in the footer. Readers distrust the statistics of writers
+// that are known to have written wrong ones.
 const createdBy = "usertrail version " + SchemaVersion
 
-// Validate reports what keeps s from being the schema of a file.
+// Validate returns an error if s cannot be the schema of a file.
 func (s Schema) Validate() error {
 	if len(s.Columns) == 0 || s.Columns[0].Name != UserColumn || s.Columns[0].Type != behaviour.String || s.Columns[0].Nullable {
 		return fmt.Errorf("trailfile: the first column is not %s", UserColumn)

@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	// A dictionary beyond these costs more to look up, and to read, than it
+	// A dictionary larger than these limits costs more to look up, and to read, than it
 	// saves.
 	maxEntries    = 1 << 16
 	maxEntryBytes = 4 << 20
 
-	// The start of the file that tells whether a column deserves a dictionary,
-	// and how many values of it must be there for a judgement.
+	// The number of rows at the start of the file that decide whether a column keeps a
+	// dictionary, and the number of values that the decision needs.
 	sampleRows   = 8192
 	sampleValues = 512
 )
 
-// A text holds the values of a string column, as indexes in a dictionary or plain.
-// The types that add values find the index: users by comparing with the value before,
-// kinds by the number of a behaviour, words by a hash.
+// A text holds the values of a string column, as indexes of a dictionary or plain. The types
+// that add values find the index. users compares with the previous value, kinds uses the
+// number of a behaviour, and words uses a hash.
 type text struct {
-	entries Bytes   // the dictionary; where plain, all values
-	spare   Bytes   // memory for the change from one to the other
-	codes   []int32 // the index of each value; where plain, none
+	entries Bytes   // the dictionary; in a plain column, all values
+	spare   Bytes   // memory for the change from dictionary to plain
+	codes   []int32 // the index of each value; empty in a plain column
 	plain   bool
-	sorted  bool // the dictionary is ascending, and so are the codes
-	bytes   int  // of the values, each as often as it stands
+	sorted  bool // the dictionary ascends, and so do the codes
+	bytes   int  // total size of the values, repeated ones included
 
 	seen   []uint32
 	page   uint32 // the mark in seen for an entry of the current page
@@ -55,8 +55,8 @@ func (t *text) push(s []byte) bool {
 	return true
 }
 
-// flatten turns indexes into plain values. The column stays plain until the
-// file ends.
+// flatten replaces indexes by plain values. The column remains plain until the end of the
+// file.
 func (t *text) flatten() {
 	t.entries, t.spare = t.spare, t.entries
 	t.entries.reset()
@@ -80,8 +80,8 @@ func (t *text) size() int {
 	return len(t.codes) * t.width() / 8
 }
 
-// width is how many bits an index takes. A width of none, which one entry would
-// do with, is not understood by every reader.
+// width returns the number of bits of an index. It is at least 1, because some readers do not
+// accept a width of 0, which would be enough for one entry.
 func (t *text) width() int { return max(1, bits.Len(uint(t.entries.len()-1))) }
 
 func (t *text) encoding() format.Encoding {
@@ -106,7 +106,7 @@ func (t *text) encode(dst []byte, from, to int) []byte {
 		return dst
 	}
 	e := rle.Encoding{BitWidth: t.width()}
-	// The only error is of a width beyond 32 bits.
+	// The only possible error is a width beyond 32 bits.
 	t.packed, _ = e.EncodeInt32(t.packed, t.codes[from:to])
 	return append(append(dst, byte(t.width())), t.packed...)
 }
@@ -125,7 +125,7 @@ func (t *text) bounds(from, to int) (lo, hi []byte, ok bool) {
 	return lo, hi, true
 }
 
-// pageBounds looks at each entry that occurs in codes once.
+// pageBounds visits each entry that occurs in codes once.
 func (t *text) pageBounds(codes []int32) (lo, hi []byte) {
 	if n := t.entries.len(); len(t.seen) < n {
 		t.seen, t.page = make([]uint32, n), 0
@@ -150,8 +150,9 @@ func (t *text) reset() {
 	t.codes, t.bytes = t.codes[:0], 0
 }
 
-// restart, after reset, makes ready for another file. It begins with a dictionary,
-// which is small; the memory of plain values waits until they are plain again.
+// restart, after reset, prepares for another file. It begins with a dictionary, which is
+// small. It keeps the memory of plain values for the time when the column becomes plain
+// again.
 func (t *text) restart() {
 	if t.plain {
 		t.entries, t.spare = t.spare, t.entries
@@ -171,7 +172,7 @@ func widen(lo, hi, s []byte) ([]byte, []byte) {
 	return lo, hi
 }
 
-// A words is a column of any strings.
+// words is a column of arbitrary strings.
 type words struct {
 	text
 	dict dictionary
@@ -183,7 +184,7 @@ func newWords() *words {
 	return w
 }
 
-// add adds the strings from..to of s that are valid, and returns the row of one
+// add adds the valid ones of the strings from up to to of s. It returns the row of a string
 // that is not UTF-8, or -1.
 func (w *words) add(s *Bytes, valid []bool, from, to int) int {
 	for i := from; i < to; i++ {
@@ -216,8 +217,8 @@ func (w *words) addOne(s []byte) bool {
 	return w.push(s)
 }
 
-// judge gives up the dictionary if more than three in four of the values seen
-// so far are different.
+// judge abandons the dictionary if more than three in four of the values so far are
+// different.
 func (w *words) judge() {
 	if n := len(w.codes); !w.plain && n >= sampleValues && 4*w.entries.len() > 3*n {
 		w.flatten()
@@ -229,12 +230,12 @@ func (w *words) reset() {
 	w.dict.reset()
 }
 
-// kinds is the column of behaviours. Its dictionary holds those that occur, as
-// bounds are taken from it.
+// kinds is the column of behaviours. Its dictionary holds only behaviours that occur, because
+// bounds are computed from it.
 type kinds struct {
 	text
 	names []string
-	code  [256]int32 // plus one; 0 if it has not occurred
+	code  [256]int32 // the code plus one; 0 if it has not occurred
 }
 
 func (k *kinds) add(v []uint8) {
@@ -263,7 +264,7 @@ func (s *Bytes) bounds(from, to int) (lo, hi []byte) {
 	return lo, hi
 }
 
-// appendPlain appends the strings from..to, the length before each.
+// appendPlain appends the strings from up to to, each after its length.
 func (s *Bytes) appendPlain(dst []byte, from, to int) []byte {
 	for i := from; i < to; i++ {
 		b := s.At(i)

@@ -7,23 +7,22 @@ import (
 	"github.com/parquet-go/parquet-go/bloom"
 )
 
-// bloomBits is the filter's size for each user: about one wrong answer in a
-// hundred.
+// bloomBits is the size of the filter per user. About one in a hundred answers is wrong.
 const bloomBits = 10
 
-// users is the column user_id. Rows come in order of user, so an entry of its
-// dictionary is a user unlike the one before, no hash is needed, and the place
-// is right to assert the order.
+// users is the column user_id. Rows are in order of user, so an entry of its dictionary is a
+// user that differs from the previous one. It needs no hash, and it is the right place to
+// check the order.
 type users struct {
 	text
-	first, last []byte // of the file so far
+	first, last []byte // users of the first and last row of the file so far
 	time        int64  // of the last row
 	started     bool
 	hashes      []uint64 // of the users in the group, for the Bloom filter
 }
 
-// add adds the users of rows from..to, whose times are in order where there are
-// any. row is the number of the first row of them all, for errors.
+// add adds the users of the rows from up to to. If there are times, they must be in order.
+// row is the number of the batch's first row, for errors.
 func (u *users) add(user *Bytes, times []int64, from, to int, row int64) error {
 	for i := from; i < to; i++ {
 		s := user.At(i)
@@ -48,7 +47,7 @@ func (u *users) add(user *Bytes, times []int64, from, to int, row int64) error {
 	return nil
 }
 
-// again adds the user of the row before, if that row is in this group.
+// again adds the user of the previous row, if that row is in this group.
 func (u *users) again() bool {
 	n := u.entries.len()
 	if n == 0 {
@@ -76,8 +75,7 @@ func (u *users) next(s []byte) error {
 	return nil
 }
 
-// filter makes the Bloom filter of the group's users, in the memory of f if it
-// fits.
+// filter returns the Bloom filter of the group's users, in the memory of f if it fits.
 func (u *users) filter(f bloom.SplitBlockFilter) bloom.SplitBlockFilter {
 	n := max(1, bloom.NumSplitBlocksOf(int64(len(u.hashes)), bloomBits))
 	f = grow(f[:0], n)
@@ -91,7 +89,7 @@ func (u *users) reset() {
 	u.hashes = u.hashes[:0]
 }
 
-// restart forgets the file.
+// restart removes all state of the file.
 func (u *users) restart() {
 	u.reset()
 	u.text.restart()

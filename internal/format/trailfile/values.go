@@ -2,26 +2,26 @@ package trailfile
 
 import "github.com/parquet-go/parquet-go/format"
 
-// values holds the values of one column of the current row group, in order. Rows without a
-// value are left out.
+// values holds the values of one column of the current row group, in order. It omits rows
+// without a value.
 type values interface {
-	// len is how many there are.
+	// len returns the number of values.
 	len() int
-	// size is how many bytes they take in pages, about.
+	// size returns the approximate number of bytes of the values in pages.
 	size() int
-	// encoding is that of the data pages.
+	// encoding returns the encoding of the data pages.
 	encoding() format.Encoding
-	// dictionary appends the body of the dictionary page and returns how many
-	// entries it has; 0 means that there is none.
+	// dictionary appends the body of the dictionary page and returns its number of entries. 0
+	// means that there is no dictionary.
 	dictionary(dst []byte) ([]byte, int)
-	// encode appends the values from..to in the form of a data page.
+	// encode appends the values from up to to in the form of a data page.
 	encode(dst []byte, from, to int) []byte
-	// bounds returns the least and the greatest of the values from..to, of which
-	// there is at least one. They are valid until reset. ok is false if the values have no
+	// bounds returns the smallest and the greatest of the values from up to to. There is at
+	// least one value. The bounds are valid until reset. ok is false if the values have no
 	// bounds.
 	bounds(from, to int) (lo, hi []byte, ok bool)
-	// compare orders what bounds returned.
+	// compare compares two bounds.
 	compare(a, b []byte) int
-	// reset forgets all values and keeps the memory.
+	// reset removes all values and keeps the memory.
 	reset()
 }

@@ -8,33 +8,32 @@ import (
 
 const magic = "PAR1"
 
-// maxGroups is how many row groups a footer can number.
+// maxGroups is the largest number of row groups that a footer can number.
 const maxGroups = math.MaxInt16 + 1
 
-// A Writer writes one trail file as Parquet, and after Reset another. It is for
-// one goroutine.
+// A Writer writes one trail file as Parquet, and another one after Reset. Only one goroutine
+// may use it.
 type Writer struct {
 	schema Schema
 	opts   Options
 	pages  pages
 	group  *group
 	footer footer
-	judged bool  // which columns of strings keep a dictionary
-	err    error // sticky: nothing written before is of use after it
+	judged bool  // whether it is decided which string columns keep a dictionary
+	err    error // the first error; the file is not usable after it
 	closed bool
 }
 
-// Meta says what a finished file holds.
+// Meta describes a finished file.
 type Meta struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
-	Groups int    `json:"groups"`          // row groups, or record batches; 0 where the format has none
+	Groups int    `json:"groups"`          // row groups, or record batches; 0 if the format has none
 	First  string `json:"first,omitempty"` // user of the first row
 	Last   string `json:"last,omitempty"`  // user of the last row
 }
 
-// NewWriter begins a file on w. The file is complete when Close has returned without an
-// error.
+// NewWriter begins a file on w. The file is complete when Close returns without an error.
 func NewWriter(w io.Writer, s Schema, o Options) (*Writer, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -52,8 +51,8 @@ func NewWriter(w io.Writer, s Schema, o Options) (*Writer, error) {
 	return out, nil
 }
 
-// Reset begins another file on w, of the same schema and options, in the memory
-// of the one before. It may be called at any time.
+// Reset begins another file on out, with the same schema and options, in the memory of the
+// previous file. It may be called at any time.
 func (w *Writer) Reset(out io.Writer) {
 	w.pages.w, w.pages.offset = out, 0
 	w.group.restart()
@@ -61,9 +60,9 @@ func (w *Writer) Reset(out io.Writer) {
 	w.judged, w.err, w.closed = false, nil, false
 }
 
-// Write adds the rows of b, which come after all rows written before in order
-// of user and time. It keeps no reference to b. How rows are cut into batches
-// changes nothing in the file. After an error the file is of no use.
+// Write adds the rows of b. They must sort after all rows written before, by user and time.
+// Write keeps no reference to b. The division of rows into batches does not change the file.
+// After an error the file is not usable.
 func (w *Writer) Write(b *Batch) error {
 	if w.closed {
 		return ErrClosed
@@ -98,8 +97,8 @@ func (w *Writer) add(b *Batch) error {
 	return nil
 }
 
-// fit returns up to where rows of b can be added in one go: to the end of the
-// group, or of the sample, or of b.
+// fit returns the end of the rows of b that can be added at once. It ends at the end of the
+// group, of the sample, or of b.
 func (w *Writer) fit(b *Batch, from int) int {
 	n := w.opts.GroupRows - w.group.rows
 	if !w.judged && w.group.rows < sampleRows {
@@ -113,7 +112,7 @@ func (w *Writer) judge() {
 	w.judged = true
 }
 
-// flush writes the rows gathered as a row group.
+// flush writes the collected rows as a row group.
 func (w *Writer) flush() error {
 	if !w.judged {
 		w.judge()
@@ -158,8 +157,8 @@ func (w *Writer) start() error {
 	return nil
 }
 
-// Close writes the rest of the rows and the footer, and returns a description of the file.
-// It does not close the underlying writer. A second Close returns the error of the first.
+// Close writes the remaining rows and the footer, and returns a description of the file. It
+// does not close the underlying writer. A second Close returns the error of the first.
 func (w *Writer) Close() (Meta, error) {
 	if w.err == nil && !w.closed {
 		w.err = w.finish()

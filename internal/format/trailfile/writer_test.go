@@ -82,7 +82,7 @@ func TestOrderIsAssertedAcrossBatches(t *testing.T) {
 	}
 }
 
-// TestAWideFileHasAUserOnce, in one batch and in two.
+// TestAWideFileHasAUserOnce writes a user twice, in one batch and in two.
 func TestAWideFileHasAUserOnce(t *testing.T) {
 	s := trailfile.Wide([]string{"play"}, 0)
 	of := func(user string) row { return row{user: user, fields: []any{int64(1), int64(5), int64(5), int64(1)}} }
@@ -145,13 +145,13 @@ func TestRowGroupsAreCutAtExactRows(t *testing.T) {
 	}
 }
 
-// TestRowGroupsAreBoundedByBytes counts the strings of each group; the last
-// value of a null must not count.
+// TestRowGroupsAreBoundedByBytes counts the strings of each group. The bytes in the place of
+// a null must not count.
 func TestRowGroupsAreBoundedByBytes(t *testing.T) {
 	const limit = 2000
 	s := everyType()
 	rows := people(6, s, 1000, 0.5)
-	rows[500].fields[0] = strings.Repeat("long", 1000) // more than the limit: a group of its own
+	rows[500].fields[0] = strings.Repeat("long", 1000) // more than the limit, so it needs its own group
 	data, _ := write(t, s, trailfile.Options{GroupBytes: limit}, rows, 100)
 	begin := 0
 	size := func(r row) int {
@@ -174,7 +174,7 @@ func TestRowGroupsAreBoundedByBytes(t *testing.T) {
 	}
 }
 
-// failing fails the write after n more.
+// failing fails after n successful writes.
 type failing struct{ n int }
 
 var errDisk = errors.New("the disk is full")
@@ -186,8 +186,8 @@ func (f *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestEveryFailedWriteIsReported fails the first write of a file, then the second,
-// and so on until a file gets through.
+// TestEveryFailedWriteIsReported fails the first write of a file, then the second, and so on
+// until a file is complete.
 func TestEveryFailedWriteIsReported(t *testing.T) {
 	t.Parallel()
 	s := everyType()

@@ -13,17 +13,17 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// Magic is what an Arrow IPC file begins with.
+// Magic is the first bytes of an Arrow IPC file.
 const Magic = "ARROW1"
 
-// A File is an Arrow IPC file, opened to be looked at. It is for one goroutine.
+// A File is an Arrow IPC file that was opened for inspection. Only one goroutine may use it.
 type File struct {
 	f      *ipc.FileReader
 	footer *footer
 }
 
-// Open reads the footer of the size bytes in r, which must stay readable as long as
-// the File is used.
+// Open reads the footer of the size bytes in r. r must stay readable as long as the File is
+// used.
 func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	defer caught(&err, "open")
 	end, err := readFooter(r, size)
@@ -37,15 +37,15 @@ func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	return &File{f: in, footer: end}, nil
 }
 
-// caught turns a panic of the library, which it has for some damaged files, into an
-// error.
+// caught turns a panic of the library into an error. The library panics on some damaged
+// files.
 func caught(err *error, doing string) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("trailfile: %s: damaged file: %v", doing, r)
 	}
 }
 
-// Info says what is in the file. Its groups are record batches.
+// Info returns the content of the footer. Its groups are record batches.
 func (f *File) Info() (info trailfile.Info, err error) {
 	defer caught(&err, "read")
 	s := f.f.Schema()
@@ -68,8 +68,7 @@ func (f *File) Info() (info trailfile.Info, err error) {
 	return info, err
 }
 
-// Head returns the first n rows as text, one string a column; a null is the empty
-// string.
+// Head returns the first n rows as text, one string per column. A null is the empty string.
 func (f *File) Head(n int) (rows [][]string, err error) {
 	defer caught(&err, "read rows")
 	err = f.each(func(r arrow.RecordBatch) bool {
@@ -88,7 +87,7 @@ func (f *File) Head(n int) (rows [][]string, err error) {
 	return rows, err
 }
 
-// each calls do with the record batches, until it says that it has had enough.
+// each calls do with each record batch until do returns false.
 func (f *File) each(do func(r arrow.RecordBatch) bool) error {
 	for i := range f.f.NumRecords() {
 		if err := f.footer.batch(i); err != nil {
@@ -107,7 +106,7 @@ func (f *File) each(do func(r arrow.RecordBatch) bool) error {
 	return nil
 }
 
-// text is a value as a person reads it.
+// text returns a value as readable text.
 func text(c arrow.Array, i int) string {
 	if c.IsNull(i) {
 		return ""

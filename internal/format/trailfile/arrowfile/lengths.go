@@ -13,15 +13,16 @@ import (
 // and for every byte of a decompressed buffer before it reads them. The checks here run
 // first and compare each length with the bytes in the file.
 
-// errLength is returned for a length that cannot be true.
+// errLength is returned for a length that the file cannot have.
 var errLength = errors.New("damaged file")
 
-// A byte of a compressed buffer cannot give more than so many bytes: a block of zstd
-// that repeats one byte has 4 bytes for 128 KiB, a sequence of LZ4 gives 255 for one.
+// These are the largest numbers of bytes that one byte of a compressed buffer can expand to.
+// A zstd block that repeats one byte takes 4 bytes for 128 KiB. A sequence of LZ4 returns 255
+// bytes for one.
 const (
 	mostZstd = 128 << 10 / 4
 	mostLZ4  = 255
-	slack    = 128 << 10 // bytes that the end of a frame may give beyond that
+	slack    = 128 << 10 // bytes that the end of a frame may add to that
 )
 
 // maxDepth bounds the nesting of fields. The library reads 64 levels at most.
@@ -55,10 +56,10 @@ const (
 	offsetSize = 4 // of a table
 )
 
-// A block is where a message and its body are.
+// A block holds the place of a message and its body.
 type block struct{ offset, meta, body int64 }
 
-// A footer is what Open checks of a file.
+// A footer holds the parts of a file that Open checks.
 type footer struct {
 	r       io.ReaderAt
 	size    int64
@@ -123,7 +124,7 @@ func (c *counter) schema(t *flatbuffers.Table) error {
 	return c.fields(t, schemaFields, maxDepth)
 }
 
-// fields checks the fields in a slot of t, and theirs.
+// fields checks the fields in a slot of t, and the fields below them.
 func (c *counter) fields(t *flatbuffers.Table, slot, depth int) error {
 	at, n, err := vector(t, slot, offsetSize)
 	if err != nil {
@@ -159,7 +160,7 @@ func (f *footer) batch(i int) error {
 	return f.check(f.batches[i])
 }
 
-// check checks the lengths in a message, and those that its body says.
+// check checks the lengths in a message, and the lengths in its body.
 func (f *footer) check(b block) error {
 	if b.offset < 0 || b.meta < 8 || b.body < 0 || b.offset > f.size || b.meta > f.size-b.offset || b.body > f.size-b.offset-b.meta {
 		return fmt.Errorf("%w: a message of %d and %d bytes at offset %d, in a file of %d", errLength, b.meta, b.body, b.offset, f.size)
@@ -226,8 +227,9 @@ func (f *footer) checkBatch(t *flatbuffers.Table, b block) error {
 	return nil
 }
 
-// checkBuffer checks how long a compressed buffer says that it is, which is the first 8
-// bytes of the length bytes at offset in b's body. One byte gives most bytes at most.
+// checkBuffer checks the uncompressed length that a compressed buffer claims. The claim is in
+// the first 8 bytes of the buffer, which is length bytes at offset in b's body. One byte can
+// expand to most bytes.
 func (f *footer) checkBuffer(offset, length int64, b block, most int64) error {
 	if length == 0 {
 		return nil
@@ -246,7 +248,7 @@ func (f *footer) checkBuffer(offset, length int64, b block, most int64) error {
 	return nil
 }
 
-// blocks are those in a slot of t.
+// blocks returns the blocks in a slot of t.
 func blocks(t *flatbuffers.Table, slot int) ([]block, error) {
 	at, n, err := vector(t, slot, blockSize)
 	if err != nil {
@@ -260,12 +262,12 @@ func blocks(t *flatbuffers.Table, slot int) ([]block, error) {
 	return out, nil
 }
 
-// root is the table that buf begins with.
+// root returns the table at the beginning of buf.
 func root(buf []byte) *flatbuffers.Table {
 	return &flatbuffers.Table{Bytes: buf, Pos: flatbuffers.GetUOffsetT(buf)}
 }
 
-// table is the table in a slot of t, nil if there is none.
+// table returns the table in a slot of t, nil if there is none.
 func table(t *flatbuffers.Table, slot int) *flatbuffers.Table {
 	o := t.Offset(vtable(slot))
 	if o == 0 {
@@ -274,8 +276,8 @@ func table(t *flatbuffers.Table, slot int) *flatbuffers.Table {
 	return &flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(flatbuffers.UOffsetT(o) + t.Pos)}
 }
 
-// vector is where the vector in a slot of t begins and how many things it has, of size
-// bytes each.
+// vector returns the start of the vector in a slot of t, and its number of items. Each item
+// has size bytes.
 func vector(t *flatbuffers.Table, slot, size int) (at, n int, err error) {
 	o := t.Offset(vtable(slot))
 	if o == 0 {
@@ -288,7 +290,7 @@ func vector(t *flatbuffers.Table, slot, size int) (at, n int, err error) {
 	return at, n, nil
 }
 
-// vtable is where a table keeps the place of a slot.
+// vtable returns the offset of a slot in a table's vtable.
 func vtable(slot int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*slot) }
 
 func readAt(r io.ReaderAt, b []byte, offset int64) error {

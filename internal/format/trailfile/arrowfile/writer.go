@@ -36,8 +36,8 @@ const (
 	batchBytes = 16 << 20
 )
 
-// A Writer writes one file of trails, and after Reset another. It holds one record
-// batch in memory. It is for one goroutine.
+// A Writer writes one file of trails, and another one after Reset. It holds one record batch
+// in memory. Only one goroutine may use it.
 type Writer struct {
 	guard   *trailfile.Guard
 	schema  trailfile.Schema
@@ -46,11 +46,11 @@ type Writer struct {
 	out     counted
 	file    *ipc.FileWriter
 	rows    int // in columns
-	bytes   int // of strings there
+	bytes   int // bytes of strings in columns
 	batches int
 }
 
-// counted counts what is written.
+// counted counts the written bytes.
 type counted struct {
 	io.Writer
 	bytes int64
@@ -62,8 +62,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// NewWriter begins a file on w. The file is complete when Close has returned without an
-// error.
+// NewWriter begins a file on w. The file is complete when Close returns without an error.
 func NewWriter(w io.Writer, s trailfile.Schema) (*Writer, error) {
 	g, err := trailfile.NewGuard(s)
 	if err != nil {
@@ -107,8 +106,8 @@ func (w *Writer) Reset(out io.Writer) {
 	w.rows, w.bytes, w.batches = 0, 0, 0
 }
 
-// Write adds the rows of b, which come after all rows written before in order of
-// user and time. It keeps no reference to b. After an error the file is of no use.
+// Write adds the rows of b. They must sort after all rows written before, by user and time.
+// Write keeps no reference to b. After an error the file is not usable.
 func (w *Writer) Write(b *trailfile.Batch) error { return w.guard.Write(b, w.add) }
 
 func (w *Writer) add(b *trailfile.Batch) error {
@@ -129,7 +128,7 @@ func (w *Writer) add(b *trailfile.Batch) error {
 	return nil
 }
 
-// flush writes the rows gathered as a record batch.
+// flush writes the collected rows as a record batch.
 func (w *Writer) flush() error {
 	if err := w.begin(); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (w *Writer) finish() error {
 	return w.file.Close()
 }
 
-// add adds the rows from..to of v to a column.
+// add adds the rows from up to end of v to a column.
 func add(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end int) {
 	to.Reserve(end - from)
 	switch f := to.(type) {
@@ -193,8 +192,8 @@ func add(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end i
 	}
 }
 
-// addEach adds rows one by one, and calls value only for rows that have one. The bytes in
-// the place of a null are not written.
+// addEach adds rows one by one, and calls value only for rows that have a value. It does not
+// write the bytes in the place of a null.
 func addEach(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end int, value func(i int)) {
 	for i := from; i < end; i++ {
 		if c.Nullable && !v.Valid[i] {

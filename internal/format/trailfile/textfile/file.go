@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// A File is a file of trails as text, opened to be looked at. It is for one
-// goroutine.
+// A File is a text file of trails that was opened for inspection. Only one goroutine may use
+// it.
 type File struct {
 	r      io.ReaderAt
 	size   int64
@@ -22,12 +22,12 @@ type File struct {
 	names  []string
 }
 
-// ErrNoRows is returned for a jsonl file without rows, which nothing tells from any
+// ErrNoRows is returned for a jsonl file without rows. It cannot be distinguished from any
 // other empty file.
 var ErrNoRows = errors.New("a file without rows, which tells no columns")
 
-// Open reads the names of the columns in the size bytes of r, which must stay
-// readable as long as the File is used.
+// Open reads the names of the columns in the size bytes of r. r must stay readable as long as
+// the File is used.
 func Open(r io.ReaderAt, size int64, f Format) (*File, error) {
 	t := &File{r: r, size: size, format: f}
 	next := t.rows()
@@ -50,10 +50,10 @@ func Open(r io.ReaderAt, size int64, f Format) (*File, error) {
 	return t, nil
 }
 
-// Columns are the names of the columns.
+// Columns returns the names of the columns.
 func (t *File) Columns() []string { return t.names }
 
-// Info counts the rows, which reads the file.
+// Info counts the rows, for which it reads the whole file.
 func (t *File) Info() (trailfile.Info, error) {
 	var info trailfile.Info
 	for _, name := range t.names {
@@ -75,8 +75,7 @@ func (t *File) Info() (trailfile.Info, error) {
 	}
 }
 
-// Head returns the first n rows as text, one string a column; a null is the empty
-// string.
+// Head returns the first n rows as text, one string per column. A null is the empty string.
 func (t *File) Head(n int) ([][]string, error) {
 	next, err := t.begin()
 	if err != nil {
@@ -96,7 +95,7 @@ func (t *File) Head(n int) ([][]string, error) {
 	return rows, nil
 }
 
-// begin stands before the first row.
+// begin returns a reader that is positioned before the first row.
 func (t *File) begin() (func() ([]string, error), error) {
 	next := t.rows()
 	if t.format == CSV {
@@ -107,8 +106,8 @@ func (t *File) begin() (func() ([]string, error), error) {
 	return next, nil
 }
 
-// rows reads one row after the other, the header of csv among them. A row is valid
-// until the next.
+// rows returns a function that returns the next row, including the header of csv. A row is
+// valid until the next call.
 func (t *File) rows() func() ([]string, error) {
 	in := t.lines()
 	if t.format == CSV {
@@ -129,7 +128,7 @@ func (t *File) lines() *bufio.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(t.r, 0, t.size), flushBytes)
 }
 
-// jsonLine reads a line's object: its keys and its values, in order.
+// jsonLine reads the object of a line and returns its keys and values, in order.
 func jsonLine(in *bufio.Reader) (names, values []string, err error) {
 	line, err := in.ReadBytes('\n')
 	if err == io.EOF && len(line) > 0 {

@@ -30,7 +30,7 @@ func blank(c byte) bool { return c == ' ' || c == '\t' }
 
 const hexDigits = "0123456789abcdef"
 
-// appendJSON appends a string of JSON. What need not be escaped is not.
+// appendJSON appends a JSON string. It escapes only the characters that need it.
 func appendJSON(dst, s []byte) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -60,7 +60,7 @@ func appendInt(dst []byte, v int64) []byte { return strconv.AppendInt(dst, v, 10
 
 func appendBool(dst []byte, v bool) []byte { return strconv.AppendBool(dst, v) }
 
-// double appends a number that no reader takes for a whole one.
+// double appends a number in a form that no reader takes for an integer.
 func (d *dialect) double(dst []byte, v float64) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return d.strange(dst, v)
@@ -98,8 +98,8 @@ const (
 	dayMicros    = 86400 * secondMicros
 )
 
-// A clock writes times and dates. It remembers the last day, because neighbouring values of
-// a column often have the same day.
+// A clock writes times and dates. It keeps the text of the last day, because neighbouring
+// values of a column often have the same day.
 type clock struct {
 	known bool
 	day   int64
@@ -129,7 +129,7 @@ func (c *clock) appendTime(dst []byte, micros int64) []byte {
 	return append(appendDigits(dst, rest%secondMicros, secondMicros/10), 'Z')
 }
 
-// appendDigits appends as many digits as unit, a power of ten, has.
+// appendDigits appends v with as many digits as unit, a power of ten, allows.
 func appendDigits(dst []byte, v, unit int64) []byte {
 	for ; unit > 0; unit /= 10 {
 		dst = append(dst, byte('0'+v/unit%10))

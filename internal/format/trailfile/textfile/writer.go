@@ -7,7 +7,7 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// A Format is one of the two.
+// A Format is csv or jsonl.
 type Format string
 
 // The formats.
@@ -16,36 +16,36 @@ const (
 	JSON Format = "jsonl"
 )
 
-// flushBytes is how much text is gathered before it is written.
+// flushBytes is the amount of text that is collected before it is written.
 const flushBytes = 64 << 10
 
-// A Writer writes one file of trails, and after Reset another. It is for one
-// goroutine.
+// A Writer writes one file of trails, and another one after Reset. Only one goroutine may use
+// it.
 type Writer struct {
 	guard  *trailfile.Guard
 	cells  []cell
-	end    string // of a row
+	end    string // ends a row
 	header []byte
 	out    io.Writer
 	buf    []byte
-	bytes  int64 // written
+	bytes  int64 // number of written bytes
 }
 
 // A cell writes the values of one column.
 type cell struct {
 	*trailfile.Column
-	lead  string   // what stands before the value
-	null  string   // what stands for a null
-	names []string // the values that Column.Names tell, as they are written
+	lead  string   // the text before the value
+	null  string   // the text of a null
+	names []string // the written form of Column.Names
 	dialect
 	clock clock
 }
 
-// A dialect is how the values are written in which the formats differ.
+// A dialect holds the forms of the values that differ between the formats.
 type dialect struct {
 	text    func(dst, s []byte) []byte
 	quote   string                             // around times and dates
-	strange func(dst []byte, v float64) []byte // a double that digits cannot tell
+	strange func(dst []byte, v float64) []byte // appends a double that has no digits, such as NaN
 }
 
 var dialects = map[Format]dialect{
@@ -53,8 +53,8 @@ var dialects = map[Format]dialect{
 	JSON: {text: appendJSON, quote: `"`, strange: appendStrangeJSON},
 }
 
-// NewWriter begins a file on w. Without header a csv file begins with its first row,
-// as the continuation of one that has it.
+// NewWriter begins a file on w. Without header, a csv file begins with its first row, so that
+// it can be appended to a file with the header.
 func NewWriter(w io.Writer, s trailfile.Schema, f Format, header bool) (*Writer, error) {
 	g, err := trailfile.NewGuard(s)
 	if err != nil {
@@ -69,7 +69,7 @@ func NewWriter(w io.Writer, s trailfile.Schema, f Format, header bool) (*Writer,
 	return out, nil
 }
 
-// Header is the first line of a csv file.
+// Header returns the first line of a csv file.
 func Header(s trailfile.Schema) []byte {
 	var line []byte
 	for i, c := range s.Columns {
@@ -103,16 +103,16 @@ func (w *Writer) setUp(s trailfile.Schema, f Format) {
 	}
 }
 
-// Reset begins another file on out, in the memory of the one before. It may be
-// called at any time.
+// Reset begins another file on out, in the memory of the previous file. It may be called at
+// any time.
 func (w *Writer) Reset(out io.Writer) {
 	w.guard.Reset()
 	w.out, w.bytes = out, 0
 	w.buf = append(w.buf[:0], w.header...)
 }
 
-// Write adds the rows of b, which come after all rows written before in order of
-// user and time. It keeps no reference to b. After an error the file is of no use.
+// Write adds the rows of b. They must sort after all rows written before, by user and time.
+// Write keeps no reference to b. After an error the file is not usable.
 func (w *Writer) Write(b *trailfile.Batch) error { return w.guard.Write(b, w.add) }
 
 func (w *Writer) add(b *trailfile.Batch) error {
@@ -145,7 +145,7 @@ func (w *Writer) Close() (trailfile.Meta, error) {
 	return meta, err
 }
 
-// append adds what stands in a row.
+// append appends the cell of a row.
 func (c *cell) append(dst []byte, v *trailfile.Values, row int) []byte {
 	dst = append(dst, c.lead...)
 	if c.Nullable && !v.Valid[row] {
