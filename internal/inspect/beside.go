@@ -11,18 +11,16 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A home is the table that contains a file of cells or users. The home decodes the
-// file's bytes.
+// A home is the table that contains an HFile or a roll. It decodes the file's bytes.
 type home struct {
 	dir    string // "" if there is no table around the file
 	layout layout.Layout
-	schema *behaviour.Schema // nil then
+	schema *behaviour.Schema // nil if dir is empty
 }
 
-// home looks for a table around the file: TABLE/d/000001-0000.hfile. A file may
-// have been copied away, and one whose manifest is damaged must be seen all the
-// more; then the default layout is tried and names stay unknown, and note says
-// why.
+// home looks for a table around the file: TABLE/d/000001-0000.hfile. If the file is outside
+// its table, or the table's manifest is damaged, home returns the default layout and no
+// names. note is then the reason.
 func (l *look) home() (h home, note string, err error) {
 	if h.layout, err = layout.ByName(layout.Default); err != nil {
 		return h, "", err
@@ -49,7 +47,7 @@ func (l *look) home() (h home, note string, err error) {
 	return home{dir: dir, layout: own, schema: m.Schema}, "", nil
 }
 
-// above is the directory that name lies in, also where the name does not say.
+// above returns the directory that contains name, even if name ends in "." or "..".
 func above(name string) string {
 	switch dfs.Base(name) {
 	case ".", "..":
@@ -58,7 +56,7 @@ func above(name string) string {
 	return dfs.Dir(name)
 }
 
-// kindName names a behaviour by its ID, "" if the table does not.
+// kindName returns the name of a behaviour by its ID, "" if the table does not have it.
 func (h *home) kindName(id uint16) string {
 	if h.schema == nil {
 		return ""
@@ -79,7 +77,7 @@ func (h *home) user(key []byte) string {
 	return string(u)
 }
 
-// exists reports whether something is called name.
+// exists reports whether a file or directory is called name.
 func (l *look) exists(name string) (bool, error) {
 	_, err := l.fs.Stat(l.ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {

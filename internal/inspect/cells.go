@@ -31,9 +31,9 @@ type Meaning struct {
 	Date        behaviour.Date `json:"date"`
 	BehaviourID uint16         `json:"behaviour_id"`
 	Behaviour   string         `json:"behaviour,omitempty"` // if a table names it
-	Field       string         `json:"field"`               // column.Marker for the cell that only marks a record, empty if there are several
+	Field       string         `json:"field"`               // column.Marker for the cell that only marks a record; empty if there are several fields
 	ID          int64          `json:"id"`                  // column ID
-	Value       string         `json:"value"`               // of several fields FIELD=VALUE, with blanks between
+	Value       string         `json:"value"`               // the value of one field; of several fields, FIELD=VALUE separated by blanks
 }
 
 // headCells returns the first n cells.

@@ -13,23 +13,23 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// What files begin or end with.
+// The bytes that files begin or end with.
 const (
-	hfileTrailer    = "TRABLK\"$" // stands hfileTrailerLen before the end
+	hfileTrailer    = "TRABLK\"$" // at hfileTrailerLen before the end
 	hfileTrailerLen = 4096
-	rollEnd         = "UTROLL" // and two bytes of version
+	rollEnd         = "UTROLL" // two bytes of version follow
 	rollEndLen      = 8
 	parquetMagic    = "PAR1" // at both ends
 	csvStart        = trailfile.UserColumn + ","
 	jsonlStart      = `{"` + trailfile.UserColumn + `":`
 )
 
-// hfileStarts are the blocks that an HFile can begin with, as far as its trailer
-// was cut off.
+// hfileStarts are the blocks that an HFile can begin with. They identify an HFile whose
+// trailer is missing.
 var hfileStarts = []string{"DATABLK*", "DATABLKE"}
 
-// detect tells a file's kind by its bytes. What begins as one kind and does not
-// end so is still of that kind: whoever reads it says what is wrong.
+// detect returns the kind of a file by its bytes. A file that begins as one kind and does not
+// end so is still of this kind. The reader of the kind reports the problem.
 func detect(f dfs.File) (Kind, error) {
 	head, err := bytesAt(f, 0, 16)
 	if err != nil {
@@ -70,7 +70,7 @@ func endsAsHFile(f dfs.File) (bool, error) {
 	return string(b) == hfileTrailer, err
 }
 
-// textFormat is how trails are written in a file of text that begins with head.
+// textFormat returns the format of a text file of trails that begins with head.
 func textFormat(head []byte) (textfile.Format, bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte(csvStart)):
@@ -81,8 +81,8 @@ func textFormat(head []byte) (textfile.Format, bool) {
 	return "", false
 }
 
-// isTrails reports whether a file of text has the columns of trails: the logs that
-// people deliver begin with the user too.
+// isTrails reports whether a text file has the columns of trails. Delivered logs may also
+// begin with the user.
 func isTrails(f dfs.File, format textfile.Format) bool {
 	t, err := textfile.Open(f, f.Size(), format)
 	if err != nil {
@@ -92,7 +92,7 @@ func isTrails(f dfs.File, format textfile.Format) bool {
 	return ok
 }
 
-// bytesAt reads n bytes, or as many as there are.
+// bytesAt reads n bytes, or fewer at the end of the file.
 func bytesAt(f dfs.File, off int64, n int) ([]byte, error) {
 	b := make([]byte, n)
 	n, err := f.ReadAt(b, off)
@@ -114,7 +114,7 @@ func startsWithAny(b []byte, starts []string) bool {
 	return false
 }
 
-// unknown says what a file may be instead: people try the logs first.
+// unknown returns an error that suggests what the file may be. Users often try logs first.
 func unknown(head []byte) error {
 	for _, m := range []struct{ magic, name string }{
 		{"\x1f\x8b", "gzip"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"BZh", "bzip2"}, {"PK\x03\x04", "zip"},
@@ -126,7 +126,7 @@ func unknown(head []byte) error {
 	return fmt.Errorf("%w: a file that begins with %q; known are %s", ErrUnknown, head, known)
 }
 
-// jsonKinds are the keys that only the object of a kind has all of.
+// jsonKinds lists keys that together occur only in the object of one kind.
 var jsonKinds = []struct {
 	kind Kind
 	keys []string
@@ -137,12 +137,12 @@ var jsonKinds = []struct {
 	{KindQuarantine, []string{"path", "line", "offset", "reason"}},
 }
 
-// jsonLimit is how much of a JSON file is read to tell its kind. What we write
-// has its telling keys far before.
+// jsonLimit is the number of bytes of a JSON file that are read to determine its kind. The
+// files of this program have the keys long before it.
 const jsonLimit = 4 << 20
 
-// detectJSON tells a JSON file's kind by the keys of its first object, and reads
-// no further than it must.
+// detectJSON returns the kind of a JSON file by the keys of its first object. It reads no
+// more than necessary.
 func detectJSON(f dfs.File) (Kind, error) {
 	d := json.NewDecoder(io.NewSectionReader(f, 0, min(f.Size(), jsonLimit)))
 	seen := map[string]bool{}
@@ -176,10 +176,10 @@ next:
 	return ""
 }
 
-// eachKey calls f with each key of the object that d comes to, until f returns
-// false. Values are passed over piece by piece.
+// eachKey calls f with each key of the next object of d, until f returns false. It skips
+// values token by token.
 func eachKey(d *json.Decoder, f func(key string) bool) error {
-	if _, err := d.Token(); err != nil { // its brace
+	if _, err := d.Token(); err != nil { // the object's opening brace
 		return err
 	}
 	for d.More() {
@@ -199,7 +199,7 @@ func eachKey(d *json.Decoder, f func(key string) bool) error {
 	return notEOF(err)
 }
 
-// skipValue passes over one value.
+// skipValue skips one value.
 func skipValue(d *json.Decoder) error {
 	for depth := 0; ; {
 		t, err := d.Token()
@@ -218,7 +218,7 @@ func skipValue(d *json.Decoder) error {
 	}
 }
 
-// notEOF says that an end within a value is none that was to be expected.
+// notEOF turns an end of the file inside a value into an unexpected end.
 func notEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

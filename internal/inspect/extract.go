@@ -13,14 +13,14 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// An Extract is one answer: the question, and what came out.
+// An Extract is one result: its query and its content.
 type Extract struct {
 	Table    string            `json:"table"`
 	Question manifest.Question `json:"question"`
 	Fields   []behaviour.Field `json:"fields"`
-	Users    int64             `json:"users"` // asked
+	Users    int64             `json:"users"` // number of requested users
 	Found    int64             `json:"found"`
-	NotFound int64             `json:"not_found,omitempty"` // of a list
+	NotFound int64             `json:"not_found,omitempty"` // users of a list that were not found
 	Names    *NamesFile        `json:"not_found_file,omitempty"`
 	Active   int64             `json:"active"`
 	Kept     int64             `json:"kept"`
@@ -32,20 +32,19 @@ type Extract struct {
 	First    *FirstTrail       `json:"first_trail,omitempty"` // of the first part
 }
 
-// A NamesFile is the file of those who were not found, and whether it is still as it was.
+// A NamesFile is the file of users that were not found, and its current state.
 type NamesFile struct {
 	manifest.NamesFile
 	State State `json:"state"`
 }
 
-// A Part is a trail file of an answer, and whether it is still as it was.
+// A Part is a trail file of a result, and its current state.
 type Part struct {
 	manifest.TrailPart
 	State State `json:"state"`
 }
 
-// A State is what became of a part since it was written, as far as its size
-// tells.
+// A State describes how a part has changed since it was written, as far as its size shows.
 type State string
 
 // The states of a part.
@@ -53,11 +52,11 @@ const (
 	Whole     State = "whole"
 	Missing   State = "missing"
 	OtherSize State = "other size"
-	// OtherBytes is told of the names of users alone, whose digest is compared.
+	// OtherBytes is used only for files of user names, whose digest is compared.
 	OtherBytes State = "other bytes"
 )
 
-// extract reports the answer in dir, whose manifest is called name.
+// extract reports the result in dir. Its manifest is called name.
 func (l *look) extract(r *Report, dir, name string) error {
 	m := new(manifest.Extract)
 	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
@@ -94,7 +93,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 	return err
 }
 
-// state is what became of a file in dir that had so many bytes.
+// state returns the state of a file in dir that was written with the given number of bytes.
 func (l *look) state(dir, name string, bytes int64) (State, error) {
 	info, err := l.fs.Stat(l.ctx, dfs.Join(dir, name))
 	switch {
@@ -126,8 +125,7 @@ func (l *look) firstTrail(name string) (*FirstTrail, error) {
 	return p.First, nil
 }
 
-// below says of each behaviour what the directory of its file does, such as
-// date=2014-09-01.
+// below adds to each event the value in the directory of its file, such as date=2014-09-01.
 func (t *FirstTrail) below(dir string) {
 	column, value, _ := strings.Cut(dir, "=")
 	for i := range t.Behaviours {
@@ -171,7 +169,7 @@ func (e *Extract) text(p *page) {
 	p.trail(e.First)
 }
 
-// steps are those of the sequence, each with how many users reached it.
+// steps returns the steps of the sequence, each with the number of users that reached it.
 func (e *Extract) steps() string {
 	var out []string
 	for _, s := range e.Sequence {
@@ -180,7 +178,8 @@ func (e *Extract) steps() string {
 	return strings.Join(out, " → ")
 }
 
-// notFound is how many users of the list were not found, and the file that names them.
+// notFound returns the number of users of the list that were not found, and the name of the
+// file that lists them.
 func (e *Extract) notFound() string {
 	switch {
 	case e.NotFound == 0:
@@ -191,7 +190,7 @@ func (e *Extract) notFound() string {
 	return fmt.Sprintf("%s, in %s, %s, %s, xxh64 %s", count(e.NotFound), e.Names.Name, size(e.Names.Size), e.Names.State, e.Names.Sum)
 }
 
-// format is how the parts are written.
+// format returns the format of the parts.
 func (e *Extract) format() string {
 	q := &e.Question
 	out := q.Format
@@ -204,7 +203,7 @@ func (e *Extract) format() string {
 	return out
 }
 
-// cost shows what the answer was made from beside what was expected.
+// cost prints the actual cost of the result next to the estimate.
 func (e *Extract) cost(p *page) {
 	if e.Cost == nil {
 		return

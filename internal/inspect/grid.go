@@ -9,19 +9,19 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// terminal measures text as terminals show it: a Chinese character takes two
-// columns. It does not ask for the locale, so a report is the same everywhere.
+// terminal measures text in columns of a terminal, where a Chinese character takes two
+// columns. It ignores the locale, so a report is the same everywhere.
 var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 
-// Where text is cut, in columns of the terminal.
+// Lengths to which text is cut, in columns of the terminal.
 const (
 	maxCell   = 40 // a cell of data
-	maxNarrow = 28 // a cell of a grid that has a column for each field
+	maxNarrow = 28 // a cell of a grid with one column per field
 	maxWide   = 90 // a cell at the end of a line
 )
 
-// A grid is a table with a line of heads. A head that begins with > has its
-// column aligned to the right.
+// A grid is a table with a header line. A column whose header begins with > is aligned to the
+// right.
 type grid struct {
 	heads []string
 	right []bool
@@ -37,7 +37,7 @@ func newGrid(heads ...string) *grid {
 	return g
 }
 
-// add adds a row with a cell for each head.
+// add adds a row with one cell per column.
 func (g *grid) add(cells ...string) {
 	row := make([]string, len(cells))
 	for i, c := range cells {
@@ -46,7 +46,7 @@ func (g *grid) add(cells ...string) {
 	g.rows = append(g.rows, row)
 }
 
-// text draws g, each line after indent.
+// text writes g, with indent before each line.
 func (g *grid) text(b *strings.Builder, indent string) {
 	widths := make([]int, len(g.heads))
 	lines := append([][]string{g.heads}, g.rows...)
@@ -77,8 +77,8 @@ func (g *grid) line(b *strings.Builder, cells []string, widths []int, indent str
 	b.WriteString(strings.TrimRight(s.String(), " ") + "\n")
 }
 
-// plain escapes what would not stay in its place on a terminal: line ends,
-// control characters, bytes that are not UTF-8.
+// plain escapes characters that would disturb a terminal: line ends, control characters,
+// bytes that are not UTF-8.
 func plain(s string) string {
 	for _, r := range s {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
@@ -92,9 +92,9 @@ func plain(s string) string {
 // short cuts a value of data to maxCell columns.
 func short(s string) string { return cut(s, maxCell) }
 
-// cut cuts a value of data to some columns.
+// cut cuts a value of data to a number of columns.
 func cut(s string, columns int) string {
-	// A prefix is enough to fill the columns and spares the rest of a long value.
+	// A prefix is enough to fill the columns. The rest of a long value is not needed.
 	if enough := 16 * columns; len(s) > enough {
 		for enough > 0 && !utf8.RuneStart(s[enough]) {
 			enough--

@@ -11,8 +11,8 @@ import (
 
 // An HFile is a sorted file of cells.
 type HFile struct {
-	Table string `json:"table,omitempty"` // the table it lies in
-	Note  string `json:"note,omitempty"`  // why less is known than could be
+	Table string `json:"table,omitempty"` // the table that contains it
+	Note  string `json:"note,omitempty"`  // why less is known than possible
 
 	Cells    int64           `json:"cells"`
 	Codec    hfile.Codec     `json:"codec"`
@@ -28,7 +28,7 @@ type HFile struct {
 	Head    []Cell      `json:"head"`   // the first cells
 }
 
-// A Trailer is where things lie in an HFile, by its trailer.
+// A Trailer holds the places of an HFile's parts according to its trailer.
 type Trailer struct {
 	FileInfo          int64  `json:"file_info"` // offset
 	LoadOnOpen        int64  `json:"load_on_open"`
@@ -59,12 +59,12 @@ type Block struct {
 	Size         int             `json:"size"`
 	Stored       int             `json:"stored"`
 	Uncompressed int             `json:"uncompressed"`
-	Previous     int64           `json:"previous"` // offset of the one of its kind before it, or -1
+	Previous     int64           `json:"previous"` // offset of the previous block of its kind, or -1
 	Cells        int             `json:"cells"`
 	FirstKey     string          `json:"first_key,omitempty"`
 }
 
-// hfile reports the HFile f. It reads and checks all of it.
+// hfile reports the HFile f. It reads and checks the whole file.
 func (l *look) hfile(r *Report, f dfs.File) error {
 	rd, err := hfile.Open(f, f.Size())
 	if err != nil {
@@ -97,7 +97,7 @@ func newTrailer(t *hfile.Trailer) Trailer {
 	}
 }
 
-// addBlocks goes through all blocks and lists the first.
+// addBlocks reads all blocks and lists the first ones.
 func (h *HFile) addBlocks(ctx context.Context, rd *hfile.Reader, rows int) error {
 	h.Types, h.Blocks = []BlockType{}, []Block{}
 	for b, err := range rd.Blocks() {
@@ -115,7 +115,7 @@ func (h *HFile) addBlocks(ctx context.Context, rd *hfile.Reader, rows int) error
 	return nil
 }
 
-// blockType returns the sum of a type; there are a handful.
+// blockType returns the sum of a type, of which there are only a few.
 func (h *HFile) blockType(t hfile.BlockType) *BlockType {
 	for i := range h.Types {
 		if h.Types[i].Type == t {
@@ -223,7 +223,7 @@ func (h *HFile) blockGrid() *grid {
 	return g
 }
 
-// some is a count that is left out where there is none.
+// some returns a count, or "" if it is 0.
 func some(n int64) string {
 	if n == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An InfoEntry is an entry of an HFile's file info, its value made readable.
+// An InfoEntry is an entry of an HFile's file info, with a readable value.
 type InfoEntry struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -17,8 +17,8 @@ type InfoEntry struct {
 // lastKey is the name of an entry whose value is a whole key.
 const lastKey = "hfile.LASTKEY"
 
-// infoForms are how HBase writes the values of entries. Others are shown as text
-// where they are that.
+// infoForms maps entries to the forms in which HBase writes their values. Other values are
+// shown as text if they are text.
 var infoForms = map[string]func([]byte) (string, bool){
 	lastKey:                         keyForm,
 	"hfile.AVG_KEY_LEN":             number32,
@@ -46,8 +46,8 @@ func infoEntries(info map[string][]byte) []InfoEntry {
 	return out
 }
 
-// infoText shows a value by its entry's form, or as bytes if it does not have
-// it.
+// infoText shows a value in its entry's form. If the value does not have this form, it shows
+// the bytes.
 func infoText(name string, v []byte) string {
 	if form := infoForms[name]; form != nil {
 		if s, ok := form(v); ok {
@@ -93,7 +93,7 @@ func boolForm(v []byte) (string, bool) {
 	return fmt.Sprint(v[0] != 0), true
 }
 
-// keyForm takes a key apart, as package hfile draws it:
+// keyForm shows the parts of a key. Package hfile documents its format.
 //
 //	row family:qualifier time
 func keyForm(key []byte) (string, bool) {
@@ -115,7 +115,7 @@ func keyForm(key []byte) (string, bool) {
 		binary(key[at+family:end]), instant(int64(bin.BigEndian.Uint64(key[end:])))), true
 }
 
-// valueText shows bytes of an unknown type: as text if they are that.
+// valueText shows bytes of an unknown type as text if they are text.
 func valueText(v []byte) string {
 	if s := string(v); utf8.Valid(v) && plain(s) == s {
 		return s

@@ -1,8 +1,7 @@
-// Package inspect says what is in any file or directory that usertrail writes.
-// It stands beside the flow: a person looks at what the flow has made, and tests
-// draw with it.
+// Package inspect describes the content of any file or directory that usertrail writes. It is
+// not part of the data flow. Users look at files with it, and tests draw files with it.
 //
-// The content of a path decides what it is, and not the ending of its name:
+// The content of a path determines its kind, not the ending of its name:
 //
 //	table        a directory with a manifest.json, or that file
 //	extract      a directory with a _manifest.json, or that file
@@ -15,12 +14,11 @@
 //	quarantine   lines of JSON, each a bad record
 //	names        the _not-found.txt of an extract, next to its manifest
 //
-// A Report holds all that its own description says, and of the data beneath only
-// the first rows; so it is small whatever was looked at. Blocks of an HFile are
-// all read and checked, other files only where they are shown. What is damaged
-// is an error that says where, never a panic.
+// A Report holds all metadata, and only the first rows of the data, so it is always small.
+// All blocks of an HFile are read and checked. Other files are checked only in the parts that
+// are shown. Damage is an error that names the place, never a panic.
 //
-// Equal files give equal reports. Nothing here starts a goroutine or writes.
+// Equal files have equal reports. This package starts no goroutine and writes nothing.
 package inspect
 
 import (
@@ -33,13 +31,13 @@ import (
 	"usertrail/internal/table/catalog"
 )
 
-// ErrUnknown is wrapped by the error for what usertrail does not write.
+// ErrUnknown is wrapped by the error for a file that usertrail does not write.
 var ErrUnknown = errors.New("not something that usertrail writes")
 
-// A Kind names the sort of file or directory at a path.
+// A Kind is the sort of file or directory at a path.
 type Kind string
 
-// The kinds there are.
+// The kinds.
 const (
 	KindTable      Kind = "table"
 	KindExtract    Kind = "extract"
@@ -52,20 +50,20 @@ const (
 	KindNames      Kind = "users not found"
 )
 
-// known lists the kinds for an error.
+// known lists the kinds for an error message.
 const known = "a table, an extract, an HFile, a roll, a trail part, a manifest, a ledger or a quarantine file"
 
-// Names of manifests in their directories.
+// Names of the manifests in their directories.
 const (
 	tableManifest   = "manifest.json"
 	extractManifest = "_manifest.json"
 )
 
-// Options say how much is shown.
+// Options limit the output.
 type Options struct {
-	// Rows is how many of the first rows, cells, blocks, users or bad records
-	// are read, and how many lines of a long list Text prints. 0 is 10, less
-	// than 0 is none.
+	// Rows is the number of first rows, cells, blocks, users or bad records that are read,
+	// and the number of lines of a long list that Text prints. 0 means 10, and a negative
+	// number means none.
 	Rows int
 }
 
@@ -77,13 +75,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Report is what Path found. One of the pointers is set: Table for kinds table
-// and manifest, otherwise the one that is called as the kind is. As JSON its
-// field names are those below, and stay.
+// A Report is the result of Path. One of the pointers is set: Table for kinds table and
+// manifest, otherwise the pointer with the name of the kind. The field names of its JSON form
+// do not change.
 type Report struct {
 	Kind Kind   `json:"kind"`
 	Path string `json:"path"`
-	Size int64  `json:"size"` // bytes of the file; of a table or extract, of the files in it
+	Size int64  `json:"size"` // bytes of the file; for a table or extract, of all its files
 
 	Table      *Table      `json:"table,omitempty"`
 	Extract    *Extract    `json:"extract,omitempty"`
@@ -118,7 +116,7 @@ func Path(ctx context.Context, fs dfs.FS, path string, o Options) (Report, error
 	return r, nil
 }
 
-// A look is one call of Path, so its context lives no longer than that.
+// A look is one call of Path. Its context lives only during the call.
 type look struct {
 	ctx  context.Context
 	fs   dfs.FS
@@ -126,7 +124,7 @@ type look struct {
 	rows int
 }
 
-// dir looks into a directory.
+// dir reports a directory.
 func (l *look) dir(r *Report) error {
 	for _, m := range []struct {
 		name string
@@ -147,7 +145,7 @@ func (l *look) dir(r *Report) error {
 	return fmt.Errorf("%w: a directory with neither %s nor %s in it", ErrUnknown, tableManifest, extractManifest)
 }
 
-// file looks into a file.
+// file reports a file.
 func (l *look) file(r *Report) error {
 	f, err := l.fs.Open(l.ctx, l.path)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// makeWorld writes one of everything below a directory.
+// makeWorld writes one file or directory of each kind below a directory.
 func makeWorld(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,7 +81,7 @@ func readFile(t testing.TB, dir, name string) []byte {
 	return b
 }
 
-// TestDrawings looks at one of everything, as text and as JSON:
+// TestDrawings inspects one of each kind, as text and as JSON:
 //
 //	inspect PATH [rows=N] [json]
 func TestDrawings(t *testing.T) {
@@ -165,7 +165,7 @@ func TestStopsWhenCancelled(t *testing.T) {
 	}
 }
 
-// TestOthersHFiles looks at files that HBase's own writer made.
+// TestOthersHFiles inspects files that HBase's own writer made.
 func TestOthersHFiles(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(shared(t), "data/hfile/*.hfile"))
 	if err != nil || len(paths) == 0 {
@@ -190,8 +190,8 @@ func TestOthersHFiles(t *testing.T) {
 	}
 }
 
-// shared is the folder of data that is not part of the project: what
-// USERTRAIL_SHARED says, or the folder beside the project's root.
+// shared returns the folder of external data: $USERTRAIL_SHARED, or the folder shared next to
+// the project's root.
 func shared(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("USERTRAIL_SHARED"); dir != "" {
@@ -212,7 +212,7 @@ func shared(t *testing.T) string {
 	}
 }
 
-// formats are the files whose bytes are made by our own writers.
+// formats lists the files that our own writers make.
 var formats = []string{
 	"trails/d/000001-0001.hfile",
 	"trails/d/000001-0001.roll",
@@ -223,8 +223,8 @@ var formats = []string{
 	"out/part-00000.parquet",
 }
 
-// TestSurvivesDamage cuts each file short and flips bits all over it: an error
-// or a report is the answer, and the report can be written.
+// TestSurvivesDamage truncates each file and flips bits in it. The result must be an error,
+// or a report that can be written.
 func TestSurvivesDamage(t *testing.T) {
 	dir := makeWorld(t)
 	for _, name := range formats {
@@ -244,7 +244,7 @@ func TestSurvivesDamage(t *testing.T) {
 	}
 }
 
-// see inspects a file whose bytes are b and writes the report out.
+// see inspects a file with the bytes b and writes the report.
 func see(t testing.TB, dir, name string, b []byte) error {
 	t.Helper()
 	writeFile(t, dir, name, b)
@@ -261,8 +261,8 @@ func see(t testing.TB, dir, name string, b []byte) error {
 	return nil
 }
 
-// TestDamagedCellsAreAnError holds what a person relies on: no bit of the blocks
-// of an HFile is wrong without being said.
+// TestDamagedCellsAreAnError checks that every wrong bit in the blocks of an HFile is
+// reported.
 func TestDamagedCellsAreAnError(t *testing.T) {
 	dir := makeWorld(t)
 	const name = "trails/d/000001-0001.hfile"
@@ -282,8 +282,8 @@ func FuzzPath(f *testing.F) {
 		f.Add(readFile(f, dir, name))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		// What is wrong with the bytes is for Path to say; that it says something
-		// and does not panic is all that is asked.
+		// Path decides whether the bytes are an error. The test only checks that it does not
+		// panic and that the error has its prefix.
 		if err := see(t, dir, "fuzz/x", b); err != nil && !strings.HasPrefix(err.Error(), "inspect ") {
 			t.Errorf("an error that does not name its place: %v", err)
 		}

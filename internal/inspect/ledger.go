@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// A Ledger is what one load took and what became of it.
+// A Ledger describes the input of one load and the outcome of its records.
 type Ledger struct {
 	Number int              `json:"number"`
 	Job    string           `json:"job"` // the digest of the job
@@ -51,7 +51,7 @@ func (l *Ledger) text(p *page) {
 	p.grid("records of each day", dayGrid(l.Days, nil))
 }
 
-// remark says why not all of an input was loaded.
+// remark returns the reason why an input was not loaded completely.
 func remark(in *manifest.Input) string {
 	switch {
 	case in.SameAs != "":

@@ -28,8 +28,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-// The world that the drawings are of: three users, one of them awkward, and two
-// days, each a load of its own.
+// The world of the drawings: three users, one of them with an awkward ID, and two days. Each
+// day is a separate load.
 var schema = &behaviour.Schema{
 	Zone: "Asia/Shanghai",
 	Kinds: []behaviour.Kind{
@@ -49,8 +49,8 @@ const (
 
 var first = behaviour.DateOf(2014, 9, 1)
 
-// did makes a record of the day'th day, seconds after its midnight. Its place in
-// the day's file is its column ID.
+// did returns a record of the given day, seconds after midnight. Its place in the day's file
+// is its column ID.
 func did(user string, kind, day, seconds int, offset int64, values ...[]byte) behaviour.Record {
 	date := first + behaviour.Date(day)
 	zone := time.FixedZone("", 8*3600)
@@ -65,7 +65,7 @@ func did(user string, kind, day, seconds int, offset int64, values ...[]byte) be
 func text(s string) []byte  { return []byte(s) }
 func number(n int64) []byte { return behaviour.AppendInt64(nil, n) }
 
-// deeds are in order of time for each user.
+// deeds holds the records of each user in order of time.
 var deeds = [][]behaviour.Record{
 	{
 		did("u1", login, 0, 100, 0, text("stb-7")),
@@ -106,7 +106,7 @@ func makeTable(t testing.TB, fs dfs.FS, dir string) {
 	}
 }
 
-// makeCatalog writes what a live table knows of its loads.
+// makeCatalog writes the catalog of a live table.
 func makeCatalog(t testing.TB, fs dfs.FS, dir string) {
 	t.Helper()
 	c, err := catalog.New(fs, dir, &manifest.Table{Address: "hbase://zk1:2181/trails", Layout: layout.Default, Family: "d", Schema: schema})
@@ -217,8 +217,8 @@ func writeRoll(f dfs.Pending, records []behaviour.Record, span behaviour.Span) (
 	return w.Close()
 }
 
-// makeForeign writes an HFile of rows that are none of ours, with what ours do
-// not have: two levels of index, a Bloom filter, deletes.
+// makeForeign writes an HFile with other rows than usertrail's, and with features that
+// usertrail's files do not have: two levels of index, a Bloom filter, deletes.
 func makeForeign(t testing.TB, fs dfs.FS, name string) {
 	t.Helper()
 	f, err := fs.Create(t.Context(), name)
@@ -252,7 +252,8 @@ func makeForeign(t testing.TB, fs dfs.FS, name string) {
 	}
 }
 
-// makeLedger says that each record's file was loaded, and one had a bad line.
+// makeLedger returns a ledger in which each record's file was loaded, and one file had a bad
+// line.
 func makeLedger(number, day int, records []behaviour.Record) *manifest.Load {
 	date := first + behaviour.Date(day)
 	l := &manifest.Load{Version: manifest.Version, Number: number, Job: "5e1f"}
@@ -280,7 +281,7 @@ func makeLedger(number, day int, records []behaviour.Record) *manifest.Load {
 	return l
 }
 
-// makeExtract writes what was asked of the table as one part.
+// makeExtract writes the result of a query as one part.
 func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 	t.Helper()
 	ctx := t.Context()
@@ -320,7 +321,7 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 	}
 }
 
-// makeParts writes the same behaviours in other formats, and one row a user.
+// makeParts writes the same events in other formats, and one row per user.
 func makeParts(t testing.TB, dir string) {
 	t.Helper()
 	fields := schema.Columns([]int{login, play, visit})
@@ -356,13 +357,13 @@ func makeParts(t testing.TB, dir string) {
 	}
 }
 
-// trails is what writes a file of them.
+// trails is the writer of a trail file.
 type trails interface {
 	Write(b *trailfile.Batch) error
 	Close() (trailfile.Meta, error)
 }
 
-// wideBatch is two users, of whom the second never did it.
+// wideBatch returns two users. The second has no events of the behaviour.
 func wideBatch(s trailfile.Schema) *trailfile.Batch {
 	b := trailfile.NewBatch(s)
 	c := b.Columns
@@ -378,7 +379,7 @@ func wideBatch(s trailfile.Schema) *trailfile.Batch {
 	return &b
 }
 
-// batch is all deeds as rows, by user and time.
+// batch returns all deeds as rows, by user and time.
 func batch(fields []behaviour.Field) *trailfile.Batch {
 	records := slices.Concat(deeds...)
 	slices.SortStableFunc(records, func(a, b behaviour.Record) int {
@@ -400,7 +401,7 @@ func batch(fields []behaviour.Field) *trailfile.Batch {
 	return &b
 }
 
-// valueOf is a record's value of the field with a name, nil if it has none.
+// valueOf returns a record's value of the field with a name, nil if it has none.
 func valueOf(r *behaviour.Record, name string) []byte {
 	for i, f := range schema.Kinds[r.Kind].Fields {
 		if f.Name == name {

@@ -13,19 +13,19 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// namesName is the file of an extract that names the users of the list who were not
-// found. It is lines of any text, so it is known by its name and the manifest next to it.
+// namesName is the file of an extract that lists the users that were not found. Its lines are
+// arbitrary text, so it is recognised by its name and by the manifest next to it.
 const namesName = "_not-found.txt"
 
-// Names are the users of a list who were not found.
+// Names holds the users of a list that were not found.
 type Names struct {
 	Users int64    `json:"users"`
-	State State    `json:"state,omitempty"` // by the digest in the extract's manifest, if that has one
+	State State    `json:"state,omitempty"` // by the digest in the extract's manifest, if the manifest has one
 	First []string `json:"first"`
 }
 
-// namesOf returns the manifest of the extract whose file of names is at the path; nil if it
-// is none.
+// namesOf returns the manifest of the extract whose file of names is at the path. It returns
+// nil if the path is not such a file.
 func (l *look) namesOf() (*manifest.Extract, error) {
 	name := dfs.Join(dfs.Dir(l.path), extractManifest)
 	if dfs.Base(l.path) != namesName {
@@ -41,7 +41,7 @@ func (l *look) namesOf() (*manifest.Extract, error) {
 	return m, nil
 }
 
-// names reports the file f of names of the extract m.
+// names reports f, the file of names of the extract m.
 func (l *look) names(r *Report, f dfs.File, m *manifest.Extract) error {
 	n, h := &Names{First: []string{}}, xxhash.New()
 	in := bufio.NewReader(io.TeeReader(f, h))

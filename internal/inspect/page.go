@@ -13,8 +13,7 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// Text writes r for a person: a line that says what it is, its facts, then one
-// table after the other.
+// Text writes r for users: a line with its kind, its facts, and then its tables.
 func (r Report) Text(w io.Writer) error {
 	p := &page{rows: r.rows}
 	p.printf("%s %s, %s\n\n", r.Kind, r.Path, size(r.Size))
@@ -43,15 +42,15 @@ func (r Report) Text(w io.Writer) error {
 // A page is a report's text.
 type page struct {
 	strings.Builder
-	rows int // of a long list
+	rows int // rows to print of a long list
 }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// A fact is a name and what is to be said of it.
+// A fact is a name and its value.
 type fact struct{ name, value string }
 
-// facts lists those that have a value.
+// facts prints the facts that have a value.
 func (p *page) facts(facts ...fact) {
 	width := 0
 	for _, f := range facts {
@@ -64,7 +63,7 @@ func (p *page) facts(facts ...fact) {
 	}
 }
 
-// grid draws a table under a title, if it has rows.
+// grid prints a table under a title, if it has rows.
 func (p *page) grid(title string, g *grid) {
 	if len(g.rows) == 0 {
 		return
@@ -73,8 +72,8 @@ func (p *page) grid(title string, g *grid) {
 	g.text(&p.Builder, "  ")
 }
 
-// list draws the first rows of a table of all rows, and returns how many more there
-// are.
+// list prints the first rows of a table under a title. If the table has more rows, it prints
+// their number. all is the number of all rows.
 func (p *page) list(title string, g *grid, all int) {
 	g.rows = g.rows[:min(len(g.rows), p.rows)]
 	p.grid(title, g)
@@ -87,8 +86,7 @@ func count[N ~int | ~int64](n N) string { return humanize.Comma(int64(n)) }
 
 func size[N ~int | ~int64](n N) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-// instant shows milliseconds since 1970, which in files of others may be any
-// number.
+// instant shows milliseconds since 1970. In files of other programs they may be any number.
 func instant(millis int64) string {
 	t := time.UnixMilli(millis).UTC()
 	if t.Year() < 1 || t.Year() > 9999 {
@@ -97,13 +95,13 @@ func instant(millis int64) string {
 	return t.Format("2006-01-02T15:04:05.999Z")
 }
 
-// binary shows bytes as manifests do.
+// binary shows bytes in the notation of manifests.
 func binary(b []byte) string {
-	s, _ := manifest.Key(b).MarshalText() // it has no error to give
+	s, _ := manifest.Key(b).MarshalText() // it never returns an error
 	return string(s)
 }
 
-// bound shows an end of a region; one that is open has a word of its own.
+// bound shows an end of a region. open is the word for an end without a row.
 func bound(k manifest.Key, open string) string { return cmp.Or(short(valueText(k)), open) }
 
 // fieldList shows fields with their types.
@@ -115,7 +113,7 @@ func fieldList(fields []behaviour.Field) string {
 	return strings.Join(names, ", ")
 }
 
-// ratio is raw bytes for each stored one.
+// ratio returns the number of raw bytes per stored byte.
 func ratio(raw, stored int64) string {
 	if stored == 0 {
 		return ""

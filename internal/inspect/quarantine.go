@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A Quarantine is the bad records of a delivered file.
+// A Quarantine holds the bad records of a delivered file.
 type Quarantine struct {
 	Records int64         `json:"records"`
 	Reasons []ReasonCount `json:"reasons"` // in the order in which a record is checked
@@ -23,13 +23,13 @@ type Quarantine struct {
 	First   []BadRecord   `json:"first"`
 }
 
-// A ReasonCount is how many records are bad for one reason.
+// A ReasonCount is the number of records that are bad for one reason.
 type ReasonCount struct {
 	Reason  record.Reason `json:"reason"`
 	Records int64         `json:"records"`
 }
 
-// A PathCount is how many of a delivered file's records are bad.
+// A PathCount is the number of bad records of a delivered file.
 type PathCount struct {
 	Path    string `json:"path"`
 	Records int64  `json:"records"`
@@ -39,12 +39,12 @@ type PathCount struct {
 type BadRecord struct {
 	Path   string        `json:"path"`
 	Line   int64         `json:"line"`
-	Offset int64         `json:"offset"` // of the record in the file's text
+	Offset int64         `json:"offset"` // offset of the record in the file's text
 	Reason record.Reason `json:"reason"`
 	Detail string        `json:"detail"`
 	Raw    string        `json:"raw"`
-	Base64 []byte        `json:"raw_base64,omitempty"` // in place of Raw where that is not UTF-8
-	Cut    bool          `json:"cut,omitempty"`        // Raw has the beginning of the record alone
+	Base64 []byte        `json:"raw_base64,omitempty"` // in place of Raw if the record is not UTF-8
+	Cut    bool          `json:"cut,omitempty"`        // Raw is only the beginning of the record
 }
 
 func (l *look) quarantine(r *Report, f dfs.File) error {
@@ -109,7 +109,7 @@ func parseBadRecord(text []byte) (BadRecord, error) {
 	return b, nil
 }
 
-// compareReasons orders by record.Reasons; what is not among them comes last.
+// compareReasons orders by record.Reasons. Other reasons come last.
 func compareReasons(a, b record.Reason) int {
 	order := func(r record.Reason) int {
 		if i := slices.Index(record.Reasons, r); i >= 0 {

@@ -9,10 +9,10 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A Roll is who is in an HFile, on which days, with which behaviours.
+// A Roll lists the users of an HFile, with their days and behaviours.
 type Roll struct {
-	Table string `json:"table,omitempty"` // the table it lies in
-	Note  string `json:"note,omitempty"`  // why less is known than could be
+	Table string `json:"table,omitempty"` // the table that contains it
+	Note  string `json:"note,omitempty"`  // why less is known than possible
 
 	Users      int64          `json:"users"`
 	UserDays   int64          `json:"user_days"`
@@ -25,7 +25,7 @@ type Roll struct {
 	Head       []RollUser     `json:"head"`  // the first users
 }
 
-// A RollKind is a behaviour that a roll knows.
+// A RollKind is a behaviour of a roll.
 type RollKind struct {
 	ID   uint16 `json:"id"`
 	Name string `json:"name,omitempty"` // if a table names it
@@ -45,8 +45,8 @@ type RollUser struct {
 	Days    []RollDay `json:"days"`
 }
 
-// A RollDay is what a user did on a date: names of behaviours, or IDs where no
-// table names them.
+// A RollDay is a date and the user's behaviours on it, as names. If no table names them, they
+// are IDs.
 type RollDay struct {
 	Date       behaviour.Date `json:"date"`
 	Behaviours []string       `json:"behaviours"`
@@ -120,7 +120,7 @@ func (r *Roll) text(p *page) {
 	p.list("users", g, int(r.Users))
 }
 
-// maxDays is how many days of a user stand on a line.
+// maxDays is the number of days of a user that are printed on a line.
 const maxDays = 4
 
 func dayText(days []RollDay) string {

@@ -18,7 +18,7 @@ import (
 type Table struct {
 	Address     string            `json:"address,omitempty"` // of a live table
 	Layout      string            `json:"layout"`
-	Versions    int               `json:"versions,omitempty"` // of a column, that a family in HBase must keep; not of one
+	Versions    int               `json:"versions,omitempty"` // versions of a column that a family in HBase must keep; 0 if one is enough
 	Family      string            `json:"family"`
 	Compression string            `json:"compression,omitempty"`
 	Schema      *behaviour.Schema `json:"schema"`

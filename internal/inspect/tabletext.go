@@ -33,7 +33,7 @@ func (t *Table) text(p *page) {
 	p.grid("records of each day", dayGrid(t.Days, t.Schema.Names()))
 }
 
-// files returns how many there are, and nothing of a live table.
+// files returns the number of files, and "" for a live table.
 func (t *Table) files() string {
 	if t.Address != "" {
 		return ""
@@ -41,7 +41,8 @@ func (t *Table) files() string {
 	return count(t.Total.Files)
 }
 
-// versions returns how many a family in HBase must keep, where it is more than one.
+// versions returns the number of versions that a family in HBase must keep, if it is more
+// than one.
 func (t *Table) versions() string {
 	if t.Versions <= 1 {
 		return ""
@@ -63,7 +64,7 @@ func (t *Table) users() string {
 	return t.Total.users()
 }
 
-// users says what is known of the number of users.
+// users returns the known number of users.
 func (a *Amount) users() string {
 	if a.Files > 1 {
 		return "at most " + count(a.UsersAtMost)
@@ -117,7 +118,7 @@ func (t *Table) loadGrid() *grid {
 	return g
 }
 
-// dayGrid has a line for each date and a column for each behaviour.
+// dayGrid returns a table with a line for each date and a column for each behaviour.
 func dayGrid(days []Day, order []string) *grid {
 	names := occurring(days, order)
 	heads := []string{"date"}
@@ -136,8 +137,8 @@ func dayGrid(days []Day, order []string) *grid {
 	return g
 }
 
-// occurring names the behaviours of days: first those of order, then what
-// others there are as they come.
+// occurring returns the names of the behaviours in days: first in the order of order, and
+// then any others in the order of days.
 func occurring(days []Day, order []string) []string {
 	there := map[string]bool{}
 	for _, d := range days {
@@ -157,7 +158,7 @@ func occurring(days []Day, order []string) []string {
 	return names
 }
 
-// dayLine is one date's line.
+// dayLine returns the line of one date.
 func dayLine(days []Day, names []string) []string {
 	line := make([]string, len(names)+2)
 	var sum int64

@@ -19,24 +19,24 @@ type TrailPart struct {
 	Format string          `json:"format"`
 	Shape  trailfile.Shape `json:"shape"`
 	trailfile.Info
-	Head  [][]string  `json:"head"`                  // the first rows, as text, a string for each column; a null is empty
-	First *FirstTrail `json:"first_trail,omitempty"` // nil in a file without rows, and in a wide one
+	Head  [][]string  `json:"head"`                  // the first rows as text, one string per column; a null is empty
+	First *FirstTrail `json:"first_trail,omitempty"` // nil for a file without rows, and for a wide file
 }
 
 // A FirstTrail is the beginning of a part's first trail.
 type FirstTrail struct {
 	User       string `json:"user"`
 	Behaviours []Done `json:"behaviours"`
-	More       bool   `json:"more"` // it goes on beyond the first rows
+	More       bool   `json:"more"` // it continues after the first rows
 }
 
-// Done is one behaviour of a trail.
+// Done is one event of a trail.
 type Done struct {
 	Date      string       `json:"date"`
 	Time      string       `json:"time"` // UTC
 	Behaviour string       `json:"behaviour"`
 	ID        string       `json:"id"`
-	Fields    []FieldValue `json:"fields"` // those that are not null, nor an empty string
+	Fields    []FieldValue `json:"fields"` // fields that are neither null nor an empty string
 }
 
 // A FieldValue is a field's name and its value as text.
@@ -55,13 +55,13 @@ func (l *look) trailPart(r *Report, f dfs.File) error {
 	return err
 }
 
-// trails are a file of them, in whatever format.
+// trails is an open file of trails in any format.
 type trails interface {
 	Info() (trailfile.Info, error)
 	Head(n int) ([][]string, error)
 }
 
-// openTrails opens a file of trails, and says in which format they are.
+// openTrails opens a file of trails, and returns its format.
 func openTrails(f dfs.File) (t trails, format string, err error) {
 	head, err := bytesAt(f, 0, 16)
 	if err != nil {
@@ -79,8 +79,8 @@ func openTrails(f dfs.File) (t trails, format string, err error) {
 	return t, "parquet", err
 }
 
-// openParquet opens a Parquet file. The library takes as much memory as a footer
-// says it is long, up to 4 GiB, so that is compared with the file first.
+// openParquet opens a Parquet file. It first compares the length of the footer with the file,
+// because the library would allocate the length that the footer claims, up to 4 GiB.
 func openParquet(f dfs.File) (*trailfile.File, error) {
 	const around = 2*len(parquetMagic) + 4
 	tail, err := bytesAt(f, max(f.Size()-8, 0), 8)
@@ -105,7 +105,7 @@ func newTrailPart(t trails, format string, rows int) (*TrailPart, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	head, err := t.Head(rows + 1) // one more tells whether the trail goes on
+	head, err := t.Head(rows + 1) // one more row shows whether the trail continues
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func newTrailPart(t trails, format string, rows int) (*TrailPart, error) {
 	return p, nil
 }
 
-// check refuses a file that is not of trails.
+// check returns an error if the file does not hold trails.
 func (p *TrailPart) check() error {
 	names := make([]string, len(p.Columns))
 	for i, c := range p.Columns {
@@ -135,8 +135,8 @@ func (p *TrailPart) check() error {
 	return nil
 }
 
-// firstTrail takes from the first rows those of the first user. What a row does not
-// say, since the file's path does, is empty.
+// firstTrail returns the first user's rows among the first rows. A value that is not in the
+// rows but in the file's path is empty.
 func (p *TrailPart) firstTrail() *FirstTrail {
 	if len(p.Head) == 0 || p.Shape != trailfile.LongShape {
 		return nil
@@ -151,7 +151,7 @@ func (p *TrailPart) firstTrail() *FirstTrail {
 	return t
 }
 
-// done is a row as a behaviour.
+// done returns a row as an event.
 func (p *TrailPart) done(row []string) Done {
 	d := Done{Fields: []FieldValue{}}
 	for i, v := range row[1:] {
@@ -194,7 +194,7 @@ func (p *TrailPart) text(out *page) {
 	out.trail(p.First)
 }
 
-// shortText draws a file that says less of itself than Parquet does.
+// shortText prints a file that has less metadata than Parquet.
 func (p *TrailPart) shortText(out *page, facts []fact) {
 	if len(p.Groups) > 0 {
 		facts = append(facts, fact{"record batches", count(len(p.Groups))})
@@ -226,7 +226,7 @@ func (p *TrailPart) columnGrid() *grid {
 	return g
 }
 
-// headGrid leaves out the columns that are null in all of the first rows.
+// headGrid omits the columns that are null in all of the first rows.
 func (p *TrailPart) headGrid() *grid {
 	var heads []string
 	var columns []int
@@ -247,7 +247,7 @@ func (p *TrailPart) headGrid() *grid {
 	return g
 }
 
-// alignment puts numbers to the right.
+// alignment returns the alignment of a type; numbers are aligned to the right.
 func alignment(typ string) string {
 	if strings.HasPrefix(typ, "INT") || slices.Contains([]string{"DOUBLE", "int64", "double", "float64"}, typ) {
 		return ">"
@@ -255,7 +255,7 @@ func alignment(typ string) string {
 	return ""
 }
 
-// trail draws a trail as one reads it: when, what, and with which fields.
+// trail prints a trail for users: times, behaviours and their fields.
 func (p *page) trail(t *FirstTrail) {
 	if t == nil {
 		return
@@ -274,7 +274,7 @@ func (p *page) trail(t *FirstTrail) {
 	}
 }
 
-// clock makes a time of a trail easier to read.
+// clock returns a time of a trail in a form that is easy to read.
 func clock(t string) string {
 	return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z")
 }
