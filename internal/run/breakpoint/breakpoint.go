@@ -33,13 +33,13 @@ const Variable = "USERTRAIL_BREAKPOINT"
 // The steps of a load, in their order.
 const (
 	Begun    = "begun"    // the run is in the journal, and nothing has been read
-	Opened   = "opened"   // the manifest has been read, and what killed loads left has not been swept
+	Opened   = "opened"   // the manifest has been read, and the remains of killed loads have not been removed
 	Read     = "read"     // some lines of a delivered file have been parsed
 	Batch    = "batch"    // the files of a batch have been read and sorted
 	Put      = "put"      // a request of puts has been answered
 	Segment  = "segment"  // an HFile has been written, and not been read back
 	Handover = "handover" // handover.json has been written, and no region asked
-	Handed   = "handed"   // a region has taken its files in
+	Handed   = "handed"   // a region has loaded its files
 	Commit   = "commit"   // the table does not have the load yet
 	Ledger   = "ledger"   // the ledger has been written, and the manifest has not
 	Loaded   = "loaded"   // the table has the load
@@ -49,14 +49,14 @@ const (
 const (
 	Fetch     = "fetch"     // the trails of a batch of users have been read
 	Part      = "part"      // a part has been written
-	Publish   = "publish"   // all is written, and OUT is not there
-	Published = "published" // OUT is there
+	Publish   = "publish"   // everything is written, and OUT does not exist
+	Published = "published" // OUT exists
 )
 
-// The steps of a file that is written to HDFS.
+// The steps of writing a file to HDFS.
 const (
-	Upload = "upload" // a mebibyte of it, or its rest, has been sent
-	Rename = "rename" // all locks were held a moment ago, and the file has not got its name; in builds for tests
+	Upload = "upload" // a mebibyte of the file, or its rest, has been sent
+	Rename = "rename" // all locks were held a moment ago, and the file does not have its name yet; only in builds for tests
 )
 
 var steps = []string{Begun, Opened, Read, Batch, Put, Segment, Handover, Handed, Commit, Ledger, Loaded, Fetch, Part, Publish, Published, Upload, Rename}
@@ -70,15 +70,15 @@ type breakpoint struct {
 	stop func()
 
 	hold     bool            // the goroutine waits for SIGUSR2 or released
-	released <-chan struct{} // nil is never closed
+	released <-chan struct{} // nil if ReleaseAfter was not called
 }
 
 // hold is the third part of a value.
 const hold = "hold"
 
-// Arm makes the process obey $USERTRAIL_BREAKPOINT, and forget an earlier value. It is
-// called before the process starts goroutines, or between two runs of a process that serves
-// tests. An error names a value that is no step.
+// Arm makes the process obey $USERTRAIL_BREAKPOINT, and replaces an earlier value. Call it
+// before the process starts goroutines, or between two runs of a process that serves tests.
+// If the value is not a step, Arm returns an error.
 func Arm() error {
 	armed = nil
 	value := os.Getenv(Variable)
@@ -107,8 +107,8 @@ func Arm() error {
 	return nil
 }
 
-// ReleaseAfter lets a held goroutine go on when ctx ends. It is called after Arm, before
-// the process starts goroutines.
+// ReleaseAfter releases a held goroutine when ctx ends. Call it after Arm, before the process
+// starts goroutines.
 func ReleaseAfter(ctx context.Context) {
 	if armed != nil {
 		armed.released = ctx.Done()

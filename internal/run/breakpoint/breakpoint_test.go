@@ -106,7 +106,7 @@ func start(t *testing.T, value string) (*exec.Cmd, *bufio.Scanner) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Process.Kill() }) // it has ended, unless the test failed
+	t.Cleanup(func() { _ = c.Process.Kill() }) // the process has ended, unless the test failed
 	if !testkit.AwaitStop(c.Process.Pid, nil) {
 		t.Fatal("the process ended before it stopped")
 	}
@@ -133,8 +133,8 @@ func says(t *testing.T, out *bufio.Scanner, lines ...string) {
 	}
 }
 
-// TestAProcessStopsUntilItIsContinued also has wait4 report the stop, which testkit reads
-// from /proc.
+// TestAProcessStopsUntilItIsContinued also checks that wait4 reports the stop. testkit reads
+// it from /proc.
 func TestAProcessStopsUntilItIsContinued(t *testing.T) {
 	c, out := start(t, "part:2")
 	var status syscall.WaitStatus
@@ -151,8 +151,8 @@ func TestAProcessStopsUntilItIsContinued(t *testing.T) {
 	}
 }
 
-// TestAHeldStepLetsOtherGoroutinesGoOn has a process answer a signal while the goroutine
-// that reached the step waits.
+// TestAHeldStepLetsOtherGoroutinesGoOn checks that a process handles a signal while the
+// goroutine that reached the step waits.
 func TestAHeldStepLetsOtherGoroutinesGoOn(t *testing.T) {
 	c, out := start(t, "part:2:hold")
 	send(t, c, syscall.SIGUSR1, syscall.SIGCONT)
@@ -164,8 +164,7 @@ func TestAHeldStepLetsOtherGoroutinesGoOn(t *testing.T) {
 	}
 }
 
-// TestAHeldStepGoesOnWhenTheRunEnds sends SIGTERM, after which the process cancels its
-// context.
+// TestAHeldStepGoesOnWhenTheRunEnds sends SIGTERM. The process then cancels its context.
 func TestAHeldStepGoesOnWhenTheRunEnds(t *testing.T) {
 	c, out := start(t, "part:2:hold")
 	send(t, c, syscall.SIGTERM, syscall.SIGCONT)

@@ -28,7 +28,7 @@ var ErrConf = errors.New("hadoop configuration")
 // files are read in this order.
 var files = []string{"core-site.xml", "hdfs-site.xml", "hbase-site.xml"}
 
-// maxDepth bounds how often a value may refer to another, as in Hadoop.
+// maxDepth limits how deeply references in values may be nested, as in Hadoop.
 const maxDepth = 20
 
 // A Conf is a configuration. The zero Conf is empty.
@@ -36,7 +36,7 @@ type Conf struct {
 	properties map[string]property
 }
 
-// A property is a value as it is written, and the file it is written in.
+// A property is an unexpanded value and the file that sets it.
 type property struct {
 	value string
 	file  string
@@ -78,7 +78,7 @@ func Load(dir string) (*Conf, error) {
 	return c, nil
 }
 
-// add takes the properties of a file in.
+// add adds the properties of a file.
 func (c *Conf) add(file string, b []byte) error {
 	var doc struct {
 		XMLName    xml.Name   `xml:"configuration"`
@@ -135,7 +135,7 @@ func (c *Conf) list(name string) ([]string, error) {
 	return out, nil
 }
 
-// wrong is an error about the value of a property.
+// wrong returns an error about the value of a property.
 func (c *Conf) wrong(name, format string, args ...any) error {
 	file := "no file"
 	if p, ok := c.properties[name]; ok {
@@ -165,7 +165,7 @@ func (c *Conf) expand(s string, depth int) (string, error) {
 	return head + value + tail, err
 }
 
-// refer returns what ${ref} stands for.
+// refer returns the value of ${ref}.
 func (c *Conf) refer(ref string, depth int) (string, error) {
 	if name, ok := strings.CutPrefix(ref, "env."); ok {
 		return environment(name)
@@ -183,8 +183,8 @@ func (c *Conf) refer(ref string, depth int) (string, error) {
 	return "", fmt.Errorf("${%s} is not set", ref)
 }
 
-// environment reads NAME, NAME-default or NAME:-default: with a colon an empty
-// variable counts as none.
+// environment reads NAME, NAME-default or NAME:-default. With a colon, an empty variable
+// counts as unset.
 func environment(s string) (string, error) {
 	name, fallback, ok := strings.Cut(s, "-")
 	name, empty := strings.CutSuffix(name, ":")

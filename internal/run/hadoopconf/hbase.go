@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// A ZooKeeper is where an HBase cluster is found.
+// A ZooKeeper holds the addresses at which an HBase cluster is found.
 type ZooKeeper struct {
 	Quorum []string // host:port
 	Parent string   // znode
 }
 
-// ZooKeeper returns what hbase-site.xml says; Quorum is empty where it says
-// nothing.
+// ZooKeeper returns the values of hbase-site.xml. If the file does not set them, Quorum is
+// empty.
 func (c *Conf) ZooKeeper() (ZooKeeper, error) {
 	hosts, err := c.list("hbase.zookeeper.quorum")
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 // nameNodePort is HDFS's own default.
 const nameNodePort = "8020"
 
-// NameNodes returns the addresses, host:port, of the NameNodes that an
-// authority means, the part between hdfs:// and the path:
+// NameNodes returns the addresses, host:port, of the NameNodes of an authority, which is the
+// part between hdfs:// and the path:
 //
 //	nn.example:8020   that host
 //	nn.example        that host, port 8020, unless it is a nameservice
-//	cluster           a nameservice: all its NameNodes, of which one is active
-//	(empty)           what fs.defaultFS says, or the only nameservice there is
+//	cluster           a nameservice: all its NameNodes, one of which is active
+//	(empty)           the value of fs.defaultFS, or the only nameservice
 func (c *Conf) NameNodes(authority string) ([]string, error) {
 	if authority == "" {
 		var err error
@@ -39,7 +39,7 @@ func (c *Conf) NameNodes(authority string) ([]string, error) {
 	return []string{net.JoinHostPort(strings.Trim(authority, "[]"), nameNodePort)}, nil
 }
 
-// defaultAuthority is whom hdfs:///path means.
+// defaultAuthority returns the authority of hdfs:///path.
 func (c *Conf) defaultAuthority() (string, error) {
 	const name = "fs.defaultFS"
 	v, err := c.Get(name)
@@ -61,7 +61,7 @@ func (c *Conf) defaultAuthority() (string, error) {
 	return u.Host, nil
 }
 
-// onlyService is the nameservice that is meant where none is named.
+// onlyService returns the nameservice to use if none is named.
 func (c *Conf) onlyService(missing string) (string, error) {
 	services, err := c.list("dfs.nameservices")
 	if err != nil {
@@ -107,14 +107,14 @@ func (c *Conf) nameservice(service string) ([]string, error) {
 	return out, nil
 }
 
-// Kerberos reports whether the cluster wants its clients to prove who they are.
+// Kerberos reports whether the cluster requires Kerberos authentication of its clients.
 func (c *Conf) Kerberos() (bool, error) {
 	v, err := c.Get("hadoop.security.authentication")
 	return strings.EqualFold(v, "kerberos"), err
 }
 
-// DatanodeHostnames reports whether DataNodes are reached by name instead of by
-// the IP address that they gave the NameNode.
+// DatanodeHostnames reports whether clients reach DataNodes by name. Otherwise they use the
+// IP address that the DataNode gave the NameNode.
 func (c *Conf) DatanodeHostnames() (bool, error) {
 	v, err := c.Get("dfs.client.use.datanode.hostname")
 	return v == "true", err

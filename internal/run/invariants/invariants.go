@@ -1,13 +1,13 @@
-// Package invariants holds checks that cost too much for production and are on
-// in tests: under the race detector, and with -tags invariants.
+// Package invariants holds checks that are too expensive for production. They are on in
+// tests: under the race detector, and with -tags invariants.
 //
-// Enabled is a constant, so that what stands behind "if invariants.Enabled" is
-// not even compiled into a production binary.
+// Enabled is a constant, so the code after "if invariants.Enabled" is not compiled into a
+// production binary.
 package invariants
 
-// Mangle overwrites b in builds with invariants. Whoever hands out bytes that
-// are valid only until the next call mangles them in that call, so that a
-// caller who kept them finds nonsense in the first test and not the first loss.
+// Mangle overwrites b in builds with invariants. A function whose result is valid only until
+// its next call mangles the previous result in that call. A caller that kept the bytes then
+// fails in a test and not in production.
 func Mangle(b []byte) {
 	if Enabled {
 		for i := range b {

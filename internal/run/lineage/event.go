@@ -1,9 +1,10 @@
-// Package lineage sends OpenLineage events, which say which run made which dataset from
-// which others. It appends each event to a file, as one line, or posts it to an address.
+// Package lineage sends OpenLineage events. They record which run made which dataset from
+// which other datasets. It appends each event as one line to a file, or posts it to an
+// address.
 //
-// A run has an event START and one of COMPLETE, FAIL or ABORT, both with the same run
-// ID. Datasets are named as the specification names files: by the service that holds
-// them and their path there.
+// A run has an event START and one of COMPLETE, FAIL or ABORT, both with the same run ID.
+// Datasets are named as the specification names files: by the service that holds them and
+// their path there.
 package lineage
 
 import (
@@ -20,7 +21,7 @@ const (
 	facets = specs + "facets/"
 )
 
-// A Type is where a run is with an event.
+// A Type is the state of a run at an event.
 type Type string
 
 // The types.
@@ -28,27 +29,27 @@ const (
 	Start    Type = "START"
 	Complete Type = "COMPLETE"
 	Fail     Type = "FAIL"
-	Abort    Type = "ABORT" // somebody stopped it
+	Abort    Type = "ABORT" // the user stopped the run
 )
 
-// A Run is what its events have in common.
+// A Run holds the data that all its events share.
 type Run struct {
-	ID        string // a UUID, such as NewID makes
-	Namespace string // of the job
+	ID        string // a UUID, such as NewID returns
+	Namespace string // namespace of the job
 	Job       string
-	Producer  string // URI of the program that tells
+	Producer  string // URI of the program that sends the events
 
-	From, To time.Time // the days that the run is about, To not included; zero where none
+	From, To time.Time // the days that the run covers, To not included; zero if there are none
 	Parent   *Parent
 }
 
 // A Parent is the run that started this one.
 type Parent struct{ Namespace, Job, RunID string }
 
-// A Dataset is one that was read or written.
+// A Dataset is a dataset that the run read or wrote.
 type Dataset struct {
 	Namespace, Name string
-	Fields          []Field // nil where they are not known
+	Fields          []Field // nil if unknown
 	Written         *Written
 }
 
@@ -58,19 +59,19 @@ type Field struct {
 	Type string `json:"type,omitempty"`
 }
 
-// Written is how much a run wrote.
+// Written is the amount of data that a run wrote.
 type Written struct {
 	Rows, Files int64
-	Size        int64 // bytes; 0 where it is not known
+	Size        int64 // bytes; 0 if unknown
 }
 
-// NewID makes the ID of a run.
+// NewID returns a new ID of a run.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // IsID reports whether id can be the ID of a run.
 func IsID(id string) bool { return uuid.Validate(id) == nil }
 
-// ParseParent reads a parent as Airflow's integration gives it in
+// ParseParent reads a parent in the form that Airflow's integration sets in
 // $OPENLINEAGE_PARENT_ID: namespace/job/run ID.
 func ParseParent(text string) (*Parent, bool) {
 	front, id, ok := cutLast(text)
@@ -92,7 +93,7 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// Place names the dataset that an address means: a path, local or with a scheme.
+// Place returns the dataset of an address, which is a path, local or with a scheme.
 func Place(address string) Dataset {
 	if i := strings.Index(address, "://"); i >= 0 {
 		rest := address[i+len("://"):]
@@ -108,8 +109,8 @@ func Place(address string) Dataset {
 	return Dataset{Namespace: "file", Name: filepath.ToSlash(address)}
 }
 
-// Event is the event of a type, in the form that is sent. why is the error of a run that
-// failed.
+// Event returns the event of a type, in the form that is sent. why is the error of a failed
+// run.
 func (r *Run) Event(t Type, at time.Time, inputs, outputs []Dataset, why string) map[string]any {
 	run := map[string]any{}
 	if !r.From.IsZero() {
@@ -160,7 +161,7 @@ func (r *Run) datasets(all []Dataset) []map[string]any {
 	return out
 }
 
-// facet is a facet by its version and name.
+// facet returns a facet with its version and name.
 func (r *Run) facet(name string, fields map[string]any) map[string]any {
 	_, kind, _ := strings.Cut(name, "/")
 	fields["_producer"] = r.Producer

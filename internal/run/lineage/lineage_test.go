@@ -39,7 +39,7 @@ func datasets() (inputs, outputs []lineage.Dataset) {
 	}}
 }
 
-// sent is an event as it arrives.
+// sent returns an event as a receiver decodes it.
 func sent(t *testing.T, event map[string]any) map[string]any {
 	t.Helper()
 	b, err := json.Marshal(event)
@@ -53,7 +53,7 @@ func sent(t *testing.T, event map[string]any) map[string]any {
 	return out
 }
 
-// at walks into an object by names.
+// at returns the member of an object at a path of names.
 func at(t *testing.T, v any, names ...string) any {
 	t.Helper()
 	for _, name := range names {
@@ -169,7 +169,7 @@ func send(t *testing.T, to string, events ...lineage.Type) []error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lineage.SetPatience(s, time.Hour) // however busy the machine is
+	lineage.SetPatience(s, time.Hour) // longer than any delay of a busy machine
 	var errs []error
 	for _, kind := range events {
 		errs = append(errs, s.Send(t.Context(), run().Event(kind, day, nil, nil, "")))
@@ -246,7 +246,7 @@ func TestAnAddressThatDoesNotTakeThemIsAskedOnce(t *testing.T) {
 		t.Errorf("%d calls, %v", calls, errs)
 	}
 
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and never answers
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestWhatIsNoPlaceForEvents(t *testing.T) {
 	}
 }
 
-// TestAFileOfOthersTakesNoEvents names files that are there and are no file of events.
+// TestAFileOfOthersTakesNoEvents names existing files that are not files of events.
 func TestAFileOfOthersTakesNoEvents(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{
@@ -287,7 +287,7 @@ func TestAFileOfOthersTakesNoEvents(t *testing.T) {
 	if err := os.WriteFile(name, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // empty, and with events
+	for range 3 { // empty at first, then with events
 		s, err := lineage.NewSender(name, "")
 		if err != nil {
 			t.Fatal(err)

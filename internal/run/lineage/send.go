@@ -16,25 +16,25 @@ import (
 	"time"
 )
 
-// patience is how long an address may take to take one event. A run does not wait
-// longer for those who only watch it.
+// patience is how long an address may take to accept one event. A run does not wait longer
+// for a service that only observes it.
 const patience = 2 * time.Second
 
-// endpoint is where an address that names only a server takes events.
+// endpoint is the path for events if an address names only a server.
 const endpoint = "/api/v1/lineage"
 
-// A Sender takes events to a file or an address.
+// A Sender sends events to a file or an address.
 type Sender struct {
 	file string
 	url  string
 	key  string
-	gone bool // it did not answer, and is not asked again
+	gone bool // the address did not answer, and is not tried again
 
-	patience time.Duration // for one event
+	patience time.Duration // time limit of one event
 }
 
-// NewSender returns a Sender to a file of events, or to an http:// or https:// address, where key
-// is sent as a bearer's if there is one.
+// NewSender returns a Sender to a file of events, or to an http:// or https:// address. If
+// key is not empty, it is sent to the address as a bearer token.
 func NewSender(to, key string) (*Sender, error) {
 	if !strings.HasPrefix(to, "http://") && !strings.HasPrefix(to, "https://") {
 		if strings.Contains(to, "://") {
@@ -58,10 +58,10 @@ func NewSender(to, key string) (*Sender, error) {
 	return &Sender{url: u.String(), key: key, patience: patience}, nil
 }
 
-// ErrForeign is wrapped where a file holds something else than events.
+// ErrForeign is wrapped if a file holds anything but events.
 var ErrForeign = errors.New("holds something else than events of OpenLineage: name another file")
 
-// maxEvent is how long the first line of a file may be, in bytes.
+// maxEvent is the largest length of the first line of a file, in bytes.
 const maxEvent = 16 << 20
 
 // checkFile returns an error that wraps ErrForeign if the first line of a file is not an
@@ -95,8 +95,7 @@ func checkFile(name string) error {
 	return nil
 }
 
-// Send sends one event. Once an address has failed, the events after it are dropped
-// without a word.
+// Send sends one event. After an address has failed, Send silently drops all later events.
 func (s *Sender) Send(ctx context.Context, event map[string]any) error {
 	b, err := json.Marshal(event)
 	if err != nil {

@@ -1,14 +1,13 @@
-// Package metrics tells Prometheus how the last run went: a file in its text format,
-// for the textfile collector of node_exporter. A file holds one run, of one program,
-// command and table, and is replaced whole.
+// Package metrics writes metrics of the last run for Prometheus, in a file in its text
+// format. The textfile collector of node_exporter reads the file. A file holds one run of one
+// program, command and table, and is replaced as a whole.
 //
 //	usertrail_last_success_timestamp_seconds   when a run last ended with 0 or 99
 //	usertrail_last_change_timestamp_seconds    when a run last ended with 0
 //
-// are kept from the file that is replaced where the run was no such one, with the labels
-// that they have there, so an alarm needs no memory: a night that did not go well lets
-// them grow old, whatever it failed at, and so does one that was killed, which writes
-// nothing.
+// If a run does not set one of these metrics, its value and labels are copied from the
+// replaced file. An alarm therefore needs no memory of its own. After a night that failed for
+// any reason, or that was killed and wrote nothing, these values grow old.
 package metrics
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// ErrForeign is wrapped where a file holds what this package did not write.
+// ErrForeign is wrapped if this package did not write the file.
 var ErrForeign = errors.New("holds no metrics of usertrail")
 
 const (
@@ -37,30 +36,30 @@ const (
 	change  = prefix + "change_timestamp_seconds"
 )
 
-// A Run is how a run ended.
+// A Run describes how a run ended.
 type Run struct {
 	Program string // bulkload or extract
 	Command string // load, replay, extract, …
-	Table   string // its address; if it is empty, the table is that of the file that is replaced
+	Table   string // its address; if it is empty, the table of the replaced file
 	Ended   time.Time
 	Seconds float64
 	Status  int
-	Success bool // it ended as it should, be it with nothing to do
-	Changed bool // it did something
+	Success bool // the run succeeded, even if it had nothing to do
+	Changed bool // the run changed something
 
 	Result map[string]any // the fields of the last line
 }
 
-// labels are those of every metric.
+// labels returns the labels of every metric.
 func (r *Run) labels() prometheus.Labels {
 	return prometheus.Labels{"program": r.Program, "command": r.Command, "table": r.Table}
 }
 
-// A field is a number of the last line that is worth a metric.
+// A field is a number of the last line that becomes a metric.
 type field struct {
-	name         string // of the field
+	name         string // name of the field
 	metric, help string
-	label, value string // a label beside those of the run; none where empty
+	label, value string // a label in addition to the labels of the run; empty for none
 }
 
 const (
@@ -88,8 +87,8 @@ var fields = []field{
 	{"events", "behaviours", "Behaviours that the last extract took out.", "", ""},
 }
 
-// Check reports whether name can be written: its folder is there, and it holds nothing
-// else.
+// Check returns an error if name cannot be written: if its folder does not exist, or if the
+// file holds anything else.
 func Check(name string) error {
 	info, err := os.Stat(filepath.Dir(name))
 	if err != nil {
@@ -145,7 +144,7 @@ func Write(name string, r Run) error {
 	return nil
 }
 
-// number is a number of a JSON object, or how long a list is.
+// number returns a number of a JSON object, or the length of a list.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
@@ -165,7 +164,7 @@ type gauges struct {
 
 func (g *gauges) set(name, help string, v float64) { g.add(name, help, v, "", "") }
 
-// add sets the metric of a name, or that of it with one more label.
+// add sets the metric with a name. If label is not empty, the metric has this label too.
 func (g *gauges) add(name, help string, v float64, label, value string) {
 	all := maps.Clone(g.labels)
 	if label != "" {
@@ -174,7 +173,7 @@ func (g *gauges) add(name, help string, v float64, label, value string) {
 	g.put(name, help, v, all)
 }
 
-// put sets the metric of a name and of all its labels.
+// put sets the metric with a name and all its labels.
 func (g *gauges) put(name, help string, v float64, all prometheus.Labels) {
 	vec := g.vectors[name]
 	if vec == nil {
@@ -185,10 +184,10 @@ func (g *gauges) put(name, help string, v float64, all prometheus.Labels) {
 	vec.With(all).Set(v)
 }
 
-// families are the metrics of a file by name.
+// families maps names to the metrics of a file.
 type families map[string]*dto.MetricFamily
 
-// read reads a file of ours; one that is not there holds nothing.
+// read reads a file that this package wrote. A missing file has no metrics.
 func read(name string) (families, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -214,8 +213,8 @@ func read(name string) (families, error) {
 	return all, nil
 }
 
-// table is that of which the file tells, for runs of r's program and command. One that
-// went well once is preferred.
+// table returns the table in the file for runs of r's program and command. It prefers a table
+// with a successful run.
 func (all families) table(r *Run) string {
 	for _, name := range []string{success, prefix + "run_status"} {
 		for _, m := range all[name].GetMetric() {
@@ -227,7 +226,7 @@ func (all families) table(r *Run) string {
 	return ""
 }
 
-// labelsOf are the labels of a metric.
+// labelsOf returns the labels of a metric.
 func labelsOf(m *dto.Metric) prometheus.Labels {
 	out := prometheus.Labels{}
 	for _, l := range m.GetLabel() {
@@ -236,7 +235,7 @@ func labelsOf(m *dto.Metric) prometheus.Labels {
 	return out
 }
 
-// sameNames reports whether a and b are labels of the same names.
+// sameNames reports whether a and b have labels of the same names.
 func sameNames(a, b prometheus.Labels) bool {
 	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
 }

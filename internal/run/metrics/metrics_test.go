@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2014, 9, 1, 12, 0, 0, 0, time.UTC)
 
-// load is one that ended with a status, minutes after noon.
+// load returns a load that ended with a status, minutes after noon.
 func load(minutes, status int) metrics.Run {
 	return metrics.Run{
 		Program: "bulkload", Command: "load", Table: "hdfs://nn/trails", Ended: noon.Add(time.Duration(minutes) * time.Minute), Seconds: 12.5,
@@ -30,7 +30,8 @@ func load(minutes, status int) metrics.Run {
 	}
 }
 
-// values are what Prometheus's own parser finds in a file, by name and own labels.
+// values returns the values that Prometheus's own parser reads from a file, by name and own
+// labels.
 func values(t *testing.T, name string) map[string]float64 {
 	t.Helper()
 	f, err := os.Open(name)
@@ -88,7 +89,7 @@ func TestAFileTellsOfTheLastRun(t *testing.T) {
 	}
 }
 
-// TestLastSuccessIsKept goes through a week of nights.
+// TestLastSuccessIsKept simulates a week of nights.
 func TestLastSuccessIsKept(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "load.prom")
 	for minute, night := range []struct {
@@ -108,8 +109,8 @@ func TestLastSuccessIsKept(t *testing.T) {
 	}
 }
 
-// TestAFailureRemovesNoSuccess has runs fail that are about another table, about another
-// command, or about a table that they did not come to know.
+// TestAFailureRemovesNoSuccess has failed runs about another table, about another command,
+// and about an unknown table.
 func TestAFailureRemovesNoSuccess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "load.prom")
 	line := func(metric, labels string, minutes int) string {
@@ -120,7 +121,7 @@ func TestAFailureRemovesNoSuccess(t *testing.T) {
 	unknown.Table, other.Table, commit.Command, moved.Table = "", "elsewhere", "commit", "elsewhere"
 	for _, step := range []struct {
 		run    metrics.Run
-		labels string // of the run
+		labels string // labels of the run
 		kept   []string
 		gone   string
 	}{
@@ -148,7 +149,7 @@ func TestAFailureRemovesNoSuccess(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotOursStays would lose somebody a file by a slip of the hand.
+// TestWhatIsNotOursStays checks that a file of another program is never overwritten.
 func TestWhatIsNotOursStays(t *testing.T) {
 	dir := t.TempDir()
 	for text, what := range map[string]string{
@@ -170,14 +171,14 @@ func TestWhatIsNotOursStays(t *testing.T) {
 		}
 	}
 	if err := metrics.Check(filepath.Join(dir, "none", "load.prom")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("of a folder that is not there: %v", err)
+		t.Errorf("a missing folder: %v", err)
 	}
 	if err := metrics.Check(filepath.Join(dir, "new.prom")); err != nil {
-		t.Errorf("of a file that is not there yet: %v", err)
+		t.Errorf("a file that does not exist yet: %v", err)
 	}
 }
 
-// TestPromtoolFindsNothing lints a file as `promtool check metrics` does.
+// TestPromtoolFindsNothing checks a file as `promtool check metrics` does.
 func TestPromtoolFindsNothing(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "load.prom")
 	extract := metrics.Run{

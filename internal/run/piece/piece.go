@@ -31,11 +31,11 @@ var ErrMissing = errors.New("not all pieces are done")
 
 // A Header holds the fields that every piece has.
 type Header struct {
-	Usertrail string `json:"usertrail"` // what it is a piece of: load or extract
+	Usertrail string `json:"usertrail"` // the kind of plan: load or extract
 	Version   int    `json:"version"`
-	Plan      string `json:"plan"`  // names the plan
+	Plan      string `json:"plan"`  // name of the plan
 	Piece     int    `json:"piece"` // from 0
-	Of        int    `json:"of"`    // how many the plan has
+	Of        int    `json:"of"`    // number of pieces of the plan
 	Table     string `json:"table"` // address
 }
 

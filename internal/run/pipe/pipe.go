@@ -1,5 +1,6 @@
-// Package pipe is waiting that ends with the context: for a value to pass between
-// goroutines, so no stage waits for one that has gone, or for time to pass.
+// Package pipe waits until a condition or the end of a context. It passes values between
+// goroutines, so that no goroutine waits for one that has ended, and it waits for time to
+// pass.
 package pipe
 
 import (
@@ -7,7 +8,7 @@ import (
 	"time"
 )
 
-// Send puts v into ch, or returns why ctx ended.
+// Send sends v to ch, or returns the cause of the end of ctx.
 func Send[T any](ctx context.Context, ch chan<- T, v T) error {
 	select {
 	case ch <- v:
@@ -17,7 +18,7 @@ func Send[T any](ctx context.Context, ch chan<- T, v T) error {
 	}
 }
 
-// Receive takes a value from ch; ok is false if ch is closed or ctx has ended.
+// Receive receives a value from ch. ok is false if ch is closed or ctx has ended.
 func Receive[T any](ctx context.Context, ch <-chan T) (v T, ok bool) {
 	select {
 	case v, ok = <-ch:
@@ -27,7 +28,7 @@ func Receive[T any](ctx context.Context, ch <-chan T) (v T, ok bool) {
 	}
 }
 
-// Sleep waits for d, or returns why ctx ended.
+// Sleep waits for d, or returns the cause of the end of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)

@@ -14,7 +14,7 @@ import (
 // with it lists its workers there until Done. A nil Board shows nothing.
 type Board struct {
 	mu  sync.Mutex
-	all []*Progress // those that are not done
+	all []*Progress // those that have not ended
 }
 
 func (b *Board) add(p *Progress) {
@@ -72,7 +72,7 @@ func (p *Progress) lines() []string {
 	return out
 }
 
-// A Worker is one line of a Board. A nil Worker tells nothing.
+// A Worker is one line of a Board. A nil Worker does nothing.
 type Worker struct {
 	p    *Progress
 	name string
@@ -86,7 +86,7 @@ type place struct {
 	since  time.Time
 }
 
-// Worker begins a worker, whose name need not be its own. It is on the board, if
+// Worker begins a worker. Several workers may have the same name. It is on the board, if
 // there is one, until End.
 func (p *Progress) Worker(name string) *Worker {
 	if p == nil || p.board == nil {
@@ -108,7 +108,7 @@ func (w *Worker) At(format string, args ...any) {
 	}
 }
 
-// End takes the worker off the board.
+// End removes the worker from the board.
 func (w *Worker) End() {
 	if w == nil {
 		return

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// attempt is set in the environment of a task of Hadoop, whose attempt it names.
+// attempt is the environment variable that names the attempt of a Hadoop task. Only tasks
+// have it.
 const attempt = "mapreduce_task_attempt_id"
 
-// heartbeat is how often Hadoop hears of a task. One that is silent for as long as
-// mapreduce.task.timeout says counts as hung and is killed.
+// heartbeat is the time between two reports to Hadoop. Hadoop kills a task that is silent for
+// longer than mapreduce.task.timeout.
 const heartbeat = time.Second
 
-// group is what Hadoop shows the counters under.
+// group is the name of the counters' group in Hadoop.
 const group = "usertrail"
 
 // underHadoop reports whether this process is the program of a task of Hadoop Streaming.
@@ -33,25 +34,25 @@ func underHadoop() bool { return os.Getenv(attempt) != "" }
 // Write of whole lines, so that no line of a log interrupts it.
 type hadoop struct {
 	out  io.Writer
-	told map[string]int64 // the step's counters, as they were last reported
+	told map[string]int64 // the step's counters as last reported
 }
 
 func (h *hadoop) begin(r report) {
 	h.told = map[string]int64{}
-	h.say(r)
+	h.update(r)
 }
 
-func (h *hadoop) say(r report) {
+func (h *hadoop) update(r report) {
 	var b bytes.Buffer
 	h.count(&b, r.unit, r.done)
 	for _, c := range r.counts {
 		h.count(&b, c.name, c.n)
 	}
 	fmt.Fprintf(&b, "reporter:status:%s\n", oneLine.Replace(r.standing()))
-	_, _ = h.out.Write(b.Bytes()) // a task whose log is gone is ended by Hadoop
+	_, _ = h.out.Write(b.Bytes()) // if the log of a task cannot be written, Hadoop ends the task
 }
 
-func (h *hadoop) end(r report) { h.say(r) }
+func (h *hadoop) end(r report) { h.update(r) }
 
 // Count adds n to Hadoop's counter name, if this process is the program of a Hadoop task. out
 // is its standard error. Count is for counters that are known only at the end.
@@ -65,7 +66,7 @@ func counted(name string, n int64) string {
 	return fmt.Sprintf("reporter:counter:%s,%s,%d\n", group, oneWord.Replace(name), n)
 }
 
-// count tells how much a counter has grown.
+// count reports the increase of a counter.
 func (h *hadoop) count(b *bytes.Buffer, name string, n int64) {
 	if more := n - h.told[name]; more != 0 {
 		b.WriteString(counted(name, more))
@@ -73,14 +74,14 @@ func (h *hadoop) count(b *bytes.Buffer, name string, n int64) {
 	}
 }
 
-// A line and a name end where Hadoop sees their ends.
+// Characters that would end a line or a name for Hadoop are replaced.
 var (
 	oneLine = strings.NewReplacer("\n", " ", "\r", " ")
 	oneWord = strings.NewReplacer("\n", " ", "\r", " ", ",", " ")
 )
 
-// standing is a report from the middle of a step: "loading: 1.5 GB of 3.0 GB (109
-// MB/s), 14s left, 10,000,000 records".
+// standing returns a report from the middle of a step: "loading: 1.5 GB of 3.0 GB (109 MB/s),
+// 14s left, 10,000,000 records".
 func (r report) standing() string {
 	s := r.title + ": " + r.amount(r.done)
 	if r.total > 0 {

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/run/progress"
 )
 
-// task makes this process one of Hadoop's.
+// task makes this process a task of Hadoop.
 func task(t *testing.T) {
 	t.Setenv("mapreduce_task_attempt_id", "attempt_1795327806903_0001_m_000000_0")
 }
@@ -27,11 +27,11 @@ func TestHadoopHearsOfATaskEachSecond(t *testing.T) {
 		p.Add(1_000_000)
 		records.Add(10)
 		odd.Add(1)
-		time.Sleep(2 * time.Second) // in the second one nothing happens
+		time.Sleep(2 * time.Second) // nothing happens in the second second
 		p.Add(3_000_000)
 		records.Add(32)
 		p.Step("moving in", "files", 2)
-		p.Counter("records").Add(5) // a counter of its own
+		p.Counter("records").Add(5) // another counter
 		p.Add(2)
 		p.Done()
 		expect(t, "what Hadoop hears", out.String(),
@@ -80,7 +80,7 @@ func TestWhatIsKnownAtTheEndIsCounted(t *testing.T) {
 	expect(t, "what Hadoop hears", out.String(), "reporter:counter:usertrail,loaded,7", "reporter:counter:usertrail,left  out,1")
 }
 
-// TestHadoopsLinesAreWhole writes a log at the same time, to the same place.
+// TestHadoopsLinesAreWhole writes a log to the same writer at the same time.
 func TestHadoopsLinesAreWhole(t *testing.T) {
 	task(t)
 	var out output

@@ -1,8 +1,7 @@
-// Package progress counts work and reports it. Workers add to atomic
-// counters; one ticker reads them and reports: on a terminal as a bar with rate
-// and time left, elsewhere as an occasional line of the log, and not at all
-// if quiet. In a task of Hadoop it reports to Hadoop. Each step ends with a last report,
-// even if the step took no time or failed.
+// Package progress counts work and reports it. Workers add to atomic counters. One ticker
+// reads them and reports: on a terminal as a bar with rate and time left, elsewhere as an
+// occasional line of the log, and not at all if quiet. In a task of Hadoop it reports to
+// Hadoop. Each step ends with a last report, even if the step took no time or failed.
 //
 //	p := progress.Start(progress.Config{Out: os.Stderr, Terminal: true})
 //	defer p.Done()
@@ -13,7 +12,7 @@
 //
 // A Board, if there is one, shows the task of each worker: see Worker.
 //
-// Start starts one goroutine; when Done returns it has ended. A nil *Progress
+// Start starts one goroutine. When Done returns, the goroutine has ended. A nil *Progress
 // counts and reports nothing, so callers need not test for nil.
 package progress
 
@@ -26,44 +25,44 @@ import (
 	"time"
 )
 
-// Bytes is the unit of sizes, shown as 1.5 GB; every other unit is counted.
+// Bytes is the unit of sizes, which are printed as 1.5 GB. Other units are printed as counts.
 const Bytes = "bytes"
 
-// redraw is how often a bar is drawn: often enough to look alive.
+// redraw is the time between two drawings of a bar. It is short enough for a smooth bar.
 const redraw = 200 * time.Millisecond
 
-// A Config says how to speak. Zero fields take the defaults written beside them.
+// A Config selects the form of the reports. A zero field means the default in its comment.
 type Config struct {
-	Out      io.Writer     // where a bar is drawn
-	Terminal bool          // Out is a terminal: draw a bar there
-	Quiet    bool          // say nothing
-	Log      *slog.Logger  // takes the lines where there is no terminal; none
-	Every    time.Duration // between two lines; 10 s
-	Board    *Board        // shows what workers are at; none
+	Out      io.Writer     // the writer for a bar
+	Terminal bool          // Out is a terminal, so draw a bar
+	Quiet    bool          // report nothing
+	Log      *slog.Logger  // receives lines if there is no terminal; none
+	Every    time.Duration // time between two lines; 10 s
+	Board    *Board        // shows the tasks of workers; none
 }
 
 // A Progress has one step at a time. Many goroutines may call Add, Grow and Counter at
 // once. Only one goroutine may call Step and Done, between the work of two steps.
 type Progress struct {
-	voice voice
-	tick  *time.Ticker
-	every time.Duration
-	stop  chan struct{}
-	ended chan struct{}
+	reporter reporter
+	tick     *time.Ticker
+	every    time.Duration
+	stop     chan struct{}
+	ended    chan struct{}
 
 	step atomic.Pointer[step]
-	mu   sync.Mutex // one report at a time
+	mu   sync.Mutex // serialises reports
 
 	board     *Board
 	workersMu sync.Mutex
 	workers   []*Worker
 }
 
-// A voice says how far a step is. It is called by one goroutine at a time.
-type voice interface {
-	begin(report) // before anything is done
-	say(report)   // in the middle of a step
-	end(report)   // the last of a step
+// A reporter reports the state of a step. Only one goroutine calls it at a time.
+type reporter interface {
+	begin(report)  // before the step's first work
+	update(report) // during a step
+	end(report)    // the last report of a step
 }
 
 // Start returns a Progress that has no step yet.
@@ -73,16 +72,16 @@ func Start(cfg Config) *Progress {
 		p.every = 10 * time.Second
 	}
 	switch {
-	case underHadoop() && cfg.Out != nil: // Quiet or not: a silent task is killed
-		p.voice, p.every = &hadoop{out: cfg.Out}, heartbeat
+	case underHadoop() && cfg.Out != nil: // even if Quiet is set, because Hadoop kills a silent task
+		p.reporter, p.every = &hadoop{out: cfg.Out}, heartbeat
 	case cfg.Quiet:
-		p.voice = silence{}
+		p.reporter = silence{}
 	case cfg.Terminal && cfg.Out != nil:
-		p.voice, p.every = &bar{out: cfg.Out}, redraw
+		p.reporter, p.every = &bar{out: cfg.Out}, redraw
 	case cfg.Log != nil:
-		p.voice = lines{cfg.Log}
+		p.reporter = lines{cfg.Log}
 	default:
-		p.voice = silence{}
+		p.reporter = silence{}
 	}
 	p.tick = time.NewTicker(p.every)
 	p.board.add(p)
@@ -90,7 +89,7 @@ func Start(cfg Config) *Progress {
 	return p
 }
 
-// run speaks at every tick until Done.
+// run reports at every tick until Done.
 func (p *Progress) run() {
 	defer close(p.ended)
 	for {
@@ -98,7 +97,7 @@ func (p *Progress) run() {
 		case <-p.tick.C:
 			p.mu.Lock()
 			if s := p.step.Load(); s != nil {
-				p.voice.say(s.report())
+				p.reporter.update(s.report())
 			}
 			p.mu.Unlock()
 		case <-p.stop:
@@ -107,8 +106,8 @@ func (p *Progress) run() {
 	}
 }
 
-// Step ends the step before and begins one that is measured in a unit. total is
-// how much there is to do, 0 if that is not known.
+// Step ends the previous step and begins a step that is measured in a unit. total is the
+// amount of work, 0 if it is unknown.
 func (p *Progress) Step(title, unit string, total int64) {
 	if p == nil {
 		return
@@ -137,35 +136,35 @@ func (p *Progress) Done() {
 	<-p.ended
 }
 
-// change makes next the step and has the one before reported for the last time.
+// change makes next the current step, and makes the last report of the previous one.
 func (p *Progress) change(next *step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.step.Swap(next); s != nil {
-		p.voice.end(s.report())
+		p.reporter.end(s.report())
 	}
 	if next != nil {
-		p.voice.begin(next.report())
+		p.reporter.begin(next.report())
 	}
 }
 
-// Add says that n more units of the step are done.
+// Add adds n units of finished work to the step.
 func (p *Progress) Add(n int64) {
 	if s := p.current(); s != nil {
 		s.done.Add(n)
 	}
 }
 
-// Grow says that there are n more units to do than was known.
+// Grow increases the total of the step by n units.
 func (p *Progress) Grow(n int64) {
 	if s := p.current(); s != nil {
 		s.total.Add(n)
 	}
 }
 
-// Counter returns the step's counter of a name, for numbers that are shown next to
-// the measure: records, rejects. Counters are shown in the order of their first
-// call of Counter.
+// Counter returns the step's counter with a name, for numbers that are printed next to the
+// measure, such as records and rejects. Counters are printed in the order of their first call
+// of Counter.
 func (p *Progress) Counter(name string) *Counter {
 	if s := p.current(); s != nil {
 		return s.counter(name)
@@ -186,14 +185,14 @@ type Counter struct {
 	n    atomic.Int64
 }
 
-// Add adds n. Many goroutines may.
+// Add adds n. Many goroutines may call it at once.
 func (c *Counter) Add(n int64) {
 	if c != nil {
 		c.n.Add(n)
 	}
 }
 
-// Value is the sum so far.
+// Value returns the sum so far.
 func (c *Counter) Value() int64 {
 	if c == nil {
 		return 0
@@ -222,7 +221,7 @@ func (s *step) counter(name string) *Counter {
 	return s.counters[i]
 }
 
-// report reads the counters. It depends on the clock and on nothing else besides.
+// report reads the counters and the clock.
 func (s *step) report() report {
 	s.mu.Lock()
 	defer s.mu.Unlock()

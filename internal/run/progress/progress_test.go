@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/run/progress"
 )
 
-// output is a writer that can be read meanwhile.
+// output is a writer that can be read at the same time.
 type output struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -31,7 +31,7 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// logTo is a log without its own times, which do not matter here.
+// logTo returns a log without times, which do not matter here.
 func logTo(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -50,8 +50,8 @@ func expect(t *testing.T, what string, got string, want ...string) {
 	}
 }
 
-// late is how long after a whole second the tests do things, so that they never
-// fall together with a tick.
+// late is the delay after a whole second at which the tests act, so that they never coincide
+// with a tick.
 const late = 500 * time.Millisecond
 
 func TestLinesNowAndThenAndAtTheEnd(t *testing.T) {
@@ -168,8 +168,8 @@ func TestLogBesideABar(t *testing.T) {
 	})
 }
 
-// TestBarOutlivesItsTotal does what would end a bar of the library for good: all
-// that was known is done, and then there is more.
+// TestBarOutlivesItsTotal reaches the known total and then grows it. At its total, a bar of
+// the library would end.
 func TestBarOutlivesItsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out output

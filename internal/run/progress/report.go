@@ -9,7 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A report is how far a step is at one moment.
+// A report is the state of a step at one moment.
 type report struct {
 	title, unit string
 	done, total int64 // total is 0 if it is not known
@@ -22,8 +22,8 @@ type count struct {
 	n    int64
 }
 
-// perSecond is the average over the step so far: it jumps less than the rate of
-// the last moments, and the time left follows from it.
+// perSecond returns the average over the step so far. It varies less than the rate of the
+// last moments. The time left is computed from it.
 func (r report) perSecond() float64 {
 	if r.took <= 0 {
 		return 0
@@ -31,7 +31,7 @@ func (r report) perSecond() float64 {
 	return float64(r.done) / r.took.Seconds()
 }
 
-// left is how long the rest will take, and whether that can be told.
+// left returns the remaining time, and whether it is known.
 func (r report) left() (time.Duration, bool) {
 	rate := r.perSecond()
 	if rate <= 0 || r.total < r.done {
@@ -48,7 +48,7 @@ func (r report) amount(n int64) string {
 	return humanize.Comma(n)
 }
 
-// rate is shown as 109 MB/s, 1,200 parts/s, 3.5 regions/s or 10 regions/min.
+// rate returns the rate as text: 109 MB/s, 1,200 parts/s, 3.5 regions/s or 10 regions/min.
 func (r report) rate() string {
 	v := r.perSecond()
 	switch {
@@ -62,7 +62,7 @@ func (r report) rate() string {
 	return fmt.Sprintf("%.3g %s/min", v*60, r.unit)
 }
 
-// tookText is exact where a step is short and readable where it is long.
+// tookText returns the duration as text: exact for a short step, rounded for a long one.
 func (r report) tookText() string {
 	if r.took < time.Minute {
 		return r.took.Round(100 * time.Millisecond).String()
@@ -70,7 +70,7 @@ func (r report) tookText() string {
 	return r.took.Round(time.Second).String()
 }
 
-// countsText is "1,234 records, 5 quarantined".
+// countsText returns the counters as text: "1,234 records, 5 quarantined".
 func (r report) countsText() string {
 	var parts []string
 	for _, c := range r.counts {
@@ -79,8 +79,8 @@ func (r report) countsText() string {
 	return strings.Join(parts, ", ")
 }
 
-// sentence is the last report, for a person: "reading logs: 1.5 GB in 13.8s
-// (109 MB/s), 10,000,000 records". A step that did not get to its end says so.
+// sentence returns the last report as text: "reading logs: 1.5 GB in 13.8s (109 MB/s),
+// 10,000,000 records". It says so if the step did not reach its total.
 func (r report) sentence() string {
 	s := r.title + ": " + r.amount(r.done)
 	if r.done < r.total {
@@ -96,7 +96,7 @@ func (r report) sentence() string {
 	return s
 }
 
-// attrs is the report for a log.
+// attrs returns the report for a log.
 func (r report) attrs(last bool) []slog.Attr {
 	out := []slog.Attr{slog.String(r.unit, r.amount(r.done))}
 	if r.total > 0 && (!last || r.done < r.total) {

@@ -1,16 +1,17 @@
 package progress
 
-// A Share is a part of a step's work that is known by a count of other things, as bytes of
-// a file are by the cells that were read. It is for one goroutine.
+// A Share is a part of a step's work that is counted in another unit. For example, the bytes
+// of a file are counted by the cells that were read. Only one goroutine may use it.
 type Share struct {
 	p                  *Progress
 	size, total, given int64
 }
 
-// Share is so much of the current step's work, done when total other things are.
+// Share returns a Share of size units of the current step's work. It is done when total other
+// units are done.
 func (p *Progress) Share(size, total int64) *Share { return &Share{p: p, size: size, total: total} }
 
-// UpTo says that n of the other things are done.
+// UpTo reports that n other units are done.
 func (s *Share) UpTo(n int64) {
 	if s.total <= 0 {
 		return
@@ -20,7 +21,7 @@ func (s *Share) UpTo(n int64) {
 	s.given = now
 }
 
-// End says that all is done.
+// End reports that all are done.
 func (s *Share) End() {
 	s.p.Add(s.size - s.given)
 	s.given = s.size

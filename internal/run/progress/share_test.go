@@ -8,14 +8,14 @@ import (
 	"usertrail/internal/run/progress"
 )
 
-// TestASharesPartsAreTheWhole, however its work is counted.
+// TestASharesPartsAreTheWhole checks the sum for every way of counting.
 func TestASharesPartsAreTheWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out output
 		p := progress.Start(progress.Config{Log: logTo(&out)})
 		p.Step("reading", "rows", 100)
 		cells := p.Share(70, 3)
-		for n := range int64(5) { // of a file that has more cells than was said
+		for n := range int64(5) { // the file has more cells than expected
 			cells.UpTo(n)
 			time.Sleep(time.Second)
 		}

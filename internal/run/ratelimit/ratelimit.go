@@ -19,11 +19,11 @@ import (
 	"usertrail/internal/run/pipe"
 )
 
-// An Amount is what is asked of servers. As Limits it is the maximum for each second.
+// An Amount is an amount of work of servers. In Limits it is the maximum for each second.
 type Amount struct {
-	Gets  int64 // rows asked for, or brought by a scan
+	Gets  int64 // rows requested, or returned by a scan
 	Puts  int64 // cells put
-	Bytes int64 // of requests and answers
+	Bytes int64 // bytes of requests and answers
 }
 
 // Limits are maxima for each second; 0 is no limit.

@@ -60,14 +60,14 @@ func TestWhatIsWrongWithLimitsIsNamed(t *testing.T) {
 	}
 }
 
-// TestNoMoreThanTheLimitIsTaken takes by many goroutines, much at once and little,
-// and looks after each whether the time that has passed allows what was taken.
+// TestNoMoreThanTheLimitIsTaken takes large and small amounts in many goroutines. After each
+// it checks that the elapsed time allows the sum.
 func TestNoMoreThanTheLimitIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := ratelimit.Limits{Puts: 1000, Bytes: 10_000}
 		p := ratelimit.New(limits)
 		began := time.Now()
-		time.Sleep(time.Hour) // what was not used in time is not kept
+		time.Sleep(time.Hour) // unused amounts are not saved beyond the limit
 		idle := time.Now()
 		var mu sync.Mutex
 		var sum ratelimit.Amount

@@ -1,5 +1,6 @@
-// Package visible makes texts of others safe to show, in messages, comments and pages:
-// what would move the cursor, end the line or turn the direction of writing is escaped.
+// Package visible makes external text safe to print in messages, comments and pages. It
+// escapes characters that would move the cursor, end the line or change the direction of
+// writing.
 package visible
 
 import (
@@ -8,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s with what cannot be printed escaped, as Go writes it: "\n", "\u202e".
+// Text returns s with unprintable characters escaped as in Go: "\n", "\u202e".
 func Text(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }) {
 		return s
@@ -26,7 +27,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// List returns names, separated by commas. Those that are not easily told apart are in
+// List returns names, separated by commas. Names that would be hard to separate are in
 // quotes.
 func List(names []string) string {
 	out := make([]string, len(names))

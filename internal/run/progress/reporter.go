@@ -16,7 +16,7 @@ func Beside(terminal io.Writer) io.Writer { return beside{terminal} }
 
 type beside struct{ terminal io.Writer }
 
-// wipe goes to the beginning of the terminal's line and clears it.
+// wipe moves the cursor to the beginning of the line and clears the line.
 const wipe = "\r\x1b[K"
 
 func (w beside) Write(b []byte) (int, error) {
@@ -24,19 +24,19 @@ func (w beside) Write(b []byte) (int, error) {
 	return max(0, n-len(wipe)), err
 }
 
-// silence says nothing.
+// silence reports nothing.
 type silence struct{}
 
-func (silence) begin(report) {}
-func (silence) say(report)   {}
-func (silence) end(report)   {}
+func (silence) begin(report)  {}
+func (silence) update(report) {}
+func (silence) end(report)    {}
 
-// lines speaks to a log.
+// lines reports to a log.
 type lines struct{ log *slog.Logger }
 
 func (l lines) begin(report) {}
 
-func (l lines) say(r report) {
+func (l lines) update(r report) {
 	l.log.LogAttrs(context.Background(), slog.LevelInfo, r.title, r.attrs(false)...)
 }
 
@@ -48,7 +48,7 @@ func (l lines) end(r report) {
 // a terminal that was closed must not end the run.
 type bar struct {
 	out   io.Writer
-	drawn *progressbar.ProgressBar // of the step
+	drawn *progressbar.ProgressBar // the bar of the current step
 	total int64
 }
 
@@ -62,18 +62,18 @@ func (b *bar) begin(r report) {
 		progressbar.OptionShowBytes(r.unit == Bytes),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetItsString(r.unit),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else it has a goroutine that never ends
+		progressbar.OptionSetSpinnerChangeInterval(0), // otherwise the bar has a goroutine that never ends
 		showRate(r.unit),
 	)
 	b.drawn.StartWithoutRender()
 }
 
-func (b *bar) say(r report) {
+func (b *bar) update(r report) {
 	switch {
 	case barTotal(b.total) == barTotal(r.total):
 	case b.total <= 0 || r.total <= 0:
 		b.drawn.Clear()
-		b.begin(r) // a bar with an end counts otherwise than one without
+		b.begin(r) // a bar with a total counts differently from a bar without
 	default:
 		b.total = r.total
 		b.drawn.ChangeMax64(r.total)
@@ -95,7 +95,7 @@ func showRate(unit string) progressbar.Option {
 	return progressbar.OptionShowIts()
 }
 
-// barTotal is a total as the bar takes it: -1 if it is not known.
+// barTotal returns a total for the bar: -1 if it is unknown.
 func barTotal(total int64) int64 {
 	if total <= 0 {
 		return -1
