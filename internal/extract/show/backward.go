@@ -14,28 +14,28 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A backward reader takes the last behaviours of a trail. It reads a few days at a
-// time, from the last on. Where the layout has the latest first, it reads no more of
-// them than are wanted.
+// A backward reader reads the last events of a trail. It reads a few days at a time,
+// beginning with the last. If the layout stores the latest events first, it reads only as
+// many of them as it needs.
 type backward struct {
 	table table.Table
 	asked *Asked
 	batch trail.Batch
 
-	wanted activity.Set // kinds of which there is still one to be taken
-	left   int          // how many are still to be taken
-	found  []Behaviour  // the latest first
+	wanted activity.Set // kinds that still need an event
+	left   int          // number of events still to find
+	found  []Behaviour  // latest first
 	held   int          // bytes of their values
 
-	first, until int64       // between them, both included, lies what is left to be looked at
-	seen         trail.Event // the last that was looked at
-	days         int         // how many are read next
-	whole        bool        // all there are, and not so many
-	newest       int         // how many are read next of what comes latest first; 0 is all
-	tied         bool        // those read last were looked at before: there are more at their instant
+	first, until int64       // the range of times, both included, that has not been examined
+	seen         trail.Event // the last examined event
+	days         int         // number of days of the next read
+	whole        bool        // the next read takes all days, and is limited by newest
+	newest       int         // number of newest events in the next read; 0 is all
+	tied         bool        // the last read had only examined events, so there are more at their instant
 
-	// From crowded on there are too many behaviours to read them all together, so no more
-	// than step days are.
+	// From crowded on there are too many events to read all days together, so a read takes at
+	// most step days.
 	crowded behaviour.Date
 	step    int
 }
@@ -55,7 +55,7 @@ func newBackward(t table.Table, a *Asked) *backward {
 	r.whole = !ofFiles(t)
 	r.newest = r.left
 	if a.At != nil || len(a.Kinds) < len(a.Schema.Kinds) {
-		r.newest = 16 + 4*r.left // others lie among them
+		r.newest = 16 + 4*r.left // events of other kinds lie between them
 	}
 	r.newest = min(r.newest, goal)
 	return r
@@ -68,7 +68,7 @@ func ofFiles(t table.Table) bool {
 	return m != nil && m.Address == ""
 }
 
-// each passes the last behaviours on, in order of time.
+// each calls emit with the last events, in order of time.
 func (r *backward) each(ctx context.Context, emit func(*Behaviour) error) error {
 	for r.wanted != 0 && r.until >= r.first {
 		before := len(r.found)
@@ -117,14 +117,13 @@ func (r *backward) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.pace(span, len(r.found)-before)
+		r.adjust(span, len(r.found)-before)
 		return nil
 	}
 }
 
-// window is the days that are read next, and the times that they have. Where a clock is
-// put back past midnight, times lie among those of another day; they are read with
-// those.
+// window returns the days of the next read, and their range of times. If a clock is put back
+// past midnight, the times of two days overlap. Such days are read together.
 func (r *backward) window() (behaviour.Span, layout.Times) {
 	to := latest(r.until, r.asked.Zone)
 	from := r.asked.Span.From
@@ -138,8 +137,8 @@ func (r *backward) window() (behaviour.Span, layout.Times) {
 	}, t
 }
 
-// read fills the batch. It fails with errMany where days hold far more than is wanted,
-// and there could be less of them.
+// read fills the batch. It fails with errMany if the days hold far more events than needed,
+// and a smaller read is possible.
 func (r *backward) read(ctx context.Context, span behaviour.Span, times layout.Times) error {
 	if r.newest > 0 {
 		want := r.asked.want
@@ -165,8 +164,8 @@ func (r *backward) want(span behaviour.Span, times layout.Times) layout.Want {
 	return want
 }
 
-// everything wants all records there are, with the fields that are asked for: where a
-// table gives the first so many, each counts, asked for or not.
+// everything returns a Want of all records, with the requested fields. A table that returns a
+// number of newest records counts every record, requested or not.
 func (a *Asked) everything() layout.Want {
 	w := layout.Everyone(a.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
 	for _, k := range a.Kinds {
@@ -177,8 +176,8 @@ func (a *Asked) everything() layout.Want {
 	return w
 }
 
-// takeFrom takes what is wanted of the batch, which holds all of the times, or their
-// newest.
+// takeFrom takes the wanted events from the batch, which holds all events of the times, or
+// the newest of them.
 func (r *backward) takeFrom(t layout.Times) error {
 	seen, n := r.seen, 0
 	for i := range slices.Backward(r.batch.Events) {
@@ -187,7 +186,7 @@ func (r *backward) takeFrom(t layout.Times) error {
 			continue
 		}
 		if n++; r.newest > 0 && n > r.newest {
-			break // there may be others before it that were not given
+			break // the table may have omitted other events before this one
 		}
 		if r.due(e, t) {
 			if err := r.see(e); err != nil {
@@ -207,12 +206,12 @@ func (r *backward) takeFrom(t layout.Times) error {
 	return nil
 }
 
-// due reports whether a behaviour lies between times and was not looked at yet.
+// due reports whether an event is between times and has not been examined.
 func (r *backward) due(e *trail.Event, t layout.Times) bool {
 	return t.First <= e.Time && e.Time <= t.Last && trail.Compare(e, &r.seen) < 0
 }
 
-// see looks at a behaviour of the batch, and takes it if it is wanted.
+// see examines an event of the batch, and takes it if it is wanted.
 func (r *backward) see(e *trail.Event) error {
 	r.seen = *e
 	if r.wanted.Has(int(e.Kind)) && r.asked.Span.Has(behaviour.Date(e.Date)) {
@@ -241,11 +240,11 @@ func (r *backward) take(e *trail.Event) error {
 	return nil
 }
 
-// pace settles how many days are read before those of span, by how many of these were
-// taken.
-func (r *backward) pace(span behaviour.Span, taken int) {
+// adjust sets the number of days of the next read. taken is the number of events that were
+// taken from the days of span.
+func (r *backward) adjust(span behaviour.Span, taken int) {
 	if r.newest > 0 && r.until >= r.first && latest(r.until, r.asked.Zone) >= span.From {
-		return // these have more
+		return // these days have more events
 	}
 	need := 4 * r.days
 	if taken > 0 && r.newest == 0 {
@@ -275,8 +274,8 @@ func (r *backward) skip(ctx context.Context) error {
 	return nil
 }
 
-// count says of what was found how much its day has, where that is known: of the first
-// days there may be more.
+// count sets for each found event how many events its day has, if this is known. The first
+// days may have more events than were read.
 func (r *backward) count() {
 	if r.asked.At != nil || len(r.found) == 0 {
 		return

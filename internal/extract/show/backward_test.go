@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// sortedJob is of three behaviours, with times in microseconds, in one layout.
+// sortedJob has three behaviours, with times in microseconds, in one layout.
 const sortedJob = `
 logs: {path: "logs/{date}/{behaviour}.csv", zone: %s}
 layout: %s
@@ -35,8 +35,8 @@ behaviours:
     id: 300
 `
 
-// deliverRandom writes days of what a few users did: many at one instant, and much of it
-// in parts of the days only.
+// deliverRandom writes the events of a few users. Many events share an instant, and most of
+// them are in a part of the day.
 func (h *fixture) deliverRandom(t *testing.T, seed uint64, span behaviour.Span, zone *time.Location) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -52,7 +52,7 @@ func (h *fixture) deliverRandom(t *testing.T, seed uint64, span behaviour.Span, 
 				for range often {
 					at := from + r.Int64N(to-from)
 					if r.IntN(2) == 0 {
-						at = from + at/1e6%5*1e6 // a few instants
+						at = from + at/1e6%5*1e6 // only a few different instants
 					}
 					text += strings.TrimSuffix(fmt.Sprintf("%d,%d,%s", user, at, map[string]string{
 						"play": fmt.Sprintf("p%d,%d", r.IntN(9), r.IntN(99)), "order": "", "login": "",
@@ -68,8 +68,8 @@ func (h *fixture) deliverRandom(t *testing.T, seed uint64, span behaviour.Span, 
 	}
 }
 
-// TestTheEndOfATrail asks for the last behaviours in every layout and compares with what
-// all of the trail says.
+// TestTheEndOfATrail asks for the last events in every layout, and compares them with the end
+// of the whole trail.
 func TestTheEndOfATrail(t *testing.T) {
 	const days = 12
 	for i, name := range layout.Names() {
@@ -129,7 +129,7 @@ func TestTheEndOfATrail(t *testing.T) {
 	}
 }
 
-// checkPaged goes through a trail in small pages of which nothing is counted.
+// checkPaged reads a trail in small pages, without counts.
 func checkPaged(t *testing.T, c show.Config, want []shown) {
 	t.Helper()
 	c.Page, c.Uncounted = 3, true
@@ -149,7 +149,7 @@ func micros(t *testing.T, s shown) int64 {
 	return at.UnixMicro()
 }
 
-// lastOfEach is the last of each behaviour at or before a time.
+// lastOfEach returns the last event of each behaviour at or before a time.
 func lastOfEach(t *testing.T, all []shown, at int64) []shown {
 	var out []shown
 	had := map[string]bool{}
@@ -163,8 +163,8 @@ func lastOfEach(t *testing.T, all []shown, at int64) []shown {
 	return out
 }
 
-// checkEnd asks for the end of a trail and compares. How many behaviours a day has is
-// either right or not told, and told of all days but the first two.
+// checkEnd asks for the end of a trail and compares it. The number of events of a day must be
+// right or unknown. Only the first two days may be unknown.
 func checkEnd(t *testing.T, c show.Config, want []shown) {
 	t.Helper()
 	var g gatherer
@@ -193,16 +193,16 @@ func checkEnd(t *testing.T, c show.Config, want []shown) {
 	}
 }
 
-// A bare table has no rolls, and does not say that it is of files: all of it is asked at
-// once.
+// A bare table has no rolls and does not report that it consists of files, so all of it is
+// read at once.
 type bare struct{ table.Loader }
 
 func (b bare) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	return table.RowUsers(ctx, b.Loader, r, span), nil
 }
 
-// TestManyOfOneInstant asks for what lies before more behaviours of one microsecond than
-// are ever read together.
+// TestManyOfOneInstant asks for events before an instant that has more events than one read
+// may hold.
 func TestManyOfOneInstant(t *testing.T) {
 	const many = 40_000
 	first := behaviour.DateOf(2014, 1, 1)
@@ -219,8 +219,8 @@ func TestManyOfOneInstant(t *testing.T) {
 	}
 }
 
-// TestTheNewestOfTwoFiles asks for an order that lies before more plays of its night than
-// are read at first, where an older night has an order too.
+// TestTheNewestOfTwoFiles asks for an order that is older than more plays of its night than
+// the first read returns. An older night has an order too.
 func TestTheNewestOfTwoFiles(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	start := int64(first) * day
@@ -242,12 +242,12 @@ func TestTheNewestOfTwoFiles(t *testing.T) {
 	}
 }
 
-// TestEndsOfDaysThatComeAgain asks for ends of trails about nights in which a clock is put
+// TestEndsOfDaysThatComeAgain asks for the ends of trails in nights in which a clock is put
 // back past midnight.
 func TestEndsOfDaysThatComeAgain(t *testing.T) {
 	for zone, night := range map[string]behaviour.Date{
-		"America/St_Johns":  behaviour.DateOf(2006, 10, 29), // 00:01 is 23:01 of the day before
-		"America/Sao_Paulo": behaviour.DateOf(2014, 2, 16),  // midnight is 23:00 of the day before
+		"America/St_Johns":  behaviour.DateOf(2006, 10, 29), // 00:01 becomes 23:01 of the day before
+		"America/Sao_Paulo": behaviour.DateOf(2014, 2, 16),  // midnight becomes 23:00 of the day before
 	} {
 		for _, name := range []string{"reversed", "tall"} {
 			h := newFixture(t, "layout: "+name+"\n"+fmt.Sprintf(longJob, zone))
@@ -272,9 +272,8 @@ func TestEndsOfDaysThatComeAgain(t *testing.T) {
 	}
 }
 
-// TestTheEndOfABusyTrail asks for the last behaviours of a user who was busy long before
-// the last day, of a table of which no roll tells that: no read holds much more than is
-// wanted.
+// TestTheEndOfABusyTrail asks for the last events of a user who was busy long before the last
+// day, in a table without rolls. No read may hold many more events than needed.
 func TestTheEndOfABusyTrail(t *testing.T) {
 	const busy, perDay, idle, latest = 60, 1440, 300, 3000
 	first := behaviour.DateOf(2014, 1, 1)
@@ -300,8 +299,8 @@ func TestTheEndOfABusyTrail(t *testing.T) {
 	}
 }
 
-// TestAPageAmidADayCostsItsPage goes on amid a day of very many behaviours, with their
-// number untold: no page costs more than another of a few.
+// TestAPageAmidADayCostsItsPage continues within a day of very many events, without counts.
+// No page may cost more than a few other pages.
 func TestAPageAmidADayCostsItsPage(t *testing.T) {
 	const many, page = 20_000, 50
 	first := behaviour.DateOf(2014, 1, 1)
@@ -334,7 +333,7 @@ func TestAPageAmidADayCostsItsPage(t *testing.T) {
 	}
 }
 
-// TestEndsAreChecked asks for what cannot be asked together.
+// TestEndsAreChecked combines options that cannot be combined.
 func TestEndsAreChecked(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	at := int64(first) * day
@@ -365,11 +364,11 @@ func TestEndsAreChecked(t *testing.T) {
 	}
 }
 
-// Manifest is that of the table.
+// Manifest returns the table's manifest.
 func (s *spy) Manifest() *manifest.Table { return table.Known(s.Loader) }
 
-// TestTheLatestCostTheSame asks for the last behaviours of a short trail and of a long
-// one, in tables of a night and of many, for all behaviours and for a rare one.
+// TestTheLatestCostTheSame asks for the last events of a short trail and of a long one, in
+// tables of one night and of many, for all behaviours and for a rare one.
 func TestTheLatestCostTheSame(t *testing.T) {
 	const latest, nights = 10, 20
 	first := behaviour.DateOf(2014, 1, 1)

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// span is the dates that c asks for. Those that it leaves open are the table's.
+// span returns the requested dates. An open end is the table's.
 func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 	var s behaviour.Span
 	if c.From == nil || c.To == nil {
@@ -38,8 +38,8 @@ func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 	return s, nil
 }
 
-// Instead says in words what there is where a showed nothing: of the user, or else
-// of the table.
+// Instead returns a text for a query without events. It describes the user's
+// events in the table. If the user has none, it describes the table.
 func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 	did, err := everything(ctx, t, a)
 	if err != nil {
@@ -62,7 +62,7 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 	return fmt.Sprintf("%s; of others it has %s in %s", said, strings.Join(a.Schema.Names(), ", "), s), nil
 }
 
-// looked is where in time was looked.
+// looked describes the dates and times that the query covered.
 func (a *Asked) looked() string {
 	if a.At == nil {
 		return a.Span.String()
@@ -70,7 +70,7 @@ func (a *Asked) looked() string {
 	return fmt.Sprintf("%s up to %s", a.Span, a.at())
 }
 
-// names are the asked behaviours.
+// names returns the requested behaviours.
 func (a *Asked) names() []string {
 	var out []string
 	for _, k := range a.Kinds {
@@ -79,7 +79,7 @@ func (a *Asked) names() []string {
 	return out
 }
 
-// dates names a few days, or returns how many lie between which.
+// dates lists a few days. If there are many, it returns their number, the first and the last.
 func dates(days []behaviour.Date) string {
 	slices.Sort(days)
 	if n := len(days); n > 2 {
@@ -92,8 +92,8 @@ func dates(days []behaviour.Date) string {
 	return strings.Join(out, " and ")
 }
 
-// everything is on which days the user did what, whatever was asked, by kind. No more of
-// its cells is read than tells it.
+// everything returns, for each kind, the days on which the user has events, whatever was
+// requested. It reads as few cells as possible.
 func everything(ctx context.Context, t table.Table, a *Asked) ([][]behaviour.Date, error) {
 	all := behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	q, err := a.query(layout.Everyone(a.Schema, all))

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	_ "time/tzdata" // zones that a machine may not know
+	_ "time/tzdata" // for zones that the machine may not have
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -27,7 +27,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A fixture is a directory with logs, and the table trails beside them.
+// A fixture is a directory with logs, and the table trails next to them.
 type fixture struct {
 	dir string
 	job *job.Job
@@ -43,7 +43,7 @@ func newFixture(t testing.TB, text string) *fixture {
 	return h
 }
 
-// deliver writes a file below the logs.
+// deliver writes a file of the logs.
 func (h *fixture) deliver(t testing.TB, name string, text []byte) {
 	t.Helper()
 	name = filepath.Join(h.dir, "logs", filepath.FromSlash(name))
@@ -114,7 +114,7 @@ func (h *fixture) open(t testing.TB) table.Loader {
 	return opened
 }
 
-// A spy remembers which days are read, and counts the cells, and the reads by ranges.
+// A spy records which days are read, and counts the cells and the reads by ranges.
 type spy struct {
 	table.Loader
 
@@ -137,13 +137,13 @@ func (s *spy) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) err
 	})
 }
 
-// A shown behaviour, as a writer was given it.
+// A shown is an event as a writer received it.
 type shown struct {
 	row        testworld.Row
 	nth, ofDay int
 }
 
-// A gatherer keeps what it is given.
+// A gatherer keeps the events that it receives.
 type gatherer struct {
 	asked *show.Asked
 	rows  []shown
@@ -175,7 +175,7 @@ func (g *gatherer) End() error {
 	return nil
 }
 
-// pages puts all pages of a trail together.
+// pages joins all pages of a trail.
 func pages(t testing.TB, c show.Config) []shown {
 	t.Helper()
 	var all []shown

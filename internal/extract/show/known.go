@@ -11,14 +11,14 @@ import (
 	"usertrail/internal/table"
 )
 
-// known is what rolls tell of a user.
+// known looks a user up in the rolls.
 type known struct {
 	ctx    context.Context
 	table  table.Table
 	region split.Region
 	key    []byte
 	kinds  activity.Set
-	mute   bool // nothing but the rows tells
+	mute   bool // the rolls do not list days, so only the rows can tell
 }
 
 func rollsOf(ctx context.Context, t table.Table, a *Asked, kinds activity.Set) *known {
@@ -29,9 +29,9 @@ func rollsOf(ctx context.Context, t table.Table, a *Asked, kinds activity.Set) *
 	return k
 }
 
-// lastDay is the last day of a span on which the user may have done any of the kinds.
-// It looks at recent days first: most users were there lately, and a table has a roll
-// for each night.
+// lastDay returns the last day of a span on which the user may have events of the kinds. It
+// checks recent days first, because most users have recent events and a table has a roll for
+// each night.
 func (k *known) lastDay(s behaviour.Span) (day behaviour.Date, some bool, err error) {
 	var from behaviour.Date
 	to := s.To
@@ -57,7 +57,7 @@ func (k *known) lastDay(s behaviour.Span) (day behaviour.Date, some bool, err er
 	return to, some, err
 }
 
-// did reports whether the user may have done any of the kinds in a span.
+// did reports whether the user may have events of the kinds in a span.
 func (k *known) did(s behaviour.Span) (bool, error) {
 	users, err := k.table.Users(k.ctx, k.region, s)
 	if err != nil {

@@ -2,30 +2,30 @@ package show
 
 import "strings"
 
-// Styles of text, as terminals are told them.
+// Styles of text, as terminal codes.
 const (
 	bold  = "1"
 	faint = "2"
 )
 
-// colours are those of behaviours, by turns.
+// colours are the colours of behaviours, in rotation.
 var colours = []string{"36", "32", "33", "35", "34", "31"}
 
-// A pen writes one line, no wider than left columns.
-type pen struct {
+// A lineWriter writes one line of at most left columns.
+type lineWriter struct {
 	left   int
 	colour bool
 	parts  []part
 }
 
-// A part of a line has one style, or none.
+// A part is a piece of a line with one style or none.
 type part struct{ style, text string }
 
-func (p *pen) put(style, text string) { p.parts = append(p.parts, part{style, text}) }
+func (p *lineWriter) put(style, text string) { p.parts = append(p.parts, part{style, text}) }
 
-// end writes the line, if there is anything in it, without the blanks at its end.
-// What does not fit is cut.
-func (p *pen) end(out *strings.Builder) {
+// end writes the line without trailing blanks, unless it is empty. It cuts text that does not
+// fit.
+func (p *lineWriter) end(out *strings.Builder) {
 	for n := len(p.parts); n > 0; n-- {
 		last := &p.parts[n-1]
 		if last.text = strings.TrimRight(last.text, " "); last.text != "" {
@@ -51,7 +51,7 @@ func (p *pen) end(out *strings.Builder) {
 	out.WriteString("\n")
 }
 
-func (p *pen) style(out *strings.Builder, style, text string) {
+func (p *lineWriter) style(out *strings.Builder, style, text string) {
 	if !p.colour || style == "" {
 		out.WriteString(text)
 		return

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// heavy is a table that knows how many bytes of values the largest read gave.
+// heavy is a table that records the largest number of value bytes of a read.
 type heavy struct {
 	table.Loader
 	most int
@@ -27,10 +27,10 @@ func (h *heavy) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 	})
 }
 
-// TestLargeValuesAreReadInSmallSteps shows a user with days of large values: days are read
-// together as long as they are small.
+// TestLargeValuesAreReadInSmallSteps shows a user with days of large values. Days must be
+// read together only while they are small.
 func TestLargeValuesAreReadInSmallSteps(t *testing.T) {
-	const days, each, size = 10, 20, 400 << 10 // 8 MiB a day
+	const days, each, size = 10, 20, 400 << 10 // 8 MiB per day
 	const limit = 32 << 20
 	first := behaviour.DateOf(2014, 1, 1)
 	h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", "reversed"))

@@ -15,15 +15,15 @@ import (
 	"usertrail/internal/trail"
 )
 
-// Days that take more than partBytes are read in parts. First their behaviours are read without
-// values, which says when they were. Then those of one stretch of time after the other are
-// read, of which the days' cells are looked at once for each.
+// Days of more than partBytes are read in parts. The first pass reads their events without
+// values, which gives the times. The following passes each read the events of one stretch of
+// time. Every pass visits the days' cells once.
 
-// budget is how many bytes behaviours may take that are read together.
+// budget limits the bytes of events that are read together.
 type budget struct {
-	read int // of several days or instants, where fewer can be read
+	read int // of several days or instants, if fewer can be read
 	part int // of a part of a day
-	most int // of one instant, and of the last behaviours of a trail
+	most int // of one instant, and of the last events of a trail
 }
 
 func budgetOf(memory int64) budget {
@@ -33,13 +33,13 @@ func budgetOf(memory int64) budget {
 	return budget{read: int(min(readBytes, memory/8)), part: int(min(partBytes, memory/8)), most: int(min(memory/4, math.MaxInt32))}
 }
 
-// tooLarge is the error of behaviours that must be held together and cannot be.
+// tooLarge returns the error for events that must be held together but do not fit.
 func (a *Asked) tooLarge(what string) error {
 	return fmt.Errorf("%w: user %q: %s take more than %s: raise --memory, ask for fewer --fields, or for an extract",
 		ErrQuestion, a.User, what, humanize.IBytes(uint64(a.budget.most)))
 }
 
-// keys reads what w asks for without values, in order.
+// keys reads the events of w without values, in order.
 func (a *Asked) keys(ctx context.Context, t table.Table, w layout.Want) ([]trail.Event, error) {
 	w.Fields = layout.Everyone(a.Schema, w.Span).Fields
 	var b trail.Batch
@@ -50,8 +50,8 @@ func (a *Asked) keys(ctx context.Context, t table.Table, w layout.Want) ([]trail
 	return b.Events, err
 }
 
-// readPart fills b with what w asks for between the first and the last of some keys. It fails
-// with errMany if fewer keys should be tried.
+// readPart fills b with the events of w between the first and the last of keys. It fails with
+// errMany if fewer keys should be tried.
 func (a *Asked) readPart(ctx context.Context, t table.Table, b *trail.Batch, w layout.Want, keys []trail.Event) error {
 	times := layout.Times{First: keys[0].Time, Last: keys[len(keys)-1].Time}
 	w.Times = &times
@@ -65,7 +65,7 @@ func (a *Asked) readPart(ctx context.Context, t table.Table, b *trail.Batch, w l
 	return err
 }
 
-// passParts is pass of days that are read in parts.
+// passParts does the work of pass for days that are read in parts.
 func (r *reader) passParts(ctx context.Context, span behaviour.Span, emit func(*Behaviour) error) (behaviour.Date, error) {
 	want := r.want(span)
 	keys, err := r.asked.keys(ctx, r.table, want)
@@ -97,7 +97,7 @@ func (r *reader) passParts(ctx context.Context, span behaviour.Span, emit func(*
 	return p.next, nil
 }
 
-// instantEnd is how many keys, at least n, end with an instant.
+// instantEnd returns the smallest number of keys, at least n, that ends with a whole instant.
 func instantEnd(keys []trail.Event, n int) int {
 	for n < len(keys) && keys[n].Time == keys[n-1].Time {
 		n++
@@ -105,7 +105,8 @@ func instantEnd(keys []trail.Event, n int) int {
 	return n
 }
 
-// instantStart is where, at n at most, the instant begins that the key at n is of.
+// instantStart returns the index, at most n, of the first key with the same instant as the
+// key at n.
 func instantStart(keys []trail.Event, n int) int {
 	for n > 0 && keys[n].Time == keys[n-1].Time {
 		n--
@@ -113,7 +114,7 @@ func instantStart(keys []trail.Event, n int) int {
 	return n
 }
 
-// lookParts takes what is wanted of a day that is read in parts, the last part first.
+// lookParts takes the wanted events of a day that is read in parts, the last part first.
 func (r *backward) lookParts(ctx context.Context, span behaviour.Span, times layout.Times) error {
 	want := r.want(span, times)
 	keys, err := r.asked.keys(ctx, r.table, want)

@@ -13,7 +13,8 @@ import (
 	"usertrail/internal/extract/show"
 )
 
-// fatDay is the log of a user with so many large values in one day, so many of them at a time.
+// fatDay returns the log of a user with many large values in one day. together is the number
+// of values that share an instant.
 func fatDay(first behaviour.Date, values, together, size int) string {
 	var b strings.Builder
 	b.WriteString("user_id,time,programme,seconds\n")
@@ -24,7 +25,7 @@ func fatDay(first behaviour.Date, values, together, size int) string {
 	return b.String()
 }
 
-// held measures what is held when some of the behaviours are written.
+// held measures the memory while some of the events are written.
 type held struct {
 	gatherer
 	seen int
@@ -46,8 +47,8 @@ func (h *held) Add(b *show.Behaviour) error {
 	return h.gatherer.Add(&v)
 }
 
-// TestADayLargerThanTheMemory shows a day that does not fit, a part of it at a time: the
-// behaviours are those that much memory shows.
+// TestADayLargerThanTheMemory shows a day that does not fit into memory, in parts. The events
+// must be the same as with enough memory.
 func TestADayLargerThanTheMemory(t *testing.T) {
 	const values, size, memory = 120, 100 << 10, 8 << 20
 	first := behaviour.DateOf(2014, 1, 2)
@@ -91,8 +92,8 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 	}
 }
 
-// TestWhatAPageCannotHold: behaviours of one instant, and the last ones, are held together. If
-// they do not fit, the error names the user and --memory.
+// TestWhatAPageCannotHold checks that events of one instant, and the last events, are held
+// together. If they do not fit, the error names the user and --memory.
 func TestWhatAPageCannotHold(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 2)
 	h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", "reversed"))

@@ -16,18 +16,19 @@ import (
 )
 
 const (
-	// goal is how many behaviours are read together where there is no end of them.
+	// goal is the number of events that are read together if the page has no limit.
 	goal = 16 << 10
-	// slack is how many more than wanted may come of several days before fewer days
-	// are read.
+	// slack is the number of extra events that a read of several days may return before fewer
+	// days are read.
 	slack = 1000
-	// readBytes is how many bytes behaviours of several days or instants may take that are
-	// read together, and partBytes those of a part of a day, where there is memory for it.
+	// readBytes is the limit for the bytes of events of several days or instants that are
+	// read together. partBytes is the limit for a part of a day. Both apply if there is
+	// enough memory.
 	readBytes = 32 << 20
 	partBytes = 64 << 20
 )
 
-// errMany ends the reading of days that hold far more than is wanted.
+// errMany ends a read of days that hold far more events than needed.
 var errMany = errors.New("too many behaviours for days read together")
 
 // A reader reads a trail a few days at a time.
@@ -37,16 +38,16 @@ type reader struct {
 	batch trail.Batch
 
 	goal int
-	days int          // how many are read next
-	last *trail.Event // the last behaviour that was passed on; nil before the first
+	days int          // number of days of the next read
+	last *trail.Event // the last emitted event; nil before the first
 
-	// Up to crowded there are too many behaviours to read them all together, so no
-	// more than step days are.
+	// Up to crowded there are too many events to read all days together, so a read takes at
+	// most step days.
 	crowded behaviour.Date
 	step    int
 }
 
-// newReader reads for pages of that many behaviours; 0 is all.
+// newReader returns a reader for pages of page events; 0 is all.
 func newReader(t table.Table, a *Asked, page int) *reader {
 	r := &reader{table: t, asked: a, goal: goal, days: 1, last: a.after, crowded: behaviour.MinDate}
 	if page > 0 {
@@ -55,7 +56,7 @@ func newReader(t table.Table, a *Asked, page int) *reader {
 	return r
 }
 
-// each passes the behaviours after r.last on, in order.
+// each calls emit with the events after r.last, in order.
 func (r *reader) each(ctx context.Context, emit func(*Behaviour) error) error {
 	if r.asked.byTime() {
 		return r.eachByTime(ctx, emit)
@@ -65,7 +66,8 @@ func (r *reader) each(ctx context.Context, emit func(*Behaviour) error) error {
 		next = max(next, earliest(r.last.Time, r.asked.Zone))
 	}
 	for to := next - 1; to < r.asked.Span.To; {
-		// A day that goes on after the next has begun is read once more, with the next.
+		// If a day continues after the next day has begun, it is read again together with the
+		// next day.
 		span := behaviour.Span{From: next, To: min(max(next-1+behaviour.Date(r.days), to+1), r.asked.Span.To)}
 		err := r.read(ctx, span, span.To > to+1)
 		many := errors.Is(err, errMany)
@@ -83,14 +85,14 @@ func (r *reader) each(ctx context.Context, emit func(*Behaviour) error) error {
 			return err
 		}
 		to = span.To
-		r.pace(span)
+		r.adjust(span)
 	}
 	return nil
 }
 
-// pace settles how many days are read after those of span, by how many behaviours
-// these had.
-func (r *reader) pace(span behaviour.Span) {
+// adjust sets the number of days of the next read from the number of events of the days of
+// span.
+func (r *reader) adjust(span behaviour.Span) {
 	days := span.Days()
 	need := 4 * days
 	if n := len(r.batch.Events); n > 0 {
@@ -102,9 +104,9 @@ func (r *reader) pace(span behaviour.Span) {
 	r.days = max(1, need)
 }
 
-// read fills the batch with the trail of some days. It fails with errMany where they
-// are too large; where less says that there could be fewer of them, also where they hold far
-// more than is wanted.
+// read fills the batch with the trail of some days. It fails with errMany if they are too
+// large. If less is set, fewer days are possible, and it also fails if they hold far more
+// events than needed.
 func (r *reader) read(ctx context.Context, span behaviour.Span, less bool) error {
 	want, l := r.want(span), limits{events: math.MaxInt, bytes: r.asked.budget.read}
 	if less {
@@ -123,14 +125,14 @@ func (r *reader) want(span behaviour.Span) layout.Want {
 	return want
 }
 
-// limits bound what is read together.
+// limits bound the events that are read together.
 type limits struct {
 	events, bytes int
-	times         *layout.Times // between which records are looked at; nil is all
+	times         *layout.Times // only records between these times are decoded; nil is all
 }
 
-// read fills b with the behaviours that events asks for in what rows asks for, in order.
-// It fails with errMany where they exceed the limits.
+// read fills b with the events that match events, among the rows that match rows, in order.
+// It fails with errMany if they exceed the limits.
 func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, events layout.Want, l limits) error {
 	decoder := a.layout.Decoder(a.Schema, events)
 	q, err := a.query(rows)
@@ -167,7 +169,7 @@ func (a *Asked) read(ctx context.Context, t table.Table, b *trail.Batch, rows, e
 	return err
 }
 
-// query asks for the user's rows of the days and fields in w.
+// query returns the query for the user's rows of the days and fields in w.
 func (a *Asked) query(w layout.Want) (table.Query, error) {
 	where, err := fetch.NewWhere(a.layout, a.Schema, w, fetch.Auto)
 	if err != nil {
@@ -176,9 +178,9 @@ func (a *Asked) query(w layout.Want) (table.Query, error) {
 	return where.Query(slices.Values([][]byte{a.key})), nil
 }
 
-// pass passes on what was read of span, as far as no later day can come before it,
-// and says from which day on to read next. Where a clock is put back past
-// midnight, a day goes on after the next one has begun.
+// pass emits the events of span that no event of a later day can precede. It returns the day
+// from which to read next. If a clock is put back past midnight, a day continues after the
+// next one has begun.
 func (r *reader) pass(span behaviour.Span, emit func(*Behaviour) error) (behaviour.Date, error) {
 	p := r.passing(span, r.batch.Events)
 	for i := range r.batch.Events {
@@ -191,15 +193,15 @@ func (r *reader) pass(span behaviour.Span, emit func(*Behaviour) error) (behavio
 	return p.next, nil
 }
 
-// passing holds the state of days that are being emitted.
+// passing holds the state while the events of some days are emitted.
 type passing struct {
-	before     int64          // later days can have what is not before it
-	next       behaviour.Date // to be read from next
-	ofDay, nth map[int32]int  // how many behaviours a day has, and had before
+	before     int64          // later days may have events from this time on
+	next       behaviour.Date // the day from which to read next
+	ofDay, nth map[int32]int  // the number of events of a day, and the number emitted before
 	b          Behaviour
 }
 
-// passing counts the behaviours of span, which are in order.
+// passing counts the events of span, which are in order.
 func (r *reader) passing(span behaviour.Span, events []trail.Event) *passing {
 	p := &passing{before: math.MaxInt64, next: span.To + 1, ofDay: map[int32]int{}, nth: map[int32]int{}}
 	if span.To < r.asked.Span.To {
@@ -211,7 +213,8 @@ func (r *reader) passing(span behaviour.Span, events []trail.Event) *passing {
 	return p
 }
 
-// due reports whether the next behaviour is to be passed on now. It is counted if it was before.
+// due reports whether an event is to be emitted now. It counts an event that was emitted
+// before.
 func (p *passing) due(r *reader, e *trail.Event) bool {
 	switch {
 	case r.last != nil && trail.Compare(e, r.last) <= 0:
@@ -224,7 +227,7 @@ func (p *passing) due(r *reader, e *trail.Event) bool {
 	return true
 }
 
-// one passes on a behaviour of the batch.
+// one emits an event of the batch.
 func (p *passing) one(r *reader, e *trail.Event, emit func(*Behaviour) error) error {
 	p.nth[e.Date]++
 	p.b.Event = *e

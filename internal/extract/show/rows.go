@@ -13,12 +13,11 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// instant is how times are written for programs: UTC, and no more digits than needed.
+// instant is the format of times for programs: UTC, with no more digits than needed.
 const instant = "2006-01-02T15:04:05.999999Z"
 
-// JSON writes one object a line for each behaviour. Its names are the columns of an
-// extract; fields that are null are left out, and so is a double that is no number,
-// for which JSON has no word.
+// JSON writes one object per line for each event. The names are the columns of an extract.
+// Null fields are omitted, and so are doubles that JSON cannot represent, such as NaN.
 type JSON struct {
 	w     io.Writer
 	asked *Asked
@@ -26,7 +25,7 @@ type JSON struct {
 	enc   *json.Encoder
 }
 
-// NewJSON writes to w.
+// NewJSON returns a JSON that writes to w.
 func NewJSON(w io.Writer) *JSON {
 	j := &JSON{w: w}
 	j.enc = json.NewEncoder(&j.line)
@@ -94,7 +93,7 @@ func (j *JSON) put(name string, value any) error {
 // End implements Writer.
 func (j *JSON) End() error { return nil }
 
-// jsonValue is a value as JSON has it, nil for none.
+// jsonValue returns a value for JSON, nil for none.
 func jsonValue(t behaviour.Type, v []byte) any {
 	if v == nil || t.Check(v) != nil {
 		return nil
@@ -114,8 +113,8 @@ func jsonValue(t behaviour.Type, v []byte) any {
 	return t.Text(v)
 }
 
-// commandless escapes the control characters that JSON allows in a string and that
-// a terminal may obey: DEL and, of two bytes in UTF-8, U+0080 to U+009F.
+// commandless escapes the control characters that JSON allows in a string but that control a
+// terminal: DEL, and U+0080 to U+009F, which have two bytes in UTF-8.
 func commandless(line []byte) []byte {
 	if bytes.IndexByte(line, 0x7f) < 0 && bytes.IndexByte(line, 0xc2) < 0 {
 		return line
@@ -135,8 +134,8 @@ func commandless(line []byte) []byte {
 	return out
 }
 
-// CSV writes RFC 4180 under a line of names: the columns of an extract. A null is
-// empty, and so is an empty string.
+// CSV writes RFC 4180 with a header line. The columns are the columns of an extract. Null and
+// the empty string are both empty.
 type CSV struct {
 	w     *csv.Writer
 	plain bool
@@ -144,8 +143,8 @@ type CSV struct {
 	row   []string
 }
 
-// NewCSV writes to w. What is meant for a terminal is plain: nothing in it is a
-// command.
+// NewCSV returns a CSV that writes to w. If plain is set, the output is safe for a terminal:
+// it has no control characters.
 func NewCSV(w io.Writer, plain bool) *CSV { return &CSV{w: csv.NewWriter(w), plain: plain} }
 
 // Begin implements Writer.

@@ -11,35 +11,36 @@ import (
 )
 
 const (
-	// sheetLines is how many behaviours are laid out together.
+	// sheetLines is the number of events that are laid out together.
 	sheetLines = 1000
-	// longValue is how many bytes of a value are looked at: more than fit any line.
+	// longValue is the number of bytes of a value that are examined. It is more than fits in
+	// a line.
 	longValue = 4 << 10
 )
 
-// Look says how a page looks on a screen.
+// Look describes the appearance of a page on a terminal.
 type Look struct {
 	Width  int // columns of the terminal
 	Colour bool
 }
 
-// A Screen writes a page as a table for people: a line for each behaviour with its
-// local time, a line before those of each day. Fields have a column each where
-// these fit into the width, and else are pairs, NAME=VALUE. No line is wider than
-// the terminal: values are cut, the longest first, and where little would be left
-// of them the pairs go on in lines below.
+// A Screen writes a page as a table for users. It has a line for each event with its local
+// time, and a line before the events of each day. If the fields fit into the width, each has
+// a column. Otherwise they are pairs, NAME=VALUE. No line is wider than the terminal. Values
+// are cut, the longest first. If too little of them would remain, the pairs continue on the
+// lines below.
 //
-// Behaviours are laid out together, up to sheetLines of them.
+// Up to sheetLines events are laid out together.
 type Screen struct {
 	w     io.Writer
 	look  Look
 	asked *Asked
 	sheet sheet
 	begun bool
-	day   int32 // of the last line, if begun
+	day   int32 // day of the last line, if begun
 }
 
-// NewScreen writes to w.
+// NewScreen returns a Screen that writes to w.
 func NewScreen(w io.Writer, look Look) *Screen { return &Screen{w: w, look: look} }
 
 // Begin implements Writer.
@@ -60,18 +61,18 @@ func (s *Screen) Add(b *Behaviour) error {
 // End implements Writer.
 func (s *Screen) End() error { return s.flush() }
 
-// A sheet is lines that are laid out together.
+// A sheet is a group of lines that are laid out together.
 type sheet struct {
 	lines []line
 }
 
-// A line is a behaviour as text.
+// A line is an event as text.
 type line struct {
 	date       int32
 	nth, ofDay int
 	time       string
 	kind       int
-	values     []string // one for each of the asked fields, empty for null
+	values     []string // one for each of the requested fields, empty for null
 }
 
 func (s *Screen) line(b *Behaviour) line {
@@ -86,7 +87,7 @@ func (s *Screen) line(b *Behaviour) line {
 	return l
 }
 
-// text shows a value; a timestamp in the zone in which the times of the lines are.
+// text returns a value as text. A timestamp is in the time zone of the lines.
 func (s *Screen) text(t behaviour.Type, v []byte) string {
 	switch {
 	case len(v) == 0 && t == behaviour.String:
@@ -127,13 +128,13 @@ func (s *Screen) flush() error {
 }
 
 func (s *Screen) title(out *strings.Builder) {
-	p := pen{left: s.look.Width, colour: s.look.Colour}
+	p := lineWriter{left: s.look.Width, colour: s.look.Colour}
 	p.put(bold, Plain(s.asked.User))
 	p.put(faint, fmt.Sprintf("  %s%s  %s", s.asked.Span, s.asked.end(), s.asked.Schema.Zone))
 	p.end(out)
 }
 
-// end says which end of the trail was asked for, if one was.
+// end describes which end of the trail was requested, or returns "".
 func (a *Asked) end() string {
 	switch {
 	case a.Latest > 0:
@@ -144,12 +145,12 @@ func (a *Asked) end() string {
 	return ""
 }
 
-// dayBreak is the line before a day's first behaviour, or the page's.
+// dayBreak writes the line before the first event of a day or page.
 func (s *Screen) dayBreak(out *strings.Builder, l *line, first bool) {
 	if !first {
 		out.WriteString("\n")
 	}
-	p := pen{left: s.look.Width, colour: s.look.Colour}
+	p := lineWriter{left: s.look.Width, colour: s.look.Colour}
 	d := behaviour.Date(l.date)
 	y, m, day := d.Civil()
 	p.put(bold, fmt.Sprintf("%s %s", d, time.Date(y, m, day, 0, 0, 0, 0, time.UTC).Weekday()))
@@ -169,21 +170,20 @@ func (s *Screen) dayBreak(out *strings.Builder, l *line, first bool) {
 const (
 	indent = "  "
 	gap    = "  "
-	// maxColumn is how wide a column may be without taking room from others.
+	// maxColumn is the width up to which a column does not reduce the room of others.
 	maxColumn = 24
-	// minValue is how wide a value that is cut is at least, where its pair has
-	// others beside it.
+	// minValue is the least width of a cut value if its pair shares the line with others.
 	minValue = 12
-	// minRoom is how much room pairs need beside the behaviour; with less they
-	// stand below it.
+	// minRoom is the least room for pairs after the behaviour. With less room they are
+	// written on the lines below.
 	minRoom = 40
 )
 
-// A grid is where things stand in the lines of a sheet.
+// A grid holds the positions and widths in the lines of a sheet.
 type grid struct {
 	time, kind int   // widths
 	used       []int // the fields that some line has
-	columns    []int // the width of each of them; nil where fields are pairs
+	columns    []int // the width of each column; nil if fields are pairs
 }
 
 // layOut decides between columns and pairs.
@@ -222,8 +222,8 @@ func (s *Screen) layOut() *grid {
 	return g
 }
 
-// least is how wide a column is at least. Only texts are cut: of a number, the rest
-// would be another number.
+// least returns the least width of a column. Only texts are cut, because a cut number would
+// be another number.
 func (s *Screen) least(f, wide int) int {
 	if s.asked.Fields[f].Type != behaviour.String {
 		return wide
@@ -231,15 +231,15 @@ func (s *Screen) least(f, wide int) int {
 	return min(wide, maxColumn)
 }
 
-// before is how wide everything before the first field is.
+// before returns the width of everything before the first field.
 func (g *grid) before() int { return len(indent) + g.time + len(gap) + g.kind + len(gap) }
 
-// head names the columns, if there are any.
+// head writes the names of the columns, if there are any.
 func (g *grid) head(s *Screen, out *strings.Builder) {
 	if len(g.columns) == 0 {
 		return
 	}
-	p := pen{left: s.look.Width, colour: s.look.Colour}
+	p := lineWriter{left: s.look.Width, colour: s.look.Colour}
 	p.put(faint, indent+pad("time", g.time, false)+gap+pad("behaviour", g.kind, false))
 	for i, f := range g.used {
 		field := &s.asked.Fields[f]
@@ -248,9 +248,9 @@ func (g *grid) head(s *Screen, out *strings.Builder) {
 	p.end(out)
 }
 
-// line draws l.
+// line writes l.
 func (g *grid) line(s *Screen, out *strings.Builder, l *line) {
-	p := &pen{left: s.look.Width, colour: s.look.Colour}
+	p := &lineWriter{left: s.look.Width, colour: s.look.Colour}
 	p.put("", indent+pad(l.time, g.time, false)+gap)
 	p.put(colours[l.kind%len(colours)], pad(s.asked.Schema.Kinds[l.kind].Name, g.kind, false))
 	if g.columns == nil {
@@ -263,9 +263,9 @@ func (g *grid) line(s *Screen, out *strings.Builder, l *line) {
 	p.end(out)
 }
 
-// pairs draws l's fields as NAME=VALUE: in the line that p begins if cutting values
-// a little makes them fit there, and else on as many lines as they need.
-func (g *grid) pairs(s *Screen, p *pen, out *strings.Builder, l *line) {
+// pairs writes l's fields as NAME=VALUE. If a small cut of the values makes them fit, they
+// are written in the line of p. Otherwise they take as many lines as they need.
+func (g *grid) pairs(s *Screen, p *lineWriter, out *strings.Builder, l *line) {
 	at := g.before()
 	if s.look.Width-at < minRoom {
 		p.end(out)
@@ -304,15 +304,15 @@ func (g *grid) pairs(s *Screen, p *pen, out *strings.Builder, l *line) {
 	p.end(out)
 }
 
-// hanging begins a line that goes on with the one above it.
-func (s *Screen) hanging(at int) *pen {
-	p := &pen{left: s.look.Width, colour: s.look.Colour}
+// hanging begins a line that continues the line above it.
+func (s *Screen) hanging(at int) *lineWriter {
+	p := &lineWriter{left: s.look.Width, colour: s.look.Colour}
 	p.put("", strings.Repeat(" ", at))
 	return p
 }
 
-// most is how wide texts may be for l's pairs to fit into one line, if that is
-// enough to know them by; else as wide as they are.
+// most returns the width to which texts are cut so that l's pairs fit into one line. If they
+// would become too short to recognise, it returns their full width.
 func (s *Screen) most(g *grid, l *line, room int) int {
 	room += len(gap)
 	var wide []int
@@ -332,7 +332,7 @@ func (s *Screen) most(g *grid, l *line, room int) int {
 	return longValue
 }
 
-// level is the width to which values must be cut to fit together into room.
+// level returns the width to which values must be cut so that together they fit into room.
 func level(wide []int, room int) int {
 	slices.Sort(wide)
 	for i, w := range wide {
@@ -346,7 +346,7 @@ func level(wide []int, room int) int {
 
 func numeric(t behaviour.Type) bool { return t == behaviour.Int64 || t == behaviour.Double }
 
-// pad brings s to some columns, cut or filled with blanks.
+// pad cuts s to some columns, or fills it with blanks.
 func pad(s string, columns int, right bool) string {
 	s = short(s, columns)
 	blanks := strings.Repeat(" ", max(0, columns-width(s)))

@@ -18,9 +18,9 @@ import (
 
 var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 
-// TestNoLineIsTooLong draws worlds on screens of every width, with colour and
-// without: no line is wider, nothing commands the terminal, and colour changes no
-// letter.
+// TestNoLineIsTooLong prints worlds on screens of every width, with colour and without. No
+// line may be wider, the output must not control the terminal, and colour must not change the
+// text.
 func TestNoLineIsTooLong(t *testing.T) {
 	colours := regexp.MustCompile("\x1b\\[[0-9]+m")
 	for _, seed := range testkit.Seeds(t, 1, 2) {
@@ -59,8 +59,8 @@ func TestNoLineIsTooLong(t *testing.T) {
 	}
 }
 
-// TestColumnsAreAligned checks that a column begins at the same place in all lines,
-// whatever stands before it.
+// TestColumnsAreAligned checks that a column begins at the same place in all lines, whatever
+// precedes it.
 func TestColumnsAreAligned(t *testing.T) {
 	names := []string{"plain", "新闻联播", "cafe\u0301", "กิ่ง", "한국어", "👩‍💻 at work", "e\u0301\u0323", "tab\there", "نص", "", "\u0301leads"}
 	var log strings.Builder
@@ -105,7 +105,7 @@ behaviours:
 func TestPlainShowsWhatWouldCommand(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain, \"quoted\" text":          "plain, \"quoted\" text",
-		"新闻　联播":                           "新闻　联播", // an ideographic blank
+		"新闻　联播":                           "新闻　联播", // an ideographic space
 		"a\tb\r\nc":                       `a\tb\r\nc`,
 		"\x1b[31mred\x7f":                 `\x1b[31mred\x7f`,
 		"\u009b31m":                       `\u009b31m`,

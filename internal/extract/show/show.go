@@ -1,22 +1,22 @@
-// Package show is one user's trail, read from a table a page at a time:
+// Package show prints one user's trail, which it reads from a table a page at a time:
 //
-//	ask       the question is checked, the token says where the last page ended
+//	ask       check the query; the token names the end of the previous page
 //	read      from there on a few days at a time, as many as the page needs
-//	write     as a table for a screen, as JSON or as CSV
+//	write     as a table for a terminal, as JSON or as CSV
 //
-// Behaviours come in the order of a trail. What lies before the token is not read,
-// but for the day it lies in where that day's behaviours are counted, and what lies
-// after the page hardly: a page costs its page, not the trail.
+// Events are in the order of a trail. Events before the token are not read, except the events
+// of the token's day if the events of a day are counted. Hardly any events after the page are
+// read. The cost of a page therefore depends on the page and not on the length of the trail.
 //
-// The last behaviours of a trail are read from its end on, a few days at a time. A
-// layout that has the latest first is asked for no more of them than are wanted. Where
-// recent days have nothing, rolls tell on which the user did something.
+// The last events of a trail are read from its end, a few days at a time. If the layout
+// stores the latest events first, only as many as needed are read. If recent days have no
+// events, the rolls show on which days the user has some.
 //
 // # Tokens
 //
-// A token names the behaviour that was shown last, so it stays true when later
-// loads bring more: what they add before it was not shown, what they add after it
-// will be. It is bound to its question, and base64url (RFC 4648) of
+// A token names the last event that was shown, so it remains valid after later loads. Events
+// that they add before it are not shown; events that they add after it are. A token is bound
+// to its query. It is the base64url (RFC 4648) of
 //
 //	1 byte   version, 1
 //	8 bytes  time, microseconds since 1970-01-01 UTC, big endian
@@ -40,73 +40,73 @@ import (
 	"usertrail/internal/trail"
 )
 
-// ErrQuestion is wrapped by errors that another try of the same command cannot
-// mend: an unknown behaviour, a token of another question.
+// ErrQuestion is wrapped by errors that a retry of the same command cannot correct: an
+// unknown behaviour, a token of another query.
 var ErrQuestion = errors.New("wrong question")
 
-// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+// MinMemory is the least value of Config.Memory, in bytes, that a process can keep to.
 const MinMemory = 64 << 20
 
-// Config is one page of a trail.
+// Config selects one page of a trail.
 type Config struct {
 	Table table.Loader
 	User  string
 	// From and To are the first and last date; nil is the table's.
 	From, To *behaviour.Date
-	Types    []string // behaviours; none is all
-	Fields   []string // NAME or BEHAVIOUR.NAME; none is all
-	Page     int      // behaviours; 0 is all there are
-	After    string   // the token of the page before; empty at the first
+	Types    []string // behaviours; empty is all
+	Fields   []string // NAME or BEHAVIOUR.NAME; empty is all
+	Page     int      // number of events; 0 is all
+	After    string   // the token of the previous page; empty for the first
 
-	// Latest asks for no page but the last so many behaviours; 0 does not.
+	// Latest asks for the last Latest events in place of a page; 0 asks for a page.
 	Latest int
-	// At asks for no page but the last behaviour of each type at or before a time,
-	// microseconds since 1970-01-01 UTC; nil does not.
+	// At asks for the last event of each type at or before a time, in place of a page. It is
+	// in microseconds since 1970-01-01 UTC; nil asks for a page.
 	At *int64
 
-	// Uncounted says that of no behaviour it need be known how many its day has: then a
-	// page that goes on amid a day does not read what was shown of it.
+	// Uncounted is set if the number of events of a day is not needed. A page that continues
+	// within a day then does not read the events of the day that were shown before.
 	Uncounted bool
 
-	Memory int64 // bytes of the process; 1 GiB
+	Memory int64 // bytes of memory of the process; 1 GiB
 }
 
-// A Result is what came of a page.
+// A Result describes a written page.
 type Result struct {
 	User   string `json:"user"`
-	Events int64  `json:"events"` // shown
+	Events int64  `json:"events"` // number of events shown
 	Next   string `json:"next"`   // token of the next page, empty if this is the last
 
-	Foreign int64    `json:"foreign,omitempty"` // cells that were read and skipped
+	Foreign int64    `json:"foreign,omitempty"` // number of cells that were read and skipped
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// A Behaviour is one of the trail.
+// A Behaviour is one event of the trail.
 type Behaviour struct {
 	trail.Event
-	Values [][]byte // one for each field of its kind; nil is null, or was not asked for
-	Nth    int      // which of its day's it is, from 1 on; 0 is not known
-	OfDay  int      // how many its day has; 0 is not known
+	Values [][]byte // one for each field of its kind; nil is null or not requested
+	Nth    int      // its number among the events of its day, from 1 on; 0 is unknown
+	OfDay  int      // number of events of its day; 0 is unknown
 }
 
-// A Writer takes a page. What it is given is valid until it returns.
+// A Writer receives a page. Arguments are valid until the method returns.
 type Writer interface {
-	// Begin is told what was asked.
+	// Begin receives the query.
 	Begin(a *Asked) error
-	// Add takes the next behaviour.
+	// Add receives the next event.
 	Add(b *Behaviour) error
 	// End ends the page.
 	End() error
 }
 
-// Asked is a question that has been checked against its table.
+// Asked is a query that has been checked against its table.
 type Asked struct {
 	User   string
 	Span   behaviour.Span
 	Schema *behaviour.Schema
 	Zone   *time.Location
 	Kinds  []int       // in order of behaviour ID
-	Fields []FieldName // that come out, of all kinds
+	Fields []FieldName // the columns of the output, for all kinds
 	Latest int
 	At     *int64
 
@@ -114,19 +114,19 @@ type Asked struct {
 	want      layout.Want
 	key       []byte
 	question  string
-	after     *trail.Event // what was shown last; nil at the first page
+	after     *trail.Event // the last event shown; nil for the first page
 	uncounted bool
 	budget    budget
 	foreign   layout.Foreign // cells that were skipped
 }
 
-// A FieldName is a column of what comes out.
+// A FieldName is a column of the output.
 type FieldName struct {
 	behaviour.Field
-	slots []int // index among the fields of each kind of the schema, -1 where it has none
+	slots []int // index among the fields of each kind of the schema, -1 if the kind does not have it
 }
 
-// Of is f's value in b, or nil.
+// Of returns f's value in b, or nil.
 func (f *FieldName) Of(b *Behaviour) []byte {
 	if i := f.slots[b.Kind]; i >= 0 {
 		return b.Values[i]
@@ -134,7 +134,7 @@ func (f *FieldName) Of(b *Behaviour) []byte {
 	return nil
 }
 
-// Page writes one page of a trail, or its last behaviours.
+// Page writes one page of a trail, or its last events.
 func Page(ctx context.Context, c Config, w Writer) (*Asked, Result, error) {
 	a, err := ask(ctx, &c)
 	if err != nil {
@@ -162,16 +162,16 @@ func Page(ctx context.Context, c Config, w Writer) (*Asked, Result, error) {
 // errFull ends the reading of a page.
 var errFull = errors.New("the page is full")
 
-// A page counts what is written.
+// A page counts the written events.
 type page struct {
 	asked  *Asked
 	writer Writer
-	left   int // negative is no end
+	left   int // negative is no limit
 	last   trail.Event
 	result Result
 }
 
-// add writes b, unless the page is full: then there is a next one.
+// add writes b, unless the page is full. In that case there is a next page.
 func (p *page) add(b *Behaviour) error {
 	if p.left == 0 {
 		p.result.Next = p.asked.token(&p.last)
@@ -183,7 +183,7 @@ func (p *page) add(b *Behaviour) error {
 	return p.writer.Add(b)
 }
 
-// ask checks a question.
+// ask checks a query.
 func ask(ctx context.Context, c *Config) (*Asked, error) {
 	info := c.Table.Info()
 	a := &Asked{
@@ -229,7 +229,7 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 	return a, nil
 }
 
-// ends checks what asks for the end of a trail.
+// ends checks the options for the end of a trail.
 func (c *Config) ends() error {
 	paged := ""
 	switch {
@@ -251,12 +251,12 @@ func (c *Config) ends() error {
 	return nil
 }
 
-// at is the time asked for, as the table's zone shows it.
+// at returns the requested time in the table's zone.
 func (a *Asked) at() string {
 	return time.UnixMicro(*a.At).In(a.Zone).Format("2006-01-02 15:04:05.999999")
 }
 
-// chooseFields settles which fields come out.
+// chooseFields sets the fields of the output.
 func (a *Asked) chooseFields(names []string) error {
 	chosen, unknown, ok := a.Schema.Choose(a.Kinds, names)
 	if !ok {

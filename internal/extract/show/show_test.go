@@ -17,7 +17,7 @@ import (
 )
 
 // TestPagesAreTheOracles asks for every user of some worlds, in pages of many sizes. Each
-// world is in another layout; their users do not fit into fixed.
+// world uses another layout. The users do not fit into the layout fixed.
 func TestPagesAreTheOracles(t *testing.T) {
 	names := slices.DeleteFunc(layout.Names(), func(name string) bool { return name == "fixed" })
 	for i, name := range names {
@@ -43,7 +43,7 @@ func TestPagesAreTheOracles(t *testing.T) {
 	}
 }
 
-// checkRows compares rows, and where in its day each stands.
+// checkRows compares rows, and their numbers within the day.
 func checkRows(t *testing.T, what string, got []shown, want []testworld.Row) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -69,7 +69,7 @@ func checkRows(t *testing.T, what string, got []shown, want []testworld.Row) {
 	}
 }
 
-// longJob is of one file for each behaviour, with times in microseconds.
+// longJob has one file per behaviour, with times in microseconds.
 const longJob = `
 logs: {path: "logs/{behaviour}.csv", zone: %s}
 table: trails
@@ -80,7 +80,7 @@ behaviours:
     fields: {seconds: int64}
 `
 
-// steady is the log of a user who plays every so many microseconds.
+// steady returns the log of a user who plays once in every microseconds.
 func steady(user string, from, to, every int64) string {
 	var b strings.Builder
 	for at := from; at < to; at += every {
@@ -94,7 +94,7 @@ const (
 	day  = 24 * hour
 )
 
-// TestAPageCostsItsPage pages through years of a busy user, from the middle on.
+// TestAPageCostsItsPage pages through years of a busy user, beginning in the middle.
 func TestAPageCostsItsPage(t *testing.T) {
 	const days, perDay, page = 800, 24, 50
 	first := behaviour.DateOf(2014, 1, 1)
@@ -129,15 +129,15 @@ func TestAPageCostsItsPage(t *testing.T) {
 		c.After = r.Next
 	}
 
-	// Days without behaviours are passed over in great steps.
+	// Days without events are skipped in large steps.
 	s.spans = nil
 	if got := pages(t, show.Config{Table: s, User: "idle", Page: page}); len(got) != 2 || len(s.spans) > 10 {
 		t.Errorf("%d behaviours by %d reads of %d days, want 2 by a few", len(got), len(s.spans), days)
 	}
 }
 
-// TestAllOfALongTrailIsReadInParts shows everything of a user who was idle for
-// years and busy then: no read holds much more than goal behaviours.
+// TestAllOfALongTrailIsReadInParts shows the whole trail of a user who was idle for years and
+// then busy. No read may hold much more than goal events.
 func TestAllOfALongTrailIsReadInParts(t *testing.T) {
 	const idle, busy, perDay = 700, 60, 1440
 	first := behaviour.DateOf(2014, 1, 1)
@@ -163,13 +163,13 @@ func TestAllOfALongTrailIsReadInParts(t *testing.T) {
 	}
 }
 
-// TestDaysThatComeAgain pages through nights in which a clock is put back past
-// midnight, so that a day goes on after the next one has begun.
+// TestDaysThatComeAgain pages through nights in which a clock is put back past midnight, so
+// that a day continues after the next one has begun.
 func TestDaysThatComeAgain(t *testing.T) {
 	for zone, night := range map[string]behaviour.Date{
-		"America/St_Johns":  behaviour.DateOf(2006, 10, 29), // 00:01 is 23:01 of the day before
-		"America/Sao_Paulo": behaviour.DateOf(2014, 2, 16),  // midnight is 23:00 of the day before
-		"Pacific/Apia":      behaviour.DateOf(2011, 12, 30), // the day is left out
+		"America/St_Johns":  behaviour.DateOf(2006, 10, 29), // 00:01 becomes 23:01 of the day before
+		"America/Sao_Paulo": behaviour.DateOf(2014, 2, 16),  // midnight becomes 23:00 of the day before
+		"Pacific/Apia":      behaviour.DateOf(2011, 12, 30), // this day was skipped
 		"Europe/Berlin":     behaviour.DateOf(2014, 10, 26),
 	} {
 		h := newFixture(t, fmt.Sprintf(longJob, zone))
@@ -193,7 +193,7 @@ func TestDaysThatComeAgain(t *testing.T) {
 	}
 }
 
-// belated is a world of which some files come late.
+// belated returns a world in which some files arrive late.
 func belated() (*testworld.W, []testworld.File) {
 	for seed := uint64(1); ; seed++ {
 		w := testworld.World(seed, 12)
@@ -209,8 +209,8 @@ func belated() (*testworld.W, []testworld.File) {
 	}
 }
 
-// TestTokensStayTrue takes a page, loads the late files, and goes on: what comes is
-// all that lies after what was shown.
+// TestTokensStayTrue reads a page, loads the late files, and continues. The following pages
+// must have all events after the ones shown.
 func TestTokensStayTrue(t *testing.T) {
 	w, late := belated()
 	h := newFixture(t, w.Job())
@@ -297,7 +297,7 @@ func flip(s string) string {
 	return "A"
 }
 
-// TestWhoIsNotThereIsSaid checks the words for an empty page.
+// TestWhoIsNotThereIsSaid checks the text for an empty page.
 func TestWhoIsNotThereIsSaid(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
@@ -318,8 +318,8 @@ func TestWhoIsNotThereIsSaid(t *testing.T) {
 	}
 }
 
-// TestRowsThatLieApartAreNamed shows trails of a layout in which those of a user lie far
-// apart: a scan from one to the next would pass by what is between them.
+// TestRowsThatLieApartAreNamed shows trails of a layout that stores a user's rows far apart.
+// A scan from one row to the next would read everything between them.
 func TestRowsThatLieApartAreNamed(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", "hashed"))

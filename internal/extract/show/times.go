@@ -11,13 +11,13 @@ import (
 	"usertrail/internal/trail"
 )
 
-// byTime reports whether parts of days can be read by themselves: the layout finds times, and
-// nobody wants to know how many behaviours the days have.
+// byTime reports whether parts of days can be read separately: the layout can select times,
+// and the number of events of a day is not needed.
 func (a *Asked) byTime() bool {
 	return a.uncounted && a.layout.Traits().Newest != layout.NotNewest
 }
 
-// eachByTime is each where parts of days can be read.
+// eachByTime does the work of each if parts of days can be read.
 func (r *reader) eachByTime(ctx context.Context, emit func(*Behaviour) error) error {
 	a := r.asked
 	from, until := a.Span.Micros(a.Zone)
@@ -46,8 +46,8 @@ func (r *reader) eachByTime(ctx context.Context, emit func(*Behaviour) error) er
 	return nil
 }
 
-// longer is how long after a stretch of time in which n behaviours were the next one is,
-// to have as many as are wanted.
+// longer returns the length of the next stretch of time. The previous stretch had the given
+// length and n events; the next one should have want.
 func longer(length int64, n, want int) int64 {
 	if n > want/4 {
 		return max(1, int64(float64(length)*float64(want)/float64(n)))
@@ -55,8 +55,8 @@ func longer(length int64, n, want int) int64 {
 	return min(4*length, math.MaxInt64/8)
 }
 
-// readTimes fills the batch with what lies between two times. It fails with errMany where
-// that is far more than is wanted or too large, and the times could be closer.
+// readTimes fills the batch with the events between two times. It fails with errMany if they
+// are too large or far more than needed, and a shorter time is possible.
 func (r *reader) readTimes(ctx context.Context, t layout.Times) error {
 	a := r.asked
 	want := a.want
@@ -73,7 +73,7 @@ func (r *reader) readTimes(ctx context.Context, t layout.Times) error {
 	return err
 }
 
-// passTimes passes on what lies between two times.
+// passTimes emits the events between two times.
 func (r *reader) passTimes(t layout.Times, emit func(*Behaviour) error) error {
 	var b Behaviour
 	for i := range r.batch.Events {
@@ -89,7 +89,7 @@ func (r *reader) passTimes(t layout.Times, emit func(*Behaviour) error) error {
 	return nil
 }
 
-// values appends those of an event of the batch.
+// values appends the values of an event of the batch.
 func (r *reader) values(dst [][]byte, e *trail.Event) [][]byte {
 	for _, ref := range r.batch.Refs[e.Refs:][:len(r.asked.Schema.Kinds[e.Kind].Fields)] {
 		dst = append(dst, r.batch.Value(ref))

@@ -19,8 +19,8 @@ const (
 
 var tokenText = base64.RawURLEncoding
 
-// question is what a token is bound to: the dates as they were asked for, since
-// those of the table change with every night, and so for the types.
+// question returns the text that a token is bound to. It has the dates and types as the user
+// gave them, because the table's own dates change every night.
 func (c *Config) question() string {
 	types := slices.Compact(slices.Sorted(slices.Values(c.Types)))
 	return fmt.Sprintf("%q %s %s %q", c.User, dateOr(c.From), dateOr(c.To), types)
@@ -33,7 +33,7 @@ func dateOr(d *behaviour.Date) string {
 	return d.String()
 }
 
-// token names e, the behaviour that was shown last.
+// token returns the token of e, the last event that was shown.
 func (a *Asked) token(e *trail.Event) string {
 	b := make([]byte, 0, tokenLen+digestLen)
 	b = append(b, tokenVersion)
@@ -48,7 +48,7 @@ func digest(question string, b []byte) []byte {
 	return sum[:digestLen]
 }
 
-// parseToken is the behaviour that c.After names. Of it time, kind and ID are known.
+// parseToken returns the event that c.After names, with its time, kind and ID.
 func parseToken(c *Config, s *behaviour.Schema) (*trail.Event, error) {
 	wrong := func(why string) error {
 		return fmt.Errorf("%w: --after %q %s: take the one that the page before names, with the same --user, --from, --to and --types", ErrQuestion, c.After, why)

@@ -9,14 +9,13 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// terminal measures text as terminals show it: a Chinese character takes two
-// columns, a combining mark none. It does not ask for the locale, so a page is the
-// same everywhere.
+// terminal measures text in columns of a terminal. A Chinese character takes two columns, and
+// a combining mark none. It ignores the locale, so a page is the same everywhere.
 var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 
-// Plain makes visible what would not stay in its place on a terminal, or would
-// command it: control characters, line ends, marks of direction, bytes that are
-// not UTF-8. Blanks of every script and the joiners that words need are kept.
+// Plain escapes characters that would disturb or control a terminal: control characters, line
+// ends, marks of direction, bytes that are not UTF-8. It keeps blanks of every script and the
+// joiners that words need.
 func Plain(s string) string {
 	if !strings.ContainsFunc(s, hidden) {
 		return s
@@ -43,8 +42,9 @@ func Plain(s string) string {
 	return b.String()
 }
 
-// hidden reports whether r is made visible. The replacement character is, as it also
-// stands for a byte that is no UTF-8; on its own it comes out as it went in.
+// hidden reports whether r is escaped. The replacement character is escaped because it also
+// represents a byte that is not UTF-8. A replacement character that is in the text remains
+// unchanged.
 func hidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) && r != nonJoiner && r != joiner

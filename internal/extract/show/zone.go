@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// earliest is the first date that any instant from micros on has.
+// earliest returns the first date of any instant from micros on.
 func earliest(micros int64, zone *time.Location) behaviour.Date {
 	t := time.UnixMicro(micros).In(zone)
 	d := behaviour.DateAt(micros, zone)
@@ -16,7 +16,7 @@ func earliest(micros int64, zone *time.Location) behaviour.Date {
 	return d
 }
 
-// latest is the last date that any instant up to micros has.
+// latest returns the last date of any instant up to micros.
 func latest(micros int64, zone *time.Location) behaviour.Date {
 	t := time.UnixMicro(micros).In(zone)
 	d := behaviour.DateAt(micros, zone)
