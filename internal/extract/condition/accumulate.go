@@ -16,7 +16,7 @@ type did struct {
 	first, last int64 // microseconds, UTC
 	days        int
 	day         int32 // the latest
-	before      bool  // whether something was done on the day before it
+	before      bool  // the day before day has an event too
 }
 
 // add adds the next event of the trail. Times ascend, but if the clock is put back at
@@ -43,13 +43,13 @@ type seen struct {
 	field       uint32
 	typ         behaviour.Type
 	count       int
-	ordered     int // of them, those that are not NaN
+	ordered     int // number of values that are not NaN
 	total       whole128
 	totalDouble float64
 	least, most extreme
 }
 
-// An extreme is a value as its type holds it.
+// An extreme is a value in the form of its type.
 type extreme struct {
 	whole  int64 // also microseconds, and days
 	double float64
@@ -57,7 +57,7 @@ type extreme struct {
 
 func (c *seen) begin() { *c = seen{field: c.field, typ: c.typ} }
 
-// add takes one value, as its cell holds it; nil is null.
+// add adds one value in the form of its cell; nil is null.
 func (c *seen) add(v []byte) error {
 	if v == nil {
 		return nil
@@ -108,7 +108,7 @@ func (c *seen) sum() float64 {
 	return c.total.double()
 }
 
-// value is x as an expression holds it.
+// value returns x in the form that expressions use.
 func (c *seen) value(x extreme, zone *time.Location) any {
 	switch c.typ {
 	case behaviour.Timestamp:
@@ -121,7 +121,7 @@ func (c *seen) value(x extreme, zone *time.Location) any {
 	return int(x.whole)
 }
 
-// A whole128 is a sum of int64s: 2^63 of them fit.
+// A whole128 is a sum of int64s. It has room for 2^63 of them.
 type whole128 struct {
 	hi int64
 	lo uint64
@@ -133,7 +133,7 @@ func (s *whole128) add(n int64) {
 	s.hi += n>>63 + int64(carry)
 }
 
-// double is the double nearest to s.
+// double returns the double nearest to s.
 func (s whole128) double() float64 {
 	if s.hi == int64(s.lo)>>63 {
 		return float64(int64(s.lo))

@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// plays are events with values as logs have them: seconds of an hour, one of a
-// thousand programmes, now and then a null; every fifth is an order.
+// plays returns events with values like those of logs: seconds of an hour, one of a thousand
+// programmes, and sometimes null. Every fifth event is an order.
 func plays(n int) (*behaviour.Schema, *trail.Batch) {
 	s := schema()
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -76,7 +76,7 @@ func BenchmarkHaving(b *testing.B) {
 	e := h.Evaluator()
 	b.ReportAllocs()
 	i := 0
-	for b.Loop() { // users of 50 behaviours
+	for b.Loop() { // users of 50 events
 		if i%50 == 0 {
 			e.Begin()
 		}

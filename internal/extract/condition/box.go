@@ -59,7 +59,7 @@ func (b *boxes) text(v []byte) any {
 	return x.value
 }
 
-// day is when a date begins.
+// day returns the time at which a date begins.
 func (b *boxes) day(d behaviour.Date, zone *time.Location) any {
 	x := &b.days[uint32(d)%boxCount]
 	if x.key != d || x.value == nil {

@@ -75,9 +75,9 @@ import (
 // ErrCondition is wrapped by the error for every text that is not a condition.
 var ErrCondition = errors.New("not a condition")
 
-// Refs says what a condition reads.
+// Refs lists what a condition reads.
 type Refs struct {
-	Kinds  activity.Set // kinds of which it looks at behaviours
+	Kinds  activity.Set // kinds whose events it reads
 	Fields [][]bool     // by kind of the schema, by field of the kind
 }
 

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/extract/condition"
 )
 
-// seeds are the inputs of a golden file.
+// seeds adds the inputs of a golden file.
 func seeds(f *testing.F, path string) {
 	golden, err := os.ReadFile(path)
 	if err != nil {
@@ -31,8 +31,8 @@ func refused(t *testing.T, text string, err error) {
 	}
 }
 
-// FuzzParseWhere: a text is refused in words, or is evaluated and nothing goes
-// wrong but arithmetic.
+// FuzzParseWhere checks that a text returns an explained error, or is evaluated without any
+// error except an arithmetic one.
 func FuzzParseWhere(f *testing.F) {
 	seeds(f, "testdata/where")
 	s := schema()

@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/extract/condition"
 )
 
-// TestTexts shows what becomes of texts: what is read for those that are
-// conditions, and for the others what the analyst is told.
+// TestTexts shows the result of texts: the Refs of valid conditions, and the error messages
+// of the others.
 func TestTexts(t *testing.T) {
 	s := schema()
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -57,7 +57,7 @@ func told(t *testing.T, err error) string {
 	return err.Error() + "\n"
 }
 
-// TestTextsThatGrowAreRefused, where each level repeats what is below it.
+// TestTextsThatGrowAreRefused uses texts in which each level repeats the level below it.
 func TestTextsThatGrowAreRefused(t *testing.T) {
 	ranges, chain := "hour", "hour"
 	for range 40 {

@@ -19,7 +19,7 @@ type call0 = func(...any) (any, error)
 
 // A binding is the source of a term's value in one program.
 type binding struct {
-	null  bool             // it has none, whatever is read
+	null  bool             // it has no value, whatever is read
 	known any              // the value if it is constant, else nil
 	get   call0            // its value; called only where has says true
 	leaf  func(leaf) call0 // the whole of a comparison, nil if the machine must do it
@@ -29,10 +29,10 @@ type binding struct {
 // A program is an expression with its terms bound.
 type program struct {
 	text  string
-	known bool // it is always the same,
-	says  bool // namely this
+	known bool // the claim is constant
+	says  bool // the constant, if known
 	code  *vm.Program
-	alone call0 // all that code does, if it is one call
+	alone call0 // the whole of code, if it is a single call
 }
 
 // A guard makes every comparison of an expression false if a term in it is null. It puts
@@ -181,7 +181,7 @@ func or(a, b ast.Node, loc file.Location) ast.Node {
 // A comparison holds the tests that the operands of a comparison need.
 type comparison struct {
 	*guard
-	needs   []ast.Node // claims without which it is false, in the order of asking
+	needs   []ast.Node // claims without which it is false, in the order of evaluation
 	asked   []string
 	null    bool // it is always false
 	depends bool // on what is read

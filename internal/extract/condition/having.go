@@ -190,7 +190,7 @@ func (h *Having) Evaluator() *HavingEvaluator {
 	}
 	p, err := h.x.program(e.bind)
 	if err != nil {
-		panic("condition: " + err.Error()) // ParseHaving has made the same
+		panic("condition: " + err.Error()) // ParseHaving has built the same program
 	}
 	e.program = p
 	return e
@@ -298,5 +298,5 @@ func (e *HavingEvaluator) column(t *term) *seen {
 			return c
 		}
 	}
-	return new(seen) // of a claim that is settled without it
+	return new(seen) // for a claim that is evaluated without it
 }

@@ -21,15 +21,14 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A subject is what a condition is asked of: for where one behaviour, for having
-// a user's, and whether a whole number left 64 bits on the way.
+// A subject is what a condition is evaluated for: one event for where, and a user's events
+// for having. It records whether a whole number exceeded 64 bits.
 type subject struct {
 	done     []happening
 	overflow bool
 }
 
-// An operand is a text and what it means, told with plain Go. It is nil where
-// there is no value.
+// An operand is a text and its meaning as plain Go. The result is nil if there is no value.
 type operand struct {
 	text string
 	is   func(*subject) any
@@ -38,16 +37,16 @@ type operand struct {
 // A leaf is an operand that may be nil.
 type leaf struct {
 	operand
-	can func(*subject) bool // whether the subject is of the field's kind; nil is always
+	can func(*subject) bool // whether the subject has the field's kind; nil is always
 }
 
-// A claim is a text and what it means.
+// A claim is a text and its meaning.
 type claim struct {
 	text  string
 	holds func(*subject) bool
 }
 
-// A maker makes conditions up out of leaves, by the type of their values.
+// A maker generates conditions from leaves, by the type of their values.
 type maker struct {
 	rng    *rand.Rand
 	zone   *time.Location
@@ -86,7 +85,7 @@ func (m *maker) claim(depth int) claim {
 	return m.comparison()
 }
 
-// wrapped makes a claim of what may be a bare field, whose null would make the
+// wrapped makes a claim of a text that may be a bare field. A null field would make the
 // comparison around it false.
 func wrapped(text string) string { return "!!(" + text + ")" }
 
@@ -238,7 +237,7 @@ func (m *maker) literal(typ string) operand {
 	}
 }
 
-// read is a second opinion on what date reads.
+// read is an independent implementation of date.
 func read(text string, zone *time.Location) time.Time {
 	if d, err := behaviour.ParseDate(text); err == nil {
 		return d.Start(zone)
@@ -289,7 +288,7 @@ func (m *maker) arithmetic(depth int) operand {
 	return operand{fmt.Sprintf("(%s %s %s)", a.text, operator, b.text), both(a, b, func(s *subject, x, y any) any { return s.exact(x.(int), operator, y.(int)) })}
 }
 
-// exact is arithmetic without bounds, to see when there are some.
+// exact computes without limits, to detect results that exceed them.
 func (s *subject) exact(x int, operator string, y int) any {
 	a, b, z := big.NewInt(int64(x)), big.NewInt(int64(y)), new(big.Int)
 	switch operator {
@@ -345,14 +344,14 @@ func both(a, b operand, f func(s *subject, x, y any) any) func(*subject) any {
 	}
 }
 
-// typed is the maker's name of a field's type.
+// typed returns the maker's name of a field's type.
 func typed(t behaviour.Type) string {
 	return map[behaviour.Type]string{
 		behaviour.String: "text", behaviour.Int64: "whole", behaviour.Double: "double", behaviour.Bool: "bool", behaviour.Day: "time", behaviour.Timestamp: "time",
 	}[t]
 }
 
-// written is how a text names a kind, or a field of it.
+// written returns the notation of a kind, or of a field of it, in a text.
 func written(k behaviour.Kind, field int) string {
 	out := k.Name
 	if k.Name == "in" {
@@ -372,7 +371,7 @@ func newMaker(seed uint64, zone *time.Location) *maker {
 	return &maker{rng: rand.New(rand.NewPCG(seed, 3)), zone: zone, leaves: map[string][]operand{}}
 }
 
-// single makes conditions on the first behaviour of a subject.
+// single generates conditions on the first event of a subject.
 func single(seed uint64, s *behaviour.Schema, zone *time.Location) *maker {
 	m := newMaker(seed, zone)
 	local := func(s *subject) time.Time { return time.UnixMicro(s.done[0].micros).In(zone) }
@@ -396,7 +395,7 @@ func single(seed uint64, s *behaviour.Schema, zone *time.Location) *maker {
 	return m
 }
 
-// TestWhereKeepsWhatPlainLoopsDo makes conditions and trails up.
+// TestWhereKeepsWhatPlainLoopsDo generates conditions and trails.
 func TestWhereKeepsWhatPlainLoopsDo(t *testing.T) {
 	s := schema()
 	zone := location(t, s)
@@ -443,7 +442,7 @@ func TestWhereKeepsWhatPlainLoopsDo(t *testing.T) {
 
 func overflown(err error) bool { return strings.Contains(err.Error(), "does not fit 64 bits") }
 
-// together makes conditions on all of a subject.
+// together generates conditions on all events of a subject.
 func together(seed uint64, s *behaviour.Schema, zone *time.Location) *maker {
 	m := newMaker(seed, zone)
 	m.add("whole", "count()", false, func(s *subject) any { return len(s.done) })
@@ -539,7 +538,7 @@ func best(values []any, operator string) any {
 	return out
 }
 
-// TestHavingKeepsWhoPlainLoopsDo makes conditions and users up.
+// TestHavingKeepsWhoPlainLoopsDo generates conditions and users.
 func TestHavingKeepsWhoPlainLoopsDo(t *testing.T) {
 	s := schema()
 	zone := location(t, s)
@@ -602,7 +601,7 @@ func TestOverflowIsAnErrorOfTheEvaluation(t *testing.T) {
 	}
 }
 
-// TestArithmeticEndsWhere64BitsDo, and not one before.
+// TestArithmeticEndsWhere64BitsDo checks values on both sides of the limit.
 func TestArithmeticEndsWhere64BitsDo(t *testing.T) {
 	s := schema()
 	b := batch(s, location(t, s), []happening{{kind: 1, values: []any{nil, 1 << 62, nil}}})
@@ -622,8 +621,8 @@ func TestArithmeticEndsWhere64BitsDo(t *testing.T) {
 	}
 }
 
-// TestDaysWhereClocksGoBackPastMidnight: a minute after midnight of 7 November
-// it was 6 November again.
+// TestDaysWhereClocksGoBackPastMidnight uses a clock that was put back to 6 November a minute
+// after midnight of 7 November.
 func TestDaysWhereClocksGoBackPastMidnight(t *testing.T) {
 	s := schema()
 	s.Zone = "America/St_Johns"
@@ -651,8 +650,9 @@ func TestDaysWhereClocksGoBackPastMidnight(t *testing.T) {
 	}
 }
 
-// TestTimesAreReadAsLoadsReadThem: of a time that the clock shows twice date(...) is the
-// first, and one that the clock skips is read as before the gap.
+// TestTimesAreReadAsLoadsReadThem checks two cases. If the clock shows a time twice,
+// date(...) is the first. If the clock skips a time, it is read with the offset before the
+// gap.
 func TestTimesAreReadAsLoadsReadThem(t *testing.T) {
 	for _, c := range []struct{ zone, text, want string }{
 		{"Europe/Berlin", "2024-10-27 02:30:00", "2024-10-27T00:30:00Z"},
@@ -680,8 +680,8 @@ func TestTimesAreReadAsLoadsReadThem(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsRead: values of fields and behaviours of kinds that a
-// condition's Refs do not name make no difference.
+// TestNothingElseIsRead checks that values and events that a condition's Refs do not name
+// make no difference.
 func TestNothingElseIsRead(t *testing.T) {
 	s := schema()
 	zone := location(t, s)
@@ -718,7 +718,7 @@ func TestNothingElseIsRead(t *testing.T) {
 	}
 }
 
-// without returns a trail with nulls for the values of all but some fields.
+// without returns a trail in which the values of all but some fields are null.
 func without(trl []happening, fields [][]bool) []happening {
 	out := slices.Clone(trl)
 	for i, h := range out {
@@ -764,7 +764,7 @@ func TestCountingSaysWhatCountCounts(t *testing.T) {
 	}
 }
 
-// TestABrokenValueIsAnError, also where only its length is wrong.
+// TestABrokenValueIsAnError also uses values of a wrong length.
 func TestABrokenValueIsAnError(t *testing.T) {
 	s := schema()
 	b := new(trail.Batch)
@@ -789,7 +789,7 @@ func TestABrokenValueIsAnError(t *testing.T) {
 	}
 }
 
-// TestConditionsAreShared by goroutines, each with an evaluator of its own.
+// TestConditionsAreShared uses a condition in many goroutines, each with its own evaluator.
 func TestConditionsAreShared(t *testing.T) {
 	s := schema()
 	zone := location(t, s)

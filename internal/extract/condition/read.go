@@ -101,7 +101,7 @@ func (r *reader) binary(n *ast.BinaryNode) (ast.Node, error) {
 	return located(&ast.BinaryNode{Operator: n.Operator, Left: both[0], Right: both[1]}, n.Location()), nil
 }
 
-// besideNil returns what n compares with nil.
+// besideNil returns the operand that n compares with nil.
 func besideNil(n *ast.BinaryNode) (ast.Node, bool) {
 	if _, ok := n.Right.(*ast.NilNode); ok {
 		return n.Left, true

@@ -13,9 +13,9 @@ import (
 	"usertrail/internal/trail"
 )
 
-// match looks through every choice of behaviours, in the order of the trail, and
-// returns the best: the one that ends first, and then whose last step but one
-// comes last, and so on. It also returns how far any choice comes.
+// match tries every choice of events, in the order of the trail, and returns the best one. It
+// is the choice that ends first, then the one whose last step but one is latest, and so on.
+// match also returns the largest number of steps that any choice reaches.
 func match(steps []condition.Step, trl []trail.Event) (best []int, far int) {
 	var chosen []int
 	var choose func(from int)
@@ -57,8 +57,8 @@ func better(a, b []int) bool {
 	return false
 }
 
-// TestSequenceIsTheBestOfAllChoices makes sequences and short trails up, of few
-// kinds, with many equal times and steps just within or just too late.
+// TestSequenceIsTheBestOfAllChoices generates sequences and short trails of few kinds, with
+// many equal times, and steps just within the limit or just too late.
 func TestSequenceIsTheBestOfAllChoices(t *testing.T) {
 	s := schema()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -101,8 +101,8 @@ func TestSequenceIsTheBestOfAllChoices(t *testing.T) {
 	}
 }
 
-// steady is a trail whose times go on by whole seconds, a microsecond more, or
-// not at all.
+// steady returns a trail whose times advance by whole seconds, by a microsecond more, or not
+// at all.
 func steady(rng *rand.Rand, kinds int) []trail.Event {
 	var out []trail.Event
 	at := int64(1409529600e6)

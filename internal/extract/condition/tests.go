@@ -178,7 +178,8 @@ func textRanges(operator, with string) ([]behaviour.Range, bool) {
 	return nil, false
 }
 
-// behind is the first text behind all that begin with one; nil if there is none.
+// behind returns the first text that sorts after all texts with a prefix; nil if there is
+// none.
 func behind(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for n := len(end) - 1; n >= 0; n-- {
@@ -238,8 +239,8 @@ func signed(operator string, first, last, least, most int64, cell func(int64) []
 	return nil, false
 }
 
-// span are the ranges of whole numbers from first to last: bytes have the negative ones
-// behind the others.
+// span returns the ranges of whole numbers from first to last. As bytes, negative numbers
+// sort after the others.
 func span(first, last int64, cell func(int64) []byte) (out []behaviour.Range) {
 	add := func(a, b int64) {
 		if a <= b {
@@ -251,7 +252,7 @@ func span(first, last int64, cell func(int64) []byte) (out []behaviour.Range) {
 	return out
 }
 
-// doubleRanges has no NaN in any range.
+// doubleRanges returns ranges that do not contain NaN.
 func doubleRanges(operator string, with float64) ([]behaviour.Range, bool) {
 	least, most := math.Inf(-1), math.Inf(1)
 	switch operator {
@@ -275,8 +276,8 @@ func doubleRanges(operator string, with float64) ([]behaviour.Range, bool) {
 	return nil, false
 }
 
-// doubles are the ranges of numbers from first to last: bytes have the negative ones, -0
-// among them, behind the others, and those that are nearest to 0 first.
+// doubles returns the ranges of numbers from first to last. As bytes, negative numbers,
+// including -0, sort after the others, and those nearest to 0 come first.
 func doubles(first, last float64) (out []behaviour.Range) {
 	const minus = 1 << 63
 	add := func(a, b uint64) {

@@ -26,8 +26,8 @@ func testsOf(w *condition.Where, s *behaviour.Schema) (out [][]behaviour.Test) {
 	return out
 }
 
-// TestTestsPassAllThatIsKept makes conditions and trails up. What cannot be evaluated
-// passes too, so that it is an error wherever it is looked at.
+// TestTestsPassAllThatIsKept generates conditions and trails. An event that cannot be
+// evaluated must pass too, so that it is always an error.
 func TestTestsPassAllThatIsKept(t *testing.T) {
 	s := schema()
 	zone := location(t, s)
@@ -66,8 +66,8 @@ func TestTestsPassAllThatIsKept(t *testing.T) {
 	}
 }
 
-// TestTestsTellComparisonsExactly asks of every type what compares a field with
-// something written: who passes is who is kept.
+// TestTestsTellComparisonsExactly compares a field of every type with a literal. An event
+// must pass exactly if it is kept.
 func TestTestsTellComparisonsExactly(t *testing.T) {
 	s := schema()
 	zone := location(t, s)
@@ -111,7 +111,7 @@ func TestTestsTellComparisonsExactly(t *testing.T) {
 	}
 }
 
-// TestWhatBytesDoNotTellDemandsAValue: it may be anything but null.
+// TestWhatBytesDoNotTellDemandsAValue checks that the test accepts every value except null.
 func TestWhatBytesDoNotTellDemandsAValue(t *testing.T) {
 	s := schema()
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// goTypes are the types in which an expression holds values.
+// goTypes maps the types of fields to the types that expressions use.
 var goTypes = map[behaviour.Type]reflect.Type{
 	behaviour.String:    typeOf[string](),
 	behaviour.Int64:     typeOf[int](),
@@ -25,7 +25,7 @@ var goTypes = map[behaviour.Type]reflect.Type{
 	behaviour.Day:       typeOf[time.Time](),
 }
 
-// typeName is how a message calls a type of Go.
+// typeName returns the name of a Go type for messages.
 func typeName(t reflect.Type) string {
 	switch t {
 	case typeOf[string](), typeOf[bool]():
@@ -45,7 +45,7 @@ func typeName(t reflect.Type) string {
 	return "of no type"
 }
 
-// words of the library's messages, and ours for them.
+// words maps words of the library's messages to words of the language.
 var words = []struct {
 	theirs *regexp.Regexp
 	ours   string
@@ -64,7 +64,7 @@ var words = []struct {
 	{regexp.MustCompile(`compilation failed: expression exceeds maximum allowed nodes`), "the condition is too long"},
 }
 
-// readable says a message of the library in the language's words.
+// readable returns a message of the library in words of the language.
 func readable(message string) string {
 	for _, w := range words {
 		message = w.theirs.ReplaceAllString(message, w.ours)
@@ -72,7 +72,7 @@ func readable(message string) string {
 	return strings.TrimSpace(message)
 }
 
-// mismatch is the mistake that the checker found.
+// mismatch returns the mistake that the checker found.
 func (x *expression) mismatch(err error) error {
 	var at *file.Error
 	if !errors.As(err, &at) {
@@ -117,7 +117,7 @@ func (f *finder) Visit(n *ast.Node) {
 	}
 }
 
-// described is what an operand is called, and its type.
+// described returns the name and type of an operand for a message.
 func (x *expression) described(n ast.Node, otherwise string) string {
 	if t := x.terms[nameOf(n)]; t != nil {
 		return fmt.Sprintf("%s (%s)", t.name, t.shown)
@@ -129,7 +129,7 @@ func (x *expression) described(n ast.Node, otherwise string) string {
 	return fmt.Sprintf("%s (%s)", otherwise, typeName(n.Type()))
 }
 
-// advice says how a time is written, where a text stands for one.
+// advice returns a hint how to write a time, if a text is used as one.
 func advice(n *ast.BinaryNode) string {
 	types := []reflect.Type{n.Left.Type(), n.Right.Type()}
 	switch {

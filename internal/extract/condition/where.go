@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A Where says which behaviours to keep. See the package comment.
+// A Where decides which events to keep. See the package comment.
 type Where struct {
 	schema *behaviour.Schema
 	x      *expression
@@ -21,8 +21,8 @@ type Where struct {
 	refs   Refs
 }
 
-// ParseWhere reads a condition on single behaviours. An error that is the text's
-// wraps ErrCondition and shows the place.
+// ParseWhere reads a condition on single events. If the text is wrong, the error wraps
+// ErrCondition and shows the place.
 func ParseWhere(text string, s *behaviour.Schema) (*Where, error) {
 	x, err := read(text, s, single{s})
 	if err != nil {
@@ -52,17 +52,17 @@ func (w *Where) look(kind int) error {
 	return err
 }
 
-// Refs says what w reads: of the kinds in Kinds, the fields on which it depends.
+// Refs returns what w reads: for each kind in Kinds, the fields that w depends on.
 func (w *Where) Refs() Refs { return w.refs }
 
 // Kinds returns the kinds of which events can be kept. Events of other kinds need not be
 // read.
 func (w *Where) Kinds() activity.Set { return w.kinds }
 
-// single is the vocabulary of one behaviour.
+// single is the vocabulary of one event.
 type single struct{ schema *behaviour.Schema }
 
-// qualities are the terms that every behaviour has.
+// qualities lists the terms that every event has.
 var qualities = []*term{
 	{name: "behaviour", typ: typeOf[string](), shown: "string", quality: behaviourOf, kind: -1},
 	{name: "time", typ: typeOf[time.Time](), shown: "time", quality: momentOf, kind: -1},
@@ -82,7 +82,7 @@ func (v single) alone(name string) (*term, string) {
 	return nil, stranger(v.schema, name, "behaviour", "time", "hour", "weekday")
 }
 
-// bareKind says what to write for a behaviour that stands alone.
+// bareKind returns a hint for a behaviour that is written alone.
 func bareKind(k *behaviour.Kind) string {
 	say := fmt.Sprintf("%s is a behaviour: write behaviour == %q", k.Name, k.Name)
 	if len(k.Fields) == 0 {
@@ -91,8 +91,8 @@ func bareKind(k *behaviour.Kind) string {
 	return fmt.Sprintf("%s, or one of its fields, such as %s.%s", say, k.Name, k.Fields[0].Name)
 }
 
-// stranger says what an unknown identifier may have been meant for: a field
-// without its behaviour, or a behaviour, or one of others.
+// stranger returns a hint for an unknown identifier. It may be a field without its behaviour,
+// a misspelt behaviour, or one of others.
 func stranger(s *behaviour.Schema, name string, others ...string) string {
 	var full []string
 	for _, k := range s.Kinds {
@@ -123,7 +123,7 @@ func (v single) call(name string, args []argument) (*term, string) {
 
 func (v single) calls() []string { return functionNames }
 
-// A WhereEvaluator evaluates a Where, one behaviour after the other.
+// A WhereEvaluator evaluates a Where for one event after the other.
 type WhereEvaluator struct {
 	programs []*program // by kind
 	machine  vm.VM
@@ -140,7 +140,7 @@ func (w *Where) Evaluator() *WhereEvaluator {
 	for kind := range w.schema.Kinds {
 		p, err := w.x.program(func(t *term) binding { return e.bind(t, kind, w.schema) })
 		if err != nil {
-			panic("condition: " + err.Error()) // ParseWhere has made the same
+			panic("condition: " + err.Error()) // ParseWhere has built the same program
 		}
 		e.programs = append(e.programs, p)
 	}
@@ -172,7 +172,7 @@ func (p *program) run(machine *vm.VM) (bool, error) {
 	return v.(bool), nil
 }
 
-// bind returns where the value of t comes from in a behaviour of a kind.
+// bind returns the source of t's value in an event of a kind.
 func (e *WhereEvaluator) bind(t *term, kind int, s *behaviour.Schema) binding {
 	switch t.quality {
 	case behaviourOf:
@@ -250,7 +250,8 @@ func broken(t behaviour.Type, v []byte) error {
 	return fmt.Errorf("a value of the trail: %w", t.Check(v))
 }
 
-// getter returns what reads a field of the behaviour at hand, which is not null.
+// getter returns a function that reads a field of the current event. The field must not be
+// null.
 func (e *WhereEvaluator) getter(t behaviour.Type, at uint32) call0 {
 	size := t.Size()
 	return func(...any) (any, error) {
@@ -262,7 +263,7 @@ func (e *WhereEvaluator) getter(t behaviour.Type, at uint32) call0 {
 	}
 }
 
-// boxed is a value of a cell as the machine takes it.
+// boxed returns a value of a cell in the form that the machine uses.
 func (e *WhereEvaluator) boxed(t behaviour.Type, v []byte) any {
 	switch t {
 	case behaviour.String:

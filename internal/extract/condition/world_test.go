@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// schema has every type, fields of one name in two kinds, kinds and fields whose
-// names are words of the language or functions of it, and other scripts.
+// schema has every type, a field name in two kinds, names that are keywords or functions of
+// the language, and names in other scripts.
 func schema() *behaviour.Schema {
 	field := func(name string, t behaviour.Type) behaviour.Field { return behaviour.Field{Name: name, Type: t} }
 	return &behaviour.Schema{Zone: "America/Sao_Paulo", Kinds: []behaviour.Kind{
@@ -30,7 +30,7 @@ func schema() *behaviour.Schema {
 	}}
 }
 
-// A happening is one behaviour, as the oracles see it.
+// A happening is one event in the form that the oracles use.
 type happening struct {
 	kind   int
 	micros int64
@@ -54,8 +54,8 @@ func location(t testing.TB, s *behaviour.Schema) *time.Location {
 	return zone
 }
 
-// life makes up one user's trail: times that repeat, days with a clock put back,
-// nulls.
+// life generates one user's trail, with repeated times, days on which a clock is put back,
+// and nulls.
 func life(rng *rand.Rand, s *behaviour.Schema, zone *time.Location, n int) []happening {
 	at := time.Date(2014, 2, 14, 0, 0, 0, 0, zone).UnixMicro()
 	var out []happening
@@ -98,7 +98,7 @@ func made(rng *rand.Rand, t behaviour.Type, zone *time.Location) any {
 	return at
 }
 
-// put puts a value into a batch, which has room for it.
+// put adds a value to a batch, which has room for it.
 func put(b *trail.Batch, v []byte) trail.Ref {
 	ref, err := b.Put(v)
 	if err != nil {
@@ -107,7 +107,7 @@ func put(b *trail.Batch, v []byte) trail.Ref {
 	return ref
 }
 
-// batch lays a trail out as an extract has it.
+// batch returns a trail in the form that an extract uses.
 func batch(s *behaviour.Schema, zone *time.Location, trl []happening) *trail.Batch {
 	b := new(trail.Batch)
 	b.Reset()

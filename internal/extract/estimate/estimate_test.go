@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/extract/estimate"
 )
 
-// facts reads a question: who is asked for, on a table whose users each have rows of
-// four behaviours a day, three records in a row and four cells in a record.
+// facts reads a query on a table whose users have rows of four behaviours a day, with three
+// records in a row and four cells in a record.
 func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 	t.Helper()
 	f := &estimate.Facts{Workers: 2, Rolls: estimate.Known, Asked: "auto", Days: 10, ByKind: true}
@@ -86,7 +86,7 @@ func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 	return f
 }
 
-// layouts are ways to lay behaviours out, as questions find them.
+// layouts maps names to properties of layouts.
 var layouts = map[string]estimate.Layout{
 	"tall":   {Row: estimate.Record, TimeRows: true, Unnamed: true},
 	"wide":   {Row: estimate.User, TimeRows: true, Columns: true, Named: 1},
@@ -94,7 +94,7 @@ var layouts = map[string]estimate.Layout{
 	"fixed":  {Row: estimate.Record, TimeRows: true, Sifts: true, Prefixes: true, Unnamed: true, Fuzzy: true},
 }
 
-// TestChoices draws the plans of questions, and says why one is chosen.
+// TestChoices prints the plans of queries, and the reasons for the chosen one.
 func TestChoices(t *testing.T) {
 	datadriven.RunTest(t, "testdata/choices", func(t *testing.T, d *datadriven.TestData) string {
 		f := facts(t, d)
@@ -116,9 +116,8 @@ func TestChoices(t *testing.T) {
 	})
 }
 
-// TestMoreTakesLonger doubles the users of questions of every kind: nothing of any plan
-// gets less, and what is read of twice as many is at most twice as much, but for
-// roundings.
+// TestMoreTakesLonger doubles the users of queries of every kind. No amount of any plan may
+// decrease, and no amount may more than double, except for rounding.
 func TestMoreTakesLonger(t *testing.T) {
 	for _, line := range []string{"all", "listed=4000", "live all", "live listed=4000", "live listed=4000 absent screens", "live rolls=unknown listed=4000 absent", "rolls=off all"} {
 		var before []estimate.Plan

@@ -9,10 +9,10 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// between is the times between the steps of a sequence.
+// between holds the times between the steps of a sequence.
 type between struct {
 	steps int
-	gaps  []gap // of each step and the next; then of the first and the last, where others lie between
+	gaps  []gap // between each step and the next; with three steps or more, also between the first and the last
 }
 
 func newBetween(steps int) between {
@@ -43,10 +43,10 @@ func (b *between) merge(o between) {
 	}
 }
 
-// gap is users by the time from one step to another.
+// gap counts users by the time from one step to another.
 type gap struct {
 	from, to int             // steps
-	fine     map[int64]int64 // by time in µs, as round makes it
+	fine     map[int64]int64 // by time in µs, as round returns it
 	bins     []int64         // by index in timeBins
 }
 
@@ -54,7 +54,7 @@ func newGap(from, to int) gap {
 	return gap{from: from, to: to, fine: map[int64]int64{}, bins: make([]int64, len(timeBins))}
 }
 
-// timeBins are where the bins of times begin.
+// timeBins lists the starts of the bins of times.
 var timeBins = []time.Duration{
 	0, time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour,
 	24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour,
@@ -69,8 +69,8 @@ func (g *gap) add(micros int64) {
 	g.bins[i]++
 }
 
-// round keeps the first four digits of n, so that there are never more than nine
-// thousand different times for each power of ten.
+// round keeps the first four digits of n. For each power of ten there are then at most nine
+// thousand different times.
 func round(n int64) int64 {
 	unit := int64(1)
 	for n/unit >= 10_000 {
@@ -120,7 +120,7 @@ func (g *gap) draw() Gap {
 	return out
 }
 
-// sequence reports on the steps; nil where none were asked for.
+// sequence returns the report on the steps; nil if the query has none.
 func (s *source) sequence(all *sums) *Sequence {
 	if len(s.m.Sequence) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (s *source) sequence(all *sums) *Sequence {
 	return out
 }
 
-// within is a step's limit as a person writes it.
+// within returns a step's limit as readable text.
 func within(text string) string {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// A browser is Debian's chromium, without a window, that is spoken to by its
-// DevTools protocol over a pair of pipes: messages of JSON, each ended by a zero
-// byte.
+// A browser is Debian's chromium without a window. The test controls it by its DevTools
+// protocol over two pipes: JSON messages, each ended by a zero byte.
 type browser struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -24,14 +23,14 @@ type browser struct {
 	from    *bufio.Reader
 	number  int
 	session string
-	loaded  bool     // the page that was opened last
-	fetched []string // URLs that pages asked for
+	loaded  bool     // the page that was opened last has been loaded
+	fetched []string // URLs that pages requested
 }
 
-// patience is how long a browser may take for all that a test asks of it.
+// patience is how long a browser may take for one whole test.
 const patience = 10 * time.Minute
 
-// newBrowser starts a browser that finds no host by its name.
+// newBrowser starts a browser that cannot resolve host names.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -50,7 +49,7 @@ func newBrowser(t *testing.T) *browser {
 	b.cmd = exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-extensions", "--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND",
 		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
-	b.cmd.ExtraFiles = []*os.File{toRead, fromWrite} // 3 and 4
+	b.cmd.ExtraFiles = []*os.File{toRead, fromWrite} // file descriptors 3 and 4
 	if err := b.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +57,7 @@ func newBrowser(t *testing.T) *browser {
 	fromWrite.Close()
 	late := time.AfterFunc(patience, func() { b.cmd.Process.Kill() })
 	t.Cleanup(func() {
-		to.Close() // it ends then
+		to.Close() // the browser then ends
 		late.Reset(10 * time.Second)
 		defer late.Stop()
 		b.cmd.Wait()
@@ -75,7 +74,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// A message is what comes from a browser: an answer or an event.
+// A message is received from a browser: a response or an event.
 type message struct {
 	ID     int
 	Method string
@@ -84,7 +83,8 @@ type message struct {
 	Error  *struct{ Message string }
 }
 
-// call asks the browser and waits for its answer, which goes to result.
+// call sends a request to the browser and waits for the response, which it decodes into
+// result.
 func (b *browser) call(method string, params, result any) {
 	b.t.Helper()
 	b.number++
@@ -119,7 +119,7 @@ func (b *browser) call(method string, params, result any) {
 	}
 }
 
-// next reads a message, and remembers what was loaded, asked for or wrong.
+// next reads a message, and records loaded pages, requested URLs and errors.
 func (b *browser) next(waitingFor string) message {
 	b.t.Helper()
 	text, err := b.from.ReadBytes(0)
@@ -149,7 +149,7 @@ func (b *browser) next(waitingFor string) message {
 	return m
 }
 
-// open shows a file in a window of that size.
+// open shows a file in a window of the given size.
 func (b *browser) open(file string, width, height int) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
@@ -164,7 +164,7 @@ func (b *browser) open(file string, width, height int) {
 	}
 }
 
-// eval gives the value of an expression of JavaScript.
+// eval decodes the value of a JavaScript expression into result.
 func (b *browser) eval(expression string, result any) {
 	b.t.Helper()
 	var got struct {
@@ -183,7 +183,7 @@ func (b *browser) eval(expression string, result any) {
 	}
 }
 
-// shoot keeps a picture of the whole page among the test's artifacts.
+// shoot saves a picture of the whole page among the test's artifacts.
 func (b *browser) shoot(name string) {
 	b.t.Helper()
 	var shot struct{ Data string }
@@ -212,8 +212,8 @@ func (b *browser) keep(name, data string) string {
 	return file
 }
 
-// TestBrowserShowsThePage opens pages in a real browser, as wide as a desktop and as
-// a telephone, and prints them.
+// TestBrowserShowsThePage opens pages in a real browser, in the width of a desktop and of a
+// telephone, and prints them.
 func TestBrowserShowsThePage(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -248,14 +248,14 @@ func TestBrowserShowsThePage(t *testing.T) {
 	}
 }
 
-// looks is what the page says of itself.
+// looks holds what the page reports about its layout.
 type looks struct {
 	Width, Inner int
 	Sections     string
 	Wrong        []string
 }
 
-// check asks the open page what is wrong with it.
+// check checks the layout of the open page.
 func (b *browser) check(name string, width int, sections string) {
 	b.t.Helper()
 	script, err := os.ReadFile("testdata/look.js")
@@ -264,7 +264,7 @@ func (b *browser) check(name string, width int, sections string) {
 	}
 	var l looks
 	b.eval(string(script), &l)
-	if l.Width > width || l.Inner != width { // a telephone shows a wide page whole, and small
+	if l.Width > width || l.Inner != width { // a telephone shrinks a page that is too wide
 		b.t.Errorf("%s: the page is %d pixels wide, in a window of %d", name, l.Width, l.Inner)
 	}
 	if l.Sections != sections {
@@ -275,7 +275,7 @@ func (b *browser) check(name string, width int, sections string) {
 	}
 }
 
-// checkPrint reads what was printed.
+// checkPrint checks the text of the printed page.
 func (b *browser) checkPrint(name, file string) {
 	b.t.Helper()
 	out, err := exec.CommandContext(b.t.Context(), "pdftotext", "-layout", file, "-").Output()

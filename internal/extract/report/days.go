@@ -10,7 +10,7 @@ import (
 // month still has a line for each day.
 const mostLines = 31
 
-// days are behaviours by date and number.
+// days counts events by date and number of the behaviour.
 type days map[behaviour.Date][]int64
 
 func (d days) add(date behaviour.Date, kind, kinds int) {
@@ -35,8 +35,8 @@ func (d days) merge(o days) {
 	}
 }
 
-// draw sums the dates of a span up in periods of the least unit that gives few
-// enough of them. The first and the last period may be cut by the span.
+// draw sums up the dates of a span in periods of the smallest unit with few enough periods.
+// The span may cut the first and the last period.
 func (d days) draw(span behaviour.Span, shown shown) Days {
 	out := Days{Unit: Year}
 	for _, u := range []Unit{Day, Week, Month} {
@@ -58,7 +58,7 @@ func (d days) draw(span behaviour.Span, shown shown) Days {
 	return out
 }
 
-// cut cuts a span into periods, and stops after most of them; 0 is no limit.
+// cut divides a span into periods, and stops after most of them; 0 is no limit.
 func (u Unit) cut(span behaviour.Span, most int) []behaviour.Span {
 	var all []behaviour.Span
 	for from := span.From; from <= span.To && (most == 0 || len(all) < most); {
@@ -69,7 +69,7 @@ func (u Unit) cut(span behaviour.Span, most int) []behaviour.Span {
 	return all
 }
 
-// after is when the period begins that comes after the one of d.
+// after returns the start of the period that follows the period of d.
 func (u Unit) after(d behaviour.Date) behaviour.Date {
 	y, m, _ := d.Civil()
 	switch u {

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// TestNumbersAgreeWithDuckDB has DuckDB count the same parts, by SQL.
+// TestNumbersAgreeWithDuckDB counts the same parts with DuckDB, in SQL.
 func TestNumbersAgreeWithDuckDB(t *testing.T) {
 	t.Parallel()
 	python := findPython(t)
@@ -37,7 +37,7 @@ func TestNumbersAgreeWithDuckDB(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%q: %s testdata/compare.py: %v\n%s", names, python, err, out)
 	}
-	compared := 0 // extracts
+	compared := 0 // number of compared extracts
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {

@@ -1,7 +1,7 @@
 package report
 
-// follows are pairs by the numbers of the first behaviour and of the one right
-// after it.
+// follows counts pairs of events: by the number of the first behaviour, and of the behaviour
+// right after it.
 type follows [][]int64
 
 func newFollows(kinds int) follows {

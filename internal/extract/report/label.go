@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Label names a period as briefly as it can be: days with their weekday, whole
-// months and years by their number, and without the year where Title says it.
+// Label returns a short name of a period: days with their weekday, whole months and years by
+// their number, and without the year if Title has it.
 func (d Days) Label(p Period) string {
 	from, to := p.From.String(), p.To.String()
 	skip := 0
@@ -39,7 +39,7 @@ func (d Days) year() string {
 	return ""
 }
 
-// Title heads the column of periods.
+// Title returns the header of the column of periods.
 func (d Days) Title() string {
 	unit := strings.ToUpper(string(d.Unit[:1])) + string(d.Unit[1:])
 	if y := d.year(); y != "" {
@@ -48,7 +48,7 @@ func (d Days) Title() string {
 	return unit
 }
 
-// Weekend reports whether a period is a day that most people do not work.
+// Weekend reports whether a period is a Saturday or Sunday.
 func (p Period) Weekend() bool {
 	w := weekday(p.From)
 	return p.From == p.To && (w == time.Saturday || w == time.Sunday)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// lengths are users by how many behaviours their trails have.
+// lengths counts users by the number of events in their trails.
 type lengths map[int64]int64
 
 func (l lengths) merge(o lengths) {
@@ -42,7 +42,7 @@ func (l lengths) draw() Lengths {
 	return out
 }
 
-// nextBin goes 1, 2, 5, 10, 20, 50 and so on.
+// nextBin returns the next number in the series 1, 2, 5, 10, 20, 50 and so on.
 func nextBin(from int64) int64 {
 	first := from
 	for first >= 10 {
@@ -54,8 +54,8 @@ func nextBin(from int64) int64 {
 	return from * 2
 }
 
-// quantile is the index of the first count at which at least so many of a hundred
-// are reached.
+// quantile returns the index of the first count at which at least the given percentage is
+// reached.
 func quantile(counts []int64, percent int64) int {
 	var all, sum int64
 	for _, n := range counts {

@@ -16,20 +16,20 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// An event is one row of a made-up extract; its user is whose it is in.
+// An event is one row of a generated extract. It belongs to the person that contains it.
 type event struct {
 	kind int
 	time int64 // µs
 }
 
-// A person is a user and what they did, in order, and when they took each step.
+// A person is a user with their events, in order, and the time of each step.
 type person struct {
 	user   string
 	events []event
 	steps  []int64
 }
 
-// A made extract: how it was asked, and its parts.
+// A made is a generated extract: its query and its parts.
 type made struct {
 	manifest.Extract
 	parts [][]person
@@ -39,12 +39,12 @@ const hour = int64(3600e6)
 
 var firstDay = behaviour.DateOf(2014, 9, 1)
 
-// sampleZone is that of the dates in made-up extracts: 8 hours before UTC.
+// sampleZone is the zone of dates in generated extracts: UTC+8.
 const sampleZone = "Asia/Shanghai"
 
 const sampleOffset = 8 * hour
 
-// at is a time on a day counted from the first one, by the clock there.
+// at returns a local time on a day, counted from the first day.
 func at(day int, clock int64) int64 {
 	return (int64(firstDay)+int64(day))*24*hour - sampleOffset + clock
 }
@@ -74,8 +74,8 @@ func (m *made) write(t *testing.T) string {
 	return dir
 }
 
-// writePart writes a part of small row groups and pages, so that columns end
-// at different places.
+// writePart writes a part of small row groups and pages, so that the pages of columns end at
+// different rows.
 func (m *made) writePart(t *testing.T, dir, name string, people []person) manifest.TrailPart {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, name))
@@ -113,8 +113,8 @@ func (m *made) writePart(t *testing.T, dir, name string, people []person) manife
 	return manifest.TrailPart{Name: name, Users: int64(len(people)), Events: meta.Rows, Size: meta.Bytes}
 }
 
-// crowd makes people up who live as viewers do: most do little and a few very
-// much, in the evening and on some days, one thing after another.
+// crowd generates people with events like those of viewers: most have few and a few have very
+// many, in the evening and on some days, one after another.
 func crowd(seed uint64, users, days, kinds, parts, steps int) [][]person {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var all []person
@@ -151,7 +151,7 @@ func crowd(seed uint64, users, days, kinds, parts, steps int) [][]person {
 	return out
 }
 
-// evenings is an extract of ten days with a sequence.
+// evenings returns an extract of ten days with a sequence.
 func evenings() *made {
 	m := &made{parts: crowd(1, 3000, 10, 4, 3, 3)}
 	m.Table = "hdfs://nameservice1/trails"
@@ -166,7 +166,7 @@ func evenings() *made {
 	return m
 }
 
-// busyYear is an extract of a year with more behaviours than stand in a table.
+// busyYear returns an extract of a year with more behaviours than a table of the page has.
 func busyYear() *made {
 	m := &made{parts: crowd(2, 800, 365, 20, 2, 0)}
 	m.Table = "trails"
@@ -177,7 +177,7 @@ func busyYear() *made {
 	return m
 }
 
-// nothing is an extract that no user came out of.
+// nothing returns an extract without users.
 func nothing() *made {
 	m := &made{}
 	m.Table = "trails"

@@ -15,11 +15,11 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Config is one report.
+// Config selects one report.
 type Config struct {
 	FS       dfs.FS
-	Dir      string // an extract's
-	Workers  int    // parts read at once; 1
+	Dir      string // directory of an extract
+	Workers  int    // number of parts that are read at once; 1
 	Progress progress.Config
 }
 
@@ -37,7 +37,7 @@ func Make(ctx context.Context, c Config) (*Report, error) {
 	return s.draw(all), nil
 }
 
-// sum reads all parts, each by one worker.
+// sum reads all parts, each with one worker.
 func (s *source) sum(ctx context.Context, workers int, cfg progress.Config) (*sums, error) {
 	p := progress.Start(cfg)
 	defer p.Done()
@@ -123,7 +123,7 @@ func (s *source) readRows(ctx context.Context, to *sums, t *trailfile.File, part
 	return nil
 }
 
-// stepColumns are the columns that say when each step happened.
+// stepColumns returns the columns with the times of the steps.
 func (s *source) stepColumns() []string {
 	var names []string
 	for i := range s.m.Sequence {
@@ -132,7 +132,7 @@ func (s *source) stepColumns() []string {
 	return names
 }
 
-// draw makes a report of the sums.
+// draw makes a report from the sums.
 func (s *source) draw(all *sums) *Report {
 	m, q := s.m, &s.m.Question
 	shown := choose(q.Types, all.kinds)
@@ -155,11 +155,11 @@ func (s *source) draw(all *sums) *Report {
 	return r
 }
 
-// reading is one part on its way into sums: whose trail it is in.
+// reading is the state of one part that is being added to sums.
 type reading struct {
 	*sums
 	rows   *trailfile.Rows
-	kinds  []int // of the part's own numbers of behaviours: those of sums
+	kinds  []int // maps the part's numbers of behaviours to the numbers of sums
 	user   []byte
 	trail  trail
 	begun  bool
@@ -190,7 +190,7 @@ func (r *reading) take(b *trailfile.Behaviours) error {
 	return nil
 }
 
-// begin begins the trail that row i is the first of.
+// begin begins the trail whose first row is row i.
 func (r *reading) begin(user []byte, b *trailfile.Behaviours, i int) {
 	r.user, r.begun = append(r.user[:0], user...), true
 	r.users++
@@ -198,7 +198,7 @@ func (r *reading) begin(user []byte, b *trailfile.Behaviours, i int) {
 	r.between.add(b.Fields, i)
 }
 
-// end ends the trail of the user before, if there is one.
+// end ends the trail of the previous user, if there is one.
 func (r *reading) end() {
 	if r.begun {
 		r.sums.end(&r.trail)

@@ -15,9 +15,9 @@ import (
 
 // Errors about a directory.
 var (
-	// ErrNone is wrapped where there is nothing.
+	// ErrNone is wrapped if the directory does not exist.
 	ErrNone = errors.New("no such directory")
-	// ErrUnfit is wrapped where there is something that no report is made of.
+	// ErrUnfit is wrapped if the directory holds something that a report cannot be made from.
 	ErrUnfit = errors.New("no extract to report on")
 )
 
@@ -32,16 +32,16 @@ const (
 // shown from its first day with events to its last.
 const longSpan = 366
 
-// A source is an extract to be read.
+// A source is an extract that a report is made from.
 type source struct {
 	fs   dfs.FS
 	dir  string
 	m    *manifest.Extract
 	zone *time.Location
-	span behaviour.Span // that is shown
+	span behaviour.Span // the span that the report shows
 }
 
-// open looks at an extract before it is read.
+// open checks an extract before it is read.
 func open(ctx context.Context, fs dfs.FS, dir string) (*source, error) {
 	s := &source{fs: fs, dir: dir, m: new(manifest.Extract)}
 	if err := s.readManifest(ctx); err != nil {
@@ -82,8 +82,8 @@ func (s *source) readManifest(ctx context.Context) error {
 	return nil
 }
 
-// fits refuses an answer in another form than one row for each behaviour, as
-// Parquet, in parts that hold a user whole.
+// fits refuses a result in any form but Parquet with one row per event, in parts that hold
+// whole users.
 func (s *source) fits() error {
 	q := &s.m.Question
 	switch {
@@ -101,7 +101,7 @@ func (s *source) unfit(is string) error {
 	return fmt.Errorf("%w: %s %s: extract it again as Parquet, without --shape and --partition-by", ErrUnfit, s.dir, is)
 }
 
-// narrow sets the span to the days that have behaviours, as footers say.
+// narrow reduces the span to the days with events, according to the footers.
 func (s *source) narrow(ctx context.Context) error {
 	var all behaviour.Span
 	none := true
@@ -137,7 +137,7 @@ func (s *source) dates(ctx context.Context, p *manifest.TrailPart) (from, to beh
 	return from, to, nil
 }
 
-// part opens a part that is as the manifest says.
+// part opens a part and compares it with the manifest.
 func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
 	name := dfs.Join(s.dir, p.Name)
 	f, err := s.fs.Open(ctx, name)

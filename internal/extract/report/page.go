@@ -48,7 +48,7 @@ type view struct {
 // pageBegins is the beginning of every page, by which a page is recognized.
 const pageBegins = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src &#39;sha256-"
 
-// IsPage reports whether the file that r reads begins as HTML writes it.
+// IsPage reports whether the file that r reads begins like a file that HTML wrote.
 func IsPage(r io.Reader) (bool, error) {
 	b := make([]byte, len(pageBegins))
 	n, err := io.ReadFull(r, b)
@@ -58,8 +58,7 @@ func IsPage(r io.Reader) (bool, error) {
 	return string(b[:n]) == pageBegins, err
 }
 
-// HTML writes r as one page that loads nothing: the policy in it allows for its own
-// style alone.
+// HTML writes r as one page that loads nothing. The page's policy allows only its own style.
 func (r *Report) HTML(w io.Writer) error {
 	sum := sha256.Sum256([]byte(styleText))
 	policy := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]))

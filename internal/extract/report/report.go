@@ -26,7 +26,7 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// A Report is the numbers of one page. All times between are in seconds.
+// A Report holds the numbers of one page. Times between steps are in seconds.
 type Report struct {
 	Counts
 	Asked    Asked     `json:"asked"`
@@ -38,34 +38,34 @@ type Report struct {
 	Samples  Samples   `json:"samples"`
 }
 
-// Counts are the extract's, under the names of its own last line.
+// Counts are the counts of the extract, with the names of its last line.
 type Counts struct {
-	Users  int64 `json:"users"` // asked
+	Users  int64 `json:"users"` // requested users
 	Found  int64 `json:"found"`
 	Active int64 `json:"active"`
-	Kept   int64 `json:"kept"` // whose trails came out
+	Kept   int64 `json:"kept"` // users in the result
 	Events int64 `json:"events"`
 	Files  int64 `json:"files"`
 	Bytes  int64 `json:"bytes"`
 }
 
-// Asked is the question.
+// Asked is the query.
 type Asked struct {
 	Table      string               `json:"table"`
-	Zone       string               `json:"zone,omitempty"` // of dates; "" where the extract does not tell
+	Zone       string               `json:"zone,omitempty"` // zone of dates; "" if the extract does not have it
 	Span       behaviour.Span       `json:"span"`
 	Types      []string             `json:"types"`
 	Active     string               `json:"active"`
-	All        bool                 `json:"all"` // every user, not those on a list
+	All        bool                 `json:"all"` // every user, and not the users of a list
 	Conditions []manifest.Condition `json:"conditions,omitempty"`
 }
 
-// A Kind is a behaviour, or the sum of those that were less frequent.
+// A Kind is a behaviour, or the sum of the less frequent ones.
 type Kind struct {
 	Name   string `json:"name"`
 	Events int64  `json:"events"`
-	Users  int64  `json:"users,omitempty"` // who did it; of the rest it is not counted
-	Rest   int    `json:"rest,omitempty"`  // how many behaviours this sums up; 0 is one of its own
+	Users  int64  `json:"users,omitempty"` // users with the behaviour; not counted for the sum
+	Rest   int    `json:"rest,omitempty"`  // number of behaviours in this sum; 0 if it is a single behaviour
 }
 
 // A Unit is the period of a line of Days.
@@ -79,7 +79,7 @@ const (
 	Year  Unit = "year"
 )
 
-// Days are the behaviours by date.
+// Days counts events by date.
 type Days struct {
 	Unit    Unit     `json:"unit"`
 	Periods []Period `json:"periods"` // without a gap
@@ -92,29 +92,29 @@ type Period struct {
 	Total  int64   `json:"total"`
 }
 
-// Lengths are how many behaviours a trail has.
+// Lengths counts trails by their number of events.
 type Lengths struct {
-	Median  int64 `json:"median"` // the least that half of the trails do not exceed
+	Median  int64 `json:"median"` // the smallest length that half of the trails do not exceed
 	P90     int64 `json:"p90"`
 	Longest int64 `json:"longest"`
 	Bins    []Bin `json:"bins"` // without a gap, from the shortest to the longest
 }
 
-// A Bin is the trails of From to To behaviours.
+// A Bin counts the trails of From to To events.
 type Bin struct {
 	From  int64 `json:"from"`
 	To    int64 `json:"to"`
 	Users int64 `json:"users"`
 }
 
-// Follows is which behaviour comes right after which, in the trail of one user.
+// Follows counts which behaviour comes right after which, in the trail of one user.
 type Follows struct {
 	Pairs  int64     `json:"pairs"`
 	Counts [][]int64 `json:"counts"` // by kind, then by the kind that follows
-	Totals []int64   `json:"totals"` // of each line of Counts
+	Totals []int64   `json:"totals"` // sum of each line of Counts
 }
 
-// A Sequence is that of --sequence.
+// A Sequence describes the result of --sequence.
 type Sequence struct {
 	Text  string `json:"text"`
 	Steps []Step `json:"steps"`

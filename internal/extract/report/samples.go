@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// SampleTrails is how many trails are drawn.
+	// SampleTrails is the number of sample trails.
 	SampleTrails = 10
-	// Positions is how many places a time line has: marks of one kind that fall on
-	// the same are drawn as one. As many are some six pixels wide on a desktop.
+	// Positions is the number of positions of a time line. Marks of one kind at the same
+	// position are drawn as one. A position is about six pixels wide on a desktop.
 	Positions = 160
 )
 
-// samples are the trails whose users' hashes are least, which spreads them over
-// all users whatever their order.
+// samples holds the trails of the users with the smallest hashes. This spreads the sample
+// over all users, whatever their order.
 type samples struct {
-	begins, ends int64     // of the time line, µs
+	begins, ends int64     // ends of the time line, µs
 	best         []*sample // by hash and user
 }
 
-// sample is a trail that may be drawn.
+// sample is a trail that may become a sample.
 type sample struct {
 	hash   uint64
 	user   string
@@ -40,7 +40,7 @@ func newSamples(span behaviour.Span, zone *time.Location) *samples {
 	return &samples{begins: span.From.Start(zone).UnixMicro(), ends: span.To.End(zone).UnixMicro()}
 }
 
-// begin returns where to mark a user's trail, or nil if it will not be drawn.
+// begin returns the sample for a user's trail, or nil if the trail will not be drawn.
 func (s *samples) begin(user []byte) *sample {
 	h := xxhash.Sum64(user)
 	if len(s.best) == SampleTrails {
@@ -52,13 +52,13 @@ func (s *samples) begin(user []byte) *sample {
 	return &sample{hash: h, user: string(user), marks: map[place]int64{}}
 }
 
-// mark adds a behaviour to a trail; time is in microseconds.
+// mark adds an event to a trail; time is in microseconds.
 func (s *samples) mark(to *sample, kind int, time int64) {
 	at := int(float64(time-s.begins) / float64(s.ends-s.begins) * Positions)
 	to.marks[place{kind, min(max(at, 0), Positions-1)}]++
 }
 
-// end takes a trail that is whole.
+// end adds a complete trail.
 func (s *samples) end(t *sample, events int64) {
 	t.events = events
 	s.take(t)
@@ -78,7 +78,7 @@ func (s *samples) merge(o *samples) {
 	}
 }
 
-// draw gives the trails in order of user.
+// draw returns the trails in order of user.
 func (s *samples) draw(span behaviour.Span, shown shown) Samples {
 	out := Samples{Span: span, Positions: Positions, Trails: []Trail{}}
 	for _, t := range s.best {

@@ -9,7 +9,7 @@ import (
 
 // sums are the counts of a pass over trails. The sums of two passes can be added.
 type sums struct {
-	names   map[string]int // behaviours, in the order in which they were asked for
+	names   map[string]int // number of each behaviour, in the order of the query
 	kinds   []Kind
 	users   int64
 	events  int64
@@ -41,12 +41,12 @@ type trail struct {
 	sample *sample
 }
 
-// begin forgets the trail before.
+// begin resets t for the next trail.
 func (t *trail) begin(s *sums, user []byte) {
 	*t = trail{last: -1, sample: s.samples.begin(user)}
 }
 
-// behaviour adds the next behaviour of a trail; time is in microseconds.
+// behaviour adds the next event of a trail; time is in microseconds.
 func (s *sums) behaviour(t *trail, kind int, date behaviour.Date, time int64) {
 	t.events++
 	t.did |= 1 << kind
@@ -76,7 +76,7 @@ func (s *sums) end(t *trail) {
 	}
 }
 
-// add adds o, which is not to be used afterwards.
+// add adds o, which must not be used afterwards.
 func (s *sums) add(o *sums) {
 	s.users += o.users
 	s.events += o.events
@@ -101,8 +101,8 @@ type shown struct {
 	at    []int // by number of the behaviour: its index in kinds
 }
 
-// choose takes the most frequent behaviours, in the order in which they were asked
-// for, and sums up the rest.
+// choose selects the most frequent behaviours, in the order of the query, and sums up the
+// rest.
 func choose(types []string, all []Kind) shown {
 	order := make([]int, len(types))
 	for i := range order {
@@ -137,7 +137,7 @@ func choose(types []string, all []Kind) shown {
 // never has two words.
 const restName = "the rest"
 
-// fold adds numbers by behaviour up to those by kind.
+// fold adds counts by behaviour to counts by kind.
 func (s *shown) fold(to, byBehaviour []int64) {
 	for i, n := range byBehaviour {
 		to[s.at[i]] += n

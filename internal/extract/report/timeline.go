@@ -9,21 +9,21 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Tick is a line of the time line's axis.
+// A Tick is a line on the axis of the time line.
 type Tick struct {
 	At   string // percent of the width
 	Text string
 }
 
-// mostTicks is how many labels fit beside each other on a telephone, and lastText
-// the percentage after which there is no room for one.
+// mostTicks is the number of labels that fit on a telephone. lastText is the percentage after
+// which there is no room for a label.
 const (
 	mostTicks = 6
 	lastText  = 90
 )
 
-// Ticks are hours of a single day, days or months, at equal distances as far as
-// the calendar goes.
+// Ticks returns hours of a single day, or days or months, at equal distances as far as the
+// calendar allows.
 func (s Samples) Ticks() []Tick {
 	days := s.Span.Days()
 	var all []Tick
@@ -52,7 +52,7 @@ func (s Samples) Ticks() []Tick {
 	return all
 }
 
-// starts are where whole periods of a unit begin in a span.
+// starts returns the starts of the periods of a unit in a span.
 func (u Unit) starts(span behaviour.Span) []behaviour.Date {
 	var all []behaviour.Date
 	for d := u.after(span.From - 1); d <= span.To; d = u.after(d) {
@@ -65,26 +65,27 @@ func percent(n, of int) string {
 	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 2, 64) + "%"
 }
 
-// X is where a mark stands: in the middle of its position.
+// X returns the place of a mark: the middle of its position.
 func (s Samples) X(m Mark) string { return percent(2*m.Position+1, 2*s.Positions) }
 
-// A Lane is the marks of one kind in a trail.
+// A Lane holds the marks of one kind in a trail.
 type Lane struct {
 	Kind  int
-	Shape int // number of the shape that marks have
+	Shape int // number of the marks' shape
 	Color int
 	Y     int
 	Text  string
 	Marks []Mark
 }
 
-// Of a time line.
+// Sizes of a time line.
 const (
 	shapes = 6
 	colors = 7
 )
 
-// laneHeight is how far lanes lie apart, in pixels: many of them overlap a little.
+// laneHeight returns the distance of lanes in pixels. With many lanes the marks overlap a
+// little.
 func (r *Report) laneHeight() int {
 	if r.Many() {
 		return 7
@@ -92,8 +93,8 @@ func (r *Report) laneHeight() int {
 	return 11
 }
 
-// Lanes are a trail's, those without a mark left out; all trails have them at the
-// same heights.
+// Lanes returns the lanes of a trail that have marks. A kind has the same height in all
+// trails.
 func (r *Report) Lanes(t Trail) []Lane {
 	var all []Lane
 	for _, m := range t.Marks {
@@ -118,7 +119,7 @@ func (r *Report) lane(kind int) Lane {
 	return Lane{Kind: kind, Shape: kind % shapes, Color: kind % colors, Y: r.laneHeight()*kind + 6}
 }
 
-// Legend is an empty lane for each kind.
+// Legend returns an empty lane for each kind.
 func (r *Report) Legend() []Lane {
 	var all []Lane
 	for i, k := range r.Kinds {
@@ -129,10 +130,10 @@ func (r *Report) Legend() []Lane {
 	return all
 }
 
-// Height of a trail's time line, in pixels.
+// Height returns the height of a trail's time line, in pixels.
 func (r *Report) Height() int { return r.laneHeight()*(len(r.Kinds)-1) + 12 }
 
-// Describe says a trail in words, for who cannot see it.
+// Describe returns a trail in words, for screen readers.
 func (r *Report) Describe(t Trail) string {
 	var parts []string
 	for _, l := range r.Lanes(t) {

@@ -2,7 +2,7 @@ package report
 
 import "slices"
 
-// Most is the greatest number of a kind in one period, for its colour.
+// Most returns the greatest count of a kind in one period, for its colour.
 func (d Days) Most(kind int) int64 {
 	var most int64
 	for _, p := range d.Periods {
@@ -11,8 +11,8 @@ func (d Days) Most(kind int) int64 {
 	return most
 }
 
-// MostAfter is the greatest number after one kind, for its colour; the rest does
-// not count, since it may be more than all others.
+// MostAfter returns the greatest count after one kind, for its colour. It ignores the rest,
+// which may be more than all others.
 func (r *Report) MostAfter(kind int) int64 {
 	line := r.Follows.Counts[kind]
 	if r.Rest() > 0 {
@@ -21,7 +21,7 @@ func (r *Report) MostAfter(kind int) int64 {
 	return slices.Max(line)
 }
 
-// Most is the greatest of the bins, for the lengths of bars.
+// Most returns the greatest count of the bins, for the lengths of bars.
 func (l Lengths) Most() int64 {
 	var most int64
 	for _, b := range l.Bins {
@@ -30,7 +30,7 @@ func (l Lengths) Most() int64 {
 	return most
 }
 
-// Most is the greatest of the bins, for the lengths of bars.
+// Most returns the greatest count of the bins, for the lengths of bars.
 func (g Gap) Most() int64 {
 	var most int64
 	for _, b := range g.Bins {
@@ -39,10 +39,10 @@ func (g Gap) Most() int64 {
 	return most
 }
 
-// Empty reports whether nothing at all came out.
+// Empty reports whether the result has no events.
 func (r *Report) Empty() bool { return r.Events == 0 }
 
-// Levels are the classes of colours, from the lightest on.
+// Levels returns the classes of colours, from the lightest to the darkest.
 func (r *Report) Levels() []string {
 	var all []string
 	for i := range heatLevels {
@@ -54,7 +54,7 @@ func (r *Report) Levels() []string {
 // Many reports whether tables have so many columns that these must be narrow.
 func (r *Report) Many() bool { return len(r.Kinds) > 7 }
 
-// Rest is how many behaviours are summed up.
+// Rest returns the number of behaviours that are summed up.
 func (r *Report) Rest() int {
 	if n := len(r.Kinds); n > 0 {
 		return r.Kinds[n-1].Rest
@@ -62,20 +62,20 @@ func (r *Report) Rest() int {
 	return 0
 }
 
-// OneDay reports whether a single day was asked for.
+// OneDay reports whether the query is for a single day.
 func (a Asked) OneDay() bool { return a.Span.From == a.Span.To }
 
-// Narrowed reports whether fewer days are shown than were asked for.
+// Narrowed reports whether the page shows fewer days than the query has.
 func (r *Report) Narrowed() bool { return r.Samples.Span != r.Asked.Span }
 
-// Drawn is how many sample trails there are.
+// Drawn returns the number of sample trails.
 func (r *Report) Drawn() int64 { return int64(len(r.Samples.Trails)) }
 
-// First is how many users came to the first step.
+// First returns the number of users that reached the first step.
 func (s *Sequence) First() int64 { return s.Steps[0].Users }
 
-// Before is how many users came to the step before one.
+// Before returns the number of users that reached the step before step i.
 func (s *Sequence) Before(i int) int64 { return s.Steps[i-1].Users }
 
-// Name is the behaviour of a step, by its number from 1.
+// Name returns the behaviour of a step, by its number from 1.
 func (s *Sequence) Name(step int) string { return s.Steps[step-1].Behaviour }

@@ -9,7 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// count is a number with its thousands apart.
+// count returns a number with separators between thousands.
 func count(n int64) string { return humanize.Comma(n) }
 
 func size(bytes int64) string { return humanize.Bytes(uint64(bytes)) }
@@ -32,7 +32,7 @@ func share(n, of int64) string {
 	return strconv.FormatFloat(p, 'f', 0, 64) + "%"
 }
 
-// bar is the length of a bar as a width in SVG. What is not nothing can be seen.
+// bar returns the length of a bar as a width in SVG. A number above 0 is always visible.
 func bar(n, most int64) string {
 	if n == 0 || most == 0 {
 		return "0"
@@ -43,7 +43,7 @@ func bar(n, most int64) string {
 // heatLevels is the number of colours, the colour of 0 not included.
 const heatLevels = 8
 
-// heat is the class of a cell's colour.
+// heat returns the class of a cell's colour.
 func heat(n, most int64) string {
 	if n == 0 || most == 0 {
 		return "h0"
@@ -51,7 +51,7 @@ func heat(n, most int64) string {
 	return "h" + strconv.Itoa(min(heatLevels, 1+int(float64(n-1)/float64(most)*heatLevels)))
 }
 
-// per is a mean.
+// per returns a mean.
 func per(n, of int64) string {
 	if of == 0 {
 		return "–"
@@ -59,7 +59,7 @@ func per(n, of int64) string {
 	return humanize.CommafWithDigits(math.Round(10*float64(n)/float64(of))/10, 1)
 }
 
-// lengthsText names a bin.
+// lengthsText returns the name of a bin.
 func lengthsText(b Bin) string {
 	if b.From == b.To {
 		return count(b.From)
@@ -67,7 +67,7 @@ func lengthsText(b Bin) string {
 	return count(b.From) + "–" + count(b.To)
 }
 
-// timesText names a bin of times.
+// timesText returns the name of a bin of times.
 func timesText(b TimeBin) string {
 	switch {
 	case b.From == 0:
@@ -83,7 +83,7 @@ func timesText(b TimeBin) string {
 	return from + " – " + to
 }
 
-// lasting is a time in its two largest units.
+// lasting returns a duration in its two largest units.
 func lasting(seconds float64) string {
 	const day = 24 * 60 * 60
 	n := int64(math.Round(seconds))
@@ -106,7 +106,7 @@ func lasting(seconds float64) string {
 	return two(day, "d", 60*60, "h")
 }
 
-// activeText says in words who is active.
+// activeText returns the rule for active users in words.
 func activeText(rule string) string {
 	n, ok := strings.CutPrefix(rule, "min:")
 	switch {

@@ -9,8 +9,7 @@ import (
 	"usertrail/internal/extract/report"
 )
 
-// plain is a report of one behaviour, for tests that look at how the page says
-// something.
+// plain returns a report of one behaviour, for tests of the page's text.
 func plain() *report.Report {
 	span := behaviour.Span{From: firstDay, To: firstDay}
 	return &report.Report{

@@ -19,15 +19,16 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Open reads the users in a file, which may take limit bytes of memory:
+// Open reads the users in a file. The list may take limit bytes of memory. The forms of name
+// are:
 //
-//	NAME                  one user ID a line; so compressed: .gz, .zst, .bz2
+//	NAME                  one user ID a line; also compressed: .gz, .zst, .bz2
 //	NAME.parquet:COLUMN   a column of strings or integers
-//	NAME.csv:COLUMN       a column of a file with a header; so .tsv, and both
+//	NAME.csv:COLUMN       a column of a file with a header; also .tsv, and both
 //	                      compressed: .gz, .zst, .bz2
 //
-// Nulls and blanks are skipped. A NAME with a column may be a pattern (see
-// dfs.Glob). Errors wrap ErrList, or fs.ErrNotExist.
+// Nulls and blanks are skipped. A NAME with a column may be a pattern (see dfs.Glob). Errors
+// wrap ErrList, or fs.ErrNotExist.
 func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit int64) (*List, error) {
 	file, column := cutColumn(name)
 	if column == "" && columnsOf(file) != parquetColumns {
@@ -72,7 +73,7 @@ func Files(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
 	return match(ctx, fs, file)
 }
 
-// The kinds of files that have columns.
+// Kinds of files with columns.
 const (
 	noColumns = iota
 	parquetColumns
@@ -108,7 +109,7 @@ func cutColumn(name string) (file, column string) {
 	return name[:i], name[i+1:]
 }
 
-// match returns the files that a name or pattern means, at least one.
+// match returns the files of a name or pattern, at least one.
 func match(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
 	if !dfs.HasMeta(name) {
 		return []string{name}, nil

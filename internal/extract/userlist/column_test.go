@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// A person is a row of a Parquet file that is not ours.
+// A person is a row of a Parquet file from another program.
 type person struct {
 	Name   string  `parquet:"name,dict"`
 	Nick   *string `parquet:"nick,optional"`
@@ -55,8 +55,8 @@ func writePeople(t *testing.T, name string, n int) {
 	}
 }
 
-// TestColumnsOfOthersAreRead compares the users that a column names with a list of them;
-// integers are written in full.
+// TestColumnsOfOthersAreRead compares the users of a column with a list of the same users.
+// Integers are written in full.
 func TestColumnsOfOthersAreRead(t *testing.T) {
 	const n = 2500
 	dir := t.TempDir()
@@ -109,7 +109,7 @@ func TestCompressedListsAreRead(t *testing.T) {
 	}
 }
 
-// TestWrongColumnsAreRefused checks what is said of columns that name no users.
+// TestWrongColumnsAreRefused checks the errors for columns without user IDs.
 func TestWrongColumnsAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	writePeople(t, filepath.Join(dir, "people.parquet"), 5)

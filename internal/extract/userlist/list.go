@@ -1,6 +1,5 @@
-// Package userlist is the users whom a question is about: all of them, or a list of
-// IDs, which may be a column of a file. Their keys are held in order, side by side with
-// the rows of a table.
+// Package userlist holds the users of a query: all users, or a list of IDs, which may be a
+// column of a file. The keys of a list are in the same order as the rows of a table.
 package userlist
 
 import (
@@ -24,28 +23,27 @@ import (
 	"usertrail/internal/split"
 )
 
-// ErrList is wrapped by every error that a list of users causes.
+// ErrList is wrapped by every error about a list of users.
 var ErrList = errors.New("list of users")
 
-// A List is the users that were asked for, or all. It may be used by many goroutines at
-// once.
+// A List is the list of requested users, or all users. Many goroutines may use it at once.
 type List struct {
 	all  bool
-	data []byte   // keys, as the layout makes them, ascending and distinct
-	ends []uint32 // where each of them ends in data
+	data []byte   // keys in the form of the layout, ascending and distinct
+	ends []uint32 // the end of each key in data
 }
 
 // Everyone is the digest of all users.
 const Everyone = "all"
 
-// All is every user.
+// All returns the List of all users.
 func All() *List { return &List{all: true} }
 
-// byteOrderMark is that of UTF-8.
+// byteOrderMark is the byte order mark of UTF-8.
 const byteOrderMark = "\ufeff"
 
-// Read reads one user ID a line; name is for its errors. Blank lines and
-// duplicates are no error. While it is read the list may take limit bytes of memory.
+// Read reads one user ID per line. name is the file's name in errors. Blank lines and
+// duplicates are allowed. While it is read, the list may take limit bytes of memory.
 func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error) {
 	u := &reader{name: name, layout: l, limit: limit}
 	in := bufio.NewReaderSize(r, 1<<20)
@@ -66,7 +64,7 @@ func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error)
 	}
 }
 
-// A reader is users as they are read.
+// A reader collects users.
 type reader struct {
 	name   string // for errors
 	layout layout.Layout
@@ -74,7 +72,7 @@ type reader struct {
 	users  unsorted
 }
 
-// add adds a user, unless id is blank. where says where it stands.
+// add adds a user, unless id is blank. where returns the place of the ID for errors.
 func (u *reader) add(id []byte, where func() string) error {
 	switch {
 	case len(id) > behaviour.MaxUserLen:
@@ -94,7 +92,7 @@ func (u *reader) add(id []byte, where func() string) error {
 	return nil
 }
 
-// unsorted are users in the order of their list.
+// unsorted holds users in the order of their list.
 type unsorted struct {
 	data []byte
 	list []userRef
@@ -112,7 +110,7 @@ func (u *unsorted) add(id []byte, l layout.Layout) {
 	u.data = l.AppendUserKey(u.data, id)
 	key := u.data[off:]
 	if n := len(u.list); n > 0 && bytes.Equal(u.key(u.list[n-1]), key) {
-		u.data = u.data[:off] // a column names a user many times over
+		u.data = u.data[:off] // a column often repeats a user
 		return
 	}
 	var word [8]byte
@@ -125,7 +123,7 @@ func (u *unsorted) fits(limit int64) bool {
 	return int64(cap(u.data))+16*int64(cap(u.list)) <= limit && len(u.data) <= 1<<32-1024
 }
 
-// order sorts the users and takes duplicates out; their keys stay where they are.
+// order sorts the users and removes duplicates. It does not move their keys.
 func (u *unsorted) order() {
 	slices.SortFunc(u.list, func(a, b userRef) int {
 		if c := cmp.Compare(a.word, b.word); c != 0 {
@@ -147,7 +145,7 @@ func (u *unsorted) compact() {
 	*u = out
 }
 
-// size is how many bytes the keys on the list have.
+// size returns the number of bytes of the keys on the list.
 func (u *unsorted) size() int {
 	size := 0
 	for _, r := range u.list {
@@ -156,8 +154,8 @@ func (u *unsorted) size() int {
 	return size
 }
 
-// sorted are the users in order, in half the memory: the list is held for as long
-// as trails are read.
+// sorted returns the users in order, in half the memory. The list is held while trails are
+// read.
 func (u *unsorted) sorted() *List {
 	u.order()
 	out := &List{data: make([]byte, 0, u.size()), ends: make([]uint32, 0, len(u.list))}
@@ -173,10 +171,10 @@ func (u *unsorted) key(r userRef) []byte { return u.data[r.off : r.off+r.len] }
 // IsAll reports whether u is every user.
 func (u *List) IsAll() bool { return u.all }
 
-// Len is the number of users on the list; 0 of all.
+// Len returns the number of users on the list; it is 0 for all users.
 func (u *List) Len() int { return len(u.ends) }
 
-// Bytes is the memory that the list takes.
+// Bytes returns the memory that the list takes.
 func (u *List) Bytes() int64 { return int64(cap(u.data)) + 4*int64(cap(u.ends)) }
 
 // Key returns the key of the i-th user. The caller must not change it.
@@ -188,8 +186,8 @@ func (u *List) Key(i int) []byte {
 	return u.data[from:u.ends[i]:u.ends[i]]
 }
 
-// Within returns the users of the list in a region: the indexes from from, included, to to,
-// not included.
+// Within returns the users of the list in a region, as the indexes from from up to, but not
+// including, to.
 func (u *List) Within(r split.Region) (from, to int) {
 	at := func(key []byte) int {
 		return sort.Search(u.Len(), func(i int) bool { return bytes.Compare(u.Key(i), key) >= 0 })
@@ -204,7 +202,7 @@ func (u *List) Within(r split.Region) (from, to int) {
 	return from, to
 }
 
-// Digest names the set of users, whatever the order of the list.
+// Digest returns a digest of the set of users. It does not depend on the order of the list.
 func (u *List) Digest() string {
 	if u.all {
 		return Everyone

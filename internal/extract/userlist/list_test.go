@@ -35,7 +35,7 @@ func TestListsOfUsersAreReadStrictly(t *testing.T) {
 	}
 }
 
-// numbered is a list of n different users.
+// numbered returns a list of n different users.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -44,8 +44,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// TestMembersAreThoseOfTheirRange writes a list and reads it by ranges that cover all
-// keys: each user is in one of them.
+// TestMembersAreThoseOfTheirRange writes a list and reads it by ranges that cover all keys.
+// Each user must be in exactly one of them.
 func TestMembersAreThoseOfTheirRange(t *testing.T) {
 	fs, name := local.New(), filepath.Join(t.TempDir(), "users")
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -91,7 +91,7 @@ func TestMembersAreThoseOfTheirRange(t *testing.T) {
 	}
 }
 
-// ranges are some that cover all keys, cut at users and between them.
+// ranges returns ranges that together cover all keys. They end at users and between users.
 func ranges(rng *rand.Rand, all *userlist.List) []split.Region {
 	points := map[string]bool{}
 	for range rng.IntN(8) {

@@ -13,16 +13,17 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Members are a stretch of a list in the file that Write makes: the key of one user after
-// the other, each after its length as a varint.
+// Members is a part of a list in the file that Write makes. The file has the key of each user
+// after its length as a varint.
 type Members struct {
-	From  int64  `json:"from"` // byte
+	From  int64  `json:"from"` // offset in bytes
 	Bytes int64  `json:"bytes"`
-	Count int    `json:"count"` // of users
+	Count int    `json:"count"` // number of users
 	Sum   string `json:"sha256"`
 }
 
-// Cut says where the users of each range will lie; nil, each, of all users.
+// Cut returns the place of the users of each range in the file. For a List of all users, each
+// Members is nil.
 func Cut(u *List, ranges []split.Region) []*Members {
 	out := make([]*Members, len(ranges))
 	if u.all {
@@ -64,15 +65,15 @@ func (u *List) Write(out io.Writer) error {
 		key := u.Key(i)
 		length = binary.AppendUvarint(length[:0], uint64(len(key)))
 		w.Write(length)
-		w.Write(key) // an error is Flush's, too
+		w.Write(key) // Flush returns the error of Write
 	}
 	return w.Flush()
 }
 
-// ErrOther is wrapped where a file is not the one that Write made.
+// ErrOther is wrapped if a file is not the file that Write made.
 var ErrOther = errors.New("is not the list of this plan")
 
-// Read reads the members from the file that Write made, which is called name. They may
+// Read reads the members from f, the file that Write made, which is called name. They may
 // take limit bytes of memory.
 func (s *Members) Read(f dfs.File, name string, limit int64) (*List, error) {
 	damaged := func(form string, args ...any) error {
@@ -92,7 +93,7 @@ func (s *Members) Read(f dfs.File, name string, limit int64) (*List, error) {
 	if _, err := io.ReadFull(io.NewSectionReader(f, s.From, s.Bytes), b); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	u := &List{data: b[:0], ends: make([]uint32, 0, s.Count)} // keys move to the left in b
+	u := &List{data: b[:0], ends: make([]uint32, 0, s.Count)} // keys are moved towards the beginning of b
 	for range s.Count {
 		n, size := binary.Uvarint(b)
 		if size <= 0 || n > uint64(len(b)-size) {
