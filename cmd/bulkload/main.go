@@ -1,4 +1,4 @@
-// Bulkload loads daily log files into a table. Package command defines the exit statuses,
+// Bulkload loads daily log files into a table. Package exit defines the exit statuses,
 // and -h lists them.
 package main
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/table"
 	"usertrail/internal/table/runlog"
 )
@@ -149,9 +150,9 @@ func howEnded(r *runlog.Run) string {
 		text += " …"
 	}
 	switch r.End.Status {
-	case cli.OK:
+	case exit.OK:
 		return "done"
-	case cli.Nothing:
+	case exit.Nothing:
 		return text
 	}
 	return fmt.Sprintf("failed, status %d: %s", r.End.Status, text)

@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
@@ -114,8 +115,8 @@ func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 					}
 					return "", left[w.log]
 				})
-				if !errors.Is(err, bulkload.ErrGrowing) || cli.Status(err) != cli.NotNow || !strings.Contains(err.Error(), "has changed in the last 1m0s") {
-					t.Errorf("%v, status %d", err, cli.Status(err))
+				if !errors.Is(err, bulkload.ErrGrowing) || exit.Of(err) != exit.NotNow || !strings.Contains(err.Error(), "has changed in the last 1m0s") {
+					t.Errorf("%v, status %d", err, exit.Of(err))
 				}
 			})
 		})

@@ -1,4 +1,4 @@
-// Extract extracts the trails of active users from a table, as Parquet. Package command
+// Extract extracts the trails of active users from a table, as Parquet. Package exit
 // defines the exit statuses, and -h lists them.
 package main
 

@@ -48,6 +48,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -56,14 +57,14 @@ import (
 
 var (
 	// ErrRequest is wrapped if the command line asks for something impossible.
-	ErrRequest = errors.New("wrong request")
+	ErrRequest = exit.New(exit.Usage, "wrong request")
 	// ErrTooBad is wrapped if a file has more bad records than the job allows. Nothing of
 	// that file is loaded. Other files are loaded.
-	ErrTooBad = errors.New("more bad records than the job allows")
+	ErrTooBad = exit.New(exit.TooBad, "more bad records than the job allows")
 	// ErrChanged is wrapped if a file differs from the file that was loaded under its name.
 	ErrChanged = errors.New("changed after it was loaded")
 	// ErrNothing is wrapped if there was nothing to do.
-	ErrNothing = errors.New("nothing to do")
+	ErrNothing = exit.New(exit.Nothing, "nothing to do")
 )
 
 // MinMemory is the smallest Config.Memory in bytes that a process can keep to.

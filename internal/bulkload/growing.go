@@ -2,13 +2,13 @@ package bulkload
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
@@ -23,7 +23,7 @@ import (
 
 // ErrGrowing is wrapped by the error for a delivered file that is, or may be, still being
 // written.
-var ErrGrowing = errors.New("it is still being written")
+var ErrGrowing = exit.New(exit.NotNow, "it is still being written")
 
 // askedAtOnce is how many files the NameNode is asked about at once.
 const askedAtOnce = 8

@@ -16,10 +16,8 @@ import (
 // is loaded, as if it had too many bad records.
 type refusedError struct{ error }
 
-func (e refusedError) Unwrap() error { return e.error }
-
-// Is reports the status of e.
-func (e refusedError) Is(target error) bool { return target == ErrTooBad }
+// Unwrap returns the cause and the kind of e.
+func (e refusedError) Unwrap() []error { return []error{e.error, ErrTooBad} }
 
 // unfit makes an error about the header of a file a refusal of the file. It returns other
 // errors as they are.

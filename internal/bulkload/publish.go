@@ -396,7 +396,11 @@ func (in *PieceInput) day() behaviour.Date {
 // refuse records a file that is not loaded.
 func (p *publisher) refuse(out manifest.LeftOut) {
 	p.out = append(p.out, out)
-	p.failed = append(p.failed, &reportedError{out.Error, out.TooBad})
+	why := &reportedError{text: out.Error}
+	if out.TooBad {
+		why.kind = ErrTooBad
+	}
+	p.failed = append(p.failed, why)
 	p.result.Failed = append(p.result.Failed, Failed{out.Path, out.Error})
 }
 
@@ -420,13 +424,13 @@ func (p *publisher) stillOut(n int, all []manifest.LeftOut) {
 
 // A reportedError is the reason why a worker refused a file.
 type reportedError struct {
-	text   string
-	tooBad bool
+	text string
+	kind error // ErrTooBad or nil
 }
 
 func (e *reportedError) Error() string { return e.text }
 
-func (e *reportedError) Is(target error) bool { return e.tooBad && target == ErrTooBad }
+func (e *reportedError) Unwrap() error { return e.kind }
 
 // publish writes the bad records to the quarantine, and makes all pieces part of the table as one load.
 func (p *publisher) publish(ctx context.Context) error {

@@ -1,14 +1,14 @@
 package extract
 
 import (
-	"errors"
 	"fmt"
 
 	"usertrail/internal/format/layout"
+	"usertrail/internal/run/exit"
 )
 
 // ErrForeign is wrapped by the error of an extract that is Strict and read foreign cells.
-var ErrForeign = errors.New("foreign cells in the table")
+var ErrForeign = exit.New(exit.TooBad, "foreign cells in the table")
 
 // foreign returns an error if the question allows no foreign cells, and some were read.
 func (q *question) foreign(f layout.Foreign) error { return strictly(q.strict, f) }

@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
@@ -21,7 +22,7 @@ import (
 )
 
 // ErrNothing is returned if the result exists already.
-var ErrNothing = errors.New("nothing to do")
+var ErrNothing = exit.New(exit.Nothing, "nothing to do")
 
 // ErrStale is wrapped if a plan does not fit the table, --out or its own folder any more. The user must
 // plan again.

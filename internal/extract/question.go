@@ -2,7 +2,6 @@ package extract
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,13 +13,14 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
 )
 
 // ErrQuestion is wrapped if another try of the same command cannot succeed: an unknown behaviour, a wrong
 // rule, a condition that does not parse.
-var ErrQuestion = errors.New("wrong question")
+var ErrQuestion = exit.New(exit.Usage, "wrong question")
 
 // EveryType, as Config.Types, means all behaviours of a table.
 const EveryType = "all"

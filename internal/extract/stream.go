@@ -8,11 +8,12 @@ import (
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile/textfile"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
 // ErrGone is wrapped where whoever reads a stream has stopped.
-var ErrGone = errors.New("the reader of the answer has gone")
+var ErrGone = exit.New(exit.Gone, "the reader of the answer has gone")
 
 // An outlet is where the parts of an answer go.
 type outlet interface {

@@ -26,13 +26,14 @@ import (
 	"errors"
 	"fmt"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 )
 
 // ErrUnknown is wrapped by the error for a file that usertrail does not write.
-var ErrUnknown = errors.New("not something that usertrail writes")
+var ErrUnknown = exit.New(exit.Usage, "not something that usertrail writes")
 
 // A Kind is the sort of file or directory at a path.
 type Kind string

@@ -14,25 +14,26 @@ import (
 	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 )
 
 // ErrNoTable is returned if there is no table.
-var ErrNoTable = errors.New("no such table")
+var ErrNoTable = exit.New(exit.NoInput, "no such table")
 
 // ErrNoManifest is wrapped if a directory has files of a table, but no manifest.
-var ErrNoManifest = errors.New("manifest.json is missing")
+var ErrNoManifest = exit.New(exit.Usage, "manifest.json is missing")
 
 // ErrDamaged is wrapped if files of a table are missing, or differ from its manifest.
 var ErrDamaged = errors.New("the table is damaged")
 
 // ErrUnfit is wrapped if a table cannot do a request and another try will not help: it is
 // missing or disabled, or has no such family.
-var ErrUnfit = errors.New("table is not fit")
+var ErrUnfit = exit.New(exit.Usage, "table is not fit")
 
 // ErrUnreachable is wrapped if a table cannot be reached now. A later try may reach it.
-var ErrUnreachable = errors.New("cannot be reached")
+var ErrUnreachable = exit.New(exit.NotNow, "cannot be reached")
 
 // A Table holds rows of cells in regions. Many goroutines may use it at once.
 type Table interface {

@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"usertrail/internal/run/exit"
 )
 
 // ErrUnsettled is wrapped while a part of a load may be in a table: its files are being handed
 // to the regions, or the load was killed during that.
-var ErrUnsettled = errors.New("a load is in the table in part")
+var ErrUnsettled = exit.New(exit.NotNow, "a load is in the table in part")
 
 // ErrChanged is wrapped if a table has changed since it was opened. The caller may open it
 // again and read it.
-var ErrChanged = errors.New("the table has changed since it was opened")
+var ErrChanged = exit.New(exit.NotNow, "the table has changed since it was opened")
 
 // Unchanged returns nil if t still has the committed state that it had when it was opened. All
 // cells that were read in between then belong to this state. Otherwise it returns ErrChanged or

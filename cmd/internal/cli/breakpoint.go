@@ -7,11 +7,12 @@ import (
 	"os"
 
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/exit"
 )
 
 func init() {
 	if err := breakpoint.Arm(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(Usage)
+		os.Exit(int(exit.Usage))
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"golang.org/x/term"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/extract"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/hdfs"
@@ -177,7 +177,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	if err = env.explain(err); err != nil && !(env.Streams && errors.As(err, &said)) {
 		env.say(err)
 	}
-	return Status(err)
+	return int(Status(err))
 }
 
 // reported is an error that the last line of standard output has reported.
@@ -223,14 +223,16 @@ func (e *Env) Said() io.Writer {
 }
 
 // say prints an error on standard error. It prints nothing if the reader of the result has
-// closed the pipe.
+// closed the pipe, or if a script has printed the error.
 func (e *Env) say(err error) {
-	switch _, asJSON := e.Stderr.(*jsonLines); {
-	case errors.Is(err, extract.ErrGone), statusOf(err) != 0: // the script has printed it
-	case asJSON && Status(err) == Nothing:
-		e.Log(slog.LevelInfo).Info(err.Error(), "status", Nothing)
+	_, asJSON := e.Stderr.(*jsonLines)
+	_, printed := endedStatus(err)
+	switch status := Status(err); {
+	case printed, status == exit.Gone:
+	case asJSON && status == exit.Nothing:
+		e.Log(slog.LevelInfo).Info(err.Error(), "status", status)
 	case asJSON:
-		e.Log(slog.LevelError).Error(err.Error(), "status", Status(err))
+		e.Log(slog.LevelError).Error(err.Error(), "status", status)
 	default:
 		fmt.Fprintf(e.Stderr, "%s: %v\n", e.name, err)
 	}
@@ -238,9 +240,9 @@ func (e *Env) say(err error) {
 
 // A lineEnd has the last keys of every last line.
 type lineEnd struct {
-	Seconds float64 `json:"seconds"`
-	Status  int     `json:"status"`
-	Error   string  `json:"error,omitempty"`
+	Seconds float64     `json:"seconds"`
+	Status  exit.Status `json:"status"`
+	Error   string      `json:"error,omitempty"`
 }
 
 // appendLine joins two JSON objects.

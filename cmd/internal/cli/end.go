@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
@@ -25,7 +26,7 @@ type End struct {
 	Result  []byte // the object of the last line, without the keys of the end
 	At      time.Time
 	Seconds float64
-	Status  int
+	Status  exit.Status
 	Error   string
 }
 
@@ -102,9 +103,9 @@ func (e *Env) Outcome(what string, err error) {
 		text += " …"
 	}
 	switch s := Status(err); s {
-	case OK:
+	case exit.OK:
 		fmt.Fprintf(e.Stdout, "done        %s, in %s\n", what, took)
-	case Nothing:
+	case exit.Nothing:
 		fmt.Fprintf(e.Stdout, "status %-4d %s: %s\n", s, what, text)
 	default:
 		fmt.Fprintf(e.Stdout, "status %-4d %s failed after %s: %s\n", s, what, took, text)

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/runlog"
@@ -49,7 +50,7 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 		if err := json.Unmarshal(end.Result, &out.Counts); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
 			return fmt.Errorf("this run is not recorded for bulkload runs: %w", err)
 		}
-		worth := end.Status != Usage && end.Status != There && s.refused(c)
+		worth := end.Status != exit.Usage && end.Status != exit.There && s.refused(c)
 		if err := k.End(ctx, out, worth); err != nil {
 			return fmt.Errorf("bulkload runs will show this run without its end: %w", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/lineage"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/catalog"
@@ -122,7 +123,7 @@ func (t *trace) end(ctx context.Context, end End) error {
 	}
 	kind, why := lineage.Fail, end.Error
 	switch {
-	case end.Status == OK, end.Status == Nothing:
+	case end.Status == exit.OK, end.Status == exit.Nothing:
 		kind, why = lineage.Complete, ""
 	case t.env.stopped():
 		kind = lineage.Abort
@@ -131,7 +132,7 @@ func (t *trace) end(ctx context.Context, end End) error {
 	if err := json.Unmarshal(end.Result, &n); err != nil {
 		return err
 	}
-	inputs, outputs := t.datasets(ctx, &n, end.Status == OK)
+	inputs, outputs := t.datasets(ctx, &n, end.Status == exit.OK)
 	event := t.run.Event(kind, end.At, inputs, outputs, why)
 	if err := t.sender.Send(ctx, event); err != nil {
 		return fmt.Errorf("the OpenLineage event was not sent: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/run/metrics"
 	"usertrail/internal/store/dfs"
@@ -33,7 +34,7 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 		}
 		r := metrics.Run{
 			Program: e.name, Command: part.runName(c), Table: e.shared().table(), Ended: end.At, Seconds: part.seconds(end), Status: end.Status,
-			Success: end.Status == OK || end.Status == Nothing, Changed: end.Status == OK,
+			Success: end.Status == exit.OK || end.Status == exit.Nothing, Changed: end.Status == exit.OK,
 		}
 		err := json.Unmarshal(end.Result, &r.Result)
 		if err == nil {

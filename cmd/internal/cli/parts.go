@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/lineage"
 )
 
@@ -55,8 +56,8 @@ func (p *partOf) runName(c *cobra.Command) string {
 // begins reports whether the run begins with c. ends reports whether it ends with c and status.
 func (p *partOf) begins(c *cobra.Command) bool { return p.id == "" || c.Name() == "plan" }
 
-func (p *partOf) ends(c *cobra.Command, status int) bool {
-	return p.id == "" || c.Name() != "plan" || status != OK
+func (p *partOf) ends(c *cobra.Command, status exit.Status) bool {
+	return p.id == "" || c.Name() != "plan" || status != exit.OK
 }
 
 // seconds returns the duration of the run.
@@ -71,7 +72,7 @@ const endedName = "ended"
 
 // endedAs is the error of a run that a script has ended.
 type endedAs struct {
-	status int
+	status exit.Status
 	text   string
 }
 
@@ -84,7 +85,7 @@ func Ended(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: endedName, Short: "Report that a run of several command lines has failed", Args: NoArgs, Hidden: true,
 		RunE: func(*cobra.Command, []string) error {
-			if env.shared().part.id == "" || as.status <= OK || as.text == "" {
+			if env.shared().part.id == "" || as.status <= exit.OK || as.text == "" {
 				return fmt.Errorf("%w: %s needs --part-of-run, --status and --error", ErrUsage, endedName)
 			}
 			if b := env.shared().part.began; b != 0 {
@@ -93,18 +94,18 @@ func Ended(env *Env) *cobra.Command {
 			return env.Report(struct{}{}, &as)
 		},
 	}
-	c.Flags().IntVar(&as.status, "status", 0, "exit status of the run")
+	c.Flags().IntVar((*int)(&as.status), "status", 0, "exit status of the run")
 	c.Flags().StringVar(&as.text, "error", "", "error message of the run")
 	c.Flags().String("table", "", "address of the run's table")
 	env.Reports(c, struct{}{})
 	return c
 }
 
-// statusOf returns the status of a run that a script ended, or 0 for other errors.
-func statusOf(err error) int {
+// endedStatus returns the status of a run that a script has ended, and false for other errors.
+func endedStatus(err error) (exit.Status, bool) {
 	var e *endedAs
 	if errors.As(err, &e) {
-		return e.status
+		return e.status, true
 	}
-	return 0
+	return 0, false
 }

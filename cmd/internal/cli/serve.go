@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/exit"
 )
 
 // serveVariable is the environment variable that makes a program run serve.
@@ -55,7 +56,7 @@ func serve(run program) bool {
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "serve:", err)
-			os.Exit(Failed)
+			os.Exit(int(exit.Failed))
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 )
@@ -130,7 +131,7 @@ func (e *Env) tell() {
 type ending struct {
 	mu      sync.Mutex
 	done    bool // the last line is written
-	status  int
+	status  exit.Status
 	running *cobra.Command
 	board   progress.Board
 
@@ -199,7 +200,7 @@ func (e *Env) endNow(why error) {
 	e.account(nothing, why, hurriedFor)
 	s.mu.Lock() // stays locked, so that the run writes no last line
 	if !s.done {
-		s.status = Failed
+		s.status = exit.Failed
 		if reports {
 			e.writeReport(nothing, why)
 		}
@@ -207,7 +208,7 @@ func (e *Env) endNow(why error) {
 			e.say(why)
 		}
 	}
-	os.Exit(s.status)
+	os.Exit(int(s.status))
 }
 
 // explain adds the signal to the error of a run that a signal stopped.
@@ -218,7 +219,7 @@ func (e *Env) explain(err error) error {
 		return err
 	}
 	switch Status(err) {
-	case Failed, NotNow: // the errors of steps that were cancelled
+	case exit.Failed, exit.NotNow: // the errors of steps that were cancelled
 		return &stoppedRun{s, err}
 	}
 	return err

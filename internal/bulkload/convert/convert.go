@@ -34,6 +34,7 @@ import (
 
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -44,7 +45,7 @@ import (
 var (
 	// ErrRequest is wrapped where another try will not help: the layout cannot hold a
 	// record, or is the table's already.
-	ErrRequest = errors.New("cannot be converted")
+	ErrRequest = exit.New(exit.Usage, "cannot be converted")
 	// ErrDamaged is wrapped where a table does not hold what its ledgers say.
 	ErrDamaged = errors.New("the table does not hold what was loaded; bulkload verify says where")
 )

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -45,9 +46,9 @@ import (
 var (
 	// ErrRequest is wrapped where another try will not help: what is asked does not fit
 	// into the memory, or cannot be meant.
-	ErrRequest = errors.New("cannot be done so")
+	ErrRequest = exit.New(exit.Usage, "cannot be done so")
 	// ErrNothing is wrapped where there was nothing to do.
-	ErrNothing = errors.New("nothing to do")
+	ErrNothing = exit.New(exit.Nothing, "nothing to do")
 	// ErrDamaged is wrapped where a table does not hold what its ledgers say.
 	ErrDamaged = errors.New("the table does not hold what was loaded; bulkload verify says where")
 )

@@ -36,13 +36,14 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
 )
 
 // ErrQuestion is wrapped by errors that a retry of the same command cannot correct: an
 // unknown behaviour, a token of another query.
-var ErrQuestion = errors.New("wrong question")
+var ErrQuestion = exit.New(exit.Usage, "wrong question")
 
 // MinMemory is the least value of Config.Memory, in bytes, that a process can keep to.
 const MinMemory = 64 << 20

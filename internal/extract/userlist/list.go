@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,11 +19,12 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/split"
 )
 
 // ErrList is wrapped by every error about a list of users.
-var ErrList = errors.New("list of users")
+var ErrList = exit.New(exit.Usage, "list of users")
 
 // A List is the list of requested users, or all users. Many goroutines may use it at once.
 type List struct {

@@ -32,14 +32,15 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/record"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
 var (
 	// ErrJob is wrapped by every error that reports a wrong job file. A retry does not help.
-	ErrJob = errors.New("the job file is wrong")
+	ErrJob = exit.New(exit.Usage, "the job file is wrong")
 	// ErrNoInput is wrapped if required input does not exist.
-	ErrNoInput = errors.New("input is not there")
+	ErrNoInput = exit.New(exit.NoInput, "input is not there")
 )
 
 // maxSize is the size of the largest job file that is read. A job of 64 behaviours with a

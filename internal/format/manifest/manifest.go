@@ -34,6 +34,7 @@ import (
 	"errors"
 	"fmt"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
@@ -44,7 +45,7 @@ var (
 	// ErrDamaged is returned for a file that cannot have been written by this package.
 	ErrDamaged = errors.New("damaged manifest")
 	// ErrNewer is returned for a file that a newer release wrote.
-	ErrNewer = errors.New("a newer usertrail wrote it")
+	ErrNewer = exit.New(exit.Usage, "a newer usertrail wrote it")
 )
 
 // Read reads the JSON file called name into v. It rejects other versions, files with a wrong

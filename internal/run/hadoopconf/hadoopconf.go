@@ -20,10 +20,12 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+
+	"usertrail/internal/run/exit"
 )
 
 // ErrConf is wrapped by every error about the content of a configuration.
-var ErrConf = errors.New("hadoop configuration")
+var ErrConf = exit.New(exit.Usage, "hadoop configuration")
 
 // files are read in this order.
 var files = []string{"core-site.xml", "hdfs-site.xml", "hbase-site.xml"}

@@ -25,6 +25,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"usertrail/internal/run/exit"
 )
 
 // ErrForeign is wrapped if this package did not write the file.
@@ -43,7 +45,7 @@ type Run struct {
 	Table   string // its address; if it is empty, the table of the replaced file
 	Ended   time.Time
 	Seconds float64
-	Status  int
+	Status  exit.Status
 	Success bool // the run succeeded, even if it had nothing to do
 	Changed bool // the run changed something
 

@@ -16,13 +16,14 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/metrics"
 )
 
 var noon = time.Date(2014, 9, 1, 12, 0, 0, 0, time.UTC)
 
 // load returns a load that ended with a status, minutes after noon.
-func load(minutes, status int) metrics.Run {
+func load(minutes int, status exit.Status) metrics.Run {
 	return metrics.Run{
 		Program: "bulkload", Command: "load", Table: "hdfs://nn/trails", Ended: noon.Add(time.Duration(minutes) * time.Minute), Seconds: 12.5,
 		Status: status, Success: status == 0 || status == 99, Changed: status == 0,
@@ -93,7 +94,7 @@ func TestAFileTellsOfTheLastRun(t *testing.T) {
 func TestLastSuccessIsKept(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "load.prom")
 	for minute, night := range []struct {
-		status          int
+		status          exit.Status
 		success, change int // minutes after noon; -1 for none
 	}{{75, -1, -1}, {99, 1, -1}, {0, 2, 2}, {1, 2, 2}, {66, 2, 2}, {99, 5, 2}, {0, 6, 6}} {
 		if err := metrics.Write(name, load(minute, night.status)); err != nil {

@@ -12,11 +12,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"usertrail/internal/run/exit"
 )
 
 // Version is the first version of the lines.
@@ -24,10 +25,10 @@ const Version = 1
 
 // ErrPiece is wrapped by every error about a line, or about a set of lines that is not a plan.
 // Another attempt with the same lines fails again.
-var ErrPiece = errors.New("wrong piece")
+var ErrPiece = exit.New(exit.Usage, "wrong piece")
 
 // ErrMissing is wrapped by the error for a plan that cannot be committed yet.
-var ErrMissing = errors.New("not all pieces are done")
+var ErrMissing = exit.New(exit.NotNow, "not all pieces are done")
 
 // A Header holds the fields that every piece has.
 type Header struct {

@@ -12,21 +12,22 @@ package dfs
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
+
+	"usertrail/internal/run/exit"
 )
 
 // ErrLocked is returned by Lock when another process holds the lock.
-var ErrLocked = errors.New("locked by another run")
+var ErrLocked = exit.New(exit.NotNow, "locked by another run")
 
 // ErrLockLost is wrapped when a process has lost a lock that it took: the process was frozen,
 // or cut off from the servers, for so long that another process got the lock.
-var ErrLockLost = errors.New("the lock was lost")
+var ErrLockLost = exit.New(exit.Failed, "the lock was lost")
 
 // ErrUnavailable is wrapped when the servers behind a file system cannot be
 // reached, or cannot serve now. The same operation may succeed later.
-var ErrUnavailable = errors.New("out of reach")
+var ErrUnavailable = exit.New(exit.NotNow, "out of reach")
 
 // An FS is a tree of files. Errors name the file and satisfy fs.ErrNotExist,
 // fs.ErrExist and fs.ErrPermission where they apply.

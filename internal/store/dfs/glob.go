@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"usertrail/internal/run/exit"
 )
 
 // HasMeta reports whether a pattern contains any of the special characters that
@@ -15,7 +17,7 @@ import (
 func HasMeta(pattern string) bool { return strings.ContainsAny(pattern, `*?[\`) }
 
 // ErrNotDir is returned when a directory is needed and a file has its name.
-var ErrNotDir = errors.New("not a directory")
+var ErrNotDir = exit.New(exit.Usage, "not a directory")
 
 // Glob returns the files that match pattern, in order of name. It matches each part
 // between two slashes as path.Match does. As in Hadoop, a name that begins with "."

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"usertrail/internal/run/exit"
 )
 
 // ErrScheme is returned for a name if the Mux has no file system for its scheme.
-var ErrScheme = errors.New("no file system of that scheme")
+var ErrScheme = exit.New(exit.Usage, "no file system of that scheme")
 
 // ErrCross is returned by a Mux's Publish between two file systems.
 var ErrCross = errors.New("cannot rename from one file system to another")

@@ -1,12 +1,12 @@
 package live
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"strings"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/hbase/wire"
 )
@@ -15,7 +15,7 @@ import (
 const Scheme = "hbase"
 
 // ErrAddress is wrapped by errors about an address.
-var ErrAddress = errors.New("not an HBase table's address")
+var ErrAddress = exit.New(exit.Usage, "not an HBase table's address")
 
 // An Address says where a table is:
 //

@@ -10,12 +10,13 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 
 // ErrNoRoom is wrapped where there is too little room for what would be written.
-var ErrNoRoom = errors.New("too little room")
+var ErrNoRoom = exit.New(exit.NotNow, "too little room")
 
 // clockWarn is from what difference on clocks are warned of: locks and leases bear
 // less than HBase itself, whose servers refuse 30 seconds between each other.

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"time"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
@@ -58,10 +59,10 @@ type Run struct {
 
 // An End is how a run ended.
 type End struct {
-	At      time.Time `json:"at"`
-	Seconds float64   `json:"seconds"`
-	Status  int       `json:"status"`
-	Error   string    `json:"error,omitempty"`
+	At      time.Time   `json:"at"`
+	Seconds float64     `json:"seconds"`
+	Status  exit.Status `json:"status"`
+	Error   string      `json:"error,omitempty"`
 	Counts
 }
 
@@ -243,9 +244,9 @@ func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
 	for i := len(runs) - 1; i >= 0; i-- {
 		r := &runs[i]
 		switch {
-		case r.Command == "forget" && (r.End == nil || r.End.Status == 0):
+		case r.Command == "forget" && (r.End == nil || r.End.Status == exit.OK):
 			return nil, nil
-		case r.End != nil && slices.Contains(loads, r.Command) && (r.End.Status == 0 || r.End.Files > 0):
+		case r.End != nil && slices.Contains(loads, r.Command) && (r.End.Status == exit.OK || r.End.Files > 0):
 			return r, nil
 		}
 	}
