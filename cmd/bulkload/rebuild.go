@@ -55,7 +55,7 @@ func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
 		return r, err
 	}
 	defer store.Close()
-	m, err := catalog.Rebuild(ctx, fs, cli.CatalogOf(store))
+	m, err := catalog.Rebuild(ctx, fs, store.Catalog())
 	if errors.Is(err, catalog.ErrWhole) {
 		return r, fmt.Errorf("%w: the manifest of %s names all ledgers: check the table with bulkload verify", bulkload.ErrNothing, store.Address())
 	}

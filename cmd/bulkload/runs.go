@@ -73,7 +73,7 @@ func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult
 		return r, err
 	}
 	defer store.Close()
-	dir := cli.CatalogOf(store)
+	dir := store.Catalog()
 	runs, err := runlog.Last(ctx, fs, dir, last)
 	if err != nil {
 		return r, err

@@ -304,7 +304,7 @@ func (o *options) sayDates(s, own behaviour.Span, any bool) {
 // checkOut refuses an --out that cannot be created, before anything is read.
 func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.Store) error {
 	o.output.of(o.env, c)
-	c.Homes = []string{cli.CatalogOf(store)}
+	c.Homes = []string{store.Catalog()}
 	if o.explains {
 		return nil
 	}

@@ -243,6 +243,8 @@ type Writer interface {
 // A Store is the place of a table. The table may not exist yet.
 type Store interface {
 	Address() string
+	// Catalog returns the directory of the table's catalog.
+	Catalog() string
 	// Lock locks the table for one load. It returns dfs.ErrLocked if another load runs. A
 	// load must hold the lock before it stages files: a later command refuses a table that
 	// has files and no manifest.

@@ -63,9 +63,9 @@ type endingKey struct{}
 
 // stored records which table the run of a context is about.
 func stored(ctx context.Context, fs dfs.FS, s table.Store, j *job.Job) {
-	runlog.FromContext(ctx).At(fs, CatalogOf(s))
+	runlog.FromContext(ctx).At(fs, s.Catalog())
 	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
-		a := about{address: s.Address(), fs: fs, catalog: CatalogOf(s)}
+		a := about{address: s.Address(), fs: fs, catalog: s.Catalog()}
 		if j != nil && j.Pattern != nil {
 			a.logs = j.Pattern.Root
 		}
@@ -80,9 +80,6 @@ func AboutTable(ctx context.Context, fs dfs.FS, address, catalog string) {
 		e.setAbout(about{address: address, fs: fs, catalog: catalog})
 	}
 }
-
-// CatalogOf returns the directory of a store's catalog.
-func CatalogOf(s table.Store) string { return dfs.Dir(dfs.Dir(s.Quarantine("x"))) }
 
 // lockTold is a file system that reports its locks to the journal of the context.
 type lockTold struct{ *dfs.Mux }

@@ -17,6 +17,9 @@ type Store struct {
 // Address implements table.Store.
 func (s Store) Address() string { return s.Dir }
 
+// Catalog implements table.Store.
+func (s Store) Catalog() string { return s.Dir }
+
 // Lock implements table.Store.
 func (s Store) Lock(ctx context.Context) (dfs.Lock, error) { return catalog.Lock(ctx, s.FS, s.Dir) }
 

@@ -157,7 +157,7 @@ func (a Address) home(o Options) (string, error) {
 // Address implements table.Store.
 func (s *Store) Address() string { return s.address.String() }
 
-// Catalog returns the directory of the table's catalog.
+// Catalog implements table.Store.
 func (s *Store) Catalog() string { return s.dir }
 
 // Lock implements table.Store.

@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 
@@ -67,11 +68,25 @@ func Run(t *testing.T, way Way, open Opener) {
 		{"a schema grows with a load", testExtend},
 		{"a table is for many goroutines", testConcurrent},
 		{"a store has one lock", testLock},
+		{"bad records and plans are in the catalog", testCatalog},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.test(t, newWorld(way, open(t, layout.Reversed{}), layout.Reversed{}))
 		})
+	}
+}
+
+// testCatalog compares the folders of a store.
+func testCatalog(t *testing.T, w *world) {
+	dir := w.store.Catalog()
+	for what, got := range map[string]string{
+		"bad records": dfs.Dir(dfs.Dir(w.store.Quarantine("2014-09-01/play.csv"))),
+		"plans":       dfs.Dir(w.store.Plans()),
+	} {
+		if got != dir {
+			t.Errorf("the folder of %s is in %s, want the catalog %s", what, got, dir)
+		}
 	}
 }
 
