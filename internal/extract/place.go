@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs"
 )
 
@@ -53,6 +54,7 @@ func (p *place) lock(ctx context.Context) (dfs.Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin --out %s: %w", p.out, unwritable(err))
 	}
+	breakpoint.Reach(breakpoint.Begun)
 	return l, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/extract/estimate"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/run/pipe"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
@@ -216,6 +217,7 @@ func (at *place) await(ctx context.Context, p *Piece, patience time.Duration) (d
 	for began := time.Now(); ; {
 		l, err := at.fs.Lock(ctx, at.name(pieceName(p.Piece)+lockEnding))
 		if err == nil {
+			breakpoint.Reach(breakpoint.Begun)
 			return l, nil
 		}
 		left := patience - time.Since(began)

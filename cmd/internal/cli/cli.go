@@ -500,5 +500,5 @@ func Files() dfs.FS { return FilesIn("") }
 // is empty, the directory is $TMPDIR.
 func FilesIn(temp string) dfs.FS {
 	disk := local.New()
-	return lockTold{dfs.NewMux(map[string]dfs.FS{"": disk, hdfs.Scheme: remote(disk, temp)})}
+	return waitingFiles{dfs.NewMux(map[string]dfs.FS{"": disk, hdfs.Scheme: remote(disk, temp)})}
 }

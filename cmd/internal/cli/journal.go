@@ -12,7 +12,6 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
-	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -79,17 +78,4 @@ func AboutTable(ctx context.Context, fs dfs.FS, address, catalog string) {
 	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
 		e.setAbout(about{address: address, fs: fs, catalog: catalog})
 	}
-}
-
-// lockTold is a file system that reports its locks to the journal of the context.
-type lockTold struct{ *dfs.Mux }
-
-// Lock implements dfs.FS.
-func (f lockTold) Lock(ctx context.Context, name string) (dfs.Lock, error) {
-	l, err := waitFor(ctx, func() (dfs.Lock, error) { return f.Mux.Lock(ctx, name) })
-	if err == nil {
-		runlog.FromContext(ctx).Begin(ctx, f, name)
-		breakpoint.Reach(breakpoint.Begun)
-	}
-	return l, err
 }

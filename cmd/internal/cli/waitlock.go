@@ -47,6 +47,14 @@ func (e *Env) patient(c *cobra.Command, most time.Duration) error {
 	return nil
 }
 
+// waitingFiles is a file system whose Lock waits as --wait-lock says.
+type waitingFiles struct{ *dfs.Mux }
+
+// Lock implements dfs.FS.
+func (f waitingFiles) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	return waitFor(ctx, func() (dfs.Lock, error) { return f.Mux.Lock(ctx, name) })
+}
+
 // waitFor retries to take a lock until it is free or --wait-lock has passed.
 func waitFor(ctx context.Context, take func() (dfs.Lock, error)) (dfs.Lock, error) {
 	l, err := take()

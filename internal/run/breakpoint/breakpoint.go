@@ -32,7 +32,7 @@ const Variable = "USERTRAIL_BREAKPOINT"
 
 // The steps of a load, in their order.
 const (
-	Begun    = "begun"    // the run is in the journal, and nothing has been read
+	Begun    = "begun"    // the run has its lock and is in the run log, and nothing has been read
 	Opened   = "opened"   // the manifest has been read, and the remains of killed loads have not been removed
 	Read     = "read"     // some lines of a delivered file have been parsed
 	Batch    = "batch"    // the files of a batch have been read and sorted

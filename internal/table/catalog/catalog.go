@@ -39,6 +39,7 @@ import (
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/runlog"
 )
 
 // Names in a catalog's directory.
@@ -375,7 +376,7 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	if err := fs.Mkdir(ctx, dir); err != nil {
 		return nil, fmt.Errorf("make table %s: %w", dir, unwritable(err))
 	}
-	l, err := fs.Lock(ctx, dfs.Join(dir, lockName))
+	l, err := lockRun(ctx, fs, dir)
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", dir, unwritable(err))
 	}
@@ -386,6 +387,17 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Unlock())
 	}
+	return l, nil
+}
+
+// lockRun takes the lock, and opens the entry of this run in the run log.
+func lockRun(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
+	l, err := fs.Lock(ctx, dfs.Join(dir, lockName))
+	if err != nil {
+		return nil, err
+	}
+	runlog.FromContext(ctx).Begin(ctx, fs, dir)
+	breakpoint.Reach(breakpoint.Begun)
 	return l, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/runlog"
 )
 
 // TestTheLockIsAFence leaves an unfinished manifest, as a process does that was frozen
@@ -84,5 +85,39 @@ func TestALedgerThatNoManifestNamesIsSwept(t *testing.T) {
 	}
 	if err := dead.Commit(t.Context(), load, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTheLockOpensTheRunLog takes the locks of a catalog in a run that has a run log.
+func TestTheLockOpensTheRunLog(t *testing.T) {
+	fs, dir := local.New(), t.TempDir()
+	entries := func(dir string) int {
+		t.Helper()
+		list, err := os.ReadDir(filepath.Join(dir, "runs"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	ctx := runlog.NewContext(t.Context(), runlog.NewKeeper(func() runlog.Run { return runlog.Run{Command: "load"} }))
+	pieces := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(catalog.Plans(pieces), "1234"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	piece, err := catalog.Folder{FS: fs, Plans: catalog.Plans(pieces), ID: "1234"}.Lock(ctx, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer piece.Unlock()
+	if n := entries(pieces); n != 0 {
+		t.Errorf("the lock of a piece made %d entries, want none", n)
+	}
+	lock, err := catalog.Lock(ctx, fs, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
+	if n := entries(dir); n != 1 {
+		t.Errorf("the lock of the table made %d entries, want 1", n)
 	}
 }

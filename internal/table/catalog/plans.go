@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs"
 )
 
@@ -114,7 +115,11 @@ var reportName = regexp.MustCompile(`^\d{5,}\.json$`)
 // Lock locks a piece for one worker. If another worker does the piece, the error wraps
 // dfs.ErrLocked.
 func (f Folder) Lock(ctx context.Context, piece int) (dfs.Lock, error) {
-	return f.FS.Lock(ctx, f.piece(piece, ".lock"))
+	l, err := f.FS.Lock(ctx, f.piece(piece, ".lock"))
+	if err == nil {
+		breakpoint.Reach(breakpoint.Begun)
+	}
+	return l, err
 }
 
 // Report returns the report of a piece, or nil if the piece has not reported.

@@ -72,7 +72,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err
 		!errors.Is(wrong, table.ErrNoManifest) && !errors.Is(wrong, table.ErrDamaged) && !errors.Is(wrong, manifest.ErrDamaged):
 		return nil, wrong
 	}
-	lock, err := fs.Lock(ctx, dfs.Join(dir, lockName))
+	lock, err := lockRun(ctx, fs, dir)
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", dir, err)
 	}

@@ -117,10 +117,11 @@ func (k *Keeper) At(fs dfs.FS, dir string) {
 	k.fs, k.dir = fs, dir
 }
 
-// Begin writes the run down, whose process has just taken the lock called name, if
-// that is a table's. It forgets the oldest runs.
-func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, name string) {
-	if k == nil || dfs.Base(name) != lockName {
+// Begin records that the run has the lock of the table whose catalog is in dir. The caller
+// calls it after it has taken the lock. A second call does nothing. Begin removes the oldest
+// runs.
+func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, dir string) {
+	if k == nil {
 		return
 	}
 	k.mu.Lock()
@@ -128,7 +129,7 @@ func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, name string) {
 	if k.name != "" {
 		return
 	}
-	k.fs, k.dir = fs, dfs.Dir(name)
+	k.fs, k.dir = fs, dir
 	err := k.write(ctx, func(*Run) {})
 	if err == nil {
 		err = k.forget(ctx)
@@ -278,12 +279,13 @@ func settle(ctx context.Context, fs dfs.FS, dir string, runs []Run) {
 
 type key struct{}
 
-// NewContext returns a context whose locks k is told of.
+// NewContext returns a context with the Keeper of its run.
 func NewContext(ctx context.Context, k *Keeper) context.Context {
 	return context.WithValue(ctx, key{}, k)
 }
 
-// FromContext is the Keeper of NewContext, nil where there is none.
+// FromContext returns the Keeper of NewContext, or nil if there is none. A nil Keeper records
+// nothing.
 func FromContext(ctx context.Context) *Keeper {
 	k, _ := ctx.Value(key{}).(*Keeper)
 	return k

@@ -56,7 +56,7 @@ func TestARunRunsThenEndsOrDies(t *testing.T) {
 	expect(t, list(t, dir, 9))
 
 	died := keeper(1)
-	died.Begin(t.Context(), fs, name)
+	died.Begin(t.Context(), fs, dir)
 	expect(t, list(t, dir, 9), "run 1 died")
 
 	lock, err := fs.Lock(t.Context(), name)
@@ -64,8 +64,8 @@ func TestARunRunsThenEndsOrDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := keeper(2)
-	k.Begin(t.Context(), fs, name)
-	k.Begin(t.Context(), fs, name) // of a second lock
+	k.Begin(t.Context(), fs, dir)
+	k.Begin(t.Context(), fs, dir) // of a second lock
 	expect(t, list(t, dir, 1), "run 2 running")
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
@@ -75,16 +75,6 @@ func TestARunRunsThenEndsOrDies(t *testing.T) {
 	}
 	expect(t, list(t, dir, 9), "run 1 died", `run 2 ended 1 of 7, "broken"`)
 	expect(t, list(t, dir, 1), `run 2 ended 1 of 7, "broken"`)
-}
-
-func TestOnlyTheLockOfATableBegins(t *testing.T) {
-	dir := t.TempDir()
-	k := keeper(1)
-	k.Begin(t.Context(), local.New(), dfs.Join(dir, ".out.lock"))
-	if err := k.End(t.Context(), runlog.End{}, true); err != nil {
-		t.Fatal(err)
-	}
-	expect(t, list(t, dir, 9))
 }
 
 func TestARunWithoutTheLockIsWrittenDownWhereThereIsATable(t *testing.T) {
@@ -123,7 +113,7 @@ func TestTheOldestAreForgotten(t *testing.T) {
 		}
 	}
 	for n := range 3 {
-		keeper(n).Begin(t.Context(), fs, dfs.Join(dir, "lock"))
+		keeper(n).Begin(t.Context(), fs, dir)
 	}
 	left, err := os.ReadDir(runs)
 	if err != nil {
@@ -142,7 +132,7 @@ func TestNothingFailsOfTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := keeper(1)
-	k.Begin(t.Context(), fs, dfs.Join(dir, "lock"))
+	k.Begin(t.Context(), fs, dir)
 	err := k.End(t.Context(), runlog.End{}, false)
 	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs")) {
 		t.Errorf("%v, want an error that names the folder", err)
@@ -156,7 +146,7 @@ func TestAContextHasItsKeeper(t *testing.T) {
 	}
 	none := runlog.FromContext(context.Background())
 	none.At(local.New(), "x")
-	none.Begin(t.Context(), local.New(), "x/lock")
+	none.Begin(t.Context(), local.New(), "x")
 	if none != nil {
 		t.Error("a context without a keeper has one")
 	}
@@ -165,7 +155,7 @@ func TestAContextHasItsKeeper(t *testing.T) {
 func TestNamesAreInOrderOfTime(t *testing.T) {
 	fs, dir := local.New(), t.TempDir()
 	for _, n := range []int{3, 1, 2} {
-		keeper(n).Begin(t.Context(), fs, dfs.Join(dir, "lock"))
+		keeper(n).Begin(t.Context(), fs, dir)
 	}
 	got := strings.Split(list(t, dir, 9), "\n")
 	if !slices.IsSorted(got) || len(got) != 3 {
