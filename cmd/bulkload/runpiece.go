@@ -148,7 +148,7 @@ func (o *options) runPiece(ctx context.Context, cfg bulkload.Config, l *bulkload
 	}
 	p := &pieces[0]
 	r, err := bulkload.RunPiece(ctx, cfg, p, o.flags.Waits.RetryFor)
-	r.Held = table.HeldBy(cfg.Store)
+	r.Held = table.StoreHeld(cfg.Store)
 	if err == nil {
 		o.printPiece(p, r)
 	}

@@ -187,7 +187,7 @@ func newLoad(cfg Config) (*load, error) {
 // Run does a load. The result is also valid if Run returns an error. Every file that the result
 // counts as loaded is loaded.
 func Run(ctx context.Context, cfg Config) (r Result, err error) {
-	defer func() { r.Held = table.HeldBy(cfg.Store) }()
+	defer func() { r.Held = table.StoreHeld(cfg.Store) }()
 	l, err := newLoad(cfg)
 	if err != nil {
 		return Result{}, err
@@ -244,9 +244,7 @@ func Run(ctx context.Context, cfg Config) (r Result, err error) {
 // lookForDeletes checks a sample of the loaded cells, and warns if deletes of other clients hide
 // some of them.
 func (l *load) lookForDeletes(ctx context.Context) {
-	t, ok := l.target.(interface {
-		HiddenSample(ctx context.Context) (cells int64, row []byte, err error)
-	})
+	t, ok := table.As[table.HidingSampled](l.target)
 	if !ok {
 		return
 	}
@@ -276,9 +274,7 @@ func (l *load) recover(ctx context.Context) error {
 
 // warnOfLost warns of files that a killed load brought in part, if HFiles of it are gone.
 func (l *load) warnOfLost(ctx context.Context) error {
-	t, ok := l.target.(interface {
-		Lost(ctx context.Context) ([]string, error)
-	})
+	t, ok := table.As[table.Losing](l.target)
 	if !ok {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/table"
 	"usertrail/internal/tally"
 )
 
@@ -33,7 +34,7 @@ func TestLedgersTellWhatEachRegionGot(t *testing.T) {
 	if err != nil || len(regions) != 4 {
 		t.Fatalf("%d regions, %v; want 4", len(regions), err)
 	}
-	listed := target.(interface{ Files() []manifest.File }).Files()
+	listed := target.(table.Filed).Files()
 	for _, l := range y.ledgers() {
 		if len(l.Regions) != len(regions) {
 			t.Fatalf("load %d tells %d regions, want %d", l.Number, len(l.Regions), len(regions))

@@ -26,15 +26,9 @@ import (
 	"usertrail/internal/trail"
 )
 
-// An Exporter is a table that gives its cells back in order, load by load.
-type Exporter interface {
-	table.Loader
-	Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error
-}
-
 // ImportConfig is one import.
 type ImportConfig struct {
-	From     Exporter
+	From     table.Exporter
 	Store    table.Store // of a table that takes HFiles
 	FS       dfs.FS
 	Temp     string // directory, on FS, for sorted runs
@@ -116,7 +110,7 @@ func (i *importer) open(ctx context.Context) error {
 	if to := t.Info(); to.Layout.Name() != from.Layout.Name() {
 		return fmt.Errorf("%w: %s has the layout %s, %s has %s", ErrRequest, from.Address, from.Layout.Name(), to.Address, to.Layout.Name())
 	}
-	stager, ok := t.(table.Stager)
+	stager, ok := table.As[table.Stager](t)
 	if !ok {
 		return fmt.Errorf("%w: table %s takes no HFiles", ErrRequest, i.cfg.Store.Address())
 	}

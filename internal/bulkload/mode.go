@@ -44,8 +44,8 @@ const (
 
 // settleMode chooses the mode that loads delivered files of the given bytes.
 func (l *load) settleMode(ctx context.Context, bytes int64) error {
-	stager, files := l.target.(table.Stager)
-	putter, puts := l.target.(table.Putter)
+	stager, files := table.As[table.Stager](l.target)
+	putter, puts := table.As[table.Putter](l.target)
 	c := &l.result.Choice
 	c.Mode = l.cfg.Mode
 	switch {

@@ -249,7 +249,7 @@ func (p *planner) common(ctx context.Context, pieces []Piece) error {
 			return err
 		}
 		keys := []manifest.Key{}
-		if _, puts := p.target.(table.Putter); !puts { // whose regions are HBase's
+		if _, puts := table.As[table.Putter](p.target); !puts { // whose regions are HBase's
 			keys = manifest.KeysOf(pointsOf(regions))
 		}
 		splits = &keys

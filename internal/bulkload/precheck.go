@@ -159,7 +159,7 @@ func (p *preCheck) table(ctx context.Context) error {
 		return err
 	}
 	defer t.Close()
-	if c, ok := t.(interface{ CheckFiles(context.Context) error }); ok {
+	if c, ok := table.As[table.FileChecker](t); ok {
 		if err := c.CheckFiles(ctx); err != nil {
 			return err
 		}

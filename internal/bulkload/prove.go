@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/column"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
+	"usertrail/internal/table"
 )
 
 // A record is replayed to where its line is in the delivered file, so the line must be of the
@@ -167,9 +168,7 @@ func (in *input) brought(offset int64, d behaviour.Date, kind string) bool {
 // hasUnledgered says whether a replay that was killed may have left records in the table. Of
 // delivered files a load remembers the numbers, of a replay there are none.
 func (l *load) hasUnledgered(ctx context.Context) (bool, error) {
-	from, ok := l.target.(interface {
-		Left(ctx context.Context) (*manifest.Begun, error)
-	})
+	from, ok := table.As[table.LeftBehind](l.target)
 	if !ok {
 		return false, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/run/piece"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/tally"
 )
@@ -288,9 +289,7 @@ func (p *publisher) overtaken(r *manifest.Report) int {
 // checkStaged reads a file of a piece whole. It returns dfs.ErrDamaged if the size or the xxh64 differs
 // from the piece's report. It skips values that the report does not have.
 func (p *publisher) checkStaged(ctx context.Context, name string, size int64, sum string) error {
-	from, ok := p.target.(interface {
-		Staged(ctx context.Context, name string) (dfs.File, error)
-	})
+	from, ok := table.As[table.StagedReader](p.target)
 	if !ok || name == "" {
 		return nil
 	}

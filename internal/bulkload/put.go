@@ -17,7 +17,7 @@ import (
 
 // takeUp reads from the table which files killed loads by puts have begun.
 func (l *load) takeUp(ctx context.Context) error {
-	p, ok := l.target.(table.Putter)
+	p, ok := table.As[table.Putter](l.target)
 	if !ok {
 		return nil
 	}

@@ -34,7 +34,7 @@ type unique struct {
 }
 
 func newUnique(ctx context.Context, b *batch) *unique {
-	_, puts := b.target.(table.Putter) // of which some may be there without a ledger
+	_, puts := table.As[table.Putter](b.target) // of which some may be there without a ledger
 	fresh := b.target.NextLoad() == 1 && !puts
 	return &unique{batch: b, ctx: ctx, fresh: fresh, seen: map[dayKey]map[string]int64{}}
 }

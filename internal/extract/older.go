@@ -8,19 +8,13 @@ import (
 	"usertrail/internal/table"
 )
 
-// An ager is a table whose cells expire.
-type ager interface {
-	// TTL is for how long after its timestamp a cell is there; 0 is for ever.
-	TTL(ctx context.Context) (time.Duration, error)
-}
-
 // older says which of the days that are asked for are gone: those that were dropped, or
 // that are older than the table keeps.
 func (q *question) older(ctx context.Context, t table.Table, now time.Time) ([]string, error) {
 	if first := q.info.Dropped; first != nil && q.span.From < *first {
 		return []string{fmt.Sprintf("the days before %s were dropped from the table", first)}, nil
 	}
-	a, ok := t.(ager)
+	a, ok := table.As[table.Expiring](t)
 	if !ok {
 		return nil, nil
 	}

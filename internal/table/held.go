@@ -7,13 +7,17 @@ type Held struct {
 	Paced    float64 `json:"paced,omitempty"`     // seconds for which something waited for --max-rate
 }
 
-// HeldBy returns the waits of requests to t, a Table or a Store. It returns zero for a table
-// of files.
-func HeldBy(t any) Held {
-	if u, ok := t.(unrolled); ok {
-		t = u.Table
+// HeldBy returns the waits of requests to t. It returns zero for a table of files.
+func HeldBy(t Table) Held {
+	if h, ok := As[Throttled](t); ok {
+		return h.Held()
 	}
-	if h, ok := t.(interface{ Held() Held }); ok {
+	return Held{}
+}
+
+// StoreHeld returns the waits of requests to all tables of s.
+func StoreHeld(s Store) Held {
+	if h, ok := s.(Throttled); ok {
 		return h.Held()
 	}
 	return Held{}

@@ -19,6 +19,9 @@ func Unrolled(t Table) Table { return unrolled{t} }
 
 type unrolled struct{ Table }
 
+// Unwrap implements Wrapper.
+func (u unrolled) Unwrap() Table { return u.Table }
+
 // Info implements Table.
 func (u unrolled) Info() Info {
 	info := u.Table.Info()

@@ -27,10 +27,7 @@ func (m *Meter) Spent() Spent { return Spent{m.calls.Load(), m.bytes.Load()} }
 
 // SpentBy returns the reads of a table. It returns false if the table does not count them.
 func SpentBy(t Table) (Spent, bool) {
-	if u, ok := t.(unrolled); ok {
-		t = u.Table
-	}
-	m, ok := t.(interface{ Spent() Spent })
+	m, ok := As[Metered](t)
 	if !ok {
 		return Spent{}, false
 	}

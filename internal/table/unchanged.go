@@ -20,10 +20,7 @@ var ErrChanged = exit.New(exit.NotNow, "the table has changed since it was opene
 // cells that were read in between then belong to this state. Otherwise it returns ErrChanged or
 // ErrUnsettled. Single puts do not count as changes. Tables of files and snapshots never change.
 func Unchanged(ctx context.Context, t Table) error {
-	if u, ok := t.(unrolled); ok {
-		t = u.Table
-	}
-	if c, ok := t.(interface{ Unchanged(context.Context) error }); ok {
+	if c, ok := As[Changing](t); ok {
 		return c.Unchanged(ctx)
 	}
 	return nil

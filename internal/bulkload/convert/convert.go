@@ -82,26 +82,13 @@ type Result struct {
 	Already int    `json:"already"` // of the files, those that an unfinished run before had made
 }
 
-// A source is a table that consists of files.
-type source interface {
-	table.Stager
-	Manifest() *manifest.Table
-}
-
-// A founded table is made of ledgers and files all at once.
-type founded interface {
-	source
-	Found(ctx context.Context, ledgers []*manifest.Load, m *manifest.Table) error
-	CopyQuarantine(ctx context.Context, dir string) error
-}
-
 // A run is one call of Run.
 type run struct {
 	cfg  Config
 	log  *slog.Logger
 	shop catalog.Workshop
 
-	from     source
+	from     table.Cataloged
 	m        *manifest.Table // that of from
 	old, new layout.Layout
 	origins  manifest.Origins
@@ -109,7 +96,7 @@ type run struct {
 
 	plan     *manifest.Conversion
 	done     []*manifest.Converted
-	to       founded
+	to       table.Founded
 	progress *progress.Progress
 	result   Result
 }
@@ -161,7 +148,7 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, ok := t.(source)
+	from, ok := table.As[table.Cataloged](t)
 	if !ok || from.Manifest().Address != "" {
 		return errors.Join(fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.From.Address()), t.Close())
 	}
@@ -206,7 +193,7 @@ func (r *run) tell(ctx context.Context) error {
 		return err
 	}
 	defer t.Close()
-	to, ok := t.(source)
+	to, ok := table.As[table.Cataloged](t)
 	if !ok {
 		return fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.Out.Address())
 	}

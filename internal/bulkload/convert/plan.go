@@ -138,7 +138,7 @@ func (r *run) prepare(ctx context.Context, s state) (err error) {
 	if err != nil {
 		return err
 	}
-	to, ok := t.(founded)
+	to, ok := table.As[table.Founded](t)
 	if !ok {
 		return fmt.Errorf("%w: %s cannot be a table of files", table.ErrUnfit, r.cfg.Out.Address())
 	}

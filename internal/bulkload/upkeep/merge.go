@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 	"usertrail/internal/table/segment"
 )
 
@@ -80,7 +81,7 @@ func (r *run) openMerge(ctx context.Context, files []manifest.File) (*merge, err
 	return m, nil
 }
 
-func (m *merge) add(ctx context.Context, t filed, name string, ahead int) error {
+func (m *merge) add(ctx context.Context, t table.Replaceable, name string, ahead int) error {
 	f, err := t.Staged(ctx, name)
 	if err != nil {
 		return err

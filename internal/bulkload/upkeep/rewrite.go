@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
@@ -37,7 +38,7 @@ type rewritten struct {
 // A rewriter writes one file and its roll, and counts what it writes and leaves out.
 type rewriter struct {
 	ctx    context.Context
-	to     filed
+	to     table.Replaceable
 	job    job
 	schema *behaviour.Schema
 	layout layout.Layout

@@ -76,20 +76,10 @@ type Config struct {
 	Log      *slog.Logger // nothing is said
 }
 
-// A filed is a table of files that can be replaced.
-type filed interface {
-	table.Stager
-	Manifest() *manifest.Table
-	Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error
-	Undrop(ctx context.Context) (*manifest.Undrop, error)
-	Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error)
-	ForgetRetired(ctx context.Context) error
-}
-
 // A run is one call.
 type run struct {
 	cfg      Config
-	table    filed
+	table    table.Replaceable
 	log      *slog.Logger
 	progress *progress.Progress
 }
@@ -118,7 +108,7 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, ok := t.(filed)
+	f, ok := table.As[table.Replaceable](t)
 	if !ok || f.Manifest().Address != "" {
 		return errors.Join(fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.Store.Address()), t.Close())
 	}

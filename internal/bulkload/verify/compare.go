@@ -8,14 +8,9 @@ import (
 	"time"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/table"
 	"usertrail/internal/tally"
 )
-
-// An ager is a table whose cells expire.
-type ager interface {
-	// TTL returns how long a cell exists after its timestamp; 0 means no limit.
-	TTL(ctx context.Context) (time.Duration, error)
-}
 
 // compare compares the counted cells with the expected ones.
 func (r *run) compare(ctx context.Context) error {
@@ -96,7 +91,7 @@ func (r *run) compareRanges() {
 // expired.
 func (r *run) expired(ctx context.Context) (func(dayKey) bool, error) {
 	never := func(dayKey) bool { return false }
-	t, ok := r.table.(ager)
+	t, ok := table.As[table.Expiring](r.table)
 	if !ok {
 		return never, nil
 	}
@@ -111,21 +106,11 @@ func (r *run) expired(ctx context.Context) (func(dayKey) bool, error) {
 	return func(k dayKey) bool { return k.date.Start(zone).Add(ttl).Before(r.cfg.Now) }, nil
 }
 
-// A beginner is a table that may hold a part of an unfinished load of puts.
-type beginner interface {
-	Begun(ctx context.Context) ([]manifest.Input, error)
-}
-
-// A receiver is a table that may have loaded some, but not all, files of a load.
-type receiver interface {
-	Handover(ctx context.Context) (*manifest.Handover, error)
-}
-
 // unfinished records which loads are under way or were killed, and which ended since the
 // table was opened. A table of files shows only finished loads, and a table that is already
 // open does not show later ones.
 func (r *run) unfinished(ctx context.Context) error {
-	if _, ok := r.table.(filed); ok {
+	if _, ok := table.As[table.Filed](r.table); ok {
 		return nil
 	}
 	begun, err := r.begun(ctx)
@@ -152,14 +137,14 @@ func (r *run) unfinished(ctx context.Context) error {
 // begun returns the delivered files of which the table may hold cells that no ledger counts.
 func (r *run) begun(ctx context.Context) ([]manifest.Input, error) {
 	var all []manifest.Input
-	if t, ok := r.table.(beginner); ok {
+	if t, ok := table.As[table.BegunByPuts](r.table); ok {
 		inputs, err := t.Begun(ctx)
 		if err != nil {
 			return nil, err
 		}
 		all = inputs
 	}
-	if t, ok := r.table.(receiver); ok {
+	if t, ok := table.As[table.HandedOver](r.table); ok {
 		h, err := t.Handover(ctx)
 		if err != nil {
 			return nil, err

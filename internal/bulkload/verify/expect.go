@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/table"
 	"usertrail/internal/tally"
 )
 
@@ -73,8 +74,8 @@ func (r *run) expectRanges(loads []*manifest.Load) {
 // dropped returns the cells of dropped days by region. The regions of the ledgers include
 // them; the days of the ledgers do not.
 func (r *run) dropped() cut {
-	if t, ok := r.table.(interface{ Manifest() *manifest.Table }); ok {
-		return t.Manifest().Dropped
+	if m := table.Known(r.table); m != nil {
+		return m.Dropped
 	}
 	return nil
 }

@@ -15,17 +15,12 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 )
-
-// A filed table consists of files. Each file can be checked separately.
-type filed interface {
-	Files() []manifest.File
-	Staged(ctx context.Context, name string) (dfs.File, error)
-}
 
 // readFiles counts the cells of all files that can hold compared cells, and compares each
 // file with its entry in the manifest.
-func (r *run) readFiles(ctx context.Context, t filed) error {
+func (r *run) readFiles(ctx context.Context, t table.Filed) error {
 	var checks []*check
 	var bytes int64
 	for _, f := range t.Files() {
@@ -74,7 +69,7 @@ func (r *Result) addFiles(files []File) {
 type check struct {
 	*count
 	ctx      context.Context
-	t        filed
+	t        table.Filed
 	file     manifest.File
 	findings []File
 }

@@ -43,14 +43,9 @@ func (r *run) readRegions(ctx context.Context) error {
 	return g.Wait()
 }
 
-// A hider is a table that may hold cells that deletes hide.
-type hider interface {
-	Hidden(ctx context.Context, r split.Region, emit func(*cell.Cell) error) error
-}
-
 // readHidden counts the cells that deletes hide, if a day has fewer cells than were loaded.
 func (r *run) readHidden(ctx context.Context) error {
-	t, ok := r.table.(hider)
+	t, ok := table.As[table.Hiding](r.table)
 	if r.hidden = r.newCount(); !ok || !r.fewer() {
 		return nil
 	}

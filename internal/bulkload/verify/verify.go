@@ -144,15 +144,11 @@ type run struct {
 	result   Result
 }
 
-// An unproved store opens a table even if rows may be missing, so that all missing rows are
-// reported.
-type unproved interface{ Unproved() }
-
 // Run compares the table with its loads. The result lists all differences. If there are any,
 // the error wraps ErrDiffers and states their number. Another error means that the comparison
 // stopped.
 func Run(ctx context.Context, cfg Config) (Result, error) {
-	if s, ok := cfg.Store.(unproved); ok {
+	if s, ok := cfg.Store.(table.Proving); ok {
 		s.Unproved()
 	}
 	t, err := cfg.Store.Open(ctx)
@@ -219,7 +215,7 @@ func (r *run) whole() bool { return r.cfg.Span == nil && !slices.Contains(r.want
 // read reads the table.
 func (r *run) read(ctx context.Context) error {
 	r.found = r.newCount()
-	if t, ok := r.table.(filed); ok {
+	if t, ok := table.As[table.Filed](r.table); ok {
 		return r.readFiles(ctx, t)
 	}
 	return r.readRegions(ctx)

@@ -13,7 +13,6 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract/show"
 	"usertrail/internal/format/layout"
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -365,7 +364,7 @@ func TestEndsAreChecked(t *testing.T) {
 }
 
 // Manifest returns the table's manifest.
-func (s *spy) Manifest() *manifest.Table { return table.Known(s.Loader) }
+func (s *spy) Unwrap() table.Table { return s.Loader }
 
 // TestTheLatestCostTheSame asks for the last events of a short trail and of a long one, in
 // tables of one night and of many, for all behaviours and for a rare one.

@@ -81,7 +81,7 @@ func (w *world) stager(t *testing.T, to table.Loader) table.Stager {
 	if w.way != Files {
 		t.Skip("loads are put")
 	}
-	s, ok := to.(table.Stager)
+	s, ok := table.As[table.Stager](to)
 	if !ok {
 		t.Fatal("the table takes no files")
 	}
@@ -94,7 +94,7 @@ func (w *world) putter(t *testing.T, to table.Loader) table.Putter {
 	if w.way != Puts {
 		t.Skip("loads are files")
 	}
-	p, ok := to.(table.Putter)
+	p, ok := table.As[table.Putter](to)
 	if !ok {
 		t.Fatal("the table takes no puts")
 	}

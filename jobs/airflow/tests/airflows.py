@@ -17,7 +17,7 @@ DAGS = Path(__file__).parents[1] / "dags"
 AIRFLOW = Path(sys.executable).with_name("airflow")
 
 # What nothing here takes, on a busy machine; what waits longer has failed.
-WATCHDOG_SECONDS = 600
+WATCHDOG_SECONDS = 3000
 
 # The DAGs as they are, but in more of a hurry.
 HURRY = {

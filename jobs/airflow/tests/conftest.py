@@ -133,7 +133,7 @@ def gone(pid):
 
 
 # What nothing here takes, on a busy machine; what waits longer has failed.
-WATCHDOG_SECONDS = 600
+WATCHDOG_SECONDS = 3000
 
 
 def until(true, what):

@@ -1,0 +1,20 @@
+package live
+
+import (
+	"testing"
+
+	"usertrail/internal/table/snapshot"
+	"usertrail/internal/table/tabletest"
+)
+
+func TestAbilitiesOfALiveTable(t *testing.T) {
+	tabletest.Abilities(t, new(Table),
+		"BegunByPuts", "Cataloged", "Changing", "Described", "Expiring", "FileChecker", "Founded", "HandedOver", "Hiding",
+		"HidingSampled", "LeftBehind", "Loader", "Losing", "Metered", "Putter", "StagedReader", "Stager", "Throttled")
+}
+
+// TestASnapshotHasNoAbilityOfItsTable: a snapshot never changes, and its cells do not expire.
+// What is true of the table now is not true of its snapshot.
+func TestASnapshotHasNoAbilityOfItsTable(t *testing.T) {
+	tabletest.Abilities(t, &taken{Table: new(snapshot.Table), of: new(Table)})
+}
