@@ -131,9 +131,7 @@ func newQuestion(c *Config) (*question, error) {
 	if q.window, err = q.windowOf(); err != nil {
 		return nil, err
 	}
-	if q.grain, err = grainOf(q.info.Layout, q.info.Schema); err != nil {
-		return nil, err
-	}
+	q.grain = grainOf(q.info.Layout, q.info.Schema)
 	if q.reach, err = reachOf(q.info.Layout, q.info.Schema, q.window.of(q.want)); err != nil {
 		return nil, err
 	}

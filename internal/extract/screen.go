@@ -29,7 +29,7 @@ type screen struct {
 // where reading few columns is no cheaper than reading all of them.
 func newScreen(q *question) *screen {
 	want := q.judges()
-	if !q.info.Narrow || !q.info.Layout.Traits().ByField || !q.conditional() || slices.EqualFunc(want.Fields, q.want.Fields, slices.Equal) {
+	if !q.info.Narrow || q.info.Layout.Traits().FieldCells == 0 || !q.conditional() || slices.EqualFunc(want.Fields, q.want.Fields, slices.Equal) {
 		return nil
 	}
 	return &screen{want: want}

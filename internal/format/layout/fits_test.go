@@ -63,21 +63,21 @@ func TestWhatDoesNotFitSaysWhy(t *testing.T) {
 // with care alone.
 func TestWhatTheTableHasToKeep(t *testing.T) {
 	for name, want := range map[string]layout.Traits{
-		"reversed":  {Together: true, Told: true, ByField: true},
+		"reversed":  {Together: true, Told: true},
 		"tall":      {Together: true, Told: true, Newest: layout.NewestRows},
 		"wide":      {Together: true, Newest: layout.NewestColumns},
-		"game":      {Together: true, Told: true, ByField: true},
+		"game":      {Together: true, Told: true},
 		"game-time": {Together: true},
-		"hashed":    {ByField: true, Versions: 400, TTL: 365 * 24 * 60 * 60 * 1e9},
-		"fixed":     {Together: true, Told: true, ByField: true},
-		"fixed/9":   {Together: true, Told: true, ByField: true},
+		"hashed":    {Versions: 400, TTL: 365 * 24 * 60 * 60 * 1e9},
+		"fixed":     {Together: true, Told: true},
+		"fixed/9":   {Together: true, Told: true},
 		"day":       {},
 	} {
 		got := named(t, name).Traits()
 		if splits := got.Splits != nil; splits != (name == "hashed") {
 			t.Errorf("%s has split points of its own: %t", name, splits)
 		}
-		if got.Splits = nil; got.Together != want.Together || got.Told != want.Told || got.ByField != want.ByField || got.Newest != want.Newest || got.Versions != want.Versions || got.TTL != want.TTL {
+		if got.Splits = nil; got.Together != want.Together || got.Told != want.Told || got.Newest != want.Newest || got.Versions != want.Versions || got.TTL != want.TTL {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}

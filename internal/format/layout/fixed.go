@@ -77,7 +77,11 @@ func (l Fixed) Name() string {
 
 // Traits implements Layout.
 func (Fixed) Traits() Traits {
-	return Traits{Together: true, Told: true, ByField: true, OneRecord: true}
+	return Traits{
+		Together: true, Told: true, OneRecord: true,
+		Row: RowParts{Kind: true, Date: true, Second: true, ID: true}, FieldCells: AllFields, MicrosCell: true,
+		Ranges: Limits{Dates: true, Times: true},
+	}
 }
 
 // Fits implements Layout.

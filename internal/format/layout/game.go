@@ -41,7 +41,11 @@ func (Game) Name() string { return "game" }
 
 // Traits implements Layout.
 func (Game) Traits() Traits {
-	return Traits{Together: true, Told: true, ByField: true, OneRecord: true}
+	return Traits{
+		Together: true, Told: true, OneRecord: true,
+		Row: RowParts{Kind: true, Date: true, Second: true, ID: true}, FieldCells: AllFields, MicrosCell: true,
+		Ranges: Limits{Kinds: true, Dates: true, Times: true},
+	}
 }
 
 // Fits implements Layout.

@@ -39,7 +39,12 @@ var _ = Register(GameTime{})
 func (GameTime) Name() string { return "game-time" }
 
 // Traits implements Layout.
-func (GameTime) Traits() Traits { return Traits{Together: true} }
+func (GameTime) Traits() Traits {
+	return Traits{
+		Together: true, Row: RowParts{Date: true, Second: true}, KindColumns: true,
+		Ranges: Limits{Dates: true, Times: true},
+	}
+}
 
 // Fits implements Layout.
 func (GameTime) Fits(_ *behaviour.Schema, r *behaviour.Record) error { return fitsUTCText(r.Time) }

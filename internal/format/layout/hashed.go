@@ -69,7 +69,10 @@ func (Hashed) Name() string { return "hashed" }
 
 // Traits implements Layout.
 func (Hashed) Traits() Traits {
-	return Traits{ByField: true, Versions: keptVersions, TTL: keptFor, Splits: hexSplits}
+	return Traits{
+		Row: RowParts{Kind: true}, FieldCells: hotMost, Packed: remarkField, Marked: true, Ranges: Limits{Kinds: true},
+		Versions: keptVersions, TTL: keptFor, Splits: hexSplits,
+	}
 }
 
 // hexSplits cuts the space of eight hex digits into even regions, as HBase's

@@ -67,41 +67,6 @@ type Layout interface {
 	Decoder(s *behaviour.Schema, q Want) Decoder
 }
 
-// Traits are the properties of a layout that matter when a table is made, cut and read.
-type Traits struct {
-	// Together says that a user's rows are adjacent and begin with the user key.
-	Together bool
-	// Told says that the records of a row have one date and kind, and that the row alone
-	// tells both.
-	Told bool
-	// ByField says that fields have cells of their own, so reading few fields
-	// costs less than reading all.
-	ByField bool
-	// OneRecord says that a row is one record, and that each field that is not null is a
-	// column with the field's name. Package behaviour encodes its value.
-	OneRecord bool
-	// Newest says whether a user's rows or columns are in order of time, the latest first.
-	Newest Newest
-	// Versions is how many versions of a column must be kept; 0 is one.
-	Versions int
-	// TTL is the time for which rows are kept if a job does not set it; 0 is no limit.
-	TTL time.Duration
-	// Splits returns split points that suit the layout whatever the users are. It is nil if
-	// split points depend on the users.
-	Splits func(regions int) [][]byte
-}
-
-// Newest says what is in order of time.
-type Newest int
-
-// The values of Newest. With NewestRows a row is one record; with NewestColumns a user has
-// one row, and a column is one record.
-const (
-	NotNewest Newest = iota
-	NewestRows
-	NewestColumns
-)
-
 // Reads says which rows and columns hold the behaviours of a query.
 type Reads struct {
 	// Columns select all wanted fields, and at least one cell of every record.

@@ -33,7 +33,13 @@ var _ = Register(Reversed{})
 func (Reversed) Name() string { return Default }
 
 // Traits implements Layout.
-func (Reversed) Traits() Traits { return Traits{Together: true, Told: true, ByField: true} }
+func (Reversed) Traits() Traits {
+	return Traits{
+		Together: true, Told: true,
+		Row: RowParts{Kind: true, Date: true}, FieldCells: AllFields, MicrosCell: true,
+		Ranges: Limits{Dates: true},
+	}
+}
 
 // Fits implements Layout.
 func (Reversed) Fits(*behaviour.Schema, *behaviour.Record) error { return nil }

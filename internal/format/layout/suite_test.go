@@ -528,7 +528,7 @@ func TestFewFieldsAreFewCells(t *testing.T) {
 				n++
 			}
 		}
-		if few := n < len(cells); few != l.Traits().ByField || n == 0 {
+		if few := n < len(cells); few != (l.Traits().FieldCells > 0) || n == 0 {
 			t.Errorf("%s: %d of %d cells are read for one field of six", name, n, len(cells))
 		}
 	}

@@ -35,7 +35,12 @@ var _ = Register(Tall{})
 func (Tall) Name() string { return "tall" }
 
 // Traits implements Layout.
-func (Tall) Traits() Traits { return Traits{Together: true, Told: true, Newest: NewestRows} }
+func (Tall) Traits() Traits {
+	return Traits{
+		Together: true, Told: true, Newest: NewestRows,
+		Row: RowParts{Kind: true, Date: true, Second: true, ID: true}, Ranges: Limits{Dates: true, Times: true},
+	}
+}
 
 // Fits implements Layout.
 func (Tall) Fits(*behaviour.Schema, *behaviour.Record) error { return nil }

@@ -38,7 +38,9 @@ var _ = Register(Wide{})
 func (Wide) Name() string { return "wide" }
 
 // Traits implements Layout.
-func (Wide) Traits() Traits { return Traits{Together: true, Newest: NewestColumns} }
+func (Wide) Traits() Traits {
+	return Traits{Together: true, Newest: NewestColumns, Ranges: Limits{Dates: true, Times: true}}
+}
 
 // Fits implements Layout.
 func (Wide) Fits(*behaviour.Schema, *behaviour.Record) error { return nil }

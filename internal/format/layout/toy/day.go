@@ -30,9 +30,11 @@ var _ = layout.Register(Day{})
 // Name implements layout.Layout.
 func (Day) Name() string { return "day" }
 
-// Traits implements layout.Layout. A user's rows lie a day's users apart, hold behaviours
-// of all kinds, and are read whole.
-func (Day) Traits() layout.Traits { return layout.Traits{} }
+// Traits implements layout.Layout. A row holds a day of a user, and each record is one cell,
+// whose column begins with the behaviour. Ranges hold only the days of the query.
+func (Day) Traits() layout.Traits {
+	return layout.Traits{Row: layout.RowParts{Date: true}, KindColumns: true, Ranges: layout.Limits{Dates: true}}
+}
 
 // Fits implements layout.Layout.
 func (Day) Fits(*behaviour.Schema, *behaviour.Record) error { return nil }
