@@ -114,7 +114,7 @@ var provocations = map[string]string{
 	"no file for":                                     "bulkload --quiet --from 2014-10-01 --to 2014-10-02",
 	"changed after it was loaded":                     night + "; printf 'u9,2014-09-01 11:00:00,x,1\\n' >> logs/2014-09-01/play.csv; " + night,
 	"it cannot be read":                               "ln -sf gone.csv logs/2014-09-02/play.csv; " + night,
-	"it was written to while it was read":             "true",
+	"it was written to while it was read":             "sed s/09-01/09-02/ logs/2014-09-01/order.csv > logs/2014-09-02/order.csv", // no log is missing: --wait ends early
 	"unexpected EOF":                                  "gzip logs/2014-09-01/play.csv; truncate -s -9 logs/2014-09-01/play.csv.gz; sed -i 's|}.csv|}.csv*|' usertrail.yaml; " + night,
 	"no column":                                       "sed -i 's/seconds: int64/minutes: int64/' usertrail.yaml; " + night,
 	"the table does not hold what was loaded":         night + "; find trails -name '*.hfile' -delete; bulkload verify --quiet",
