@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"usertrail/internal/test/testkit"
 )
 
 // A house is a folder as the crontab wants one: a job, its logs, and a bin with the program.
@@ -28,9 +30,7 @@ func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "cron")
 	if err == nil {
 		program = filepath.Join(dir, "bulkload")
-		c := exec.Command("go", "build", "-o", program, "./cmd/bulkload")
-		c.Dir, c.Stderr = filepath.Join("..", ".."), os.Stderr
-		err = c.Run()
+		err = testkit.Build(dir, "usertrail/cmd/bulkload")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

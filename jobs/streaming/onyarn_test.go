@@ -17,7 +17,7 @@ import (
 // ends with a failure.
 func newLocal(t *testing.T) *world {
 	dir := t.TempDir()
-	build(t, dir, "")
+	build(t, dir)
 	w := &world{files: local.New(), dir: dir, hdfs: dir, env: []string{"PATH=/usr/bin:/bin", "JAVA_HOME=" + dir, "HADOOP_CLASSPATH=none"}}
 	if err := os.WriteFile(filepath.Join(dir, "bin", "java"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)

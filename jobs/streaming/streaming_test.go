@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	dir := t.TempDir()
 	if os.Getenv("USERTRAIL_CLUSTER") != "none" {
-		build(t, dir, ",breakpoints") // before the cluster is taken, since it may take a while
+		build(t, dir) // before the cluster is taken, since it may take a while
 	}
 	c := clustertest.Get(t)
 	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }
@@ -80,13 +81,37 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// build makes both programs in dir/bin, as `make build` does, with more tags.
-func build(t *testing.T, dir, tags string) {
+// programs is the folder of both commands, built once.
+var programs string
+
+// built builds both commands the first time.
+var built = sync.OnceValue(func() error { return testkit.Build(programs) })
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if programs, err = os.MkdirTemp("", "usertrail-streaming"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(programs)
+		return m.Run()
+	}())
+}
+
+// build puts both commands into dir/bin.
+func build(t *testing.T, dir string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", "arrow_json_stdlib"+tags, "-trimpath", "-o", filepath.Join(dir, "bin")+"/", "usertrail/cmd/bulkload", "usertrail/cmd/extract")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := built(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bulkload", "extract"} {
+		if err := os.Link(filepath.Join(programs, name), filepath.Join(dir, "bin", name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

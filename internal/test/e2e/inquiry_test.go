@@ -127,23 +127,11 @@ type verdict struct {
 	Disorder    int64    `json:"disorder"`
 }
 
-// bin is the folder of the commands, built once. They are built as make build does it,
-// whose packages the build cache then has, and obey breakpoints.
+// bin is the folder of the commands, built once.
 var bin = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(scratch, "bin")
-	return dir, buildInto(dir, "usertrail/cmd/bulkload", "usertrail/cmd/extract")
+	return dir, testkit.Build(dir)
 })
-
-// buildInto builds programs into a folder.
-func buildInto(dir string, packages ...string) error {
-	args := []string{"build", "-tags", "arrow_json_stdlib,breakpoints", "-trimpath", "-buildvcs=false", "-o", dir + string(filepath.Separator)}
-	c := exec.Command("go", append(args, packages...)...)
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return nil
-}
 
 // command runs one of the commands and reads the last line of its standard output.
 func command(t *testing.T, name string, into any, args ...string) {

@@ -20,7 +20,7 @@ func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := buildInto(dir, "usertrail/scripts/bench/layoutbench"); err != nil {
+	if err := testkit.Build(dir, "usertrail/scripts/bench/layoutbench"); err != nil {
 		t.Fatal(err)
 	}
 	each := testkit.Pick([]string{"100"}, []string{"1", "100"})
