@@ -87,7 +87,7 @@ bench-hbase: build ## ours and HBase's own programs on a cluster of their own, i
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench
 	python3 scripts/bench hbase --rows $(ROWS) --runs $(RUNS)
 
-bench-layouts: build venv ## every layout, in files and in HBase, for users of EACH="1 10 100 1000 10000" behaviours; PUBLISH=yes writes docs/layouts.md, FIGURES=FILE goes on where an earlier run ended
+bench-layouts: build venv ## every layout, in files and in HBase, for users of EACH="1 10 100 1000 10000" behaviours; PUBLISH=yes writes docs/explanation/layouts.md, FIGURES=FILE goes on where an earlier run ended
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/layoutbench
 	$(PYTHON) scripts/bench layouts --records $(RECORDS) --each "$(EACH)" $(if $(FIGURES),--json $(FIGURES)) $(if $(PUBLISH),--publish)
 

@@ -7,9 +7,9 @@ import (
 	"usertrail/cmd/internal/manual"
 )
 
-// TestFlagsPage compares docs/flags.md with the flags of the program.
+// TestFlagsPage compares docs/reference/flags.md with the flags of the program.
 func TestFlagsPage(t *testing.T) {
-	manual.CheckFlags(t, newRoot(new(cli.Env)), "../../docs/flags.md")
+	manual.CheckFlags(t, newRoot(new(cli.Env)), "../../docs/reference/flags.md")
 }
 
 // TestManPages writes the man pages of the program.

@@ -253,7 +253,7 @@ func (l *load) lookForDeletes(ctx context.Context) {
 	case err != nil:
 		l.log.Info("could not look for deletes that hide what was loaded", "error", err)
 	case cells > 0:
-		l.log.Warn("deletes of another client hide what was loaded, and no reader sees it: bulkload verify counts it, docs/hbase.md says what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
+		l.log.Warn("deletes of another client hide what was loaded, and no reader sees it: bulkload verify counts it, docs/explanation/hbase.md says what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // TestTheLargestTrailIsAsTheDocsSay compares what the trail of one user may take with the
-// table in docs/operations.md, and with the memory that errors name.
+// table in docs/howto/operations.md, and with the memory that errors name.
 func TestTheLargestTrailIsAsTheDocsSay(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/operations.md")
+	docs, err := os.ReadFile("../../docs/howto/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -405,7 +405,7 @@ func (w *world) puts(t *testing.T, want clustertest.Digest) {
 	w.program(t, "bulkload", "verify", job).ends(0)
 }
 
-// hfiles does what docs/yarn.md does by hand, and kills an attempt.
+// hfiles does what docs/howto/yarn.md does by hand, and kills an attempt.
 func (w *world) hfiles(t *testing.T, want clustertest.Digest) {
 	_, table := w.live(t, "usertrail")
 	p := w.start(t, "bash", "-euo", "pipefail", "-c", byHand(t), w.dir)
@@ -424,21 +424,21 @@ func (w *world) hfiles(t *testing.T, want clustertest.Digest) {
 // stop when they have written one.
 func byHand(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/yarn.md")
+	text, err := os.ReadFile("../../docs/howto/yarn.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, block, ok := strings.Cut(string(text), "\n```sh\n")
 	block, _, closed := strings.Cut(block, "\n```\n")
 	if !ok || !closed {
-		t.Fatal("docs/yarn.md has no block of sh")
+		t.Fatal("docs/howto/yarn.md has no block of sh")
 	}
 	for old, changed := range map[string]string{
 		"bulkload plan ":              "bulkload plan --mode hfile ",
 		"-D mapreduce.job.reduces=0 ": "-D mapreduce.job.reduces=0 -D " + stopping(breakpoint.Segment) + " ",
 	} {
 		if strings.Count(block, old) != 1 {
-			t.Fatalf("the block of docs/yarn.md has not %q once", old)
+			t.Fatalf("the block of docs/howto/yarn.md has not %q once", old)
 		}
 		block = strings.Replace(block, old, changed, 1)
 	}

@@ -65,7 +65,7 @@ def arguments():
     six.add_argument("--asked", type=int, default=300, help="how many questions of each name that is of one user")
     six.add_argument("--json", default="", help="file for the figures, as they come; what it has of as many records is not measured again")
     six.add_argument("--dir", default="", help="where the data lies as long as it runs (default bench/data/layouts)")
-    six.add_argument("--publish", action="store_true", help="write docs/layouts.md, its plots, and the figures of bulkload advise")
+    six.add_argument("--publish", action="store_true", help="write docs/explanation/layouts.md, its plots, and the figures of bulkload advise")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""The figures of layouts.py: as tables, as JSON, as plots, and into docs/layouts.md."""
+"""The figures of layouts.py: as tables, as JSON, as plots, and into docs/explanation/layouts.md."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import questions
 import report
 from data import ROOT
 
-DOC = os.path.join(ROOT, "docs", "layouts.md")
+DOC = os.path.join(ROOT, "docs", "explanation", "layouts.md")
 PLOTS = os.path.join(ROOT, "docs", "img")
 FIGURES = os.path.join(ROOT, "internal", "bulkload", "advise", "figures.json")
 
@@ -22,7 +22,7 @@ def publish(figures, machine, records, nights):
     """Puts all figures where others read them."""
     write_json(figures, FIGURES)
     os.makedirs(PLOTS, exist_ok=True)
-    drawn = "\n".join(f"![{what}](img/{draw(figures, place)})\n" for place, what in PLACES.items() if of(figures, place))
+    drawn = "\n".join(f"![{what}](../img/{draw(figures, place)})\n" for place, what in PLACES.items() if of(figures, place))
     with open(DOC, encoding="utf-8") as f:
         before, begin, rest = f.read().partition(BEGIN)
     _, end, after = rest.partition(END)

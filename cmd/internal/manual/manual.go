@@ -1,4 +1,4 @@
-// Package manual writes what -h prints in two more forms: docs/flags.md, a page with the flags
+// Package manual writes what -h prints in two more forms: docs/reference/flags.md, a page with the flags
 // of all commands, and man pages. The tests of the programs call it, because a program's
 // commands cannot be imported. The programs themselves do not contain it.
 package manual

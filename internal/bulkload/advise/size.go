@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/format/roll"
 )
 
-// blockSize is the block size of all new tables. docs/table.md has the measurements.
+// blockSize is the block size of all new tables. docs/reference/table.md has the measurements.
 const blockSize = 16 << 10
 
 // A form is how cells are written down.

@@ -1,6 +1,6 @@
 package estimate
 
-// Rates from docs/benchmarks.md, measured on two cores that servers and client share.
+// Rates from docs/explanation/benchmarks.md, measured on two cores that servers and client share.
 // Rates of workers are for one worker with a core of its own.
 const (
 	// startSeconds is the time of a process that reads one user from a table of files.

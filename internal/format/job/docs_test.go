@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// readDocs returns docs/job.md, and the text below each heading.
+// readDocs returns docs/reference/job.md, and the text below each heading.
 func readDocs(t *testing.T) (whole string, sections map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/job.md")
+	text, err := os.ReadFile("../../../docs/reference/job.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestDocsNameEveryKeyAndTheirExamplesLoad(t *testing.T) {
 			}
 		}
 		if !slices.Equal(named, l.keys) {
-			t.Errorf("docs/job.md, %q, names %q, want %q", l.place, named, l.keys)
+			t.Errorf("docs/reference/job.md, %q, names %q, want %q", l.place, named, l.keys)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestDocsExamplesAreJobs(t *testing.T) {
 	whole, _ := readDocs(t)
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(whole, -1)
 	if len(blocks) < 4 {
-		t.Fatalf("docs/job.md has %d examples, want at least 4", len(blocks))
+		t.Fatalf("docs/reference/job.md has %d examples, want at least 4", len(blocks))
 	}
 	for _, block := range blocks {
 		if _, err := Parse("job.yaml", []byte(block[1])); err != nil {

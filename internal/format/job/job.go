@@ -17,7 +17,7 @@
 //     and order of keys.
 //   - Find returns the same inputs in the same order for the same files, each file once.
 //
-// docs/job.md describes every key.
+// docs/reference/job.md describes every key.
 package job
 
 import (

@@ -13,7 +13,7 @@
 // Many goroutines may use a Layout at once. Reads, a Teller, an Encoder and a Decoder
 // are for one goroutine.
 //
-// A new layout is a file that registers its type: docs/layouts.md shows how.
+// A new layout is a file that registers its type: docs/explanation/layouts.md shows how.
 package layout
 
 import (

@@ -9,9 +9,9 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// TestTextsAreAsTheDocsSay reads the examples in the table of docs/job.md.
+// TestTextsAreAsTheDocsSay reads the examples in the table of docs/reference/job.md.
 func TestTextsAreAsTheDocsSay(t *testing.T) {
-	docs, err := os.ReadFile("../../../docs/job.md")
+	docs, err := os.ReadFile("../../../docs/reference/job.md")
 	if err != nil {
 		t.Fatal(err)
 	}

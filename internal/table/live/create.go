@@ -25,7 +25,7 @@ const (
 	// blockSize is the number of bytes that one read of a user decompresses. The rows of a
 	// user's month have a few KiB, so most of HBase's default block of 64 KiB would be other
 	// users. Below 16 KiB the index, which is in memory, grows, and compression gets worse.
-	// Tables of files use the same size (docs/table.md).
+	// Tables of files use the same size (docs/reference/table.md).
 	blockSize = 16 << 10
 )
 

@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// A Name is that of a check: docs/hbase.md has them all, and scripts may go by them.
+// A Name is that of a check: docs/explanation/hbase.md has them all, and scripts may go by them.
 type Name string
 
 // The checks, in the order in which they are listed.

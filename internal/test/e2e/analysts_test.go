@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-const analysts = "docs/analysts.md"
+const analysts = "docs/tutorial/analysts.md"
 
 var rewriteAnalysts = flag.Bool("rewrite", false, "write what the examples of "+analysts+" print into the document")
 

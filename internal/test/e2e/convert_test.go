@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestConvertDocRuns runs the commands of docs/layouts.md that convert a table, in the
+// TestConvertDocRuns runs the commands of docs/explanation/layouts.md that convert a table, in the
 // clone that README's have run in.
 func TestConvertDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)

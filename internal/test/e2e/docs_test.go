@@ -198,10 +198,10 @@ func TestReadmeJobsLoad(t *testing.T) {
 	}
 }
 
-// TestTableDocNamesEveryField holds docs/table.md against the JSON of manifests,
+// TestTableDocNamesEveryField holds docs/reference/table.md against the JSON of manifests,
 // ledgers and quarantine files.
 func TestTableDocNamesEveryField(t *testing.T) {
-	text := document(t, "docs/table.md")
+	text := document(t, "docs/reference/table.md")
 	var named []string
 	for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(text, -1) {
 		named = append(named, m[1])
@@ -220,7 +220,7 @@ func TestTableDocNamesEveryField(t *testing.T) {
 			f := typ.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name != "" && name != "-" && !slices.Contains(named, name) {
-				t.Errorf("docs/table.md does not name the field %s of %v", name, typ)
+				t.Errorf("docs/reference/table.md does not name the field %s of %v", name, typ)
 			}
 			look(f.Type)
 		}

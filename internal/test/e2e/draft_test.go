@@ -113,25 +113,25 @@ func TestADraftOfTheSampleLoadsWhatItsJobLoads(t *testing.T) {
 	}
 }
 
-// TestFirstNightRuns runs docs/first-night.md in the clone that README's demo ran in, and
+// TestFirstNightRuns runs docs/tutorial/first-night.md in the clone that README's demo ran in, and
 // finds what it shows.
 func TestFirstNightRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/first-night.md")
+	text := document(t, "docs/tutorial/first-night.md")
 	var said strings.Builder
 	for _, m := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```").FindAllStringSubmatch(text, -1) {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", m[1])
 		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
 		out, err := c.CombinedOutput()
 		if err != nil {
-			t.Fatalf("docs/first-night.md's\n%s\nends with %v:\n%s", m[1], err, out)
+			t.Fatalf("docs/tutorial/first-night.md's\n%s\nends with %v:\n%s", m[1], err, out)
 		}
 		said.Write(out)
 	}
 	for _, language := range []string{"text", "yaml"} {
 		for _, shown := range blocks(t, text, language) {
 			if !strings.Contains(said.String(), shown) {
-				t.Errorf("docs/first-night.md shows\n%s\nand its commands say\n%s", shown, said.String())
+				t.Errorf("docs/tutorial/first-night.md shows\n%s\nand its commands say\n%s", shown, said.String())
 			}
 		}
 	}

@@ -7,24 +7,24 @@ import (
 	"testing"
 )
 
-// TestExplainDocRuns runs the commands of docs/explain.md in the clone that README's
+// TestExplainDocRuns runs the commands of docs/reference/explain.md in the clone that README's
 // demo ran in, and finds the lines that it shows.
 func TestExplainDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/explain.md")
+	text := document(t, "docs/reference/explain.md")
 	var said strings.Builder
 	for _, block := range blocks(t, text, "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
 		out, err := c.CombinedOutput()
 		if err != nil {
-			t.Fatalf("docs/explain.md's\n%s\nends with %v:\n%s", block, err, out)
+			t.Fatalf("docs/reference/explain.md's\n%s\nends with %v:\n%s", block, err, out)
 		}
 		said.Write(out)
 	}
 	for _, shown := range blocks(t, text, "text") {
 		if !strings.Contains(said.String(), shown) {
-			t.Errorf("docs/explain.md shows\n%s\nbut its commands say\n%s", shown, said.String())
+			t.Errorf("docs/reference/explain.md shows\n%s\nbut its commands say\n%s", shown, said.String())
 		}
 	}
 }

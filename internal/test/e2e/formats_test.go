@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestFormatsDocRunsInPython runs the commands and the Python of docs/formats.md, in order,
+// TestFormatsDocRunsInPython runs the commands and the Python of docs/reference/formats.md, in order,
 // in the clone that README's demo ran in, and finds the lines that it shows.
 func TestFormatsDocRunsInPython(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/formats.md")
+	text := document(t, "docs/reference/formats.md")
 	var said strings.Builder
 	ran := map[string]int{}
 	for _, m := range regexp.MustCompile("(?ms)^```(sh|python)\n(.*?)^```").FindAllStringSubmatch(text, -1) {
@@ -23,7 +23,7 @@ func TestFormatsDocRunsInPython(t *testing.T) {
 		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
 		out, err := c.CombinedOutput()
 		if err != nil {
-			t.Fatalf("docs/formats.md's\n%s\nends with %v:\n%s", m[2], err, out)
+			t.Fatalf("docs/reference/formats.md's\n%s\nends with %v:\n%s", m[2], err, out)
 		}
 		said.Write(out)
 		ran[m[1]]++
@@ -34,7 +34,7 @@ func TestFormatsDocRunsInPython(t *testing.T) {
 	for _, shown := range blocks(t, text, "text") {
 		for line := range strings.Lines(shown) {
 			if !strings.Contains(said.String(), line) {
-				t.Errorf("docs/formats.md shows %sbut its commands say\n%s", line, said.String())
+				t.Errorf("docs/reference/formats.md shows %sbut its commands say\n%s", line, said.String())
 			}
 		}
 	}

@@ -23,9 +23,9 @@ import (
 	"usertrail/internal/table/files"
 )
 
-const layouts = "docs/layouts.md"
+const layouts = "docs/explanation/layouts.md"
 
-// TestLayoutsDocIsTheToy: the Go of docs/layouts.md, block after block, is a layout that
+// TestLayoutsDocIsTheToy: the Go of docs/explanation/layouts.md, block after block, is a layout that
 // tests run.
 func TestLayoutsDocIsTheToy(t *testing.T) {
 	shown := strings.Join(blocks(t, document(t, layouts), "go"), "\n")

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// An advice is an entry of docs/operations.md.
+// An advice is an entry of docs/howto/operations.md.
 type advice struct {
 	heading string
 	status  int      // of the part that it stands in; -1 where that has none
@@ -30,7 +30,7 @@ func advices(t *testing.T) []advice {
 	t.Helper()
 	var out []advice
 	status := -1
-	for _, part := range regexp.MustCompile(`(?m)^##`).Split(document(t, "docs/operations.md"), -1) {
+	for _, part := range regexp.MustCompile(`(?m)^##`).Split(document(t, "docs/howto/operations.md"), -1) {
 		heading, body, _ := strings.Cut(part, "\n")
 		if !strings.HasPrefix(heading, "#") {
 			status = -1
@@ -244,7 +244,7 @@ var within = []string{"trailfile: the writer is closed", "client is closed", "no
 // TestOperationsNamesEveryError holds the book against the source: its headings stand
 // there, and every error that packages tell by name stands in the book.
 func TestOperationsNamesEveryError(t *testing.T) {
-	book := document(t, "docs/operations.md")
+	book := document(t, "docs/howto/operations.md")
 	var source strings.Builder
 	for _, dir := range []string{"cmd", "internal"} {
 		err := filepath.WalkDir(filepath.Join(repository(t), dir), func(path string, d fs.DirEntry, err error) error {
@@ -266,7 +266,7 @@ func TestOperationsNamesEveryError(t *testing.T) {
 		text := strings.TrimSuffix(strings.SplitN(m[1], ";", 2)[0], ": the server does not offer the service, or wants another authentication")
 		text, _, _ = strings.Cut(text, ",")
 		if !strings.Contains(book, text) && !slices.Contains(within, m[1]) {
-			t.Errorf("docs/operations.md does not say what %q means", m[1])
+			t.Errorf("docs/howto/operations.md does not say what %q means", m[1])
 		}
 	}
 	if found < 30 {
@@ -329,7 +329,7 @@ func adviceIsInTheBook(t *testing.T, book, source string) {
 			}
 		}
 		if !known {
-			t.Errorf("docs/operations.md has no words of %q", text)
+			t.Errorf("docs/howto/operations.md has no words of %q", text)
 		}
 	}
 	if found < 20 {
@@ -358,7 +358,7 @@ func inTheBook(book, text string) bool {
 func TestOperationsListsTheStatuses(t *testing.T) {
 	row := regexp.MustCompile(`(?m)^\| (\d+) \|`)
 	want := append(firstGroups(row.FindAllStringSubmatch(document(t, "README.md"), -1)), "141")
-	if got := firstGroups(row.FindAllStringSubmatch(document(t, "docs/operations.md"), -1)); !slices.Equal(got, want) {
-		t.Errorf("docs/operations.md lists the statuses %q, want %q", got, want)
+	if got := firstGroups(row.FindAllStringSubmatch(document(t, "docs/howto/operations.md"), -1)); !slices.Equal(got, want) {
+		t.Errorf("docs/howto/operations.md lists the statuses %q, want %q", got, want)
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// TestPiecesDocRuns runs the commands of docs/pieces.md in the clone that README's have
+// TestPiecesDocRuns runs the commands of docs/howto/pieces.md in the clone that README's have
 // run in.
 func TestPiecesDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	for _, block := range blocks(t, document(t, "docs/pieces.md"), "sh") {
+	for _, block := range blocks(t, document(t, "docs/howto/pieces.md"), "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir = dir
 		out, err := c.CombinedOutput()
 		if err != nil {
-			t.Fatalf("docs/pieces.md's\n%s\nends with %v:\n%s", block, err, out)
+			t.Fatalf("docs/howto/pieces.md's\n%s\nends with %v:\n%s", block, err, out)
 		}
 		if !strings.Contains(string(out), `"pieces":`) || strings.Contains(string(out), `"error":`) {
-			t.Errorf("docs/pieces.md's\n%s\ndid no pieces:\n%s", block, out)
+			t.Errorf("docs/howto/pieces.md's\n%s\ndid no pieces:\n%s", block, out)
 		}
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"usertrail/internal/extract/report"
 )
 
-// TestReportDocRuns pastes what docs/report.md says into the clone that README's demo
+// TestReportDocRuns pastes what docs/reference/report.md says into the clone that README's demo
 // ran in.
 func TestReportDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	for _, block := range blocks(t, document(t, "docs/report.md"), "sh") {
+	for _, block := range blocks(t, document(t, "docs/reference/report.md"), "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("docs/report.md's\n%s\nends with %v:\n%s", block, err, out)
+			t.Fatalf("docs/reference/report.md's\n%s\nends with %v:\n%s", block, err, out)
 		}
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "demo", "active.html"))
@@ -45,10 +45,10 @@ func TestReportDocRuns(t *testing.T) {
 	}
 }
 
-// TestReportDocNamesEveryField holds docs/report.md against the JSON of a report.
+// TestReportDocNamesEveryField holds docs/reference/report.md against the JSON of a report.
 func TestReportDocNamesEveryField(t *testing.T) {
 	var named []string
-	for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(document(t, "docs/report.md"), -1) {
+	for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(document(t, "docs/reference/report.md"), -1) {
 		named = append(named, m[1])
 	}
 	seen := map[reflect.Type]bool{}
@@ -65,7 +65,7 @@ func TestReportDocNamesEveryField(t *testing.T) {
 			f := typ.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name != "" && !slices.Contains(named, name) {
-				t.Errorf("docs/report.md does not name the field %s of %v", name, typ)
+				t.Errorf("docs/reference/report.md does not name the field %s of %v", name, typ)
 			}
 			look(f.Type)
 		}

@@ -81,24 +81,24 @@ func pagesOf(t *testing.T, opened table.Loader, user string) string {
 	}
 }
 
-// TestShowDocRuns pastes what docs/show.md says into the clone that README's demo ran
+// TestShowDocRuns pastes what docs/reference/show.md says into the clone that README's demo ran
 // in, and finds the screens that it shows.
 func TestShowDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/show.md")
+	text := document(t, "docs/reference/show.md")
 	var said strings.Builder
 	for _, block := range blocks(t, text, "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir, c.Env = dir, append(os.Environ(), "COLUMNS=80")
 		out, err := c.CombinedOutput()
 		if err != nil {
-			t.Fatalf("docs/show.md's\n%s\nends with %v:\n%s", block, err, out)
+			t.Fatalf("docs/reference/show.md's\n%s\nends with %v:\n%s", block, err, out)
 		}
 		said.Write(out)
 	}
 	for _, screen := range blocks(t, text, "text") {
 		if !strings.Contains(said.String(), screen) {
-			t.Errorf("docs/show.md shows\n%s\nbut its commands say\n%s", screen, said.String())
+			t.Errorf("docs/reference/show.md shows\n%s\nbut its commands say\n%s", screen, said.String())
 		}
 	}
 }

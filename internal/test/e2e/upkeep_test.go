@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// TestUpkeepDocRuns runs the commands of docs/upkeep.md in the clone that README's have
+// TestUpkeepDocRuns runs the commands of docs/howto/upkeep.md in the clone that README's have
 // run in.
 func TestUpkeepDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	for _, block := range blocks(t, document(t, "docs/upkeep.md"), "sh") {
+	for _, block := range blocks(t, document(t, "docs/howto/upkeep.md"), "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir = dir
 		out, err := c.CombinedOutput()
 		if err != nil {
-			t.Fatalf("docs/upkeep.md's\n%s\nends with %v:\n%s", block, err, out)
+			t.Fatalf("docs/howto/upkeep.md's\n%s\nends with %v:\n%s", block, err, out)
 		}
 		for _, word := range []string{"would make", "compacted", "would drop", "dropped", "verified"} {
 			if !strings.Contains(string(out), "\n"+word+" ") {

@@ -177,12 +177,12 @@ def test_runs_of_dags_leave_events(ran):
 
 
 def test_the_document_is_true(tmp_path):
-    """The DAGs of docs/airflow.md are read, and its connection is one."""
+    """The DAGs of docs/howto/airflow.md are read, and its connection is one."""
     from airflow.dag_processing.dagbag import DagBag
 
     from usertrail_airflow import UsertrailHook
 
-    text = (REPOSITORY / "docs" / "airflow.md").read_text()
+    text = (REPOSITORY / "docs" / "howto" / "airflow.md").read_text()
     for n, block in enumerate(re.findall(r"(?ms)^```python\n(.*?)^```", text)):
         (tmp_path / f"block_{n}.py").write_text(block)
     found = DagBag(dag_folder=str(tmp_path))

@@ -1,4 +1,4 @@
-// Package toy is one layout more, as docs/layouts.md shows how to add one. Tests import
+// Package toy is one layout more, as docs/explanation/layouts.md shows how to add one. Tests import
 // it, and no program.
 package toy
 
