@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -198,5 +199,42 @@ func TestPromtoolFindsNothing(t *testing.T) {
 		if err != nil || len(problems) > 0 {
 			t.Errorf("status %d: promlint says %v, %v of\n%s", r.Status, problems, err, b)
 		}
+	}
+}
+
+// TestThePageNamesEveryMetric writes all metrics of a load and of an extract, and finds
+// their names and the values of their labels in docs/reference/metrics.md.
+func TestThePageNamesEveryMetric(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/reference/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := load(0, 0)
+	for _, name := range []string{"read", "loaded", "quarantined", "duplicate", "skipped", "users", "found", "active", "kept", "files", "already", "missing", "failed", "bytes", "cells", "events"} {
+		run.Result[name] = 1.0
+	}
+	name := filepath.Join(t.TempDir(), "load.prom")
+	if err := metrics.Write(name, run); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, m := range regexp.MustCompile(`(?m)^(usertrail_\w+)\{([^}]*)\}`).FindAllStringSubmatch(string(text), -1) {
+		found++
+		want := []string{m[1]}
+		for _, label := range regexp.MustCompile(`(outcome|state)="(\w+)"`).FindAllStringSubmatch(m[2], -1) {
+			want = append(want, label[1], label[2])
+		}
+		for _, w := range want {
+			if !strings.Contains(string(page), "`"+w+"`") {
+				t.Errorf("docs/reference/metrics.md does not name %s of %s", w, m[0])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("found only %d metrics in\n%s", found, text)
 	}
 }

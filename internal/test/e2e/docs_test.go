@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 )
 
@@ -111,21 +110,60 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, b, info.Mode().Perm())
 }
 
-// TestReadmeRuns pastes what README says into a fresh clone, the demo first.
+// TestReadmeRuns pastes what README says into a fresh clone, the demo first, and finds the
+// lines that README shows.
 func TestReadmeRuns(t *testing.T) {
 	dir, said := readmeRun(t)
-	for _, name := range []string{"demo/active/_SUCCESS", "demo/weekend/_SUCCESS", "demo/first/both/_SUCCESS", "demo/first/trails/manifest.json"} {
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-			t.Errorf("README's commands left no %s: %v", name, err)
+	if _, err := os.Stat(filepath.Join(dir, "demo", "active", "_SUCCESS")); err != nil {
+		t.Errorf("README's commands left no result: %v", err)
+	}
+	lines := strings.Split(withoutTime(said), "\n")
+	for line := range strings.Lines(blocks(t, document(t, "README.md"), "text")[0]) {
+		line = strings.TrimSuffix(withoutTime(line), "\n")
+		if line != "…" && !slices.Contains(lines, line) {
+			t.Errorf("README shows %q, which none of its commands says", line)
 		}
 	}
-	for _, block := range blocks(t, document(t, "README.md"), "json") {
+}
+
+// withoutTime removes the durations at the ends of lines.
+func withoutTime(text string) string {
+	return regexp.MustCompile(`(?m), in [0-9.]+m?s$`).ReplaceAllString(text, "")
+}
+
+// TestReadmeIsShort counts words as wc does.
+func TestReadmeIsShort(t *testing.T) {
+	const most = 900
+	if n := len(strings.Fields(document(t, "README.md"))); n > most {
+		t.Errorf("README has %d words, want at most %d", n, most)
+	}
+}
+
+// TestCommandsDocRuns runs the commands of docs/reference/commands.md in the clone that
+// README's have run in, and finds the last line that it shows.
+func TestCommandsDocRuns(t *testing.T) {
+	dir, _ := readmeRun(t)
+	text := document(t, "docs/reference/commands.md")
+	var said []string
+	for _, block := range blocks(t, text, "sh") {
+		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("docs/reference/commands.md's\n%s\nends with %v:\n%s", block, err, out)
+		}
+		said = append(said, strings.Split(string(out), "\n")...)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "demo", "weekend", "_SUCCESS")); err != nil {
+		t.Errorf("the commands left no result: %v", err)
+	}
+	for _, block := range blocks(t, text, "json") {
 		shown, err := withoutSeconds(block)
 		if err != nil {
-			t.Fatalf("README's JSON %s: %v", block, err)
+			t.Fatalf("the JSON %s: %v", block, err)
 		}
-		if !slices.ContainsFunc(strings.Split(said, "\n"), func(line string) bool { s, err := withoutSeconds(line); return err == nil && s == shown }) {
-			t.Errorf("README shows %s, which none of its commands says", block)
+		if !slices.ContainsFunc(said, func(line string) bool { s, err := withoutSeconds(line); return err == nil && s == shown }) {
+			t.Errorf("docs/reference/commands.md shows %s, which none of its commands says", block)
 		}
 	}
 }
@@ -141,24 +179,14 @@ func withoutSeconds(line string) (string, error) {
 	return string(b), err
 }
 
-// TestReadmeDuckDBRuns runs README's Python in the same clone.
-func TestReadmeDuckDBRuns(t *testing.T) {
+// TestDocsSayWhatHelpSays compares the flags of the two commands, and the exit statuses.
+func TestDocsSayWhatHelpSays(t *testing.T) {
 	dir, _ := readmeRun(t)
-	for _, block := range blocks(t, document(t, "README.md"), "python") {
-		c := exec.CommandContext(t.Context(), pythonProgram(t), "-c", block)
-		c.Dir = dir
-		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "user_id") {
-			t.Errorf("README's\n%s\nends with %v:\n%s", block, err, out)
-		}
+	synopsis := blocks(t, document(t, "docs/reference/commands.md"), "text")[0]
+	if !strings.Contains(document(t, "README.md"), synopsis) {
+		t.Errorf("README does not have the commands of docs/reference/commands.md:\n%s", synopsis)
 	}
-}
-
-// TestReadmeSaysWhatHelpSays compares flags and exit statuses.
-func TestReadmeSaysWhatHelpSays(t *testing.T) {
-	dir, _ := readmeRun(t)
-	readme := document(t, "README.md")
-	listed := regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(readme, -1)
-	synopsis := blocks(t, readme, "text")[0]
+	listed := statusRows(document(t, "docs/reference/exit-status.md"))
 	for line := range strings.Lines(synopsis) {
 		name, flags, _ := strings.Cut(strings.TrimSpace(line), " ")
 		out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "bin", name), "-h").Output()
@@ -171,11 +199,23 @@ func TestReadmeSaysWhatHelpSays(t *testing.T) {
 				t.Errorf("README names %s %s, which -h does not list", name, flag)
 			}
 		}
-		statuses := regexp.MustCompile(`(?m)^  (\d+) +\w`).FindAllStringSubmatch(help, -1)
-		if a, b := firstGroups(listed), firstGroups(statuses); !slices.Equal(a, b) {
-			t.Errorf("README lists the statuses %q, %s -h %q", a, name, b)
+		statuses := firstGroups(regexp.MustCompile(`(?m)^  (\d+) +\w`).FindAllStringSubmatch(help, -1))
+		if want := append(statuses, "141"); !slices.Equal(listed, want) {
+			t.Errorf("docs/reference/exit-status.md lists the statuses %q, %s -h and the end of a pipe are %q", listed, name, want)
 		}
 	}
+}
+
+// statusRows returns the exit statuses of a table that has one in each row. A second
+// table of the same page may repeat some.
+func statusRows(text string) []string {
+	var out []string
+	for _, status := range firstGroups(regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(text, -1)) {
+		if !slices.Contains(out, status) {
+			out = append(out, status)
+		}
+	}
+	return out
 }
 
 func firstGroups(matches [][]string) []string {
@@ -184,18 +224,6 @@ func firstGroups(matches [][]string) []string {
 		out = append(out, m[1])
 	}
 	return out
-}
-
-// TestReadmeJobsLoad loads README's YAML; its first job has ten lines at most.
-func TestReadmeJobsLoad(t *testing.T) {
-	for _, block := range blocks(t, document(t, "README.md"), "yaml") {
-		if _, err := job.Parse("README.md", []byte(block)); err != nil {
-			t.Errorf("%v\n%s", err, block)
-		}
-		if n := strings.Count(block, "\n"); n > 10 {
-			t.Errorf("the first job has %d lines, want at most ten", n)
-		}
-	}
 }
 
 // TestTableDocNamesEveryField holds docs/reference/table.md against the JSON of manifests,
@@ -227,5 +255,20 @@ func TestTableDocNamesEveryField(t *testing.T) {
 	}
 	for _, v := range []any{manifest.Table{}, manifest.Load{}, manifest.Plan{}, manifest.Report{}} {
 		look(reflect.TypeOf(v))
+	}
+}
+
+// TestIndexListsEveryPage finds a link to each page of docs in docs/README.md.
+func TestIndexListsEveryPage(t *testing.T) {
+	names, err := markdown(os.DirFS(repository(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := document(t, "docs/README.md")
+	for _, name := range names {
+		page, ok := strings.CutPrefix(name, "docs/")
+		if ok && page != "README.md" && !strings.Contains(index, "]("+page+")") {
+			t.Errorf("docs/README.md does not list %s", page)
+		}
 	}
 }

@@ -135,4 +135,9 @@ func TestFirstNightRuns(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"both/_SUCCESS", "trails/manifest.json"} {
+		if _, err := os.Stat(filepath.Join(dir, "demo", "first", filepath.FromSlash(name))); err != nil {
+			t.Errorf("the job by hand left no %s: %v", name, err)
+		}
+	}
 }

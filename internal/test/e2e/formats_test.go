@@ -25,10 +25,13 @@ func TestFormatsDocRunsInPython(t *testing.T) {
 		if err != nil {
 			t.Fatalf("docs/reference/formats.md's\n%s\nends with %v:\n%s", m[2], err, out)
 		}
+		if strings.Contains(m[2], "select user_id") && !strings.Contains(string(out), "user_id") {
+			t.Errorf("docs/reference/formats.md's\n%s\nprints\n%s", m[2], out)
+		}
 		said.Write(out)
 		ran[m[1]]++
 	}
-	if ran["sh"] < 4 || ran["python"] < 3 {
+	if ran["sh"] < 4 || ran["python"] < 4 {
 		t.Errorf("only %v blocks ran", ran)
 	}
 	for _, shown := range blocks(t, text, "text") {
