@@ -22,7 +22,7 @@ func TestExplanationNamesWhatExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"docs/explanation/architecture.md"} {
+	for _, name := range []string{"docs/explanation/architecture.md", "docs/explanation/contributing.md"} {
 		for _, missing := range unknownNames(document(t, name), declared, tree) {
 			t.Errorf("%s names %s, which does not exist", name, missing)
 		}
@@ -47,6 +47,10 @@ func unknownNames(text string, declared map[string]map[string]bool, tree fs.FS) 
 			if names := declared[n[1]]; names != nil && !names[n[2]] && !slices.Contains(endings, n[2]) {
 				out = append(out, m[1])
 			}
+		} else if strings.HasPrefix(m[1], "Test") && !strings.Contains(m[1], "/") {
+			if !declared[tests][m[1]] {
+				out = append(out, m[1])
+			}
 		} else if pathName.MatchString(m[1]) {
 			if _, err := fs.Stat(tree, strings.TrimSuffix(m[1], "/")); err != nil {
 				out = append(out, m[1])
@@ -56,18 +60,29 @@ func unknownNames(text string, declared map[string]map[string]bool, tree fs.FS) 
 	return out
 }
 
+// tests is the key of all tests in what declarations returns.
+const tests = ""
+
+var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
 // declarations returns, for the name of each package below cmd and internal, what it declares:
 // names, and methods and fields as Type.Name.
 func declarations(tree fs.FS) (map[string]map[string]bool, error) {
-	all := map[string]map[string]bool{}
+	all := map[string]map[string]bool{tests: {}}
 	for _, root := range []string{"cmd", "internal"} {
 		err := fs.WalkDir(tree, root, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			if err != nil || d.IsDir() || path.Ext(name) != ".go" {
 				return err
 			}
 			text, err := fs.ReadFile(tree, name)
 			if err != nil {
 				return err
+			}
+			if strings.HasSuffix(name, "_test.go") {
+				for _, m := range testFunc.FindAllSubmatch(text, -1) {
+					all[tests][string(m[1])] = true
+				}
+				return nil
 			}
 			f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
 			if err != nil {
@@ -156,14 +171,14 @@ type I interface{ Do() }
 const C = 1
 func (t *T) Method() {}
 func F() {}
-`)}, "cmd/b/main.go": {Data: []byte("package main")}}
+`)}, "cmd/b/main.go": {Data: []byte("package main")}, "cmd/b/b_test.go": {Data: []byte("package main\n\nfunc TestIt(t *testing.T) {}\n")}}
 	declared, err := declarations(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "`a.json` `a.T` `a.T.Field` `a.T.Method` `a.I.Do` `a.C` `a.F` `json.Marshal` `internal/a` `internal/a/a.go` `cmd`\n" +
-		"```\n`a.Fenced`\n```\n`a.None` `a.T.None` `internal/none` `cmd/b/none.go`"
-	want := []string{"a.None", "a.T.None", "internal/none", "cmd/b/none.go"}
+	text := "`a.json` `a.T` `a.T.Field` `a.T.Method` `a.I.Do` `a.C` `a.F` `json.Marshal` `internal/a` `internal/a/a.go` `cmd` `TestIt`\n" +
+		"```\n`a.Fenced`\n```\n`a.None` `a.T.None` `internal/none` `cmd/b/none.go` `TestNone`"
+	want := []string{"a.None", "a.T.None", "internal/none", "cmd/b/none.go", "TestNone"}
 	if got := unknownNames(text, declared, tree); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
