@@ -71,6 +71,15 @@ func (s *Schema) Names() []string {
 	return names
 }
 
+// IDs returns the IDs of all kinds, in ascending order.
+func (s *Schema) IDs() []uint16 {
+	ids := make([]uint16, len(s.Kinds))
+	for i, k := range s.Kinds {
+		ids[i] = k.ID
+	}
+	return ids
+}
+
 // Columns returns the fields of the given kinds, each name once: the fields of the
 // first kind, then the new fields of the second kind, and so on.
 func (s *Schema) Columns(kinds []int) []Field {

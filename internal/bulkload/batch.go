@@ -62,14 +62,14 @@ func (l *load) newBatch(ctx context.Context, inputs []*input, s *shuffle.Sorter,
 // worked is the outcome of the good files of a batch. The table does not have them yet, except cells
 // that were put.
 type worked struct {
-	files []manifest.File
-	days  *days
+	files   []manifest.File
+	tallies *segment.Tallies
 }
 
 // work reads the files, judges each, and writes or puts the good ones. It is a load without the
 // commit. A piece of a plan does the same.
 func (b *batch) work(ctx context.Context) (worked, error) {
-	done := worked{days: newDays()}
+	done := worked{tallies: segment.NewTallies()}
 	at := b.progress.Worker("load")
 	defer at.End()
 	at.At("reading %d files", len(b.inputs))
@@ -94,10 +94,10 @@ func (b *batch) work(ctx context.Context) (worked, error) {
 	regions := len(b.points) + 1
 	if b.putter != nil {
 		at.At("putting cells into %d regions", regions)
-		done.files, err = b.put(ctx, regions, done.days)
+		done.files, err = b.put(ctx, regions, done.tallies)
 	} else {
 		at.At("writing %d regions", regions)
-		done.files, err = b.write(ctx, regions, done.days)
+		done.files, err = b.write(ctx, regions, done.tallies)
 	}
 	return done, err
 }
@@ -202,7 +202,7 @@ func (b *batch) span() behaviour.Span {
 }
 
 // write writes the files of all regions, several at the same time, and adds their contents to all.
-func (b *batch) write(ctx context.Context, regions int, all *days) ([]manifest.File, error) {
+func (b *batch) write(ctx context.Context, regions int, all *segment.Tallies) ([]manifest.File, error) {
 	written := make([]*regionFile, regions)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(b.cfg.writers())
@@ -248,7 +248,8 @@ func (c *Config) rowMemory() int64 { return segment.RowMemory(c.Memory, c.writer
 // commit checks the conservation law and makes the batch part of the table.
 func (b *batch) commit(ctx context.Context, done worked) error {
 	ledger := &manifest.Load{
-		Version: manifest.Version, Number: b.target.NextLoad(), Job: b.job.Digest(), Days: done.days.list(b.schema), Regions: done.days.cut(b.points),
+		Version: manifest.Version, Number: b.number(), Job: b.job.Digest(),
+		Days: done.tallies.Days(b.number(), b.schema), Regions: done.tallies.Regions(b.number(), b.points),
 	}
 	for _, in := range b.inputs {
 		if in.err == nil {

@@ -1,65 +1,46 @@
 package bulkload
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/cell"
-	"usertrail/internal/format/layout"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
-	"usertrail/internal/tally"
 )
 
-// A gathered collects one region's sorted records row by row, and counts them. It drops
-// duplicates and the records of files that are not to be loaded.
+// A gathered collects one region's sorted records. It drops duplicates and the records of files
+// that are not to be loaded.
 type gathered struct {
 	*batch
 	region   int
 	loaded   []int64 // by input
 	repeated []int64
-	records  int64
-	days     *days
-	count    tally.Counter
+	rows     *segment.Collector
 	at       *progress.Worker
 
 	unique *unique
 	there  *present
-	rows   *segment.RowEncoder
-	teller layout.Teller // nil where a row is of one day and behaviour
-	row    []byte
-	did    segment.Counts // of the row
-	whose  dayKey         // of the cells that came last
-	before tally.Tally
 }
 
-// A rowSink takes the cells of rows, in order.
-type rowSink interface {
-	cell(c *cell.Cell) error
-	// endRow ends a row after its cells. did counts the records of the row.
-	endRow(row []byte, did *segment.Counts) error
-}
-
-func (b *batch) newGathered(ctx context.Context, region int) *gathered {
-	g := &gathered{
-		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)), days: newDays(),
+// newGathered returns a gathered that passes the cells of a region's rows to a sink.
+func (b *batch) newGathered(ctx context.Context, region int, to segment.Sink) *gathered {
+	return &gathered{
+		batch: b, region: region, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)),
+		rows: segment.NewCollector(ctx, to, segment.CollectorConfig{
+			Layout: b.layout, Schema: b.schema, Family: b.target.Info().Family, Region: region, Load: b.number(),
+			Spill: shuffle.Config{
+				FS: b.cfg.FS, Dir: dfs.Join(b.cfg.Temp, fmt.Sprintf("rows-%05d", region)), Memory: b.cfg.rowMemory(),
+			},
+		}),
 		unique: newUnique(ctx, b), there: newPresent(ctx, b),
 	}
-	g.rows = segment.NewRowEncoder(ctx, b.layout.Encoder(b.schema, b.target.Info().Family), shuffle.Config{
-		FS: b.cfg.FS, Dir: dfs.Join(b.cfg.Temp, fmt.Sprintf("rows-%05d", region)), Memory: b.cfg.rowMemory(),
-	})
-	if !b.layout.Traits().Told {
-		g.teller = b.layout.Teller(b.schema)
-	}
-	return g
 }
 
-// gather passes the rows to a sink, in order.
-func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSink) error {
+// gather collects all records of the region.
+func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator) error {
 	it := g.sorted(from)
 	var r behaviour.Record
 	for n := 0; it.Next(); n++ {
@@ -69,11 +50,8 @@ func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSin
 			}
 			g.at.At("region %d, from its record %d on", g.region, n)
 		}
-		if !bytes.Equal(it.Row(), g.row) {
-			if err := g.endRow(to); err != nil {
-				return err
-			}
-			g.row = append(g.row[:0], it.Row()...)
+		if err := g.rows.Row(it.Row()); err != nil {
+			return err
 		}
 		if err := g.take(it, &r); err != nil {
 			return err
@@ -82,7 +60,7 @@ func (g *gathered) gather(ctx context.Context, from *shuffle.Iterator, to rowSin
 	if err := it.Err(); err != nil {
 		return err
 	}
-	return g.endRow(to)
+	return g.rows.End()
 }
 
 // take adds the iterator's current record to the row, unless the record is not to be loaded.
@@ -106,9 +84,7 @@ func (g *gathered) take(it sorted, r *behaviour.Record) error {
 		return nil
 	}
 	g.loaded[in]++
-	g.records++
-	g.did.Add(r.Date, r.Kind)
-	return g.rows.Add(g.row, r)
+	return g.rows.Add(r)
 }
 
 // repeats reports whether the iterator's current record is a duplicate.
@@ -127,62 +103,12 @@ func (g *gathered) repeats(it sorted, in *input, r *behaviour.Record) (bool, err
 	return repeats, nil
 }
 
-// endRow passes the cells of the collected row to the sink.
-func (g *gathered) endRow(to rowSink) error {
-	did := g.did.List()
-	if len(did) == 0 {
-		return nil
-	}
-	g.whose = dayKey{did[0].Date, did[0].Kind}
-	err := g.rows.End(g.row, func(c *cell.Cell) error {
-		if g.teller != nil {
-			if err := g.tell(c); err != nil {
-				return err
-			}
-		}
-		g.count.Add(c)
-		return to.cell(c)
-	})
-	if err != nil {
-		return err
-	}
-	g.endCells()
-	for _, c := range did {
-		g.days.at(dayKey{c.Date, c.Kind}).Records += c.Records
-	}
-	err = to.endRow(g.row, &g.did)
-	g.did.Reset()
-	return err
-}
-
-// tell notes the day and behaviour of the next cell.
-func (g *gathered) tell(c *cell.Cell) error {
-	told, ok := g.teller.Tell(c)
-	if !ok {
-		return fmt.Errorf("row %.64q, column %.64q: the layout %s does not know what it wrote", c.Row, c.Qualifier, g.layout.Name())
-	}
-	if day := (dayKey{told.Date, told.Kind}); day != g.whose {
-		g.endCells()
-		g.whose = day
-	}
-	return nil
-}
-
-// endCells adds the cells since the previous call to the tallies of their day and behaviour, and
-// of the region.
-func (g *gathered) endCells() {
-	added := g.count.Since(g.before)
-	g.before = g.count.Tally
-	g.days.at(g.whose).Tally.Add(added)
-	g.days.addRegion(g.region, added)
-}
-
 // close removes the spilled rows.
-func (g *gathered) close() { _ = g.rows.Close() } // the runs are swept with what else was begun
+func (g *gathered) close() { _ = g.rows.Close() } // the load sweeps files that could not be removed
 
 // settle adds the region's tallies to all, and its counts to the inputs of the batch.
-func (g *gathered) settle(all *days) {
-	all.add(g.days)
+func (g *gathered) settle(all *segment.Tallies) {
+	all.Merge(g.rows.Tallies())
 	for i, in := range g.inputs {
 		in.counts.Loaded += g.loaded[i]
 		in.counts.Duplicate += g.repeated[i]

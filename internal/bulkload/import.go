@@ -22,6 +22,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/precheck"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
 	"usertrail/internal/trail"
 )
@@ -382,21 +383,23 @@ func sizeOf(l *manifest.Load) (n int64) {
 // the records of each row for the roll.
 type importedRegion struct {
 	*importer
-	out     *regionWriter
+	out     *segment.Writer
+	number  int // of the load
 	count   tally.Counter
 	records int64
 	span    behaviour.Span
 	file    manifest.File
 
 	row     []byte
+	counts  segment.Counts // of the row
 	decoder layout.Decoder
 	events  trail.Batch
 }
 
 func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Span) *importedRegion {
-	info := i.target.Info()
+	info, number := i.target.Info(), i.stager.NextLoad()
 	w := &importedRegion{
-		importer: i, out: i.newRegionWriter(ctx, i.stager, i.stager.NextLoad(), i.stager.FileName(i.stager.NextLoad(), region), span), span: noDates,
+		importer: i, out: i.newSegment(ctx, i.stager, i.stager.FileName(number, region), span), number: number, span: noDates,
 		decoder: info.Layout.Decoder(info.Schema, layout.Everyone(info.Schema, span)),
 	}
 	w.decoder.Into(&w.events, func([]byte) (uint32, bool) { return 0, true })
@@ -404,7 +407,7 @@ func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Spa
 }
 
 func (w *importedRegion) write(ctx context.Context, loads []int, r split.Region, p *progress.Progress) error {
-	defer w.out.abort()
+	defer w.out.Abort()
 	at := p.Worker("writing")
 	defer at.End()
 	at.At("the region from %q on, of loads %v", r.Start, loads)
@@ -422,7 +425,7 @@ func (w *importedRegion) write(ctx context.Context, loads []int, r split.Region,
 		if w.count.Cells%1024 == 0 {
 			p.Add(1024)
 		}
-		return w.out.cell(c)
+		return w.out.Add(c)
 	})
 	if err == nil {
 		err = w.endRow()
@@ -430,8 +433,8 @@ func (w *importedRegion) write(ctx context.Context, loads []int, r split.Region,
 	if err != nil || w.records == 0 {
 		return err
 	}
-	w.file, err = w.out.finish(w.count.Tally)
-	w.file.Records, w.file.Span = w.records, w.span
+	w.file, err = w.out.Finish(w.count.Tally)
+	w.file.Load, w.file.Records, w.file.Span = w.number, w.records, w.span
 	return err
 }
 
@@ -451,12 +454,12 @@ func (w *importedRegion) endRow() error {
 		e := &w.events.Events[i]
 		date := behaviour.Date(e.Date)
 		w.span.From, w.span.To = min(w.span.From, date), max(w.span.To, date)
-		if err := w.out.seg.Roll(w.row, date, int(e.Kind), 1); err != nil {
-			return err
-		}
+		w.counts.Add(date, int(e.Kind))
 	}
 	w.events.Reset()
-	return nil
+	err := w.out.EndRow(w.row, &w.counts)
+	w.counts.Reset()
+	return err
 }
 
 // tooLarge names the row of which the records do not fit, if err says so.

@@ -11,10 +11,13 @@ import (
 // no number yet, so the files of a piece have names with the plan. In both cases the same files
 // get the same names, and a second run replaces the files of the first.
 
-// number returns the number of the load, 0 for a piece.
+// pieceLoad is the number of the load of a piece. The commit of all pieces replaces it.
+const pieceLoad = 0
+
+// number returns the number of the load.
 func (b *batch) number() int {
 	if b.piece != nil {
-		return 0
+		return pieceLoad
 	}
 	return b.target.NextLoad()
 }

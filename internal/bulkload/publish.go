@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/segment"
 	"usertrail/internal/tally"
 )
 
@@ -542,16 +543,14 @@ func (p *publisher) ledger() (*manifest.Load, []manifest.File, error) {
 
 // days returns the sums of the days of all pieces, in order of date and behaviour ID.
 func (p *publisher) days() []manifest.Day {
-	sum := newDays()
+	sum := segment.NewTallies()
 	for _, r := range p.reports {
 		for _, d := range r.Days {
 			k, _ := p.schema.Kind(d.Behaviour) // the job has it, and so has the table
-			e := sum.at(dayKey{d.Date, k})
-			e.Records += d.Records
-			e.Tally.Add(d.Tally)
+			sum.Add(segment.Day{Load: pieceLoad, Date: d.Date, Kind: k}, d.Records, d.Tally)
 		}
 	}
-	return sum.list(p.schema)
+	return sum.Days(pieceLoad, p.schema)
 }
 
 // commonRegions returns the sums of the regions of all pieces. If the table's regions changed between

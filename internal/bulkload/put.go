@@ -36,7 +36,7 @@ func (l *load) takeUp(ctx context.Context) error {
 // put reads the good files of the batch a second time. The workers put the cells directly. No
 // record of a file is put before the whole file has been read once, so a truncated file or a file
 // with too many bad records leaves no cells. put returns the roll of the cells.
-func (b *batch) put(ctx context.Context, regions int, all *days) ([]manifest.File, error) {
+func (b *batch) put(ctx context.Context, regions int, all *segment.Tallies) ([]manifest.File, error) {
 	rolled, err := b.writeRoll(ctx)
 	if err != nil || rolled == nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (b *batch) good() (remembered []manifest.Input, files []*input) {
 
 // putFiles makes the second pass over the files. A file that differs from the first pass ends
 // the load.
-func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, all *days) error {
+func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, all *segment.Tallies) error {
 	first := make([]string, len(files))
 	for i, in := range files {
 		first[i] = in.sha
@@ -103,13 +103,13 @@ func (b *batch) putFiles(ctx context.Context, files []*input, w table.Writer, al
 		}
 	}
 	for _, p := range workers {
-		all.add(p.days)
+		all.Merge(p.tallies)
 	}
 	return nil
 }
 
 // putSorted puts the cells of the sorted records.
-func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all *days) error {
+func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all *segment.Tallies) error {
 	at := b.progress.Worker("putting")
 	defer at.End()
 	for region := range regions {
@@ -117,9 +117,9 @@ func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all 
 		if err != nil {
 			return err
 		}
-		g := b.newGathered(ctx, region)
+		g := b.newGathered(ctx, region, sortedPuts{ctx, w})
 		g.at = at
-		err = g.gather(ctx, it, sortedPuts{ctx, w})
+		err = g.gather(ctx, it)
 		g.close()
 		it.Close()
 		if err != nil {
@@ -130,30 +130,34 @@ func (b *batch) putSorted(ctx context.Context, regions int, w table.Writer, all 
 	return nil
 }
 
-// sortedPuts puts the cells of gathered rows.
+// sortedPuts is a segment.Sink that puts the cells.
 type sortedPuts struct {
 	ctx context.Context
 	out table.Writer
 }
 
-func (s sortedPuts) cell(c *cell.Cell) error              { return s.out.Put(s.ctx, c) }
-func (s sortedPuts) endRow([]byte, *segment.Counts) error { return nil }
+// Add implements segment.Sink.
+func (s sortedPuts) Add(c *cell.Cell) error { return s.out.Put(s.ctx, c) }
+
+// EndRow implements segment.Sink.
+func (s sortedPuts) EndRow([]byte, *segment.Counts) error { return nil }
 
 // A rowPutter is one worker of the second pass: it turns chunks into cells. The
 // first pass counted and wrote the bad records.
 type rowPutter struct {
 	*parser
-	out  table.Writer
-	enc  layout.Encoder
-	days *days
-	sum  tally.Counter
-	had  int64 // records put of the chunk
-	dup  int64 // records of the chunk that a copy of the file brought
+	out        table.Writer
+	enc        layout.Encoder
+	loadNumber int
+	tallies    *segment.Tallies
+	sum        tally.Counter
+	had        int64 // records put of the chunk
+	dup        int64 // records of the chunk that a copy of the file brought
 }
 
 func (b *batch) newRowPutter(ctx context.Context, w table.Writer) *rowPutter {
 	return &rowPutter{
-		parser: &parser{batch: b, ctx: ctx, layout: b.load.layout}, out: w, days: newDays(),
+		parser: &parser{batch: b, ctx: ctx, layout: b.load.layout}, out: w, loadNumber: b.number(), tallies: segment.NewTallies(),
 		enc: b.load.layout.Encoder(b.schema, b.target.Info().Family),
 	}
 }
@@ -194,7 +198,9 @@ func (p *rowPutter) Keep(r *behaviour.Record) error {
 		p.sum.Add(c)
 		return p.out.Put(p.ctx, c)
 	})
-	p.days.row(p.points.Of(p.row), r.Date, r.Kind, 1, before, p.sum.Tally)
+	added := p.sum.Since(before)
+	p.tallies.Add(segment.Day{Load: p.loadNumber, Date: r.Date, Kind: r.Kind}, 1, added)
+	p.tallies.AddRegion(p.loadNumber, p.points.Of(p.row), added)
 	p.had++
 	return err
 }

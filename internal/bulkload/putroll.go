@@ -94,7 +94,7 @@ func (w *rollWriter) add(ctx context.Context, it *shuffle.Iterator) error {
 		if w.out, err = segment.NewOutput(ctx, w.putter, w.file.Roll); err != nil {
 			return err
 		}
-		w.roll = roll.NewWriter(w.out, idsOf(w.schema), w.span())
+		w.roll = roll.NewWriter(w.out, w.schema.IDs(), w.span())
 	}
 	date, kind := behaviour.Date(int32(it.Seq()>>8)), int(it.Seq()&0xff)
 	f := &w.file

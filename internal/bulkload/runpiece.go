@@ -259,7 +259,7 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 		return nil, err
 	}
 	r := &manifest.Report{
-		Piece: b.piece.Piece, Days: done.days.list(b.schema), Regions: done.days.cut(b.points), Files: done.files, Inputs: []manifest.Outcome{},
+		Piece: b.piece.Piece, Days: done.tallies.Days(b.number(), b.schema), Regions: done.tallies.Regions(b.number(), b.points), Files: done.files, Inputs: []manifest.Outcome{},
 		Schema: b.schema,
 	}
 	var good []manifest.Input

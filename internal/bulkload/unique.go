@@ -33,6 +33,12 @@ type unique struct {
 	key  []byte
 }
 
+// A dayKey is a date and behaviour of one user.
+type dayKey struct {
+	date behaviour.Date
+	kind int // index in the schema's kinds
+}
+
 func newUnique(ctx context.Context, b *batch) *unique {
 	_, puts := table.As[table.Putter](b.target) // of which some may be there without a ledger
 	fresh := b.target.NextLoad() == 1 && !puts

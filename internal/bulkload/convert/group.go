@@ -156,10 +156,10 @@ func (r *run) write(ctx context.Context, g *group, s *shuffle.Sorter) (*manifest
 		return nil, err
 	}
 	done := &manifest.Converted{Load: g.load, Files: []manifest.File{}}
-	sum := newDays(r.m.Schema)
+	sum := segment.NewTallies()
 	var records int64
-	for region, x := range written {
-		sum.take(region, x.days)
+	for _, x := range written {
+		sum.Merge(x.rows.Tallies())
 		records += x.file.Records
 		if x.file.Records > 0 {
 			done.Files = append(done.Files, x.file)
@@ -168,8 +168,20 @@ func (r *run) write(ctx context.Context, g *group, s *shuffle.Sorter) (*manifest
 	if records != g.records {
 		return nil, fmt.Errorf("the files of load %d: %d records were read, and %d written", g.load, g.records, records)
 	}
-	done.Loads = sum.loads(regionsOf(r.plan.Splits))
+	done.Loads = r.loads(sum)
 	return done, nil
+}
+
+// loads returns, for each load, its records and cells in the converted files.
+func (r *run) loads(sum *segment.Tallies) []manifest.Load {
+	out := []manifest.Load{}
+	for _, load := range sum.Loads() {
+		out = append(out, manifest.Load{
+			Version: manifest.Version, Number: load,
+			Days: sum.Days(load, r.m.Schema), Regions: sum.Regions(load, manifest.PointsOf(r.plan.Splits)),
+		})
+	}
+	return out
 }
 
 // regionsOf are those between split points.

@@ -11,7 +11,6 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
@@ -37,15 +36,8 @@ type rewritten struct {
 
 // A rewriter writes one file and its roll, and counts what it writes and leaves out.
 type rewriter struct {
-	ctx    context.Context
-	to     table.Replaceable
-	job    job
-	schema *behaviour.Schema
-	layout layout.Layout
-
-	seg   *segment.Writer // nil before the first cell
-	spill shuffle.Config  // where the roll is sorted, if it must be
-
+	job           job
+	out           *segment.Writer
 	written, left tally.Counter
 	records, all  int64 // written, and with those left out
 	span          behaviour.Span
@@ -53,7 +45,7 @@ type rewriter struct {
 	row    []byte
 	teller layout.Teller
 	rows   *segment.RowDecoder // without values
-	did    segment.Counts      // of the row
+	counts segment.Counts      // of the row
 }
 
 // rewriteAll makes one file of others; or several, each of some of them, where the records
@@ -87,9 +79,12 @@ func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
 // written and what was left out are compared with what the inputs are known to hold.
 func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	info := r.table.Info()
-	w := &rewriter{ctx: ctx, to: r.table, job: j, schema: info.Schema, layout: info.Layout}
-	defer w.abort()
-	w.spill = r.spill(j.name, "roll")
+	want := joined(j.files)
+	w := &rewriter{job: j, out: segment.New(ctx, r.table, segment.Config{
+		Name: j.name, Layout: info.Layout, Schema: info.Schema, Spill: r.spill(j.name, "roll"),
+		Span: behaviour.Span{From: max(want.Span.From, j.from), To: want.Span.To},
+	})}
+	defer w.out.Abort()
 	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	w.teller = info.Layout.Teller(info.Schema)
 	everyone := layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
@@ -102,7 +97,6 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	if err := r.read(ctx, w); err != nil {
 		return out, fmt.Errorf("merge %d files into %s: %w", len(j.files), j.name, err)
 	}
-	want := joined(j.files)
 	have := w.written.Tally
 	have.Add(w.left.Tally)
 	if have != want.Tally || w.all != want.Records {
@@ -183,23 +177,8 @@ func (w *rewriter) add(c *cell.Cell) error {
 		w.left.Add(c)
 		return nil
 	}
-	if w.seg == nil {
-		if err := w.begin(); err != nil {
-			return err
-		}
-	}
 	w.written.Add(c)
-	return w.seg.Add(c)
-}
-
-// begin makes the two files.
-func (w *rewriter) begin() (err error) {
-	span := joined(w.job.files).Span
-	span.From = max(span.From, w.job.from)
-	w.seg, err = segment.New(w.ctx, w.to, segment.Config{
-		Name: w.job.name, Layout: w.layout, Schema: w.schema, Span: span, Spill: w.spill,
-	})
-	return err
+	return w.out.Add(c)
 }
 
 // endRow counts the records of the row whose cells have come.
@@ -210,14 +189,12 @@ func (w *rewriter) endRow() error {
 	if err := w.rows.End(w.record); err != nil {
 		return err
 	}
-	if len(w.did.List()) == 0 {
+	if len(w.counts.List()) == 0 {
 		return nil
 	}
-	if err := w.seg.RollAll(w.row, &w.did); err != nil {
-		return err
-	}
-	w.did.Reset()
-	return nil
+	err := w.out.EndRow(w.row, &w.counts)
+	w.counts.Reset()
+	return err
 }
 
 // record counts a record.
@@ -228,20 +205,14 @@ func (w *rewriter) record(r *behaviour.Record) error {
 	}
 	w.records++
 	w.span.From, w.span.To = min(w.span.From, r.Date), max(w.span.To, r.Date)
-	w.did.Add(r.Date, r.Kind)
+	w.counts.Add(r.Date, r.Kind)
 	return nil
 }
 
 // finish completes both files and makes them what the manifest can name. of is what they
 // were made of.
 func (w *rewriter) finish(of *manifest.File) (manifest.File, error) {
-	f, err := w.seg.Finish(w.written.Tally)
+	f, err := w.out.Finish(w.written.Tally)
 	f.Span, f.Records, f.Load, f.Loads = w.span, w.records, of.Load, of.Loads
 	return f, err
-}
-
-func (w *rewriter) abort() {
-	if w.seg != nil {
-		w.seg.Abort()
-	}
 }

@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/table/shuffle"
 )
 
-// TestDecodedRecordsOfLargeRowsAreTheSame decodes rows of many records and of few in turn, with
-// and without values, in memory for few. The records are equal to the encoded records.
+// TestDecodedRecordsOfLargeRowsAreTheSame decodes large and small rows in turn, with and without
+// values. Large rows do not fit into memory. The records are equal to the encoded records.
 func TestDecodedRecordsOfLargeRowsAreTheSame(t *testing.T) {
 	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},

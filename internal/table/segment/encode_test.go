@@ -70,8 +70,8 @@ func rowOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.
 	return out
 }
 
-// TestLargeRowsHaveTheLayoutsCells encodes rows of many records and of few in turn, in memory
-// for few. The cells are equal to the layout's own cells.
+// TestLargeRowsHaveTheLayoutsCells encodes large and small rows in turn. Large rows do not fit
+// into memory. The cells are equal to the layout's own cells.
 func TestLargeRowsHaveTheLayoutsCells(t *testing.T) {
 	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},

@@ -91,6 +91,6 @@ func (u *unorderedRoll) write() error {
 func (u *unorderedRoll) Abort() {
 	if !u.closed {
 		u.closed = true
-		_ = u.sorter.Close(u.ctx) // the program sweeps runs that could not be removed
+		_ = u.sorter.Close(u.ctx) // the program sweeps files that could not be removed
 	}
 }

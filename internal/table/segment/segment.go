@@ -1,18 +1,20 @@
-// Package segment writes segments. A segment is what a load adds to one region: an HFile with
-// the cells of rows, and a roll with the users of these rows.
+// Package segment writes segments. A load adds one segment to each region. A segment is an HFile
+// with the cells of rows, and a roll with the users of these rows.
 //
 //	records, in order of rows
-//	   │ RowEncoder             Counts: records of a row by date and behaviour
-//	   ▼                           │
-//	cells, in order                │
-//	   │ HFile                     │ roll, sorted by user key if the layout has another order
-//	   ▼                           ▼
-//	name.hfile                  name.roll
+//	   │ Collector ──────────────────────────► Tallies: records and cells
+//	   │ RowEncoder            │ Counts        by load, date and behaviour
+//	   ▼                       ▼
+//	cells, in order         records of a row by date and behaviour
+//	   │ HFile                 │ roll, sorted by user key if the layout has another order
+//	   ▼                       ▼
+//	name.hfile              name.roll
 //
-// A Writer writes both files. It reads the HFile back before it returns the file's entry for
-// the manifest. RowDecoder is the inverse of RowEncoder: upkeep and conversions read the cells
-// of segments as records. Both hold one row in bounded memory and sort larger rows on disk.
-// The formats are described in packages hfile and roll.
+// A Collector encodes and counts records. Its cells go to a Sink. A Writer is a Sink that writes
+// both files. The Writer reads the HFile back before it returns the file's entry for the
+// manifest. RowDecoder is the inverse of RowEncoder: upkeep and conversions read the cells of
+// segments as records. RowEncoder and RowDecoder hold one row in bounded memory, and sort larger
+// rows on disk. Packages hfile and roll describe the formats.
 package segment
 
 import (
@@ -34,16 +36,18 @@ const (
 	RollEnding  = ".roll"
 )
 
-// SpillMemory is the largest memory, in bytes, for sorting the users of a roll.
-const SpillMemory = 8 << 20
+// spillMemory is the largest memory, in bytes, for sorting the users of a roll.
+const spillMemory = 8 << 20
 
-// A Writer writes the HFile and the roll of a segment. One goroutine uses it.
+// A Writer writes the HFile and the roll of a segment. It creates both files at the first cell.
+// One goroutine uses it.
 type Writer struct {
 	ctx  context.Context
+	to   Target
 	cfg  Config
-	out  *HFile
-	list *Output
-	roll rollWriter
+	out  *HFile     // nil before the first cell
+	list *Output    // the file of the roll; nil before the first cell
+	roll rollWriter // nil before the first cell
 }
 
 // A Config describes a segment.
@@ -52,40 +56,33 @@ type Config struct {
 	Layout layout.Layout
 	Schema *behaviour.Schema
 	Span   behaviour.Span // includes the dates of all records
-	Spill  shuffle.Config // sorts the users if the layout needs it, in at most SpillMemory
+	Spill  shuffle.Config // sorts the users if the layout needs it, in at most spillMemory
 }
 
-// New creates both files.
-func New(ctx context.Context, to Target, cfg Config) (*Writer, error) {
-	w := &Writer{ctx: ctx, cfg: cfg}
-	if err := w.create(to); err != nil {
-		w.Abort()
-		return nil, err
-	}
-	return w, nil
+// New returns a Writer of a segment. The caller calls Finish or Abort.
+func New(ctx context.Context, to Target, cfg Config) *Writer {
+	return &Writer{ctx: ctx, to: to, cfg: cfg}
 }
 
-func (w *Writer) create(to Target) (err error) {
+// create creates both files.
+func (w *Writer) create() (err error) {
 	cfg := &w.cfg
-	if w.out, err = CreateHFile(w.ctx, to, cfg.Name+HFileEnding); err != nil {
+	if w.out, err = CreateHFile(w.ctx, w.to, cfg.Name+HFileEnding); err != nil {
 		return err
 	}
-	if w.list, err = NewOutput(w.ctx, to, cfg.Name+RollEnding); err != nil {
+	if w.list, err = NewOutput(w.ctx, w.to, cfg.Name+RollEnding); err != nil {
 		return err
 	}
-	ids := make([]uint16, len(cfg.Schema.Kinds))
-	for i, k := range cfg.Schema.Kinds {
-		ids[i] = k.ID
-	}
+	ids := cfg.Schema.IDs()
 	if cfg.Layout.Traits().Together {
 		w.roll = orderedRoll{roll.NewWriter(w.list, ids, cfg.Span)}
 		return nil
 	}
 	spill := cfg.Spill
 	if spill.Memory == 0 {
-		spill.Memory = SpillMemory
+		spill.Memory = spillMemory
 	}
-	spill.Memory = max(min(spill.Memory, SpillMemory), shuffle.MinMemory)
+	spill.Memory = max(min(spill.Memory, spillMemory), shuffle.MinMemory)
 	r, err := newUnorderedRoll(w.ctx, w.list, ids, cfg.Span, spill)
 	if err != nil {
 		return err
@@ -94,18 +91,21 @@ func (w *Writer) create(to Target) (err error) {
 	return nil
 }
 
-// Add writes the next cell.
-func (w *Writer) Add(c *cell.Cell) error { return w.out.Add(c) }
-
-// Roll adds records of a row to the roll.
-func (w *Writer) Roll(row []byte, date behaviour.Date, kind int, records int64) error {
-	return w.roll.Add(w.cfg.Layout.UserKey(row), date, kind, records)
+// Add implements Sink. It writes the next cell.
+func (w *Writer) Add(c *cell.Cell) error {
+	if w.roll == nil {
+		if err := w.create(); err != nil {
+			return err
+		}
+	}
+	return w.out.Add(c)
 }
 
-// RollAll adds all records of a row to the roll.
-func (w *Writer) RollAll(row []byte, all *Counts) error {
-	for _, c := range all.List() {
-		if err := w.Roll(row, c.Date, c.Kind, c.Records); err != nil {
+// EndRow implements Sink. It adds the records of the row, whose cells were added, to the roll.
+func (w *Writer) EndRow(row []byte, counts *Counts) error {
+	user := w.cfg.Layout.UserKey(row)
+	for _, c := range counts.List() {
+		if err := w.roll.Add(user, c.Date, c.Kind, c.Records); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,8 @@ func (w *Writer) RollAll(row []byte, all *Counts) error {
 }
 
 // Finish commits both files and reads the HFile back. It returns an error unless the HFile
-// holds the cells of count. The caller sets Span, Records, Load and Loads of the entry.
+// holds the cells of count. At least one cell was added. The caller sets Span, Records, Load and
+// Loads of the entry.
 func (w *Writer) Finish(count tally.Tally) (manifest.File, error) {
 	rolled, err := w.roll.Close()
 	if err == nil {

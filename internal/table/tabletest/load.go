@@ -246,11 +246,7 @@ func (w *world) writeRoll(t *testing.T, to segment.Stager, name string, span beh
 		t.Fatal(err)
 	}
 	defer out.Abort()
-	var ids []uint16
-	for _, k := range w.schema.Kinds {
-		ids = append(ids, k.ID)
-	}
-	r := roll.NewWriter(out, ids, span)
+	r := roll.NewWriter(out, w.schema.IDs(), span)
 	for _, e := range entriesOf(rows) {
 		if err := r.Add(e.user, e.date, e.kind, 1); err != nil {
 			t.Fatal(err)
