@@ -16,6 +16,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/advise"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/live"
 )
@@ -35,6 +36,14 @@ type adviceResult struct {
 	*advise.Advice
 	Paste  map[advise.Place][]string `json:"paste,omitempty"`  // lines of a job
 	Create string                    `json:"create,omitempty"` // command that creates the table in HBase
+}
+
+// Counted implements outcome.Result.
+func (r adviceResult) Counted() outcome.Counts {
+	if r.Advice == nil || r.Sample == nil {
+		return nil
+	}
+	return outcome.Counts{outcome.Files: float64(r.Files), outcome.Bytes: float64(r.Bytes), outcome.Records: r.Records, outcome.Users: r.Users}
 }
 
 func newAdvise(env *cli.Env) *cobra.Command {

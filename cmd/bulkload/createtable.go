@@ -13,6 +13,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/live"
 )
@@ -29,6 +30,9 @@ type tableResult struct {
 	Made     bool              `json:"made"`
 	Differs  []string          `json:"differs,omitempty"` // settings of the existing table that differ
 }
+
+// Counted implements outcome.Result.
+func (tableResult) Counted() outcome.Counts { return nil }
 
 // A creator has the flags of create-table.
 type creator struct {

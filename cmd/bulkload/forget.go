@@ -9,6 +9,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
@@ -47,6 +48,9 @@ Status 99 says that there is no catalog.`,
 type forgetResult struct {
 	Forgotten string `json:"forgotten"` // folder
 }
+
+// Counted implements outcome.Result.
+func (forgetResult) Counted() outcome.Counts { return nil }
 
 func (o *options) forget(ctx context.Context, keepRows bool) (r forgetResult, err error) {
 	store, _, err := o.flags.Store(ctx, cli.Files())

@@ -10,6 +10,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
@@ -54,7 +56,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	o.patience.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
-	env.Journal(written)
+	env.RunLog(written)
 	cli.Group(root, "load", "Load:", newInit(env), newCreateTable(env), newReplay(env), newImport(env), newSample(env))
 	cli.Group(root, "inspect", "Inspect:", newPreCheck(env), newVerify(env), newRuns(env), cli.Inspect(env))
 	cli.Group(root, "maintain", "Maintain a table:", newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env), newForget(env))
@@ -130,6 +132,14 @@ type dryResult struct {
 	manifest.Counts
 	Cells int64 `json:"cells"`
 	bulkload.Preview
+}
+
+// Counted implements outcome.Result.
+func (r dryResult) Counted() outcome.Counts {
+	c := r.Preview.Counted()
+	maps.Copy(c, r.Counts.Counted())
+	c[outcome.Cells] = float64(r.Cells)
+	return c
 }
 
 // config returns the load that the flags and the job describe, without its dates.

@@ -13,6 +13,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/table/precheck"
 )
 
@@ -23,6 +24,11 @@ type checkResult struct {
 	Fail    int              `json:"fail"`
 	Skipped int              `json:"skipped"`
 	Checks  []precheck.Check `json:"checks,omitempty"`
+}
+
+// Counted implements outcome.Result.
+func (r checkResult) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Skipped: float64(r.Skipped)}
 }
 
 func newPreCheck(env *cli.Env) *cobra.Command {

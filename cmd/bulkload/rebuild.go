@@ -10,6 +10,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/table/catalog"
 )
 
@@ -18,6 +19,11 @@ type rebuiltResult struct {
 	Loads   int   `json:"loads"`
 	Files   int   `json:"files"`
 	Records int64 `json:"records"`
+}
+
+// Counted implements outcome.Result.
+func (r rebuiltResult) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Files: float64(r.Files), outcome.Records: float64(r.Records)}
 }
 
 func newRebuild(env *cli.Env) *cobra.Command {

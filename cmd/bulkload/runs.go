@@ -16,6 +16,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/table"
 	"usertrail/internal/table/runlog"
 )
@@ -24,6 +25,9 @@ import (
 type runsResult struct {
 	Runs int `json:"runs"`
 }
+
+// Counted implements outcome.Result.
+func (runsResult) Counted() outcome.Counts { return nil }
 
 func newRuns(env *cli.Env) *cobra.Command {
 	o := &options{env: env}

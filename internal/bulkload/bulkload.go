@@ -49,6 +49,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -121,6 +122,19 @@ type Result struct {
 	// each way, and how each day ended.
 	Days     *DayCounts `json:"days,omitempty"`
 	Calendar []DayLine  `json:"-"`
+}
+
+// Counted implements outcome.Result.
+func (r Result) Counted() outcome.Counts {
+	c := r.Counts.Counted()
+	c[outcome.Cells] = float64(r.Cells)
+	c[outcome.Files] = float64(r.Files)
+	c[outcome.Already] = float64(r.Already)
+	c[outcome.Missing] = float64(r.Missing)
+	c[outcome.Bytes] = float64(r.Bytes)
+	c[outcome.HFiles] = float64(r.HFiles)
+	c.SetFailed(len(r.Failed))
+	return c
 }
 
 // Failed is a file that was not loaded.

@@ -6,6 +6,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/split"
 )
 
@@ -21,6 +22,13 @@ type Preview struct {
 	New     bool            `json:"new_table"`
 	Failed  []Failed        `json:"failed,omitempty"` // that a load would leave out, with status 1
 	Choice
+}
+
+// Counted implements outcome.Result.
+func (p Preview) Counted() outcome.Counts {
+	c := outcome.Counts{outcome.Files: float64(p.Files), outcome.Already: float64(p.Already), outcome.Missing: float64(p.Missing), outcome.Bytes: float64(p.Bytes)}
+	c.SetFailed(len(p.Failed))
+	return c
 }
 
 // A PreviewBatch is what is committed together.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/table"
 )
@@ -48,6 +49,13 @@ type Planned struct {
 	Whole    []Whole  `json:"-"`                // files that are larger than a piece was to be, and not cut
 	Tied     []string `json:"-"`                // behaviours whose files stay together, because of keys that must not repeat
 	Choice
+}
+
+// Counted implements outcome.Result.
+func (p Planned) Counted() outcome.Counts {
+	c := outcome.Counts{outcome.Files: float64(p.Files), outcome.Already: float64(p.Already), outcome.Missing: float64(p.Missing), outcome.Bytes: float64(p.Bytes)}
+	c.SetFailed(len(p.Failed))
+	return c
 }
 
 // Plan cuts a load into pieces of files, or of ranges of large files. Workers do the pieces on any

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/pipe"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
@@ -34,6 +35,18 @@ type PieceResult struct {
 	Mode    Mode     `json:"mode"`
 	Failed  []Failed `json:"failed,omitempty"`
 	table.Held
+}
+
+// Counted implements outcome.Result.
+func (r PieceResult) Counted() outcome.Counts {
+	c := r.Counts.Counted()
+	c[outcome.Cells] = float64(r.Cells)
+	c[outcome.Files] = float64(r.Files)
+	c[outcome.Missing] = float64(r.Missing)
+	c[outcome.Bytes] = float64(r.Bytes)
+	c[outcome.HFiles] = float64(r.HFiles)
+	c.SetFailed(len(r.Failed))
+	return c
 }
 
 // RunPiece does one piece of a plan. The piece determines what is loaded, not cfg. Readers see nothing of

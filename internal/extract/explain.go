@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/extract/estimate"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
@@ -42,6 +43,11 @@ type Explanation struct {
 	Why    []string        `json:"why"`
 	Logs   estimate.Logs   `json:"logs"`
 	Notes  []string        `json:"notes,omitempty"`
+}
+
+// Counted implements outcome.Result.
+func (x Explanation) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Users: float64(x.Users), outcome.Found: float64(x.Found), outcome.Files: float64(x.Files)}
 }
 
 // NoExplanation returns an Explanation with empty lists.

@@ -57,6 +57,7 @@ import (
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
@@ -135,6 +136,14 @@ type Result struct {
 
 	foreign layout.Foreign
 }
+
+// Counted implements outcome.Result.
+func (r Result) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Users: float64(r.Users), outcome.Found: float64(r.Found), outcome.Active: float64(r.Active), outcome.Kept: float64(r.Kept), outcome.Events: float64(r.Events), outcome.Files: float64(r.Files)}
+}
+
+// Made implements outcome.Maker.
+func (r Result) Made() string { return r.Out }
 
 func (c *Config) memory() int64 { return cmp.Or(c.Memory, 1<<30) }
 

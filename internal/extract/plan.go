@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
@@ -82,6 +83,14 @@ type PlanResult struct {
 	Users  int64  `json:"users"` // on the list; 0 for all users
 	Out    string `json:"out"`
 }
+
+// Counted implements outcome.Result.
+func (r PlanResult) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Users: float64(r.Users)}
+}
+
+// Made implements outcome.Maker.
+func (r PlanResult) Made() string { return r.Out }
 
 // Plan cuts an extract into pieces of about c.PieceSize behaviours, and makes the directory next to c.Out
 // that collects their results. address and access say how workers open the table. A second call with the

@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/pipe"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
@@ -48,6 +49,11 @@ type PieceResult struct {
 	Foreign int64  `json:"foreign,omitempty"` // cells that were read and skipped
 	Calls   int64  `json:"calls,omitempty"`
 	table.Held
+}
+
+// Counted implements outcome.Result.
+func (r PieceResult) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Found: float64(r.Found), outcome.Active: float64(r.Active), outcome.Kept: float64(r.Kept), outcome.Events: float64(r.Events), outcome.Files: float64(r.Files), outcome.Bytes: float64(r.Bytes)}
 }
 
 // Add adds the result of another piece.

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +22,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/hdfs"
@@ -41,7 +40,7 @@ type Env struct {
 	Streams        bool // standard output is for the result or pieces only; everything else goes to standard error
 
 	name    string // of the program
-	results map[*cobra.Command]any
+	results map[*cobra.Command]outcome.Result
 	looks   []*cobra.Command // commands with a last line only after a failure
 	cause   func() error     // returns why the run's context has ended
 	end     *ending
@@ -49,9 +48,9 @@ type Env struct {
 
 // Reports makes c end with a last line of JSON. If c fails before it starts, the line has
 // the result nothing.
-func (e *Env) Reports(c *cobra.Command, nothing any) {
+func (e *Env) Reports(c *cobra.Command, nothing outcome.Result) {
 	if e.results == nil {
-		e.results = map[*cobra.Command]any{}
+		e.results = map[*cobra.Command]outcome.Result{}
 	}
 	e.results[c] = nothing
 }
@@ -60,11 +59,11 @@ func (e *Env) Reports(c *cobra.Command, nothing any) {
 // no such line.
 func (e *Env) ReportsFailure(c *cobra.Command) { e.looks = append(e.looks, c) }
 
-// nothing returns the result for the last line of a command that could not start, and false
+// Nothing returns the result for the last line of a command that could not start, and false
 // if the command has no last line.
-func (e *Env) nothing(c *cobra.Command) (any, bool) {
+func (e *Env) Nothing(c *cobra.Command) (outcome.Result, bool) {
 	if slices.Contains(e.looks, c) {
-		return struct{}{}, true
+		return outcome.None{}, true
 	}
 	nothing, ok := e.results[c]
 	return nothing, ok
@@ -166,12 +165,12 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	}
 	env.hear(ctx)
 	ctx = context.WithValue(ctx, endingKey{}, env.shared())
-	c, err := root.ExecuteContextC(env.journalled(ctx, args))
+	c, err := root.ExecuteContextC(env.recorded(ctx, args))
 	if err != nil && !errors.Is(err, ErrUsage) && strings.HasPrefix(err.Error(), "required flag(s)") {
 		err = fmt.Errorf("%w: %w; see %s -h", ErrUsage, err, root.Name())
 	}
 	var said *reported
-	if nothing, ok := env.nothing(c); ok && err != nil && !errors.As(err, &said) {
+	if nothing, ok := env.Nothing(c); ok && err != nil && !errors.As(err, &said) {
 		err = env.Report(nothing, err)
 	}
 	if err = env.explain(err); err != nil && !(env.Streams && errors.As(err, &said)) {
@@ -188,23 +187,31 @@ func (r *reported) Unwrap() error { return r.error }
 // Report prints the last line of standard output, or of standard error if Streams is set.
 // The line is result as one JSON object, with the duration, the exit status, and the error
 // if there is one.
-func (e *Env) Report(result any, err error) error {
+func (e *Env) Report(result outcome.Result, err error) error {
 	err = e.explain(err)
-	e.account(result, err, accountFor)
+	end := e.ended(result, err)
+	e.account(end, accountFor)
 	s := e.shared()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fail := e.writeReport(result, err)
-	s.done, s.status = true, Status(err)
+	fail := e.writeReport(end, err)
+	s.done, s.status = true, end.Status
 	if err != nil {
 		return &reported{err}
 	}
 	return fail
 }
 
+// ended returns how the run ends now.
+func (e *Env) ended(result outcome.Result, err error) *outcome.Outcome {
+	return &outcome.Outcome{
+		Result: result, At: time.Now(), Seconds: outcome.Seconds(time.Since(e.Began)), Status: Status(err), Error: text(err),
+	}
+}
+
 // writeReport writes the last line.
-func (e *Env) writeReport(result any, err error) error {
-	line, fail := appendLine(result, lineEnd{e.seconds(), Status(err), text(err)})
+func (e *Env) writeReport(end *outcome.Outcome, err error) error {
+	line, fail := end.Line()
 	if fail == nil {
 		if e.Streams && err != nil {
 			e.say(err)
@@ -236,39 +243,6 @@ func (e *Env) say(err error) {
 	default:
 		fmt.Fprintf(e.Stderr, "%s: %v\n", e.name, err)
 	}
-}
-
-// A lineEnd has the last keys of every last line.
-type lineEnd struct {
-	Seconds float64     `json:"seconds"`
-	Status  exit.Status `json:"status"`
-	Error   string      `json:"error,omitempty"`
-}
-
-// appendLine joins two JSON objects.
-func appendLine(result any, end lineEnd) ([]byte, error) {
-	a, err := marshal(result)
-	if err != nil {
-		return nil, err
-	}
-	b, err := marshal(end)
-	if err != nil {
-		return nil, err
-	}
-	if len(a) == len("{}") {
-		return b, nil
-	}
-	return append(append(a[:len(a)-1], ','), b[1:]...), nil
-}
-
-// marshal encodes JSON without HTML escapes, so that < and & in errors and conditions stay
-// readable.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 func text(err error) string {

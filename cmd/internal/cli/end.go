@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 )
 
@@ -20,19 +19,9 @@ const (
 	hurriedFor = time.Second
 )
 
-// An End describes the end of a run for the functions of AtEnd.
-type End struct {
-	Command *cobra.Command
-	Result  []byte // the object of the last line, without the keys of the end
-	At      time.Time
-	Seconds float64
-	Status  exit.Status
-	Error   string
-}
-
 // AtEnd makes the run call f at its end, before the last line is written. An error of f is
 // printed as a warning; it does not make the run fail.
-func (e *Env) AtEnd(f func(ctx context.Context, end End) error) {
+func (e *Env) AtEnd(f func(ctx context.Context, end *outcome.Outcome) error) {
 	s := e.shared()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +29,7 @@ func (e *Env) AtEnd(f func(ctx context.Context, end End) error) {
 }
 
 // account calls the functions of AtEnd once.
-func (e *Env) account(result any, err error, within time.Duration) {
+func (e *Env) account(end *outcome.Outcome, within time.Duration) {
 	s := e.shared()
 	s.mu.Lock()
 	accounts, patience := s.accounts, s.patience
@@ -48,14 +37,6 @@ func (e *Env) account(result any, err error, within time.Duration) {
 	s.mu.Unlock()
 	if len(accounts) == 0 {
 		return
-	}
-	b, fail := marshal(result)
-	if fail != nil {
-		b = []byte("{}")
-	}
-	end := End{
-		Command: s.running, Result: b, At: time.Now(), Seconds: e.seconds(),
-		Status: Status(err), Error: text(err),
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -84,13 +65,6 @@ func (e *Env) account(result any, err error, within time.Duration) {
 // warn prints an error that does not make the run fail.
 func (e *Env) warn(err error) {
 	fmt.Fprintf(e.Stderr, "%s: warning: %v\n", e.name, err)
-}
-
-func (e *Env) seconds() float64 { return seconds(time.Since(e.Began)) }
-
-// seconds returns d in seconds, with three decimals at most.
-func seconds(d time.Duration) float64 {
-	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }
 
 // Outcome prints the first line of a summary, which cron mails: what ran, its exit status

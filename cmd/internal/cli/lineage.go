@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/lineage"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/catalog"
 )
@@ -106,18 +106,7 @@ type trace struct {
 	run    lineage.Run
 }
 
-// counted has the keys of a last line that events contain.
-type counted struct {
-	Loaded  int64  `json:"loaded"`
-	HFiles  int64  `json:"hfiles"`
-	Records int64  `json:"records"`
-	Events  int64  `json:"events"`
-	Kept    int64  `json:"kept"`
-	Files   int64  `json:"files"`
-	Out     string `json:"out"`
-}
-
-func (t *trace) end(ctx context.Context, end End) error {
+func (t *trace) end(ctx context.Context, end *outcome.Outcome) error {
 	if !t.env.shared().part.ends(t.c, end.Status) {
 		return nil
 	}
@@ -128,11 +117,7 @@ func (t *trace) end(ctx context.Context, end End) error {
 	case t.env.stopped():
 		kind = lineage.Abort
 	}
-	var n counted
-	if err := json.Unmarshal(end.Result, &n); err != nil {
-		return err
-	}
-	inputs, outputs := t.datasets(ctx, &n, end.Status == exit.OK)
+	inputs, outputs := t.datasets(ctx, end)
 	event := t.run.Event(kind, end.At, inputs, outputs, why)
 	if err := t.sender.Send(ctx, event); err != nil {
 		return fmt.Errorf("the OpenLineage event was not sent: %w", err)
@@ -141,7 +126,7 @@ func (t *trace) end(ctx context.Context, end End) error {
 }
 
 // datasets returns the datasets that a run reads and writes, as far as the run knows them.
-func (t *trace) datasets(ctx context.Context, n *counted, done bool) (inputs, outputs []lineage.Dataset) {
+func (t *trace) datasets(ctx context.Context, end *outcome.Outcome) (inputs, outputs []lineage.Dataset) {
 	about := t.env.shared().about()
 	if about.address == "" {
 		return nil, nil
@@ -149,29 +134,29 @@ func (t *trace) datasets(ctx context.Context, n *counted, done bool) (inputs, ou
 	table := lineage.Place(about.address)
 	table.Fields = tableFields(ctx, about)
 	if t.env.name == "extract" {
-		return []lineage.Dataset{table}, answered(ctx, t, n, done)
+		return []lineage.Dataset{table}, answered(ctx, t, end)
 	}
 	if commandName(t.c) == "convert" {
-		return converted(t.c, table, n, done)
+		return converted(t.c, table, end)
 	}
 	if f := t.c.Flags().Lookup("from"); commandName(t.c) == "import" && f != nil {
 		inputs = append(inputs, lineage.Place(f.Value.String()))
 	} else if about.logs != "" {
 		inputs = append(inputs, lineage.Place(about.logs))
 	}
-	if done {
-		table.Written = &lineage.Written{Rows: n.Loaded, Files: n.HFiles}
+	if end.Status == exit.OK {
+		table.Written = written(end, outcome.Loaded, outcome.HFiles)
 	}
 	return inputs, []lineage.Dataset{table}
 }
 
 // converted returns the old table, if the command line names it, and the new table.
-func converted(c *cobra.Command, table lineage.Dataset, n *counted, done bool) (inputs, outputs []lineage.Dataset) {
+func converted(c *cobra.Command, table lineage.Dataset, end *outcome.Outcome) (inputs, outputs []lineage.Dataset) {
 	if f := c.Flags().Lookup("table"); f != nil && f.Value.String() != "" {
 		inputs = append(inputs, lineage.Place(f.Value.String()))
 	}
-	if done {
-		table.Written = &lineage.Written{Rows: n.Records, Files: n.Files}
+	if end.Status == exit.OK {
+		table.Written = written(end, outcome.Records, outcome.Files)
 	}
 	return inputs, []lineage.Dataset{table}
 }
@@ -192,22 +177,29 @@ func tableFields(ctx context.Context, a about) []lineage.Field {
 	return out
 }
 
+// written returns how much a run wrote. rows and files name its counts.
+func written(end *outcome.Outcome, rows, files outcome.Name) *lineage.Written {
+	c := end.Counts()
+	return &lineage.Written{Rows: c.Int(rows), Files: c.Int(files)}
+}
+
 // answered returns the result of an extract as its manifest describes it.
-func answered(ctx context.Context, t *trace, n *counted, done bool) []lineage.Dataset {
-	if n.Out == "" || t.env.Streams {
+func answered(ctx context.Context, t *trace, end *outcome.Outcome) []lineage.Dataset {
+	dir := end.Made()
+	if dir == "" || t.env.Streams {
 		return nil
 	}
-	out := lineage.Place(n.Out)
+	out := lineage.Place(dir)
 	var m manifest.Extract
-	if !done || manifest.Read(ctx, Files(), dfs.Join(n.Out, extract.ManifestName), &m) != nil {
+	if end.Status != exit.OK || manifest.Read(ctx, Files(), dfs.Join(dir, extract.ManifestName), &m) != nil {
 		return []lineage.Dataset{out}
 	}
 	for _, f := range m.Columns {
 		out.Fields = append(out.Fields, lineage.Field{Name: f.Name, Type: fmt.Sprint(f.Type)})
 	}
-	out.Written = &lineage.Written{Rows: n.Events, Files: n.Files}
+	out.Written = written(end, outcome.Events, outcome.Files)
 	if m.Question.Shape != "" {
-		out.Written.Rows = n.Kept
+		out.Written = written(end, outcome.Kept, outcome.Files)
 	}
 	for _, p := range m.Parts {
 		out.Written.Size += p.Size

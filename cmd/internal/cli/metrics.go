@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/run/metrics"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/live"
 )
@@ -28,18 +28,14 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 	}
 	e.shared().setNamed(namedTable(c))
 	part := &e.shared().part
-	e.AtEnd(func(_ context.Context, end End) error {
+	e.AtEnd(func(_ context.Context, end *outcome.Outcome) error {
 		if !part.ends(c, end.Status) {
 			return nil
 		}
-		r := metrics.Run{
+		err := metrics.Write(file, metrics.Run{
 			Program: e.name, Command: part.runName(c), Table: e.shared().table(), Ended: end.At, Seconds: part.seconds(end), Status: end.Status,
-			Success: end.Status == exit.OK || end.Status == exit.Nothing, Changed: end.Status == exit.OK,
-		}
-		err := json.Unmarshal(end.Result, &r.Result)
-		if err == nil {
-			err = metrics.Write(file, r)
-		}
+			Success: end.Status == exit.OK || end.Status == exit.Nothing, Changed: end.Status == exit.OK, Counts: end.Counts(),
+		})
 		if err != nil {
 			return fmt.Errorf("--metrics-file: %w", err)
 		}

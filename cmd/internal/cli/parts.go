@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/lineage"
+	"usertrail/internal/run/outcome"
 )
 
 // A partOf marks a command line as a part of a run that a script does: plan, commit, or ended,
@@ -61,11 +62,11 @@ func (p *partOf) ends(c *cobra.Command, status exit.Status) bool {
 }
 
 // seconds returns the duration of the run.
-func (p *partOf) seconds(end End) float64 {
+func (p *partOf) seconds(end *outcome.Outcome) float64 {
 	if p.id == "" || p.began == 0 {
 		return end.Seconds
 	}
-	return seconds(end.At.Sub(time.Unix(p.began, 0)))
+	return outcome.Seconds(end.At.Sub(time.Unix(p.began, 0)))
 }
 
 const endedName = "ended"
@@ -91,13 +92,13 @@ func Ended(env *Env) *cobra.Command {
 			if b := env.shared().part.began; b != 0 {
 				env.Began = time.Unix(b, 0)
 			}
-			return env.Report(struct{}{}, &as)
+			return env.Report(outcome.None{}, &as)
 		},
 	}
 	c.Flags().IntVar((*int)(&as.status), "status", 0, "exit status of the run")
 	c.Flags().StringVar(&as.text, "error", "", "error message of the run")
 	c.Flags().String("table", "", "address of the run's table")
-	env.Reports(c, struct{}{})
+	env.Reports(c, outcome.None{})
 	return c
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 )
@@ -135,8 +136,8 @@ type ending struct {
 	running *cobra.Command
 	board   progress.Board
 
-	accounts []func(context.Context, End) error
-	refused  func(*cobra.Command) bool // nil without a journal
+	accounts []func(context.Context, *outcome.Outcome) error
+	refused  func(*cobra.Command) bool // nil without a run log
 	known    about
 	part     partOf
 	named    string        // the table's address in the flag or the job
@@ -196,13 +197,14 @@ func (e *Env) shared() *ending {
 // endNow exits while the run is unfinished. It writes the last line if the run has not.
 func (e *Env) endNow(why error) {
 	s := e.shared()
-	nothing, reports := e.nothing(s.running)
-	e.account(nothing, why, hurriedFor)
+	nothing, reports := e.Nothing(s.running)
+	end := e.ended(nothing, why)
+	e.account(end, hurriedFor)
 	s.mu.Lock() // stays locked, so that the run writes no last line
 	if !s.done {
 		s.status = exit.Failed
 		if reports {
-			e.writeReport(nothing, why)
+			e.writeReport(end, why)
 		}
 		if !reports || !e.Streams {
 			e.say(why)

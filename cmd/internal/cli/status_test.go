@@ -137,7 +137,7 @@ func TestEveryErrorWithAStatusIsListed(t *testing.T) {
 		}
 	}
 	if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(statuses)); !slices.Equal(got, want) {
-		t.Errorf("the source gives a status to\n%q, want those of statuses:\n%q", got, want)
+		t.Errorf("the source gives statuses to\n%q, want the errors of statuses:\n%q", got, want)
 	}
 }
 

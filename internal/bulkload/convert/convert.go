@@ -35,6 +35,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -80,6 +81,11 @@ type Result struct {
 	Bytes   int64  `json:"bytes"` // of them
 	Read    int64  `json:"bytes_read"`
 	Already int    `json:"already"` // of the files, those that an unfinished run before had made
+}
+
+// Counted implements outcome.Result.
+func (r Result) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Records: float64(r.Records), outcome.Cells: float64(r.Cells), outcome.Files: float64(r.Files), outcome.Already: float64(r.Already), outcome.Bytes: float64(r.Bytes)}
 }
 
 // A run is one call of Run.

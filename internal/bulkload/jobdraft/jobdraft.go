@@ -27,6 +27,7 @@ import (
 	"io/fs"
 
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 )
 
@@ -72,6 +73,11 @@ type Summary struct {
 	Reasons    map[string]int `json:"reasons,omitempty"`
 	Unsure     []string       `json:"unsure"`  // what to look at, in order of the file
 	FillIn     []string       `json:"fill_in"` // keys that have no value yet
+}
+
+// Counted implements outcome.Result.
+func (s Summary) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Files: float64(s.Files), outcome.Skipped: float64(s.Skipped), outcome.Records: float64(s.Read)}
 }
 
 // Make looks at logs and drafts their job. An error that there are no logs wraps

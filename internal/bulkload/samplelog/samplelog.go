@@ -31,6 +31,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 )
 
@@ -66,6 +67,11 @@ type Summary struct {
 	Bad     int64 `json:"bad"`
 	Late    int64 `json:"late"`  // good ones that belong to the day after their file's
 	Bytes   int64 `json:"bytes"` // before compression
+}
+
+// Counted implements outcome.Result.
+func (s Summary) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Files: float64(s.Files), outcome.Records: float64(s.Records), outcome.Bytes: float64(s.Bytes)}
 }
 
 // Write makes up the logs that cfg asks for below dir. A file that was there is

@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 )
 
@@ -23,6 +24,11 @@ type Compacted struct {
 	Read    int64       `json:"bytes_read"` // of HFiles
 	Written int64       `json:"bytes_written"`
 	Months  []MonthDone `json:"months"`
+}
+
+// Counted implements outcome.Result.
+func (c Compacted) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Records: float64(c.Records), outcome.Cells: float64(c.Cells)}
 }
 
 // A MonthDone is what became of one month's files in one pass.

@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/table/precheck"
 	"usertrail/internal/tally"
@@ -25,6 +26,11 @@ type Dropped struct {
 	Files      int            `json:"files"`     // HFiles that went
 	Rewritten  int            `json:"rewritten"` // HFiles that were written anew without those days
 	Bytes      int64          `json:"bytes"`     // by which the table's HFiles became less; of a dry run those of the files that go
+}
+
+// Counted implements outcome.Result.
+func (d Dropped) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Cells: float64(d.Cells), outcome.Files: float64(d.Files), outcome.Bytes: float64(d.Bytes)}
 }
 
 // Drop removes the days before a date. Files that have only such days are removed. Other files

@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -21,6 +22,11 @@ type Undropped struct {
 	Behaviours int64          `json:"behaviours"`
 	Cells      int64          `json:"cells"`
 	Files      int            `json:"files"` // HFiles that are back
+}
+
+// Counted implements outcome.Result.
+func (u Undropped) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Cells: float64(u.Cells), outcome.Files: float64(u.Files)}
 }
 
 // Undrop undoes the last drop in one commit, while the files that the drop replaced are kept.

@@ -22,6 +22,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -71,6 +72,11 @@ type Result struct {
 	Unfinished []string `json:"unfinished,omitempty"`
 	// Since lists the numbers of loads that ended while the table was read.
 	Since []int `json:"since,omitempty"`
+}
+
+// Counted implements outcome.Result.
+func (r Result) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Records: float64(r.Records), outcome.Cells: float64(r.Cells)}
 }
 
 // A Day is a behaviour on a date whose cells differ from the loaded ones.

@@ -24,6 +24,7 @@ package report
 import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
 )
 
 // A Report holds the numbers of one page. Times between steps are in seconds.
@@ -47,6 +48,11 @@ type Counts struct {
 	Events int64 `json:"events"`
 	Files  int64 `json:"files"`
 	Bytes  int64 `json:"bytes"`
+}
+
+// Counted implements outcome.Result.
+func (c Counts) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Users: float64(c.Users), outcome.Found: float64(c.Found), outcome.Active: float64(c.Active), outcome.Kept: float64(c.Kept), outcome.Events: float64(c.Events), outcome.Files: float64(c.Files), outcome.Bytes: float64(c.Bytes)}
 }
 
 // Asked is the query.

@@ -37,6 +37,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
 )
@@ -80,6 +81,11 @@ type Result struct {
 
 	Foreign int64    `json:"foreign,omitempty"` // number of cells that were read and skipped
 	Notes   []string `json:"notes,omitempty"`
+}
+
+// Counted implements outcome.Result.
+func (r Result) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Events: float64(r.Events)}
 }
 
 // A Behaviour is one event of the trail.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/tally"
 )
 
@@ -186,6 +187,11 @@ type Counts struct {
 	Quarantined int64 `json:"quarantined"`
 	Duplicate   int64 `json:"duplicate"`
 	Skipped     int64 `json:"skipped"`
+}
+
+// Counted implements outcome.Result.
+func (c Counts) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Read: float64(c.Read), outcome.Loaded: float64(c.Loaded), outcome.Quarantined: float64(c.Quarantined), outcome.Duplicate: float64(c.Duplicate), outcome.Skipped: float64(c.Skipped)}
 }
 
 // Add adds o to c.

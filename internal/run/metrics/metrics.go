@@ -27,6 +27,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 )
 
 // ErrForeign is wrapped if this package did not write the file.
@@ -49,7 +50,7 @@ type Run struct {
 	Success bool // the run succeeded, even if it had nothing to do
 	Changed bool // the run changed something
 
-	Result map[string]any // the fields of the last line
+	Counts outcome.Counts
 }
 
 // labels returns the labels of every metric.
@@ -59,7 +60,7 @@ func (r *Run) labels() prometheus.Labels {
 
 // A field is a number of the last line that becomes a metric.
 type field struct {
-	name         string // name of the field
+	name         outcome.Name // name of the field
 	metric, help string
 	label, value string // a label in addition to the labels of the run; empty for none
 }
@@ -71,22 +72,22 @@ const (
 )
 
 var fields = []field{
-	{"read", "records", recordsHelp, "outcome", "read"},
-	{"loaded", "records", recordsHelp, "outcome", "loaded"},
-	{"quarantined", "records", recordsHelp, "outcome", "quarantined"},
-	{"duplicate", "records", recordsHelp, "outcome", "duplicate"},
-	{"skipped", "records", recordsHelp, "outcome", "skipped"},
-	{"users", "users", usersHelp, "state", "asked"},
-	{"found", "users", usersHelp, "state", "found"},
-	{"active", "users", usersHelp, "state", "active"},
-	{"kept", "users", usersHelp, "state", "kept"},
-	{"files", "files", filesHelp, "state", "done"},
-	{"already", "files", filesHelp, "state", "already"},
-	{"missing", "files", filesHelp, "state", "missing"},
-	{"failed", "files", filesHelp, "state", "failed"},
-	{"bytes", "bytes", "Bytes of the delivered files of the last run.", "", ""},
-	{"cells", "cells", "Cells that the last run loaded.", "", ""},
-	{"events", "behaviours", "Behaviours that the last extract took out.", "", ""},
+	{outcome.Read, "records", recordsHelp, "outcome", "read"},
+	{outcome.Loaded, "records", recordsHelp, "outcome", "loaded"},
+	{outcome.Quarantined, "records", recordsHelp, "outcome", "quarantined"},
+	{outcome.Duplicate, "records", recordsHelp, "outcome", "duplicate"},
+	{outcome.Skipped, "records", recordsHelp, "outcome", "skipped"},
+	{outcome.Users, "users", usersHelp, "state", "asked"},
+	{outcome.Found, "users", usersHelp, "state", "found"},
+	{outcome.Active, "users", usersHelp, "state", "active"},
+	{outcome.Kept, "users", usersHelp, "state", "kept"},
+	{outcome.Files, "files", filesHelp, "state", "done"},
+	{outcome.Already, "files", filesHelp, "state", "already"},
+	{outcome.Missing, "files", filesHelp, "state", "missing"},
+	{outcome.Failed, "files", filesHelp, "state", "failed"},
+	{outcome.Bytes, "bytes", "Bytes of the delivered files of the last run.", "", ""},
+	{outcome.Cells, "cells", "Cells that the last run loaded.", "", ""},
+	{outcome.Events, "behaviours", "Behaviours that the last extract took out.", "", ""},
 }
 
 // Check returns an error if name cannot be written: if its folder does not exist, or if the
@@ -136,7 +137,7 @@ func Write(name string, r Run) error {
 		}
 	}
 	for _, f := range fields {
-		if n, ok := number(r.Result[f.name]); ok {
+		if n, ok := r.Counts[f.name]; ok {
 			g.add("run_"+f.metric, f.help, n, f.label, f.value)
 		}
 	}
@@ -144,17 +145,6 @@ func Write(name string, r Run) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
-}
-
-// number returns a number of a JSON object, or the length of a list.
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case float64:
-		return v, true
-	case []any:
-		return float64(len(v)), true
-	}
-	return 0, false
 }
 
 // gauges are metrics that all have the labels of one run.

@@ -19,6 +19,7 @@ import (
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/metrics"
+	"usertrail/internal/run/outcome"
 )
 
 var noon = time.Date(2014, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -28,7 +29,7 @@ func load(minutes int, status exit.Status) metrics.Run {
 	return metrics.Run{
 		Program: "bulkload", Command: "load", Table: "hdfs://nn/trails", Ended: noon.Add(time.Duration(minutes) * time.Minute), Seconds: 12.5,
 		Status: status, Success: status == 0 || status == 99, Changed: status == 0,
-		Result: map[string]any{"read": 10.0, "loaded": 9.0, "quarantined": 1.0, "files": 2.0, "failed": []any{"a", "b", "c"}, "mode": "hfile", "bytes": 1e9},
+		Counts: outcome.Counts{outcome.Read: 10, outcome.Loaded: 9, outcome.Quarantined: 1, outcome.Files: 2, outcome.Failed: 3, outcome.HFiles: 1, outcome.Bytes: 1e9},
 	}
 }
 
@@ -185,7 +186,7 @@ func TestPromtoolFindsNothing(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "load.prom")
 	extract := metrics.Run{
 		Program: "extract", Command: "extract", Table: "d:\\ \"trails\"\nof ös", Ended: noon, Seconds: 1e-9, Status: 75,
-		Result: map[string]any{"users": 1.0, "found": 1.0, "active": 0.0, "kept": 0.0, "events": 1e15, "files": 3.0},
+		Counts: outcome.Counts{outcome.Users: 1, outcome.Found: 1, outcome.Active: 0, outcome.Kept: 0, outcome.Events: 1e15, outcome.Files: 3},
 	}
 	for _, r := range []metrics.Run{load(1, 0), load(2, 99), load(3, 65), extract} {
 		if err := metrics.Write(name, r); err != nil {
@@ -210,8 +211,8 @@ func TestThePageNamesEveryMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := load(0, 0)
-	for _, name := range []string{"read", "loaded", "quarantined", "duplicate", "skipped", "users", "found", "active", "kept", "files", "already", "missing", "failed", "bytes", "cells", "events"} {
-		run.Result[name] = 1.0
+	for _, name := range []outcome.Name{"read", "loaded", "quarantined", "duplicate", "skipped", "users", "found", "active", "kept", "files", "already", "missing", "failed", "bytes", "cells", "events"} {
+		run.Counts[name] = 1
 	}
 	name := filepath.Join(t.TempDir(), "load.prom")
 	if err := metrics.Write(name, run); err != nil {

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 )
 
@@ -66,7 +67,7 @@ type End struct {
 	Counts
 }
 
-// Counts are those of the last line of a load.
+// Counts are the counts of a load's last line.
 type Counts struct {
 	Read        int64 `json:"read"`
 	Loaded      int64 `json:"loaded"`
@@ -78,6 +79,19 @@ type Counts struct {
 	Already     int64 `json:"already"`
 	Missing     int64 `json:"missing"`
 	Bytes       int64 `json:"bytes"` // of the delivered files
+}
+
+// endOf returns the end of an entry.
+func endOf(o *outcome.Outcome) *End {
+	c := o.Counts()
+	return &End{
+		At: o.At.UTC(), Seconds: o.Seconds, Status: o.Status, Error: o.Error,
+		Counts: Counts{
+			Read: c.Int(outcome.Read), Loaded: c.Int(outcome.Loaded), Quarantined: c.Int(outcome.Quarantined),
+			Duplicate: c.Int(outcome.Duplicate), Skipped: c.Int(outcome.Skipped), Cells: c.Int(outcome.Cells),
+			Files: c.Int(outcome.Files), Already: c.Int(outcome.Already), Missing: c.Int(outcome.Missing), Bytes: c.Int(outcome.Bytes),
+		},
+	}
 }
 
 // A State is what has become of a run.
@@ -141,7 +155,7 @@ func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, dir string) {
 
 // End writes down how the run ended. One that has not begun is written down if always
 // says so, and the catalog has a lock. Its error tells of Begin's, too.
-func (k *Keeper) End(ctx context.Context, e End, always bool) error {
+func (k *Keeper) End(ctx context.Context, o *outcome.Outcome, always bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.name == "" {
@@ -152,7 +166,7 @@ func (k *Keeper) End(ctx context.Context, e End, always bool) error {
 			return nil // no run has had the lock yet, or none can be reached
 		}
 	}
-	end := func(r *Run) { r.End = &e }
+	end := func(r *Run) { r.End = endOf(o) }
 	if err := k.write(ctx, end); err != nil {
 		k.errs = append(k.errs, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/runlog"
@@ -24,6 +25,11 @@ func keeper(n int) *runlog.Keeper {
 		return runlog.Run{Command: fmt.Sprint("run ", n), Host: host, Process: os.Getpid(), Began: epoch.Add(time.Duration(n) * time.Second)}
 	})
 }
+
+// counts is a result that has only counts.
+type counts outcome.Counts
+
+func (c counts) Counted() outcome.Counts { return outcome.Counts(c) }
 
 // list is what Last says of a table, a line for each run.
 func list(t *testing.T, dir string, n int) string {
@@ -70,7 +76,7 @@ func TestARunRunsThenEndsOrDies(t *testing.T) {
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.End(t.Context(), runlog.End{Status: 1, Error: "broken", Counts: runlog.Counts{Loaded: 7}}, false); err != nil {
+	if err := k.End(t.Context(), &outcome.Outcome{Result: counts{outcome.Loaded: 7}, Status: 1, Error: "broken"}, false); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, list(t, dir, 9), "run 1 died", `run 2 ended 1 of 7, "broken"`)
@@ -90,7 +96,7 @@ func TestARunWithoutTheLockIsWrittenDownWhereThereIsATable(t *testing.T) {
 	}{{dir, true}, {dir, false}, {dfs.Join(dir, "none"), true}, {"", true}, {others, true}} {
 		k := keeper(n)
 		k.At(fs, c.dir)
-		if err := k.End(t.Context(), runlog.End{Status: 75, Error: "locked"}, c.always); err != nil {
+		if err := k.End(t.Context(), &outcome.Outcome{Status: 75, Error: "locked"}, c.always); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +139,7 @@ func TestNothingFailsOfTheJournal(t *testing.T) {
 	}
 	k := keeper(1)
 	k.Begin(t.Context(), fs, dir)
-	err := k.End(t.Context(), runlog.End{}, false)
+	err := k.End(t.Context(), &outcome.Outcome{}, false)
 	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "runs")) {
 		t.Errorf("%v, want an error that names the folder", err)
 	}

@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 
@@ -13,17 +11,19 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/runlog"
 )
 
-// Journal records every run that takes a table's lock in the table's journal. If refused
+// RunLog records every run that takes a table's lock in the table's run log. If refused
 // reports true for a command, its runs that end before they have the lock are recorded too.
-func (e *Env) Journal(refused func(*cobra.Command) bool) { e.shared().refused = refused }
+func (e *Env) RunLog(refused func(*cobra.Command) bool) { e.shared().refused = refused }
 
-// journalled starts the journal of a command line, and returns the context for its run.
-func (e *Env) journalled(ctx context.Context, args []string) context.Context {
+// recorded prepares the run log's entry for a command line, and returns the context for its
+// run. The lock of a table writes the entry.
+func (e *Env) recorded(ctx context.Context, args []string) context.Context {
 	s := e.shared()
 	if s.refused == nil || s.running == nil {
 		return ctx
@@ -43,14 +43,9 @@ func (e *Env) journalled(ctx context.Context, args []string) context.Context {
 		}
 		return r
 	})
-	e.AtEnd(func(ctx context.Context, end End) error {
-		out := runlog.End{At: end.At.UTC(), Seconds: end.Seconds, Status: end.Status, Error: end.Error}
-		// "already" of a piece is not a number.
-		if err := json.Unmarshal(end.Result, &out.Counts); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
-			return fmt.Errorf("this run is not recorded for bulkload runs: %w", err)
-		}
+	e.AtEnd(func(ctx context.Context, end *outcome.Outcome) error {
 		worth := end.Status != exit.Usage && end.Status != exit.There && s.refused(c)
-		if err := k.End(ctx, out, worth); err != nil {
+		if err := k.End(ctx, end, worth); err != nil {
 			return fmt.Errorf("bulkload runs will show this run without its end: %w", err)
 		}
 		return nil

@@ -1,0 +1,13 @@
+package main
+
+import (
+	"testing"
+
+	"usertrail/cmd/internal/cli"
+	"usertrail/cmd/internal/scripttest"
+)
+
+func TestResultsCountWhatTheLastLineHas(t *testing.T) {
+	env := new(cli.Env)
+	scripttest.CheckCounts(t, env, newRoot(env), dryResult{})
+}
