@@ -14,7 +14,7 @@ import (
 
 const (
 	convertName = "convert"
-	runsName    = "runs" // package journal's
+	runsName    = "runs" // package runlog
 )
 
 // A Workshop holds the plan and the finished parts of a conversion until the new table exists.
@@ -81,7 +81,7 @@ func (w Workshop) End(ctx context.Context, done []*manifest.Converted) error {
 }
 
 // Clear removes the remains of an unfinished conversion from the catalog's directory. It
-// removes the plan last. It keeps the lock and the journal.
+// removes the plan last. It keeps the lock and the run log.
 func (w Workshop) Clear(ctx context.Context, folder string) error {
 	if err := w.Tidy(ctx); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
 }
 
 // Own reports whether f, a file in the catalog's directory, belongs to a workshop without a
-// plan: the lock, the journal, the file in which Lock records a first load, or the workshop's
+// plan: the lock, the run log, the file in which Lock records a first load, or the workshop's
 // folder.
 func (w Workshop) Own(f dfs.Info) bool {
 	switch dfs.Base(f.Name) {

@@ -37,7 +37,7 @@ var tells = regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|ba
 // CheckBare checks a directory without a manifest.
 //
 //   - It returns an error that wraps table.ErrNoManifest if dir held a table: the directory
-//     has files of a table, or its journal has a run that loaded, and no first load or
+//     has files of a table, or its run log has a run that loaded, and no first load or
 //     conversion is under way or was killed.
 //   - It returns an error that wraps fs.ErrExist if dir has a file that no run wrote: a load
 //     would remove it.

@@ -12,7 +12,7 @@ import (
 // forgottenName is the folder into which Forget moves catalogs.
 const forgottenName = "forgotten"
 
-// Forget moves all files of the catalog in dir, except the lock and the journal, into a new
+// Forget moves all files of the catalog in dir, except the lock and the run log, into a new
 // folder DIR/forgotten/000001 and returns the folder. It moves the manifest last, so that a
 // second call completes a killed call. If there is nothing to move, the error wraps
 // table.ErrNoTable. The caller must hold the lock.

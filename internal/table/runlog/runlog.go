@@ -1,16 +1,16 @@
-// Package runlog is what ran on a table, and how it ended: a small JSON file for
-// each run, in the folder runs of the table's catalog.
+// Package runlog records the runs on a table and how each ended. Every run has a small JSON
+// file in the folder runs of the table's catalog.
 //
 //	TABLE/runs/20140902T020003.120Z-4711-f00d.json
 //
-// A run is written down when it has the table's lock, and once more, under the same
-// name, when it has ended. One that was killed never ends: it is told from one that is
-// running by the lock. A run that never had the lock is written down at its end, if
-// another run had it before. The names are in order of time, and the newest Kept are kept.
+// A run writes its file when it has the table's lock, and replaces the file when it ends. A
+// killed run never records its end. A run without an end still runs if it holds the lock. A run
+// that never had the lock writes its file at its end, if another run had the lock before. The
+// names are in order of time. The newest Kept files are kept.
 //
-// The journal is for people. No run fails of it, and nothing in the ledgers or the
-// manifest is taken from there. Only a directory without a manifest is refused if the
-// journal knows of a load there.
+// The run log is for people. It never makes a run fail, and no ledger and no manifest depends
+// on it. There is one exception: a directory without a manifest is refused if its run log has
+// a load.
 package runlog
 
 import (
@@ -33,15 +33,15 @@ import (
 const (
 	folder = "runs"
 	ending = ".json"
-	// lockName is that of a catalog's lock.
+	// lockName is the name of a catalog's lock.
 	lockName = "lock"
-	// Kept is how many runs are kept: a year of nights, and some more.
+	// Kept is the number of runs that are kept. It is more than a year of nights.
 	Kept = 500
-	// version is written into every file; others are passed over.
+	// version is written into every file. Files of other versions are skipped.
 	version = 1
 )
 
-// A Run is what was done to a table.
+// A Run is the entry of one run.
 type Run struct {
 	Version int       `json:"version"`
 	Command string    `json:"command"` // load, replay, import, …
@@ -53,12 +53,12 @@ type Run struct {
 	User    string    `json:"user,omitempty"`
 	Program string    `json:"program,omitempty"` // version of usertrail
 	Began   time.Time `json:"began"`
-	End     *End      `json:"end,omitempty"` // nil of one that runs, or died
+	End     *End      `json:"end,omitempty"` // nil if the run has not ended, or was killed
 
-	State State `json:"state,omitempty"` // as read, not as written
+	State State `json:"state,omitempty"` // set by Last; not in the file
 }
 
-// An End is how a run ended.
+// An End describes how a run ended.
 type End struct {
 	At      time.Time   `json:"at"`
 	Seconds float64     `json:"seconds"`
@@ -94,7 +94,7 @@ func endOf(o *outcome.Outcome) *End {
 	}
 }
 
-// A State is what has become of a run.
+// A State says whether a run has ended.
 type State string
 
 // The states.
@@ -102,10 +102,10 @@ const (
 	Ended   State = "ended"
 	Running State = "running"
 	Died    State = "died"
-	Unknown State = "unknown" // it has not ended, and who has the lock cannot be told
+	Unknown State = "unknown" // it has not ended, and the holder of the lock is unknown
 )
 
-// A Keeper writes one run down. Nothing that goes wrong with it is an error before End.
+// A Keeper writes the entry of one run. Only End returns its errors.
 type Keeper struct {
 	describe func() Run
 
@@ -117,13 +117,13 @@ type Keeper struct {
 	errs []error
 }
 
-// NewKeeper returns the Keeper of the run that describe describes, which is asked when
-// the run is written down first.
+// NewKeeper returns the Keeper of a run. It calls describe before it writes the entry for the
+// first time.
 func NewKeeper(describe func() Run) *Keeper { return &Keeper{describe: describe} }
 
-// At says where the catalog of the run's table is.
+// At sets the directory of the table's catalog.
 func (k *Keeper) At(fs dfs.FS, dir string) {
-	if k == nil || dir == "" || dir == "." { // a live table that nobody says the catalog of
+	if k == nil || dir == "" || dir == "." { // the catalog of a live table is unknown
 		return
 	}
 	k.mu.Lock()
@@ -153,8 +153,8 @@ func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, dir string) {
 	}
 }
 
-// End writes down how the run ended. One that has not begun is written down if always
-// says so, and the catalog has a lock. Its error tells of Begin's, too.
+// End records how the run ended. If Begin was not called, it writes the entry only if always is
+// true and the catalog has a lock. The error includes the errors of Begin.
 func (k *Keeper) End(ctx context.Context, o *outcome.Outcome, always bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -173,7 +173,7 @@ func (k *Keeper) End(ctx context.Context, o *outcome.Outcome, always bool) error
 	return errors.Join(k.errs...)
 }
 
-// write writes the run's file, with what more is known of it now.
+// write writes the run's file after more has changed the entry.
 func (k *Keeper) write(ctx context.Context, more func(*Run)) error {
 	if k.name == "" {
 		k.run = k.describe()
@@ -202,7 +202,7 @@ func (k *Keeper) forget(ctx context.Context) error {
 	return nil
 }
 
-// names are those of all runs, the oldest first.
+// names returns the names of all files, the oldest first.
 func names(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 	list, err := fs.List(ctx, dfs.Join(dir, folder))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -221,8 +221,8 @@ func names(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 	return out, nil
 }
 
-// Last returns the newest runs of the table whose catalog is in dir, at most n, the
-// oldest of them first. What is no run of this version is passed over.
+// Last returns the newest n runs of the table whose catalog is in dir, the oldest of them first.
+// It skips files of other versions.
 func Last(ctx context.Context, fs dfs.FS, dir string, n int) ([]Run, error) {
 	names, err := names(ctx, fs, dir)
 	if err != nil {
@@ -246,11 +246,11 @@ func Last(ctx context.Context, fs dfs.FS, dir string, n int) ([]Run, error) {
 	return out, nil
 }
 
-// loads are the commands after which a table is there.
+// loads lists the commands that leave a table.
 var loads = []string{"load", "replay", "import", "commit", "compact", "drop", "convert", "rebuild"}
 
-// Loaded returns the newest run that left a table in dir, nil if there is none, or if the
-// table was set aside after it.
+// Loaded returns the newest run that left a table in dir. It returns nil if there is none, or if
+// the table was set aside later.
 func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
 	runs, err := Last(ctx, fs, dir, 2*Kept)
 	if err != nil {
@@ -268,7 +268,7 @@ func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
 	return nil, nil
 }
 
-// settle says what has become of runs.
+// settle sets the states of runs.
 func settle(ctx context.Context, fs dfs.FS, dir string, runs []Run) {
 	var held bool
 	var who string

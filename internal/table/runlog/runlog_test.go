@@ -18,7 +18,7 @@ import (
 
 var epoch = time.Date(2014, 9, 1, 2, 0, 0, 0, time.UTC)
 
-// keeper is that of a run of this process that began n seconds after the epoch.
+// keeper returns the Keeper of a run of this process that began n seconds after the epoch.
 func keeper(n int) *runlog.Keeper {
 	host, _ := os.Hostname() // as a lock tells it
 	return runlog.NewKeeper(func() runlog.Run {
@@ -52,7 +52,7 @@ func list(t *testing.T, dir string, n int) string {
 func expect(t *testing.T, got string, want ...string) {
 	t.Helper()
 	if w := strings.Join(want, "\n"); got != w {
-		t.Errorf("the journal tells\n%s\nwant\n%s", got, w)
+		t.Errorf("the run log has\n%s\nwant\n%s", got, w)
 	}
 }
 
@@ -131,8 +131,8 @@ func TestTheOldestAreForgotten(t *testing.T) {
 	expect(t, list(t, dir, 4), "run 0 died", "run 1 died", "run 2 died") // the fourth is no run of this version
 }
 
-// TestNothingFailsOfTheJournal makes it impossible to write down.
-func TestNothingFailsOfTheJournal(t *testing.T) {
+// TestARunLogThatCannotBeWrittenFailsOnlyAtTheEnd has a file instead of the folder.
+func TestARunLogThatCannotBeWrittenFailsOnlyAtTheEnd(t *testing.T) {
 	fs, dir := local.New(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("a file"), 0o666); err != nil {
 		t.Fatal(err)
@@ -165,6 +165,6 @@ func TestNamesAreInOrderOfTime(t *testing.T) {
 	}
 	got := strings.Split(list(t, dir, 9), "\n")
 	if !slices.IsSorted(got) || len(got) != 3 {
-		t.Errorf("the journal tells %q", got)
+		t.Errorf("the run log has %q", got)
 	}
 }
