@@ -141,7 +141,7 @@ func (u *rowUsers) each(from []byte, w *rowWalk) error {
 
 // rows calls emit with the users and kinds in a range of rows.
 func (u *rowUsers) rows(within split.Region, reads *layout.Reads, emit func(key []byte, kind int) error) error {
-	q := Query{Ranges: slices.Values([]split.Region{within}), Bounds: within, Span: u.span, Fuzzy: reads.Fuzzy, Once: true}
+	q := Query{Ranges: slices.Values([]split.Region{within}), Span: u.span, Hints: Hints{Bounds: within, Fuzzy: reads.Fuzzy, Once: true}}
 	return Existing(u.ctx, u.t, q, func(key []byte, _ behaviour.Date, kind int) error { return emit(key, kind) })
 }
 

@@ -70,36 +70,18 @@ type Info struct {
 }
 
 // A Query asks for rows of one region, as the regions were when the query was made. It asks
-// either for all rows in some ranges, or for a list of rows.
+// either for all rows in some ranges, or for a list of rows. The other fields say which of their
+// cells the caller needs, and in which form. Hints only save time.
 type Query struct {
 	// Ranges ascend and do not overlap. They may be iterated several times.
 	Ranges iter.Seq[split.Region]
 	// Rows ascend. They may be iterated several times. They are used if Ranges is nil.
 	Rows iter.Seq[[]byte]
-	// Bounds contains all Ranges or Rows.
-	Bounds split.Region
 	// Span contains the dates of all requested rows. A table may skip rows of other
 	// dates.
 	Span behaviour.Span
-	// Times, if not nil, bounds the times of events more closely than Span. A table may
-	// skip cells of other times.
-	Times *layout.Times
-	// Timed says that Ranges and Columns contain almost no cells of other times.
-	Timed bool
 	// Columns are the requested columns. A table may skip others.
 	Columns layout.Columns
-	// Newest asks only for the first so many rows of each range, or columns of each row,
-	// as the layout's Traits say; 0 means all. A table may return more.
-	Newest int
-	// Fuzzy, if not nil, matches all requested rows of Ranges. A table may skip rows that
-	// do not match.
-	Fuzzy []layout.Fuzzy
-	// Where asks only for rows that pass all tests of one of its lists; nil asks for all
-	// rows. The tested columns are among Columns. A table may return more rows.
-	Where [][]ColumnTest
-	// Once says that Ranges are long and will not be read again soon. A table should not
-	// cache them.
-	Once bool
 	// Exist asks only which rows exist. One cell of each row is enough, and its value may
 	// be missing. A table may return more. Columns and Where are ignored. It is for
 	// layouts with the trait Told.
@@ -107,6 +89,35 @@ type Query struct {
 	// Ordered says that the rows of Ranges must be in order. All cells of a row then follow
 	// each other.
 	Ordered bool
+
+	Hints
+}
+
+// Hints tell a table more about a query, so that it can read less. A table may ignore each of
+// them, and the caller gets the cells that it needs with and without each of them. The zero value
+// of a field is no hint.
+type Hints struct {
+	// Bounds contains all Ranges or Rows.
+	Bounds split.Region
+	// Timed says that Ranges and Columns contain almost no cells of other times.
+	Timed bool
+	// Once says that Ranges are long and will not be read again soon. A table should not
+	// cache them.
+	Once bool
+
+	// The other hints exclude cells that the caller does not need. A table may skip them. If
+	// they come, the caller skips them.
+
+	// Times, if not nil, bounds the times of events more closely than Span.
+	Times *layout.Times
+	// Newest is set if only the first so many rows of each range are needed, or columns of
+	// each row, as the layout's Traits say; 0 means all.
+	Newest int
+	// Fuzzy, if not nil, matches all needed rows of Ranges.
+	Fuzzy []layout.Fuzzy
+	// Where is set if only rows are needed that pass all tests of one of its lists; nil means
+	// all rows. The tested columns are among Columns.
+	Where [][]ColumnTest
 }
 
 // A row passes a ColumnTest if the newest value of the column is in one of the ranges.

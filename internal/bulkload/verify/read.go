@@ -25,7 +25,7 @@ func (r *run) readRegions(ctx context.Context) error {
 	for _, region := range regions {
 		g.Go(func() error {
 			c := r.newCount()
-			q := table.Query{Ranges: only(region), Bounds: region, Span: r.span, Once: true}
+			q := table.Query{Ranges: only(region), Span: r.span, Hints: table.Hints{Bounds: region, Once: true}}
 			err := r.table.Read(ctx, q, func(x *cell.Cell) error {
 				c.add(x)
 				return nil

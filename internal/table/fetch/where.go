@@ -69,7 +69,10 @@ func (w *Where) Gets() bool { return w.get }
 
 // Query asks for the rows of some users, whose keys ascend and may be walked again.
 func (w *Where) Query(keys iter.Seq[[]byte]) table.Query {
-	q := table.Query{Span: w.want.Span, Times: w.want.Times, Timed: w.reads.Timed, Columns: w.reads.Columns, Newest: w.want.Newest, Where: w.tests}
+	q := table.Query{
+		Span: w.want.Span, Columns: w.reads.Columns,
+		Hints: table.Hints{Timed: w.reads.Timed, Times: w.want.Times, Newest: w.want.Newest, Where: w.tests},
+	}
 	switch {
 	case w.get && w.apart:
 		q.Rows, q.Bounds = inOrder(w.rows(keys))

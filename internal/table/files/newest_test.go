@@ -138,8 +138,8 @@ func (x *few) read(t *testing.T, user string, newest int, times *layout.Times) (
 		return true
 	})
 	q := table.Query{
-		Ranges: slices.Values(ranges), Bounds: split.Region{Start: ranges[0].Start, End: ranges[len(ranges)-1].End},
-		Span: want.Span, Times: times, Columns: reads.Columns, Newest: newest,
+		Ranges: slices.Values(ranges), Span: want.Span, Columns: reads.Columns,
+		Hints: table.Hints{Bounds: split.Region{Start: ranges[0].Start, End: ranges[len(ranges)-1].End}, Times: times, Newest: newest},
 	}
 	before, _ := table.SpentBy(x.Table)
 	if err := x.Read(t.Context(), q, func(c *cell.Cell) error { cells = append(cells, c.Clone()); return nil }); err != nil {

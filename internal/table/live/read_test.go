@@ -177,7 +177,7 @@ func (f *filled) query(t *testing.T, want layout.Want, users ...string) table.Qu
 		keys = append(keys, f.layout.AppendUserKey(nil, []byte(u)))
 	}
 	slices.SortFunc(keys, bytes.Compare)
-	q := table.Query{Span: want.Span, Times: want.Times, Columns: reads.Columns, Newest: want.Newest}
+	q := table.Query{Span: want.Span, Columns: reads.Columns, Hints: table.Hints{Times: want.Times, Newest: want.Newest}}
 	q.Bounds.Start, q.Bounds.End = reads.Bounds(keys[0], keys[len(keys)-1])
 	q.Ranges = func(yield func(split.Region) bool) {
 		for _, key := range keys {
@@ -374,14 +374,14 @@ func TestADayOfEverybody(t *testing.T) {
 		var got []string
 		var sent int64
 		for _, r := range regions {
-			q := table.Query{Ranges: oneRange(r), Bounds: r, Span: span, Columns: reads.Columns, Fuzzy: reads.Fuzzy}
+			q := table.Query{Ranges: oneRange(r), Span: span, Columns: reads.Columns, Hints: table.Hints{Bounds: r, Fuzzy: reads.Fuzzy}}
 			cells, c := f.read(t, q)
 			got, sent = append(got, cells...), sent+c.cells
 		}
 		if !slices.Equal(got, inside) || sent != int64(len(inside)) {
 			t.Errorf("%s: %d cells of %d sent, want %d", span, len(got), sent, len(inside))
 		}
-		q := table.Query{Ranges: oneRange(split.Region{}), Span: span, Fuzzy: reads.Fuzzy, Exist: true, Ordered: true}
+		q := table.Query{Ranges: oneRange(split.Region{}), Span: span, Exist: true, Ordered: true, Hints: table.Hints{Fuzzy: reads.Fuzzy}}
 		if got, c := f.read(t, q); int64(len(got)) != c.cells || len(got) == 0 || len(got) > len(inside) {
 			t.Errorf("%s: %d cells of %d sent tell which rows there are, of %d cells", span, len(got), c.cells, len(inside))
 		}

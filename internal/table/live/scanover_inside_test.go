@@ -26,7 +26,7 @@ func TestScansJumpFromRangeToRange(t *testing.T) {
 		{"two ranges", two, false, a.times, true},
 		{"two ranges of their times", two, true, wire.TimeRange{}, true},
 	} {
-		s, err := a.scanOver(x.ranges, &table.Query{Timed: x.timed})
+		s, err := a.scanOver(x.ranges, &table.Query{Hints: table.Hints{Timed: x.timed}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -218,7 +218,7 @@ func snapped(t *testing.T, s *snapshot.Table) []string {
 func (c *cluster) checkTimes(t *testing.T, what, name string, s *snapshot.Table) {
 	t.Helper()
 	const from, to = 2, 5 // ms
-	q := table.Query{Ranges: everything, Times: &layout.Times{First: from * 1000, Last: to*1000 - 1}}
+	q := table.Query{Ranges: everything, Hints: table.Hints{Times: &layout.Times{First: from * 1000, Last: to*1000 - 1}}}
 	got := map[string]bool{}
 	err := s.Read(t.Context(), q, func(c *cell.Cell) error {
 		got[line(c)] = got[line(c)] || from <= c.Time && c.Time < to

@@ -77,7 +77,7 @@ func TestFilesAreFoundWhereTheyLie(t *testing.T) {
 		t.Errorf("version %q", v)
 	}
 	rows := [][]byte{[]byte("a"), []byte("b"), []byte("z")}
-	got, err = read(t, s, table.Query{Rows: slices.Values(rows), Bounds: split.Region{Start: []byte("a"), End: []byte("z\x00")}})
+	got, err = read(t, s, table.Query{Rows: slices.Values(rows), Hints: table.Hints{Bounds: split.Region{Start: []byte("a"), End: []byte("z\x00")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestFilesOfOtherTimesAreLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := read(t, s, table.Query{Ranges: everything, Times: &layout.Times{First: 4000, Last: 6999}})
+		got, err := read(t, s, table.Query{Ranges: everything, Hints: table.Hints{Times: &layout.Times{First: 4000, Last: 6999}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 func query(ranges []split.Region, span behaviour.Span) table.Query {
 	return table.Query{
 		Ranges: slices.Values(ranges), Span: span,
-		Bounds: split.Region{Start: ranges[0].Start, End: ranges[len(ranges)-1].End},
+		Hints: table.Hints{Bounds: split.Region{Start: ranges[0].Start, End: ranges[len(ranges)-1].End}},
 	}
 }
 
@@ -31,7 +31,7 @@ func everything() table.Query { return query([]split.Region{{}}, allDays) }
 func rowsQuery(rows [][]byte, span behaviour.Span) table.Query {
 	return table.Query{
 		Rows: slices.Values(rows), Span: span,
-		Bounds: split.Region{Start: rows[0], End: append(bytes.Clone(rows[len(rows)-1]), 0)},
+		Hints: table.Hints{Bounds: split.Region{Start: rows[0], End: append(bytes.Clone(rows[len(rows)-1]), 0)}},
 	}
 }
 

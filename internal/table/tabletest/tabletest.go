@@ -101,6 +101,7 @@ func testReads(t *testing.T, w *world, from table.Table) {
 		{"Read gives all that a user's question asks for", testQuestions},
 		{"Read gives what comes newest", testNewest},
 		{"Read gives the rows that are like others", testFuzzy},
+		{"Read gives what is needed with and without hints", testHints},
 		{"Exist finds the rows that are there", testExist},
 		{"Users names everybody", testUsers},
 		{"Users goes forward to a key", testUsersSeek},

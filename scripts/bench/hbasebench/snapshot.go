@@ -40,7 +40,7 @@ func readSnapshot(ctx context.Context, root, name, of string, prefixes [][]byte)
 	for i, r := range regions {
 		g.Go(func() error {
 			var one digest // of its own, so that cores share no cache line
-			err := t.Read(ctx, table.Query{Ranges: only(r), Bounds: r, Span: ever, Columns: layout.Columns{Prefixes: prefixes}}, one.take)
+			err := t.Read(ctx, table.Query{Ranges: only(r), Span: ever, Columns: layout.Columns{Prefixes: prefixes}, Hints: table.Hints{Bounds: r}}, one.take)
 			digests[i] = one
 			return err
 		})
