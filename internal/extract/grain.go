@@ -64,7 +64,8 @@ func (g *grain) share(did activity.Set) int64 {
 	return int64(min(did.Len(), 1))
 }
 
-// cells estimates the number of cells of a kind's record when some of its fields are read.
+// cells estimates how many cells a record of a kind has in the fields that are read. Nil is all
+// fields.
 func (g *grain) cells(k int, asked []bool) int {
 	n := 1
 	for i, own := range g.own[k] {
@@ -75,7 +76,7 @@ func (g *grain) cells(k int, asked []bool) int {
 	return n
 }
 
-// holds is what a row holds, as an estimate takes it.
+// holds returns the contents of a row, in the terms of package estimate.
 func (g *grain) holds() estimate.Row {
 	switch {
 	case g.row.ID:

@@ -86,7 +86,7 @@ type StagedReader interface {
 	Staged(ctx context.Context, name string) (dfs.File, error)
 }
 
-// Filed is a table that consists of files, each of which can be checked by itself.
+// Filed is a table that consists of files. Each file can be checked by itself.
 type Filed interface {
 	StagedReader
 	// Files returns the table's HFiles, each with its roll. The caller must not change them.

@@ -17,7 +17,7 @@ type Traits struct {
 	// Told says that the records of a row have one date and kind, and that the row alone
 	// tells both.
 	Told bool
-	// Row says what a row holds: the records of a user that do not differ in these parts.
+	// Row lists the parts of a record that its row key has, in addition to the user.
 	Row RowParts
 	// OneRecord says that a row is one record, and that each field that is not null is a
 	// column with the field's name. Package behaviour encodes its value.
@@ -43,7 +43,7 @@ type Traits struct {
 	KindColumns bool
 
 	// Ranges says which limits of a Want narrow the Ranges of Reads, or its Columns.From and
-	// Columns.To. A scan reads what they do not exclude.
+	// Columns.To. A scan also reads the rows and columns beyond every other limit.
 	Ranges Limits
 
 	// Versions is how many versions of a column must be kept; 0 is one.
@@ -58,8 +58,8 @@ type Traits struct {
 // AllFields is the FieldCells of a layout in which every field has a cell of its own.
 const AllFields = math.MaxInt
 
-// RowParts are parts of a record. Records of a user that differ in one of them have different
-// rows.
+// RowParts are parts of a record. If two records of a user differ in such a part, they have
+// different rows.
 type RowParts struct {
 	Kind   bool
 	Date   bool
@@ -74,7 +74,7 @@ type Limits struct {
 	Times bool // Want.Times
 }
 
-// Newest says what is in order of time.
+// A Newest names the rows or columns that are in order of time.
 type Newest int
 
 // The values of Newest. With NewestRows a row is one record; with NewestColumns a user has
