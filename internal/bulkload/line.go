@@ -150,6 +150,7 @@ func WholePlan(ctx context.Context, fs dfs.FS, store table.Store, all []Line) ([
 // they have their headers only: RunPiece and Commit know whether the plan is committed.
 func Pieces(ctx context.Context, fs dfs.FS, store table.Store, all []Line) ([]Piece, error) {
 	var f dfs.File
+	var folder catalog.Folder
 	out := make([]Piece, len(all))
 	for i := range all {
 		l := &all[i]
@@ -161,7 +162,8 @@ func Pieces(ctx context.Context, fs dfs.FS, store table.Store, all []Line) ([]Pi
 		out[i].Version = piece.Version
 		if f == nil {
 			var err error
-			f, err = catalog.Folder{FS: fs, Plans: store.Plans(), ID: l.Plan}.OpenPieces(ctx)
+			folder = catalog.Folder{FS: fs, Plans: store.Plans(), ID: l.Plan}
+			f, err = folder.OpenPieces(ctx)
 			if errors.Is(err, iofs.ErrNotExist) {
 				return gone(all), nil
 			}
@@ -170,7 +172,9 @@ func Pieces(ctx context.Context, fs dfs.FS, store table.Store, all []Line) ([]Pi
 			}
 			defer f.Close()
 		}
-		if err := l.readFrom(f, &out[i]); err != nil {
+		if err := l.readFrom(f, &out[i]); errors.Is(err, piece.ErrPiece) {
+			return nil, fmt.Errorf("piece %d of plan %s: %w, or in %s: give the lines unchanged, or plan again", l.Piece, l.Plan, err, folder.Lines())
+		} else if err != nil {
 			return nil, fmt.Errorf("piece %d of plan %s: %w", l.Piece, l.Plan, err)
 		}
 	}

@@ -264,6 +264,25 @@ func (p *publisher) void(ctx context.Context, of *Piece, r *manifest.Report) (st
 			return "", err
 		}
 	}
+	return p.voidBad(ctx, r)
+}
+
+// voidBad returns the reason why the files of a report's bad records are not as they were written,
+// or "".
+func (p *publisher) voidBad(ctx context.Context, r *manifest.Report) (string, error) {
+	for i := range r.Inputs {
+		in := &r.Inputs[i]
+		if in.BadSum == "" {
+			continue
+		}
+		err := dfs.CheckFile(ctx, p.cfg.FS, dfs.Join(p.folder.Plans, in.Bad), in.BadSize, in.BadSum)
+		if errors.Is(err, dfs.ErrDamaged) {
+			return err.Error(), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
 	return "", nil
 }
 

@@ -216,7 +216,7 @@ func (w *pieceWorker) workOn(ctx context.Context, inputs []*input) (*manifest.Re
 	if err != nil {
 		return nil, err
 	}
-	report, err := b.report(done)
+	report, err := b.report(ctx, done)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (w *pieceWorker) lockTable(ctx context.Context) (dfs.Lock, error) {
 }
 
 // report writes the outcome of a batch as the report of a piece. It keeps the bad records.
-func (b *batch) report(done worked) (*manifest.Report, error) {
+func (b *batch) report(ctx context.Context, done worked) (*manifest.Report, error) {
 	if err := b.commitBad(); err != nil {
 		return nil, err
 	}
@@ -285,6 +285,10 @@ func (b *batch) report(done worked) (*manifest.Report, error) {
 		}
 		if in.bad.count > 0 && (in.err == nil || o.TooBad) {
 			o.Bad = b.piece.folder(b.load).BadBase(b.piece.Piece, in.index)
+			var err error
+			if o.BadSize, o.BadSum, err = dfs.SumFile(ctx, b.cfg.FS, b.badName(in)); err != nil {
+				return nil, err
+			}
 		}
 		r.Inputs = append(r.Inputs, o)
 	}

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -133,7 +132,8 @@ func (p *place) readUsers(ctx context.Context, s *userlist.Members, limit int64)
 	return list, err
 }
 
-// planned is the plan that lies here, nil if none does.
+// planned returns the plan that is here, nil if there is none. If the file of the plan is not as
+// it was written, the error wraps ErrStale and manifest.ErrDamaged.
 func (p *place) planned(ctx context.Context) (*planned, error) {
 	b, err := dfs.ReadFile(ctx, p.fs, p.name(questionName))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -143,8 +143,8 @@ func (p *place) planned(ctx context.Context) (*planned, error) {
 		return nil, err
 	}
 	var have planned
-	if err := json.Unmarshal(b, &have); err != nil {
-		return nil, fmt.Errorf("%s: %w", p.name(questionName), err)
+	if err := manifest.Unseal(b, &have); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w: plan again", ErrStale, p.name(questionName), err)
 	}
 	if have.Of == 0 {
 		return nil, nil // one process answers there

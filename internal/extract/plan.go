@@ -3,7 +3,6 @@ package extract
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -169,6 +168,9 @@ func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) e
 	}
 	defer l.Drop()
 	have, err := p.planned(ctx)
+	if errors.Is(err, manifest.ErrDamaged) {
+		have, err = nil, nil
+	}
 	if err != nil || have != nil && have.Plan == cut.plan {
 		return err
 	}
@@ -187,7 +189,7 @@ func (p *place) prepare(ctx context.Context, c *Config, q *question, cut cuts) e
 	if !pinned(c) {
 		plan.Answer.TableVersion = ""
 	}
-	b, err := json.Marshal(plan)
+	b, err := manifest.Seal(plan)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -195,7 +194,7 @@ func (at *place) done(ctx context.Context, p *Piece) (*report, error) {
 	return nil, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, p.Out, p.Plan)
 }
 
-// report returns the report of a piece, or nil if there is none.
+// report returns the report of a piece, or nil if there is none that is as it was written.
 func (at *place) report(ctx context.Context, plan string, n int) (*report, error) {
 	b, err := dfs.ReadFile(ctx, at.fs, at.name(reportName(n)))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -205,8 +204,8 @@ func (at *place) report(ctx context.Context, plan string, n int) (*report, error
 		return nil, err
 	}
 	var r report
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", at.name(reportName(n)), err)
+	if err := manifest.Unseal(b, &r); err != nil {
+		return nil, nil //nolint:nilerr // the piece is done again
 	}
 	if r.Plan != plan || r.Piece != n {
 		return nil, fmt.Errorf("%w: %s is of piece %d of plan %s, not %s: plan again", ErrStale, at.name(reportName(n)), r.Piece, r.Plan, plan)
@@ -288,7 +287,7 @@ func (w *Worker) answer(ctx context.Context, at *place, p *Piece, c *Config) (*r
 		Plan: p.Plan, Piece: p.Piece, Counts: got, People: q.census.people, Daily: q.census.daily,
 		Parts: s.all(), Lost: lost, LostFile: lost.file, Calls: spent.Since(before).Calls,
 	}
-	b, err := json.Marshal(r)
+	b, err := manifest.Seal(r)
 	if err != nil {
 		return nil, err
 	}

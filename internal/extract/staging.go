@@ -3,7 +3,6 @@ package extract
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -106,7 +105,7 @@ func openStaging(ctx context.Context, c *Config, q *question, plan string) (*sta
 // begin goes on where a run with the same question stopped, or wipes what
 // another question left.
 func (s *staging) begin(ctx context.Context, p *place, question any) error {
-	want, err := json.Marshal(question)
+	want, err := manifest.Seal(question)
 	if err != nil {
 		return err
 	}
@@ -172,8 +171,8 @@ func (s *staging) finishedPart(ctx context.Context, n int) (*partRecord, error) 
 		return nil, err
 	}
 	r := new(partRecord)
-	if err := json.Unmarshal(b, r); err != nil || r.Number != n {
-		return nil, nil
+	if err := manifest.Unseal(b, r); err != nil || r.Number != n {
+		return nil, nil //nolint:nilerr // the part is made again
 	}
 	for _, f := range r.Files {
 		err := dfs.CheckFile(ctx, s.fs, dfs.Join(s.dir, f.Name), f.Size, f.Sum)
@@ -231,7 +230,7 @@ func (s *staging) create(ctx context.Context, name string) (dfs.Pending, error) 
 
 // done records that a part is whole. It may be called by many goroutines.
 func (s *staging) done(ctx context.Context, r partRecord) error {
-	b, err := json.Marshal(r)
+	b, err := manifest.Seal(r)
 	if err != nil {
 		return err
 	}

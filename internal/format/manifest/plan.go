@@ -73,4 +73,8 @@ type Outcome struct {
 	Error  string   `json:"error,omitempty"`
 	TooBad bool     `json:"too_bad,omitempty"` // it has more bad records than its job allows
 	Bad    string   `json:"bad,omitempty"`     // the file of its bad records, from the plans' folder
+	// BadSize, in bytes, and BadSum are the size and the xxh64 of that file; both are empty if an
+	// older version wrote the report.
+	BadSize int64  `json:"bad_size,omitempty"`
+	BadSum  string `json:"bad_xxh64,omitempty"`
 }

@@ -43,4 +43,32 @@ func unsealed(b []byte) (sum string, err error) {
 	return sum, nil
 }
 
+// Seal returns the struct v as JSON with a checksum, for files that are not described here.
+func Seal(v any) ([]byte, error) {
+	b, _, err := encode(v)
+	return b, err
+}
+
+// Unseal reads JSON that Seal returned into v. If b is not as it was written, or has no checksum,
+// the error wraps ErrDamaged.
+func Unseal(b []byte, v any) error {
+	err := json.Unmarshal(b, v)
+	if err == nil {
+		_, err = unsealed(b)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", damage{"file"}, err)
+	}
+	if !hasSeal(b) {
+		return fmt.Errorf("%w: it has no checksum", damage{"file"})
+	}
+	return nil
+}
+
+// hasSeal reports whether JSON begins with a checksum.
+func hasSeal(b []byte) bool {
+	var compact bytes.Buffer
+	return json.Compact(&compact, b) == nil && bytes.HasPrefix(compact.Bytes(), []byte(seal))
+}
+
 func digest(compact []byte) string { return fmt.Sprintf("%x", sha256.Sum256(compact)) }

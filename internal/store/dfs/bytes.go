@@ -22,25 +22,45 @@ func CheckBytes(ctx context.Context, f File, size int64, sum string) error {
 	if size >= 0 && f.Size() != size {
 		return fmt.Errorf("%w: it has %d bytes, and %d were written", ErrDamaged, f.Size(), size)
 	}
+	got, err := sumOf(ctx, f)
+	if err != nil {
+		return err
+	}
+	if got != sum {
+		return fmt.Errorf("%w: its bytes have the xxh64 %s, and bytes with %s were written", ErrDamaged, got, sum)
+	}
+	return nil
+}
+
+// sumOf reads the whole of f and returns its xxh64, in hex.
+func sumOf(ctx context.Context, f File) (string, error) {
 	h := xxhash.New()
 	b := make([]byte, min(checkBuffer, f.Size()+1))
 	for {
 		n, err := f.Read(b)
 		h.Write(b[:n])
 		if err == io.EOF {
-			break
+			return fmt.Sprintf("%016x", h.Sum64()), nil
 		}
 		if err == nil {
 			err = context.Cause(ctx)
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
-	if got := fmt.Sprintf("%016x", h.Sum64()); got != sum {
-		return fmt.Errorf("%w: its bytes have the xxh64 %s, and bytes with %s were written", ErrDamaged, got, sum)
+}
+
+// SumFile reads the file called name and returns what CheckFile compares: its size in bytes and
+// its xxh64, in hex.
+func SumFile(ctx context.Context, fs FS, name string) (size int64, sum string, err error) {
+	f, err := fs.Open(ctx, name)
+	if err != nil {
+		return 0, "", err
 	}
-	return nil
+	defer f.Close()
+	sum, err = sumOf(ctx, f)
+	return f.Size(), sum, err
 }
 
 // CheckFile opens the file called name and checks it as CheckBytes does. Its errors name the

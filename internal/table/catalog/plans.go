@@ -89,6 +89,9 @@ func (f Folder) SetPieces(ctx context.Context, text []byte) error {
 	return dfs.WriteFile(ctx, f.FS, f.at(linesName), text)
 }
 
+// Lines returns the path of the file that SetPieces wrote.
+func (f Folder) Lines() string { return f.at(linesName) }
+
 // OpenPieces opens the file that SetPieces wrote.
 func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
 	return f.FS.Open(ctx, f.at(linesName))
