@@ -105,3 +105,35 @@ func TestManifestsWithoutAChecksumAreRead(t *testing.T) {
 		t.Errorf("edited, with the checksum of before: %v, want ErrDamaged that names the file", err)
 	}
 }
+
+// TestUnsealWantsWhatSealReturned changes each byte, and removes the checksum.
+func TestUnsealWantsWhatSealReturned(t *testing.T) {
+	type record struct {
+		Part  int    `json:"part"`
+		Found []byte `json:"found"`
+	}
+	want := record{7, []byte{1, 2, 255}}
+	good, err := manifest.Seal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got record
+	if err := manifest.Unseal(good, &got); err != nil || got.Part != want.Part || !bytes.Equal(got.Found, want.Found) {
+		t.Fatalf("%+v, %v; want %+v", got, err, want)
+	}
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 1
+		if bytes.IndexByte([]byte(" \n"), good[i]) >= 0 {
+			continue // white space means nothing
+		}
+		if err := manifest.Unseal(bad, &got); !errors.Is(err, manifest.ErrDamaged) {
+			t.Errorf("byte %d, %q instead of %q: %v, want ErrDamaged", i, bad[i], good[i], err)
+		}
+	}
+	for _, text := range []string{"", "{}", "[]", `{"part": 7}`, string(good[:len(good)/2])} {
+		if err := manifest.Unseal([]byte(text), &got); !errors.Is(err, manifest.ErrDamaged) {
+			t.Errorf("%q: %v, want ErrDamaged", text, err)
+		}
+	}
+}

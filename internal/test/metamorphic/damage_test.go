@@ -24,7 +24,8 @@ type fileKind struct {
 }
 
 // fileKinds has every kind of file that the world below has. A file of no kind fails the test,
-// so a new kind has to be listed here with its readers.
+// so a new kind has to be listed here with its readers. Package catalog tests begun.json and
+// handover.json, which only the catalog of a table in HBase has.
 var fileKinds = []fileKind{
 	{"manifest", `trails/manifest\.json`, []string{"verify", "pre-check", "inspect", "load", "compact", "drop", "undrop", "convert", "events", "rebuild", "commit", "plan"}, ""},
 	{"ledger", `trails/loads/\d+\.json`, []string{"verify", "inspect", "load", "drop", "undrop", "convert", "events", "rebuild lost"}, ""},

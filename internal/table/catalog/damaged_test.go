@@ -1,0 +1,69 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
+)
+
+// TestDamagedRecordsOfALiveTableAreRefused changes each byte of the files that only the catalog
+// of a table in HBase has. What is read all the same means the same.
+func TestDamagedRecordsOfALiveTableAreRefused(t *testing.T) {
+	dir, _ := loadedTable(t)
+	c, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := []manifest.Input{{Path: "2014-09-01/play.csv", Number: 17, Size: 4711, Job: "5d0c"}}
+	if err := c.Leave(t.Context(), &manifest.Begun{Inputs: inputs}); err != nil {
+		t.Fatal(err)
+	}
+	load := &manifest.Load{Version: manifest.Version, Number: 4, Inputs: inputs}
+	if err := c.SetHandover(t.Context(), &manifest.Handover{Load: load, Table: c.Manifest(), Staging: "staging/4711"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func() (any, error){
+		"begun.json":    func() (any, error) { return c.Left(t.Context()) },
+		"handover.json": func() (any, error) { return c.Handover(t.Context()) },
+	} {
+		good := readText(t, dir, name)
+		want := said(t, read)
+		for i := range good {
+			bad := []byte(good)
+			bad[i] ^= 1
+			writeText(t, dir, name, string(bad))
+			got, err := read()
+			if errors.Is(err, manifest.ErrDamaged) {
+				continue
+			}
+			if text, fail := json.Marshal(got); err != nil || fail != nil || string(text) != want {
+				t.Errorf("%s: byte %d is %q instead of %q: %s, %v", name, i, bad[i], good[i], text, err)
+			}
+		}
+		for _, cut := range []string{"", good[:len(good)/2]} {
+			writeText(t, dir, name, cut)
+			if _, err := read(); !errors.Is(err, manifest.ErrDamaged) {
+				t.Errorf("%s, cut to %d bytes: %v, want ErrDamaged", name, len(cut), err)
+			}
+		}
+		writeText(t, dir, name, good)
+	}
+}
+
+// said is what is read, as JSON.
+func said(t *testing.T, read func() (any, error)) string {
+	t.Helper()
+	got, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
