@@ -176,41 +176,48 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		for version, step := range map[string]string{"7": "upgrade this program", "0": "use the release that wrote it"} {
 			harmed := bytes.Replace(b, []byte(ours), []byte("\n \"version\": "+version), 1)
 			harmed = checksumField.ReplaceAllFunc(harmed, func(b []byte) []byte { return bytes.Repeat([]byte(" "), len(b)) })
-			refused := 0
-			look := func(name string, read func() reading) {
-				w.restore()
-				if err := os.WriteFile(filepath.Join(w.dir, file), harmed, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				got := read()
-				if got.status == 0 {
-					return
-				}
-				refused++
-				for _, part := range []string{filepath.Base(file), "version " + version, "knows 1", step} {
-					if !strings.Contains(got.said+got.answer, part) || strings.Contains(got.said, "panic:") {
-						t.Errorf("%s of version %s: %s: status %d, want %q in\n%s%s", file, version, name, got.status, part, got.answer, got.said)
-						break
-					}
-				}
-			}
-			for _, name := range kind.reads {
-				look(name, w.readings[name])
-			}
-			if refused == 0 {
-				t.Errorf("%s of version %s: no command refuses it", file, version)
-			}
-			if slices.Contains([]string{"manifest", "ledger", "manifest of a result"}, kind.name) {
-				look("inspect of it", func() reading { return w.said("", "bulkload", "inspect", file) })
-				look("inspect of it as JSON", func() reading { return w.said("", "bulkload", "inspect", "--json", file) })
-				if refused < 3 {
-					t.Errorf("%s of version %s: inspect shows it", file, version)
-				}
-			}
+			w.otherVersion(t, kind, file, harmed, []string{filepath.Base(file), "version " + version, "knows 1", step})
 		}
 	}
 	if versioned < 9 {
 		t.Errorf("only %d kinds have a version", versioned)
+	}
+}
+
+// otherVersion has the readings of a kind read another version of a file. A reading that refuses
+// it says all of want.
+func (w *damageWorld) otherVersion(t *testing.T, kind *fileKind, file string, harmed []byte, want []string) {
+	refused := 0
+	look := func(name string, read func() reading) {
+		w.restore()
+		if err := os.WriteFile(filepath.Join(w.dir, file), harmed, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got := read()
+		if got.status == 0 {
+			return
+		}
+		refused++
+		for _, part := range want {
+			if !strings.Contains(got.said+got.answer, part) || strings.Contains(got.said, "panic:") {
+				t.Errorf("%s with %s: %s: status %d, want %q in\n%s%s", file, want[1], name, got.status, part, got.answer, got.said)
+				break
+			}
+		}
+	}
+	for _, name := range kind.reads {
+		look(name, w.readings[name])
+	}
+	if refused == 0 {
+		t.Errorf("%s with %s: no command refuses it", file, want[1])
+	}
+	if slices.Contains([]string{"manifest", "ledger", "manifest of a result"}, kind.name) {
+		before := refused
+		look("inspect of it", func() reading { return w.said("", "bulkload", "inspect", file) })
+		look("inspect of it as JSON", func() reading { return w.said("", "bulkload", "inspect", "--json", file) })
+		if refused != before+2 {
+			t.Errorf("%s with %s: inspect shows it", file, want[1])
+		}
 	}
 }
 
