@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Admin has HBase's own client do something and gives the words of its answer. The
-// requests are listed in scripts/cluster.d/java/Admin.java; a word may be any bytes.
-// An answer that is a key is still escaped: see Unescape.
+// Admin sends a request to HBase's own client and returns the words of its answer. The
+// requests are listed in scripts/cluster.d/java/Admin.java. A word may have any bytes. An
+// answer that is a key is still escaped: see Unescape.
 func (c *Cluster) Admin(t testing.TB, words ...string) []string {
 	t.Helper()
 	ctx, cancel := limited(t, callLimit)
@@ -28,8 +28,8 @@ func (c *Cluster) Admin(t testing.TB, words ...string) []string {
 	return answer
 }
 
-// Ask is Admin for a request that may fail. A request that ctx ends may still be
-// carried out.
+// Ask is Admin for a request that may fail. If ctx ends, the request may still be carried
+// out.
 func (c *Cluster) Ask(ctx context.Context, words ...string) ([]string, error) {
 	answer, err := c.request(ctx, words)
 	if err != nil {
@@ -38,8 +38,8 @@ func (c *Cluster) Ask(ctx context.Context, words ...string) ([]string, error) {
 	return answer, nil
 }
 
-// cleanUp is Admin, for requests that may be made again, at a test's end. The test may
-// have left servers dead, and the daemon admin with connections to servers before them.
+// cleanUp is Admin at a test's end, for requests that can be repeated. The test may have left
+// dead servers, and the daemon admin may still have connections to them.
 func (c *Cluster) cleanUp(t testing.TB, words ...string) {
 	t.Helper()
 	ctx, cancel := limited(t, healLimit+callLimit)
@@ -58,7 +58,7 @@ func (c *Cluster) cleanUp(t testing.TB, words ...string) {
 	}
 }
 
-// Table is the name of a table that no other test uses. It is dropped at t's end.
+// Table returns a table name that no other test uses. The table is dropped at t's end.
 func (c *Cluster) Table(t testing.TB) string {
 	t.Helper()
 	name := unique(t)
@@ -66,8 +66,8 @@ func (c *Cluster) Table(t testing.TB) string {
 	return name
 }
 
-// Create makes a table of one family, with options as Admin's create has them, and
-// gives its name. It is dropped at t's end.
+// Create creates a table of one family and returns its name. options are the options of
+// Admin's create. The table is dropped at t's end.
 func (c *Cluster) Create(t testing.TB, family string, options ...string) string {
 	t.Helper()
 	name := c.Table(t)
@@ -75,7 +75,7 @@ func (c *Cluster) Create(t testing.TB, family string, options ...string) string 
 	return name
 }
 
-// HDFS is a new directory, as hdfs://host:port/path, which is removed at t's end.
+// HDFS returns a new directory, as hdfs://host:port/path. It is removed at t's end.
 func (c *Cluster) HDFS(t testing.TB) string {
 	t.Helper()
 	path := "/test/" + unique(t)
@@ -84,7 +84,7 @@ func (c *Cluster) HDFS(t testing.TB) string {
 	return "hdfs://" + c.NameNode() + path
 }
 
-// unique is the test's name, as far as HBase takes it for a table's, and a number.
+// unique returns a name that HBase accepts for a table: the test's name and a number.
 func unique(t testing.TB) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
@@ -95,14 +95,14 @@ func unique(t testing.TB) string {
 	return fmt.Sprintf("%.80s_%08x", name, rand.Uint32())
 }
 
-// A Region is a part of a table and the server that has it now.
+// A Region is a part of a table, with the server that currently serves it.
 type Region struct {
-	Encoded    string // its name as requests take it
-	Server     string // rs1..; "" while it is nowhere
-	Start, End string // keys; "" is the table's end
+	Encoded    string // its name in requests
+	Server     string // rs1..; "" if no server serves it
+	Start, End string // keys; "" is the table's start or end
 }
 
-// Regions are a table's, in the order of their keys.
+// Regions returns the regions of a table, in the order of their keys.
 func (c *Cluster) Regions(t testing.TB, table string) []Region {
 	t.Helper()
 	var all []Region
@@ -116,13 +116,13 @@ func (c *Cluster) Regions(t testing.TB, table string) []Region {
 	return all
 }
 
-// MetaServer is the RegionServer that has hbase:meta.
+// MetaServer returns the RegionServer of hbase:meta.
 func (c *Cluster) MetaServer(t testing.TB) string {
 	t.Helper()
 	return c.name(c.Admin(t, "meta")[0])
 }
 
-// Move puts a region on the RegionServer of that name.
+// Move moves a region to the RegionServer with the given name.
 func (c *Cluster) Move(t testing.TB, region Region, name string) {
 	t.Helper()
 	for _, d := range c.RegionServers() {
@@ -134,7 +134,7 @@ func (c *Cluster) Move(t testing.TB, region Region, name string) {
 	t.Fatalf("there is no RegionServer %s", name)
 }
 
-// name of the RegionServer at an address.
+// name returns the name of the RegionServer at an address.
 func (c *Cluster) name(address string) string {
 	for _, d := range c.RegionServers() {
 		if d.Address == address {
@@ -144,13 +144,13 @@ func (c *Cluster) name(address string) string {
 	return ""
 }
 
-// A Digest is of a table's cells, as Admin.java's digest says.
+// A Digest is the digest of a table's cells that Admin.java's digest computes.
 type Digest struct {
 	Rows, Cells int64
 	SHA256      string // hexadecimal
 }
 
-// Digest has HBase's own client scan a table.
+// Digest scans a table with HBase's own client.
 func (c *Cluster) Digest(t testing.TB, table string) Digest {
 	t.Helper()
 	answer := c.Admin(t, "digest", table)
@@ -162,11 +162,11 @@ func (c *Cluster) Digest(t testing.TB, table string) Digest {
 	return Digest{rows, cells, answer[2]}
 }
 
-// admin is the address of the daemon that runs Admin.java.
+// admin returns the address of the daemon that runs Admin.java.
 func (c *Cluster) admin() string { return c.net + ".0.1:16050" }
 
-// request sends the daemon one request, on a connection of its own, and returns the
-// words of the reply.
+// request sends one request to the daemon, on its own connection, and returns the words of
+// the reply.
 func (c *Cluster) request(ctx context.Context, words []string) ([]string, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.admin())
 	if err != nil {
@@ -195,7 +195,7 @@ func (c *Cluster) request(ctx context.Context, words []string) ([]string, error)
 	return nil, fmt.Errorf("not understood: %q", line)
 }
 
-// ended is the error of a connection that ctx may have closed.
+// ended returns the error of a connection that ctx may have closed.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -203,7 +203,7 @@ func ended(ctx context.Context, err error) error {
 	return fmt.Errorf("the daemon admin: %w", err)
 }
 
-// escape writes bytes as a word of a request.
+// escape returns bytes as a word of a request.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -216,7 +216,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// Unescape is the bytes of a word of an answer, in which \xNN stands for a byte.
+// Unescape returns the bytes of a word of an answer, in which \xNN stands for a byte.
 func Unescape(word string) string {
 	var b strings.Builder
 	for {

@@ -10,17 +10,17 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// claimLimit is how long a test waits for those of other processes.
+// claimLimit is how long a test waits for tests of other processes.
 const claimLimit = time.Hour
 
-// A claim is this process's part in the cluster that all processes' tests share. The
-// kernel takes it back when the process ends.
+// A claim is this process's share of the cluster, which the tests of all processes share. The
+// kernel releases it when the process ends.
 //
-// Who wants the cluster locks the gate first and holds it while it waits, so that those
-// who come later let one pass who wants it alone.
+// A process that wants the cluster locks the gate first, and holds it while it waits. A
+// process that wants exclusive use is therefore not overtaken by later ones.
 type claim struct {
 	gate, use *flock.Flock
-	tests     int // of this process that have it
+	tests     int // number of tests of this process that use it
 	alone     bool
 }
 
@@ -30,8 +30,8 @@ func claimOn(dir string) claim {
 
 var errShared = errors.New("a test that shares it by Get cannot have it by Alone")
 
-// take lets one more test of this process use the cluster. The first of them waits for
-// other processes, and asks ready whether all is up; where it is not, ready is asked
+// take lets one more test of this process use the cluster. The first test waits for other
+// processes, and calls ready to check whether everything is up. If it is not, ready is called
 // again when no other process uses the cluster.
 func (c *claim) take(alone bool, ready func(alone bool) (bool, error)) error {
 	if c.tests > 0 {
@@ -55,7 +55,7 @@ func (c *claim) take(alone bool, ready func(alone bool) (bool, error)) error {
 	return errors.Join(err, c.gate.Unlock())
 }
 
-// enter is done with the gate held.
+// enter does the work of take while the gate is held.
 func (c *claim) enter(ctx context.Context, alone bool, ready func(alone bool) (bool, error)) error {
 	if !alone {
 		if err := lock(ctx, c.use.TryRLockContext); err != nil {
@@ -80,7 +80,7 @@ func (c *claim) enter(ctx context.Context, alone bool, ready func(alone bool) (b
 	return lock(ctx, c.use.TryRLockContext)
 }
 
-// lock tries until it has what it tries for.
+// lock calls try until it succeeds.
 func lock(ctx context.Context, try func(context.Context, time.Duration) (bool, error)) error {
 	if _, err := try(ctx, 100*time.Millisecond); err != nil {
 		return fmt.Errorf("wait for other tests to be done with the cluster: %w", err)
@@ -88,7 +88,7 @@ func lock(ctx context.Context, try func(context.Context, time.Duration) (bool, e
 	return nil
 }
 
-// giveBack ends the use of one test.
+// giveBack ends the use by one test.
 func (c *claim) giveBack() error {
 	if c.tests--; c.tests > 0 {
 		return nil

@@ -1,17 +1,16 @@
-// Package clustertest lends tests a real HDFS, ZooKeeper and HBase, which
-// scripts/cluster brings up: three DataNodes, three RegionServers, each daemon a
-// process that a test may kill or freeze, and YARN for who asks for it.
+// Package clustertest gives tests a real HDFS, ZooKeeper and HBase, which scripts/cluster
+// starts. The cluster has three DataNodes and three RegionServers. Each daemon is a process
+// that a test may kill or freeze. YARN is started for tests that need it.
 //
-// All test binaries of a checkout share one, in .cache/cluster: the cluster of `make
-// cluster`, if it is up, and else one that the first test brings up. It stays up for the
-// next run. Tests of several processes work in it at once, each in tables and directories
-// of its own. A test that harms daemons has it alone. In a run that covers everything
-// (testkit.All) such tests have a second one, in .cache/cluster-harm, so that the others
+// All test binaries of a checkout share one cluster, in .cache/cluster. It is the cluster of
+// `make cluster`, if it is up. Otherwise the first test starts it. It stays up for the next
+// run. Tests of several processes use it at the same time, each in its own tables and
+// directories. A test that harms daemons has exclusive use. In a run that covers everything
+// (testkit.All) such tests use a second cluster, in .cache/cluster-harm, so that the others
 // need not wait.
 //
-// $USERTRAIL_CLUSTER names another: the run directory of one cluster that is up, for all
-// tests (a relative path begins at the checkout), or "none", which skips the tests that
-// ask for one.
+// $USERTRAIL_CLUSTER names another cluster for all tests: the run directory of a cluster that
+// is up (a relative path begins at the checkout). "none" skips the tests that need a cluster.
 package clustertest
 
 import (
@@ -32,19 +31,19 @@ import (
 )
 
 const (
-	// upLimit includes fetching the jars on a fresh machine.
+	// upLimit includes the download of the jars on a fresh machine.
 	upLimit = 20 * time.Minute
 	// healLimit bounds the start of daemons and the assignment of their regions.
 	healLimit = 10 * time.Minute
-	// callLimit is for one request of a test.
+	// callLimit is the limit for one request of a test.
 	callLimit = 5 * time.Minute
 )
 
-// A Cluster is one that is up. Its methods may be called concurrently.
+// A Cluster is a cluster that is up. Its methods may be called concurrently.
 type Cluster struct {
 	dir    string // its run directory
 	script string
-	own    bool // it is one of the checkout's, which the first test brings up
+	own    bool // it belongs to the checkout, so the first test starts it
 
 	net                                   string
 	datanodes, replication, regionServers int
@@ -53,21 +52,21 @@ type Cluster struct {
 	claim   claim
 
 	mu     sync.Mutex
-	harmed bool // a test did something to a daemon since it was last well
+	harmed bool // a test harmed a daemon since the cluster was last healthy
 }
 
-// lent are the process's clusters, by their directories, once a test has asked for them.
+// lent holds the clusters that tests of this process have requested, by directory.
 var lent struct {
 	sync.Mutex
 	clusters map[string]*Cluster
 }
 
-// atOnce is how many parallel tests of a package wait for servers at the same time.
+// atOnce is the number of parallel tests of a package that wait for servers at the same time.
 const atOnce = 8
 
-// Main runs the tests of a package most of which use the cluster, and ends the process.
-// Such tests wait more than they work, so more of them run at once than there are
-// processors, unless the flag -parallel returns how many.
+// Main runs the tests of a package that mostly use the cluster, and ends the process. Such
+// tests wait more than they compute, so more of them run at once than there are processors,
+// unless the flag -parallel sets their number.
 func Main(m *testing.M) {
 	flag.Parse()
 	chosen := false
@@ -80,23 +79,23 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Get gives t a cluster with all daemons up and healthy. Tests of other processes may
-// use it at the same time. It fails t where there is none to be had, and skips it only if
-// $USERTRAIL_CLUSTER is "none".
+// Get returns a cluster with all daemons up and healthy. Tests of other processes may use it
+// at the same time. Get fails t if there is no cluster. It skips t only if $USERTRAIL_CLUSTER
+// is "none".
 func Get(t testing.TB) *Cluster {
 	t.Helper()
 	return keep(t, lend(t, false))
 }
 
-// Alone is Get for a test that may harm daemons: no other process uses the cluster until
-// its end. Inside a process such a test does not call t.Parallel.
+// Alone is Get for a test that may harm daemons: no other process uses the cluster until the
+// test's end. Such a test must not call t.Parallel.
 func Alone(t testing.TB) *Cluster {
 	t.Helper()
 	return keep(t, lend(t, true))
 }
 
-// AloneFor is Alone for as long as f takes. What t makes of the cluster in f stays until
-// t's end.
+// AloneFor is Alone for the duration of f. Tables and directories that t creates in f remain
+// until t's end.
 func AloneFor(t testing.TB, f func(c *Cluster)) {
 	t.Helper()
 	c := lend(t, true)
@@ -104,7 +103,7 @@ func AloneFor(t testing.TB, f func(c *Cluster)) {
 	f(c)
 }
 
-// keep has t give the cluster back at its end, when it has dropped what it makes there.
+// keep ends t's use of the cluster at t's end, after t has dropped its tables.
 func keep(t testing.TB, c *Cluster) *Cluster {
 	t.Cleanup(func() { c.giveBack(t) })
 	return c
@@ -133,7 +132,7 @@ func lend(t testing.TB, alone bool) *Cluster {
 	return c
 }
 
-// giveBack ends a test's use, and mends first what nobody else may find harmed.
+// giveBack ends a test's use. Before that it repairs the harm that the test did.
 func (c *Cluster) giveBack(t testing.TB) {
 	t.Helper()
 	c.lending.Lock()
@@ -145,13 +144,13 @@ func (c *Cluster) giveBack(t testing.TB) {
 	}
 }
 
-// limited is a context for work that t must see done even when it is cleaning up.
+// limited returns a context for work that t must complete even while it cleans up.
 func limited(t testing.TB, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(t.Context()), limit)
 }
 
-// find returns the cluster of dir. If dir is "", it is the checkout's, and in a run that
-// covers everything a second one for a test that is alone.
+// find returns the cluster of dir. If dir is "", it is the cluster of the checkout. In a run
+// that covers everything, a test with exclusive use gets the second cluster.
 func find(dir string, alone bool) (*Cluster, error) {
 	root, err := repository()
 	if err != nil {
@@ -188,8 +187,9 @@ func find(dir string, alone bool) (*Cluster, error) {
 	return c, nil
 }
 
-// ready reports whether the cluster may be used: one of the checkout's where it is whole, which it is
-// made if nobody else uses it, and another as it is, since heal mends it.
+// ready reports whether the cluster may be used. A cluster of the checkout must be healthy;
+// if no other process uses it, ready makes it so. Another cluster is used as it is, and heal
+// repairs it.
 func (c *Cluster) ready(alone bool) (bool, error) {
 	if !c.own {
 		return true, nil
@@ -205,8 +205,8 @@ func (c *Cluster) ready(alone bool) (bool, error) {
 	return true, c.provide()
 }
 
-// provide brings the checkout's cluster up. What others left there may be beyond mending,
-// and then gives way to a new one.
+// provide starts the checkout's cluster. If the remains of an earlier one cannot be repaired,
+// it replaces them by a new cluster.
 func (c *Cluster) provide() error {
 	if c.up() == nil {
 		return nil
@@ -217,7 +217,7 @@ func (c *Cluster) provide() error {
 	return c.up()
 }
 
-// repository is the folder above the test that has go.mod.
+// repository returns the folder above the test that contains go.mod.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -233,7 +233,7 @@ func repository() (string, error) {
 	}
 }
 
-// up brings the cluster up and waits until it is well.
+// up starts the cluster and waits until it is healthy.
 func (c *Cluster) up() error {
 	ctx, cancel := context.WithTimeout(context.Background(), upLimit)
 	defer cancel()
@@ -255,7 +255,7 @@ func (c *Cluster) down() error {
 	return err
 }
 
-// load reads the settings that the cluster was brought up with.
+// load reads the settings that the cluster was started with.
 func (c *Cluster) load() error {
 	path := filepath.Join(c.dir, "env")
 	text, err := os.ReadFile(path)
@@ -284,11 +284,11 @@ func (c *Cluster) load() error {
 	return nil
 }
 
-// NameNode is its host and port.
+// NameNode returns the host and port of the NameNode.
 func (c *Cluster) NameNode() string { return c.net + ".0.1:8020" }
 
-// ZooKeeper is its host and port.
+// ZooKeeper returns the host and port of ZooKeeper.
 func (c *Cluster) ZooKeeper() string { return c.net + ".0.1:2181" }
 
-// ConfDir holds core-site.xml, hdfs-site.xml and hbase-site.xml.
+// ConfDir returns the directory of core-site.xml, hdfs-site.xml and hbase-site.xml.
 func (c *Cluster) ConfDir() string { return filepath.Join(c.dir, "conf") }

@@ -17,8 +17,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// cells are what the tests put: row, family, qualifier, timestamp, value, in HBase's
-// order.
+// cells are the cells that the tests put: row, family, qualifier, timestamp, value, in
+// HBase's order.
 var cells = []struct {
 	row, family, qualifier string
 	time                   uint64
@@ -29,7 +29,7 @@ var cells = []struct {
 	{"z\xff", "f", "\x00", 1 << 40, "é"},
 }
 
-// filled is a new table with the cells.
+// filled returns a new table with the cells.
 func filled(t *testing.T, c *Cluster, options ...string) string {
 	t.Helper()
 	table := c.Create(t, "f", options...)
@@ -39,7 +39,7 @@ func filled(t *testing.T, c *Cluster, options ...string) string {
 	return table
 }
 
-// digest is what Digest is to answer for them.
+// digest returns the expected Digest of the cells.
 func digest() Digest {
 	sum := sha256.New()
 	add := func(s string) {
@@ -69,7 +69,7 @@ func TestWhatIsPutIsThere(t *testing.T) {
 	}
 }
 
-// starts are the first keys of a table's regions.
+// starts returns the first keys of a table's regions.
 func starts(all []Region) []string {
 	var keys []string
 	for _, r := range all {
@@ -95,7 +95,7 @@ func TestRegionsSplitMoveAndMerge(t *testing.T) {
 			t.Errorf("moved to %s it is on %s", d.Name, got)
 		}
 	}
-	c.Admin(t, "compact", table) // daughters have references until they are compacted
+	c.Admin(t, "compact", table) // daughter regions have references until they are compacted
 	c.Admin(t, "merge", all[0].Encoded, all[1].Encoded)
 	if got, want := starts(c.Regions(t, table)), []string{"", "x\x00"}; !slices.Equal(got, want) {
 		t.Errorf("after the merge regions begin at %q, want %q", got, want)
@@ -145,8 +145,8 @@ func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
 	}
 }
 
-// TestRestartedDaemonsBecomeHealthy: HBase may end a RegionServer one of whose writes fails
-// while the NameNode or ZooKeeper is away, which the next test mends.
+// TestRestartedDaemonsBecomeHealthy also covers a RegionServer that HBase ends because a
+// write failed while the NameNode or ZooKeeper was away. The next test repairs it.
 func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
 	c := Alone(t)
 	for _, name := range oneOfEach(t, c, "nn") {
@@ -157,8 +157,8 @@ func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
 	}
 }
 
-// TestRequestsGoOnAfterARestart: the daemon admin has a connection to the NameNode from
-// before.
+// TestRequestsGoOnAfterARestart checks that the daemon admin recovers from a stale connection
+// to the NameNode.
 func TestRequestsGoOnAfterARestart(t *testing.T) {
 	c := Alone(t)
 	dir := c.HDFS(t)
@@ -178,7 +178,7 @@ func TestPermissionsAreChecked(t *testing.T) {
 		t.Fatalf("bob reads %q, want %q", got, want)
 	}
 	c.Admin(t, "grant", "bob", "R", table)
-	// RegionServers hear of it from ZooKeeper, in their own time.
+	// ZooKeeper informs the RegionServers with some delay.
 	ctx, cancel := limited(t, healLimit)
 	defer cancel()
 	for read() != "3 rows" {
@@ -208,11 +208,11 @@ func TestDirectoriesAreNewAndRemoved(t *testing.T) {
 	}
 }
 
-// TestOthersShareTheClusterOrWait asks as another process would.
+// TestOthersShareTheClusterOrWait makes the requests of another process.
 func TestOthersShareTheClusterOrWait(t *testing.T) {
 	for name, test := range map[string]struct {
 		lend          func(testing.TB) *Cluster
-		beside, alone bool // what another may have
+		beside, alone bool // whether another process gets shared or exclusive use
 	}{
 		"shared": {Get, true, false},
 		"alone":  {Alone, false, false},
@@ -235,7 +235,7 @@ func TestOthersShareTheClusterOrWait(t *testing.T) {
 	}
 }
 
-// TestTheClusterIsGivenBack at the end of the last test that has it.
+// TestTheClusterIsGivenBack checks that the last test of a process ends its use.
 func TestTheClusterIsGivenBack(t *testing.T) {
 	has := func(t *testing.T, c *Cluster, want bool) {
 		t.Helper()
@@ -262,7 +262,7 @@ func TestTheClusterIsGivenBack(t *testing.T) {
 	has(t, c, false)
 }
 
-// TestWhoSharesCannotHaveItAlone would wait for itself.
+// TestWhoSharesCannotHaveItAlone checks that a test cannot wait for itself.
 func TestWhoSharesCannotHaveItAlone(t *testing.T) {
 	c := Get(t)
 	if err := c.claim.take(true, c.ready); !errors.Is(err, errShared) {

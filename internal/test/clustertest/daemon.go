@@ -18,12 +18,12 @@ type Daemon struct {
 	Address string // host and port of its RPC, or of a DataNode's transfers
 }
 
-// RegionServers are rs1, rs2 and so on.
+// RegionServers returns rs1, rs2 and so on.
 func (c *Cluster) RegionServers() []Daemon {
 	return c.numbered("rs", c.regionServers, ".0.1%d:16020")
 }
 
-// DataNodes are dn1, dn2 and so on.
+// DataNodes returns dn1, dn2 and so on.
 func (c *Cluster) DataNodes() []Daemon {
 	return c.numbered("dn", c.datanodes, ".0.2%d:9866")
 }
@@ -36,22 +36,22 @@ func (c *Cluster) numbered(kind string, n int, address string) []Daemon {
 	return all
 }
 
-// Who does something to a daemon has the cluster alone.
+// A test that calls one of these methods must have exclusive use of the cluster.
 
-// Kill ends a daemon by SIGKILL, and returns when it is gone.
+// Kill ends a daemon by SIGKILL, and returns when the process has ended.
 func (c *Cluster) Kill(t testing.TB, name string) { c.harm(t, "kill", name) }
 
-// Freeze stops a daemon by SIGSTOP: it keeps its connections and says nothing.
+// Freeze stops a daemon by SIGSTOP. It keeps its connections and does not respond.
 func (c *Cluster) Freeze(t testing.TB, name string) { c.harm(t, "freeze", name) }
 
-// Thaw lets a frozen daemon go on.
+// Thaw continues a frozen daemon.
 func (c *Cluster) Thaw(t testing.TB, name string) { c.harm(t, "thaw", name) }
 
-// Start starts a daemon that is dead; WaitHealthy waits until it is of use.
+// Start starts a dead daemon. WaitHealthy waits until it works.
 func (c *Cluster) Start(t testing.TB, name string) { c.harm(t, "start", name) }
 
-// Restart ends a daemon in an orderly way and starts it again; WaitHealthy waits
-// until it is of use.
+// Restart stops a daemon in an orderly way and starts it again. WaitHealthy waits until it
+// works.
 func (c *Cluster) Restart(t testing.TB, name string) { c.harm(t, "restart", name) }
 
 func (c *Cluster) harm(t testing.TB, command, name string) {
@@ -69,9 +69,8 @@ func (c *Cluster) harm(t testing.TB, command, name string) {
 	}
 }
 
-// Java runs the main class of a source file on HBase's class path, with the
-// cluster's configuration, and gives its standard output. It may run while regions are
-// assigned again.
+// Java runs the main class of a source file on HBase's class path, with the cluster's
+// configuration, and returns its standard output. It may run while regions are reassigned.
 func (c *Cluster) Java(t testing.TB, file string, args ...string) string {
 	t.Helper()
 	ctx, cancel := limited(t, healLimit+callLimit)
@@ -83,7 +82,7 @@ func (c *Cluster) Java(t testing.TB, file string, args ...string) string {
 	return out
 }
 
-// run runs scripts/cluster and gives its standard output.
+// run runs scripts/cluster and returns its standard output.
 func (c *Cluster) run(ctx context.Context, args ...string) (string, error) {
 	cmd := c.command(ctx, args...)
 	var stdout, stderr bytes.Buffer
@@ -94,8 +93,8 @@ func (c *Cluster) run(ctx context.Context, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// command is scripts/cluster, ended by SIGTERM so that it can clean up behind it. What
-// it brings up lasts as long as some tests: servers compile little.
+// command returns scripts/cluster. It is ended by SIGTERM so that it can clean up. The
+// servers that it starts live only for some tests, so they compile little.
 func (c *Cluster) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.script, args...)
 	cmd.Env = append(os.Environ(), "CLUSTER_DIR="+c.dir, "CLUSTER_LIGHT=yes", "CLUSTER_WAIT=600")

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// WaitHealthy waits until all daemons do their work: HDFS takes a file on all
-// DataNodes, and every region of every table answers. It mends nothing: where a
-// daemon is dead or frozen it fails at once.
+// WaitHealthy waits until all daemons work: HDFS accepts a file on all DataNodes, and every
+// region of every table answers. It repairs nothing. If a daemon is dead or frozen, it fails
+// at once.
 func (c *Cluster) WaitHealthy(ctx context.Context) error {
 	return c.until(ctx, nil)
 }
 
-// heal does what WaitHealthy does where somebody did something to a daemon, and starts
-// what is dead and thaws what is frozen.
+// heal does the same as WaitHealthy if a test harmed a daemon. It also starts dead daemons
+// and thaws frozen ones.
 func (c *Cluster) heal(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,8 +48,8 @@ func (c *Cluster) mend(ctx context.Context, e *notRunning) error {
 	return nil
 }
 
-// until looks again and again. Between two looks mend may do something about
-// daemons that do not run; without mend they end it.
+// until checks repeatedly. Between two checks, mend may repair daemons that do not run.
+// Without mend such daemons end the wait.
 func (c *Cluster) until(ctx context.Context, mend func(context.Context, *notRunning) error) error {
 	last := errors.New("there was no time to look")
 	for {
@@ -66,7 +66,7 @@ func (c *Cluster) until(ctx context.Context, mend func(context.Context, *notRunn
 			}
 			err = errors.Join(err, mend(ctx, down))
 		}
-		if ctx.Err() == nil { // what was cut short says nothing
+		if ctx.Err() == nil { // an interrupted check proves nothing
 			last = err
 		}
 		select {
@@ -77,7 +77,7 @@ func (c *Cluster) until(ctx context.Context, mend func(context.Context, *notRunn
 	}
 }
 
-// notRunning are the names of daemons that are not up.
+// notRunning holds the names of daemons that are not up.
 type notRunning struct {
 	dead, frozen []string
 }
@@ -86,7 +86,7 @@ func (e *notRunning) Error() string {
 	return fmt.Sprintf("dead: %q, frozen: %q", e.dead, e.frozen)
 }
 
-// running looks at the processes.
+// running checks the processes.
 func (c *Cluster) running(ctx context.Context) error {
 	out, err := c.run(ctx, "status")
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *Cluster) running(ctx context.Context) error {
 	return nil
 }
 
-// working asks the daemons.
+// working checks that the daemons work.
 func (c *Cluster) working(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -128,7 +128,7 @@ func (c *Cluster) working(ctx context.Context) error {
 	return err
 }
 
-// checkNameNode asks the NameNode for the bean that its web page shows.
+// checkNameNode requests the bean that the NameNode's web page shows.
 func (c *Cluster) checkNameNode(ctx context.Context) error {
 	url := "http://" + c.net + ".0.1:9870/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

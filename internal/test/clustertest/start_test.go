@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// On a busy machine the NameNode may take longer than the master has patience.
+// On a busy machine, the NameNode may need longer to start than the master waits.
 func TestAClusterStartsWithASlowNameNode(t *testing.T) {
 	testkit.OnlyAll(t, "the cluster that all tests use")
 	if os.Getenv("USERTRAIL_CLUSTER") == "none" {
@@ -23,7 +23,7 @@ func TestAClusterStartsWithASlowNameNode(t *testing.T) {
 	script := func(command string) ([]byte, error) {
 		return exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "cluster"), command).CombinedOutput()
 	}
-	if said, err := script("jars"); err != nil { // which needs a whole JDK
+	if said, err := script("jars"); err != nil { // it needs a complete JDK
 		t.Fatalf("scripts/cluster jars: %v\n%s", err, said)
 	}
 	t.Setenv("CLUSTER_DIR", t.TempDir())
@@ -39,7 +39,7 @@ func TestAClusterStartsWithASlowNameNode(t *testing.T) {
 	}
 }
 
-// slowNameNode is a JAVA_HOME whose NameNode begins only after a while.
+// slowNameNode returns a JAVA_HOME whose NameNode starts with a delay.
 func slowNameNode(t *testing.T) string {
 	t.Helper()
 	java := "java"

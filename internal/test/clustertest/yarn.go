@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// YARN is a ResourceManager and a NodeManager on the cluster's HDFS, the daemons rm
-// and nm, in whose containers jobs of MapReduce and Streaming run.
+// YARN is a ResourceManager and a NodeManager on the cluster's HDFS, the daemons rm and nm.
+// Jobs of MapReduce and Streaming run in their containers.
 type YARN struct {
 	home  string
-	local string // where containers have their directories
+	local string // the directory of containers
 }
 
-// YARN starts it where it does not run yet; it then stays up as the cluster does.
+// YARN starts YARN if it does not run yet. It then stays up like the cluster.
 func (c *Cluster) YARN(t testing.TB) *YARN {
 	t.Helper()
-	ctx, cancel := limited(t, upLimit) // the jars may have to be fetched
+	ctx, cancel := limited(t, upLimit) // the jars may have to be downloaded
 	defer cancel()
 	if _, err := c.run(ctx, "yarn"); err != nil {
 		t.Fatal(err)
@@ -30,21 +30,19 @@ func (c *Cluster) YARN(t testing.TB) *YARN {
 	return &YARN{home: home, local: filepath.Join(home, "local")}
 }
 
-// Home is what HADOOP_HOME is there: it has bin/hadoop, of which only fs, job, jar and
-// the names of classes work, the configuration in etc/hadoop, and all jars in
-// share/hadoop/tools/lib.
+// Home returns a HADOOP_HOME. It has bin/hadoop, which supports only fs, job, jar and class
+// names, the configuration in etc/hadoop, and all jars in share/hadoop/tools/lib.
 func (y *YARN) Home() string { return y.home }
 
-// An Attempt is a process that Hadoop Streaming started to do a task.
+// An Attempt is a process that Hadoop Streaming started for a task.
 type Attempt struct {
 	PID  int
 	Name string // attempt_1795327806903_0001_m_000000_0; the last number counts from 0
 }
 
-// Attempts are the processes of a program, given by its name, that run in containers
-// now.
+// Attempts returns the running processes of a program, given by its name, in containers.
 func (y *YARN) Attempts(program string) []Attempt {
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	var all []Attempt
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(filepath.Base(dir))
@@ -55,8 +53,8 @@ func (y *YARN) Attempts(program string) []Attempt {
 	return all
 }
 
-// attempt is the name of the attempt that a process, given by its directory in /proc,
-// does; "" if it is none, or not of the program, or has ended.
+// attempt returns the name of the attempt of a process, given by its directory in /proc. It
+// returns "" if the process is not an attempt, does not run the program, or has ended.
 func (y *YARN) attempt(dir, program string) string {
 	work, err := os.Readlink(filepath.Join(dir, "cwd"))
 	if err != nil || !strings.HasPrefix(work, y.local+"/") {
@@ -78,8 +76,8 @@ func (y *YARN) attempt(dir, program string) string {
 	return ""
 }
 
-// Signal sends the attempt's process signals, one after the other. That it has ended
-// meanwhile is an error.
+// Signal sends signals to the attempt's process, one after the other. It returns an error if
+// the process has ended.
 func (a Attempt) Signal(signals ...syscall.Signal) error {
 	for _, s := range signals {
 		if err := syscall.Kill(a.PID, s); err != nil {

@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// hadoop runs the command of a home, and gives its standard output.
+// hadoop runs the command of a home, and returns its standard output.
 func hadoop(t *testing.T, y *YARN, args ...string) string {
 	t.Helper()
 	ctx, cancel := limited(t, callLimit)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// airflowPython is the Python that has what jobs/airflow/requirements.txt lists.
+// airflowPython returns the Python that has the packages of jobs/airflow/requirements.txt.
 func airflowPython(t *testing.T) string {
 	t.Helper()
 	if program := os.Getenv("USERTRAIL_AIRFLOW"); program != "" {
@@ -16,8 +16,8 @@ func airflowPython(t *testing.T) string {
 	return filepath.Join(repository(t), ".cache", "airflow", "bin", "python")
 }
 
-// TestAirflow runs the tests of jobs/airflow, in a real Airflow with the commands as
-// they are now. A scheduler runs the DAGs only if everything is tested.
+// TestAirflow runs the tests of jobs/airflow in a real Airflow, with the current commands. A
+// scheduler runs the DAGs only if everything is tested.
 func TestAirflow(t *testing.T) {
 	t.Parallel()
 	dir, err := bin()

@@ -20,19 +20,18 @@ const analysts = "docs/tutorial/analysts.md"
 
 var rewriteAnalysts = flag.Bool("rewrite", false, "write what the examples of "+analysts+" print into the document")
 
-// An example is a block of a document that is run.
+// An example is a block of a document that the test runs.
 type example struct {
 	section  string // the heading above it
 	language string
 	code     string
-	shown    *shown // nil where the document does not say what it prints
+	shown    *shown // nil if the document does not show the output
 }
 
-// shown is what a document says that an example prints, in the block of text right
-// below it.
+// shown is the output of an example in a document, in the block of text right below it.
 type shown struct {
 	text     string
-	from, to int // where it stands in the document
+	from, to int // its place in the document
 }
 
 var (
@@ -40,10 +39,10 @@ var (
 	heading = regexp.MustCompile(`(?m)^## (.*)$`)
 )
 
-// examples are the blocks of sh and python in a document, in order.
+// examples returns the blocks of sh and python in a document, in order.
 func examples(text string) []example {
 	var out []example
-	end := 0 // of the example before
+	end := 0 // of the previous example
 	for _, at := range fence.FindAllStringSubmatchIndex(text, -1) {
 		language, code := text[at[2]:at[3]], text[at[4]:at[5]]
 		switch {
@@ -61,16 +60,17 @@ func examples(text string) []example {
 	return out
 }
 
-// lastLine is the line that commands end with, for scripts.
+// lastLine matches the last line of a command's output, which is for scripts.
 var lastLine = regexp.MustCompile(`(?m)^\{.*"status":\d+.*\}\n`)
 
-// run runs an example in dir. What it prints comes without last lines of commands,
-// and of Python without standard error.
+// run runs an example in dir. It removes the last lines of commands from the output, and also
+// the standard error of Python.
 func (e *example) run(t *testing.T, dir string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", e.code)
 	if e.language == "python" {
-		// A file, since DuckDB takes -c for a person, and draws a bar where a query takes long.
+		// With -c, DuckDB assumes a user and draws a bar during a long query, so the code is
+		// in a file.
 		file := filepath.Join(t.TempDir(), "example.py")
 		if err := os.WriteFile(file, []byte(e.code), 0o644); err != nil {
 			t.Fatal(err)
@@ -78,8 +78,8 @@ func (e *example) run(t *testing.T, dir string) string {
 		c = exec.CommandContext(t.Context(), pythonProgram(t), file)
 	}
 	c.Dir = dir
-	// Spark is on the loopback from its first moment, and is done before what its JVM
-	// optimizes would pay off.
+	// Spark uses only the loopback interface. It ends before further JVM optimisation would
+	// save time.
 	c.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1", "COLUMNS=80", "LC_ALL=C.UTF-8")
 	var out, said strings.Builder
 	c.Stdout, c.Stderr = &out, &out
@@ -92,16 +92,16 @@ func (e *example) run(t *testing.T, dir string) string {
 	return lastLine.ReplaceAllString(out.String(), "")
 }
 
-// TestAnalystsDocRunsInPythonDuckDBPolarsSpark types a day of an analyst into the
-// clone that README's demo ran in, and compares what it prints. With -rewrite it
-// writes the output into the document. Spark runs if everything is tested or with
-// -rewrite: it needs a JVM and as long as all the others.
+// TestAnalystsDocRunsInPythonDuckDBPolarsSpark runs an analyst's day in the clone in which
+// README's demo ran, and compares the output. With -rewrite it writes the output into the
+// document. Spark needs a JVM and as long as all the others together, so it runs only if
+// everything is tested or with -rewrite.
 func TestAnalystsDocRunsInPythonDuckDBPolarsSpark(t *testing.T) {
 	dir, _ := readmeRun(t)
 	text := document(t, analysts)
 	rewrite := *rewriteAnalysts
 	var told strings.Builder
-	written := 0 // how much of text is in told
+	written := 0 // the part of text that is already in told
 	var funnels []string
 	spark := testkit.All() || rewrite
 	for _, e := range examples(text) {
@@ -134,8 +134,8 @@ func TestAnalystsDocRunsInPythonDuckDBPolarsSpark(t *testing.T) {
 	}
 }
 
-// sameFunnels compares what the programs printed of the funnel with one another and
-// with what extract counted.
+// sameFunnels compares the programs' numbers of the funnel with each other and with
+// extract's.
 func sameFunnels(t *testing.T, dir string, programs, printed []string) {
 	t.Helper()
 	if len(printed) != len(programs) {

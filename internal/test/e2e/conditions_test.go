@@ -10,18 +10,18 @@ import (
 	"usertrail/internal/bulkload/samplelog"
 )
 
-// The days of the sample logs: a few late records belong to the day after the last.
+// The days of the sample logs. A few late records belong to the day after the last one.
 const (
 	sampleFrom = "2014-09-01"
 	sampleLast = "2014-09-05"
 	sampleTo   = "2014-09-06"
 )
 
-// newCity makes sample logs and loads them, as they are typed.
-func newCity(t *testing.T) *city {
+// newSQLFixture generates sample logs and loads them with the command.
+func newSQLFixture(t *testing.T) *sqlFixture {
 	t.Helper()
 	dir := t.TempDir()
-	c := &city{
+	c := &sqlFixture{
 		name: "sample", table: filepath.Join(dir, "trails"), logs: filepath.Join(dir, "logs"), from: sampleFrom, to: sampleTo,
 		list: filepath.Join(dir, "users.txt"),
 	}
@@ -49,7 +49,7 @@ func newCity(t *testing.T) *city {
 }
 
 // write writes the list of users.
-func (c *city) write(t *testing.T, users []string) {
+func (c *sqlFixture) write(t *testing.T, users []string) {
 	t.Helper()
 	if err := os.WriteFile(c.list, []byte(strings.Join(users, "\n")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -62,11 +62,11 @@ var (
 	viewer = []string{"play", "visit", "login"}
 )
 
-// TestDuckDBAnswersConditions asks the sample logs what analysts ask.
+// TestDuckDBAnswersConditions makes typical queries of analysts on the sample logs.
 func TestDuckDBAnswersConditions(t *testing.T) {
 	t.Parallel()
-	newCity(t).inquire(t, []inquiry{
-		// Behaviours.
+	newSQLFixture(t).inquire(t, []inquiry{
+		// Conditions on events.
 		{all: true, types: sampleTypes, where: said{"play.seconds >= 3600 || order.price > 50", "seconds >= 3600 or price > 50"}},
 		{all: true, types: sampleTypes, active: "any", where: said{"hour >= 18 && hour < 20 && (visit.duration < 60 || weekday in 6..7)", "hour(local) between 18 and 19 and (coalesce(duration < 60, false) or isodow(local) >= 6)"}},
 		{all: true, types: sampleTypes, active: "min:3", where: said{
@@ -91,7 +91,7 @@ func TestDuckDBAnswersConditions(t *testing.T) {
 		}},
 		{types: sampleTypes, whereFirst: true, hours: said{"22-6", "hour(local) >= 22 or hour(local) < 6"}},
 		{all: true, types: sampleTypes, active: "any", hours: said{"6-9", "hour(local) between 6 and 8"}, where: said{`behaviour != "play"`, "behaviour <> 'play'"}},
-		// Users.
+		// Conditions on users.
 		{types: sampleTypes, having: said{
 			"count(play) >= 5 && sum(order.price) > 100.003 && days(login) >= 3",
 			"count(*) filter (behaviour = 'play') >= 5 and sum(price) > 100.003 and count(distinct date) filter (behaviour = 'login') >= 3",
@@ -114,13 +114,13 @@ func TestDuckDBAnswersConditions(t *testing.T) {
 		{types: sampleTypes, sequence: "visit -> play within 1h -> order within 1d", steps: []step{{"visit", 0}, {"play", 3600}, {"order", 86400}}},
 		{all: true, types: plays, sequence: "order -> login -> order within 2h30m", steps: []step{{"order", 0}, {"login", 0}, {"order", 9000}}},
 		{all: true, types: viewer, active: "any", sequence: "play -> play within 5m -> play within 5m -> play within 5m", steps: []step{{"play", 0}, {"play", 300}, {"play", 300}, {"play", 300}}},
-		// What of a trail.
+		// Parts of a trail.
 		{types: sampleTypes, active: "any", latest: 3},
 		{all: true, types: sampleTypes, active: "any", at: said{"2014-09-03 18:30:00", "2014-09-03 18:30:00"}},
 		{all: true, types: sampleTypes, active: "min:2", at: said{"2014-09-02", "2014-09-02 23:59:59"}, fields: []string{"play.programme", "order.price", "success"}},
 		{types: shops, context: 2, where: said{"order.price > 100", "price > 100"}},
 		{types: viewer, fields: []string{"visit.duration", "play.seconds"}},
-		// Of everything something.
+		// All of these together.
 		{
 			types: viewer, active: "any", without: []string{"order"}, hours: said{"20-2", "hour(local) >= 20 or hour(local) < 2"},
 			where: said{"play.seconds >= 60 || visit.duration >= 30 || login.success", "seconds >= 60 or duration >= 30 or success"}, whereFirst: true,
@@ -142,16 +142,16 @@ func TestDuckDBAnswersConditions(t *testing.T) {
 	})
 }
 
-// city is the table of a real data set, and a list of some of its users.
-func (r *real) city(t *testing.T, users ...string) *city {
+// sqlFixture returns the table of a real data set, and a list of some of its users.
+func (r *real) sqlFixture(t *testing.T, users ...string) *sqlFixture {
 	t.Helper()
-	c := &city{name: r.logs, table: r.load(t), logs: filepath.Join(sharedLogs(t), r.logs), from: r.from, to: r.to, list: filepath.Join(t.TempDir(), "users.txt")}
+	c := &sqlFixture{name: r.logs, table: r.load(t), logs: filepath.Join(sharedLogs(t), r.logs), from: r.from, to: r.to, list: filepath.Join(t.TempDir(), "users.txt")}
 	c.write(t, append(users, "nobody"))
 	return c
 }
 
-// TestDuckDBAnswersConditionsOfJourneys asks real logs, in which many behaviours share a
-// moment and clocks change.
+// TestDuckDBAnswersConditionsOfJourneys uses real logs in which many events share an instant
+// and clocks change.
 func TestDuckDBAnswersConditionsOfJourneys(t *testing.T) {
 	t.Parallel()
 	var households []string
@@ -159,7 +159,7 @@ func TestDuckDBAnswersConditionsOfJourneys(t *testing.T) {
 		households = append(households, fmt.Sprint(i))
 	}
 	bought := []string{"purchase"}
-	journey.city(t, households...).inquire(t, []inquiry{
+	journey.sqlFixture(t, households...).inquire(t, []inquiry{
 		{all: true, types: journeyTypes, active: "any", where: said{"purchase.sales_value > 20 || campaign_received.campaign_id == 18", "sales_value > 20 or behaviour = 'campaign_received' and campaign_id = 18"}},
 		{all: true, types: bought, hours: said{"23-7", "hour(local) >= 23 or hour(local) < 7"}, latest: 2},
 		{types: bought, having: said{
@@ -175,11 +175,11 @@ func TestDuckDBAnswersConditionsOfJourneys(t *testing.T) {
 	})
 }
 
-// TestDuckDBAnswersConditionsOfLaunches asks real logs of behaviours without fields, to the
-// day, so that all of a day happen at one time.
+// TestDuckDBAnswersConditionsOfLaunches uses real logs of behaviours without fields. Their
+// times have only a date, so all events of a day have the same time.
 func TestDuckDBAnswersConditionsOfLaunches(t *testing.T) {
 	t.Parallel()
-	launch.city(t, "6149c214f9f17a8f3fafd3ada5f9db7de13a7f375b0b30728706334dff6a3690", "87aa96fc783cd4212b9dad9f87bcc73d38f65f37865d459186fb18865e1da9b2").inquire(t, []inquiry{
+	launch.sqlFixture(t, "6149c214f9f17a8f3fafd3ada5f9db7de13a7f375b0b30728706334dff6a3690", "87aa96fc783cd4212b9dad9f87bcc73d38f65f37865d459186fb18865e1da9b2").inquire(t, []inquiry{
 		{types: launchTypes, having: said{"days(gameStarted) >= 5 && last(gameStarted) - first(newPlayer) >= duration(\"336h\")", "count(distinct date) filter (behaviour = 'gameStarted') >= 5 and max(time) filter (behaviour = 'gameStarted') - min(time) filter (behaviour = 'newPlayer') >= interval 336 hour"}},
 		{types: launchTypes[:1], without: launchTypes[1:]},
 		{types: launchTypes, sequence: "newPlayer -> gameStarted within 1d", steps: []step{{"newPlayer", 0}, {"gameStarted", 86400}}, latest: 3},

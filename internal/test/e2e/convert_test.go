@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConvertDocRuns runs the commands of docs/explanation/layouts.md that convert a table, in the
-// clone that README's have run in.
+// TestConvertDocRuns runs the commands of docs/explanation/layouts.md that convert a table, in the clone
+// in which README's commands ran.
 func TestConvertDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	ran := 0

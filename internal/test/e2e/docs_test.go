@@ -26,7 +26,7 @@ func document(t *testing.T, name string) string {
 	return string(text)
 }
 
-// blocks are the fenced blocks of a language in a document.
+// blocks returns the fenced blocks of a language in a document.
 func blocks(t *testing.T, text, language string) []string {
 	t.Helper()
 	var out []string
@@ -43,10 +43,10 @@ func blocks(t *testing.T, text, language string) []string {
 var clone struct {
 	once sync.Once
 	dir  string
-	said string // by the commands
+	said string // the output of the commands
 }
 
-// readmeRun runs README as it is written, once.
+// readmeRun runs README's commands once.
 func readmeRun(t *testing.T) (dir, said string) {
 	t.Helper()
 	clone.once.Do(func() {
@@ -70,7 +70,7 @@ func readmeRun(t *testing.T) (dir, said string) {
 	return clone.dir, clone.said
 }
 
-// copyRepository copies what a fresh clone holds.
+// copyRepository copies the files of a fresh clone.
 func copyRepository(t *testing.T, to string) {
 	t.Helper()
 	from := repository(t)
@@ -110,8 +110,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, b, info.Mode().Perm())
 }
 
-// TestReadmeRuns pastes what README says into a fresh clone, the demo first, and finds the
-// lines that README shows.
+// TestReadmeRuns runs README's commands in a fresh clone, beginning with the demo.
 func TestReadmeRuns(t *testing.T) {
 	dir, said := readmeRun(t)
 	if _, err := os.Stat(filepath.Join(dir, "demo", "active", "_SUCCESS")); err != nil {
@@ -168,7 +167,7 @@ func TestCommandsDocRuns(t *testing.T) {
 	}
 }
 
-// withoutSeconds is a last line of stdout without the time it took.
+// withoutSeconds returns a last line of stdout without its duration.
 func withoutSeconds(line string) (string, error) {
 	var o map[string]any
 	if err := json.Unmarshal([]byte(line), &o); err != nil {
@@ -226,8 +225,8 @@ func firstGroups(matches [][]string) []string {
 	return out
 }
 
-// TestTableDocNamesEveryField holds docs/reference/table.md against the JSON of manifests,
-// ledgers and quarantine files.
+// TestTableDocNamesEveryField compares docs/reference/table.md with the JSON of manifests, ledgers and
+// quarantine files.
 func TestTableDocNamesEveryField(t *testing.T) {
 	text := document(t, "docs/reference/table.md")
 	var named []string

@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// loadDraft drafts a job of logs and loads all of them by it.
+// loadDraft drafts a job from logs and loads all logs with it.
 func loadDraft(t *testing.T, logs, zone, dir string, s behaviour.Span) bulkload.Result {
 	t.Helper()
 	disk := local.New()
@@ -44,8 +44,8 @@ func loadDraft(t *testing.T, logs, zone, dir string, s behaviour.Span) bulkload.
 	return r
 }
 
-// TestDraftsOfTheRealLogsGiveTheRightAnswers asks what data/README.md knows, of tables
-// that drafted jobs have loaded.
+// TestDraftsOfTheRealLogsGiveTheRightAnswers loads tables with drafted jobs, and compares
+// their content with the numbers in data/README.md.
 func TestDraftsOfTheRealLogsGiveTheRightAnswers(t *testing.T) {
 	for _, c := range []struct {
 		logs, zone, from, to  string
@@ -72,8 +72,8 @@ func TestDraftsOfTheRealLogsGiveTheRightAnswers(t *testing.T) {
 	}
 }
 
-// TestADraftOfTheSampleLoadsWhatItsJobLoads compares a draft with jobs/settopbox.yaml, bad
-// records and all.
+// TestADraftOfTheSampleLoadsWhatItsJobLoads compares a draft with jobs/settopbox.yaml,
+// including bad records.
 func TestADraftOfTheSampleLoadsWhatItsJobLoads(t *testing.T) {
 	dir := t.TempDir()
 	logs := filepath.Join(dir, "logs")
@@ -113,8 +113,8 @@ func TestADraftOfTheSampleLoadsWhatItsJobLoads(t *testing.T) {
 	}
 }
 
-// TestFirstNightRuns runs docs/tutorial/first-night.md in the clone that README's demo ran in, and
-// finds what it shows.
+// TestFirstNightRuns runs docs/tutorial/first-night.md in the clone in which README's demo ran, and
+// compares the output.
 func TestFirstNightRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	text := document(t, "docs/tutorial/first-night.md")

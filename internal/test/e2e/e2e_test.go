@@ -1,9 +1,8 @@
-// Package e2e_test holds what no single package can: real logs give the right
-// answers, what comes out is the same to everybody who reads it, packages know
-// only those below them, and the documents are true.
+// Package e2e_test holds tests that span packages. Real logs must give the right results, all
+// readers must read the same results, packages may import only packages below them, and the
+// documents must be true.
 //
-// Tests that read with programs not written in Go have DuckDB or Python in their
-// names.
+// Tests that use programs not written in Go have DuckDB or Python in their names.
 package e2e_test
 
 import (
@@ -26,7 +25,7 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// repository is the folder that go.mod lies in.
+// repository returns the folder that contains go.mod.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -42,7 +41,7 @@ func repository(t *testing.T) string {
 	return ""
 }
 
-// sharedLogs is the folder of the real logs.
+// sharedLogs returns the folder of the real logs.
 func sharedLogs(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("USERTRAIL_SHARED")
@@ -56,7 +55,7 @@ func sharedLogs(t *testing.T) string {
 	return dir
 }
 
-// pythonProgram is the Python that has what scripts/requirements.txt lists.
+// pythonProgram returns the Python that has the packages of scripts/requirements.txt.
 func pythonProgram(t *testing.T) string {
 	t.Helper()
 	if program := os.Getenv("USERTRAIL_PYTHON"); program != "" {
@@ -65,7 +64,7 @@ func pythonProgram(t *testing.T) string {
 	return filepath.Join(repository(t), ".cache", "venv", "bin", "python")
 }
 
-// python runs a script of testdata and reads the JSON that it prints.
+// python runs a script of testdata and decodes the JSON that it prints.
 func python(t *testing.T, into any, script string, args ...string) {
 	t.Helper()
 	program := pythonProgram(t)
@@ -93,7 +92,7 @@ func span(t *testing.T, from, to string) behaviour.Span {
 	return s
 }
 
-// loadJob loads by a job of jobs/, its logs taken from elsewhere, into dir.
+// loadJob loads into dir with a job of jobs/. It replaces the path of the job's logs.
 func loadJob(t *testing.T, name, written, logs, dir string, s behaviour.Span) bulkload.Result {
 	t.Helper()
 	path := filepath.Join(repository(t), "jobs", name)
@@ -122,7 +121,7 @@ func loadJob(t *testing.T, name, written, logs, dir string, s behaviour.Span) bu
 	return r
 }
 
-// extractAll asks for all users of the table in dir.
+// extractAll extracts all users of the table in dir.
 func extractAll(t *testing.T, dir, out string, s behaviour.Span, types []string, active string) extract.Result {
 	t.Helper()
 	disk := local.New()

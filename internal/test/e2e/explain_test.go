@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExplainDocRuns runs the commands of docs/reference/explain.md in the clone that README's
-// demo ran in, and finds the lines that it shows.
+// TestExplainDocRuns runs the commands of docs/reference/explain.md in the clone in which README's demo
+// ran, and compares the output.
 func TestExplainDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	text := document(t, "docs/reference/explain.md")

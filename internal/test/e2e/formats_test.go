@@ -9,7 +9,7 @@ import (
 )
 
 // TestFormatsDocRunsInPython runs the commands and the Python of docs/reference/formats.md, in order,
-// in the clone that README's demo ran in, and finds the lines that it shows.
+// in the clone in which README's demo ran, and compares the output.
 func TestFormatsDocRunsInPython(t *testing.T) {
 	dir, _ := readmeRun(t)
 	text := document(t, "docs/reference/formats.md")

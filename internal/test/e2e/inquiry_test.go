@@ -15,27 +15,27 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A said is one thing in two languages: as it is typed, and in SQL.
+// A said is a condition in two languages: as the user types it, and in SQL.
 type said struct{ typed, sql string }
 
-// A step of a sequence, for SQL.
+// A step is a step of a sequence, for SQL.
 type step struct {
 	Behaviour string `json:"behaviour"`
-	Within    int    `json:"within"` // seconds since the one before; 0 is any time
+	Within    int    `json:"within"` // seconds after the previous step; 0 is any time
 }
 
-// An inquiry is a question with conditions. Those that are said are told DuckDB in SQL,
-// over the columns of testdata/conditions.py. Of every family of conditions some are always
-// asked; those marked all are asked if everything is tested.
+// An inquiry is a query with conditions. DuckDB gets the same conditions in SQL, over the
+// columns of testdata/conditions.py. Some conditions of every family are always tested. Those
+// marked all are tested only if everything is tested.
 type inquiry struct {
 	all        bool
 	types      []string
-	active     string // all, if it is not said
+	active     string // all, if it is empty
 	where      said
 	whereFirst bool
 	having     said
 	sequence   string
-	steps      []step // what sequence means
+	steps      []step // the meaning of sequence
 	without    []string
 	fields     []string
 	hours      said
@@ -44,7 +44,7 @@ type inquiry struct {
 	latest     int
 }
 
-// flags are the inquiry as it is typed.
+// flags returns the flags of the inquiry.
 func (q *inquiry) flags() []string {
 	var out []string
 	flag := func(name, value string) {
@@ -69,7 +69,7 @@ func (q *inquiry) flags() []string {
 	return out
 }
 
-// least is how many of its types a user has to have done.
+// least returns how many of its types a user needs.
 func (q *inquiry) least() (n int) {
 	switch {
 	case q.active == "any":
@@ -81,7 +81,7 @@ func (q *inquiry) least() (n int) {
 	return n
 }
 
-// A sqlQuestion is an inquiry and its answer as testdata/conditions.py takes them.
+// A sqlQuestion is an inquiry with its result, in the form that testdata/conditions.py reads.
 type sqlQuestion struct {
 	From       string   `json:"from"`
 	To         string   `json:"to"`
@@ -108,16 +108,16 @@ func (q *inquiry) sql(from, to, users, out string) sqlQuestion {
 	}
 }
 
-// A counted answer is that of SQL or of extract.
+// A counted holds the counts of SQL or of extract.
 type counted struct {
 	Found  int64   `json:"found"`
 	Active int64   `json:"active"`
 	Kept   int64   `json:"kept"`
 	Events int64   `json:"events"`
-	Steps  []int64 `json:"steps"` // users who came to each step of a sequence
+	Steps  []int64 `json:"steps"` // users that reached each step of a sequence
 }
 
-// A verdict is DuckDB's count, and what it says of the rows that extract wrote.
+// A verdict holds DuckDB's counts, and its check of the rows that extract wrote.
 type verdict struct {
 	counted
 	Columns     []string `json:"columns"`
@@ -127,7 +127,8 @@ type verdict struct {
 	Disorder    int64    `json:"disorder"`
 }
 
-// bin is the folder of the commands, built once.
+// bin returns the folder of the commands, which are built once. They use the same build cache
+// as make build, and support breakpoints.
 var bin = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(scratch, "bin")
 	return dir, testkit.Build(dir)
@@ -153,17 +154,17 @@ func command(t *testing.T, name string, into any, args ...string) {
 	}
 }
 
-// A city is a table that inquiries are about, and the logs that it was loaded from.
-type city struct {
-	name        string // to testdata/conditions.py
+// A sqlFixture is a table for inquiries, and the logs that it was loaded from.
+type sqlFixture struct {
+	name        string // name in testdata/conditions.py
 	table, logs string
 	from, to    string
 	list        string // a file of some users, one of them unknown
 }
 
-// inquire asks of all users and of those of the list, as it is typed, and compares with
-// DuckDB.
-func (c *city) inquire(t *testing.T, inquiries []inquiry) {
+// inquire runs queries for all users and for the users of the list, and compares the results
+// with DuckDB.
+func (c *sqlFixture) inquire(t *testing.T, inquiries []inquiry) {
 	t.Helper()
 	dir := t.TempDir()
 	var questions []sqlQuestion
@@ -204,7 +205,7 @@ func (c *city) inquire(t *testing.T, inquiries []inquiry) {
 	}
 }
 
-// funnel is how many users came to each step, as the manifest of an extract says.
+// funnel returns the number of users that reached each step, from the manifest of an extract.
 func funnel(t *testing.T, out string) []int64 {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(out, "_manifest.json"))
@@ -222,8 +223,8 @@ func funnel(t *testing.T, out string) []int64 {
 	return steps
 }
 
-// holds compares what DuckDB says with what extract counted. Of all users somebody must
-// have been kept, or nothing is compared.
+// holds compares DuckDB's counts with extract's. Among all users, at least one must have been
+// kept, because otherwise nothing is compared.
 func (v *verdict) holds(t *testing.T, typed []string, got *counted, all bool) {
 	t.Helper()
 	if a, b := fmt.Sprint(*got), fmt.Sprint(v.counted); a != b {

@@ -12,8 +12,9 @@ import (
 )
 
 // TestLayoutsAreComparedByPythonAndDuckDB runs the comparison of layouts on few records, in
-// tables of files: for users of a hundred behaviours, and of one if everything is tested. It fails by itself where a layout has another answer than the others, or
-// DuckDB has another over the logs.
+// tables of files. It uses users of a hundred events, and users of one event if everything is
+// tested. It fails if the result of a layout differs from the others, or from DuckDB's result
+// over the logs.
 func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
 	t.Parallel()
 	dir, err := bin()
@@ -38,7 +39,7 @@ func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
 	}
 }
 
-// checkFigures looks whether all figures are there that are read of a comparison.
+// checkFigures checks that a comparison has all figures that are read from it.
 func checkFigures(t *testing.T, file string, tables int) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -25,8 +25,8 @@ import (
 
 const layouts = "docs/explanation/layouts.md"
 
-// TestLayoutsDocIsTheToy: the Go of docs/explanation/layouts.md, block after block, is a layout that
-// tests run.
+// TestLayoutsDocIsTheToy checks that the Go code of docs/explanation/layouts.md, block by block, is a
+// layout that the tests run.
 func TestLayoutsDocIsTheToy(t *testing.T) {
 	shown := strings.Join(blocks(t, document(t, layouts), "go"), "\n")
 	if is := document(t, "internal/format/layout/toy/day.go"); shown != is {
@@ -34,13 +34,14 @@ func TestLayoutsDocIsTheToy(t *testing.T) {
 	}
 }
 
-// TestLayoutsDocDrawsEveryLayout as it writes two records.
+// TestLayoutsDocDrawsEveryLayout compares the drawings with two records as each layout writes
+// them.
 func TestLayoutsDocDrawsEveryLayout(t *testing.T) {
 	text := document(t, layouts)
 	var b strings.Builder
 	for _, name := range layout.Names() {
 		if name == "day" {
-			continue // the toy
+			continue // the toy layout
 		}
 		if !strings.Contains(text, fmt.Sprintf("\n| `%s` |", name)) {
 			t.Errorf("the tables of %s have no %s", layouts, name)
@@ -52,7 +53,7 @@ func TestLayoutsDocDrawsEveryLayout(t *testing.T) {
 	}
 }
 
-// drawn are the cells of two records, a line each.
+// drawn returns the cells of two records, one per line.
 func drawn(t *testing.T, name string) string {
 	t.Helper()
 	l, err := layout.ByName(name)
@@ -87,7 +88,7 @@ func drawn(t *testing.T, name string) string {
 	return b.String()
 }
 
-// shell writes bytes as HBase's shell does.
+// shell returns bytes in the notation of HBase's shell.
 func shell(v []byte) string {
 	var b strings.Builder
 	for _, c := range v {
@@ -100,8 +101,8 @@ func shell(v []byte) string {
 	return b.String()
 }
 
-// TestEveryLayoutGivesTheSameTrails loads a spring of the journeys, in which clocks
-// change, into a table of every layout, the toy's among them, and asks all the same.
+// TestEveryLayoutGivesTheSameTrails loads a spring of the journeys, in which clocks change,
+// into a table of every layout, including the toy's. All must give the same results.
 func TestEveryLayoutGivesTheSameTrails(t *testing.T) {
 	s := span(t, "2017-03-05", "2017-03-19")
 	var want []string
@@ -147,8 +148,8 @@ func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
 	}
 }
 
-// linesOf are the behaviours of users, one a line, or of all users if none are named, as
-// JSON and sorted.
+// linesOf returns the events of users, or of all users if none are named, as sorted lines of
+// JSON.
 func linesOf(t *testing.T, name, dir, users string, s behaviour.Span) []string {
 	t.Helper()
 	disk := local.New()

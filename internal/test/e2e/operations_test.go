@@ -17,15 +17,15 @@ import (
 // An advice is an entry of docs/howto/operations.md.
 type advice struct {
 	heading string
-	status  int      // of the part that it stands in; -1 where that has none
+	status  int      // exit status of its section; -1 if the section has none
 	says    []string // lines of the message that it shows
 	sh      []string // blocks that run here
-	cluster []string // lines for a cluster
+	cluster []string // lines that need a cluster
 }
 
 var operationsBlock = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```")
 
-// advices reads the entries of the book, that of the beginning first.
+// advices reads the entries of the runbook. The first one is its introduction.
 func advices(t *testing.T) []advice {
 	t.Helper()
 	var out []advice
@@ -63,8 +63,9 @@ const (
 	spoilt  = `printf 'u9,yesterday,x,1\n' >> logs/2014-09-01/play.csv`
 )
 
-// provocations bring forth what the book shows, in a world of three logs. Of entries that
-// show nothing they make what the commands need; where there is none, the night is loaded.
+// provocations produce the messages that the runbook shows, in a folder with three logs. For
+// an entry without a message they create the files that its commands need. Without a
+// provocation, the night is loaded.
 var provocations = map[string]string{
 	"wrong command line":                              "bulkload --form 2014-09-01",
 	"no job file":                                     "cp usertrail.yaml kept; rm usertrail.yaml; " + night,
@@ -126,18 +127,18 @@ var provocations = map[string]string{
 	"The process was killed":                          "true",
 }
 
-// doneBefore are the statuses of a command that is typed twice: its output is there, or nothing
-// is to be done.
+// doneBefore lists the exit statuses of a command that is run again: its output exists, or
+// nothing is left to do.
 var doneBefore = []int{73, 99}
 
 const (
-	// tolerant goes before commands that are typed twice: any other status ends them.
+	// tolerant precedes commands that are run again. Any other status ends them.
 	tolerant = `trap 's=$?; [ $s = 73 ] || [ $s = 99 ] || exit $s' ERR` + "\n"
-	// tableNow prints what the tables of a night hold.
+	// tableNow prints the content of the tables of a night.
 	tableNow = `shopt -s nullglob; for m in */manifest.json; do bulkload verify --quiet --table ${m%/*} 2>&1 | grep -v '^{'; done`
 )
 
-// newNight is a folder with a job, its logs and a list of users.
+// newNight returns a folder with a job, its logs and a list of users.
 func newNight(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -164,8 +165,8 @@ behaviours:
 	return dir
 }
 
-// TestOperationsSaysWhatIsSaid provokes what the book shows, finds the message and the
-// status, and then types what the book says.
+// TestOperationsSaysWhatIsSaid produces each message of the runbook, compares the message and
+// the exit status, and then runs the commands of the entry.
 func TestOperationsSaysWhatIsSaid(t *testing.T) {
 	clone, _ := readmeRun(t)
 	path := "PATH=" + filepath.Join(clone, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
@@ -237,12 +238,12 @@ func TestOperationsSaysWhatIsSaid(t *testing.T) {
 	}
 }
 
-// within are errors that are explained by others before a person sees them, or that the
-// program makes for itself.
+// within lists errors that another error explains before a user sees them, or that the
+// program uses internally.
 var within = []string{"trailfile: the writer is closed", "client is closed", "not a row of the reversed layout", "snapshot exists"}
 
-// TestOperationsNamesEveryError holds the book against the source: its headings stand
-// there, and every error that packages tell by name stands in the book.
+// TestOperationsNamesEveryError compares the runbook with the source. The source must contain
+// its headings, and the runbook must contain the text of every named error.
 func TestOperationsNamesEveryError(t *testing.T) {
 	book := document(t, "docs/howto/operations.md")
 	var source strings.Builder
@@ -277,7 +278,8 @@ func TestOperationsNamesEveryError(t *testing.T) {
 		if !strings.Contains(book, "### `"+a.heading+"`") {
 			continue
 		}
-		// The source has only parts of messages that are put together at run time. The system reports a full disk.
+		// The source has only parts of messages that are composed at run time. The system
+		// reports a full disk.
 		pieces := map[string]string{"but int64 in the table": "in the table", "stopped by SIGTERM": "stopped by ", "stopped by SIGHUP": "stopped by ", "id 3, but 2 in the table": "id %d, but %d in the table", "damaged list of retired files": "list of retired files", "no space left on device": "quota exceeded", "unexpected EOF": "io.ErrUnexpectedEOF"}
 		want := a.heading
 		if p, ok := pieces[want]; ok {
@@ -289,8 +291,8 @@ func TestOperationsNamesEveryError(t *testing.T) {
 	}
 }
 
-// explained are messages with advice of their own that the book need not repeat, and where
-// they are seen.
+// explained maps messages with their own advice, which the runbook need not repeat, to the
+// place where users see them.
 var explained = map[string]string{
 	"** is not understood":      "lines of the job file is wrong, with file and line",
 	"{date:%s}":                 "as above",
@@ -311,8 +313,9 @@ var (
 	formatVerb = regexp.MustCompile(`%[-+#0-9.]*[a-zA-Z]`)
 )
 
-// adviceIsInTheBook finds the messages in the source that say what to do. One that wraps an
-// error belongs to the entry of that error. Of each other one the book has some words.
+// adviceIsInTheBook finds the messages in the source that give advice. A message that wraps
+// an error belongs to the entry of the error. The runbook must have some words of each other
+// message.
 func adviceIsInTheBook(t *testing.T, book, source string) {
 	t.Helper()
 	found, used := 0, map[string]bool{}
@@ -342,7 +345,7 @@ func adviceIsInTheBook(t *testing.T, book, source string) {
 	}
 }
 
-// inTheBook reports whether some words of a message that stand next to each other are there.
+// inTheBook reports whether some adjacent words of a message are in the runbook.
 func inTheBook(book, text string) bool {
 	const together = 4
 	words := strings.Fields(text)
@@ -354,7 +357,7 @@ func inTheBook(book, text string) bool {
 	return false
 }
 
-// TestOperationsListsTheStatuses compares the book's table with the page of exit statuses.
+// TestOperationsListsTheStatuses compares the runbook's table with README's.
 func TestOperationsListsTheStatuses(t *testing.T) {
 	want := statusRows(document(t, "docs/reference/exit-status.md"))
 	got := slices.DeleteFunc(statusRows(document(t, "docs/howto/operations.md")), func(s string) bool { return s == "137" }) // the shell's

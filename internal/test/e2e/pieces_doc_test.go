@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPiecesDocRuns runs the commands of docs/howto/pieces.md in the clone that README's have
-// run in.
+// TestPiecesDocRuns runs the commands of docs/howto/pieces.md in the clone in which README's
+// commands ran.
 func TestPiecesDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	for _, block := range blocks(t, document(t, "docs/howto/pieces.md"), "sh") {

@@ -17,7 +17,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// The sample logs, their table, and the extract of all users, made once.
+// The sample logs, their table, and the extract of all users, which are made once.
 var (
 	sampleOnce   sync.Once
 	sampleFailed = true
@@ -27,7 +27,7 @@ const sampleRecords = 20_000
 
 var sampleTypes = []string{"play", "order", "visit", "login"}
 
-// samples returns the folders of the logs and of the extract of all they hold.
+// samples returns the folders of the logs and of the extract of everything.
 func samples(t *testing.T) (logs, out string) {
 	t.Helper()
 	logs, out = filepath.Join(scratch, "sample-logs"), filepath.Join(scratch, "sample-out")
@@ -51,7 +51,7 @@ func samples(t *testing.T) (logs, out string) {
 	return logs, out
 }
 
-// A reading is what one reader says of an extract.
+// A reading is the result of one reader of an extract.
 type reading struct {
 	Reader  string           `json:"reader"`
 	Rows    int64            `json:"rows"`
@@ -60,11 +60,11 @@ type reading struct {
 	Price   float64          `json:"price"`   // sum of the column
 	First   int64            `json:"first"`   // time, µs
 	Last    int64            `json:"last"`
-	Filters []int64          `json:"filters"` // rows for which each of them holds
+	Filters []int64          `json:"filters"` // number of rows for which each filter holds
 }
 
-// TestPythonAndGoReadersAgree has four readers of Parquet answer the same of one
-// extract; three of them by filters, which the statistics in the file decide.
+// TestPythonAndGoReadersAgree compares the results of four Parquet readers on one extract.
+// Three of them use filters, which depend on the statistics in the file.
 func TestPythonAndGoReadersAgree(t *testing.T) {
 	_, out := samples(t)
 	want := readXitongsys(t, out)
@@ -91,7 +91,7 @@ func TestPythonAndGoReadersAgree(t *testing.T) {
 	}
 }
 
-// described is a reading without its reader's name, to be compared.
+// described returns a reading without its reader's name, for comparison.
 func described(t *testing.T, r reading) string {
 	t.Helper()
 	r.Reader = ""
@@ -102,7 +102,7 @@ func described(t *testing.T, r reading) string {
 	return string(b)
 }
 
-// A row is what xitongsys/parquet-go reads of one; null is nil.
+// A row is a row as xitongsys/parquet-go reads it; null is nil.
 type row struct {
 	User      string   `parquet:"name=user_id, type=BYTE_ARRAY, convertedtype=UTF8"`
 	Time      int64    `parquet:"name=time, type=INT64, convertedtype=TIMESTAMP_MICROS"`
@@ -149,7 +149,7 @@ func readRows(t *testing.T, part string) []row {
 	return rows
 }
 
-// add counts one row, and in Filters those of testdata/readers.py.
+// add counts one row, and applies the filters of testdata/readers.py.
 func (r *reading) add(v *row, heaviest string) {
 	r.Rows++
 	r.PerUser[v.User]++
@@ -175,8 +175,8 @@ func (r *reading) add(v *row, heaviest string) {
 	}
 }
 
-// TestDuckDBFindsTheLoggedRows compares the extract, row for row and field for
-// field, with what DuckDB reads in the sample logs.
+// TestDuckDBFindsTheLoggedRows compares the extract, row by row and field by field, with the
+// sample logs as DuckDB reads them.
 func TestDuckDBFindsTheLoggedRows(t *testing.T) {
 	logs, out := samples(t)
 	var got struct {
@@ -192,8 +192,8 @@ func TestDuckDBFindsTheLoggedRows(t *testing.T) {
 	}
 }
 
-// TestSameLogsGiveTheSameBytes loads the sample logs in one piece and day by day,
-// the last day first, and compares the extracts.
+// TestSameLogsGiveTheSameBytes loads the sample logs at once, and day by day with the last
+// day first, and compares the extracts.
 func TestSameLogsGiveTheSameBytes(t *testing.T) {
 	logs, out := samples(t)
 	table, again := filepath.Join(t.TempDir(), "table"), filepath.Join(t.TempDir(), "out")

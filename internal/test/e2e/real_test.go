@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A question about all users, and its answer.
+// A question is a query about all users, and its result.
 type question struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
@@ -28,7 +28,7 @@ var (
 	launchTypes  = []string{"gameStarted", "newPlayer"}
 )
 
-// A real is one of the real data sets, loaded once for all tests.
+// A real is a real data set, which is loaded once for all tests.
 type real struct {
 	job, written, logs string
 	from, to           string
@@ -60,7 +60,7 @@ func (r *real) load(t *testing.T) string {
 	return r.table
 }
 
-// scratch is a folder for what several tests use.
+// scratch is a folder that several tests use.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -75,7 +75,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// holds asks the questions and compares the answers.
+// holds runs the queries and compares the results.
 func holds(t *testing.T, r *real, questions []question) {
 	t.Helper()
 	table := r.load(t)
@@ -87,7 +87,7 @@ func holds(t *testing.T, r *real, questions []question) {
 	}
 }
 
-// TestJourney and TestLaunch hold the answers that came with the data.
+// TestJourney and TestLaunch compare with the numbers that came with the data.
 func TestJourney(t *testing.T) {
 	holds(t, journey, []question{
 		{"2016-11-14", "2017-12-31", journeyTypes, "all", 2379, 410, 30_074},
@@ -100,8 +100,8 @@ func TestLaunch(t *testing.T) {
 	holds(t, launch, []question{{"2016-05-01", "2016-05-10", launchTypes, "all", 2702, 2003, 8_713}})
 }
 
-// TestDuckDBAnswersTheSame asks DuckDB, over the delivered files, for answers that
-// did not come with the data.
+// TestDuckDBAnswersTheSame uses DuckDB, over the delivered files, for numbers that did not
+// come with the data.
 func TestDuckDBAnswersTheSame(t *testing.T) {
 	for _, c := range []struct {
 		real      *real

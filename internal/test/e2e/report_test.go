@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/extract/report"
 )
 
-// TestReportDocRuns pastes what docs/reference/report.md says into the clone that README's demo
-// ran in.
+// TestReportDocRuns runs the commands of docs/reference/report.md in the clone in which README's demo
+// ran.
 func TestReportDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	for _, block := range blocks(t, document(t, "docs/reference/report.md"), "sh") {
@@ -45,7 +45,7 @@ func TestReportDocRuns(t *testing.T) {
 	}
 }
 
-// TestReportDocNamesEveryField holds docs/reference/report.md against the JSON of a report.
+// TestReportDocNamesEveryField compares docs/reference/report.md with the JSON of a report.
 func TestReportDocNamesEveryField(t *testing.T) {
 	var named []string
 	for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(document(t, "docs/reference/report.md"), -1) {

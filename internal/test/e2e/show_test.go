@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// some are the IDs of a few users of a table.
-func (w *town) some(s table.Store, n int) []string {
+// some returns the IDs of a few users of a table.
+func (w *waysFixture) some(s table.Store, n int) []string {
 	w.t.Helper()
 	opened, err := s.Open(w.t.Context())
 	if err != nil {
@@ -39,9 +39,9 @@ func (w *town) some(s table.Store, n int) []string {
 	return ids
 }
 
-// shown are the trails of users, page by page, with the tokens between and what is
-// said of a user who is not there.
-func (w *town) shown(s table.Store, users []string) map[string]string {
+// shown returns the trails of users, page by page, with the tokens between pages and the
+// message for an unknown user.
+func (w *waysFixture) shown(s table.Store, users []string) map[string]string {
 	w.t.Helper()
 	opened, err := s.Open(w.t.Context())
 	if err != nil {
@@ -81,8 +81,8 @@ func pagesOf(t *testing.T, opened table.Loader, user string) string {
 	}
 }
 
-// TestShowDocRuns pastes what docs/reference/show.md says into the clone that README's demo ran
-// in, and finds the screens that it shows.
+// TestShowDocRuns runs the commands of docs/reference/show.md in the clone in which README's demo ran,
+// and compares the output.
 func TestShowDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	text := document(t, "docs/reference/show.md")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUpkeepDocRuns runs the commands of docs/howto/upkeep.md in the clone that README's have
-// run in.
+// TestUpkeepDocRuns runs the commands of docs/howto/upkeep.md in the clone in which README's
+// commands ran.
 func TestUpkeepDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	for _, block := range blocks(t, document(t, "docs/howto/upkeep.md"), "sh") {

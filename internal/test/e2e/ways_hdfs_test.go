@@ -21,8 +21,8 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// TestHDFSAndDiskAgree makes logs, loads them and extracts from the table, once on
-// a disk and once on HDFS. HFiles, rolls and Parquet are the same byte for byte.
+// TestHDFSAndDiskAgree makes logs, loads them and extracts from the table, once on a disk and
+// once on HDFS. HFiles, rolls and Parquet files must be the same byte for byte.
 func TestHDFSAndDiskAgree(t *testing.T) {
 	c := clustertest.Get(t)
 	all := dfs.NewMux(map[string]dfs.FS{
@@ -44,8 +44,8 @@ func TestHDFSAndDiskAgree(t *testing.T) {
 	}
 }
 
-// outcome goes all the way of the data in dir, and returns the files in which no
-// place is named.
+// outcome makes, loads and extracts the data in dir, and returns the files that contain no
+// paths.
 func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 	t.Helper()
 	s := span(t, "2014-09-01", "2014-09-03")
@@ -84,7 +84,7 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 	return found
 }
 
-// settopbox is that job of jobs/, with its logs elsewhere.
+// settopbox returns the job of that name in jobs/ with another path of the logs.
 func settopbox(t *testing.T, logs string) *job.Job {
 	t.Helper()
 	path := filepath.Join(repository(t), "jobs", "settopbox.yaml")

@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-var journeyErrands = []errand{
+var journeyErrands = []tableQuery{
 	{name: "everything", types: journeyTypes, active: "any"},
 	{name: "both", few: 800, types: []string{"purchase", "campaign_received"}, conditions: extract.Conditions{
 		Where: "purchase.sales_value > 1 || campaign_received.campaign_id > 0", Fields: []string{"purchase.product_id"},
@@ -24,19 +24,19 @@ var journeyErrands = []errand{
 	{name: "latest", types: []string{"purchase"}, conditions: extract.Conditions{Latest: 3, Hours: "8-20"}},
 }
 
-// TestEveryLayoutInHBase loads a table of each layout by puts and then by HFiles, and
-// another by an import: each is answered for as a table of files in the default layout is,
-// by gets, by scans and from a snapshot. A run that does not cover everything has one of
-// the layouts; the suite of live tables has all.
+// TestEveryLayoutInHBase loads a table of each layout by puts and then by HFiles, and another
+// one by an import. Gets, scans and a snapshot of each must give the same results as a table
+// of files in the default layout. A run that does not cover everything uses one layout. The
+// suite of live tables uses all layouts.
 func TestEveryLayoutInHBase(t *testing.T) {
-	w := emptyTown(t, span(t, "2017-03-10", "2017-03-13"))
+	w := emptyWaysFixture(t, span(t, "2017-03-10", "2017-03-13"))
 	w.user = func(i int) string { return strconv.Itoa(3 * i) }
 	w.lays(layout.Default)
 	w.load(w.files(), bulkload.HFile, false)
 	w.load(w.files(), bulkload.HFile, true)
 	want := w.answerTo(journeyErrands, w.files(), fetch.Auto, true)
 	for _, name := range testkit.Pick([]string{"hashed"}, layout.Names()) {
-		if name == layout.Default || name == "day" { // the toy, which is no layout of HBase's tables
+		if name == layout.Default || name == "day" { // the toy, which is not a layout for HBase
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestEveryLayoutInHBase(t *testing.T) {
 	}
 }
 
-// lays makes the town's job that of the journeys, in a layout.
-func (w *town) lays(name string) {
+// lays sets the fixture's job to the job of the journeys, in a layout.
+func (w *waysFixture) lays(name string) {
 	w.t.Helper()
 	text := document(w.t, "jobs/"+journey.job)
 	text = strings.Replace(text, journey.written, filepath.Join(sharedLogs(w.t), journey.logs), 1)
@@ -59,7 +59,7 @@ func (w *town) lays(name string) {
 	}
 }
 
-func (w *town) inHBase(name string, want map[string]string) {
+func (w *waysFixture) inHBase(name string, want map[string]string) {
 	w.lays(name)
 	l, err := layout.ByName(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *town) inHBase(name string, want map[string]string) {
 	}
 }
 
-// only are the answers of an errand.
+// only returns the answers of one tableQuery.
 func only(answers map[string]string, name string) map[string]string {
 	out := map[string]string{}
 	for k, v := range answers {

@@ -32,9 +32,9 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A town is logs of three nights, a table of files, and tables in HBase that get the
-// same records in every way there is.
-type town struct {
+// A waysFixture holds logs of three nights, a table of files, and tables in HBase that get
+// the same records in every possible way.
+type waysFixture struct {
 	t    *testing.T
 	c    *clustertest.Cluster
 	fs   dfs.FS
@@ -42,12 +42,12 @@ type town struct {
 	dir  string
 	span behaviour.Span
 	job  *job.Job
-	user func(i int) string // a user of the logs
+	user func(i int) string // returns a user of the logs
 }
 
-func newTown(t *testing.T) *town {
+func newTown(t *testing.T) *waysFixture {
 	t.Helper()
-	w := emptyTown(t, span(t, "2014-09-01", "2014-09-03"))
+	w := emptyWaysFixture(t, span(t, "2014-09-01", "2014-09-03"))
 	sample := samplelog.Config{Records: 20_000, Users: 500, Days: 3, From: w.span.From, Seed: 2, Bad: samplelog.DefaultBad}
 	if _, err := samplelog.Write(t.Context(), w.fs, filepath.Join(w.dir, "logs"), sample); err != nil {
 		t.Fatal(err)
@@ -56,8 +56,8 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-// emptyTown has no logs yet.
-func emptyTown(t *testing.T, s behaviour.Span) *town {
+// emptyWaysFixture returns a fixture without logs.
+func emptyWaysFixture(t *testing.T, s behaviour.Span) *waysFixture {
 	t.Helper()
 	c := clustertest.Get(t)
 	conf, err := hadoopconf.Load(c.ConfDir())
@@ -68,16 +68,16 @@ func emptyTown(t *testing.T, s behaviour.Span) *town {
 		"":          local.New(),
 		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
 	})
-	return &town{t: t, c: c, fs: fs, conf: conf, dir: t.TempDir(), span: s}
+	return &waysFixture{t: t, c: c, fs: fs, conf: conf, dir: t.TempDir(), span: s}
 }
 
-// files is the table of files.
-func (w *town) files() table.Store {
+// files returns the table of files.
+func (w *waysFixture) files() table.Store {
 	return files.Store{FS: w.fs, Dir: filepath.Join(w.dir, "trails")}
 }
 
-// hbase makes a table of two regions in HBase.
-func (w *town) hbase(way string, options ...string) *live.Store {
+// hbase creates a table of two regions in HBase.
+func (w *waysFixture) hbase(way string, options ...string) *live.Store {
 	w.t.Helper()
 	name := w.c.Create(w.t, "d", append([]string{"split=5", "COMPRESSION=SNAPPY", "DATA_BLOCK_ENCODING=FAST_DIFF", "BLOOMFILTER=ROW"}, options...)...)
 	s, err := live.Connect(w.t.Context(), w.fs, fmt.Sprintf("hbase://%s/%s", w.c.ZooKeeper(), name), live.Options{Conf: w.conf, Catalog: filepath.Join(w.dir, way)})
@@ -93,7 +93,7 @@ func (w *town) hbase(way string, options ...string) *live.Store {
 }
 
 // load loads the first two nights, or the last.
-func (w *town) load(to table.Store, mode bulkload.Mode, late bool) {
+func (w *waysFixture) load(to table.Store, mode bulkload.Mode, late bool) {
 	w.t.Helper()
 	s := behaviour.Span{From: w.span.From, To: w.span.To - 1}
 	if late {
@@ -112,8 +112,8 @@ func (w *town) load(to table.Store, mode bulkload.Mode, late bool) {
 
 var quiet = progress.Config{Quiet: true}
 
-// imports takes what is new in the table of files into HBase.
-func (w *town) imports(to table.Store) {
+// imports imports the new loads of the table of files into HBase.
+func (w *waysFixture) imports(to table.Store) {
 	w.t.Helper()
 	from, err := files.Open(w.t.Context(), w.fs, w.files().Address())
 	if err != nil {
@@ -125,8 +125,8 @@ func (w *town) imports(to table.Store) {
 	}
 }
 
-// verified fails unless a table holds what its ledgers say.
-func (w *town) verified(s table.Store) {
+// verified fails unless the content of a table matches its ledgers.
+func (w *waysFixture) verified(s table.Store) {
 	w.t.Helper()
 	r, err := verify.Run(w.t.Context(), verify.Config{Store: s, Workers: 2, Progress: quiet})
 	if err != nil || r.Cells == 0 {
@@ -134,9 +134,9 @@ func (w *town) verified(s table.Store) {
 	}
 }
 
-// An errand is a question that every table is asked. Few is how many users of the list
-// it is about; 0 is all.
-type errand struct {
+// A tableQuery is a query that every table gets. Few is the number of its users from the
+// list; 0 is all users.
+type tableQuery struct {
 	name       string
 	few        int
 	types      []string
@@ -144,7 +144,7 @@ type errand struct {
 	conditions extract.Conditions
 }
 
-var errands = []errand{
+var tableQueries = []tableQuery{
 	{name: "everything", types: []string{"play", "order", "visit", "login"}, active: "min:2"},
 	{name: "few stay", types: []string{"play", "visit"}, conditions: extract.Conditions{Having: "sum(order.price) > 600 && count(play.channel) >= 40"}},
 	{name: "a sequence", types: []string{"play", "order"}, active: "any", conditions: extract.Conditions{
@@ -156,14 +156,14 @@ var errands = []errand{
 	}},
 }
 
-// answer is the Parquet of all errands, and what they counted. Without rolls the rows
-// alone tell who is there.
-func (w *town) answer(s table.Store, plan fetch.Plan, rolls bool) map[string]string {
+// answer returns the Parquet files and the counts of all queries. Without rolls, only the
+// rows tell which users exist.
+func (w *waysFixture) answer(s table.Store, plan fetch.Plan, rolls bool) map[string]string {
 	w.t.Helper()
-	return w.answerTo(errands, s, plan, rolls)
+	return w.answerTo(tableQueries, s, plan, rolls)
 }
 
-func (w *town) answerTo(errands []errand, s table.Store, plan fetch.Plan, rolls bool) map[string]string {
+func (w *waysFixture) answerTo(tableQueries []tableQuery, s table.Store, plan fetch.Plan, rolls bool) map[string]string {
 	w.t.Helper()
 	var asked table.Table
 	asked, err := s.Open(w.t.Context())
@@ -183,14 +183,14 @@ func (w *town) answerTo(errands []errand, s table.Store, plan fetch.Plan, rolls 
 		asked = table.Unrolled(asked)
 	}
 	answers := map[string]string{}
-	for i := range errands {
-		maps.Copy(answers, w.run(&errands[i], asked, plan))
+	for i := range tableQueries {
+		maps.Copy(answers, w.run(&tableQueries[i], asked, plan))
 	}
 	return answers
 }
 
-// run is one errand's Parquet and counts.
-func (w *town) run(e *errand, asked table.Table, plan fetch.Plan) map[string]string {
+// run returns the Parquet files and counts of one query.
+func (w *waysFixture) run(e *tableQuery, asked table.Table, plan fetch.Plan) map[string]string {
 	w.t.Helper()
 	out := filepath.Join(w.t.TempDir(), "out")
 	result, err := extract.Run(w.t.Context(), extract.Config{
@@ -214,8 +214,8 @@ func (w *town) run(e *errand, asked table.Table, plan fetch.Plan) map[string]str
 	return answer
 }
 
-// users are the first few, one of them unknown, or all.
-func (w *town) users(few int, l layout.Layout) *userlist.List {
+// users returns the first few users, one of them unknown, or all users.
+func (w *waysFixture) users(few int, l layout.Layout) *userlist.List {
 	w.t.Helper()
 	if few == 0 {
 		return userlist.All()
@@ -231,8 +231,9 @@ func (w *town) users(few int, l layout.Layout) *userlist.List {
 	return users
 }
 
-// rolled fails unless a table's rolls are asked who is there: they know who is not.
-func (w *town) rolled(asked table.Table) {
+// rolled fails unless the query uses a table's rolls. Only the rolls know which users do not
+// exist.
+func (w *waysFixture) rolled(asked table.Table) {
 	w.t.Helper()
 	users, err := asked.Users(w.t.Context(), split.Region{}, w.span)
 	if err != nil {
@@ -249,8 +250,8 @@ func inOrder(text string) string {
 	return strings.Join(slices.Sorted(strings.Lines(text)), "")
 }
 
-// same compares answers with those of the table of files.
-func (w *town) same(what string, got, want map[string]string) {
+// same compares results with the results of the table of files.
+func (w *waysFixture) same(what string, got, want map[string]string) {
 	w.t.Helper()
 	for name, b := range want {
 		if strings.HasSuffix(name, "/"+extract.NotFoundName) { // in the order of the layout
@@ -262,12 +263,12 @@ func (w *town) same(what string, got, want map[string]string) {
 		}
 	}
 	if len(got) != len(want) {
-		w.t.Errorf("%s: %d files, want %d", what, len(got)-len(errands), len(want)-len(errands))
+		w.t.Errorf("%s: %d files, want %d", what, len(got)-len(tableQueries), len(want)-len(tableQueries))
 	}
 }
 
-// TestEveryWayAgrees loads the same nights as a table of files, by puts, by HFiles and
-// by an import, a region being split in between, and asks every table by every plan,
+// TestEveryWayAgrees loads the same nights as a table of files, by puts, by HFiles and by an
+// import. A region is split between the nights. Every table gets all queries with every plan,
 // with its rolls and without.
 func TestEveryWayAgrees(t *testing.T) {
 	w := newTown(t)
@@ -287,8 +288,8 @@ func TestEveryWayAgrees(t *testing.T) {
 	bring(true)
 
 	want := w.answer(trails, fetch.Auto, true)
-	if len(want) < 3*len(errands) {
-		t.Fatalf("the answers have %d files", len(want)-len(errands))
+	if len(want) < 3*len(tableQueries) {
+		t.Fatalf("the answers have %d files", len(want)-len(tableQueries))
 	}
 	w.same("the table of files without its rolls", w.answer(trails, fetch.Auto, false), want)
 	w.verified(trails)
@@ -300,7 +301,8 @@ func TestEveryWayAgrees(t *testing.T) {
 		w.same(way+", shown", w.shown(s, users), pages)
 		digests[w.c.Digest(t, filepath.Base(s.Address()))] = way
 		for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Snapshot} {
-			// Where not everything is covered, the rows alone tell who is there in the table of puts.
+			// If not everything is covered, only the queries on the table of puts do without
+			// rolls.
 			for _, rolls := range testkit.Pick([]bool{way != "puts"}, []bool{true, false}) {
 				w.same(fmt.Sprintf("%s, read by %s, by rolls: %t", way, plan, rolls), w.answer(s, plan, rolls), want)
 			}
