@@ -44,7 +44,7 @@ import (
 // ErrRequest is wrapped by errors about an impossible request.
 var ErrRequest = errors.New("wrong request")
 
-// A Place is where a table lies.
+// A Place is the kind of a table: in HBase or in files.
 type Place string
 
 // The places.
@@ -78,9 +78,9 @@ func Usual() []job.Question {
 // An Advice has the recommendations, for a table in HBase and for a table of files.
 type Advice struct {
 	*Sample
-	Held      float64        `json:"held"`  // records in the table, when it has all its days
-	Each      float64        `json:"each"`  // behaviours a user there
-	Night     float64        `json:"night"` // records of a day
+	Held      float64        `json:"held"`  // records in the table when it has all its days
+	Each      float64        `json:"each"`  // behaviours per user in the table
+	Night     float64        `json:"night"` // records per day
 	TableDays int            `json:"table_days"`
 	Questions []job.Question `json:"questions"`
 	Places    []Choice       `json:"places"`
@@ -90,33 +90,33 @@ type Advice struct {
 type Choice struct {
 	Where    Place    `json:"where"`
 	Measured Measured `json:"measured"`
-	Layout   string   `json:"layout"` // to take
+	Layout   string   `json:"layout"` // the recommended layout
 	Settings
-	Layouts []Cost `json:"layouts"` // the cheapest first, and last those that cannot be taken
+	Layouts []Cost `json:"layouts"` // the cheapest first; layouts that cannot be used come last
 }
 
-// A Cost is what a layout costs.
+// A Cost is the cost of a layout.
 type Cost struct {
 	Layout    string  `json:"layout"`
-	Bytes     int64   `json:"bytes"`        // of the table, when it has all its days
-	Load      float64 `json:"load_seconds"` // of a night
+	Bytes     int64   `json:"bytes"`        // bytes of the table when it has all its days
+	Load      float64 `json:"load_seconds"` // load of a night
 	Questions []Each  `json:"questions"`
-	Day       float64 `json:"day_seconds"` // a night's load and a day's questions
+	Day       float64 `json:"day_seconds"` // a night's load and a day's queries
 	Why       string  `json:"why"`
-	Cannot    string  `json:"cannot,omitempty"` // why it cannot be taken
+	Cannot    string  `json:"cannot,omitempty"` // why the layout cannot be used
 }
 
-// An Each is what one question of a kind costs.
+// An Each is the cost of one query of a kind.
 type Each struct {
-	Milliseconds float64 `json:"ms"` // for which the machine is busy
+	Milliseconds float64 `json:"ms"` // time for which the machine is busy
 	P50          float64 `json:"p50_ms"`
 	P99          float64 `json:"p99_ms"`
-	Cells        float64 `json:"cells"` // read
+	Cells        float64 `json:"cells"` // number of cells read
 	Calls        float64 `json:"calls"`
 	Day          float64 `json:"day_seconds"`
 }
 
-// Advise says what to take.
+// Advise returns the recommendations.
 func Advise(cfg Config) (*Advice, error) {
 	s := cfg.Sample
 	days := cmp.Or(cfg.Days, wholeDays(cfg.Job.Table.TTL), s.Days)
@@ -134,7 +134,7 @@ func Advise(cfg Config) (*Advice, error) {
 	return a, nil
 }
 
-// wholeDays is a time in days.
+// wholeDays returns a duration in days.
 func wholeDays(t time.Duration) int { return int(math.Ceil(t.Hours() / 24)) }
 
 // choose returns the recommendation for a table in a place.
@@ -162,14 +162,14 @@ func (a *Advice) choose(cfg Config, where Place) (Choice, error) {
 }
 
 const (
-	// asGood is how much more work a smaller table may be to be the better one.
+	// asGood is the factor by which the work of a smaller table may exceed the least work.
 	asGood = 1.05
-	// smaller is what it must be smaller by.
+	// smaller is the factor by which it must be smaller.
 	smaller = 0.95
 )
 
-// preferSmall puts the smallest of those first that are as good as the best, if that
-// saves anything.
+// preferSmall moves the smallest layout among those that are about as good as the best to the
+// front, if it saves enough space.
 func (c *Choice) preferSmall() {
 	best := 0
 	for i, l := range c.Layouts {
@@ -217,7 +217,7 @@ func (a *Advice) cost(cfg Config, c *Choice, name string) (Cost, error) {
 	return out, nil
 }
 
-// rounded is v to five digits, which is more than anybody knows.
+// rounded returns v with five digits, which is more than the precision of the figures.
 func rounded(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -226,7 +226,7 @@ func rounded(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// explain says of each layout in a sentence why it is where it is.
+// explain adds a sentence on the rank of each layout.
 func (c *Choice) explain(a *Advice) {
 	best := &c.Layouts[0]
 	best.Why = fmt.Sprintf("The least work, %s a day, of which %s.", Duration(best.Day), best.most(a))
@@ -255,7 +255,7 @@ func (l *Cost) most(a *Advice) string {
 	return fmt.Sprintf("%.0f%% for %s", 100*most/max(l.Day, math.SmallestNonzeroFloat64), name)
 }
 
-// against says what most of l's work more than the best's is for.
+// against returns the main part of l's work that exceeds the best layout's work.
 func (l *Cost) against(best *Cost, a *Advice) string {
 	text := fmt.Sprintf("a night's load takes %s against %s", Duration(l.Load), Duration(best.Load))
 	most := l.Load - best.Load
@@ -269,7 +269,7 @@ func (l *Cost) against(best *Cost, a *Advice) string {
 	return text
 }
 
-// Duration is a time in a few characters.
+// Duration returns a short text for a duration.
 func Duration(seconds float64) string {
 	switch {
 	case seconds < 0.0001:
@@ -284,5 +284,5 @@ func Duration(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }
 
-// Bytes is a size in a few characters.
+// Bytes returns a short text for a size.
 func Bytes(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }

@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// A delivery is a folder of logs, a job, and what was said of the wait for them.
+// A delivery is a folder of logs, a job, and the messages of the wait for them.
 type delivery struct {
 	t    *testing.T
 	dir  string
@@ -41,7 +41,7 @@ func newDelivery(t *testing.T, text string) *delivery {
 	return d
 }
 
-// write delivers a file, or more of it.
+// write delivers a file, or appends to it.
 func (d *delivery) write(name, text string) {
 	d.t.Helper()
 	path := filepath.Join(d.dir, "logs", name)
@@ -132,13 +132,14 @@ func TestAFileThatGrowsIsWaitedFor(t *testing.T) {
 	})
 }
 
-// TestTheEndOfPatience says what may be missing, and what may not.
+// TestTheEndOfPatience shows which files may be missing at the end of a wait, and which may
+// not.
 func TestTheEndOfPatience(t *testing.T) {
 	for name, c := range map[string]struct {
 		job   string
 		files []string
 		grows string
-		want  string // of the error, or of the last that is said
+		want  string // the error, or the last message
 		fails bool
 	}{
 		"nothing is required":         {easy, []string{"play.csv"}, "", "waited 2h0m0s, and go on without: order of 2014-09-01: ", false},
@@ -233,7 +234,7 @@ func TestAStopEndsTheWait(t *testing.T) {
 	})
 }
 
-// lost is files that are out of reach until the n-th look.
+// lost is a file system that is not available until the n-th look.
 type lost struct {
 	dfs.FS
 	looks int
@@ -271,7 +272,7 @@ func TestAnotherErrorEndsTheWait(t *testing.T) {
 	}
 }
 
-// onHDFS is a directory as an HDFS that knows which files a writer has open.
+// onHDFS is a directory that acts as an HDFS that knows which files a writer has open.
 type onHDFS struct {
 	dfs.FS
 	dfs.Surveyor
@@ -299,8 +300,8 @@ func (f onHDFS) Stat(ctx context.Context, name string) (dfs.Info, error) {
 
 func (f onHDFS) local(name string) string { return f.dir + strings.TrimPrefix(name, "hdfs://nn") }
 
-// TestAFileIsWaitedForUntilItIsClosed: a file on HDFS may stand still for long, or have its
-// marker, while its writer has it open. When patience ends, the load decides.
+// TestAFileIsWaitedForUntilItIsClosed covers a file on HDFS that a writer has open, although
+// it has not changed for long or has its marker. When the wait ends, the load decides.
 func TestAFileIsWaitedForUntilItIsClosed(t *testing.T) {
 	for name, text := range map[string]string{"settle": easy, "marker": marked} {
 		for closed, want := range map[time.Duration]time.Duration{0: time.Minute, 10 * time.Minute: 10 * time.Minute, 5 * time.Hour: 2 * time.Hour} {

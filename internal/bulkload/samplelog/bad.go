@@ -1,7 +1,7 @@
 package samplelog
 
-// appendBad appends a line that no reader can make a behaviour of. Each takes
-// one line and is one record, so that counts can be compared.
+// appendBad appends a line that no reader can parse as a behaviour. Each bad line is one
+// record, so that counts can be compared.
 func (w *writer) appendBad(dst []byte) []byte {
 	user, stamp := string(w.user), string(w.stamp)
 	mistyped, surplus := false, ""

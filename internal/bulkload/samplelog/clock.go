@@ -1,13 +1,13 @@
 package samplelog
 
-// A clock sets the times of a file's records: they go forward through the day,
-// apart from some seconds by which one server's lines come after another's.
+// A clock sets the times of a file's records. They ascend through the day, except that the
+// lines of one server may be some seconds later than the lines of another.
 type clock struct {
 	records int64
 	until   [len(hours) + 1]float64 // share of the day's records before each hour
 }
 
-// disorder is the most seconds that a line comes too late in its file.
+// disorder is the largest number of seconds by which a line is too late in its file.
 const disorder = 20
 
 func newClock(records int64) clock {

@@ -12,11 +12,11 @@ const (
 	badPassword  = 0.03
 )
 
-// notNumber stands in a bad line for its typed field.
+// notNumber is the value of the typed field in a bad line.
 const notNumber = "n/a"
 
-// appendRest appends what follows user and time in a line of kind, without its
-// newline. If mistyped, a typed field holds what is not of its type.
+// appendRest appends the part of a line after user and time, without its newline. If mistyped
+// is set, a typed field has a value of another type.
 func (w *writer) appendRest(dst []byte, kind int, mistyped bool) []byte {
 	switch kind {
 	case play:
@@ -133,7 +133,7 @@ func (w *writer) appendLogin(dst []byte, mistyped bool) []byte {
 	}
 }
 
-// appendToken makes an address of wide logs as long as they are in the wild.
+// appendToken appends an address as long as the addresses of real logs with wide lines.
 func (w *writer) appendToken(dst []byte) []byte {
 	if !w.wide {
 		return dst

@@ -10,9 +10,9 @@ const (
 	login
 )
 
-// kinds says of each kind how its files begin, how much of all records it is,
-// and how likely a user is to do it at all: most for the heaviest user, least
-// for the lightest, and in a straight line between them.
+// kinds has for each kind the beginning of its files, its share of all records, and how
+// likely a user is to have it at all: most for the heaviest user, least for the lightest, and
+// linear between them.
 var kinds = [...]struct {
 	name        string
 	header      string
@@ -25,19 +25,18 @@ var kinds = [...]struct {
 	login: {"login", "user_id,time,device,ip,success\n", 12, 0.95, 0.25},
 }
 
-// weekday is how busy the days of a week are, from Sunday.
+// weekday is the relative load of the days of a week, from Sunday.
 var weekday = [7]int64{13, 9, 9, 9, 9, 11, 14}
 
-// A file is one that will be written.
+// A file is a file to be written.
 type file struct {
 	date    behaviour.Date
 	kind    int
-	first   int64 // record, of all logs
+	first   int64 // the first record, counted over all logs
 	records int64
 }
 
-// plan shares out cfg.Records among the days and kinds, so that the numbers add
-// up to it exactly.
+// plan distributes cfg.Records over the days and kinds. Their numbers add up to it exactly.
 func plan(cfg Config) []file {
 	files := make([]file, 0, cfg.Days*len(kinds))
 	var total int64
@@ -47,8 +46,8 @@ func plan(cfg Config) []file {
 			total += weight(files[len(files)-1])
 		}
 	}
-	// A file ends where its share of what is laid out so far ends: rounding
-	// errors do not add up. The quotient is taken first so as not to overflow.
+	// A file ends at its share of the sum so far, so that rounding errors do not add up. The
+	// division comes first to avoid overflow.
 	var laid, given int64
 	for i := range files {
 		laid += weight(files[i])

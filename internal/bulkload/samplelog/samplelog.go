@@ -1,6 +1,6 @@
-// Package samplelog makes up the logs of a set-top-box service, for the demo,
-// the benchmarks and whoever wants to try usertrail without data of their own.
-// It stands before the flow: what it writes is what a job's logs are.
+// Package samplelog generates the logs of a set-top-box service, for the demo, the benchmarks
+// and users who want to try usertrail without their own data. It is not part of the data
+// flow: its output is the input of a job.
 //
 //	DIR/{date}/{behaviour}.csv     also .csv.gz and .csv.zst
 //
@@ -9,17 +9,17 @@
 //	visit   user_id,time,page,referrer,duration
 //	login   user_id,time,device,ip,success
 //
-// Files are csv by RFC 4180 with a header; times are local in Asia/Shanghai,
-// "2006-01-02 15:04:05". A file goes through its day from early to late, busiest
-// in the evening. Few users are heavy and many are light, and the heavy do more
-// kinds of things. Some fields are empty, some are quoted for the commas, quotes
-// and newlines in them, and a few records at the end of a file are already past
-// midnight and belong to the next day. With Config.Bad some lines are bad, each
-// in one of the ways that delivered lines are. With Config.Each users are all
-// alike, and with Config.Numeric their IDs are numbers.
+// Files are csv by RFC 4180 with a header. Times are local in Asia/Shanghai, "2006-01-02
+// 15:04:05". A file covers its day in order, with most records in the evening. Few users are
+// heavy and many are light, and heavy users have more kinds of behaviour. Some fields are
+// empty. Some are quoted because they contain commas, quotes and newlines. A few records at
+// the end of a file are after midnight and belong to the next day. With Config.Bad some lines
+// are bad, each in one of the ways that occur in delivered logs. With Config.Each all users
+// have equally many records, and with Config.Numeric their IDs are numbers.
 //
-// The same Config gives the same bytes (before compression) whatever Workers is:
-// every file has dice of its own. Memory does not depend on how much is written.
+// The same Config gives the same bytes (before compression) for any number of Workers,
+// because every file has its own source of randomness. Memory does not depend on the amount
+// of output.
 package samplelog
 
 import (
@@ -35,37 +35,36 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Zone is where the service is: the times in the logs are local there.
+// Zone is the zone of the service. The times in the logs are local there.
 const Zone = "Asia/Shanghai"
 
-// DefaultBad is the share of bad lines that a demonstration takes.
+// DefaultBad is the share of bad lines for a demonstration.
 const DefaultBad = 0.0005
 
-// DefaultFrom is the first day that the logs take where Config says none.
+// DefaultFrom is the default first day of the logs.
 const DefaultFrom behaviour.Date = 16314 // 2014-09-01
 
-// Config says what to make up. Zero fields take the defaults written beside
-// them.
+// Config describes the logs to generate. A zero field means the default in its comment.
 type Config struct {
-	Records  int64          // lines of all files, headers apart, bad ones included; 100,000
-	Users    int            // Records/50, at least 1; with Each as many as that takes
-	Each     int            // records of each user, of any kind; the last users may have one less. Few are heavy
+	Records  int64          // lines of all files, without headers, with bad lines; 100,000
+	Users    int            // Records/50, at least 1; with Each as many as needed
+	Each     int            // records of each user, of any kind; the last users may have one less. If 0, few users are heavy
 	From     behaviour.Date // DefaultFrom
 	Days     int            // 10
 	Seed     uint64
 	Bad      float64 // share of lines that are bad; none
-	Compress string  // "gz" or "zst"; not at all
-	Numeric  bool    // users are numbers of eight digits that begin with no zero
-	Wide     bool    // longer addresses: about 205 bytes a record instead of 147
-	Workers  int     // files written at the same time; the cores
+	Compress string  // "gz" or "zst"; no compression
+	Numeric  bool    // users are numbers of eight digits that do not begin with zero
+	Wide     bool    // longer addresses: about 205 bytes per record instead of 147
+	Workers  int     // number of files that are written at the same time; the number of cores
 }
 
-// A Summary says what was written.
+// A Summary describes the output.
 type Summary struct {
 	Files   int   `json:"files"`
-	Records int64 `json:"records"` // bad ones included
+	Records int64 `json:"records"` // bad records included
 	Bad     int64 `json:"bad"`
-	Late    int64 `json:"late"`  // good ones that belong to the day after their file's
+	Late    int64 `json:"late"`  // good records that belong to the day after their file's
 	Bytes   int64 `json:"bytes"` // before compression
 }
 
@@ -74,8 +73,8 @@ func (s Summary) Counted() outcome.Counts {
 	return outcome.Counts{outcome.Files: float64(s.Files), outcome.Records: float64(s.Records), outcome.Bytes: float64(s.Bytes)}
 }
 
-// Write makes up the logs that cfg asks for below dir. A file that was there is
-// replaced, others are left alone. After an error, finished files stay.
+// Write writes the logs of cfg below dir. It replaces files of the same name and does not
+// touch others. After an error, finished files remain.
 func Write(ctx context.Context, fs dfs.FS, dir string, cfg Config) (Summary, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -110,7 +109,7 @@ func (c Config) User(rank int) string {
 	return string(newPopulation(c).appendID(nil, rank))
 }
 
-// complete fills in defaults and refuses what cannot be made.
+// complete fills in defaults and returns an error for impossible values.
 func (c Config) complete() (Config, error) {
 	if c.Records == 0 {
 		c.Records = 100_000
@@ -166,7 +165,7 @@ func (s *Summary) add(o Summary) {
 	s.Bytes += o.Bytes
 }
 
-// name is where f lies below the logs' folder.
+// name returns the path of f below the logs' folder.
 func (f file) name(compress string) string {
 	name := path.Join(f.date.String(), kinds[f.kind].name+".csv")
 	if compress != "" {

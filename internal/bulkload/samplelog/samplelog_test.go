@@ -24,7 +24,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// write makes up logs in a folder of their own.
+// write generates logs in a new folder.
 func write(t *testing.T, cfg samplelog.Config) (string, samplelog.Summary) {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func write(t *testing.T, cfg samplelog.Config) (string, samplelog.Summary) {
 	return dir, sum
 }
 
-// texts returns what lies below dir, decompressed, by path below dir.
+// texts returns the decompressed files below dir, by path below dir.
 func texts(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -73,7 +73,7 @@ func texts(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// records cuts a file by RFC 4180 into its records, header apart.
+// records cuts a file by RFC 4180 into its records, without the header.
 func records(t *testing.T, name, text string) [][]string {
 	t.Helper()
 	r := csv.NewReader(strings.NewReader(text))
@@ -141,7 +141,7 @@ func TestSummaryCountsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestUsersAreAlike: each has as many records, and an ID that is a number.
+// TestUsersAreAlike checks that each user has equally many records, and a number as ID.
 func TestUsersAreAlike(t *testing.T) {
 	for _, of := range []struct {
 		cfg           samplelog.Config
@@ -175,7 +175,8 @@ func TestUsersAreAlike(t *testing.T) {
 	}
 }
 
-// TestAlikeUsersDoAllKinds: who is next does not hang on the file.
+// TestAlikeUsersDoAllKinds checks that the choice of the next user does not depend on the
+// file.
 func TestAlikeUsersDoAllKinds(t *testing.T) {
 	dir, _ := write(t, samplelog.Config{Records: 20_000, Each: 100})
 	kinds := map[string]map[string]bool{}
@@ -198,8 +199,8 @@ func TestAlikeUsersDoAllKinds(t *testing.T) {
 	}
 }
 
-// TestGoodLinesAreGood reads logs without bad lines as a strict reader would,
-// and looks for what they should have: nulls, quotes, newlines, late records.
+// TestGoodLinesAreGood reads logs without bad lines with a strict reader. It checks that they
+// contain nulls, quotes, newlines and late records.
 func TestGoodLinesAreGood(t *testing.T) {
 	dir, sum := write(t, samplelog.Config{Records: 60_000, Days: 4})
 	seen := map[string]int{}
@@ -225,7 +226,7 @@ func TestGoodLinesAreGood(t *testing.T) {
 	}
 }
 
-// flaw says what is wrong with a record, if anything is.
+// flaw returns the mistake in a record, or "".
 func flaw(kind string, r []string) string {
 	width, typed := 5, 4
 	switch kind {
@@ -339,8 +340,8 @@ func TestUsersAreSkewed(t *testing.T) {
 	for _, n := range of[:20] {
 		top += n
 	}
-	// One user in a hundred should have a tenth of the records, and the middle
-	// one fewer than the average.
+	// One user in a hundred should have a tenth of the records, and the median user fewer
+	// than the average.
 	if share := float64(top) / float64(sum.Records); share < 0.07 || share > 0.2 {
 		t.Errorf("the heaviest hundredth of users has %.1f %% of records, want about 10", 100*share)
 	}
@@ -379,7 +380,7 @@ func TestTimesGoForward(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(r[1], name[:10]) {
-				continue // past midnight already
+				continue // already after midnight
 			}
 			if at.Before(last.Add(-time.Minute)) {
 				t.Fatalf("%s goes back from %s to %s", name, last, at)

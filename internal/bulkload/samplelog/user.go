@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// maxUsers is how many IDs the smallest of the ID spaces has room for.
+// maxUsers is the number of IDs in the smallest ID space.
 const maxUsers = 1_000_000_000
 
 // Users that are numbers have eight digits.
@@ -14,7 +14,7 @@ const (
 	numbers     = 90_000_000
 )
 
-// A population is the users, ranked from the heaviest, 0, to the lightest.
+// A population is the set of users, ranked from the heaviest, 0, to the lightest.
 type population struct {
 	n       int
 	key     uint64
@@ -25,14 +25,14 @@ func newPopulation(c Config) population {
 	return population{n: c.Users, key: mix(c.Seed ^ 0x75736572), numeric: c.Numeric}
 }
 
-// A round is a record of each user, in an order of its own.
+// A round has one record of each user, in its own order.
 type round struct {
 	number      int64
 	step, start uint64
 }
 
-// in returns the rank of the user whose record is the i-th of all logs, where users are
-// alike; r remembers the round that it is in.
+// in returns the rank of the user of record i of all logs, if users are alike. r remembers
+// the current round.
 func (p population) in(r *round, i int64) int {
 	n := uint64(p.n)
 	if number := i / int64(n); r.step == 0 || number != r.number {
@@ -45,7 +45,7 @@ func (p population) in(r *round, i int64) int {
 	return int((uint64(i)%n*r.step + r.start) % n)
 }
 
-// divisor is the greatest that a and b have in common.
+// divisor returns the greatest common divisor of a and b.
 func divisor(a, b uint64) uint64 {
 	for b > 0 {
 		a, b = b, a%b
@@ -53,12 +53,12 @@ func divisor(a, b uint64) uint64 {
 	return a
 }
 
-// draw returns the rank of someone who does kind. The square root of the
-// heaviest's weight is the root of how many there are: of 200,000 users, the
-// first has 1 record in 450 and the last quarter 1 in 8.
+// draw returns the rank of a user who has kind. The square root of the heaviest's weight is
+// the square root of the number of users: of 200,000 users, the first has 1 record in 450 and
+// the last quarter 1 in 8.
 func (p population) draw(d *dice, kind int) int {
 	rank := d.skewed(p.n)
-	for range 64 { // in a tiny population there may be nobody
+	for range 64 { // a tiny population may have no such user
 		if p.does(rank, kind) {
 			break
 		}
@@ -67,7 +67,7 @@ func (p population) draw(d *dice, kind int) int {
 	return rank
 }
 
-// does reports whether a user ever does kind.
+// does reports whether a user ever has kind.
 func (p population) does(rank, kind int) bool {
 	k := &kinds[kind]
 	light := float64(rank) / float64(p.n)
@@ -75,8 +75,8 @@ func (p population) does(rank, kind int) bool {
 	return unit(mix(p.key^uint64(rank)*uint64(len(kinds))+uint64(kind))) < chance
 }
 
-// appendID appends the ID of a user. Two ranks never have one ID: each form is
-// made of a number that no other rank has, and no two forms look alike.
+// appendID appends the ID of a user. Two ranks never have the same ID: each form is made from
+// a number that no other rank has, and the forms differ from each other.
 func (p population) appendID(dst []byte, rank int) []byte {
 	if p.numeric {
 		return strconv.AppendUint(dst, firstNumber+(uint64(rank)*31_415_927+p.key%numbers)%numbers, 10)

@@ -1,8 +1,8 @@
 package samplelog
 
-// What lines are made of. A text that needs quotes has them already.
+// Parts of lines. A text that needs quotes has them already.
 
-// A programme's title is one of each.
+// A programme's title has one word of each list.
 var (
 	titleBegins = []string{
 		"大宋", "江南", "民国", "北平", "上海滩", "长安", "敦煌", "草原", "雪域", "金陵", "塞北", "秦淮",
@@ -36,7 +36,7 @@ var notes = []string{
 	`"家人要求,请勿再次推荐"`, `"优惠券 ""SEP14"", 减 5 元"`, "Q3 promotion", `"电话确认, 工号 1077"`,
 }
 
-// longNotes go over the end of a line.
+// longNotes contain line ends.
 var longNotes = []string{
 	"\"请周末开通\n不要打电话\"", "\"1. 超清\r\n2. 体育, 第二台盒子\"", "\"地址:\n\n浦东新区 \"\"陆家嘴\"\"\"",
 }
@@ -48,5 +48,5 @@ var devices = []string{
 	"Hisense IP906H/2.2.8", "Changhong iHO-3000/1.0.19", "iPad/iOS 7.1.2", "Xiaomi MiBOX3/1.3.98",
 }
 
-// hours is how busy the hours of a day are, from midnight.
+// hours is the relative load of the hours of a day, from midnight.
 var hours = [24]int{6, 3, 2, 1, 1, 2, 5, 9, 11, 11, 12, 16, 20, 17, 14, 13, 14, 18, 26, 36, 42, 40, 28, 14}

@@ -13,12 +13,12 @@ import (
 
 const (
 	bufferSize = 256 << 10
-	lateShare  = 0.0005 // of records, those that are past midnight
+	lateShare  = 0.0005 // share of records that are after midnight
 	lateWithin = 600    // seconds past midnight
 	daySeconds = 86400
 )
 
-// A writer makes up the lines of one file, from its first to its last.
+// A writer writes the lines of one file, from the first to the last.
 type writer struct {
 	file
 	dice  *dice
@@ -135,7 +135,7 @@ func appendStamp(dst []byte, day string, second int) []byte {
 	return dst
 }
 
-// compressor returns what writes to out in the way that a file's ending names.
+// compressor returns a writer that compresses to out by a file's ending.
 func compressor(out io.Writer, compress string) (io.WriteCloser, error) {
 	switch compress {
 	case "gz":
@@ -148,7 +148,7 @@ func compressor(out io.Writer, compress string) (io.WriteCloser, error) {
 	return nil, fmt.Errorf("compression %q: only gz and zst", compress)
 }
 
-// plain writes text as it is.
+// plain writes text unchanged.
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }
