@@ -25,24 +25,24 @@ func Of(kinds ...int) Set {
 // Has reports whether kind k is in s.
 func (s Set) Has(k int) bool { return s>>k&1 != 0 }
 
-// Len is how many kinds are in s.
+// Len returns the number of kinds in s.
 func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 
-// A Rule returns how many of the behaviours in Asked make a user active.
+// A Rule is the number of the behaviours in Asked that make a user active.
 type Rule struct {
 	Asked Set
 	Least int // 1..Asked.Len()
 }
 
-// A Verdict reports whether a user is active, and why not. It is also the name of the
-// counter that is incremented.
+// A Verdict is the decision about a user and its reason. It is also the name of the counter
+// that is incremented.
 type Verdict string
 
 // The verdicts.
 const (
 	Active Verdict = "active"
 	TooFew Verdict = "too few behaviours" // found, but not active
-	Absent Verdict = "not found"          // none of the asked behaviours in the span
+	Absent Verdict = "not found"          // no requested behaviour in the span
 )
 
 // Parse reads all, any or min:N.

@@ -37,7 +37,7 @@ func TestParseReadsAllAnyAndMin(t *testing.T) {
 	}
 }
 
-// TestJudgeCountsWhatWasAsked goes through all sets of four kinds.
+// TestJudgeCountsWhatWasAsked tries all sets of four kinds.
 func TestJudgeCountsWhatWasAsked(t *testing.T) {
 	for asked := activity.Set(1); asked < 16; asked++ {
 		for least := 1; least <= asked.Len(); least++ {

@@ -36,7 +36,7 @@ type Kind struct {
 
 // A Schema describes the behaviours of a table.
 type Schema struct {
-	Zone  string `json:"zone"`  // IANA name; a behaviour's date is its local date here
+	Zone  string `json:"zone"`  // IANA name; a behaviour's date is its local date in this zone
 	Kinds []Kind `json:"kinds"` // in order of ID
 }
 
@@ -48,7 +48,7 @@ type Record struct {
 	Time   int64    // microseconds since 1970-01-01 UTC
 	Date   Date     // local date of Time in the schema's zone
 	ID     int64    // column ID, unique in a date and kind
-	Values [][]byte // one for each field of the kind, as its cell holds it; nil is null
+	Values [][]byte // one for each field of the kind, in the form of its cell; nil is null
 }
 
 // Kind returns the index of the kind called name.
@@ -130,15 +130,15 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 	return out, out.Validate()
 }
 
-// Fold returns the name that a column has for readers which ignore case, as DuckDB and
-// Spark do. Names with one Fold cannot be in one result.
+// Fold returns the name of a column for readers that ignore case, such as DuckDB and Spark.
+// Two names with the same Fold cannot be in one result.
 func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // sameCase returns an error if a field of next differs only in case from a field of s. The
 // fields of s are not compared with each other, because tables of older versions may have
 // such fields.
 func (s *Schema) sameCase(next *Schema) error {
-	have := map[string]string{} // a field by its Fold
+	have := map[string]string{} // maps the Fold of a field to the field
 	exact := map[string]bool{}
 	for _, k := range s.Kinds {
 		for _, f := range k.Fields {
@@ -155,8 +155,8 @@ func (s *Schema) sameCase(next *Schema) error {
 	return nil
 }
 
-// mergeFields keeps the table's fields in their order, so that the first one,
-// which marks every record, stays the first.
+// mergeFields keeps the table's fields in their order. The first field marks every record, so
+// it remains the first.
 func mergeFields(old, next []Field) ([]Field, error) {
 	out := slices.Clone(old)
 	for _, f := range next {
@@ -173,11 +173,11 @@ func mergeFields(old, next []Field) ([]Field, error) {
 
 var name = regexp.MustCompile(`^[\p{L}][\p{L}\p{N}_]*$`)
 
-// Reserved are the columns that every trail has; no field may be called so. A job's fields
-// may not differ from them only in case either.
+// Reserved are the columns that every trail has. A field cannot have one of these names. The
+// names of a job's fields must also differ from them in more than case.
 var Reserved = []string{"user_id", "date", "time", "behaviour", "id"}
 
-// Validate reports the first thing that keeps s from being a schema.
+// Validate returns the first error in s.
 func (s *Schema) Validate() error {
 	if len(s.Kinds) == 0 {
 		return fmt.Errorf("no behaviours")
@@ -207,8 +207,8 @@ func (s *Schema) Validate() error {
 	return nil
 }
 
-// validateFields checks k's fields, and against types that a field has one type
-// wherever its name stands: it is one column of the result.
+// validateFields checks k's fields. It checks against types that a field has one type
+// wherever its name appears, because it is one column of the result.
 func validateFields(k Kind, types map[string]Type) error {
 	mine := map[string]bool{}
 	for _, f := range k.Fields {

@@ -160,7 +160,8 @@ func TestMergeIntoAKindThatHadNoFields(t *testing.T) {
 	}
 }
 
-// TestMergeRefusesToChange what cells already written would be misread by.
+// TestMergeRefusesToChange checks that no change that would misread written cells is
+// accepted.
 func TestMergeRefusesToChange(t *testing.T) {
 	for _, c := range []struct {
 		change func(*behaviour.Schema)
@@ -182,8 +183,8 @@ func TestMergeRefusesToChange(t *testing.T) {
 	}
 }
 
-// TestATableKeepsTheCaseOfItsFields: what an older program has made stays as it is, and no
-// field joins it that differs only in case.
+// TestATableKeepsTheCaseOfItsFields checks that the fields of an older program remain, and
+// that no field is added that differs from one of them only in case.
 func TestATableKeepsTheCaseOfItsFields(t *testing.T) {
 	kind := func(id uint16, name string, fields ...string) behaviour.Kind {
 		k := behaviour.Kind{ID: id, Name: name}

@@ -5,36 +5,35 @@ import (
 	"time"
 )
 
-// A Clock converts local times of a zone into instants and back, both in seconds
-// since 1970-01-01. It remembers the last period between two changes of the
-// zone's offset; nearly all times of a file are in one period. A Clock is for one
-// goroutine.
+// A Clock converts local times of a zone into instants and back, both in seconds since
+// 1970-01-01. It remembers the last period between two changes of the zone's offset, because
+// nearly all times of a file are in one period. Only one goroutine may use a Clock.
 //
-// A local time that occurs twice means the first occurrence. A local time in the gap when
-// the clock is put forward is read with the offset before the gap.
+// A local time that occurs twice means the first occurrence. A local time in the gap when the
+// clock is put forward is read with the offset before the gap.
 type Clock struct {
 	zone *time.Location
 
 	from, to int64 // the instants of the period
 	offset   int64 // in the period, seconds east of UTC
 
-	// The local times that are instants of this period and of none before it.
+	// The range of local times that occur in this period and in no earlier one.
 	wallFrom, wallTo int64
 }
 
-// forever is beyond every time that is accepted, in seconds, either way.
+// forever is beyond every accepted time, in seconds, in both directions.
 const forever = 1 << 40
 
 const secondsOfDay = 86400
 
-// lookBack is more than any offset from UTC.
+// lookBack is larger than any offset from UTC.
 const lookBack = 2 * secondsOfDay
 
 // NewClock returns the clock of a zone.
 func NewClock(zone *time.Location) *Clock { return &Clock{zone: zone} }
 
-// ParseLocal is time.ParseInLocation, but reads a text without an offset as loads read
-// times, by a Clock. A layout has an offset, or it has no zone at all.
+// ParseLocal is time.ParseInLocation, except that it reads a text without an offset by a
+// Clock, as loads read times. A layout must have an offset, or no zone at all.
 func ParseLocal(layout, text string, zone *time.Location) (time.Time, error) {
 	t, err := time.Parse(layout, text)
 	if err != nil || strings.Contains(layout, "Z07:00") {
@@ -44,7 +43,7 @@ func ParseLocal(layout, text string, zone *time.Location) (time.Time, error) {
 	return time.Unix(at, int64(t.Nanosecond())).In(zone), nil
 }
 
-// Instant is when a clock of the zone shows wall.
+// Instant returns the instant at which a clock of the zone shows wall.
 func (c *Clock) Instant(wall int64) int64 {
 	if wall >= c.wallFrom && wall < c.wallTo {
 		return wall - c.offset

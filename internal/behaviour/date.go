@@ -8,7 +8,7 @@ import (
 // A Date is a day of the calendar, as days since 1970-01-01.
 type Date int32
 
-// The dates a row can hold: its date is eight digits.
+// The range of dates of a row. A row's date has eight digits.
 const (
 	MinDate Date = -719162 // 0001-01-01
 	MaxDate Date = 2932896 // 9999-12-31
@@ -23,12 +23,12 @@ func ParseDate(s string) (Date, error) {
 	return Date(t.Unix() / 86400), nil
 }
 
-// DateOf is the date of a calendar day.
+// DateOf returns the date of a calendar day.
 func DateOf(year int, month time.Month, day int) Date {
 	return Date(floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix(), 86400))
 }
 
-// DateAt is the local date of a time in microseconds.
+// DateAt returns the local date of a time in microseconds.
 func DateAt(micros int64, zone *time.Location) Date {
 	y, m, d := time.UnixMicro(micros).In(zone).Date()
 	return DateOf(y, m, d)
@@ -39,9 +39,9 @@ func (d Date) Civil() (int, time.Month, int) {
 	return time.Unix(int64(d)*86400, 0).UTC().Date()
 }
 
-// Start is when d begins in zone: at midnight, where the clock shows it twice at the
-// first, or where the clock skips midnight, when it skips. A day left out altogether
-// begins with the next one.
+// Start returns the beginning of d in zone, which is midnight. If the clock shows midnight
+// twice, it is the first one. If the clock skips midnight, it is the instant of the skip. A
+// skipped day begins with the next day.
 func (d Date) Start(zone *time.Location) time.Time {
 	y, m, day := d.Civil()
 	t := time.Date(y, m, day, 0, 0, 0, 0, zone)
@@ -53,8 +53,8 @@ func (d Date) Start(zone *time.Location) time.Time {
 	return t
 }
 
-// End returns the instant at which d is over in zone: the beginning of the next day. If
-// the clock then goes back over midnight, End returns the second beginning of the next day.
+// End returns the end of d in zone, which is the beginning of the next day. If the clock then
+// goes back over midnight, End returns the second beginning of the next day.
 func (d Date) End(zone *time.Location) time.Time {
 	t := (d + 1).Start(zone)
 	if _, set := t.ZoneBounds(); !set.IsZero() && DateAt(set.UnixMicro(), zone) <= d {
@@ -83,7 +83,7 @@ func (d *Date) UnmarshalText(b []byte) error {
 	return err
 }
 
-// A Span is the days From to To, both included.
+// A Span is the days from From to To, both included.
 type Span struct {
 	From Date `json:"from"`
 	To   Date `json:"to"`
@@ -92,12 +92,12 @@ type Span struct {
 // Has reports whether d lies in s.
 func (s Span) Has(d Date) bool { return s.From <= d && d <= s.To }
 
-// Micros are the first and the last microsecond of s's days in zone.
+// Micros returns the first and the last microsecond of s's days in zone.
 func (s Span) Micros(zone *time.Location) (first, last int64) {
 	return s.From.Start(zone).UnixMicro(), s.To.End(zone).UnixMicro() - 1
 }
 
-// Days is how many days s has.
+// Days returns the number of days in s.
 func (s Span) Days() int { return int(s.To-s.From) + 1 }
 
 // Overlaps reports whether s and o have a day in common.
@@ -110,8 +110,8 @@ func (s Span) String() string {
 	return s.From.String() + ".." + s.To.String()
 }
 
-// Millis is a time in microseconds as a cell's timestamp holds it: in whole
-// milliseconds, rounded down also before 1970.
+// Millis returns a time in microseconds as a cell's timestamp: in whole milliseconds, rounded
+// down, also before 1970.
 func Millis(micros int64) int64 { return floorDiv(micros, 1000) }
 
 func floorDiv(a, b int64) int64 {

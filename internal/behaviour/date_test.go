@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// TestEveryDayAgreesWithPackageTime walks through all days a row can hold.
+// TestEveryDayAgreesWithPackageTime tries all days that a row can hold.
 func TestEveryDayAgreesWithPackageTime(t *testing.T) {
 	day := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	for d := behaviour.MinDate; d <= behaviour.MaxDate; d++ {
@@ -77,8 +77,8 @@ func FuzzParseDate(f *testing.F) {
 func zones(t *testing.T) []*time.Location {
 	t.Helper()
 	var out []*time.Location
-	// Half hours, both sides of the date line, a day left out (Apia, 2011-12-30),
-	// midnights that do not exist (São Paulo) and changes of the clock.
+	// Half hours, both sides of the date line, a skipped day (Apia, 2011-12-30), midnights
+	// that do not exist (São Paulo) and changes of the clock.
 	for _, name := range []string{"UTC", "Asia/Shanghai", "America/Sao_Paulo", "Pacific/Apia", "Asia/Kathmandu", "America/New_York", "Pacific/Kiritimati"} {
 		z, err := time.LoadLocation(name)
 		if err != nil {
@@ -117,7 +117,7 @@ func TestDateAtIsTheLocalDate(t *testing.T) {
 	}
 }
 
-// TestStartIsTheFirstMoment of its day, in zones that skip midnights and days.
+// TestStartIsTheFirstMoment uses zones that skip midnights and days.
 func TestStartIsTheFirstMoment(t *testing.T) {
 	first, last := behaviour.DateOf(1960, 1, 1), behaviour.DateOf(2030, 1, 1)
 	for _, z := range zones(t) {
@@ -139,8 +139,9 @@ func TestStartIsTheFirstMoment(t *testing.T) {
 	}
 }
 
-// TestDaysOfClocksPutBack at midnight have all their moments between Start and End,
-// those that the clock shows twice and those it comes back to from the next day.
+// TestDaysOfClocksPutBack checks that all instants of a day are between Start and End if the
+// clock is put back at midnight. This includes times that the clock shows twice, and times to
+// which it returns from the next day.
 func TestDaysOfClocksPutBack(t *testing.T) {
 	for _, c := range []struct {
 		zone, day        string

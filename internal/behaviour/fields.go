@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// FieldNames are the fields of the given kinds, each with its behaviour: play.seconds.
+// FieldNames returns the fields of the given kinds, each with its behaviour: play.seconds.
 func (s *Schema) FieldNames(kinds []int) []string {
 	var names []string
 	for _, k := range kinds {
@@ -17,8 +17,8 @@ func (s *Schema) FieldNames(kinds []int) []string {
 	return names
 }
 
-// Select returns the kinds of these names, each once and in ascending order; no names mean
-// all. The error for a name that s does not have goes after "the table has".
+// Select returns the kinds with the given names, each once and in ascending order. No names
+// mean all kinds. The error for an unknown name is a text to follow "the table has".
 func (s *Schema) Select(names []string) ([]int, error) {
 	for _, name := range names {
 		if _, ok := s.Kind(name); !ok {

@@ -7,14 +7,14 @@ import (
 
 var errPacked = errors.New("packed record is damaged")
 
-// A packed record is all of it but its user and column ID:
+// A packed record is a record without its user and column ID:
 //
 //	uint8 kind | int64 time | int32 date | each value: uvarint length + 1, or 0 for null; bytes
 //
-// Numbers are big endian. The values are the bytes that cells hold.
+// Numbers are big endian. The values are the bytes of cells.
 const packedHead = 1 + 8 + 4
 
-// AppendPacked appends r as Unpack reads it.
+// AppendPacked appends r in the form that Unpack reads.
 func AppendPacked(dst []byte, r *Record) []byte {
 	dst = append(dst, byte(r.Kind))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(r.Time))
@@ -30,8 +30,8 @@ func AppendPacked(dst []byte, r *Record) []byte {
 	return dst
 }
 
-// Unpack is the inverse of AppendPacked. r's values refer to b; its user and column ID
-// stay as they are.
+// Unpack is the inverse of AppendPacked. r's values refer to b. Its user and column ID do not
+// change.
 func (r *Record) Unpack(b []byte) error {
 	if len(b) < packedHead {
 		return errPacked

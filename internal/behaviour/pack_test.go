@@ -24,7 +24,7 @@ func TestPackedRecordsComeBack(t *testing.T) {
 	}
 }
 
-// TestDamagedPackedRecordsAreErrors cuts a record everywhere within its head and values.
+// TestDamagedPackedRecordsAreErrors truncates a record at every byte of its head and values.
 func TestDamagedPackedRecordsAreErrors(t *testing.T) {
 	packed := behaviour.AppendPacked(nil, &behaviour.Record{Values: [][]byte{make([]byte, 200)}})
 	var r behaviour.Record

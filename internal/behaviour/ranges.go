@@ -2,9 +2,9 @@ package behaviour
 
 import "bytes"
 
-// A Test is of one field: it has a value in one of some ranges. Null is in none.
+// A Test requires that a field has a value in one of some ranges. Null is in no range.
 type Test struct {
-	Field int // of its kind
+	Field int // index of the field in its kind
 	In    []Range
 }
 
@@ -12,7 +12,7 @@ type Test struct {
 // to Before, not included. Nil is no bound.
 type Range struct{ From, Before []byte }
 
-// One is the range of one value.
+// One returns the range of one value.
 func One(v []byte) Range { return Range{v, append(bytes.Clone(v), 0)} }
 
 // IsOne reports whether r is the range of one value, which is From.

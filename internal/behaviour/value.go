@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Type is the type of a field. A cell holds it as HBase's Bytes class does:
+// A Type is the type of a field. A cell stores it as HBase's Bytes class does:
 //
 //	string     UTF-8
 //	int64      8 bytes, big endian, two's complement
@@ -28,7 +28,7 @@ const (
 	Day       Type = "date"
 )
 
-// Types are all of them, in the order in which documents list them.
+// Types lists all types, in the order in which documents list them.
 var Types = []Type{String, Int64, Double, Bool, Timestamp, Day}
 
 // Valid reports whether t is one of Types.
@@ -40,7 +40,7 @@ func (t Type) Valid() bool {
 	return false
 }
 
-// Size is the number of bytes a value of t takes, 0 for a string.
+// Size returns the number of bytes of a value of t, 0 for a string.
 func (t Type) Size() int {
 	switch t {
 	case Int64, Double, Timestamp:
@@ -53,7 +53,7 @@ func (t Type) Size() int {
 	return 0
 }
 
-// Check reports a value that cannot be one of t's.
+// Check returns an error if v cannot be a value of t.
 func (t Type) Check(v []byte) error {
 	if n := t.Size(); n != 0 && len(v) != n {
 		return fmt.Errorf("%d bytes for %s, want %d", len(v), t, n)
@@ -61,15 +61,15 @@ func (t Type) Check(v []byte) error {
 	return nil
 }
 
-// AppendInt64 appends an int64 or timestamp as its cell holds it.
+// AppendInt64 appends an int64 or timestamp in the form of its cell.
 func AppendInt64(dst []byte, v int64) []byte { return binary.BigEndian.AppendUint64(dst, uint64(v)) }
 
-// AppendDouble appends a double as its cell holds it.
+// AppendDouble appends a double in the form of its cell.
 func AppendDouble(dst []byte, v float64) []byte {
 	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v))
 }
 
-// AppendBool appends a bool as its cell holds it.
+// AppendBool appends a bool in the form of its cell.
 func AppendBool(dst []byte, v bool) []byte {
 	if v {
 		return append(dst, 0xff)
@@ -77,7 +77,7 @@ func AppendBool(dst []byte, v bool) []byte {
 	return append(dst, 0)
 }
 
-// AppendDate appends a date as its cell holds it.
+// AppendDate appends a date in the form of its cell.
 func AppendDate(dst []byte, d Date) []byte { return binary.BigEndian.AppendUint32(dst, uint32(d)) }
 
 // ToInt64 reads what AppendInt64 wrote.
@@ -92,7 +92,7 @@ func ToBool(v []byte) bool { return v[0] != 0 }
 // ToDate reads what AppendDate wrote.
 func ToDate(v []byte) Date { return Date(int32(binary.BigEndian.Uint32(v))) }
 
-// Text shows a value of t to a person; times are in UTC.
+// Text returns a value of t as readable text. Times are in UTC.
 func (t Type) Text(v []byte) string {
 	if t.Check(v) != nil {
 		return fmt.Sprintf("%x", v)

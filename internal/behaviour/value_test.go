@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// TestValuesAreWrittenAsHBaseDoes: the bytes are those of HBase's Bytes class,
-// so that its shell and its clients read them.
+// TestValuesAreWrittenAsHBaseDoes checks that the bytes are the bytes of HBase's Bytes class,
+// so that its shell and its clients can read them.
 func TestValuesAreWrittenAsHBaseDoes(t *testing.T) {
 	for _, c := range []struct {
 		typ  behaviour.Type

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// A Type reports whether a cell is a put or a kind of delete. The codes are HBase's
+// A Type is the type of a cell: a put or a kind of delete. The codes are HBase's
 // KeyValue.Type.
 type Type uint8
 
@@ -30,7 +30,7 @@ type Cell struct {
 	Time      int64 // milliseconds since 1970-01-01 UTC
 	Type      Type
 	Value     []byte
-	Tags      []byte // as the file holds them, usually none
+	Tags      []byte // in the form of the file, usually none
 	MVCC      uint64 // HBase's write number; 0 in bulk files. It does not order cells.
 }
 

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/run/invariants"
 )
 
-// ordered is cells in HBase's order, neighbours differing in one thing.
+// ordered returns cells in HBase's order. Neighbours differ in one part.
 func ordered() []*cell.Cell {
 	c := func(row, family, qualifier string, time int64, typ cell.Type) *cell.Cell {
 		return &cell.Cell{Row: []byte(row), Family: []byte(family), Qualifier: []byte(qualifier), Time: time, Type: typ}
@@ -88,7 +88,7 @@ func TestCellsAreShown(t *testing.T) {
 	}
 }
 
-// FuzzOrder: Compare is an order at all, whatever the bytes are.
+// FuzzOrder checks that Compare is an order for arbitrary bytes.
 func FuzzOrder(f *testing.F) {
 	f.Add("a", "b", "c", int64(1), int64(2), uint8(4), uint8(8))
 	f.Add("a", "a", "a", int64(1), int64(1), uint8(4), uint8(4))

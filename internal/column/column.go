@@ -2,15 +2,15 @@
 //
 //	field , column ID          "programme," 00 00 00 00 00 00 00 2a
 //
-// The column ID is eight bytes, big endian, not negative. As bytes it sorts in
-// the order of the numbers. A field's name cannot contain the separator, and the ID
-// has a fixed length, so Parse reads a qualifier from its end, without a search.
+// The column ID is eight bytes, big endian, not negative. As bytes it sorts in the order of
+// the numbers. A field's name cannot contain the separator, and the ID has a fixed length, so
+// Parse reads a qualifier from its end, without a search.
 //
 // # Column ID
 //
-// A user can play many times a day; the ID distinguishes the plays. It must never
-// change. It therefore encodes the place of a record in the delivered files,
-// and nothing that differs between two runs:
+// A user can play many times a day; the ID distinguishes the plays. It must never change. It
+// therefore encodes the place of a record in the delivered files, and nothing that differs
+// between two runs:
 //
 //	bits 62..38   the file's number, from its path below the logs' root
 //	bits 37..0    the byte offset of the record in the file's decompressed text
@@ -20,10 +20,10 @@
 //
 // # Prefix trap
 //
-// HBase's MultipleColumnPrefixFilter silently loses columns when one requested
-// prefix is a prefix of another ("play" and "playlist"). A prefix made here
-// always ends with the separator, which no field contains, so none is a prefix
-// of another. Prefixes checks this nevertheless.
+// HBase's MultipleColumnPrefixFilter silently loses columns when one requested prefix is a
+// prefix of another ("play" and "playlist"). A prefix that this package makes always ends
+// with the separator, which no field contains, so no prefix is the beginning of another one.
+// Prefixes checks this nevertheless.
 package column
 
 import (
@@ -40,10 +40,10 @@ const (
 	// character of a name, so prefixes sort like names.
 	Separator = ','
 
-	// Marker is the field of the cell that marks a record whose first field is
-	// null, or whose time has microseconds that the cell's timestamp would lose.
-	// No field of a job can be called so. Its value is empty or the microseconds
-	// within the millisecond, one to three digits.
+	// Marker is the field of the cell that marks a record whose first field is null, or whose
+	// time has microseconds that the cell's timestamp would lose. A job's field cannot have
+	// this name. Its value is empty, or the microseconds within the millisecond with one to
+	// three digits.
 	Marker = "_"
 
 	idLen      = 8
@@ -55,7 +55,7 @@ const (
 	Numbers = 1 << (63 - offsetBits)
 )
 
-// ID is the column ID of the record at offset in the file with a number.
+// ID returns the column ID of the record at offset in the file with a number.
 func ID(number uint32, offset int64) int64 { return int64(number)<<offsetBits | offset }
 
 // Place is the inverse of ID.

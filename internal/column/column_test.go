@@ -89,8 +89,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzOrder: qualifiers of one field sort as their IDs do, and those of two
-// fields never mix.
+// FuzzOrder checks that qualifiers of one field sort like their IDs, and that qualifiers of
+// two fields never mix.
 func FuzzOrder(f *testing.F) {
 	f.Add("play", "playlist", int64(1), int64(256))
 	f.Add("a", "a_", int64(255), int64(math.MaxInt64))
@@ -109,8 +109,8 @@ func FuzzOrder(f *testing.F) {
 	})
 }
 
-// TestPrefixesSortAsNames holds for the names a schema allows: letters of any
-// script, digits and underscores, all of which come after the separator.
+// TestPrefixesSortAsNames uses the names that a schema allows: letters of any script, digits
+// and underscores. All of them sort after the separator.
 func TestPrefixesSortAsNames(t *testing.T) {
 	names := []string{"a", "a0", "a_", "aa", "ab", "A", "节", "节目", "节0", "é", "z", column.Marker}
 	for _, a := range names {
@@ -124,7 +124,7 @@ func TestPrefixesSortAsNames(t *testing.T) {
 
 func TestNumbersDependOnThePathAlone(t *testing.T) {
 	all := func(uint32) bool { return true }
-	// Fixed for ever: a table's column IDs are made of them.
+	// These numbers must never change, because the column IDs of tables are made from them.
 	for path, want := range map[string]uint32{
 		"":                    30992793,
 		"2014-09-01/play.csv": 22478605,
@@ -151,7 +151,7 @@ func TestNumbersThatCollide(t *testing.T) {
 		}
 		taken[got] = true
 	}
-	// The search goes round: the last number free is found wherever it is.
+	// The search wraps around: it finds the last free number wherever it is.
 	last := (wish + column.Numbers - 1) % column.Numbers
 	if got, err := column.Number(path, func(n uint32) bool { return n == last }); got != last || err != nil {
 		t.Errorf("the last free number: %d, %v; want %d", got, err, last)
@@ -161,7 +161,7 @@ func TestNumbersThatCollide(t *testing.T) {
 	}
 }
 
-// TestManyFilesGetDifferentNumbers gives numbers as a table's ledger does.
+// TestManyFilesGetDifferentNumbers assigns numbers as a table's ledger does.
 func TestManyFilesGetDifferentNumbers(t *testing.T) {
 	taken := map[uint32]string{}
 	moved := 0
@@ -179,7 +179,7 @@ func TestManyFilesGetDifferentNumbers(t *testing.T) {
 			taken[n] = path
 		}
 	}
-	// By the birthday paradox about 3 pairs of 14600 files meet in 2^25 numbers.
+	// By the birthday paradox, about 3 pairs of 14600 files have the same number among 2^25.
 	if len(taken) != 14600 || moved > 30 {
 		t.Errorf("%d files have %d numbers, %d of them not the one asked for", 14600, len(taken), moved)
 	}
@@ -196,16 +196,16 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// TestPrefixTrap: HBase's filter would lose the columns of the second field. No
-// schema has such names, and Prefixes says so all the same.
+// TestPrefixTrap uses names for which HBase's filter would lose the columns of the second
+// field. No schema has such names, but Prefixes must detect them.
 func TestPrefixTrap(t *testing.T) {
 	if got, err := column.Prefixes([]string{"play,list", "play"}); err == nil || !strings.Contains(err.Error(), "beginning of") {
 		t.Errorf("got %q, %v; want an error", got, err)
 	}
 }
 
-// TestNoPrefixBeginsAnother draws fields at random from few letters, so that
-// many begin others.
+// TestNoPrefixBeginsAnother generates fields from few letters, so that many are prefixes of
+// others.
 func TestNoPrefixBeginsAnother(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

@@ -6,12 +6,12 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// TestCivilAgreesWithTheCalendar asks for all numbers of four-digit years that
-// are near a day, real days and others.
+// TestCivilAgreesWithTheCalendar tries all numbers of four-digit years that are near a day,
+// existing days and others.
 func TestCivilAgreesWithTheCalendar(t *testing.T) {
 	years := 0
 	for y := 0; y <= 9999; y++ {
-		if y > 5 && y < 9995 && y%4 != 0 && y%100 != 1 { // leap years, and enough of the others
+		if y > 5 && y < 9995 && y%4 != 0 && y%100 != 1 { // check all leap years, and enough of the others
 			continue
 		}
 		years++

@@ -30,7 +30,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// Separator stands between the parts of a row.
+// Separator separates the parts of a row.
 const Separator = ','
 
 // tail is the length of ,YYYYMMDD,NNNNN.

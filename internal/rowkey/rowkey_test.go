@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// users are IDs that have made trouble somewhere: beginnings and ends of each
-// other, the separator and the escape everywhere, every length of code point.
+// users are IDs that are hard for a key design: prefixes and suffixes of each other, the
+// separator and the escape everywhere, every length of code point.
 var users = []string{
 	"u1", "u10", "1u", "01u", "0", "1", "u", "10", "101", "11",
 	",", ",,", "a,", ",a", "a,b", "b,a", "c", "cc", "\\", "\\\\", "\\c", "c\\", ",\\", "\\,", "a\\cb", "a\\\\b",
@@ -78,7 +78,7 @@ func TestParseRefusesWhatAppendDidNotMake(t *testing.T) {
 	}
 }
 
-// TestPromises states the package comment over all pairs of troublesome users.
+// TestPromises checks the package comment for all pairs of users.
 func TestPromises(t *testing.T) {
 	type entry struct {
 		key rowkey.Key
@@ -119,7 +119,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// TestPrefixIsOfOneUser: a scan of a prefix meets the rows of its user alone.
+// TestPrefixIsOfOneUser checks that a scan of a prefix returns only the rows of its user.
 func TestPrefixIsOfOneUser(t *testing.T) {
 	for _, a := range users {
 		prefix := rowkey.AppendPrefix(nil, a)
@@ -169,8 +169,8 @@ func TestParsePrefixRefusesWhatAppendPrefixDidNotMake(t *testing.T) {
 	}
 }
 
-// TestEveryDayRoundTrips takes each day a row can hold through its digits, which
-// package rowkey reads by a formula of its own.
+// TestEveryDayRoundTrips encodes and parses each day that a row can hold. Package rowkey
+// parses the digits with its own formula.
 func TestEveryDayRoundTrips(t *testing.T) {
 	step := testkit.Pick(behaviour.Date(17), 1)
 	b := make([]byte, 0, 32)
@@ -182,8 +182,7 @@ func TestEveryDayRoundTrips(t *testing.T) {
 	}
 }
 
-// key makes a key of whatever a fuzzer thinks of, so that none of its thoughts
-// is lost.
+// key makes a valid key from arbitrary input, so that no input of the fuzzer is wasted.
 func key(user string, date uint32, id uint16) rowkey.Key {
 	user = strings.ToValidUTF8(user[:min(len(user), behaviour.MaxUserLen)], "")
 	if user == "" {
@@ -205,8 +204,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzParse: what parses was made by Append, byte for byte, from a key that
-// Append takes.
+// FuzzParse checks that Append returns the parsed bytes again, and that the parsed key is
+// valid.
 func FuzzParse(f *testing.F) {
 	for _, u := range users {
 		f.Add(row(rowkey.Key{User: u, Date: 16314, Behaviour: 3}))
@@ -230,8 +229,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzOrder: two keys compare as the package comment says, and a key of a third
-// user never falls between two of one user.
+// FuzzOrder checks that two keys compare as the package comment says, and that a key of a
+// third user never sorts between two keys of one user.
 func FuzzOrder(f *testing.F) {
 	for i, u := range users {
 		f.Add(u, users[(i+1)%len(users)], uint32(735476), uint32(735477), uint16(1), uint16(65535))
@@ -274,8 +273,8 @@ func ExampleParse() {
 	// not a row of the reversed layout: no such date: "20140931"
 }
 
-// ExampleAppendDate shows how one user's rows of a span are asked for: from the
-// first day to the day after the last, which is not included.
+// ExampleAppendDate shows the range of one user's rows of a span: from the first day to the
+// day after the last, which is not included.
 func ExampleAppendDate() {
 	from, _ := behaviour.ParseDate("2014-09-01")
 	to, _ := behaviour.ParseDate("2014-09-07")

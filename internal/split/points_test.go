@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/split"
 )
 
-// TestPoints draws: balance is something one sees. The expected part is written
-// with -rewrite and read by us.
+// TestPoints prints drawings of regions, because balance is easier to see than to compute.
+// -rewrite writes the expected part, which must then be reviewed.
 func TestPoints(t *testing.T) {
 	datadriven.RunTest(t, "testdata/points", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
@@ -58,7 +58,7 @@ func readPoints(d *datadriven.TestData) split.Points {
 	return p
 }
 
-// draw draws each region with a mark for each unit of weight in it.
+// draw prints each region with a mark for each unit of weight in it.
 func draw(p split.Points, samples []split.Sample) string {
 	var out strings.Builder
 	w := weights(p, samples)
@@ -77,7 +77,7 @@ func places(p split.Points, rows []string) string {
 	return out.String()
 }
 
-// weights is what lies in each region of p.
+// weights returns the weight of each region of p.
 func weights(p split.Points, samples []split.Sample) []int64 {
 	out := make([]int64, len(p)+1)
 	for _, s := range samples {
@@ -86,7 +86,7 @@ func weights(p split.Points, samples []split.Sample) []int64 {
 	return out
 }
 
-// linear is Points.Of, slow and obvious.
+// linear is Points.Of as a simple loop.
 func linear(p split.Points, row []byte) int {
 	i := 0
 	for i < len(p) && bytes.Compare(row, p[i]) >= 0 {

@@ -8,12 +8,11 @@ import (
 	"sort"
 )
 
-// Points are the first rows of all regions but the first, ascending. n points
-// cut the key space into n+1 regions; no points leave it whole.
+// Points are the first rows of all regions except the first, ascending. n points cut the key
+// space into n+1 regions. Without points it is one region.
 type Points [][]byte
 
-// A Region is the rows from Start, included, to End, not included; empty means
-// without bound.
+// A Region is the rows from Start up to, but not including, End. Empty means no bound.
 type Region struct {
 	Start, End []byte
 }
@@ -85,7 +84,7 @@ func Balanced(samples []Sample, n int) Points {
 	var out Points
 	var have int64
 	for i, k := range keys {
-		regions := int64(n - len(out)) // still to be filled, this one included
+		regions := int64(n - len(out)) // number of regions still to fill, including this one
 		if regions <= 1 {
 			break
 		}

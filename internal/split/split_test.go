@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/split"
 )
 
-// keys draws n different keys of few letters, so that many begin others.
+// keys generates n different keys of few letters, so that many are prefixes of others.
 func keys(rng *rand.Rand, n int) [][]byte {
 	seen := map[string]bool{}
 	var out [][]byte
@@ -79,7 +79,7 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
-// sampled draws samples with a few heavy keys and many light ones.
+// sampled generates samples with a few heavy keys and many light ones.
 func sampled(rng *rand.Rand) []split.Sample {
 	var out []split.Sample
 	for _, k := range keys(rng, 1+rng.IntN(60)) {
@@ -88,9 +88,9 @@ func sampled(rng *rand.Rand) []split.Sample {
 	return out
 }
 
-// TestBalancedIsFair: no region is far above its share, but for what one key
-// weighs, which cannot be cut. What regions lack of their shares is spread over
-// those after them, hence the logarithm.
+// TestBalancedIsFair checks that no region is far above its share, except for the weight of
+// one key, which cannot be divided. If regions are below their shares, the difference is
+// spread over the later regions, which explains the logarithm.
 func TestBalancedIsFair(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for round := range 2000 {
@@ -121,7 +121,7 @@ func TestBalancedIsFair(t *testing.T) {
 	}
 }
 
-// TestBalancedIsNearTheBest compares with all ways to cut few keys.
+// TestBalancedIsNearTheBest compares with all ways to cut a few keys.
 func TestBalancedIsNearTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for round := range 2000 {
@@ -139,7 +139,7 @@ func TestBalancedIsNearTheBest(t *testing.T) {
 	}
 }
 
-// best is the least weight that the heaviest of n regions can have.
+// best returns the smallest possible weight of the heaviest of n regions.
 func best(sorted []split.Sample, n int) int64 {
 	var total int64
 	for _, s := range sorted {
@@ -157,8 +157,8 @@ func best(sorted []split.Sample, n int) int64 {
 	return least
 }
 
-// TestBalancedDependsOnWhatNotOnHow: samples may come from many workers, in any
-// order, a key's weight in pieces.
+// TestBalancedDependsOnWhatNotOnHow checks that samples may come from many workers, in any
+// order, and that a key's weight may come in several samples.
 func TestBalancedDependsOnWhatNotOnHow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for round := range 300 {

@@ -22,7 +22,7 @@ import (
 // A Tally is a sum over cells. The zero Tally has no cells.
 type Tally struct {
 	Cells  int64  `json:"cells"`
-	Bytes  int64  `json:"bytes"` // of rows, families, qualifiers and values, plus 9 a cell for time and type
+	Bytes  int64  `json:"bytes"` // of rows, families, qualifiers and values, plus 9 per cell for time and type
 	Digest Digest `json:"digest"`
 }
 
@@ -70,8 +70,8 @@ type Counter struct {
 	started     bool
 }
 
-// Odd constants that keep the parts of a cell apart: the same bytes as
-// qualifier and as value hash differently.
+// Odd constants that distinguish the parts of a cell: the same bytes have different hashes as
+// qualifier and as value.
 const (
 	mixFamily = 0xd6e8feb86659fd93
 	mixTime   = 0x9e3779b97f4a7c15

@@ -19,7 +19,7 @@ func of(cells ...*cell.Cell) tally.Tally {
 	return c.Tally
 }
 
-// some is cells of a few rows, in order; every tenth stands twice.
+// some returns cells of a few rows, in order. Every tenth cell appears twice.
 func some(n int) []*cell.Cell {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var out []*cell.Cell
@@ -78,8 +78,8 @@ func TestTwoEqualCellsDoNotCancel(t *testing.T) {
 	}
 }
 
-// TestEveryPartCounts changes one thing about a cell at a time, with the row
-// remembered from a cell before and without.
+// TestEveryPartCounts changes one part of a cell at a time, with and without a remembered row
+// from an earlier cell.
 func TestEveryPartCounts(t *testing.T) {
 	base := func() *cell.Cell {
 		return &cell.Cell{Row: []byte("row"), Family: []byte("fam"), Qualifier: []byte("qual"), Time: 1 << 40, Type: cell.Put, Value: []byte("value")}
@@ -130,8 +130,8 @@ func TestEveryPartCounts(t *testing.T) {
 	}
 }
 
-// TestValuesOfTwoCellsSwapped is what a mistake in a merge looks like: all bytes
-// are there, in the wrong cells.
+// TestValuesOfTwoCellsSwapped simulates a mistake in a merge: all bytes exist, but in the
+// wrong cells.
 func TestValuesOfTwoCellsSwapped(t *testing.T) {
 	c := some(2)
 	before := of(c[0], c[2])
@@ -168,8 +168,8 @@ func TestAddKeepsNoReference(t *testing.T) {
 	}
 }
 
-// TestFamilyIsNotThatOfTheRowBefore: the counter remembers the hash of a row and
-// its family; a cell of the same row in another family must not take it.
+// TestFamilyIsNotThatOfTheRowBefore checks a cell of the remembered row in another family.
+// The counter must not use the remembered hash of row and family.
 func TestFamilyIsNotThatOfTheRowBefore(t *testing.T) {
 	a := &cell.Cell{Row: []byte("r"), Family: []byte("a"), Qualifier: []byte("q"), Type: cell.Put}
 	b := &cell.Cell{Row: []byte("r"), Family: []byte("b"), Qualifier: []byte("q"), Type: cell.Put}
@@ -180,8 +180,8 @@ func TestFamilyIsNotThatOfTheRowBefore(t *testing.T) {
 	}
 }
 
-// TestSizesAndTextsAreFixed: tallies stand in manifests that a later version
-// will read.
+// TestSizesAndTextsAreFixed checks the form of tallies, because a later version must read
+// them in manifests.
 func TestSizesAndTextsAreFixed(t *testing.T) {
 	c := &cell.Cell{Row: []byte("row"), Family: []byte("d"), Qualifier: []byte("q,1"), Time: 1409529600000, Type: cell.Put, Value: []byte("value")}
 	got := of(c)

@@ -19,7 +19,7 @@ import (
 // The remedy is a batch of fewer users.
 var ErrFull = errors.New("too much for one batch of users")
 
-// An Event is one behaviour of one user of a Batch.
+// An Event is one event of one user of a Batch.
 type Event struct {
 	Time int64  // microseconds since 1970-01-01 UTC
 	ID   int64  // column ID
@@ -31,11 +31,11 @@ type Event struct {
 
 // A Ref is the place of a value in Batch.Data; the zero Ref is null.
 type Ref struct {
-	End uint32 // one past its last byte; never 0, since Data begins with a byte of its own
+	End uint32 // one past its last byte; never 0, because Data begins with an unused byte
 	Len uint32
 }
 
-// MaxData is how many bytes of values a Batch can hold: a Ref has 32 bits.
+// MaxData is the largest number of bytes of values in a Batch, because a Ref has 32 bits.
 const MaxData = math.MaxUint32
 
 // A Batch holds the events of many users. An event has as many Refs, one after
@@ -60,8 +60,8 @@ func (b *Batch) Reset() {
 	b.Weighs, b.Weight = false, 0
 }
 
-// Reserve makes room for values of so many bytes, so that Put does not copy those it has
-// taken before.
+// Reserve makes room for the given number of bytes of values, so that Put does not have to
+// copy earlier ones.
 func (b *Batch) Reserve(bytes int) { b.Data = slices.Grow(b.Data, bytes) }
 
 // Put copies a value into b. It fails with ErrFull if b would exceed its limit of bytes.

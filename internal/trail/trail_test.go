@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// draw makes events up whose times, kinds, IDs and users often agree.
+// draw generates events whose times, kinds, IDs and users are often equal.
 func draw(r *rand.Rand, n, users int) *trail.Batch {
 	b := new(trail.Batch)
 	b.Reset()
@@ -31,14 +31,13 @@ func draw(r *rand.Rand, n, users int) *trail.Batch {
 	return b
 }
 
-// TestSortIsAStableSortOfUsersAndTrails compares with the standard library's sort
-// by all that orders a trail.
+// TestSortIsAStableSortOfUsersAndTrails compares with the standard library's sort.
 func TestSortIsAStableSortOfUsersAndTrails(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 500 {
 		users := 1 + r.IntN(6)
 		b := draw(r, r.IntN(60), users)
-		if i%3 == 0 { // in order of user, as one pass over a table gives them
+		if i%3 == 0 { // in order of user, as one pass over a table returns them
 			slices.SortStableFunc(b.Events, func(a, b trail.Event) int { return cmp.Compare(a.User, b.User) })
 		}
 		want := slices.Clone(b.Events)
@@ -47,7 +46,7 @@ func TestSortIsAStableSortOfUsersAndTrails(t *testing.T) {
 		})
 		b.Sort(users)
 		for j := range want {
-			// Events that agree in user, time, kind and ID are one event of a table.
+			// Events with equal user, time, kind and ID are one event of a table.
 			g, w := &b.Events[j], &want[j]
 			if g.User != w.User || trail.Compare(g, w) != 0 {
 				t.Fatalf("draw %d: event %d is %+v, want %+v", i, j, *g, *w)
@@ -57,7 +56,7 @@ func TestSortIsAStableSortOfUsersAndTrails(t *testing.T) {
 	}
 }
 
-// checkSame checks that no event was lost or doubled.
+// checkSame checks that no event was lost or duplicated.
 func checkSame(t *testing.T, got, want []trail.Event) {
 	t.Helper()
 	byRefs := func(a, b trail.Event) int { return cmp.Compare(a.Refs, b.Refs) }
@@ -73,7 +72,7 @@ func TestSortDoesNotDependOnTheOrderOfArrival(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	a := draw(r, 200, 5)
 	for i := range a.Events {
-		a.Events[i].ID = int64(i) // so that no two agree
+		a.Events[i].ID = int64(i) // so that all are different
 	}
 	b := &trail.Batch{Events: slices.Clone(a.Events)}
 	r.Shuffle(len(b.Events), func(i, j int) { b.Events[i], b.Events[j] = b.Events[j], b.Events[i] })
@@ -113,7 +112,7 @@ func TestValuesComeBack(t *testing.T) {
 		if got == nil || !bytes.Equal(got, v) {
 			t.Errorf("value %d is %q, want %q", i, got, v)
 		}
-		_ = append(got, "more"...) // must not write over the value after it
+		_ = append(got, "more"...) // must not overwrite the value after it
 	}
 	if got := b.Value(refs[2]); string(got) != "three" {
 		t.Errorf("a value was written over: %q", got)
@@ -130,8 +129,8 @@ func TestValuesComeBack(t *testing.T) {
 	}
 }
 
-// TestAFullBatchSaysSo puts values into a batch of a few bytes: what it took stays as it
-// is, and what it cannot take is an error instead of another value.
+// TestAFullBatchSaysSo puts values into a batch of a few bytes. The accepted values must not
+// change, and a value that does not fit must be an error.
 func TestAFullBatchSaysSo(t *testing.T) {
 	b := trail.Batch{Most: 10}
 	first, err := b.Put([]byte("first"))
