@@ -16,7 +16,7 @@
 //   - If the logs do not settle a guess, the draft has a comment with the word "unsure" next
 //     to it. If there is not even a guess, the key has no value. A job file must not
 //     have such keys: reading the draft fails and names the key.
-//   - The draft returns how many records of the sample it reads, as a load would
+//   - The draft reports the number of records of the sample that it reads, as a load would
 //     read them, and why it does not read the others.
 package jobdraft
 

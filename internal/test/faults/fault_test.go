@@ -12,22 +12,22 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A fault is something that happens to servers, or to the regions of each of two
-// tables, while one is loaded and the other is read.
+// A fault harms servers, or changes the regions of two tables, while one table is loaded and
+// the other is read.
 type fault struct {
 	name   string
 	once   bool // strikes in both modes; the others strike in complete mode
 	flags  []string
 	late   bool                     // one more extract begins after it
 	strike func(*testing.T, *work)  // harms a server and continues all processes
-	change func(*testing.T, *house) // changes the regions of a table
+	change func(*testing.T, *fixture) // changes the regions of a table
 }
 
-// callTimeout is shorter than the freeze that it is to notice.
+// callTimeout is shorter than the freeze that it must detect.
 const callTimeout = 3 * time.Second
 
-// regionFaults strike before any server does: for a while after a recovery HBase neither
-// splits nor merges a region, nor for as long as it holds recovered edits.
+// regionFaults run before the faults of servers. After a recovery, HBase does not split or
+// merge a region for a while, nor while the region has recovered edits.
 var regionFaults = []fault{
 	{name: "region split", change: splitRegion},
 	{name: "region moved", change: moveRegion},
@@ -43,8 +43,8 @@ var serverFaults = []fault{
 	{name: "DataNode killed", strike: killServer(dataNode)},
 }
 
-// TestFaults loads a table and extracts from another, all at once and with catalog
-// and answers on HDFS, and has each fault strike in the midst of all of them.
+// TestFaults loads a table and extracts from another one at the same time, with catalog and
+// results on HDFS. Each fault strikes in the middle of all of them.
 func TestFaults(t *testing.T) {
 	var r *reference
 	clustertest.AloneFor(t, func(c *clustertest.Cluster) {
@@ -54,7 +54,8 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("HFiles", func(t *testing.T) { testHandovers(t, r) })
-	// Pieces of an extract end at the bounds of regions. No bound changes from here on.
+	// Pieces of an extract end at the bounds of regions. The bounds do not change after this
+	// point.
 	t.Run("client killed", func(t *testing.T) {
 		clustertest.Alone(t)
 		killClients(t, r)
@@ -82,11 +83,11 @@ func testFault(t *testing.T, r *reference, f fault, questions []question) {
 	w.checkEnds(t)
 }
 
-// work is a load of a house and extracts from the reference, under way.
+// work is a running load of a fixture, with running extracts from the reference.
 type work struct {
-	*house
+	*fixture
 	r         *reference
-	files     string // where catalog and answers are
+	files     string // the folder of catalog and results
 	load      *process
 	questions []question
 	extracts  []*process
@@ -103,12 +104,12 @@ func begin(t *testing.T, r *reference, files string, questions []question, readi
 	for _, q := range questions {
 		r.answer(t, q)
 	}
-	w := &work{house: newHouse(t, r.c, files), r: r, files: files, questions: questions}
-	level(t, w.house, r.house)
+	w := &work{fixture: newFixture(t, r.c, files), r: r, files: files, questions: questions}
+	level(t, w.fixture, r.fixture)
 	for i := range questions {
 		w.extracts = append(w.extracts, w.extract(t, i, reading, flags...))
 	}
-	w.load = w.house.loadUntil(t, at(breakpoint.Put, 1), slices.Concat(flags, piecemeal)...)
+	w.load = w.fixture.loadUntil(t, at(breakpoint.Put, 1), slices.Concat(flags, piecemeal)...)
 	for _, p := range w.all() {
 		p.awaitStop(t)
 	}
@@ -143,11 +144,11 @@ func (w *work) goOn(t *testing.T) {
 
 // change changes the regions of both tables. The first extract continues before the
 // change. The other processes continue after it, with addresses of regions that are gone.
-func (w *work) change(t *testing.T, change func(*testing.T, *house)) {
+func (w *work) change(t *testing.T, change func(*testing.T, *fixture)) {
 	t.Helper()
 	w.extracts[0].resume(t)
-	change(t, w.r.house)
-	change(t, w.house)
+	change(t, w.r.fixture)
+	change(t, w.fixture)
 	for _, p := range w.all()[1:] {
 		p.resume(t)
 	}
@@ -160,10 +161,10 @@ func (w *work) extract(t *testing.T, i int, s stop, flags ...string) *process {
 	return w.r.extractUntil(t, s, w.questions[i], w.out(i), append(flags, "--workers", "1")...)
 }
 
-// out is where the answer to a question comes.
+// out returns the folder for the result of query i.
 func (w *work) out(i int) string { return fmt.Sprint(w.files, "/", i) }
 
-// checkEnds checks that all end as if nothing had happened.
+// checkEnds checks that all processes end as without a fault.
 func (w *work) checkEnds(t *testing.T) {
 	t.Helper()
 	began := time.Now()
@@ -173,13 +174,13 @@ func (w *work) checkEnds(t *testing.T) {
 		w.r.checkAnswer(t, w.questions[i], p.done(t), w.out(i))
 	}
 	t.Logf("all went on for %s", time.Since(began).Round(time.Millisecond))
-	w.r.checkLoad(t, w.house)
+	w.r.checkLoad(t, w.fixture)
 }
 
-// level gives each RegionServer the same number of regions of each house.
-func level(t *testing.T, houses ...*house) {
+// level gives each RegionServer the same number of regions of each fixture.
+func level(t *testing.T, fixtures ...*fixture) {
 	t.Helper()
-	for _, h := range houses {
+	for _, h := range fixtures {
 		servers := h.c.RegionServers()
 		regions := h.c.Regions(t, h.table)
 		share := (len(regions) + len(servers) - 1) / len(servers)
@@ -200,7 +201,7 @@ func level(t *testing.T, houses ...*house) {
 	}
 }
 
-// other is a RegionServer that does not have hbase:meta.
+// other returns a RegionServer that does not serve hbase:meta.
 func other(t *testing.T, c *clustertest.Cluster) string {
 	t.Helper()
 	meta := c.MetaServer(t)
@@ -217,8 +218,8 @@ func metaServer(t *testing.T, c *clustertest.Cluster) string { return c.MetaServ
 
 func dataNode(*testing.T, *clustertest.Cluster) string { return "dn2" }
 
-// killServer kills a server and continues the processes. Their next calls to the server
-// fail.
+// killServer returns a fault that kills a server and continues the processes. Their next
+// calls to the server fail.
 func killServer(which func(*testing.T, *clustertest.Cluster) string) func(*testing.T, *work) {
 	return func(t *testing.T, w *work) {
 		w.c.Kill(t, which(t, w.c))
@@ -231,9 +232,9 @@ func freezeRegionServer(t *testing.T, w *work) {
 }
 
 // freeze freezes a RegionServer for longer than a call waits for its answer, and calls goOn
-// meanwhile. The duration belongs to the fault, and no check depends on it. If the freeze
-// takes longer than ZooKeeper's session, the server ends itself, and the processes must
-// succeed as well.
+// during the freeze. The duration is part of the fault, and no check depends on it. If the
+// freeze takes longer than ZooKeeper's session, the server ends itself, and the processes
+// must also succeed.
 func freeze(t *testing.T, c *clustertest.Cluster, goOn func()) {
 	t.Helper()
 	name := other(t, c)
@@ -243,7 +244,8 @@ func freeze(t *testing.T, c *clustertest.Cluster, goOn func()) {
 	c.Thaw(t, name)
 }
 
-// restart kills a server, continues the processes, and starts the server again.
+// restart returns a fault that kills a server, continues the processes, and restarts the
+// server.
 func restart(name string) func(*testing.T, *work) {
 	return func(t *testing.T, w *work) {
 		w.c.Kill(t, name)
@@ -252,11 +254,11 @@ func restart(name string) func(*testing.T, *work) {
 	}
 }
 
-// splitRegion cuts the region in which a scan ends.
-func splitRegion(t *testing.T, h *house) { h.c.Admin(t, "split", h.table, "c") }
+// splitRegion splits the region in which a scan ends.
+func splitRegion(t *testing.T, h *fixture) { h.c.Admin(t, "split", h.table, "c") }
 
 // moveRegion moves the region in which a scan ends.
-func moveRegion(t *testing.T, h *house) {
+func moveRegion(t *testing.T, h *fixture) {
 	all := h.c.Regions(t, h.table)
 	r := all[len(all)-1]
 	for _, d := range h.c.RegionServers() {
@@ -267,8 +269,8 @@ func moveRegion(t *testing.T, h *house) {
 	}
 }
 
-// mergeRegions joins two regions that were never split.
-func mergeRegions(t *testing.T, h *house) {
+// mergeRegions merges two regions that were never split.
+func mergeRegions(t *testing.T, h *fixture) {
 	all := h.c.Regions(t, h.table)
 	i := slices.IndexFunc(all, func(r clustertest.Region) bool { return r.Start == "5" })
 	h.c.Admin(t, "merge", all[i].Encoded, all[i+1].Encoded)

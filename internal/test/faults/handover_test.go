@@ -22,9 +22,9 @@ var handovers = []struct {
 	fault func(*testing.T, *handing)
 }{
 	{name: "regions split, merged and moved", once: true, at: at(breakpoint.Handover, 1), fault: func(t *testing.T, w *handing) {
-		splitRegion(t, w.house)
-		mergeRegions(t, w.house)
-		moveRegion(t, w.house)
+		splitRegion(t, w.fixture)
+		mergeRegions(t, w.fixture)
+		moveRegion(t, w.fixture)
 		w.load.resume(t)
 	}},
 	{name: "RegionServer killed", at: at(breakpoint.Handover, 1), fault: func(t *testing.T, w *handing) {
@@ -50,12 +50,11 @@ func killHanding(t *testing.T, w *handing) {
 
 // handing is a load of HFiles that has stopped while it hands them over.
 type handing struct {
-	*house
+	*fixture
 	load *process
 }
 
-// testHandovers loads by HFiles, and has each fault strike while they are handed to
-// HBase.
+// testHandovers loads by HFiles. Each fault strikes while the files are handed to HBase.
 func testHandovers(t *testing.T, r *reference) {
 	for _, x := range handovers {
 		t.Run(x.name, func(t *testing.T) {
@@ -63,13 +62,13 @@ func testHandovers(t *testing.T, r *reference) {
 				testkit.OnlyAll(t, handovers[0].name)
 			}
 			files := t.TempDir()
-			w := &handing{house: newHouse(t, clustertest.Alone(t), files)}
-			level(t, w.house)
+			w := &handing{fixture: newFixture(t, clustertest.Alone(t), files)}
+			level(t, w.fixture)
 			w.load = w.loadFiles(t, x.at, x.flags...)
 			w.load.awaitStop(t)
 			x.fault(t, w)
 			r.checkSaid(t, w.load.done(t))
-			r.checkLoad(t, w.house)
+			r.checkLoad(t, w.fixture)
 			w.checkSwept(t)
 			q, out := pairs(uncut)[0][0], filepath.Join(files, "out")
 			r.answer(t, q)
@@ -81,15 +80,14 @@ func testHandovers(t *testing.T, r *reference) {
 	}
 }
 
-// loadFiles begins to load the sample by HFiles.
-func (h *house) loadFiles(t *testing.T, s stop, flags ...string) *process {
+// loadFiles starts a load of the sample by HFiles.
+func (h *fixture) loadFiles(t *testing.T, s stop, flags ...string) *process {
 	t.Helper()
 	return h.loadUntil(t, s, slices.Concat([]string{"--mode", "hfile"}, flags)...)
 }
 
-// checkSwept checks that nothing of a load is left where files are staged, ours or
-// HBase's.
-func (h *house) checkSwept(t *testing.T) {
+// checkSwept checks that a load left no files in the staging directories, ours and HBase's.
+func (h *fixture) checkSwept(t *testing.T) {
 	t.Helper()
 	fs := h.files()
 	for _, dir := range []string{"hdfs://" + h.c.NameNode() + "/usertrail/default/" + h.table + "/staging", "hdfs://" + h.c.NameNode() + "/hbase/staging"} {

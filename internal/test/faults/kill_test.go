@@ -9,21 +9,20 @@ import (
 // nothing is the exit status of a load that finds no file to load.
 const nothing = 99
 
-// killClients kills the programs when each has done a part of its work, and runs the same
-// commands again. The files are on a disk, since HDFS keeps the lock of a dead process for
-// a minute.
+// killClients kills each program after a part of its work, and runs the same commands again.
+// The files are on a local disk, because HDFS keeps the lock of a dead process for a minute.
 func killClients(t *testing.T, r *reference) {
 	w := begin(t, r, t.TempDir(), pairs(cut)[0], at(breakpoint.Part, 1), nil)
 	for _, p := range w.all() {
 		p.crash(t)
 	}
 	w.checkPartly(t)
-	w.load = w.house.load(t)
+	w.load = w.fixture.load(t)
 	for i := range w.questions {
 		w.extracts[i] = w.extract(t, i, nowhere)
 	}
 	w.checkEnds(t)
-	if got := w.house.load(t).wait(t); got.status != nothing {
+	if got := w.fixture.load(t).wait(t); got.status != nothing {
 		t.Errorf("the same load once more ended with status %d, want %d: %s", got.status, nothing, got.stderr)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// home is where this run of the tests has its files, and bin the programs.
+// home is the folder of this run of the tests, and bin the folder of the programs.
 var home, bin string
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,7 @@ func run(m *testing.M) int {
 // for few rows, and reads several batches of users.
 var sample = samplelog.Config{Records: 60_000, Users: 1_500, Days: 4, Seed: 7, Bad: samplelog.DefaultBad, Compress: "gz"}
 
-// span are the days of the sample.
+// span is the span of the sample's days.
 var span = behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + behaviour.Date(sample.Days) - 1}
 
 var ready struct {
@@ -51,7 +51,7 @@ var ready struct {
 	err error
 }
 
-// prepare builds the programs and makes the logs, the first time.
+// prepare builds the programs and makes the logs at its first call.
 func prepare(t *testing.T) {
 	t.Helper()
 	ready.Do(func() {
@@ -69,7 +69,7 @@ func prepare(t *testing.T) {
 	}
 }
 
-// users is a list of two users in three.
+// users returns a list of two users in three.
 func users() []byte {
 	var list []byte
 	for rank := range sample.Users {

@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// A trouble is what happens to one night.
+// A trouble is a fault of one night.
 type trouble string
 
 const (
@@ -33,7 +33,7 @@ const (
 	killedRead trouble = "killed extract"
 )
 
-// kinds are the behaviours of the sample with their columns that are not text.
+// kinds lists the behaviours of the sample with their columns that are not text.
 var kinds = map[string]struct {
 	columns int
 	typed   map[int]func(string) bool
@@ -48,14 +48,14 @@ func isInt(s string) bool   { _, err := strconv.ParseInt(s, 10, 64); return err 
 func isFloat(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil }
 func isBool(s string) bool  { _, err := strconv.ParseBool(s); return err == nil }
 
-// A delivery is one file of logs, and what is in it.
+// A delivery is one file of logs, with its content.
 type delivery struct {
-	name string // below the logs
+	name string // path below the logs
 	good map[behaviour.Date]int64
 	bad  int64
 }
 
-// all is how many good records there are.
+// all returns the number of good records.
 func (d *delivery) all() (n int64) {
 	for _, k := range d.good {
 		n += k
@@ -63,24 +63,24 @@ func (d *delivery) all() (n int64) {
 	return n
 }
 
-// A night is a day, what was delivered of it, and what happens meanwhile.
+// A night is a day, its delivered files, and the trouble during its load.
 type night struct {
 	date    behaviour.Date
 	trouble trouble
 	files   []*delivery
-	sum     samplelog.Summary // of the generator; nothing of what was added to its files
+	sum     samplelog.Summary // from the generator; without later additions
 }
 
-// A month is nights one after the other, and the folder that all of their files lie in.
+// A month is a series of nights, and the folder of all their files.
 type month struct {
 	dir    string
 	nights []*night
 }
 
-// more ends the name of a file that brings what has been added to another.
+// more is the ending of a file with records that were added to another one.
 const more = "-more"
 
-// newMonth makes n nights up. Nights of troubles take turns.
+// newMonth generates n nights. The troubles follow in rotation.
 func newMonth(t *testing.T, n int, troubles []trouble) *month {
 	t.Helper()
 	m := &month{dir: t.TempDir()}
@@ -108,16 +108,16 @@ func newMonth(t *testing.T, n int, troubles []trouble) *month {
 	return m
 }
 
-// name is of the night's file of one kind.
+// name returns the name of the night's file of one kind.
 func (x *night) name(kind string) string { return x.date.String() + "/" + kind + ".csv" }
 
-// file is the night's file of one kind.
+// file returns the night's file of one kind.
 func (x *night) file(kind string) *delivery {
 	i := slices.IndexFunc(x.files, func(d *delivery) bool { return d.name == x.name(kind) })
 	return x.files[i]
 }
 
-// checkSum compares our own reading of the files with what the generator says.
+// checkSum compares the test's own reading of the files with the generator's summary.
 func (x *night) checkSum(t *testing.T) {
 	t.Helper()
 	var good, bad, tomorrow int64
@@ -131,7 +131,7 @@ func (x *night) checkSum(t *testing.T) {
 	}
 }
 
-// readDelivery counts a file's records the obvious way.
+// readDelivery counts a file's records with a simple reader.
 func readDelivery(t *testing.T, dir, name, kind string) *delivery {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, name))
@@ -163,7 +163,7 @@ func readDelivery(t *testing.T, dir, name, kind string) *delivery {
 	}
 }
 
-// dateOf is the local date of a good record.
+// dateOf returns the local date of a good record.
 func dateOf(record []string, columns int, typed map[int]func(string) bool) (behaviour.Date, bool) {
 	if len(record) != columns || record[0] == "" {
 		return 0, false
@@ -180,7 +180,7 @@ func dateOf(record []string, columns int, typed map[int]func(string) bool) (beha
 	return date, err == nil
 }
 
-// copyLines makes a file of the header and the first records of another.
+// copyLines makes a file of the header and the first records of another file.
 func copyLines(t *testing.T, from, to string, n int) {
 	t.Helper()
 	b, err := os.ReadFile(from)
@@ -193,7 +193,7 @@ func copyLines(t *testing.T, from, to string, n int) {
 	}
 }
 
-// deliver puts a file where the loads look for it, as it lies in the month.
+// deliver copies a file to the folder from which the loads read.
 func (m *month) deliver(t *testing.T, d *delivery, logs string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(m.dir, d.name))
@@ -208,7 +208,7 @@ func (m *month) deliver(t *testing.T, d *delivery, logs string) {
 	}
 }
 
-// append adds to a file that was delivered what belongs into one of its own.
+// append adds records to a file that was already delivered.
 func (m *month) append(t *testing.T, x *night, kind, logs string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(m.dir, x.name(kind+more)))
@@ -226,7 +226,7 @@ func (m *month) append(t *testing.T, x *night, kind, logs string) {
 	}
 }
 
-// sums are of all files of the month.
+// sums returns the counts of all files of the month.
 func (m *month) sums() (good, bad int64) {
 	for _, x := range m.nights {
 		for _, d := range x.files {
@@ -236,12 +236,12 @@ func (m *month) sums() (good, bad int64) {
 	return good, bad
 }
 
-// span are the dates of all nights, and the one after, to which late records belong.
+// span returns the dates of all nights, and the following day, to which late records belong.
 func (m *month) span() behaviour.Span {
 	return behaviour.Span{From: m.nights[0].date, To: m.nights[len(m.nights)-1].date + 1}
 }
 
-// job is the text of a job file for logs in a folder.
+// nightJob returns the text of a job file for logs in a folder.
 func nightJob(logs, table string) string {
 	return fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai, max_bad: 10%%}\ntable: %s\n%s", filepath.Join(logs, "{date}/{behaviour}*.csv"), table, behaviours)
 }

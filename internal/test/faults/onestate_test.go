@@ -13,13 +13,13 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// TestExtractsAreOfOneState loads the first day by HFiles, stops extracts of all plans while
-// they read, and kills the load of the other days between two regions. No extract takes what is
-// in the table in part: who begins then is told, and who has begun reads again when another
-// load has finished it.
+// TestExtractsAreOfOneState loads the first day by HFiles and stops extracts of all plans
+// while they read. It then kills the load of the other days between two regions. No extract
+// may use a part of that load. A new extract must report it. A running extract must read
+// again after another load has finished it.
 func TestExtractsAreOfOneState(t *testing.T) {
 	c := clustertest.Get(t)
-	h := newHouse(t, c, c.HDFS(t))
+	h := newFixture(t, c, c.HDFS(t))
 	dir := t.TempDir()
 	out := func(name string) string { return filepath.Join(dir, name) }
 	h.loadFiles(t, nowhere, "--to", span.From.String()).done(t)

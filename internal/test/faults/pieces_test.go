@@ -19,8 +19,8 @@ var killedPieces = []stop{at(breakpoint.Batch, 1), at(breakpoint.Segment, 1), at
 // killedCommits are the steps at which the commits are killed, one after the other.
 var killedCommits = []stop{at(breakpoint.Commit, 1), at(breakpoint.Ledger, 1), at(breakpoint.Loaded, 1)}
 
-// TestKilledPiecesGiveTheTableOfOneLoad kills workers in the middle of their pieces, and
-// the commit, and types the same commands again.
+// TestKilledPiecesGiveTheTableOfOneLoad kills workers in the middle of their pieces, and the
+// commit. It then runs the same commands again.
 func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	prepare(t)
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	}
 }
 
-// trailsOf are the digests of the parts of an extract of everybody.
+// trailsOf returns the digests of the parts of an extract of all users.
 func trailsOf(t *testing.T, dir, table string) map[string]string {
 	t.Helper()
 	out := table + ".parts"

@@ -15,8 +15,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// deadline is when a process counts as one that waits without a limit. It is more
-// than the default of --retry-for.
+// deadline is the time after which a process is considered to wait forever. It is longer than
+// the default of --retry-for.
 const deadline = 7 * time.Minute
 
 // killedStatus is the status of a process that a signal ended.
@@ -32,7 +32,7 @@ type process struct {
 	ended  chan struct{}
 }
 
-// A result is how a process ended: its status and the last line of its output.
+// A result is the exit status of a process and the last line of its output.
 type result struct {
 	status int
 	stderr string
@@ -44,7 +44,7 @@ type result struct {
 	Error                                                string
 }
 
-// start runs a program in a directory. It is killed at t's end at the latest.
+// start runs a program in a directory. The program is killed at t's end at the latest.
 func start(t *testing.T, dir string, env []string, program string, args ...string) *process {
 	t.Helper()
 	p := &process{name: program + " " + strings.Join(args, " "), limit: deadline, ended: make(chan struct{})}
@@ -55,7 +55,7 @@ func start(t *testing.T, dir string, env []string, program string, args ...strin
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // its status is asked for
+		_ = p.cmd.Wait() // its status is not needed here
 		close(p.ended)
 	}()
 	t.Cleanup(p.kill)
@@ -109,8 +109,8 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// wait waits for the process's end. Where it does not come, t fails with what the
-// goroutines wait for.
+// wait waits for the end of the process. If the process does not end, t fails and prints its
+// goroutines.
 func (p *process) wait(t *testing.T) result {
 	t.Helper()
 	select {
@@ -132,7 +132,7 @@ func (p *process) wait(t *testing.T) result {
 	return r
 }
 
-// done waits for the process's end and checks that it was a good one.
+// done waits for the end of the process and checks that it succeeded.
 func (p *process) done(t *testing.T) result {
 	t.Helper()
 	r := p.wait(t)

@@ -25,8 +25,8 @@ var soaked = flag.Int("soak", 0, "nights of TestNights; 0 is eight into a table 
 // HFiles; TestFaults kills a load by puts.
 var fiveNights = []trouble{killed, late, full, deadServer, killedRead}
 
-// TestNightsOfFiles loads and extracts nights one after the other into a table of files,
-// each with a trouble of its own.
+// TestNightsOfFiles loads and extracts a series of nights with a table of files. Each night
+// has its own trouble.
 func TestNightsOfFiles(t *testing.T) {
 	n := *soaked
 	if n == 0 {
@@ -44,7 +44,7 @@ func TestNightsOfFiles(t *testing.T) {
 	s.run(t)
 }
 
-// TestNightsOfHBase is the same for a table of HBase, by HFiles and by puts in turn.
+// TestNightsOfHBase does the same with a table in HBase, by HFiles and by puts alternately.
 func TestNightsOfHBase(t *testing.T) {
 	// HDFS keeps the lock of a dead process for a minute, so few loads are killed.
 	n, kills, troubles := *soaked, 2, []trouble{calm, late, changed, empty, killed, full, deadServer, killedRead}
@@ -69,29 +69,29 @@ func TestNightsOfHBase(t *testing.T) {
 	s.run(t)
 }
 
-// A soak is a month of nights with troubles, and the table that they go into.
+// A soak is a month of nights with troubles, and the table that they are loaded into.
 type soak struct {
 	*month
-	dir     string // of who works with it
-	logs    string // what is delivered so far
+	dir     string // working directory
+	logs    string // the files delivered so far
 	address string
-	where   string // the job's table; the address
+	where   string // the table in the job, and its address
 	env     []string
-	modes   []string // of loads, in turn
+	modes   []string // of loads, alternately
 	cluster *clustertest.Cluster
-	fill    func(*testing.T) // leaves no room
+	fill    func(*testing.T) // fills the disk
 	empty   func(*testing.T)
-	kills   int // of loads in a night of killed loads; 0 kills one at each step
+	kills   int // number of killed loads in a night of killed loads; 0 kills one at each step
 
 	dice   *rand.Rand
-	counts counts                       // of all loads that could say so
-	killed bool                         // one of them could not
-	missed map[behaviour.Date]*delivery // what is late, by when it comes
-	there  map[behaviour.Date]int64     // good records that were delivered, by their date
+	counts counts                       // sum over all loads that reported counts
+	killed bool                         // one of them was killed before it could
+	missed map[behaviour.Date]*delivery // late files, by the date on which they arrive
+	there  map[behaviour.Date]int64     // number of delivered good records, by their date
 	differ []string
 }
 
-// counts are those of a load's last line that are summed.
+// counts are the summed counts of a load's last line.
 type counts struct{ read, loaded, quarantined, cells int64 }
 
 func (c *counts) add(r result) {
@@ -111,7 +111,7 @@ func newSoak(t *testing.T, nights int, troubles []trouble) *soak {
 	return s
 }
 
-// run goes through the nights and says what became of them.
+// run runs all nights and reports the outcome.
 func (s *soak) run(t *testing.T) {
 	if s.where == "" {
 		s.where = fmt.Sprintf("%q", s.address)
@@ -134,12 +134,12 @@ func (s *soak) run(t *testing.T) {
 	fmt.Printf("verdict: %s\n", verdict)
 }
 
-// differs notes what is not as it must be.
+// differs records a difference from the expected result.
 func (s *soak) differs(format string, args ...any) {
 	s.differ = append(s.differ, fmt.Sprintf(format, args...))
 }
 
-// expect notes statuses of a night that are not those that are wanted.
+// expect records exit statuses of a night that are not among the expected ones.
 func (s *soak) expect(x *night, what string, got int, want ...int) {
 	if !slices.Contains(want, got) {
 		s.differs("%s, %s: %s ended with status %d, want one of %v", x.date, x.trouble, what, got, want)
@@ -161,7 +161,7 @@ func (s *soak) night(t *testing.T, i int, x *night) {
 		now.read-before.read, now.loaded-before.loaded, now.quarantined-before.quarantined, events, time.Since(began).Seconds())
 }
 
-// bring delivers what comes this night.
+// bring delivers the files of this night.
 func (s *soak) bring(t *testing.T, x *night) {
 	for _, d := range x.files {
 		switch {
@@ -202,14 +202,14 @@ func (s *soak) steps(m mode) []string {
 	return []string{breakpoint.Begun, breakpoint.Batch, breakpoint.Segment, breakpoint.Commit, breakpoint.Ledger}
 }
 
-// step draws one of the steps.
+// step returns a random step.
 func (s *soak) step(m mode) stop {
 	all := s.steps(m)
 	return at(all[s.dice.IntN(len(all))], 1)
 }
 
-// killedAt draws the steps at which the loads of a night are killed. They are in their
-// order: a load that goes on after a killed one reaches the later steps.
+// killedAt returns random steps at which the loads of a night are killed, in their order. A
+// load that continues after a killed one reaches the later steps.
 func (s *soak) killedAt(m mode) []string {
 	all := append(s.steps(m), breakpoint.Loaded)
 	for s.kills > 0 && len(all) > s.kills {
@@ -219,14 +219,14 @@ func (s *soak) killedAt(m mode) []string {
 	return all
 }
 
-// loading begins the load of a night: of the night before, too, for what comes late.
+// loading starts the load of a night, and of the night before, for late files.
 func (s *soak) loading(t *testing.T, x *night, m mode, until stop) *process {
 	args := []string{"--quiet", "--mode", string(m), "--from", (x.date - 1).String(), "--to", x.date.String()}
 	return start(t, s.dir, append(until.env(), s.env...), "bulkload", args...)
 }
 
-// loaded waits for a load, and types it again while another seems to hold the table or
-// there is something that passes.
+// loaded waits for a load. It runs the load again if the table seemed locked or the error was
+// temporary.
 func (s *soak) loaded(t *testing.T, x *night, p *process, m mode) (statuses []int) {
 	for end := time.Now().Add(deadline); ; {
 		r := p.wait(t)
@@ -240,8 +240,8 @@ func (s *soak) loaded(t *testing.T, x *night, p *process, m mode) (statuses []in
 	}
 }
 
-// reached returns a load that has stopped at a step, and the statuses of those before it
-// for which a load that was killed still held the table.
+// reached returns a load that has stopped at a step. It also returns the statuses of earlier
+// loads that failed because a killed load still held the table.
 func (s *soak) reached(t *testing.T, x *night, m mode, step string) (p *process, refused []int) {
 	for end := time.Now().Add(deadline); ; {
 		p := s.loading(t, x, m, at(step, 1))
@@ -276,7 +276,7 @@ func (s *soak) load(t *testing.T, x *night, m mode) (statuses []int) {
 		statuses = append(statuses, r.status)
 		s.expect(x, "the load without room", r.status, 1, 75)
 		s.counts.add(r)
-		p := s.loading(t, x, m, s.step(m)) // and once more, until the room ends in the midst of it
+		p := s.loading(t, x, m, s.step(m)) // run it again until the disk is full in the middle of it
 		p.awaitStop(t)
 		s.fill(t)
 		p.resume(t)
@@ -301,7 +301,7 @@ func (s *soak) load(t *testing.T, x *night, m mode) (statuses []int) {
 	switch x.trouble {
 	case empty:
 		s.expect(x, "the load", last(), nothing)
-	case killed, full: // perhaps all of it was in before that
+	case killed, full: // the load may have been complete before that
 		s.expect(x, "the load", last(), 0, nothing)
 	default:
 		s.expect(x, "the load", last(), 0)
@@ -323,7 +323,7 @@ func (s *soak) load(t *testing.T, x *night, m mode) (statuses []int) {
 	return statuses
 }
 
-// ask extracts a night's day, and returns how many behaviours came out.
+// ask extracts a night's day, and returns the number of events.
 func (s *soak) ask(t *testing.T, x *night) (events int64, statuses []int) {
 	out := filepath.Join(s.dir, "day-"+x.date.String())
 	args := []string{"--quiet", "--users", "all", "--active", "any", "--types", "play,order,visit,login",
@@ -342,7 +342,7 @@ func (s *soak) ask(t *testing.T, x *night) (events int64, statuses []int) {
 	return r.Events, append(statuses, r.status)
 }
 
-// comeLate loads what was late of the last night.
+// comeLate loads the late files of the last night.
 func (s *soak) comeLate(t *testing.T) {
 	if len(s.missed) == 0 {
 		return
@@ -352,8 +352,8 @@ func (s *soak) comeLate(t *testing.T) {
 	s.expect(x, "the load after the last night", slices.Max(s.loaded(t, x, s.loading(t, x, "auto", nowhere), "auto")), 0)
 }
 
-// compare compares the table with that of the same files, loaded at once into a table
-// of files with nothing in the way, and both with what was made up.
+// compare compares the table with a table of files into which the same files were loaded at
+// once, without troubles. It compares both with the generated records.
 func (s *soak) compare(t *testing.T) {
 	good, bad := s.sums()
 	calmly := filepath.Join(t.TempDir(), "undisturbed")
@@ -386,7 +386,7 @@ func (s *soak) compare(t *testing.T) {
 		if x.status != 0 || x.Events != good {
 			s.differs("%s: the extract of everything ends with status %d and brings %d behaviours; want 0 and %d:\n%s", w.address, x.status, x.Events, good, x.stderr)
 		}
-		answers = append(answers, (&house{}).parts(t, out))
+		answers = append(answers, (&fixture{}).parts(t, out))
 	}
 	if !maps.Equal(answers[0], answers[1]) || len(answers[0]) == 0 {
 		s.differs("the extracts of everything differ: %v, undisturbed %v", answers[1], answers[0])
@@ -394,7 +394,7 @@ func (s *soak) compare(t *testing.T) {
 	fmt.Printf("sums: %d read, %d loaded, %d bad; made up %d, %d, %d; %d cells\n", sums.read, sums.loaded, sums.quarantined, all.read, all.loaded, all.quarantined, want.Cells)
 }
 
-// brief writes statuses with those that repeat once.
+// brief prints statuses without repetition.
 func brief(statuses []int) string {
 	var out []string
 	for i := 0; i < len(statuses); {
@@ -415,13 +415,13 @@ func brief(statuses []int) string {
 	return strings.Join(out, " ")
 }
 
-// A disk is a folder that can be full: a small file system of its own.
+// A disk is a folder that can become full, because it is a small file system.
 type disk struct {
 	dir  string
-	only bool // it is a folder, since file systems may not be mounted here
+	only bool // it is a plain folder, because file systems cannot be mounted here
 }
 
-// ballast is what fills a disk.
+// ballast is the file that fills a disk.
 const ballast = "ballast"
 
 // newDisk mounts a disk.
@@ -442,7 +442,7 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-// fill writes until nothing more goes in.
+// fill writes until the disk is full.
 func (d *disk) fill(t *testing.T) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(d.dir, ballast))

@@ -17,13 +17,13 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// TestBothClientsGoOnAfterAStall kills one of three RegionServers while our client
-// and Java's ask for the same rows of all regions. Both must go on, and each answer must
-// be whole. It logs how long each had no answer.
+// TestBothClientsGoOnAfterAStall kills one of three RegionServers while our client and Java's
+// client request the same rows of all regions. Both must continue, and each result must be
+// complete. The test logs how long each client had no result.
 func TestBothClientsGoOnAfterAStall(t *testing.T) {
 	testkit.OnlyAll(t, "TestFaults/RegionServer_killed")
 	c := clustertest.Alone(t)
-	h := newHouse(t, c, "files")
+	h := newFixture(t, c, "files")
 	h.load(t, "--to", span.From.String()).done(t)
 	level(t, h)
 	rows := playedRows(200)
@@ -64,7 +64,7 @@ func TestBothClientsGoOnAfterAStall(t *testing.T) {
 	}
 }
 
-// playedRows are rows of the sample's first day.
+// playedRows returns rows of the sample's first day.
 func playedRows(n int) []string {
 	rows := make([]string, n)
 	for rank := range rows {
@@ -74,9 +74,9 @@ func playedRows(n int) []string {
 	return rows
 }
 
-// A loop asks for the same rows again and again.
+// A loop requests the same rows again and again.
 type loop struct {
-	answer chan [2]time.Time // when an answer was asked for, and when it came
+	answer chan [2]time.Time // the start and the end of each request
 	err    error             // valid once answer is closed
 
 	last, asked time.Time
@@ -84,8 +84,8 @@ type loop struct {
 	answers     int
 }
 
-// askInALoop asks until ctx ends.
-func askInALoop(ctx context.Context, t *testing.T, h *house, rows []string) *loop {
+// askInALoop makes requests until ctx ends.
+func askInALoop(ctx context.Context, t *testing.T, h *fixture, rows []string) *loop {
 	t.Helper()
 	client, err := hbase.Dial(ctx, hbase.Config{ZooKeeper: []string{h.c.ZooKeeper()}})
 	if err != nil {
@@ -124,7 +124,7 @@ func askInALoop(ctx context.Context, t *testing.T, h *house, rows []string) *loo
 	return l
 }
 
-// until takes answers until it is done.
+// until receives results until done returns true.
 func (l *loop) until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for !done() {

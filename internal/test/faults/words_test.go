@@ -19,15 +19,15 @@ const (
 )
 
 const (
-	// patience is the --retry-for of commands that are refused. It leaves a busy machine
-	// time for the first refusal.
+	// patience is the --retry-for of commands that must fail. It leaves a busy machine enough
+	// time for the first failure.
 	patience = 10 * time.Second
-	// impatience is the time after which a command has ignored its --retry-for. It is less
-	// than the default of --retry-for.
+	// impatience is the time after which a command must have ignored its --retry-for. It is
+	// less than the default of --retry-for.
 	impatience = 4 * time.Minute
 )
 
-// A complaint is a command as somebody types it, and what it must say.
+// A complaint is a command line and the message that it must print.
 type complaint struct {
 	name    string
 	program string
@@ -37,8 +37,8 @@ type complaint struct {
 	says    []string
 }
 
-// start types the command in a house's folder.
-func (x complaint) start(t *testing.T, h *house) *process {
+// start starts the command in a fixture's folder.
+func (x complaint) start(t *testing.T, h *fixture) *process {
 	t.Helper()
 	args := []string{"--retry-for", patience.String(), "--quiet", "--from", span.From.String(), "--to", span.From.String()}
 	if x.program == "extract" {
@@ -49,7 +49,7 @@ func (x complaint) start(t *testing.T, h *house) *process {
 	return p
 }
 
-// check waits for the command's end and checks what it says.
+// check waits for the command's end and checks its message.
 func (x complaint) check(t *testing.T, p *process) {
 	t.Helper()
 	r := p.wait(t)
@@ -67,7 +67,7 @@ func (x complaint) check(t *testing.T, p *process) {
 	t.Logf("%s%s", r.stderr, r.Error)
 }
 
-// both is a complaint of bulkload and one of extract.
+// both returns a complaint of bulkload and one of extract.
 func both(name string, flags []string, status int, says ...string) []complaint {
 	return []complaint{
 		{name + ", bulkload", "bulkload", nil, flags, status, says},
@@ -75,25 +75,24 @@ func both(name string, flags []string, status int, says ...string) []complaint {
 	}
 }
 
-// whole are the flags of who may not ask HBase what the table is, and has something
-// to read or write.
+// whole are the flags of a user who may not read the table's description in HBase, but may
+// read or write its rows.
 var whole = []string{"--job", "whole.yaml", "--retry-for", "1m"}
 
 func as(user string) []string { return []string{"HADOOP_USER_NAME=" + user} }
 
-// jobs writes job files that differ from the house's in what they say of the table.
-func (h *house) jobs(t *testing.T, tables map[string]string) {
+// jobs writes job files that differ from the fixture's in their table.
+func (h *fixture) jobs(t *testing.T, tables map[string]string) {
 	t.Helper()
 	for name, about := range tables {
 		h.write(t, name, fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {%s}\n%s", filepath.Join(home, "logs/{date}/{behaviour}.csv.gz"), about, behaviours))
 	}
 }
 
-// TestWhatIsWrongIsSaid types commands that cannot be done. Nothing is done to the
-// servers.
+// TestWhatIsWrongIsSaid runs commands that cannot succeed. It does not harm the servers.
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	c := clustertest.Get(t)
-	h := newHouse(t, c, "files")
+	h := newFixture(t, c, "files")
 	off := c.Create(t, "d")
 	c.Admin(t, "disable", off)
 	zk := c.ZooKeeper()
@@ -141,11 +140,10 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 }
 
-// TestWhoMayReadAndWriteNeedsNoMore has users with just these permissions load and
-// extract.
+// TestWhoMayReadAndWriteNeedsNoMore loads and extracts as users with the least permissions.
 func TestWhoMayReadAndWriteNeedsNoMore(t *testing.T) {
 	c := clustertest.Get(t)
-	h := newHouse(t, c, "files")
+	h := newFixture(t, c, "files")
 	h.jobs(t, map[string]string{"whole.yaml": fmt.Sprintf("path: %q, catalog: c, family: d", h.address())})
 	c.Admin(t, "grant", "ann", "RW", h.table)
 	c.Admin(t, "grant", "eve", "R", h.table)
@@ -153,7 +151,7 @@ func TestWhoMayReadAndWriteNeedsNoMore(t *testing.T) {
 		{"", "bulkload", as("ann"), whole, exitDone, nil},
 		{"", "extract", as("eve"), whole, exitDone, nil},
 	} {
-		// RegionServers hear of permissions from ZooKeeper, in their own time.
+		// ZooKeeper informs the RegionServers of permissions with some delay.
 		end := time.Now().Add(deadline)
 		r := x.start(t, h).wait(t)
 		for r.status == exitUsage && time.Now().Before(end) {
@@ -165,7 +163,7 @@ func TestWhoMayReadAndWriteNeedsNoMore(t *testing.T) {
 	}
 }
 
-// TestWhoIsAwayIsSaid takes servers away and types commands that need them.
+// TestWhoIsAwayIsSaid stops servers and runs commands that need them.
 func TestWhoIsAwayIsSaid(t *testing.T) {
 	testkit.OnlyAll(t, "TestWhatIsWrongIsSaid, for servers that nobody started")
 	for _, x := range []struct {
@@ -179,12 +177,12 @@ func TestWhoIsAwayIsSaid(t *testing.T) {
 				c.Kill(t, d.Name)
 			}
 		}, []string{"hbase:meta", "refused"}},
-		// RegionServers that do not hear from ZooKeeper for long end themselves.
+		// RegionServers end themselves if they have no contact with ZooKeeper for long.
 		{"ZooKeeper, frozen", func(t *testing.T, c *clustertest.Cluster) { c.Freeze(t, "zk") }, []string{"ZooKeeper", "does not answer"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			c := clustertest.Alone(t)
-			h := newHouse(t, c, "files")
+			h := newFixture(t, c, "files")
 			x.harm(t, c)
 			all := both("", nil, exitNotNow, append(x.says, h.address())...)
 			var trying []*process

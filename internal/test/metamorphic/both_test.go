@@ -7,8 +7,8 @@ import (
 )
 
 // both runs a load and another command on the same table at the same time: a load, or an
-// extract of everything. Loads come one after the other in either order, or one of them finds
-// the lock held. An extract shows the table before the load or after it.
+// extract of everything. Two loads run one after the other in either order, or one of them
+// finds the lock held. An extract shows the table before the load or after it.
 func (x *run) both(s *Step) error {
 	if x.Store == inHBase || len(s.During) != 1 {
 		return nil // the sequence was shrunk

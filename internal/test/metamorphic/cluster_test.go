@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// realSteps is how long a sequence on a cluster is, and realSeeds are those of every run that
-// covers everything.
+// realSteps is the length of a sequence on a cluster. realSeeds are the seeds of every run
+// that covers everything.
 const realSteps = 40
 
 var realSeeds = []uint64{1, 2, 3, 4}
@@ -52,14 +52,14 @@ func TestSequencesOnACluster(t *testing.T) {
 	}
 }
 
-// A realCluster is where the tables of real sequences are.
+// A realCluster holds the tables of real sequences.
 type realCluster struct {
 	*clustertest.Cluster
 	fs dfs.FS // HDFS
 }
 
-// onCluster finds a place for the tables of a run: a table in HBase, whose catalog is in the
-// run's directory, or a directory on HDFS.
+// onCluster creates a place for the tables of a run. It is a table in HBase with its catalog
+// in the run's directory, or a directory on HDFS.
 func (x *run) onCluster(t testing.TB) {
 	c := x.p.real
 	x.script.line("export HADOOP_CONF_DIR=%s", word(c.ConfDir()))
@@ -71,8 +71,8 @@ func (x *run) onCluster(t testing.TB) {
 	x.place = "{path: \"" + x.hbase + "\", catalog: \"" + x.path(firstTable) + "\"}"
 }
 
-// realRegions changes the regions of a table in a real HBase. It refuses a change now and
-// then, of a region that was cut a moment ago; then there is none.
+// realRegions changes the regions of a table in a real HBase. HBase sometimes refuses to
+// change a region that was just split; in that case nothing changes.
 func (x *run) realRegions(s *Step) error {
 	c, name, ctx := x.p.real, x.inTable(), x.t.Context()
 	all := c.Regions(x.t, name)
@@ -97,14 +97,14 @@ func (x *run) realRegions(s *Step) error {
 	return ctx.Err()
 }
 
-// makeAnew drops the table in a real HBase and makes it again.
+// makeAnew drops the table in a real HBase and creates it again.
 func (x *run) makeAnew() {
 	x.p.real.Admin(x.t, "drop", x.inTable())
 	x.p.real.Admin(x.t, "create", x.inTable(), "d")
 }
 
-// readTable, listTable and writeTable are about files of tables, wherever these are. Names in
-// a directory are without it.
+// readTable, listTable and writeTable access files of tables in any place. Names of files in
+// a directory do not include the directory.
 func (x *run) readTable(name string) ([]byte, error) {
 	if x.hdfs != "" {
 		return dfs.ReadFile(x.t.Context(), x.p.real.fs, x.address(name))
@@ -135,5 +135,5 @@ func (x *run) writeTable(name string, b []byte) error {
 	return os.WriteFile(x.path(name), b, 0o644)
 }
 
-// absent reports whether there is no such file.
+// absent reports whether the file does not exist.
 func absent(err error) bool { return errors.Is(err, iofs.ErrNotExist) }

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Conditions are those of an extract, besides who is active.
+// Conditions are the conditions of an extract, in addition to the rule for active users.
 type Conditions struct {
-	Where   []Claim  `json:"where,omitempty"` // of which one has to hold
-	Not     bool     `json:"not,omitempty"`   // or none
-	First   bool     `json:"first,omitempty"` // active is who is so by what where and hours keep
+	Where   []Claim  `json:"where,omitempty"` // at least one must hold
+	Not     bool     `json:"not,omitempty"`   // none must hold
+	First   bool     `json:"first,omitempty"` // only events that where and hours keep make a user active
 	Hours   []int    `json:"hours,omitempty"` // from and to
 	Having  []Claim  `json:"having,omitempty"`
 	Without []string `json:"without,omitempty"`
 	Steps   []Leg    `json:"steps,omitempty"`
-	Latest  int      `json:"latest,omitempty"` // so many of each user come out; 0 is all
+	Latest  int      `json:"latest,omitempty"` // number of events of each user in the result; 0 is all
 }
 
-// A Claim compares something with a value: a field of a behaviour, or an aggregate of it.
+// A Claim compares a value: a field of a behaviour, or an aggregate of it.
 type Claim struct {
 	Kind  string `json:"kind"`
 	Field string `json:"field,omitempty"`
@@ -33,10 +33,10 @@ type Claim struct {
 // A Leg is a step of --sequence.
 type Leg struct {
 	Kind   string `json:"kind"`
-	Within int    `json:"within,omitempty"` // hours after the step before; 0 is any time
+	Within int    `json:"within,omitempty"` // hours after the previous step; 0 is any time
 }
 
-// flags are the conditions on a command line.
+// flags returns the conditions as flags.
 func (c *Conditions) flags() []string {
 	if c == nil {
 		return nil
@@ -83,7 +83,7 @@ func joined(claims []Claim, with string) string {
 	return strings.Join(out, with)
 }
 
-// String writes a claim as in --where or --having.
+// String returns a claim in the form of --where or --having.
 func (c *Claim) String() string {
 	value := c.Value
 	if universe[c.Field] == "string" && (c.Of == "" || c.Of == "min" || c.Of == "max") {
@@ -115,7 +115,7 @@ func (c *Conditions) wrong(t *table) bool {
 		slices.ContainsFunc(c.Steps, func(l Leg) bool { return j.kind(l.Kind) == nil })
 }
 
-// judged are the behaviours that conditions judge a user by.
+// judged returns the behaviours that conditions need to judge a user.
 func (c *Conditions) judged() []string {
 	var out []string
 	for _, claim := range c.Having {
@@ -127,7 +127,7 @@ func (c *Conditions) judged() []string {
 	return out
 }
 
-// compared is what an operator says of the order of two values.
+// compared applies an operator to the order of two values.
 func compared(order int, op string) bool {
 	switch op {
 	case "==":
@@ -156,18 +156,19 @@ func order(kind, a, b string) int {
 func atof(text string) float64 {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic(err) // made up here
+		panic(err) // generated here
 	}
 	return f
 }
 
-// holds reports whether a claim about an event holds. Of a field without a value none does.
+// holds reports whether a claim about an event holds. It is false for a field without a
+// value.
 func (c *Claim) holds(e *event) bool {
 	v, ok := e.values[c.Field]
 	return e.kind == c.Kind && ok && compared(order(universe[c.Field], v, c.Value), c.Op)
 }
 
-// keeps reports whether an event stays.
+// keeps reports whether an event is kept.
 func (c *Conditions) keeps(e *event, zone string) bool {
 	if len(c.Where) > 0 && slices.ContainsFunc(c.Where, func(claim Claim) bool { return claim.holds(e) }) == c.Not {
 		return false
@@ -212,8 +213,8 @@ func (c *Claim) holdsFor(trail []event) bool {
 	return n > 0 && compared(order(universe[c.Field], best, c.Value), c.Op)
 }
 
-// goes reports whether a trail has the legs from one on, behind the event at, of which none
-// is -1.
+// goes reports whether a trail has the legs from leg on, after the event with index at. at is
+// -1 for none.
 func (c *Conditions) goes(trail []event, leg, at int) bool {
 	if leg == len(c.Steps) {
 		return true
@@ -233,7 +234,8 @@ func byTime(a, b event) int {
 	return cmp.Or(cmp.Compare(a.micros, b.micros), cmp.Compare(kindIDs[a.kind], kindIDs[b.kind]))
 }
 
-// answer says of a user's events in the span whether the user is active, and what comes out.
+// answer returns whether the user is active, by the user's events in the span, and the events
+// of the result.
 func (s *Step) answer(own []event, zone string) (active bool, out []event) {
 	c := s.Conditions
 	if c == nil {
@@ -269,7 +271,7 @@ func (s *Step) answer(own []event, zone string) (active bool, out []event) {
 	return true, slices.DeleteFunc(judged, func(e event) bool { return !slices.Contains(s.Types, e.kind) })
 }
 
-// conditions draws conditions, and none if the table has too little for them.
+// conditions generates conditions. It returns none if the table has too few behaviours.
 func (d *drawer) conditions(t *table, types []string) *Conditions {
 	c := new(Conditions)
 	var fields []Claim
@@ -306,7 +308,7 @@ func (d *drawer) conditions(t *table, types []string) *Conditions {
 	return c
 }
 
-// latest is how many events of each user come out; 0 is all.
+// latest returns the number of events of each user in the result; 0 is all.
 func (s *Step) latest() int {
 	if s.Conditions == nil {
 		return 0
@@ -314,8 +316,8 @@ func (s *Step) latest() int {
 	return s.Conditions.Latest
 }
 
-// areLatest checks that rows are the latest n of each user's events. Which ones of equal time
-// and behaviour come out the column IDs say, which the model does not have.
+// areLatest checks that rows are the latest n events of each user. Among events with equal
+// time and behaviour, the column IDs decide, which the model does not have.
 func areLatest(rows []row, events []event, n int) error {
 	out := map[string]int{}
 	first := map[string]*row{}
@@ -360,7 +362,7 @@ func areLatest(rows []row, events []event, n int) error {
 	return nil
 }
 
-// about draws a claim about a field.
+// about generates a claim about a field.
 func about(r *rand.Rand, c Claim) Claim {
 	c.Op, c.Value = one(r, "==", "!=", "<", ">="), one(r, values[universe[c.Field]]...)
 	if universe[c.Field] == "bool" {
@@ -369,7 +371,7 @@ func about(r *rand.Rand, c Claim) Claim {
 	return c
 }
 
-// total draws a claim about all of a user's events of a behaviour.
+// total generates a claim about all of a user's events of a behaviour.
 func (d *drawer) total(k Kind) Claim {
 	c := Claim{Kind: k.Name, Of: one(d.r, "count", "days"), Op: one(d.r, "==", "<", ">="), Value: one(d.r, "0", "1", "2")}
 	if len(k.Fields) == 0 || d.r.IntN(2) == 0 {

@@ -9,13 +9,13 @@ import (
 	"usertrail/internal/run/breakpoint"
 )
 
-// cut does an extract in pieces: the plan, the pieces in some order, some of them twice, and
-// the commit. What happens between the plan and the pieces is During. A command that is
-// killed runs again.
+// cut runs an extract in pieces: the plan, the pieces in some order, some of them twice, and
+// the commit. The steps of During run between the plan and the pieces. A killed command runs
+// again.
 func (x *run) cut(s *Step) error {
 	t := x.table(s.Table)
 	if x.inHBase(s.Table) && (t == nil || x.half != nil) {
-		return nil // what comes out is not certain
+		return nil // the result is not certain
 	}
 	args, err := x.question(s)
 	if err != nil {
@@ -44,7 +44,7 @@ func (x *run) cut(s *Step) error {
 	}
 	delete(x.made, s.Out)
 	want, maimed := t.extract(s), x.maimed
-	x.maimed = true // until the commit the pieces are next to the result
+	x.maimed = true // until the commit, the pieces are next to the result
 	for i := range s.During {
 		if err := x.do(&s.During[i]); err != nil {
 			return fmt.Errorf("between plan and run-piece: %w", err)
@@ -66,26 +66,27 @@ func (x *run) cut(s *Step) error {
 // errChanged ends the pieces of a table that has changed since the plan.
 var errChanged = errors.New("the table has changed since the plan")
 
-// since are the statuses of a piece of a table that was t when the extract was planned.
+// since returns the expected statuses of a piece of a table that was t when the extract was
+// planned.
 func (x *run) since(name string, t *table) []int {
 	switch now := x.table(name); {
 	case now == nil || now.version() != t.version():
 		return []int{64}
-	case now.dropped != t.dropped: // of days that are not there
+	case now.dropped != t.dropped: // its days do not exist
 		return []int{0, 64}
 	}
 	return []int{0}
 }
 
-// version is another if a load brought events or a drop removed some.
+// version returns a text that changes if a load adds events or a drop removes some.
 func (t *table) version() string { return fmt.Sprint(t.loads, len(t.events)) }
 
-// runPieces does all pieces of a plan, and those of the step's order before.
+// runPieces runs all pieces of a plan, beginning with the pieces in the step's order.
 func (x *run) runPieces(s *Step, plan string, statuses []int) error {
 	lines := slices.Collect(strings.Lines(plan))
 	stop := *s
 	stop.During = nil
-	if strings.HasPrefix(s.Stop, breakpoint.Publish) { // it is a step of the commit
+	if strings.HasPrefix(s.Stop, breakpoint.Publish) { // a step of the commit
 		stop.Stop = ""
 	}
 	for _, n := range append(slices.Clone(s.Order), upTo(len(lines))...) {
@@ -111,8 +112,7 @@ func (x *run) runPieces(s *Step, plan string, statuses []int) error {
 	return nil
 }
 
-// commitCut makes the result of a plan whose pieces are done. Done again, there is nothing to
-// do.
+// commitCut commits a plan whose pieces are done. A second commit has nothing to do.
 func (x *run) commitCut(s *Step, plan, asked string, want result) error {
 	stop := *s
 	stop.During = nil

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A drawer draws the steps of a sequence. It looks at the model, so that most steps find
+// A drawer generates the steps of a sequence. It uses the model, so that most steps have
 // something to do.
 type drawer struct {
 	r     *rand.Rand
 	m     *model
 	users []string
-	files int // delivered so far
+	files int // number of delivered files so far
 }
 
 // draw begins a sequence.
@@ -27,19 +27,19 @@ func draw(seed uint64) (*Sequence, *rand.Rand) {
 
 func one[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// some returns n different ones, in any order.
+// some returns n different elements, in any order.
 func some[T any](r *rand.Rand, of []T, n int) []T {
 	out := slices.Clone(of)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out[:min(n, len(out))]
 }
 
-// layouts are all key designs. Users of fixed are numbers.
+// layouts lists all key designs. Users of fixed are numbers.
 var layouts = []string{"reversed", "reversed", "tall", "wide", "game", "game-time", "hashed", "fixed"}
 
 var days = []string{"2014-08-31", "2014-09-01", "2014-09-02", "2014-09-03", "2014-09-04"}
 
-// People are numbers, or IDs that begin or end as others do, and hold what separates them.
+// Users are numbers, or IDs that begin or end like others and contain separators.
 var (
 	numbers = []string{"1", "10", "100", "21", "99999", "7"}
 	nasty   = []string{"u", "u1", "u10", "1u", "u1,", `u\c`, "张三", "😀张", `"q"`, "a b", "e\u0301", strings.Repeat("a", 250)}
@@ -71,7 +71,7 @@ func (d *drawer) step() Step {
 		return d.job()
 	}
 	for _, path := range slices.Sorted(maps.Keys(d.m.files)) {
-		if d.m.changed(path) && d.r.IntN(4) == 0 { // else each load of it fails
+		if d.m.changed(path) && d.r.IntN(4) == 0 { // otherwise each load of it fails
 			d.files++
 			return Step{Do: "rename", File: path, To: d.named(path)}
 		}
@@ -93,10 +93,10 @@ func (d *drawer) step() Step {
 	return d.extract()
 }
 
-// puts draws a step of a table in HBase.
+// puts generates a step for a table in HBase.
 func (d *drawer) puts() Step {
 	n := d.r.IntN(20)
-	if d.m.half != nil { // the next load finishes what was begun
+	if d.m.half != nil { // the next load finishes the unfinished one
 		n = one(d.r, 5, 7, 8, 8)
 	}
 	switch {
@@ -150,14 +150,14 @@ func (d *drawer) puts() Step {
 	}
 	s := d.extract()
 	s.Stop, s.During, s.Flags, s.Table = "", nil, nil, firstTable
-	if d.r.IntN(2) == 0 { // a load comes while it reads
+	if d.r.IntN(2) == 0 { // a load runs while it reads
 		s.Stop = "fetch:1"
 		s.During = []Step{{Do: "load", Table: firstTable, From: days[0], Until: days[len(days)-1], Flags: []string{"--mode", one(d.r, "hfile", "put")}}}
 	}
 	return s
 }
 
-// imported draws an import into HBase, or a load into the table of files that it takes.
+// imported generates an import into HBase, or a load into the table of files that it imports.
 func (d *drawer) imported() Step {
 	s := Step{Do: "load", Table: secondTable}
 	if d.m.table(secondTable) != nil && d.r.IntN(2) == 0 {
@@ -195,7 +195,7 @@ func (d *drawer) deliver() Step {
 	return Step{Do: "deliver", File: name, Columns: some(d.r, columns, len(columns)), Records: records}
 }
 
-// values are those of each type.
+// values lists values of each type.
 var values = map[string][]string{
 	"string": {"x", "a,b", `say "no"`, "two\nlines", "新闻", " blank ", "NULL"},
 	"int64":  {"0", "-1", "3600", "9223372036854775807"},
@@ -243,7 +243,8 @@ func (d *drawer) file() string {
 	return one(d.r, names...)
 }
 
-// redeliver has a file come again: under its name, under another, corrected, or cut short.
+// redeliver delivers a file again: under its name, under another one, corrected, or
+// truncated.
 func (d *drawer) redeliver() Step {
 	name := d.file()
 	if d.m.files[name] == nil {
@@ -267,7 +268,7 @@ func (d *drawer) redeliver() Step {
 	return d.whole(name)
 }
 
-// named is the name of a file with the number of the latest.
+// named returns the name of a file with the number of the latest.
 func (d *drawer) named(name string) string {
 	dir, base := "", name
 	if i := strings.LastIndex(name, "/"); i >= 0 {
@@ -278,7 +279,7 @@ func (d *drawer) named(name string) string {
 	return dir + strings.Join(parts, ".")
 }
 
-// whole delivers a file again without what is wrong with it.
+// whole delivers a file again without its mistakes.
 func (d *drawer) whole(name string) Step {
 	f := d.m.files[name]
 	var records []Record
@@ -326,7 +327,7 @@ func (d *drawer) grow() Step {
 	return Step{Do: "job", Job: &j}
 }
 
-// table draws a table, mostly the first.
+// table chooses a table, mostly the first.
 func (d *drawer) table() string {
 	if d.m.table(secondTable) != nil && d.r.IntN(3) == 0 {
 		return secondTable
@@ -334,7 +335,7 @@ func (d *drawer) table() string {
 	return firstTable
 }
 
-// span draws dates.
+// span generates dates.
 func (d *drawer) span(s *Step) {
 	s.From, s.Until = days[0], days[len(days)-1]
 	if d.r.IntN(3) == 0 {
@@ -356,7 +357,7 @@ func (d *drawer) load() Step {
 	return s
 }
 
-// interrupt has a command stop at a step now and then, to be killed or continued.
+// interrupt sometimes stops a command at a step. The command is then killed or continued.
 func (d *drawer) interrupt(s *Step, steps []string) {
 	n := d.r.IntN(12)
 	if n > 1 {
@@ -371,7 +372,7 @@ func (d *drawer) interrupt(s *Step, steps []string) {
 	}
 }
 
-// steal draws two loads of which the second takes the lock of the first over.
+// steal generates two loads. The second takes over the lock of the first.
 func (d *drawer) steal() Step {
 	s := d.load()
 	if d.m.Store != inHDFS || d.m.Real {
@@ -392,7 +393,7 @@ func (d *drawer) steal() Step {
 	return s
 }
 
-// both draws a load and another command at the same time.
+// both generates a load and another command that run at the same time.
 func (d *drawer) both() Step {
 	s := d.load()
 	if d.m.load(&s).next == nil {
@@ -414,7 +415,7 @@ func (d *drawer) pieces() Step {
 	return s
 }
 
-// bad draws a delivered file that has a quarantine file, or of which there is a copy.
+// bad chooses a delivered file that has a quarantine file or a copy of it.
 func (d *drawer) bad(table string) (path string, saved bool) {
 	if names := slices.Sorted(maps.Keys(d.m.saved)); len(names) > 0 && d.r.IntN(2) == 0 {
 		return one(d.r, names...), true
@@ -480,7 +481,7 @@ func (d *drawer) drop() Step {
 	return s
 }
 
-// harm draws damage to a table.
+// harm generates damage to a table.
 func (d *drawer) harm() Step {
 	return Step{Do: "harm", Table: d.table(), From: days[0], Until: days[len(days)-1], Harm: one(d.r, harms...), Pick: d.r.IntN(1 << 20), Back: d.r.IntN(3) == 0}
 }
@@ -496,7 +497,7 @@ func (d *drawer) convert() Step {
 	return s
 }
 
-// outs are where results may go, and where they may not.
+// outs are directories that are allowed for results, and directories that are not.
 var outs = []string{"out0", "out0", "out1", "out1", "out2", emptyDir, "out0/more", firstTable, firstTable + "/d", firstTable + "/answer", secondTable, ".", "docs", "docs/2014-09-01", "lists", "logs", "saved", "photo.jpg", "usertrail.yaml"}
 
 func (d *drawer) extract() Step {

@@ -15,14 +15,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A fat sequence has records of large values, in tables that are larger than the memory
-// which a command may take. Each command is a process of its own, so its peak memory can be
-// read at its end.
+// A fat sequence has records of large values, in tables that exceed the memory limit of a
+// command. Each command runs in its own process, so that its peak memory can be read at its
+// end.
 
-// fatSteps is how long a fat sequence is. Each step reads the whole table.
+// fatSteps is the length of a fat sequence. Each step reads the whole table.
 const fatSteps = 12
 
-// fatSeeds are those of every run.
+// fatSeeds are the seeds of every run.
 var fatSeeds = []uint64{1, 4}
 
 // drawFat begins a fat sequence.
@@ -32,7 +32,7 @@ func drawFat(seed uint64) (*Sequence, *rand.Rand) {
 	return q, r
 }
 
-// noise is where large values are cut out. It does not compress much.
+// noise is the text from which large values are cut. It does not compress well.
 var noise = sync.OnceValue(func() string {
 	const digits = "0123456789abcdefghijklmnopqrstuv"
 	r := rand.New(rand.NewPCG(1, 2))
@@ -43,7 +43,7 @@ var noise = sync.OnceValue(func() string {
 	return string(b)
 })
 
-// value is what a record has in a column of universe; empty is null.
+// value returns the value of a record in a column of universe; empty is null.
 func (r *Record) value(column string) string {
 	if column == largeColumn && r.Large > 0 {
 		at := int(r.Micros % int64(len(noise())-r.Large))
@@ -52,10 +52,10 @@ func (r *Record) value(column string) string {
 	return r.Values[column]
 }
 
-// largeColumn has the large values.
+// largeColumn is the column of large values.
 const largeColumn = "s1"
 
-// short is a value in a line that compares events.
+// short returns a short form of a value for lines that compare events.
 func short(value string) string {
 	if len(value) < 1000 {
 		return strconv.Quote(value)
@@ -95,7 +95,7 @@ func (d *drawer) fatStep(n int) Step {
 		s = d.replay()
 	default:
 		s = d.extract()
-		s.Do = "extract" // in pieces it is as large
+		s.Do = "extract" // an extract in pieces is as large
 	}
 	if d.m.Store == inHBase && slices.Contains([]string{"compact", "convert", "pieces", "replay"}, s.Do) {
 		s = d.imported()
@@ -104,7 +104,7 @@ func (d *drawer) fatStep(n int) Step {
 	return s
 }
 
-// deliverFat draws a delivered file of some tens of megabytes, now and then of one user.
+// deliverFat generates a delivered file of some tens of megabytes, sometimes of one user.
 func (d *drawer) deliverFat() Step {
 	s := d.deliver()
 	size := one(d.r, 20, 100, 300) << 10
@@ -124,7 +124,7 @@ func (d *drawer) deliverFat() Step {
 	return s
 }
 
-// heaviest is how many bytes the values of one user have at most.
+// heaviest returns the largest number of value bytes of one user.
 func (t *table) heaviest() int {
 	sums, most := map[string]int{}, 0
 	for _, e := range t.events {
@@ -136,11 +136,11 @@ func (t *table) heaviest() int {
 	return most
 }
 
-// heldWhole is how many bytes the trail of one user may take in an extract with the least
-// memory, less what else is in a trail.
+// heldWhole is the number of bytes that the trail of one user may take in an extract with the
+// least memory, without the fixed part of a trail.
 const heldWhole = 15 << 20
 
-// everythingFat is the command line of an extract of everything, into a directory.
+// everythingFat returns the command line of an extract of everything into a directory.
 func (x *run) everythingFat(name string, t *table) []string {
 	args := x.everything(name, t)
 	args[slices.Index(args, "--out")+1] = everythingOut
@@ -150,10 +150,10 @@ func (x *run) everythingFat(name string, t *table) []string {
 	return append(args, "--overwrite")
 }
 
-// everythingOut is where the extract of everything of a fat sequence goes.
+// everythingOut is the directory of the extract of everything in a fat sequence.
 const everythingOut = "../everything"
 
-// memoryOf is how many bytes a command line may take, and false if it does not say so.
+// memoryOf returns the memory limit of a command line, and false if it has none.
 func memoryOf(args []string) (int64, bool) {
 	at := slices.Index(args, "--memory")
 	if at < 0 {
@@ -166,7 +166,7 @@ func memoryOf(args []string) (int64, bool) {
 	return n << 20, true
 }
 
-// weighed checks the peak memory of a command. An eighth is allowed on top, because the
+// weighed checks the peak memory of a command. It allows an eighth more, because the
 // runtime's limit is a soft one and a busy machine collects garbage later.
 func (x *run) weighed(r *running, program string, args []string) error {
 	if !x.Fat {
@@ -185,7 +185,7 @@ func (x *run) weighed(r *running, program string, args []string) error {
 	return nil
 }
 
-// resident is the largest resident set of a process so far, in bytes.
+// resident returns the largest resident set of a process so far, in bytes.
 func resident(pid int) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -15,25 +15,25 @@ import (
 // The ways in which a file of a table is damaged.
 const (
 	lostManifest    = "lost manifest"    // it is removed
-	changedManifest = "changed manifest" // a digit in it is another
-	olderManifest   = "older manifest"   // one of fewer loads is put in its place
+	changedManifest = "changed manifest" // a digit in it changes
+	olderManifest   = "older manifest"   // a manifest with fewer loads replaces it
 	lostLedger      = "lost ledger"
 	changedLedger   = "changed ledger"
 	lostFile        = "lost file" // an HFile or a roll
 	cutFile         = "cut file"
-	changedFile     = "changed file" // a byte in it is another
+	changedFile     = "changed file" // a byte in it changes
 )
 
 var harms = []string{lostManifest, changedManifest, olderManifest, lostLedger, changedLedger, lostFile, cutFile, changedFile}
 
-// A wound is a file of a table that was harmed.
+// A wound is a damaged file of a table.
 type wound struct {
-	name string // below the table
+	name string // path below the table
 	was  []byte
-	now  []byte // nil is removed
+	now  []byte // nil if removed
 }
 
-// manifestJSON is what a wound needs of manifest.json.
+// manifestJSON holds the fields of manifest.json that a wound needs.
 type manifestJSON struct {
 	Loads []struct {
 		Name string `json:"name"`
@@ -44,8 +44,8 @@ type manifestJSON struct {
 	} `json:"files"`
 }
 
-// harm harms a file of a table. Every command must refuse the table then, and change nothing.
-// After the file was made again or put back, the table is what it was.
+// harm damages a file of a table. Every command must then refuse the table and change
+// nothing. After the file is repaired or restored, the table must be as before.
 func (x *run) harm(s *Step) error {
 	if x.table(s.Table) == nil || x.Real || x.half != nil {
 		return nil
@@ -80,7 +80,7 @@ func (x *run) harm(s *Step) error {
 	return x.strike(s, w.name, w.was)
 }
 
-// wound chooses a file and what it becomes; nil if there is none.
+// wound chooses a file and its damage; nil if there is none.
 func (x *run) wound(s *Step) (*wound, error) {
 	text, err := os.ReadFile(x.path(s.Table + "/manifest.json"))
 	if err != nil {
@@ -126,8 +126,8 @@ func (x *run) wound(s *Step) (*wound, error) {
 	return w, nil
 }
 
-// checksum is the first field of a file of JSON. Its name is left alone: a file without a
-// checksum is one of an older release.
+// checksum matches the first field of a JSON file. The damage does not change its name,
+// because a file without a checksum is from an older release.
 var checksum = regexp.MustCompile(`^\s*\{\s*"sha256"`)
 
 // otherDigit changes a digit.
@@ -144,7 +144,7 @@ func otherDigit(b []byte, pick int) []byte {
 	return out
 }
 
-// olderThan is an earlier manifest of fewer loads, nil if there is none.
+// olderThan returns an earlier manifest with fewer loads, nil if there is none.
 func (x *run) olderThan(s *Step, loads int) []byte {
 	var fit []string
 	for _, text := range x.older[s.Table] {
@@ -159,7 +159,7 @@ func (x *run) olderThan(s *Step, loads int) []byte {
 	return []byte(fit[s.Pick%len(fit)])
 }
 
-// strike makes a file of a table another one, or removes it.
+// strike replaces or removes a file of a table.
 func (x *run) strike(s *Step, name string, b []byte) error {
 	path := s.Table + "/" + name
 	if b == nil {
@@ -170,8 +170,8 @@ func (x *run) strike(s *Step, name string, b []byte) error {
 	return os.WriteFile(x.path(path), b, 0o644)
 }
 
-// treeOf returns the digests of all files of a table, except those that a run may write which
-// is refused: the lock and the journal. It removes unfinished files of dead runs.
+// treeOf returns the digests of all files of a table, except the lock and the journal, which
+// a refused run may write. It removes unfinished files of dead runs.
 func (x *run) treeOf(name string) (map[string]string, error) {
 	out := map[string]string{}
 	err := filepath.WalkDir(x.path(name), func(path string, d iofs.DirEntry, err error) error {
@@ -189,7 +189,7 @@ func (x *run) treeOf(name string) (map[string]string, error) {
 	return out, err
 }
 
-// different names a file that is not the same in two trees.
+// different returns the name of a file that differs between two trees.
 func different(a, b map[string]string) string {
 	for name, d := range a {
 		if b[name] != d {
@@ -204,15 +204,15 @@ func different(a, b map[string]string) string {
 	return ""
 }
 
-// A try is a command on a table that was harmed.
+// A try is a command on a damaged table.
 type try struct {
 	Do    string
 	args  []string
-	right bool  // it may answer, if it answers right
-	also  []int // statuses besides
+	right bool  // it may succeed with the right result
+	also  []int // other allowed statuses
 }
 
-// tries are the commands that must refuse a table that was harmed.
+// tries returns the commands that must refuse a damaged table.
 func (x *run) tries(s *Step) []try {
 	table := x.tableFlags(s.Table)
 	unread := slices.Contains([]string{changedLedger, lostFile, cutFile, changedFile}, s.Harm)
@@ -227,7 +227,7 @@ func (x *run) tries(s *Step) []try {
 	if unread && x.inHBase(s.Table) && s.Harm != changedLedger { // verify reads no rolls of a table in HBase
 		reads = reads[1:]
 	}
-	if s.Harm == changedFile { // the others do not read all of it
+	if s.Harm == changedFile { // other commands do not read the whole file
 		return reads
 	}
 	out := append(reads, []try{
@@ -252,7 +252,7 @@ func (x *run) tries(s *Step) []try {
 	return out
 }
 
-// tryHarmed runs a command on a table that was harmed.
+// tryHarmed runs a command on a damaged table.
 func (x *run) tryHarmed(s *Step, t try) error {
 	program := "bulkload"
 	if t.Do == "extract" {
@@ -270,13 +270,13 @@ func (x *run) tryHarmed(s *Step, t try) error {
 		return sameEvents(rows, x.table(s.Table).events)
 	}
 	if t.Do == "convert" {
-		return errors.Join(os.RemoveAll(x.path("made")), got.want(append(t.also, 1, 64))) // what it began
+		return errors.Join(os.RemoveAll(x.path("made")), got.want(append(t.also, 1, 64))) // partial output of the command
 	}
 	return got.want(append(t.also, 1, 64))
 }
 
-// rebuilt makes the manifest again. It is what it was; or it has the load, too, that was
-// killed after its ledger was written.
+// rebuilt makes the manifest again. The table must be as before. It may also have the load
+// that was killed after its ledger was written.
 func (x *run) rebuilt(s *Step, w *wound) error {
 	got, err := x.command(&Step{Do: "rebuild"}, "bulkload", "", slices.Concat([]string{"rebuild"}, x.tableFlags(s.Table))...)
 	if err != nil {

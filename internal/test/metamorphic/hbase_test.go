@@ -16,9 +16,9 @@ import (
 	"usertrail/internal/store/hbase/hbasetest"
 )
 
-// A lab is an HBase in memory, with a ZooKeeper that knows where it is. All runs of a test
-// share it, each with a table of its own.
-type lab struct {
+// A fakeHBase is an HBase in memory, with a ZooKeeper that has its address. All runs of a
+// test share it, each with its own table.
+type fakeHBase struct {
 	*hbasetest.Cluster
 	zk   net.Listener
 	disk disk
@@ -27,7 +27,7 @@ type lab struct {
 	tables int
 }
 
-// A disk is the directory in which HBase keeps its files. It takes HFiles from any place of
+// A disk is the directory in which HBase stores its files. It loads HFiles from any path of
 // the machine.
 type disk string
 
@@ -59,15 +59,15 @@ func (d disk) Move(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// newLab makes a lab whose HBase keeps its files below dir.
-func newLab(t testing.TB, dir string) *lab {
+// newFakeHBase returns an HBase that stores its files below dir.
+func newFakeHBase(t testing.TB, dir string) *fakeHBase {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := disk(filepath.Join(dir, "hbase"))
-	b := &lab{Cluster: hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: d}), zk: l, disk: d}
+	b := &fakeHBase{Cluster: hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: d}), zk: l, disk: d}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -81,8 +81,8 @@ func newLab(t testing.TB, dir string) *lab {
 	return b
 }
 
-// table makes a table and returns its address.
-func (b *lab) table() string {
+// table creates a table and returns its address.
+func (b *fakeHBase) table() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tables++
@@ -91,10 +91,10 @@ func (b *lab) table() string {
 	return "hbase://" + b.zk.Addr().String() + "/" + name
 }
 
-// serve answers a client of ZooKeeper: it reads nodes, and no more.
-func (b *lab) serve(c net.Conn) {
+// serve answers a client of ZooKeeper. It supports only reads of nodes.
+func (b *fakeHBase) serve(c net.Conn) {
 	defer c.Close()
-	if _, err := frame(c); err != nil { // how the client connects
+	if _, err := frame(c); err != nil { // the connection request
 		return
 	}
 	hello := binary.BigEndian.AppendUint32(nil, 0)       // version of the protocol
@@ -132,29 +132,30 @@ func (b *lab) serve(c net.Conn) {
 	}
 }
 
-// node is the data of a node, nil if there is none.
-func (b *lab) node(name string) []byte {
+// node returns the data of a node, nil if there is none.
+func (b *fakeHBase) node(name string) []byte {
 	switch name {
 	case "/hbase/meta-region-server":
 		return message(serverName(b.MetaAddr()))
 	case "/hbase/master":
 		return message(serverName(b.MasterAddr()))
 	case "/hbase/hbaseid":
-		return message("lab")
+		return message("fakeHBase")
 	}
 	return nil
 }
 
-// message is what HBase keeps in ZooKeeper: a message of which the first field is given.
+// message returns data in the form that HBase stores in ZooKeeper: a message with the given
+// first field.
 func message(first string) []byte {
 	return append([]byte("PBUF\x0a"), append([]byte{byte(len(first))}, first...)...)
 }
 
-// serverName is a ServerName as protobuf: host, port and start code.
+// serverName returns a ServerName as protobuf: host, port and start code.
 func serverName(addr string) string {
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
-		panic(err) // it is the fake's
+		panic(err) // the address is the fake's
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil {

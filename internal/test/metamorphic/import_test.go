@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/run/breakpoint"
 )
 
-// importTable takes the second table, which is in files, into the first, which is in HBase.
+// importTable imports the second table, which is in files, into the first, which is in HBase.
 func (x *run) importTable(s *Step) error {
 	if !x.inHBase(firstTable) || x.half != nil {
 		return nil // the sequence was shrunk
@@ -29,7 +29,7 @@ func (x *run) importTable(s *Step) error {
 	return x.apply(&first, o, got, breakpoint.Loaded)
 }
 
-// expectIDs notes down that events keep their column IDs in an import.
+// expectIDs records that events keep their column IDs in an import.
 func (x *run) expectIDs() {
 	all := maps.Clone(x.ids[firstTable])
 	if all == nil {
@@ -41,7 +41,7 @@ func (x *run) expectIDs() {
 	x.ids[firstTable] = all
 }
 
-// imported says what an import of the second table into the first does.
+// imported returns the outcome of an import of the second table into the first.
 func (m *model) imported() outcome {
 	from, next := m.table(secondTable), m.ground(firstTable)
 	if from == nil {
@@ -112,13 +112,13 @@ func (t *table) lacks(o *table) (todo map[int]bool, fits bool) {
 	return todo, true
 }
 
-// equal reports whether two entries are of the same records of one file.
+// equal reports whether two entries have the same records of one file.
 func (e *entry) equal(o entry) bool {
 	return e.path == o.path && e.bytes == o.bytes && e.part.covers(o.part) && o.part.covers(e.part) && reflect.DeepEqual(e.lines, o.lines)
 }
 
-// clashes reports whether two entries that are not equal may be of some of the same records,
-// or are of two versions of a file.
+// clashes reports whether two different entries may have some of the same records, or are
+// from two versions of a file.
 func (e *entry) clashes(o entry) bool {
 	switch {
 	case e.bytes != o.bytes:

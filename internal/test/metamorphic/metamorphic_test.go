@@ -1,10 +1,10 @@
-// Package metamorphic_test draws sequences of what happens to a table: files are delivered,
-// corrected, renamed and cut short, jobs grow, commands load, replay, compact, drop, convert
-// and extract, are killed and stand still. After each step a plain model says what must be
-// true. The package holds tests alone.
+// Package metamorphic_test generates sequences of events in the life of a table. Files are
+// delivered, corrected, renamed and truncated; jobs grow; commands load, replay, compact,
+// drop, convert and extract, and are killed or stopped. After each step, a simple model
+// determines what must be true. The package holds tests alone.
 //
-// A sequence that fails is shrunk, printed as a shell script, and written as JSON: put that
-// into testdata, and TestKeptSequences runs it.
+// A sequence that fails is shrunk, printed as a shell script, and written as JSON. If the
+// JSON is put into testdata, TestKeptSequences runs it.
 package metamorphic_test
 
 import (
@@ -31,13 +31,13 @@ var (
 	keep     = flag.String("metamorphic.keep", "", "directory for sequences that fail")
 )
 
-// stepsEach is how long a sequence is.
+// stepsEach is the length of a sequence.
 const stepsEach = 120
 
-// seeds are those of every run.
+// seeds are the seeds of every run.
 var seeds = []uint64{1, 2, 3, 4, 5, 6, 7, 8, 14, 77}
 
-// freshFor is how long a run that covers everything draws new sequences.
+// freshFor is the time for which a run that covers everything generates new sequences.
 const freshFor = 10 * time.Minute
 
 func TestSequences(t *testing.T) {
@@ -92,7 +92,7 @@ func fatSequence(t *testing.T, p *programs, seed uint64, steps int) {
 	})
 }
 
-// steps does steps as they are drawn.
+// steps runs the steps as they are generated.
 func (x *run) steps(t *testing.T, steps int, next func(n int) Step) {
 	defer x.end(t)
 	q, began := x.Sequence, time.Now()
@@ -107,7 +107,7 @@ func (x *run) steps(t *testing.T, steps int, next func(n int) Step) {
 	t.Logf("%d steps and %d commands in %s, %.0f steps a minute; they ended so: %v", steps, x.calls, took.Round(time.Millisecond), float64(steps)/took.Minutes(), x.endings)
 }
 
-// failed shrinks a sequence that fails, and prints and writes it.
+// failed shrinks a failing sequence, prints it and writes it.
 func failed(t *testing.T, p *programs, q *Sequence, why error) {
 	t.Helper()
 	t.Logf("seed %d fails at step %d: %v", q.Seed, len(q.Steps), why)
@@ -128,7 +128,7 @@ func failed(t *testing.T, p *programs, q *Sequence, why error) {
 	t.Errorf("seed %d, shrunk from %d steps to %d: %v\n\n%s\n%s", q.Seed, len(q.Steps), len(small.Steps), why, text, b)
 }
 
-// TestKeptSequences runs the sequences in testdata, each of which failed once.
+// TestKeptSequences runs the sequences in testdata. Each of them has failed once.
 func TestKeptSequences(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.json")
 	if err != nil {

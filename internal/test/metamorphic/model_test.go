@@ -8,63 +8,63 @@ import (
 	"strings"
 )
 
-// A model is what must be true: the files that were delivered, and what each table holds. It
-// is plain slices and loops, and shares no code with the programs.
+// A model holds the expected state: the delivered files, and the content of each table. It
+// consists of plain slices and loops, and shares no code with the programs.
 type model struct {
 	*Sequence
 	job    Job
 	files  map[string]*delivered
 	tables map[string]*table
 	saved  map[string][]badLine // copies of quarantine files, by the delivered file's path
-	outs   map[string]bool      // results of extracts that are there
+	outs   map[string]bool      // existing results of extracts
 
-	half    *table // what the table would be if the load by puts that was killed had put everything
+	half    *table // the table as it would be if the killed load by puts had written everything
 	halfJob Job    // of that load
 }
 
-// delivered is a file below logs.
+// delivered is a file of the logs.
 type delivered struct {
 	columns []string
 	records []Record
 	bytes   string // on disk
-	cut     bool   // its end is missing
+	cut     bool   // it is truncated
 }
 
-// A table is what is in a table.
+// A table is the content of a table.
 type table struct {
-	there        bool // else there are bad lines at most
+	there        bool // otherwise there are at most bad lines
 	layout, zone string
 	kinds        []Kind
 	dropped      string // the first date that was not dropped
-	undo         *undo  // of the last drop; nil if its files did not stay
+	undo         *undo  // of the last drop; nil if its files were removed
 	loads        int
 	entries      []entry
 	events       []event
 	bad          map[string][]badLine // quarantine files, by the delivered file's path
 }
 
-// An undo is what brings back the days that were dropped last.
+// An undo holds the days that an undo of the last drop restores.
 type undo struct {
-	dropped string // before that drop
+	dropped string // the date before that drop
 	events  []event
-	merged  bool // a compact may have merged what the drop wrote
+	merged  bool // a compact may have merged the files of the drop
 }
 
-// An entry is a part of a delivered file that was loaded, or records of it that were replayed.
+// An entry is a loaded part of a delivered file, or replayed records of it.
 type entry struct {
-	load  int // its number in the table, from 1
+	load  int // number of the load in the table, from 1
 	path  string
 	bytes string
 	part  *part
-	same  string       // the file with the same bytes that was loaded before
-	copy  bool         // of all that was asked for there were such files
-	lines map[int]bool // that were replayed; nil for a load
+	same  string       // an earlier loaded file with the same bytes
+	copy  bool         // everything requested was in such files
+	lines map[int]bool // replayed lines; nil for a load
 	bad   map[int]bool // of a load
 
-	loaded int // records
+	loaded int // number of records
 }
 
-// A part is what a load takes of a file; nil is all of it.
+// A part is the part of a file that a load reads; nil is all of it.
 type part struct {
 	from, until string // empty is every date
 	kinds       []string
@@ -72,7 +72,7 @@ type part struct {
 
 // An event is a record in a table.
 type event struct {
-	load       int // that brought it
+	load       int // the load that added it
 	user, date string
 	micros     int64
 	kind       string
@@ -83,31 +83,31 @@ type event struct {
 type badLine struct {
 	path  string
 	index int    // of its record in the delivered file
-	raw   string // as it is now
-	rec   Record // what raw means
+	raw   string // its current text
+	rec   Record // the meaning of raw
 	bytes string // of the delivered file
 }
 
-// counts are those of a command's last line.
+// counts are the counts of a command's last line.
 type counts struct {
 	read, loaded, bad, left int
-	older                   int // of left, those of days that were dropped
+	older                   int // the part of left that belongs to dropped days
 }
 
-// An outcome is what a command must do.
+// An outcome is the expected outcome of a command.
 type outcome struct {
 	statuses []int
-	refusals []int    // other statuses with which it may end; it has done nothing then
+	refusals []int    // other allowed statuses, with which the command has done nothing
 	counts   *counts  // nil is unknown
-	next     *table   // nil: the table stays as it is
-	unsure   []string // quarantine files that may be there or not
+	next     *table   // nil: the table does not change
+	unsure   []string // quarantine files that may exist or not
 }
 
 func newModel(q *Sequence) *model {
 	return &model{Sequence: q, files: map[string]*delivered{}, tables: map[string]*table{}, saved: map[string][]badLine{}, outs: map[string]bool{}}
 }
 
-// table returns a table, nil if it is not there.
+// table returns a table, nil if it does not exist.
 func (m *model) table(name string) *table {
 	if t := m.tables[name]; t != nil && t.there {
 		return t
@@ -115,7 +115,7 @@ func (m *model) table(name string) *table {
 	return nil
 }
 
-// ground returns a copy of a table, or of what is there in its place.
+// ground returns a copy of a table, or of the state in its place.
 func (m *model) ground(name string) *table {
 	if t := m.tables[name]; t != nil {
 		return t.clone()
@@ -167,7 +167,7 @@ func (p *part) coveredBy(parts []*part) bool {
 	return true
 }
 
-// bad reports whether a record of a file is one that can only be quarantined, by a job.
+// bad reports whether a job must quarantine a record of a file.
 func (j *Job) bad(r *Record, path string) bool {
 	switch r.Bad {
 	case badUser, badTime:
@@ -197,7 +197,7 @@ func atoi(text string) int {
 	return n
 }
 
-// event is what a good record becomes by a job.
+// event returns the event that a job makes from a good record.
 func (j *Job) event(r *Record) event {
 	e := event{user: r.user(j), date: r.date(j.Zone), micros: r.Micros, kind: r.Kind, values: map[string]string{}}
 	for _, f := range j.kind(r.Kind).Fields {
@@ -208,7 +208,7 @@ func (j *Job) event(r *Record) event {
 	return e
 }
 
-// String writes an event as extracted does.
+// String returns an event in the form of extracted.
 func (e *event) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %s %d %s", e.user, e.date, e.micros, e.kind)
@@ -218,7 +218,7 @@ func (e *event) String() string {
 	return b.String()
 }
 
-// merge adds to kinds what is new in a job.
+// merge adds the new behaviours and fields of a job to kinds.
 func (t *table) merge(j *Job) {
 	for _, k := range j.Kinds {
 		i := slices.IndexFunc(t.kinds, func(o Kind) bool { return o.Name == k.Name })
@@ -236,7 +236,7 @@ func (t *table) merge(j *Job) {
 	}
 }
 
-// names are the table's behaviours.
+// names returns the table's behaviours.
 func (t *table) names() []string {
 	var out []string
 	for _, k := range t.kinds {
@@ -245,8 +245,8 @@ func (t *table) names() []string {
 	return out
 }
 
-// found are the files that a load of dates and types finds, in the order in which it takes
-// them.
+// found returns the files that a load of dates and types finds, in the order in which it
+// reads them.
 func (m *model) found(s *Step) []string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(m.files)) {
@@ -261,7 +261,7 @@ func (m *model) found(s *Step) []string {
 	return out
 }
 
-// types are the behaviours that a load asks for.
+// types returns the requested behaviours of a load.
 func (m *model) types(s *Step) []string {
 	if len(s.Types) > 0 {
 		return s.Types
@@ -269,7 +269,7 @@ func (m *model) types(s *Step) []string {
 	return m.job.names()
 }
 
-// partOf is what a load takes of a file.
+// partOf returns the part of a file that a load reads.
 func (m *model) partOf(s *Step, path string) *part {
 	if m.Logs == daily {
 		return nil
@@ -281,7 +281,7 @@ func (m *model) partOf(s *Step, path string) *part {
 	return p
 }
 
-// unfit is why a job does not fit a table: status 64, or nothing.
+// unfit returns status 64 if a job does not fit a table, or nothing.
 func (m *model) unfit(t *table, layout string) []int {
 	if t != nil && (t.zone != m.job.Zone || t.layout != layout) {
 		return []int{64}
@@ -289,7 +289,7 @@ func (m *model) unfit(t *table, layout string) []int {
 	return nil
 }
 
-// load says what a load does.
+// load returns the outcome of a load.
 func (m *model) load(s *Step) outcome {
 	layout := m.layoutFor(s)
 	if bad := m.unfit(m.table(s.Table), layout); bad != nil {
@@ -313,7 +313,7 @@ func (m *model) load(s *Step) outcome {
 	return out
 }
 
-// layoutFor is the layout that the job file of a step names.
+// layoutFor returns the layout in the job file of a step.
 func (m *model) layoutFor(s *Step) string {
 	if s.Layout != "" {
 		return s.Layout
@@ -324,8 +324,8 @@ func (m *model) layoutFor(s *Step) string {
 	return m.job.Layout
 }
 
-// choose returns the files that are to be read, and reports whether one, which is left out, is
-// not what was loaded under its name.
+// choose returns the files to read, and reports whether a file has changed since it was
+// loaded. Such a file is omitted.
 func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 	for _, path := range m.found(s) {
 		want, whole, other := t.undropped(m.partOf(s, path), path), false, false
@@ -344,8 +344,8 @@ func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 	return todo, changed
 }
 
-// undropped is a part of a file without the days that were dropped. If the drop is undone, the
-// same load brings them.
+// undropped returns a part of a file without the dropped days. If the drop is undone, the
+// same load adds these days.
 func (t *table) undropped(p *part, path string) *part {
 	if t.dropped == "" {
 		return p
@@ -361,7 +361,7 @@ func (t *table) undropped(p *part, path string) *part {
 	return &out
 }
 
-// take loads files.
+// take adds files to a table.
 func (m *model) take(next *table, s *Step, todo []string) outcome {
 	var failed []int
 	var sum counts
@@ -386,7 +386,7 @@ func (m *model) take(next *table, s *Step, todo []string) outcome {
 	if len(failed) > 0 {
 		out.statuses = []int{slices.Max(failed)}
 	} else if sum.older > 0 && sum.older+sum.bad == sum.read {
-		out.statuses = []int{0, 64} // 0 if it ended another load, too
+		out.statuses = []int{0, 64} // 0 if it finished another load as well
 	}
 	if !loaded {
 		next.loads-- // there is no ledger
@@ -473,7 +473,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	switch {
 	case c.bad > 0:
 		t.bad[path] = bad
-	case !known: // else an earlier load found bad records in the same bytes
+	case !known: // otherwise an earlier load found bad records in the same bytes
 		delete(t.bad, path)
 	}
 	return c
@@ -485,8 +485,9 @@ func (t *table) add(e event) {
 	t.events = append(t.events, e)
 }
 
-// besideKept adds to the bad records of a file the lines that their quarantine file keeps of
-// an earlier one: those of the same bytes, if a load brought records of the file before.
+// besideKept adds to the bad records of a file the lines that its quarantine file keeps from
+// an earlier load. These are lines of the same bytes, if a load took records of the file
+// before.
 func (t *table) besideKept(path, bytes string, bad []badLine) []badLine {
 	if !slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.lines == nil }) {
 		return bad
@@ -516,7 +517,7 @@ func (m *model) wanted(t *table, r *Record, want *part, covered []*part) bool {
 	return !slices.ContainsFunc(covered, func(p *part) bool { return p.has(d, r.Kind) })
 }
 
-// replay says what a replay does of a quarantine file, or of its copy.
+// replay returns the outcome of a replay of a quarantine file, or of its copy.
 func (m *model) replay(s *Step) outcome {
 	t := m.table(s.Table)
 	lines := m.quarantined(s)
@@ -525,7 +526,7 @@ func (m *model) replay(s *Step) outcome {
 		return outcome{statuses: []int{64, 66}}
 	case m.unfit(t, m.layoutFor(s)) != nil:
 		return outcome{statuses: []int{64}}
-	case m.Logs == daily && m.job.kind(kindOf(lines[0].path)) == nil: // it is none of the job's files
+	case m.Logs == daily && m.job.kind(kindOf(lines[0].path)) == nil: // the job has no such file
 		return outcome{statuses: []int{64}}
 	}
 	i := slices.IndexFunc(t.entries, func(e entry) bool { return e.path == lines[0].path })
@@ -534,7 +535,7 @@ func (m *model) replay(s *Step) outcome {
 	}
 	unsure := []string{lines[0].path + again}
 	if t.entries[i].bytes != lines[0].bytes {
-		// The table has another version of the file: none of these records is new.
+		// The table has another version of the file, so none of these records is new.
 		return outcome{statuses: []int{0, 1, 64, 65}, unsure: unsure}
 	}
 	path := lines[0].path
@@ -543,10 +544,10 @@ func (m *model) replay(s *Step) outcome {
 	}
 	out := m.replayLines(t.clone(), path, lines)
 	if f := m.files[path]; m.Format == "csv" && (f == nil || f.bytes != lines[0].bytes) {
-		out.refusals = []int{1, 66} // the header tells the columns
+		out.refusals = []int{1, 66} // the header names the columns
 	}
 	if ambiguous(lines) {
-		out.refusals = append(out.refusals, 64) // by this job both may be good
+		out.refusals = append(out.refusals, 64) // both may be good for this job
 	}
 	return out
 }
@@ -573,9 +574,9 @@ func (m *model) quarantined(s *Step) []badLine {
 	return nil
 }
 
-// brought reports whether a load brought the record of a line: the file was read again for
-// other behaviours, by a job that finds the record bad. The first load that was asked for a
-// record decides.
+// brought reports whether a load has added the record of a line. This happens if the file was
+// read again for other behaviours with a job that finds the record bad. The first load that
+// requested a record decides.
 func (t *table) brought(b *badLine, zone string) bool {
 	for _, e := range t.entries {
 		if e.lines == nil && e.bytes == b.bytes && kindOf(e.path) == kindOf(b.path) && e.part.has(b.rec.date(zone), b.rec.Kind) {
@@ -596,7 +597,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	t.loads++
 	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}}
 	var still []badLine
-	either := false        // a record is of a dropped day, and of no day of its file
+	either := false        // a record belongs to a dropped day and not to a day of its file
 	gone := map[int]bool{} // records of dropped days
 	for _, b := range lines {
 		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
@@ -639,7 +640,7 @@ func (t *table) replayed(path string, index int) bool {
 	return slices.ContainsFunc(t.entries, func(e entry) bool { return e.path == path && e.lines[index] })
 }
 
-// loaded reports whether something of a file is in a table.
+// loaded reports whether some records of a file are in a table.
 func (m *model) loaded(path string) bool {
 	for _, t := range m.tables {
 		if t.there && slices.ContainsFunc(t.entries, func(e entry) bool { return e.path == path }) {
@@ -649,7 +650,7 @@ func (m *model) loaded(path string) bool {
 	return false
 }
 
-// changed reports whether a file is not what was loaded under its name.
+// changed reports whether a file has changed since it was loaded.
 func (m *model) changed(path string) bool {
 	for _, t := range m.tables {
 		if slices.ContainsFunc(t.entries, func(e entry) bool { return e.path == path && e.lines == nil && e.bytes != m.files[path].bytes }) {
@@ -659,7 +660,7 @@ func (m *model) changed(path string) bool {
 	return false
 }
 
-// drop says what a drop does.
+// drop returns the outcome of a drop.
 func (m *model) drop(s *Step) outcome {
 	t := m.table(s.Table)
 	switch {
@@ -677,7 +678,7 @@ func (m *model) drop(s *Step) outcome {
 	return outcome{statuses: []int{0, 99}, next: next}
 }
 
-// undrop says what undoing the last drop does.
+// undrop returns the outcome of undoing the last drop.
 func (m *model) undrop(s *Step) outcome {
 	t := m.table(s.Table)
 	switch {
@@ -698,14 +699,14 @@ func (m *model) undrop(s *Step) outcome {
 	return out
 }
 
-// A result is what an extract must find.
+// A result is the expected result of an extract.
 type result struct {
 	users, found, active, kept int
-	count                      int     // of events that come out
-	events                     []event // of which the latest may come out alone
+	count                      int     // number of events in the result
+	events                     []event // the result may have only the latest of them
 }
 
-// extract says what an extract finds.
+// extract returns the expected result of an extract.
 func (t *table) extract(s *Step) result {
 	asked := slices.Clone(s.Users)
 	if len(asked) == 0 {
@@ -748,7 +749,7 @@ func (t *table) extract(s *Step) result {
 	return r
 }
 
-// needed is how many different behaviours make a user active.
+// needed returns the number of different behaviours that make a user active.
 func needed(s *Step) int {
 	switch s.Active {
 	case "all":

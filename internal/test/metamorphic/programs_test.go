@@ -28,18 +28,18 @@ type programs struct {
 	mu   sync.Mutex
 	idle map[string][]*server
 	all  []*server
-	lab  *lab
+	fakeHBase  *fakeHBase
 	real *realCluster // nil is none
 }
 
 // hbase is an HBase in memory, which the first sequence that needs it starts.
-func (p *programs) hbase() *lab {
+func (p *programs) hbase() *fakeHBase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lab == nil {
-		p.lab = newLab(p.t, p.scratch)
+	if p.fakeHBase == nil {
+		p.fakeHBase = newFakeHBase(p.t, p.scratch)
 	}
-	return p.lab
+	return p.fakeHBase
 }
 
 // built are the commands of this run of the tests.

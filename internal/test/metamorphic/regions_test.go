@@ -30,14 +30,14 @@ func (x *run) regions(s *Step) error {
 	if x.Real {
 		return x.realRegions(s)
 	}
-	lab, name, row := x.p.hbase(), x.inTable(), []byte(s.Row)
+	fakeHBase, name, row := x.p.hbase(), x.inTable(), []byte(s.Row)
 	switch s.Do {
 	case splitRegion:
-		lab.Split(name, row)
+		fakeHBase.Split(name, row)
 	case mergeRegions:
-		lab.Merge(name, row)
+		fakeHBase.Merge(name, row)
 	case moveRegion:
-		lab.Move(name, row, s.Server)
+		fakeHBase.Move(name, row, s.Server)
 	}
 	return nil
 }

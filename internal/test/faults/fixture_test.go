@@ -29,49 +29,49 @@ behaviours:
   login: {id: 4, fields: {device: string, ip: string, success: bool}}
 `
 
-// A house is a table and the folder of those who work with it.
-type house struct {
+// A fixture is a table and the folder of the programs that use it.
+type fixture struct {
 	c     *clustertest.Cluster
 	table string
 	dir   string
 }
 
-// newHouse makes a table without rows, two regions to a server. Its catalog is in the
-// folder files.
-func newHouse(t *testing.T, c *clustertest.Cluster, files string) *house {
+// newFixture creates an empty table with two regions per server. Its catalog is in the folder
+// files.
+func newFixture(t *testing.T, c *clustertest.Cluster, files string) *fixture {
 	t.Helper()
 	prepare(t)
-	h := &house{c: c, table: c.Create(t, "d", "split=2", "split=4", "split=5", "split=7", "split=9"), dir: t.TempDir()}
+	h := &fixture{c: c, table: c.Create(t, "d", "split=2", "split=4", "split=5", "split=7", "split=9"), dir: t.TempDir()}
 	h.write(t, "usertrail.yaml", fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: %q, catalog: %q}\n%s",
 		filepath.Join(home, "logs/{date}/{behaviour}.csv.gz"), h.address(), files+"/catalog", behaviours))
 	return h
 }
 
-func (h *house) write(t *testing.T, name, text string) {
+func (h *fixture) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *house) address() string { return "hbase://" + h.c.ZooKeeper() + "/" + h.table }
+func (h *fixture) address() string { return "hbase://" + h.c.ZooKeeper() + "/" + h.table }
 
-// env tells the programs where HDFS is.
-func (h *house) env() []string { return []string{"HADOOP_CONF_DIR=" + h.c.ConfDir()} }
+// env returns the environment with the address of HDFS.
+func (h *fixture) env() []string { return []string{"HADOOP_CONF_DIR=" + h.c.ConfDir()} }
 
-// load begins to load the sample by puts.
-func (h *house) load(t *testing.T, flags ...string) *process {
+// load starts a load of the sample by puts.
+func (h *fixture) load(t *testing.T, flags ...string) *process {
 	t.Helper()
 	return h.loadUntil(t, nowhere, flags...)
 }
 
-func (h *house) loadUntil(t *testing.T, s stop, flags ...string) *process {
+func (h *fixture) loadUntil(t *testing.T, s stop, flags ...string) *process {
 	t.Helper()
 	return start(t, h.dir, append(h.env(), s.env()...), "bulkload", append([]string{"--mode", "put", "--from", span.From.String(), "--to", span.To.String()}, flags...)...)
 }
 
-// A question is what an extract is asked. If it has pieces, a part of the answer ends
-// where a piece ends.
+// A question is the query of an extract. If it has pieces, a part of the result ends at the
+// end of each piece.
 type question struct{ plan, users, pieces string }
 
 // The values of question.pieces.
@@ -86,8 +86,8 @@ func pairs(pieces string) [][]question {
 	return [][]question{{{"get", list, pieces}, {"scan", "all", pieces}}, {{"scan", list, pieces}, {"get", "all", pieces}}}
 }
 
-// extractUntil begins to answer a question into the folder out.
-func (h *house) extractUntil(t *testing.T, s stop, q question, out string, flags ...string) *process {
+// extractUntil starts an extract into the folder out.
+func (h *fixture) extractUntil(t *testing.T, s stop, q question, out string, flags ...string) *process {
 	t.Helper()
 	if q.pieces != uncut {
 		flags = append(flags, "--piece-size", q.pieces)
@@ -96,14 +96,14 @@ func (h *house) extractUntil(t *testing.T, s stop, q question, out string, flags
 		"--from", span.From.String(), "--to", span.To.String(), "--out", out}, flags...)...)
 }
 
-// files are all files that the programs can reach.
-func (h *house) files() dfs.FS {
+// files returns all files that the programs can reach.
+func (h *fixture) files() dfs.FS {
 	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(h.c.ConfDir()) }
 	return dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: conf})})
 }
 
-// parts are the digests of the Parquet files in the folder out.
-func (h *house) parts(t *testing.T, out string) map[string]string {
+// parts returns the digests of the Parquet files in the folder out.
+func (h *fixture) parts(t *testing.T, out string) map[string]string {
 	t.Helper()
 	files := h.files()
 	all, err := files.List(t.Context(), out)
@@ -126,17 +126,16 @@ func (h *house) parts(t *testing.T, out string) map[string]string {
 	return sums
 }
 
-// A reference is a table that was loaded, and questions that were answered, while
-// nothing broke.
+// A reference is a table that was loaded, and queries that were answered, without faults.
 type reference struct {
-	*house
-	t       *testing.T // ends when the reference does
+	*fixture
+	t       *testing.T // ends when the reference ends
 	loaded  result
 	digest  clustertest.Digest
 	answers map[question]answer
 }
 
-// An answer is what an extract said and wrote.
+// An answer is the output and the files of an extract.
 type answer struct {
 	said  result
 	parts map[string]string
@@ -144,7 +143,7 @@ type answer struct {
 
 func newReference(t *testing.T, c *clustertest.Cluster) *reference {
 	t.Helper()
-	r := &reference{house: newHouse(t, c, t.TempDir()), t: t, answers: map[question]answer{}}
+	r := &reference{fixture: newFixture(t, c, t.TempDir()), t: t, answers: map[question]answer{}}
 	began := time.Now()
 	r.loaded = r.load(t).done(t)
 	t.Logf("the load took %s", time.Since(began).Round(time.Millisecond))
@@ -155,9 +154,8 @@ func newReference(t *testing.T, c *clustertest.Cluster) *reference {
 	return r
 }
 
-// answer asks a question that was not asked before, and keeps the answer. Answers about the
-// same users must have the same counts. Answers with the same pieces must have the same
-// files.
+// answer runs a new query and keeps the result. Results for the same users must have the same
+// counts. Results with the same pieces must have the same files.
 func (r *reference) answer(t *testing.T, q question) {
 	t.Helper()
 	if _, ok := r.answers[q]; ok {
@@ -181,20 +179,20 @@ func (r *reference) answer(t *testing.T, q question) {
 	r.answers[q] = a
 }
 
-// same reports whether two extracts say that the same came out.
+// same reports whether two extracts have the same counts.
 func (r result) same(o result) bool {
 	return r.Users == o.Users && r.Found == o.Found && r.Active == o.Active && r.Events == o.Events
 }
 
-// checkLoad checks what a load made of a table.
-func (r *reference) checkLoad(t *testing.T, h *house) {
+// checkLoad checks a loaded table.
+func (r *reference) checkLoad(t *testing.T, h *fixture) {
 	t.Helper()
 	if got := h.c.Digest(t, h.table); got != r.digest {
 		t.Errorf("the table is %+v, undisturbed it is %+v", got, r.digest)
 	}
 }
 
-// checkSaid checks the counts of a load that began with an empty table.
+// checkSaid checks the counts of a load into an empty table.
 func (r *reference) checkSaid(t *testing.T, said result) {
 	t.Helper()
 	got := []int64{said.Read, said.Loaded, said.Quarantined, said.Duplicate, said.Skipped, said.Cells, int64(said.Files)}
@@ -205,7 +203,7 @@ func (r *reference) checkSaid(t *testing.T, said result) {
 	}
 }
 
-// checkAnswer checks what an extract said and wrote.
+// checkAnswer checks the output and the files of an extract.
 func (r *reference) checkAnswer(t *testing.T, q question, said result, out string) {
 	t.Helper()
 	want := r.answers[q]
