@@ -140,7 +140,7 @@ func (b *fakeHBase) node(name string) []byte {
 	case "/hbase/master":
 		return message(serverName(b.MasterAddr()))
 	case "/hbase/hbaseid":
-		return message("fakeHBase")
+		return message("lab")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (x *run) address(name string) string {
 	case x.hdfs != "":
 		return x.hdfs + "/" + name
 	case x.Store == inHDFS:
-		return "hdfs://fakeHBase/" + name
+		return "hdfs://lab/" + name
 	}
 	return name
 }
