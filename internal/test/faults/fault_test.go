@@ -18,8 +18,8 @@ type fault struct {
 	name   string
 	once   bool // strikes in both modes; the others strike in complete mode
 	flags  []string
-	late   bool                     // one more extract begins after it
-	strike func(*testing.T, *work)  // harms a server and continues all processes
+	late   bool                       // one more extract begins after it
+	strike func(*testing.T, *work)    // harms a server and continues all processes
 	change func(*testing.T, *fixture) // changes the regions of a table
 }
 

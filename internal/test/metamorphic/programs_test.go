@@ -18,18 +18,18 @@ import (
 )
 
 // Programs are the two commands. They are built with -tags breakpoints and run as processes
-// that serve: see cmd/internal/cli. A process takes one command line after the other, so
-// it costs no start, and it can be stopped and killed as any other.
+// that serve: see cmd/internal/cli. A process executes one command line after the other, so a
+// command has no start-up cost. The process can be stopped and killed like any other.
 type programs struct {
 	bin     string
 	scratch string // for the directories of runs
 	t       testing.TB
 
-	mu   sync.Mutex
-	idle map[string][]*server
-	all  []*server
-	fakeHBase  *fakeHBase
-	real *realCluster // nil is none
+	mu        sync.Mutex
+	idle      map[string][]*server
+	all       []*server
+	fakeHBase *fakeHBase
+	real      *realCluster // nil if there is none
 }
 
 // hbase is an HBase in memory, which the first sequence that needs it starts.
@@ -42,10 +42,10 @@ func (p *programs) hbase() *fakeHBase {
 	return p.fakeHBase
 }
 
-// built are the commands of this run of the tests.
+// built holds the commands of this run of the tests.
 var built struct {
 	sync.Once
-	dir string // to be removed
+	dir string // to be removed at the end
 	bin string
 	err error
 }
@@ -104,7 +104,7 @@ type server struct {
 	stderr  bytes.Buffer
 }
 
-// take returns a process that runs nothing.
+// take returns an idle process.
 func (p *programs) take(program string) (*server, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *programs) take(program string) (*server, error) {
 	return s, err
 }
 
-// launch starts a process that runs nothing.
+// launch starts an idle process.
 func (p *programs) launch(program string) (*server, error) {
 	s := &server{program: program, cmd: exec.Command(filepath.Join(p.bin, program))}
 	s.cmd.Env = append(testkit.CleanEnv(), "USERTRAIL_SERVE=yes", "GOMAXPROCS=2")
@@ -151,7 +151,7 @@ func (p *programs) end() {
 
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill() // it may have ended
-	_ = s.cmd.Wait()         // its status is that of a killed process
+	_ = s.cmd.Wait()         // its status is the status of a killed process
 }
 
 // A running is a command that has not ended.
@@ -166,7 +166,7 @@ type running struct {
 	peak  int64 // the largest resident set at the end, in bytes, if alone
 }
 
-// startAlone begins to run a command line in a process of its own, whose memory is measured.
+// startAlone starts a command line in its own process, whose memory is measured.
 func (p *programs) startAlone(program string, c call) (*running, error) {
 	s, err := p.launch(program)
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *programs) startAlone(program string, c call) (*running, error) {
 	return p.on(s, c, true)
 }
 
-// start begins to run a command line.
+// start starts a command line.
 func (p *programs) start(program string, c call) (*running, error) {
 	s, err := p.take(program)
 	if err != nil {
@@ -199,7 +199,7 @@ func (p *programs) on(s *server, c call, alone bool) (*running, error) {
 // stops waits until the command stops at its step, and reports false if it ends before.
 func (r *running) stops() bool { return testkit.AwaitStop(r.s.cmd.Process.Pid, r.ended) }
 
-// wait returns what became of the command.
+// wait returns the outcome of the command.
 func (r *running) wait() (answer, error) {
 	select {
 	case <-r.ended:
@@ -219,7 +219,7 @@ func (r *running) wait() (answer, error) {
 	return r.got, nil
 }
 
-// kill kills the command where it stands.
+// kill kills the command.
 func (r *running) kill() {
 	var err error
 	if r.alone {
@@ -230,10 +230,10 @@ func (r *running) kill() {
 	r.err = err
 }
 
-// goOn continues a command that stands still.
+// goOn continues a stopped command.
 func (r *running) goOn() error { return r.s.cmd.Process.Signal(syscall.SIGCONT) }
 
-// steps are those at which commands are stopped.
+// Steps at which commands are stopped.
 var (
 	putSteps     = []string{breakpoint.Read, breakpoint.Batch, breakpoint.Put, breakpoint.Put, breakpoint.Commit, breakpoint.Ledger, breakpoint.Loaded}
 	handSteps    = []string{breakpoint.Read, breakpoint.Segment, breakpoint.Handover, breakpoint.Handover, breakpoint.Handed, breakpoint.Commit}

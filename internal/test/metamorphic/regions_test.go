@@ -7,15 +7,15 @@ import (
 	"usertrail/internal/cell"
 )
 
-// What an administrator does to a table in HBase. Row is where.
+// Changes that an administrator makes to a table in HBase. Row selects the region.
 const (
-	splitRegion  = "split" // the region of a row is cut before it
-	mergeRegions = "merge" // the region of a row is joined with the next one
-	moveRegion   = "move"  // the region of a row goes to the other server
-	truncate     = "empty" // all rows go
+	splitRegion  = "split" // the region of a row is split before the row
+	mergeRegions = "merge" // the region of a row is merged with the next one
+	moveRegion   = "move"  // the region of a row moves to the other server
+	truncate     = "empty" // all rows are removed
 
-	takeSnapshot    = "snapshot" // the rows are kept aside
-	restoreSnapshot = "restore"  // they replace those that are there
+	takeSnapshot    = "snapshot" // the rows are saved
+	restoreSnapshot = "restore"  // the saved rows replace the current ones
 )
 
 // inTable returns the name in HBase of the first table.
@@ -42,8 +42,8 @@ func (x *run) regions(s *Step) error {
 	return nil
 }
 
-// empty removes all rows of the table in HBase. Commands refuse the table, until its catalog
-// is set aside.
+// empty removes all rows of the table in HBase. Commands refuse the table until its catalog
+// is moved away.
 func (x *run) empty(s *Step) error {
 	t := x.table(firstTable)
 	if x.Store != inHBase || t == nil || x.half != nil {
@@ -76,7 +76,7 @@ func (x *run) empty(s *Step) error {
 	return nil
 }
 
-// refusesLoss checks that no command works on a table whose newest rows are gone.
+// refusesLoss checks that no command works on a table whose newest rows are missing.
 func (x *run) refusesLoss(s *Step, t *table) error {
 	for _, c := range []struct {
 		program  string
@@ -98,7 +98,7 @@ func (x *run) refusesLoss(s *Step, t *table) error {
 	return nil
 }
 
-// snapshot keeps the rows of the table in HBase.
+// snapshot saves the rows of the table in HBase.
 func (x *run) snapshot() error {
 	if x.Store != inHBase || x.Real || x.half != nil || x.table(firstTable) == nil {
 		return nil
@@ -108,8 +108,8 @@ func (x *run) snapshot() error {
 	return nil
 }
 
-// restore gives the table in HBase the rows of the snapshot. Commands refuse it, until it has
-// the later rows again.
+// restore replaces the rows of the table in HBase by the rows of the snapshot. Commands
+// refuse the table until it has the later rows again.
 func (x *run) restore(s *Step) error {
 	t := x.table(firstTable)
 	if x.Store != inHBase || x.Real || t == nil || x.half != nil || x.keptTable == nil || !t.missesSince(x.keptTable) {
@@ -128,16 +128,16 @@ func (x *run) restore(s *Step) error {
 	return nil
 }
 
-// hasCells gives the table in HBase other cells.
+// hasCells replaces the cells of the table in HBase.
 func (x *run) hasCells(how string, cells []*cell.Cell) {
 	x.script.line("# in HBase: %s", how)
 	x.p.hbase().Delete(x.inTable(), func(*cell.Cell) bool { return true })
 	x.p.hbase().Load(x.inTable(), cells...)
 }
 
-// missesSince reports whether it is certain that it is noticed if the rows of all loads since
-// an older state are gone: the newest load that brought records brought one of a user who has
-// others, and none of a file of which there are others.
+// missesSince reports whether the program certainly detects that the rows of all loads since an
+// older state are missing. This holds if the newest load with records has a user that also has
+// events in old, and no file that also has an entry in old.
 func (t *table) missesSince(old *table) bool {
 	newest, users, paths := 0, map[string]bool{}, map[string]bool{}
 	for _, e := range t.events {
@@ -160,8 +160,8 @@ func (t *table) missesSince(old *table) bool {
 		!slices.ContainsFunc(old.entries, func(e entry) bool { return paths[e.path] })
 }
 
-// misses reports whether it is certain that the loss of all rows is noticed: the newest load
-// that brought records brought those of two users or more.
+// misses reports whether the program certainly detects that all rows are missing. This holds
+// if the newest load with records has two users or more.
 func (t *table) misses() bool {
 	newest, users := 0, map[string]bool{}
 	for _, e := range t.events {

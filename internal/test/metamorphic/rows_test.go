@@ -23,7 +23,7 @@ type row struct {
 	id int64
 }
 
-// before reports whether a comes before b in the trail of one user.
+// before reports whether a sorts before b in the trail of one user.
 func (a *row) before(b *row) bool {
 	return cmp.Or(cmp.Compare(a.micros, b.micros), cmp.Compare(kindIDs[a.kind], kindIDs[b.kind]), cmp.Compare(a.id, b.id)) < 0
 }
@@ -57,7 +57,7 @@ func rowsOf(text []byte) ([]row, error) {
 	return out, nil
 }
 
-// rowOf makes a row of the texts of its columns. A column that is null is not among them.
+// rowOf makes a row from the texts of its columns. Null columns are missing from texts.
 func rowOf(texts map[string]string) (row, error) {
 	at, err := time.Parse("2006-01-02T15:04:05.999999Z", texts["time"])
 	if err != nil {
@@ -165,7 +165,7 @@ func rowsOfParquet(b []byte) ([]row, error) {
 	return out, nil
 }
 
-// textsOf writes the values of a row of Parquet as jsonl does.
+// textsOf returns the values of a Parquet row in the form of jsonl.
 func textsOf(names []string, values parquet.Row) map[string]string {
 	out := map[string]string{}
 	for _, v := range values {

@@ -20,13 +20,13 @@ import (
 	"usertrail/internal/run/breakpoint"
 )
 
-// A run does the steps of a sequence, and compares after each what is there with the model.
-// Its directory is
+// A run executes the steps of a sequence, and compares the files and tables with the model
+// after each. Its directory is
 //
-//	work/usertrail.yaml work/logs work/lists    what the commands read
+//	work/usertrail.yaml work/logs work/lists    input of the commands
 //	work/trails work/other                      tables
 //	work/out0 …                                 results of extracts
-//	work/docs                                   files that have nothing to do with the commands
+//	work/docs                                   files that are unrelated to the commands
 //	tmp                                         $TMPDIR
 type run struct {
 	*model
@@ -35,29 +35,29 @@ type run struct {
 	dir    string
 	script script
 
-	tree    map[string]string         // digests of all files that no command may touch
-	ids     map[string]map[string]ids // by table: of events, which never change
-	checks  map[string]string         // by table: the manifest that was compared last
-	older   map[string][]string       // by table: the manifests before
-	pending map[string]*table         // by table: what it is if the ledger of a killed load counts
+	tree    map[string]string         // digests of all files that no command may change
+	ids     map[string]map[string]ids // by table: IDs of events, which never change
+	checks  map[string]string         // by table: the last manifest that was compared
+	older   map[string][]string       // by table: the earlier manifests
+	pending map[string]*table         // by table: its state if the ledger of a killed load counts
 	held    map[string]bool           // tables whose lock is held
-	stood   func()                    // called when a command stands still, if there is one
+	stood   func()                    // called when a command is stopped, nil for none
 	hdfs    string                    // the directory of tables on a real HDFS
 	hbase   string                    // the address of the first table, if it is in HBase
-	place   string                    // the first table, if it is in HBase, and where its catalog is
-	shown   string                    // what the script says in place of the next command line
-	maimed  bool                      // a command was killed, so files of its own may be left
+	place   string                    // the first table if it is in HBase, with the place of its catalog
+	shown   string                    // what the script prints in place of the next command line
+	maimed  bool                      // a command was killed, so its temporary files may remain
 
-	kept      []*cell.Cell // of the first table in HBase, in a snapshot
-	keptTable *table       // what it held then
+	kept      []*cell.Cell // rows of the first table in HBase, in a snapshot
+	keptTable *table       // the content of the table at the snapshot
 
-	cutShort []string          // where extracts were to write that were killed
-	made     map[string]string // by result: the question, if it was answered in pieces
+	cutShort []string          // directories of killed extracts
+	made     map[string]string // by result: the query, if it was answered in pieces
 
 	calls   int
-	peak    float64        // of a fat sequence: the largest part of --memory that a command took
+	peak    float64        // for a fat sequence: the largest share of --memory that a command used
 	peakOf  string         // its command line
-	endings map[string]int // commands by how they ended
+	endings map[string]int // number of commands by their ending
 }
 
 // ids are the column IDs of equal events, in order.
@@ -68,7 +68,7 @@ const (
 	secondTable = "other"
 )
 
-// precious are files that have nothing to do with the commands.
+// precious are files that are unrelated to the commands.
 var precious = map[string]string{"docs/thesis.txt": "ten years\n", "docs/2014-09-01/notes.parquet": "none\n", "photo.jpg": "jpg\n", "lists/team.txt": "u1\nu10\n"}
 
 func newRun(t testing.TB, p *programs, q *Sequence) *run {
@@ -103,7 +103,7 @@ func newRun(t testing.TB, p *programs, q *Sequence) *run {
 
 func (x *run) path(name string) string { return filepath.Join(x.dir, "work", name) }
 
-// write writes a file that no command may touch.
+// write writes a file that no command may change.
 func (x *run) write(name string, b []byte) error {
 	x.script.write(name, b)
 	if err := os.MkdirAll(filepath.Dir(x.path(name)), 0o755); err != nil {
@@ -115,7 +115,7 @@ func (x *run) write(name string, b []byte) error {
 
 func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
-// step does a step and compares.
+// step executes a step and compares.
 func (x *run) step(s *Step) error {
 	if err := x.do(s); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (x *run) do(s *Step) error {
 	return fmt.Errorf("there is no step %q", s.Do)
 }
 
-// deliver writes a log file, in place of one of its name.
+// deliver writes a log file. It replaces a file of the same name.
 func (x *run) deliver(name string, columns []string, records []Record) error {
 	b := compressed(name, x.text(columns, records))
 	x.files[name] = &delivered{columns: columns, records: records, bytes: string(b)}
@@ -212,7 +212,7 @@ func (x *run) copy(from, to string) error {
 	return x.write("logs/"+to, []byte(f.bytes))
 }
 
-// truncate cuts bytes off the end of a compressed file.
+// truncate removes bytes from the end of a compressed file.
 func (x *run) truncate(name string, n int) error {
 	f := x.files[name]
 	if f == nil || !strings.HasSuffix(name, ".gz") || len(f.bytes) < n+20 {
@@ -222,18 +222,18 @@ func (x *run) truncate(name string, n int) error {
 	return x.write("logs/"+name, []byte(x.files[name].bytes))
 }
 
-// A said is how a command ended, and the last line that it wrote.
+// A said is the exit status of a command, and its last line.
 type said struct {
 	answer
 	stopped bool // it reached the step at which it was to stop
 	last    map[string]any
 }
 
-// slow is from when on a command is worth a line.
+// slow is the duration from which on a command is logged.
 const slow = 20 * time.Second
 
-// command runs a command line. Where it is stopped, during happens before it is killed or
-// continues.
+// command runs a command line. If it stops at a step, the steps of During run before it is
+// killed or continued.
 func (x *run) command(s *Step, program, stdin string, args ...string) (said, error) {
 	x.calls++
 	var out said
@@ -267,7 +267,7 @@ func (x *run) command(s *Step, program, stdin string, args ...string) (said, err
 	return out, errors.Join(x.heard(&out, program, args), x.weighed(r, program, args))
 }
 
-// start begins to run a command line.
+// start starts a command line.
 func (x *run) start(s *Step, program, stdin string, args []string) (*running, error) {
 	x.script.run(s, cmp.Or(x.shown, words(program, args)))
 	x.shown = ""
@@ -282,7 +282,7 @@ func (x *run) start(s *Step, program, stdin string, args []string) (*running, er
 	return start(program, call{Dir: x.path(""), Args: args, Stdin: stdin, Env: env})
 }
 
-// meanwhile has other things happen while a command stands still.
+// meanwhile runs other steps while a command is stopped.
 func (x *run) meanwhile(s *Step, r *running) error {
 	if x.stood != nil {
 		x.stood()
@@ -297,7 +297,7 @@ func (x *run) meanwhile(s *Step, r *running) error {
 	return r.goOn()
 }
 
-// heard reads the last line that a command wrote and checks the law in it.
+// heard parses the last line of a command and checks the conservation law in it.
 func (x *run) heard(out *said, program string, args []string) error {
 	x.script.line("# status %d", out.Status)
 	text := out.Stdout
@@ -345,7 +345,7 @@ func (o *said) want(statuses []int) error {
 	return fmt.Errorf("it ended with status %d, want %v\n%s", o.Status, statuses, o.Stderr)
 }
 
-// tidy removes what a killed command left in $TMPDIR: a system does that, too.
+// tidy removes the files of killed commands in $TMPDIR, as an operating system does.
 func (x *run) tidy() error {
 	tmp := filepath.Join(x.dir, "tmp")
 	if err := os.RemoveAll(tmp); err != nil {
@@ -363,8 +363,8 @@ func (x *run) jobFile(s *Step) error {
 	return x.write("usertrail.yaml", text)
 }
 
-// apply checks what a command did against an outcome. loaded is the step from which on a
-// command that is killed has done its work.
+// apply compares the effect of a command with an outcome. loaded is the step after which a
+// killed command has done its work.
 func (x *run) apply(s *Step, o outcome, got said, loaded string) (err error) {
 	if got.Status == killed {
 		before := x.ground(s.Table)
@@ -399,7 +399,7 @@ func (x *run) apply(s *Step, o outcome, got said, loaded string) (err error) {
 	return nil
 }
 
-// compare compares what is there with the model.
+// compare compares files and tables with the model.
 func (x *run) compare() error {
 	for _, name := range []string{firstTable, secondTable} {
 		if err := x.compareTable(name); err != nil {
@@ -419,8 +419,8 @@ func (x *run) compare() error {
 	return err
 }
 
-// compareTable extracts everything, and verifies, if the table is another one than at the
-// last time.
+// compareTable extracts everything and verifies the table, if the table has changed since the
+// last call.
 func (x *run) compareTable(name string) error {
 	text, err := x.readTable(name + "/manifest.json")
 	t := x.table(name)
@@ -448,7 +448,7 @@ func (x *run) compareTable(name string) error {
 		return err
 	}
 	if x.half != nil && name == firstTable {
-		return nil // cells that belong to no load are there
+		return nil // the table has cells that belong to no load
 	}
 	got, err := x.command(&Step{}, "bulkload", "", slices.Concat([]string{"verify"}, x.tableFlags(name), quiet)...)
 	if err != nil {
@@ -464,7 +464,7 @@ func (x *run) compareTable(name string) error {
 	return nil
 }
 
-// String is all that compareTable compares with.
+// String returns everything that compareTable compares.
 func (t *table) String() string {
 	var b strings.Builder
 	for i := range t.events {
@@ -478,7 +478,7 @@ func (t *table) String() string {
 	return b.String()
 }
 
-// everything is the command line of an extract of everything, to standard output.
+// everything returns the command line of an extract of everything to standard output.
 func (x *run) everything(name string, t *table) []string {
 	return slices.Concat(x.tableFlags(name), []string{"--users", "all", "--from", "0001-01-01", "--to", "9999-12-31",
 		"--types", strings.Join(t.names(), ","), "--active", "any", "--format", "jsonl", "--out", "-", "--quiet", "--memory", "128MiB"})
@@ -534,8 +534,7 @@ func (x *run) compareEvents(name string, t *table) error {
 	return nil
 }
 
-// sameEvents compares the rows of an extract with the events that must be in it, in any
-// order.
+// sameEvents compares the rows of an extract with the expected events, in any order.
 func sameEvents(rows []row, events []event) error {
 	left := map[string]int{}
 	for i := range events {
@@ -558,8 +557,7 @@ func sameEvents(rows []row, events []event) error {
 	return fmt.Errorf("%d events come out, want %d; too many (+) and missing (-):\n%s", len(rows), len(events), strings.Join(wrong[:min(len(wrong), 20)], "\n"))
 }
 
-// between checks that rows are at least the events that must be there, and at most those
-// that may be.
+// between checks that rows contain all events of least, and no events that are not in most.
 func between(rows []row, least, most []event) error {
 	may, must := map[string]bool{}, map[string]int{}
 	for i := range most {
@@ -583,8 +581,8 @@ func between(rows []row, least, most []event) error {
 	return nil
 }
 
-// inTrails checks the order of rows: users together, and each user's by time, behaviour and
-// ID. An ID is there once for a behaviour and day.
+// inTrails checks the order of rows: the rows of a user are adjacent and sorted by time,
+// behaviour and ID. An ID occurs once for each behaviour and day.
 func inTrails(rows []row) error {
 	seen, once := map[string]bool{}, map[string]bool{}
 	for i := range rows {
@@ -627,7 +625,7 @@ func (x *run) compareBad(name string, t *table) error {
 	return nil
 }
 
-// compareTree checks that no file was touched but those of tables and results.
+// compareTree checks that only files of tables and results have changed.
 func (x *run) compareTree() error {
 	seen := map[string]bool{}
 	err := filepath.WalkDir(x.path(""), func(path string, d iofs.DirEntry, err error) error {
@@ -668,7 +666,7 @@ func (x *run) compareTree() error {
 	return nil
 }
 
-// result reports whether a name is in the result of an extract.
+// result reports whether a name is part of the result of an extract.
 func (x *run) result(name string) bool {
 	for out := range x.outs {
 		if inside(name, out) {
@@ -678,7 +676,7 @@ func (x *run) result(name string) bool {
 	return false
 }
 
-// leftover reports whether a name is a lock of an extract, or what a killed one left.
+// leftover reports whether a name is a lock of an extract, or a file of a killed extract.
 func (x *run) leftover(name string) bool {
 	for dir := name; dir != "."; dir = filepath.Dir(dir) {
 		if x.leftBehind(filepath.Base(dir)) {
@@ -703,7 +701,7 @@ func (x *run) end(t testing.TB) {
 	}
 }
 
-// readLines reads a file of JSON, a value in each line.
+// readLines reads a file with one JSON value in each line.
 func readLines[T any](b []byte) ([]T, error) {
 	var out []T
 	for line := range bytes.Lines(b) {

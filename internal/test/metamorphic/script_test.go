@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// A script does in a shell what a run did. It is printed where a sequence fails.
+// A script is a shell script that repeats a run. It is printed if a sequence fails.
 type script struct{ strings.Builder }
 
-// prologue defines what a shell does not have.
+// prologue defines helper functions for the shell.
 const prologue = `#!/usr/bin/env bash
 # Both commands are on the $PATH, built by
 #   go build -tags breakpoints -o DIR/ ./cmd/bulkload ./cmd/extract
@@ -48,7 +48,7 @@ func (s *script) write(name string, b []byte) {
 	s.line("cat > %s <<'END'\n%sEND", word(name), b)
 }
 
-// run runs a command line, up to the step at which it stops.
+// run adds a command line, up to the step at which it stops.
 func (s *script) run(step *Step, command string) {
 	if step.Stop == "" {
 		s.line("%s", command)
@@ -68,7 +68,7 @@ func words(program string, args []string) string {
 	return strings.Join(out, " ")
 }
 
-// word quotes a word for a shell if it has to be.
+// word quotes a word for a shell if necessary.
 func word(text string) string {
 	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=%+") == "" {
 		return text

@@ -8,48 +8,48 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // a machine may not know the zones
+	_ "time/tzdata" // for zones that the machine may not have
 
 	"github.com/klauspost/compress/gzip"
 )
 
-// A Sequence is a world and what happens in it, step by step. It is kept as JSON.
+// A Sequence is a world and a list of steps in it. It is stored as JSON.
 type Sequence struct {
-	Note   string `json:"note,omitempty"` // what the sequence shows
-	Seed   uint64 `json:"seed"`           // that it was drawn from
-	Logs   string `json:"logs"`           // how the paths of delivered files look: see the constants
-	Format string `json:"format"`         // of delivered files: csv or jsonl
-	Store  string `json:"store"`          // where tables are: see the constants
+	Note   string `json:"note,omitempty"` // what the sequence tests
+	Seed   uint64 `json:"seed"`           // the seed that it was generated from
+	Logs   string `json:"logs"`           // the form of the paths of delivered files: see the constants
+	Format string `json:"format"`         // format of delivered files: csv or jsonl
+	Store  string `json:"store"`          // the place of tables: see the constants
 	Fat    bool   `json:"fat,omitempty"`  // peak memory is checked
-	Real   bool   `json:"real,omitempty"` // HBase and HDFS are those of a cluster
+	Real   bool   `json:"real,omitempty"` // HBase and HDFS are a real cluster
 	Steps  []Step `json:"steps"`
 }
 
-// How the paths of delivered files look.
+// Forms of the paths of delivered files.
 const (
-	daily  = "daily"  // they tell date and behaviour
-	dated  = "dated"  // they tell the date; a column tells the behaviour
-	export = "export" // a column tells the behaviour, and the time the date
+	daily  = "daily"  // they have date and behaviour
+	dated  = "dated"  // they have the date; a column has the behaviour
+	export = "export" // a column has the behaviour, and the time has the date
 )
 
-// Where tables are.
+// Places of tables.
 const (
 	inFiles = "files" // in local directories
 	inHDFS  = "hdfs"  // in directories of a file system whose locks are leases
 	inHBase = "hbase" // in HBase, loaded by puts, or by HFiles if a step's flags say so
 )
 
-// A Step is one thing that happens. Which fields matter depends on Do.
+// A Step is one step of a sequence. Do determines which fields are used.
 type Step struct {
 	Do string `json:"do"`
 
-	File    string   `json:"file,omitempty"` // below logs
-	To      string   `json:"to,omitempty"`   // a file below logs; the second table
+	File    string   `json:"file,omitempty"` // path below logs
+	To      string   `json:"to,omitempty"`   // another path below logs; the second table
 	Columns []string `json:"columns,omitempty"`
 	Records []Record `json:"records,omitempty"`
 	Cut     int      `json:"cut,omitempty"`   // bytes
 	Lines   []int    `json:"lines,omitempty"` // of a quarantine file, from 0
-	Saved   bool     `json:"saved,omitempty"` // the copy of a quarantine file is meant
+	Saved   bool     `json:"saved,omitempty"` // use the copy of a quarantine file
 
 	Job *Job `json:"job,omitempty"`
 
@@ -59,9 +59,9 @@ type Step struct {
 	Types  []string `json:"types,omitempty"`
 	Layout string   `json:"layout,omitempty"`
 	Flags  []string `json:"flags,omitempty"`
-	Order  []int    `json:"order,omitempty"` // of pieces, each by its number modulo how many there are
+	Order  []int    `json:"order,omitempty"` // order of pieces, each by its number modulo the number of pieces
 
-	Users     []string `json:"users,omitempty"` // none are all
+	Users     []string `json:"users,omitempty"` // empty is all
 	Active    string   `json:"active,omitempty"`
 	Format    string   `json:"format,omitempty"`
 	Out       string   `json:"out,omitempty"`
@@ -69,58 +69,58 @@ type Step struct {
 
 	Conditions *Conditions `json:"conditions,omitempty"`
 
-	Row    string `json:"row,omitempty"`    // of a table in HBase
-	Server int    `json:"server,omitempty"` // to which a region goes
+	Row    string `json:"row,omitempty"`    // a row of a table in HBase
+	Server int    `json:"server,omitempty"` // the destination of a region
 
-	Harm string `json:"harm,omitempty"` // to a file of a table: see the constants
-	Pick int    `json:"pick,omitempty"` // which file and place, modulo how many there are
-	Back bool   `json:"back,omitempty"` // the file is put back, and not made again
+	Harm string `json:"harm,omitempty"` // damage to a file of a table: see the constants
+	Pick int    `json:"pick,omitempty"` // the file and the place in it, modulo their numbers
+	Back bool   `json:"back,omitempty"` // the file is restored, and not repaired
 
-	// The command stops at a step of package breakpoint. Then it is killed; or if During is
-	// there, that happens, and the command continues.
+	// The command stops at a step of package breakpoint. If During is set, its steps run and
+	// the command continues. Otherwise the command is killed.
 	Stop   string `json:"stop,omitempty"`
 	During []Step `json:"during,omitempty"`
-	Stolen bool   `json:"stolen,omitempty"` // while it stands still its lock is lost, as a lease is
+	Stolen bool   `json:"stolen,omitempty"` // the command loses its lock while it is stopped, like a lease
 }
 
-// A Record is one line of a delivered file as it was meant. Every file has all columns of
-// universe; a job takes some of them.
+// A Record is one line of a delivered file before it is formatted. Every file has all columns
+// of universe. A job uses some of them.
 type Record struct {
 	User   string            `json:"user"`
 	Micros int64             `json:"micros"`
 	Kind   string            `json:"kind"`
 	Values map[string]string `json:"values,omitempty"` // columns that are not null
 	Bad    string            `json:"bad,omitempty"`    // see the constants
-	Large  int               `json:"large,omitempty"`  // bytes that its largeColumn has, if it is not 0
+	Large  int               `json:"large,omitempty"`  // size of its largeColumn in bytes, if it is not 0
 }
 
-// Why a record is bad.
+// Reasons for a bad record.
 const (
-	badUser = "user" // it has none
-	badTime = "time" // it is no time
-	badType = "type" // its n1 is no number, which matters to a job that takes n1
+	badUser = "user" // it has no user
+	badTime = "time" // its time is not a time
+	badType = "type" // its n1 is not a number, which matters only to a job that uses n1
 )
 
-// A Job is what the job file says, apart from the paths.
+// A Job is the content of the job file without the paths.
 type Job struct {
 	Kinds  []Kind `json:"kinds"`
 	MaxBad string `json:"max_bad"`
 	Zone   string `json:"zone"`
-	Layout string `json:"layout"` // of the first table
+	Layout string `json:"layout"` // layout of the first table
 	User   string `json:"user"`   // column of the user
 }
 
 // A Kind is a behaviour of a job.
 type Kind struct {
 	Name   string   `json:"name"`
-	Fields []string `json:"fields"` // of universe
+	Fields []string `json:"fields"` // columns of universe
 }
 
-// universe are the columns that a field may take, with their types. A field is called as its
+// universe maps the columns that a field may use to their types. A field has the name of its
 // column.
 var universe = map[string]string{"s1": "string", "s2": "string", "n1": "int64", "n2": "int64", "d1": "double", "b1": "bool"}
 
-// kindIDs are all behaviours. Some names begin other names.
+// kindIDs lists all behaviours. Some names are prefixes of other names.
 var kindIDs = map[string]int{"play": 1, "playlist": 7, "order": 300, "login": 65535}
 
 var (
@@ -128,8 +128,8 @@ var (
 	allFields = slices.Sorted(maps.Keys(universe))
 )
 
-// Columns of every file beside those of universe. second is a column of users, too: a job may
-// have taken the wrong one.
+// Columns of every file in addition to universe. second is a column of users too, which a job
+// may have used by mistake.
 const (
 	userColumn   = "who"
 	secondColumn = "device"
@@ -140,7 +140,7 @@ const (
 // takes reports whether the behaviour has a field.
 func (k *Kind) takes(field string) bool { return slices.Contains(k.Fields, field) }
 
-// kind returns the behaviour of a name, nil if the job does not have it.
+// kind returns the behaviour with a name, nil if the job does not have it.
 func (j *Job) kind(name string) *Kind {
 	for i := range j.Kinds {
 		if j.Kinds[i].Name == name {
@@ -150,7 +150,7 @@ func (j *Job) kind(name string) *Kind {
 	return nil
 }
 
-// names are those of the job's behaviours.
+// names returns the names of the job's behaviours.
 func (j *Job) names() []string {
 	var out []string
 	for _, k := range j.Kinds {
@@ -159,7 +159,7 @@ func (j *Job) names() []string {
 	return out
 }
 
-// yaml is the job file.
+// yaml returns the job file.
 func (j *Job) yaml(q *Sequence, table, layout string) string {
 	var b strings.Builder
 	paths := map[string]string{daily: "{date}/{behaviour}.*", dated: "{date}/events.*", export: "export.*"}
@@ -180,7 +180,7 @@ func (j *Job) yaml(q *Sequence, table, layout string) string {
 	return b.String()
 }
 
-// text is a delivered file before it is compressed.
+// text returns the text of a delivered file before compression.
 func (q *Sequence) text(columns []string, records []Record) string {
 	var b strings.Builder
 	if q.Format == "csv" {
@@ -192,7 +192,7 @@ func (q *Sequence) text(columns []string, records []Record) string {
 	return b.String()
 }
 
-// line is a record as it is delivered, without the end of its line.
+// line returns a record as a line, without its line end.
 func (q *Sequence) line(columns []string, r *Record) string {
 	if q.Format == "csv" {
 		var out []string
@@ -222,7 +222,7 @@ func marshal(v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // strings and plain structs
+		panic(err) // strings and plain structs always have a JSON form
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
@@ -234,16 +234,16 @@ func quoted(text string) string {
 	return text
 }
 
-// written is the zone in which times are written.
+// written is the zone of the times in the files.
 const written = "Asia/Kathmandu"
 
-// What stands where a record is bad.
+// Values of bad records.
 const (
 	notTime   = "never"
 	notNumber = "many"
 )
 
-// column is what a record has in a column; empty is null.
+// column returns the value of a record in a column; empty is null.
 func (r *Record) column(name string) string {
 	switch {
 	case name == userColumn && r.Bad == badUser || name == secondColumn && r.Bad == badUser:
@@ -264,7 +264,7 @@ func (r *Record) column(name string) string {
 	return r.value(name)
 }
 
-// second is what the second column of users has.
+// second returns the value of the second column of users.
 func second(user string) string {
 	if user[0] >= '0' && user[0] <= '9' && len(user) < 6 {
 		return "7" + user
@@ -272,7 +272,7 @@ func second(user string) string {
 	return "d" + user
 }
 
-// user is the user of a record by a job.
+// user returns the user of a record for a job.
 func (r *Record) user(j *Job) string {
 	if j.User == secondColumn {
 		return second(r.User)
@@ -288,10 +288,10 @@ func (r *Record) when(zone string) time.Time {
 	return time.UnixMicro(r.Micros).In(loc)
 }
 
-// date is the day that a record counts for.
+// date returns the day of a record.
 func (r *Record) date(zone string) string { return r.when(zone).Format(time.DateOnly) }
 
-// compressed is a delivered file as it is on disk.
+// compressed returns the bytes of a delivered file on disk.
 func compressed(name, text string) []byte {
 	if !strings.HasSuffix(name, ".gz") {
 		return []byte(text)
@@ -299,7 +299,7 @@ func compressed(name, text string) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if _, err := z.Write([]byte(text)); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer accepts every write
 	}
 	if err := z.Close(); err != nil {
 		panic(err)
@@ -326,7 +326,7 @@ func kindOf(path string) string {
 	return name
 }
 
-// apart is how many days there are between two dates.
+// apart returns the number of days between two dates.
 func apart(a, b string) int {
 	d := day(a).Sub(day(b)) / (24 * time.Hour)
 	return max(int(d), -int(d))
@@ -335,7 +335,7 @@ func apart(a, b string) int {
 func day(date string) time.Time {
 	t, err := time.Parse(time.DateOnly, date)
 	if err != nil {
-		panic(err) // made up here
+		panic(err) // generated here
 	}
 	return t
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// play does all steps of a sequence in a new directory. It returns the number of the step
-// that fails, the script so far, and why.
+// play executes all steps of a sequence in a new directory. It returns the number of the step
+// that fails, the script so far, and the failure.
 func play(t testing.TB, p *programs, q *Sequence) (step int, text string, why error) {
 	x := newRun(t, p, q)
 	defer x.end(t)
@@ -22,24 +22,25 @@ func play(t testing.TB, p *programs, q *Sequence) (step int, text string, why er
 	return 0, prologue + x.script.String(), nil
 }
 
-// attempts bounds how often a sequence is tried while it is shrunk.
+// attempts is the largest number of runs of a sequence while it is shrunk.
 const attempts = 300
 
-// slowAttempts is the same for sequences of which each takes long.
+// slowAttempts is the same for sequences that take long.
 const slowAttempts = 15
 
-// A shrinker makes a sequence that fails small.
+// A shrinker makes a failing sequence smaller.
 type shrinker struct {
 	t    testing.TB
 	p    *programs
 	best *Sequence
 	why  error
 	text string
-	kind string // of failure: a smaller sequence fails in the same way
+	kind string // kind of failure: a smaller sequence must fail in the same way
 	left int
 }
 
-// shrink returns a part of a sequence that fails in the same way, its script, and why.
+// shrink returns a part of a sequence that fails in the same way, its script, and its
+// failure.
 func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, string, error) {
 	s := &shrinker{t: t, p: p, best: q, why: why, kind: failureKind(why), left: attempts}
 	if q.Fat || q.Real {
@@ -57,7 +58,7 @@ func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, strin
 	return s.best, s.text, s.why
 }
 
-// failureKind is what a failure says, without what is different in smaller sequences.
+// failureKind returns the part of a failure's text that is the same in smaller sequences.
 func failureKind(why error) string {
 	line, _, _ := strings.Cut(why.Error(), "\n")
 	return strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r >= '0' && r <= '9' || r == ' ' }), " ")
@@ -71,7 +72,7 @@ func (s *shrinker) size() int {
 	return n
 }
 
-// try plays a sequence, and takes it if it fails in the same way.
+// try runs a sequence, and keeps it if it fails in the same way.
 func (s *shrinker) try(q Sequence) bool {
 	if s.left--; s.left < 0 {
 		return false
@@ -92,7 +93,7 @@ func (s *shrinker) with(steps []Step) Sequence {
 	return q
 }
 
-// dropSteps leaves out steps, many at once first.
+// dropSteps removes steps, many at once first.
 func (s *shrinker) dropSteps() {
 	for n := len(s.best.Steps) / 2; n > 0; n /= 2 {
 		for i := len(s.best.Steps) - n; i >= 0; i -= n {
@@ -102,7 +103,7 @@ func (s *shrinker) dropSteps() {
 	}
 }
 
-// dropRecords leaves out records of delivered files.
+// dropRecords removes records of delivered files.
 func (s *shrinker) dropRecords() {
 	for i := 0; i < len(s.best.Steps); i++ {
 		for r := len(s.best.Steps[i].Records) - 1; r >= 0 && i < len(s.best.Steps) && r < len(s.best.Steps[i].Records); r-- {
@@ -113,7 +114,7 @@ func (s *shrinker) dropRecords() {
 	}
 }
 
-// simplify takes flags, stops, types and users away.
+// simplify removes flags, stops, types and users.
 func (s *shrinker) simplify() {
 	for i := 0; i < len(s.best.Steps); i++ {
 		for _, simpler := range []func(*Step) bool{

@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/run/breakpoint"
 )
 
-// address is what a table is called on a command line.
+// address returns the name of a table on a command line.
 func (x *run) address(name string) string {
 	switch {
 	case x.hdfs != "":
@@ -24,12 +24,12 @@ func (x *run) address(name string) string {
 	return name
 }
 
-// inHBase reports whether a table is in HBase. The second one is a table of files, which can
-// be imported.
+// inHBase reports whether a table is in HBase. The second table is a table of files, which
+// can be imported.
 func (x *run) inHBase(name string) bool { return x.Store == inHBase && name == firstTable }
 
-// tableFlags say on a command line which table is meant. Where the catalog of one in HBase is
-// the job file tells.
+// tableFlags returns the flags that select a table. The job file has the catalog of a table
+// in HBase.
 func (x *run) tableFlags(name string) []string {
 	if x.inHBase(name) {
 		return []string{"--job", "usertrail.yaml"}
@@ -37,7 +37,7 @@ func (x *run) tableFlags(name string) []string {
 	return []string{"--table", x.address(name)}
 }
 
-// quiet are the flags of every load. Memory is as little as there may be.
+// quiet are the flags of every load. Memory is the least allowed amount.
 var quiet = []string{"--quiet", "--memory", "64MiB"}
 
 func (x *run) load(s *Step) error {
@@ -67,22 +67,23 @@ func (x *run) load(s *Step) error {
 	return x.apply(s, o, got, breakpoint.Loaded)
 }
 
-// begun says what a load by puts must do after another one was killed, which may have put
-// some cells: finish what the same job began, and refuse what another job began.
+// begun adjusts the outcome of a load by puts after another one was killed, which may have
+// put some cells. The load must finish the killed load if it has the same job, and otherwise
+// refuse it.
 func (x *run) begun(s *Step, o *outcome) {
 	if x.half != nil && o.next != nil && !reflect.DeepEqual(x.halfJob, x.job) {
 		o.refusals = append(o.refusals, 1, 64)
 	}
 }
 
-// putting notes down what a load by puts may have left: until one is done that was not
-// killed, some of its events may come out.
+// putting records the possible effects of a load by puts. Until a load ends that was not
+// killed, some of its events may be in results.
 func (x *run) putting(s *Step, o outcome, got said) {
 	switch {
 	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":"):
 		before := x.half
 		if before == nil || o.next.holds(before) {
-			x.halfJob = x.job // or one that grew from the job of the load before
+			x.halfJob = x.job // or a job that grew from the job of the previous load
 		}
 		x.half = o.next.clone()
 		if before != nil && !o.next.holds(before) {
@@ -95,7 +96,7 @@ func (x *run) putting(s *Step, o outcome, got said) {
 	}
 }
 
-// holds reports whether all files that o has entries of have some in t.
+// holds reports whether t has entries of all files of which o has entries.
 func (t *table) holds(o *table) bool {
 	return !slices.ContainsFunc(o.entries, func(e entry) bool {
 		return !slices.ContainsFunc(t.entries, func(have entry) bool { return have.path == e.path && have.part.covers(e.part) })
@@ -103,8 +104,8 @@ func (t *table) holds(o *table) bool {
 }
 
 // steal stops a load at a step at which it holds the table's lock, and gives the lock to a
-// second load. When that has opened the table, the first continues, and then the second.
-// Whatever each of them reports as done must be in the table.
+// second load. After the second load has opened the table, the first load continues, and then
+// the second. Everything that a load reports as done must be in the table.
 func (x *run) steal(s *Step) error {
 	if x.Store != inHDFS || x.Real || len(s.During) != 1 || x.held[s.Table] {
 		return nil // the sequence was shrunk
@@ -145,11 +146,11 @@ func (x *run) steal(s *Step) error {
 		}
 		did = append(did, end)
 	}
-	x.maimed = true // what has lost its lock cannot clear up
+	x.maimed = true // a load that has lost its lock cannot clean up
 	return x.settle(s, late, did[0], did[1])
 }
 
-// settle finds out what two loads have made of a table, of which one may have lost its lock.
+// settle determines the result of two loads of which one may have lost its lock.
 func (x *run) settle(a, b *Step, didA, didB said) error {
 	before, quarantined := x.tables[a.Table], x.ground(a.Table).bad
 	orders := [][]*Step{{a, b}, {b, a}, {a}, {b}, {}}
@@ -171,7 +172,7 @@ func (x *run) settle(a, b *Step, didA, didB said) error {
 				x.tables[a.Table] = o.next
 			}
 		}
-		for _, s := range []*Step{a, b} { // either may have written quarantine files, or removed old ones, before it failed
+		for _, s := range []*Step{a, b} { // each load may have written or removed quarantine files before it failed
 			if err := x.seen(a.Table, quarantined, x.model.load(s).next); err != nil {
 				return err
 			}
@@ -187,19 +188,20 @@ func (x *run) settle(a, b *Step, didA, didB said) error {
 	return fmt.Errorf("a load has lost its lock; the two ended with %d and %d: %w", didA.Status, didB.Status, first)
 }
 
-// explains reports whether a load may have ended as it did if those in order are in the table.
+// explains reports whether a load may have ended as it did if the loads of order are in the
+// table.
 func explains(order []*Step, s *Step, did said) bool {
 	return slices.Contains(order, s) || !done(did) || did.number("loaded") == 0
 }
 
-// done reports whether a load says that it has loaded what is good. If all of that was dropped,
-// its status is 64.
+// done reports whether a load claims that it has loaded all good records. If all of them were
+// dropped, its status is 64.
 func done(did said) bool {
 	return did.Status == 0 || did.Status == 65 || did.Status == 64 && did.number("read") > 0
 }
 
-// holding notes down that a table's lock is held, for what happens while a command stands
-// still. If the command stops after its work is done, what happens then sees the outcome.
+// holding records that a table's lock is held, for steps that run while a command is stopped.
+// If the command stops after its work is done, these steps see the outcome.
 func (x *run) holding(name string, o outcome, s *Step, loaded string) func() {
 	if s.During == nil {
 		return func() {}
@@ -224,7 +226,7 @@ func dates(s *Step) []string {
 	return out
 }
 
-// pieces does a load in pieces: the plan, the pieces in some order, some of them twice, and
+// pieces runs a load in pieces: the plan, the pieces in some order, some of them twice, and
 // the commit.
 func (x *run) pieces(s *Step) error {
 	if err := x.jobFile(s); err != nil {
@@ -284,11 +286,11 @@ type quarantineLine struct {
 	Raw  string `json:"raw"`
 }
 
-// again is what the names of the quarantine files of replays end in.
+// again is the ending of the quarantine files of replays.
 const again = ".replay"
 
-// quarantineFiles are the names of a table's quarantine files, by the delivered file's path.
-// What a replay left has again behind the path.
+// quarantineFiles returns the names of a table's quarantine files, by the delivered file's
+// path. The key of a quarantine file of a replay ends in again.
 func (x *run) quarantineFiles(name string) (map[string]string, error) {
 	out := map[string]string{}
 	list, err := x.listTable(name + "/quarantine")
@@ -305,7 +307,7 @@ func (x *run) quarantineFiles(name string) (map[string]string, error) {
 			return nil, err
 		}
 		if strings.HasPrefix(f, ".") && x.maimed {
-			continue // it is not there yet
+			continue // it does not exist yet
 		}
 		lines, err := readLines[quarantineLine](b)
 		if err != nil {
@@ -326,7 +328,7 @@ func (x *run) quarantineFiles(name string) (map[string]string, error) {
 	return out, nil
 }
 
-// quarantines are the bad records of a table's quarantine files.
+// quarantines returns the bad records in a table's quarantine files.
 func (x *run) quarantines(name string) (map[string][]string, error) {
 	files, err := x.quarantineFiles(name)
 	if err != nil {
@@ -349,7 +351,7 @@ func (x *run) quarantines(name string) (map[string][]string, error) {
 	return out, nil
 }
 
-// believe takes over what is in a quarantine file of which the model does not know.
+// believe copies the content of a quarantine file into the model, which does not have it.
 func (x *run) believe(name, path string) error {
 	got, err := x.quarantines(name)
 	if err != nil {
@@ -364,7 +366,7 @@ func (x *run) believe(name, path string) error {
 	return nil
 }
 
-// seen takes over which quarantine files a command had written when it was killed.
+// seen determines which quarantine files a command had written when it was killed.
 func (x *run) seen(name string, before map[string][]badLine, next *table) error {
 	if next == nil {
 		return nil
@@ -396,10 +398,10 @@ func raws(lines []badLine) []string {
 	return out
 }
 
-// savedName is where the copy of a quarantine file is.
+// savedName returns the path of the copy of a quarantine file.
 func savedName(path string) string { return "saved/" + strings.ReplaceAll(path, "/", "-") + "l" }
 
-// save copies a quarantine file, as one does who wants to correct it later.
+// save copies a quarantine file, like a user who wants to correct it later.
 func (x *run) save(s *Step) error {
 	files, err := x.quarantineFiles(s.Table)
 	if err != nil || files[s.File] == "" || x.tables[s.Table] == nil || x.tables[s.Table].bad[s.File] == nil {
@@ -419,8 +421,8 @@ func (x *run) save(s *Step) error {
 	return os.WriteFile(x.path(to), b, 0o644)
 }
 
-// badFile is the name of the quarantine file that a step is about, or of its copy; "" if
-// there is none.
+// badFile returns the name of the quarantine file of a step, or of its copy; "" if there is
+// none.
 func (x *run) badFile(s *Step) (string, error) {
 	if s.Saved {
 		return savedName(s.File), nil
@@ -429,7 +431,7 @@ func (x *run) badFile(s *Step) (string, error) {
 	return files[s.File], err
 }
 
-// readBad reads the quarantine file that a step is about, or its copy.
+// readBad reads the quarantine file of a step, or its copy.
 func (x *run) readBad(s *Step, name string) ([]byte, error) {
 	if s.Saved {
 		return os.ReadFile(x.path(name))
@@ -476,7 +478,7 @@ func (x *run) correct(s *Step) error {
 	return x.writeTable(name, []byte(text.String()))
 }
 
-// corrected is a bad record of a file as it was meant.
+// corrected returns the correct form of a bad record.
 func corrected(r Record, path string) Record {
 	r.Bad = ""
 	if d := dateOf(path); d != "" && apart(r.date(written), d) > 0 {
@@ -552,7 +554,7 @@ func (x *run) dropDays(s *Step) error {
 	return x.apply(s, o, got, "")
 }
 
-// convert makes the second table of the first.
+// convert converts the first table into the second.
 func (x *run) convert(s *Step) error {
 	t, to := x.table(firstTable), x.ground(secondTable)
 	o := outcome{statuses: []int{0}}
@@ -580,10 +582,10 @@ func (x *run) convert(s *Step) error {
 	return x.apply(&second, o, got, "")
 }
 
-// extract asks for some trails.
+// extract runs an extract of some trails.
 func (x *run) extract(s *Step) error {
 	if x.inHBase(s.Table) && (x.table(s.Table) == nil || x.half != nil) {
-		return nil // what comes out is not certain
+		return nil // the result is not certain
 	}
 	args, err := x.question(s)
 	if err != nil {
@@ -613,13 +615,13 @@ func (x *run) extract(s *Step) error {
 		return fmt.Errorf("extract --out %s: %w", s.Out, err)
 	}
 	if x.inHBase(s.Table) && got.stopped {
-		want = x.table(s.Table).extract(s) // it was read again
+		want = x.table(s.Table).extract(s) // the table was read again
 	}
 	x.outs[s.Out] = true
 	return x.compareResult(s, got, want)
 }
 
-// question is the command line of an extract. It writes the list of users.
+// question returns the command line of an extract. It also writes the list of users.
 func (x *run) question(s *Step) ([]string, error) {
 	users := "all"
 	if len(s.Users) > 0 {
@@ -636,26 +638,26 @@ func (x *run) question(s *Step) ([]string, error) {
 	return args, nil
 }
 
-// cannot reports whether an extract was refused, and may have been.
+// cannot reports whether an extract was refused for an allowed reason.
 func (x *run) cannot(s *Step, got said) bool {
 	switch got.Status {
-	case 64: // not every layout can, and not every trail fits
+	case 64: // some layouts cannot answer the query, and some trails do not fit
 		if t := x.table(s.Table); x.Fat && t != nil && t.heaviest() > heldWhole {
 			return true
 		}
 		at := slices.Index(s.Flags, "--plan")
 		return at >= 0 && s.Flags[at+1] == "get"
-	case 73: // a killed extract left a lock or a part of its result in the directory
+	case 73: // the directory has a lock or a part of the result of a killed extract
 		return s.Out == emptyDir && !s.Overwrite || slices.ContainsFunc(x.cutShort, func(out string) bool { return out != s.Out && inside(out, s.Out) })
 	}
 	return false
 }
 
-// emptyDir is a directory in which nothing is.
+// emptyDir is an empty directory.
 const emptyDir = "empty"
 
-// refused are the statuses with which an extract may end that is not to be done, none if it
-// is to be done.
+// refused returns the statuses with which an extract must be refused, none if it must
+// succeed.
 func (x *run) refused(s *Step) []int {
 	var out []int
 	t := x.table(s.Table)
@@ -697,7 +699,7 @@ func (x *run) refused(s *Step) []int {
 // inside reports whether a is b, or is below it.
 func inside(a, b string) bool { return b == "." || a == b || strings.HasPrefix(a, b+"/") }
 
-// compareResult compares what an extract said and wrote with what it must find.
+// compareResult compares the output and the files of an extract with the expected result.
 func (x *run) compareResult(s *Step, got said, want result) error {
 	for field, n := range map[string]int{"users": want.users, "found": want.found, "active": want.active, "kept": want.kept, "events": want.count} {
 		if got.number(field) != n {
@@ -722,7 +724,7 @@ func (x *run) compareResult(s *Step, got said, want result) error {
 	return inTrails(rows)
 }
 
-// compareOuts checks that results are whole.
+// compareOuts checks that results are complete.
 func (x *run) compareOuts() error {
 	for name, there := range x.outs {
 		if _, err := os.Stat(filepath.Join(x.path(name), "_SUCCESS")); there && err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// buildLimit is when a build counts as one that never ends.
+// buildLimit is the time after which a build is considered to hang.
 const buildLimit = 10 * time.Minute
 
 // Build builds programs into dir: packages, or the two commands if no package is named. The
@@ -34,8 +34,8 @@ func Build(dir string, packages ...string) error {
 	return nil
 }
 
-// CleanEnv returns the environment of this process without the variables that tell the
-// commands where things are.
+// CleanEnv returns the environment of this process without the variables that configure the
+// commands.
 func CleanEnv() []string {
 	var out []string
 	for _, v := range os.Environ() {
@@ -53,8 +53,8 @@ type Twin struct {
 	Out   *bufio.Scanner // standard output
 }
 
-// StartTwin starts the test binary once more, for the tests that the pattern run names. env
-// is added to its environment. It is killed at t's end.
+// StartTwin starts the test binary again, for the tests that match the pattern run. env is
+// added to its environment. The process is killed at t's end.
 func StartTwin(t testing.TB, run string, env ...string) *Twin {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run="+run, "-test.count=1")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pause is how long a wait sleeps between two looks. It is no limit.
+// pause is the time between two checks of a wait. It is not a limit.
 const pause = 2 * time.Millisecond
 
 // AwaitStop waits until the process pid has stopped, as at a step of package breakpoint,

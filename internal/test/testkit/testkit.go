@@ -1,4 +1,4 @@
-// Package testkit is for the tests of all packages. It knows how much a run of the tests
+// Package testkit supports the tests of all packages. It defines how much a run of the tests
 // covers, and waits for processes that stop.
 package testkit
 
@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that says how much a run of the tests covers.
-// "all" is everything, as in `make test-all`. Without it a run covers everything once, as
-// in `make test`: fewer random worlds, and one of several faults of a family.
+// Variable is the environment variable that sets how much a run of the tests covers. "all"
+// covers everything, as in `make test-all`. Without it, a run covers everything once, as in
+// `make test`: fewer random worlds, and one of several similar faults.
 const Variable = "USERTRAIL_TESTS"
 
 // All reports whether the run covers everything.
 func All() bool { return os.Getenv(Variable) == "all" }
 
-// Pick returns all if the run covers everything, and else once.
+// Pick returns all if the run covers everything, and once otherwise.
 func Pick[T any](once, all T) T {
 	if All() {
 		return all
@@ -23,7 +23,7 @@ func Pick[T any](once, all T) T {
 	return once
 }
 
-// OnlyAll skips t unless the run covers everything. covered names what covers the
+// OnlyAll skips t unless the run covers everything. covered names the test that covers the
 // subject of t in other runs.
 func OnlyAll(t testing.TB, covered string) {
 	t.Helper()

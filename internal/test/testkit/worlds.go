@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// SeedVariable is the environment variable that names the only random world to try.
+// SeedVariable is the environment variable that sets the only random world to test.
 const SeedVariable = "USERTRAIL_SEED"
 
-// Seeds are the random worlds that a test tries: the first of the known ones. A run that
-// covers everything tries all known ones and a new one, which is logged, so that a
-// failure can be had again by $USERTRAIL_SEED.
+// Seeds returns the seeds of the random worlds of a test: the first of the known ones. A run
+// that covers everything uses all known ones and a new one, which is logged, so that
+// $USERTRAIL_SEED can repeat a failure.
 func Seeds(t testing.TB, known ...uint64) []uint64 {
 	t.Helper()
 	if text := os.Getenv(SeedVariable); text != "" {
@@ -30,8 +30,8 @@ func Seeds(t testing.TB, known ...uint64) []uint64 {
 	return append(known, fresh)
 }
 
-// Scratch is a new directory, which is removed at t's end. It is in memory where the
-// system has a directory for that: tests of faults sync thousands of files.
+// Scratch returns a new directory, which is removed at t's end. It is in memory if the system
+// has a directory for that, because tests of faults sync thousands of files.
 func Scratch(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "usertrail-")

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Conditions narrow an answer down. Each is told twice: as extract is asked, and as
-// plain Go that says what it means.
+// Conditions narrow a result. Each has two forms: the flag of extract, and Go code with the
+// same meaning.
 type Conditions struct {
 	Where      Where
 	WhereFirst bool
@@ -18,32 +18,32 @@ type Conditions struct {
 	Without    []string
 	Fields     []string // KIND.FIELD
 	Hours      string
-	Evening    func(hour int) bool `json:"-"` // what Hours means
+	Evening    func(hour int) bool `json:"-"` // the meaning of Hours
 	Context    int
 	At         *int64 // µs
 	Latest     int
 }
 
-// A Where keeps behaviours.
+// A Where keeps events.
 type Where struct {
 	Text  string
 	Keeps func(r Row, hour int) bool `json:"-"`
 }
 
-// A Having keeps users by the behaviours that were kept, some of them of kinds that
-// are not asked for.
+// A Having keeps users by the events that were kept. Some of these may be of kinds that are
+// not in the result.
 type Having struct {
 	Text  string
 	Keeps func(rows []Row, asked []string) bool `json:"-"`
 }
 
-// A Step is one of a sequence.
+// A Step is a step of a sequence.
 type Step struct {
 	Kind   string
-	Within time.Duration // of the one before; 0 is any time
+	Within time.Duration // after the previous step; 0 is any time
 }
 
-// Sequence is the steps as extract is asked for them.
+// Sequence returns the steps in the form of extract's flag.
 func (c *Conditions) Sequence() string {
 	text := ""
 	for i, s := range c.Steps {
@@ -58,7 +58,7 @@ func (c *Conditions) Sequence() string {
 	return text
 }
 
-// number is a row's value of a field of a kind; ok is false for null.
+// number returns a row's value of a field of a kind; ok is false for null.
 func number(r Row, kind, field string) (n float64, ok bool) {
 	if r.Behaviour != kind || r.Values[field] == "" {
 		return 0, false
@@ -129,7 +129,7 @@ var havings = []Having{
 	}},
 }
 
-// Narrow adds conditions made up to a question.
+// Narrow adds generated conditions to a query.
 func (w *W) Narrow(r *rand.Rand, q *Question) {
 	c := &q.Conditions
 	if r.IntN(2) == 0 {
@@ -175,8 +175,8 @@ func (w *W) Narrow(r *rand.Rand, q *Question) {
 	}
 }
 
-// narrowed is what comes out of one user's trail, which holds every kind; whether
-// the user is found and active; and when each step of a sequence happened.
+// narrowed returns the part of one user's trail that is in the result. trail has every kind.
+// It also returns whether the user is found and active, and the rows of a sequence's steps.
 func (w *W) narrowed(trail []Row, q Question) (out []Row, found, active bool) {
 	c := &q.Conditions
 	var kept []bool
@@ -213,10 +213,10 @@ func (w *W) narrowed(trail []Row, q Question) (out []Row, found, active bool) {
 	return w.chosen(trail, kept, steps, q), true, true
 }
 
-// match finds the steps that end first, and of those the ones whose earlier steps
-// come last, by trying all.
+// match finds the steps that end first. Among these it finds the steps whose earlier steps
+// are latest. It tries all combinations.
 func match(trail []Row, steps []Step, out *[]Row) bool {
-	var back func(end, step int) bool // whether step can be trail[end], with those before it
+	var back func(end, step int) bool // reports whether trail[end] can be step, with the steps before it
 	back = func(end, step int) bool {
 		if trail[end].Behaviour != steps[step].Kind {
 			return false
@@ -251,7 +251,7 @@ func micros(r Row) int64 {
 	return at.UnixMicro()
 }
 
-// chosen is what of an active user's trail comes out.
+// chosen returns the part of an active user's trail that is in the result.
 func (w *W) chosen(trail []Row, kept []bool, steps []Row, q Question) []Row {
 	c := &q.Conditions
 	var asked []Row
@@ -280,7 +280,7 @@ func (w *W) chosen(trail []Row, kept []bool, steps []Row, q Question) []Row {
 	return dressed(out, steps, c.Fields)
 }
 
-// lastOfEach is of each kind the last row at or before a time.
+// lastOfEach returns the last row of each kind at or before a time.
 func lastOfEach(rows []Row, at int64) []Row {
 	var out []Row
 	for i, r := range rows {
@@ -292,7 +292,7 @@ func lastOfEach(rows []Row, at int64) []Row {
 	return out
 }
 
-// dressed are rows with the values that come out.
+// dressed returns rows with only the values of the result.
 func dressed(rows, steps []Row, fields []string) []Row {
 	var out []Row
 	for _, r := range rows {

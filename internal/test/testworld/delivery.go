@@ -19,27 +19,27 @@ import (
 
 // A File is one delivered file.
 type File struct {
-	Name    string // below the logs' root: 2014-09-01/play.0.csv.gz
+	Name    string // path below the logs' root: 2014-09-01/play.0.csv.gz
 	Text    []byte // decompressed
 	Records int    // bad ones included
 	Bad     int
-	Late    bool // it comes after a first load
+	Late    bool // it arrives after a first load
 
 	date behaviour.Date
 	kind int
 }
 
-// near is how close to midnight a record may be to stand in the wrong file.
+// near is the distance from midnight within which a record may be in the wrong file.
 const near = 3600 * second
 
-// A slot is where a record may be put: the file of a day, kind and delivery.
+// A slot is a possible place of a record: the file of a day, kind and delivery.
 type slot struct {
 	date behaviour.Date
 	kind int
 	late bool
 }
 
-// deliver puts all acts into files, and gives each its ID for its place there.
+// deliver distributes all acts over files, and sets the ID of each from its place.
 func (w *W) deliver(r *rand.Rand) {
 	slots := map[slot][]*act{}
 	for _, a := range w.acts {
@@ -57,7 +57,7 @@ func (w *W) deliver(r *rand.Rand) {
 				if acts := slots[s]; len(acts) > 0 || !late && r.IntN(3) == 0 {
 					f, placed := w.file(r, s, acts)
 					for f.Records > 0 && seen[string(f.Text)] {
-						f.add(w.badLine(r, s)) // else it would be a copy, and no record of it loaded
+						f.add(w.badLine(r, s)) // otherwise it would be a copy, and no record of it would be loaded
 					}
 					seen[string(f.Text)] = true
 					where[f.Name] = placed
@@ -71,7 +71,7 @@ func (w *W) deliver(r *rand.Rand) {
 	w.Missing, w.MissingEarly = w.missing(true), w.missing(false)
 }
 
-// fileDate is mostly the day of a; close to midnight it may be the other one.
+// fileDate returns the day of a. Near midnight it sometimes returns the neighbouring day.
 func (w *W) fileDate(r *rand.Rand, a *act) behaviour.Date {
 	d := w.date(a)
 	switch {
@@ -84,8 +84,8 @@ func (w *W) fileDate(r *rand.Rand, a *act) behaviour.Date {
 	return d
 }
 
-// file writes one file, bad lines among the good. The offset of each act is
-// left in its id until the file has a number.
+// file writes one file, with bad lines among the good. It stores the offset of each act in
+// its id until the file has a number.
 func (w *W) file(r *rand.Rand, s slot, acts []*act) (File, []*act) {
 	f := File{Name: w.fileName(s), Late: s.late, date: s.date, kind: s.kind}
 	r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
@@ -110,7 +110,7 @@ func (w *W) file(r *rand.Rand, s slot, acts []*act) (File, []*act) {
 	return f, acts
 }
 
-// add puts a bad line at the end of f.
+// add appends a bad line to f.
 func (f *File) add(line string) {
 	if !bytes.HasSuffix(f.Text, []byte("\n")) {
 		f.Text = append(f.Text, '\n')
@@ -128,8 +128,8 @@ func (w *W) fileName(s slot) string {
 	return name + []string{"", "", ".gz", ".zst"}[mix(w.Seed, 3, uint64(s.date), uint64(s.kind))%4]
 }
 
-// number gives every act its column ID. Numbers are asked for in the order of
-// delivery and, within one, of names.
+// number sets the column ID of every act. Numbers are assigned in the order of deliveries
+// and, within one delivery, of names.
 func (w *W) number(where map[string][]*act) {
 	slices.SortFunc(w.Files, func(a, b File) int {
 		if a.Late != b.Late {
@@ -141,7 +141,7 @@ func (w *W) number(where map[string][]*act) {
 	for _, f := range w.Files {
 		n, err := column.Number(f.Name, func(n uint32) bool { return !taken[n] })
 		if err != nil {
-			panic("testworld: " + err.Error()) // a few dozen files of 33 million
+			panic("testworld: " + err.Error()) // a few dozen files of 33 million possible ones
 		}
 		taken[n] = true
 		for _, a := range where[f.Name] {
@@ -150,7 +150,7 @@ func (w *W) number(where map[string][]*act) {
 	}
 }
 
-// missing counts the days and behaviours without a file.
+// missing counts the pairs of day and behaviour without a file.
 func (w *W) missing(late bool) int {
 	have := map[slot]bool{}
 	for _, f := range w.Files {
@@ -161,7 +161,8 @@ func (w *W) missing(late bool) int {
 	return w.Span.Days()*len(kinds) - len(have)
 }
 
-// header names the columns; those of order come in another order, one is Chinese.
+// header returns the names of the columns. The columns of order are in another order, and one
+// name is Chinese.
 func header(kind int) string {
 	columns := []string{"who", "when"}
 	for _, f := range kinds[kind].Fields {
@@ -195,7 +196,7 @@ func (w *W) line(a *act) string {
 	return csvLine(columns)
 }
 
-// csvLine quotes what must be, and now and then what need not be.
+// csvLine quotes the columns that need it, and sometimes others.
 func csvLine(columns []string) string {
 	var out []string
 	for i, c := range columns {
@@ -207,7 +208,7 @@ func csvLine(columns []string) string {
 	return strings.Join(out, ",")
 }
 
-// badLine is one that can only be quarantined.
+// badLine returns a line that must be quarantined.
 func (w *W) badLine(r *rand.Rand, s slot) string {
 	a := &act{user: "bad", kind: s.kind, micros: s.date.Start(w.zone).UnixMicro() + 12*3600*second, fields: make([]field, len(kinds[s.kind].Fields))}
 	switch r.IntN(5) {
@@ -225,13 +226,13 @@ func (w *W) badLine(r *rand.Rand, s slot) string {
 	return w.line(a)
 }
 
-// Counts is what a load of everything, or of the first delivery, must count.
+// Counts are the expected counts of a load of everything, or of the first delivery.
 type Counts struct {
 	Files, Read, Loaded, Quarantined, Missing int
 }
 
-// Counts says what loading the files adds up to: those of the first delivery,
-// or with late those of both.
+// Counts returns the expected counts of loading the files of the first delivery or, with
+// late, of both deliveries.
 func (w *W) Counts(late bool) Counts {
 	c := Counts{Missing: w.MissingEarly}
 	if late {
@@ -254,18 +255,18 @@ func (w *W) WriteLogs(dir string) error {
 	return w.write(dir, func(File) bool { return true })
 }
 
-// WriteEarly delivers the files that a first load finds.
+// WriteEarly delivers the files of the first delivery.
 func (w *W) WriteEarly(dir string) error {
 	return w.write(dir, func(f File) bool { return !f.Late })
 }
 
-// WriteLate delivers the others.
+// WriteLate delivers the files of the late delivery.
 func (w *W) WriteLate(dir string) error {
 	return w.write(dir, func(f File) bool { return f.Late })
 }
 
-// WriteCopy delivers the bytes of a file of the first delivery once more, under
-// another name, and returns how many records are in it: each a duplicate.
+// WriteCopy delivers the bytes of a file of the first delivery again under another name. It
+// returns the number of its records, all of which are duplicates.
 func (w *W) WriteCopy(dir string) (records int, err error) {
 	for _, f := range w.Files {
 		if !f.Late && f.Records > 0 && f.Bad == 0 {
@@ -302,7 +303,7 @@ func (f File) write(dir string) error {
 	return nil
 }
 
-// compressed is the file as it lies on disk.
+// compressed returns the file's bytes on disk.
 func (f File) compressed() ([]byte, error) {
 	var b bytes.Buffer
 	switch filepath.Ext(f.Name) {
@@ -323,8 +324,7 @@ func (f File) compressed() ([]byte, error) {
 	return f.Text, nil
 }
 
-// mix scatters numbers, for choices that must not depend on the order in which
-// they are made.
+// mix scatters numbers, for choices that must not depend on the order in which they are made.
 func mix(words ...uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, x := range words {

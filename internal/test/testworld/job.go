@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// Job is the job file for the world, to lie in the folder that WriteLogs was
-// given. Its table is the folder trails beside it.
+// Job returns the job file for the world. It belongs in the folder that WriteLogs was given.
+// Its table is the folder trails next to it.
 func (w *W) Job() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "logs:\n  path: logs/{date}/{behaviour}.*\n  zone: %s\n  max_bad: 100%%\n", w.Schema.Zone)

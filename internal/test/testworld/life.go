@@ -12,10 +12,10 @@ import (
 
 const (
 	second = 1_000_000 // in microseconds
-	heavy  = 60        // what one who does much does
+	heavy  = 60        // number of acts of a busy user
 )
 
-// live makes up what a user did: of one in eight nothing, of some much.
+// live generates the acts of a user. One user in eight has none, and some have many.
 func (w *W) live(r *rand.Rand, user string) {
 	n := 0
 	switch r.IntN(8) {
@@ -25,7 +25,7 @@ func (w *W) live(r *rand.Rand, user string) {
 	default:
 		n = 1 + r.IntN(12)
 	}
-	habits := 1 + r.IntN(len(kinds)) // so not everybody does everything
+	habits := 1 + r.IntN(len(kinds)) // so that most users do not have every kind
 	instants := w.instants(r)
 	for range n {
 		a := &act{user: user, kind: (r.IntN(habits) + len(user)) % len(kinds), micros: w.moment(r, instants)}
@@ -34,20 +34,20 @@ func (w *W) live(r *rand.Rand, user string) {
 		}
 		a.fields = w.fields(r, a.kind)
 		w.acts = append(w.acts, a)
-		if r.IntN(10) == 0 { // the same again, to the microsecond
+		if r.IntN(10) == 0 { // the same act again, to the microsecond
 			again := *a
 			w.acts = append(w.acts, &again)
 		}
 	}
 }
 
-// quiet says that nobody did anything of a kind on a day.
+// quiet reports whether no user has acts of a kind on a day.
 func (w *W) quiet(d behaviour.Date, kind int) bool {
 	return mix(w.Seed, 4, uint64(d), uint64(kind))%6 == 0
 }
 
-// instants are a few times at which a user does many things: any, the first and
-// last of a day, and neighbours within a millisecond.
+// instants returns a few times at which a user has many acts: random ones, the first and last
+// of a day, and neighbours within a millisecond.
 func (w *W) instants(r *rand.Rand) []int64 {
 	day := w.Span.From + behaviour.Date(1+r.IntN(w.Span.Days()-1))
 	midnight := day.Start(w.zone).UnixMicro()
@@ -60,14 +60,14 @@ func (w *W) moment(r *rand.Rand, instants []int64) int64 {
 	if r.IntN(3) == 0 {
 		at = instants[r.IntN(len(instants))]
 	}
-	// In the hour that comes twice, local time does not say which is meant.
+	// In the repeated hour, the local time is ambiguous.
 	for !w.readable(at) {
 		at += 3600 * second
 	}
 	return min(at, w.end()-1)
 }
 
-// any returns a moment of the span, mostly on the second.
+// any returns a random time of the span, mostly a whole second.
 func (w *W) any(r *rand.Rand) int64 {
 	begin := w.Span.From.Start(w.zone).UnixMicro()
 	at := begin + r.Int64N(w.end()-begin)
@@ -79,8 +79,8 @@ func (w *W) any(r *rand.Rand) int64 {
 
 func (w *W) end() int64 { return (w.Span.To + 1).Start(w.zone).UnixMicro() }
 
-// readable reports whether at can be told from its local text: it cannot where the
-// clock shows the same an hour before or after.
+// readable reports whether at can be computed from its local text. It cannot if the clock
+// shows the same text an hour before or after.
 func (w *W) readable(at int64) bool {
 	local := time.UnixMicro(at).In(w.zone)
 	for _, hour := range []time.Duration{-time.Hour, time.Hour} {
@@ -94,20 +94,20 @@ func (w *W) readable(at int64) bool {
 func (w *W) fields(r *rand.Rand, kind int) []field {
 	out := make([]field, len(kinds[kind].Fields))
 	for i, f := range kinds[kind].Fields {
-		if r.IntN(5) > 0 { // else null
+		if r.IntN(5) > 0 { // otherwise null
 			out[i] = w.value(r, f.Type)
 		}
 	}
 	return out
 }
 
-// texts are values that a reader of csv may trip over.
+// texts are values that are difficult for readers of csv.
 var texts = []string{
 	"甄嬛传 第7集", "a,b", `say "no"`, "two\nlines", "crlf\r\nhere", " leading", "trailing ", ",", `"`, "'", "NULL", "null", "\\N", "0", "😀", "x",
 	"\u2028", "\t", "=1+1", strings.Repeat("长", 300), "{date}", "-",
 }
 
-// value makes a value up, in the two ways in which it is told.
+// value generates a value in both of its forms.
 func (w *W) value(r *rand.Rand, t behaviour.Type) field {
 	switch t {
 	case behaviour.Int64:
@@ -135,17 +135,17 @@ func same(s string) field { return field{s, s} }
 
 const stampLayout = "2006-01-02 15:04:05.999999"
 
-// local writes a time as most of the files do.
+// local returns a time in the form of most files.
 func (w *W) local(micros int64) string {
 	return time.UnixMicro(micros).In(w.zone).Format(stampLayout)
 }
 
-// shownTime writes a time as an answer does.
+// shownTime returns a time in the form of a result.
 func shownTime(micros int64) string {
 	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.999999Z")
 }
 
-// date is the day that an act counts for.
+// date returns the day of an act.
 func (w *W) date(a *act) behaviour.Date {
 	y, m, d := time.UnixMicro(a.micros).In(w.zone).Date()
 	return behaviour.DateOf(y, m, d)

@@ -11,37 +11,37 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Question is what one extract asks.
+// A Question is the query of one extract.
 type Question struct {
-	Users  []string // nil asks for everybody; repeated and unknown ones are no error
+	Users  []string // nil is all users; repeated and unknown users are allowed
 	Span   behaviour.Span
 	Kinds  []string // as --types
 	Active string   // as --active: "all", "any" or "min:N"
-	Early  bool     // before the late files came
+	Early  bool     // before the late files arrived
 
 	Conditions Conditions
 }
 
-// An Answer is what must come out.
+// An Answer is the expected result.
 type Answer struct {
-	Users  int // different users asked for; as many as found where everybody was
-	Found  int // of them, those with any of the kinds in the span
-	Active int // of those, the active
+	Users  int // number of different requested users; for all users, the number of found ones
+	Found  int // number of these with any of the kinds in the span
+	Active int // number of these that are active
 	Rows   []Row
 }
 
-// A Row is one behaviour of an active user. Rows come in the order of user,
-// time, behaviour ID and column ID.
+// A Row is one event of an active user. Rows are sorted by user, time, behaviour ID and
+// column ID.
 type Row struct {
 	User      string
 	Date      string // YYYY-MM-DD
 	Time      string // 2006-01-02T15:04:05.999999Z
 	Behaviour string
 	ID        int64
-	Values    map[string]string // of the fields that are not null
+	Values    map[string]string // fields that are not null
 }
 
-// Oracle answers q with plain loops and a sort.
+// Oracle computes the result of q with simple loops and a sort.
 func (w *W) Oracle(q Question) Answer {
 	everybody := q.Users == nil
 	asked := slices.Clone(q.Users)
@@ -68,7 +68,7 @@ func (w *W) Oracle(q Question) Answer {
 	return answer
 }
 
-// trail returns what a user did on the days that q asks for, in order.
+// trail returns the events of a user on the days of q, in order.
 func (w *W) trail(user string, q Question) []Row {
 	var acts []*act
 	for _, a := range w.acts {
@@ -87,7 +87,7 @@ func (w *W) trail(user string, q Question) []Row {
 	return out
 }
 
-// needed is how many different kinds make a user active.
+// needed returns the number of different kinds that make a user active.
 func (q Question) needed() int {
 	switch {
 	case q.Active == "" || q.Active == "all":
@@ -125,7 +125,7 @@ func (r Row) String() string {
 	return fmt.Sprintf("%q %s %s %s %d %q", r.User, r.Date, r.Time, r.Behaviour, r.ID, r.Values)
 }
 
-// Questions makes n questions up, of which the first asks for everything.
+// Questions generates n queries. The first asks for everything.
 func (w *W) Questions(seed uint64, n int) []Question {
 	r := rand.New(rand.NewPCG(seed, 2))
 	out := []Question{{Span: w.Span, Kinds: w.Names(), Active: "any"}}
@@ -148,7 +148,7 @@ func (w *W) Questions(seed uint64, n int) []Question {
 	return out[:n]
 }
 
-// some returns n of words, in no order.
+// some returns n of words, in random order.
 func some(r *rand.Rand, words []string, n int) []string {
 	out := slices.Clone(words)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })

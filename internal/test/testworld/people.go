@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// nasty are users that a key design may mix up, or a format spoil.
+// nasty are user IDs that a key design may confuse or a format may damage.
 var nasty = []string{
 	"u", "u1", "u10", "1u", "01u", "u1,", ",u1", "u1,20140901,00001", ",", ",,", `\`, `\\`, `\c`, `,\`, `c\`,
 	"0", "00", "000", "-1", "1e3", "9223372036854775808", "NULL", "true", "all", "#1",
@@ -16,7 +16,7 @@ var nasty = []string{
 	strings.Repeat("a", 255), strings.Repeat("a", 254), strings.Repeat("界", 85), strings.Repeat(",", 127), strings.Repeat(`\`, 255),
 }
 
-// names returns so many different users, sorted: nasty ones and ordinary ones.
+// names returns different user IDs, sorted: nasty ones and ordinary ones.
 func names(r *rand.Rand, people int) []string {
 	pool := slices.Clone(nasty)
 	r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
@@ -24,14 +24,14 @@ func names(r *rand.Rand, people int) []string {
 		pool = append(pool, fmt.Sprintf("%010d", 7919*len(pool)))
 	}
 	out := pool[:people]
-	if people >= 4 { // not nasty ones alone
+	if people >= 4 { // not only nasty ones
 		copy(out[people*3/4:], pool[len(pool)-people:])
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// numbers returns so many different users, sorted, some of whom begin as others do.
+// numbers returns different numeric user IDs, sorted. Some are prefixes of others.
 func numbers(r *rand.Rand, people int) []string {
 	out := []string{"0", "1", "10", "100000", "999999"}
 	for len(out) < people {

@@ -1,63 +1,62 @@
-// Package testworld makes small populations up and answers questions about them
-// slowly and obviously. It stands beside the flow: a test delivers a world's
-// files to the programs and compares what comes out with Oracle.
+// Package testworld generates small populations, and computes the results of queries about
+// them with slow and simple code. It is not part of the data flow: a test delivers a world's
+// files to the programs and compares their results with Oracle.
 //
-// A world is nasty on purpose. Its users are prefixes and suffixes of each
-// other, hold commas, quotes, backslashes, Chinese and emoji, or are 255 bytes
-// long. Many behaviours happen at one instant, some to the microsecond, some on
-// either side of midnight and then in the file of the wrong day. Fields are
-// null, hold newlines, or have names that begin other fields' names; one kind
-// has none. Files end without a newline, lines with a carriage return; some
-// files are compressed, empty, missing, or delivered late; some lines are bad.
+// A world is difficult on purpose. Its users are prefixes and suffixes of each other, contain
+// commas, quotes, backslashes, Chinese and emoji, or have 255 bytes. Many events share an
+// instant, some to the microsecond. Some are near midnight and in the file of the wrong day.
+// Fields are null, contain newlines, or have names that are prefixes of other fields' names;
+// one kind has no fields. Files end without a newline, and lines with a carriage return. Some
+// files are compressed, empty, missing, or delivered late. Some lines are bad.
 //
-// The oracle knows what was meant before it became text. It uses behaviour's
-// values and column's IDs, and shares no code with what it judges. Equal seeds
-// give equal worlds. A W may be read by many goroutines at once.
+// The oracle uses the generated values and not their text in files. It uses behaviour's
+// values and column's IDs, and shares no other code with the programs. Equal seeds give equal
+// worlds. Many goroutines may read a W at once.
 package testworld
 
 import (
 	"math/rand/v2"
 	"slices"
 	"time"
-	_ "time/tzdata" // worlds lie in zones that a machine may not know
+	_ "time/tzdata" // for zones of worlds that the machine may not have
 
 	"usertrail/internal/behaviour"
 )
 
-// W is a world: who lives in it, what they did, and how that is delivered.
+// W is a world: its users, their events, and the delivered files.
 type W struct {
 	Seed   uint64
 	Schema behaviour.Schema
-	Span   behaviour.Span // the days that have files; nothing good happens on others
-	Users  []string       // sorted; a few of them did nothing
-	Files  []File         // sorted by name, those of both deliveries
+	Span   behaviour.Span // the days that have files; other days have no good records
+	Users  []string       // sorted; a few of them have no events
+	Files  []File         // sorted by name, for both deliveries
 
-	// Missing is how many pairs of a day and a behaviour have no file, once all
-	// is delivered; MissingEarly before the late files are.
+	// Missing is the number of pairs of day and behaviour without a file after both
+	// deliveries. MissingEarly is their number before the late files arrive.
 	Missing, MissingEarly int
 
 	zone *time.Location
 	acts []*act
 }
 
-// An act is one good record, as it was meant.
+// An act is one good record before it is formatted.
 type act struct {
 	user   string
 	kind   int
 	micros int64
 	fields []field // one for each field of the kind
-	late   bool    // it stands in a file that is delivered late
-	id     int64   // known once it has its place in a file
+	late   bool    // it is in a file of the late delivery
+	id     int64   // set when its place in a file is known
 }
 
-// A field is a value as the delivered file writes it and as an answer shows it;
-// both are empty for null.
+// A field is a value in the form of the delivered file and in the form of a result. Both are
+// empty for null.
 type field struct {
 	written, shown string
 }
 
-// kinds are the same in every world: IDs with gaps up to the largest, names and
-// fields that begin other names, every type.
+// kinds are the same in every world: IDs with gaps up to the largest, names and fields that
+// are prefixes of other names, every type.
 var kinds = []behaviour.Kind{
 	{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
 	{ID: 7, Name: "playlist", Fields: []behaviour.Field{
@@ -69,14 +68,14 @@ var kinds = []behaviour.Kind{
 	{ID: 65535, Name: "login"},
 }
 
-// Kind indices with something of their own in how they are written.
+// Indexes of kinds with a special format.
 const (
 	playlist = 1
 	order    = 2
 )
 
-// places are where and when worlds lie: no summer time, the end of summer time,
-// a leap day, the end of a year.
+// places are the zones and dates of worlds: no summer time, the end of summer time, a leap
+// day, the end of a year.
 var places = []struct {
 	zone  string
 	first behaviour.Date
@@ -87,11 +86,11 @@ var places = []struct {
 	{"Asia/Kathmandu", behaviour.DateOf(2014, 12, 30)},
 }
 
-// World makes up a world of so many people, at least one.
+// World generates a world of the given number of people, at least one.
 func World(seed uint64, people int) *W { return world(seed, people, names) }
 
-// Numbered makes up a world in which people are called by numbers of at most six digits,
-// without a zero before them.
+// Numbered generates a world in which the user IDs are numbers of at most six digits without
+// leading zeros.
 func Numbered(seed uint64, people int) *W { return world(seed, people, numbers) }
 
 func world(seed uint64, people int, names func(r *rand.Rand, people int) []string) *W {

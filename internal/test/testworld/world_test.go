@@ -85,8 +85,8 @@ func count(seen map[string]int, what string, is bool) {
 	}
 }
 
-// TestFilesHoldWhatTheOracleSays finds each row of the answer by its column ID
-// in the delivered text, and counts the records as another csv reader does.
+// TestFilesHoldWhatTheOracleSays finds each row of the result by its column ID in the
+// delivered text. It counts the records with another csv reader.
 func TestFilesHoldWhatTheOracleSays(t *testing.T) {
 	for seed := range uint64(worlds) {
 		w := testworld.World(seed, 25)
@@ -160,7 +160,7 @@ func TestDeliveriesAddUp(t *testing.T) {
 	}
 }
 
-// TestDeliveredFilesAreWhole reads back what lies on disk.
+// TestDeliveredFilesAreWhole reads the files back from disk.
 func TestDeliveredFilesAreWhole(t *testing.T) {
 	for seed := range uint64(worlds) {
 		w := testworld.World(seed, 10)
@@ -231,8 +231,7 @@ func TestJobMeansTheWorld(t *testing.T) {
 	}
 }
 
-// TestOracleAgreesWithItself compares answers that must stand in a relation to
-// each other, whatever they are.
+// TestOracleAgreesWithItself compares results that must have a known relation to each other.
 func TestOracleAgreesWithItself(t *testing.T) {
 	for seed := range uint64(worlds) {
 		w := testworld.World(seed, 25)
@@ -259,8 +258,8 @@ func TestOracleAgreesWithItself(t *testing.T) {
 	}
 }
 
-// checkAnyDayByDay: where any behaviour is enough, the rows of a span are those
-// of its days.
+// checkAnyDayByDay checks that with --active any, the rows of a span are the rows of its
+// days.
 func checkAnyDayByDay(t *testing.T, name string, w *testworld.W, q testworld.Question) {
 	t.Helper()
 	q.Active = "any"
@@ -275,7 +274,7 @@ func checkAnyDayByDay(t *testing.T, name string, w *testworld.W, q testworld.Que
 	}
 }
 
-// padded is a time whose texts sort as times do.
+// padded returns a time in a form whose texts sort like times.
 func padded(s string) string {
 	s = strings.TrimSuffix(s, "Z")
 	if !strings.Contains(s, ".") {
@@ -284,8 +283,8 @@ func padded(s string) string {
 	return s + "000000"[:6-(len(s)-strings.IndexByte(s, '.')-1)]
 }
 
-// TestOracleAnswersSmallQuestions draws small worlds and whole answers, for a
-// person to check one by the other.
+// TestOracleAnswersSmallQuestions prints small worlds and complete results, for review by
+// hand.
 func TestOracleAnswersSmallQuestions(t *testing.T) {
 	datadriven.RunTest(t, "testdata/answers", func(t *testing.T, d *datadriven.TestData) string {
 		var seed uint64
@@ -308,7 +307,7 @@ func TestOracleAnswersSmallQuestions(t *testing.T) {
 	})
 }
 
-// drawFiles shows what is delivered, control characters as Go writes them.
+// drawFiles returns the delivered files, with control characters escaped as in Go.
 func drawFiles(w *testworld.W) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s, %d missing, %d at first\n", w.Schema.Zone, w.Span, w.Missing, w.MissingEarly)
