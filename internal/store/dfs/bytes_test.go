@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// TestCheckFile compares files of all sizes around the buffer with what was written.
+// TestCheckFile uses files of all sizes around the buffer.
 func TestCheckFile(t *testing.T) {
 	for _, size := range []int{0, 1, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3 << 20} {
 		b := bytes.Repeat([]byte("trail"), size/5+1)[:size]

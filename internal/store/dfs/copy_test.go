@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// TestCopyIsWholeOrNot fails each of its operations.
+// TestCopyIsWholeOrNot fails each operation of Copy.
 func TestCopyIsWholeOrNot(t *testing.T) {
 	root, text := t.TempDir(), strings.Repeat("trail\n", 100_000)
 	from, to := dfs.Join(root, "from"), dfs.Join(root, "to")

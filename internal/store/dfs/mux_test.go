@@ -12,8 +12,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// below is a file system whose names all have a scheme before them, as far as
-// the test needs one.
+// below is a file system whose names have a scheme, as far as the test needs it.
 type below struct {
 	dfs.FS
 	scheme string

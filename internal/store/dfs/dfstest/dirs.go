@@ -183,7 +183,7 @@ func testRemove(t *testing.T, w world) {
 	write(t, w, w.at("dir", "deep", "file"), "")
 	write(t, w, w.at("dir", "file"), "")
 	write(t, w, w.at("kept"), "kept")
-	for range 2 { // the second time it is not there, and that is no error
+	for range 2 { // the second time it does not exist, and that is not an error
 		if err := w.Remove(w.ctx, w.at("dir")); err != nil {
 			t.Error(err)
 		}
@@ -195,12 +195,12 @@ func testRemove(t *testing.T, w world) {
 	w.expect(t, map[string]string{})
 }
 
-// testSweep leaves pending files as a process that dies leaves them, in the
-// disk's view: neither committed nor aborted.
+// testSweep leaves pending files as a dying process leaves them: neither committed nor
+// aborted.
 func testSweep(t *testing.T, w world) {
 	write(t, w, w.at("table", "region", "kept"), "kept")
 	write(t, w, w.at("table", ".kept.tmp"), "kept")
-	dying := FaultAt(w.FS, 6, Dead) // after three times Create and Write
+	dying := FaultAt(w.FS, 6, Dead) // after three calls each of Create and Write
 	for _, name := range []string{"a", "region/b", "region/deep/c"} {
 		p, err := dying.Create(w.ctx, w.at("table", name))
 		if err != nil {
@@ -209,7 +209,7 @@ func testSweep(t *testing.T, w world) {
 		if _, err := p.Write(pattern(300_000)); err != nil {
 			t.Fatal(err)
 		}
-		defer p.Abort() // by then the disk is dead, and nothing happens
+		defer p.Abort() // the disk is dead by then, so nothing happens
 	}
 	if err := dying.Mkdir(w.ctx, w.at("table")); !errors.Is(err, ErrInjected) {
 		t.Fatalf("the disk lives: %v", err)

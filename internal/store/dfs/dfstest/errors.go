@@ -10,13 +10,13 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// An operation is one call that can fail, and what it was about.
+// An operation is one call that can fail, and the name of its file.
 type operation struct {
 	op, name string
 	err      error
 }
 
-// reads are the calls that need what they name to be there.
+// reads returns the calls that need an existing file or directory.
 func reads(ctx context.Context, fsys dfs.FS, name string) []operation {
 	_, open := fsys.Open(ctx, name)
 	_, stat := fsys.Stat(ctx, name)
@@ -29,8 +29,8 @@ func reads(ctx context.Context, fsys dfs.FS, name string) []operation {
 	}
 }
 
-// writes are the calls that make or remove something. None of them is expected
-// to succeed.
+// writes returns the calls that make or remove something. None of them is expected to
+// succeed.
 func writes(ctx context.Context, fsys dfs.FS, name string) []operation {
 	_, create := fsys.Create(ctx, name)
 	_, lock := fsys.Lock(ctx, name)
@@ -66,8 +66,8 @@ func testErrorNames(t *testing.T, w world) {
 	}
 }
 
-// testCancelled asks that with a cancelled context nothing begins, and what was
-// begun does not go on.
+// testCancelled checks that with a cancelled context no operation begins, and that running
+// ones stop.
 func testCancelled(t *testing.T, w world) {
 	write(t, w, w.at("file"), "here")
 	ctx, cancel := context.WithCancel(w.ctx)
@@ -98,9 +98,8 @@ func testCancelled(t *testing.T, w world) {
 	w.expect(t, map[string]string{"file": "here"})
 }
 
-// Denied checks that fsys answers fs.ErrPermission wherever the caller, by
-// whatever means, was denied all access to the directory dir; there is a file
-// in it called file.
+// Denied checks that fsys returns fs.ErrPermission for every operation in the directory dir.
+// The caller must have denied all access to dir. dir contains a file called file.
 func Denied(t *testing.T, fsys dfs.FS, dir, file string) {
 	t.Helper()
 	ops := reads(t.Context(), fsys, dfs.Join(dir, file))

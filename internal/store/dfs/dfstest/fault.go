@@ -9,27 +9,27 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// ErrInjected is the cause of every failure that a Fault makes.
+// ErrInjected is the cause of every failure of a Fault.
 var ErrInjected = errors.New("injected fault")
 
-// A Mode says how an operation fails. Modes add up: Torn|Dead.
+// A Mode is the way in which an operation fails. Modes can be combined: Torn|Dead.
 type Mode uint
 
 const (
 	// Torn: a Write that fails has written the first half.
 	Torn Mode = 1 << iota
-	// Uncertain: a Commit, Publish, Mkdir, Remove or Sweep that fails has taken
-	// place all the same, as when the answer of a server is lost.
+	// Uncertain: a Commit, Publish, Mkdir, Remove or Sweep that fails has nevertheless taken
+	// effect, as if the server's answer was lost.
 	Uncertain
-	// Dead: everything after the failure fails too, and Abort removes nothing,
-	// as when the disk went away or the process was killed.
+	// Dead: everything after the failure fails too, and Abort removes nothing, as if the disk
+	// was gone or the process was killed.
 	Dead
 )
 
-// A Fault is an FS in which one operation fails. Operations are the methods of
-// FS and Real; Read, ReadAt and Close of a file; Write and Commit of a pending one; Unlock
-// and Drop. They are counted over all goroutines. What must be let go is let go
-// even where it fails: a file is closed, a lock is no longer held.
+// A Fault is an FS in which one operation fails. Operations are the methods of FS and Real;
+// Read, ReadAt and Close of a file; Write and Commit of a pending file; Unlock and Drop. They
+// are counted over all goroutines. A failing operation still releases its resource: a file is
+// closed, and a lock is no longer held.
 type Fault struct {
 	fs    dfs.FS
 	at    int64
@@ -37,8 +37,8 @@ type Fault struct {
 	count atomic.Int64
 }
 
-// FaultAt returns fs with a fault in its operation n, the first being 0. All
-// before it and, unless the mode is Dead, all after it are those of fs.
+// FaultAt returns fs with a fault in operation n, counted from 0. Earlier operations are
+// unchanged. Later operations are unchanged too, unless the mode is Dead.
 func FaultAt(fs dfs.FS, n int, modes ...Mode) *Fault {
 	f := &Fault{fs: fs, at: int64(n)}
 	for _, m := range modes {
@@ -47,11 +47,11 @@ func FaultAt(fs dfs.FS, n int, modes ...Mode) *Fault {
 	return f
 }
 
-// Count is how many operations were made, the failed ones included. A run with
-// Count() <= n never came to its fault.
+// Count returns the number of operations so far, including failed ones. If a run ends with
+// Count() <= n, it did not reach its fault.
 func (f *Fault) Count() int { return int(f.count.Load()) }
 
-// fail counts an operation and returns the error that it must end with, or nil.
+// fail counts an operation and returns the error of the operation, or nil.
 func (f *Fault) fail(op, name string) error {
 	n := f.count.Add(1) - 1
 	if n == f.at || n > f.at && f.mode&Dead != 0 {
@@ -60,10 +60,10 @@ func (f *Fault) fail(op, name string) error {
 	return nil
 }
 
-// dead reports whether the failure was, and nothing works after it.
+// dead reports whether the failure has occurred and everything after it fails.
 func (f *Fault) dead() bool { return f.mode&Dead != 0 && f.count.Load() > f.at }
 
-// change makes an operation that changes something.
+// change runs an operation that changes something.
 func (f *Fault) change(op, name string, do func() error) error {
 	dead := f.dead()
 	err := f.fail(op, name)
@@ -234,8 +234,8 @@ func (p *faultPending) Commit() error {
 	return p.f.change("commit", p.name, p.Pending.Commit)
 }
 
-// Abort is passed on unless the disk is dead: what was being written stays
-// there for Sweep to find.
+// Abort calls the real Abort, unless the disk is dead. On a dead disk the pending file
+// remains for Sweep.
 func (p *faultPending) Abort() {
 	if !p.f.dead() {
 		p.Pending.Abort()

@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// save is a small program of the kind that faults are for: under a lock it
-// writes a directory beside its place, publishes it, and reads it back.
+// save is a typical small program for faults. Under a lock it writes a directory under a
+// temporary name, publishes it, and reads it back.
 func save(ctx context.Context, fs dfs.FS, root string) (err error) {
 	lock, err := fs.Lock(ctx, dfs.Join(root, "lock"))
 	if err != nil {
@@ -23,7 +23,7 @@ func save(ctx context.Context, fs dfs.FS, root string) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if _, err := fs.Stat(ctx, dfs.Join(root, "out")); !errors.Is(err, iofs.ErrNotExist) {
-		return err // there already, or who knows
+		return err // it exists, or the state is unknown
 	}
 	work := dfs.Join(root, ".work")
 	if err := errors.Join(fs.Sweep(ctx, root), fs.Remove(ctx, work), fs.Mkdir(ctx, work)); err != nil {
@@ -73,16 +73,16 @@ func check(ctx context.Context, fs dfs.FS, name string) (err error) {
 
 var saved = map[string]string{"out/part-0": "one and two", "out/part-1": "one and two"}
 
-// visible is what can be seen below root, the lock and the working directory
-// left out.
+// visible returns everything that can be seen below root, except the lock and the working
+// directory.
 func visible(t *testing.T, fs dfs.FS, root string) map[string]string {
 	got := dfstest.Snapshot(t, fs, root)
 	maps.DeleteFunc(got, func(name, _ string) bool { return name == "lock" || name[:1] == "." })
 	return got
 }
 
-// TestEveryOperationCanFail fails each operation of save in each mode. Whatever
-// fails, the cause is told, nothing half is published, and another run ends well.
+// TestEveryOperationCanFail fails each operation of save in each mode. The error must wrap
+// the cause, nothing incomplete may be published, and another run must succeed.
 func TestEveryOperationCanFail(t *testing.T) {
 	for _, mode := range []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead} {
 		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestDeadDiskStaysDead(t *testing.T) {
 			t.Errorf("Write: %v, want ErrInjected", err)
 		}
 	}
-	// Uncertain is the failure itself; what comes after it does not happen.
+	// The commit itself is uncertain. The following operations do not happen.
 	if err := p.Commit(); !errors.Is(err, dfstest.ErrInjected) {
 		t.Errorf("Commit: %v, want ErrInjected", err)
 	}

@@ -25,7 +25,7 @@ func (w world) pending(t *testing.T, name, contents string) dfs.Pending {
 	return p
 }
 
-// expect compares all that can be seen with want.
+// expect compares everything that can be seen with want.
 func (w world) expect(t *testing.T, want map[string]string) {
 	t.Helper()
 	if got := Snapshot(t, w.FS, w.root); !maps.Equal(got, want) {
@@ -50,8 +50,8 @@ func testVisibility(t *testing.T, w world) {
 	w.expect(t, map[string]string{"day/part-0": strings.Repeat("whole ", 200_000)})
 }
 
-// testReplace reads a file over and over while it is replaced over and over: a
-// reader sees one version or the other.
+// testReplace reads a file repeatedly while it is replaced repeatedly. A reader must see one
+// version or the other.
 func testReplace(t *testing.T, w world) {
 	name := w.at("manifest.json")
 	versions := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 90_000)}
@@ -86,8 +86,8 @@ func testReplace(t *testing.T, w world) {
 	w.expect(t, map[string]string{"manifest.json": versions[0]})
 }
 
-// testCreateNew makes a file that must not be there: first where nothing is, then where
-// one was made meanwhile, by both ways.
+// testCreateNew creates a file that must not exist: first where it does not, then where
+// another file was created in the meantime, by both methods.
 func testCreateNew(t *testing.T, w world) {
 	name := w.at("loads", "000001.json")
 	begin := func(text string) dfs.Pending {
@@ -208,7 +208,7 @@ func testEmptyFile(t *testing.T, w world) {
 	}
 }
 
-// pattern is bytes of which no two pieces are alike.
+// pattern returns bytes without repeated pieces.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	x := uint32(1)
@@ -301,7 +301,7 @@ func testNames(t *testing.T, w world) {
 		"0123456789abcdef.tmp",
 		"-dash",
 		"#hash?question",
-		strings.Repeat("long", 63) + ".gz", // 255 bytes, the most most can do
+		strings.Repeat("long", 63) + ".gz", // 255 bytes, the limit of most file systems
 	} {
 		write(t, w, w.at(name), "contents of "+name)
 		want[name] = "contents of " + name

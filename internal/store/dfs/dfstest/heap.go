@@ -8,22 +8,22 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A Heap is a file system that measures the heap at each write to a file, and at one of
-// scratchEvery writes to what is only for the process.
+// A Heap is a file system that measures the heap at each write to a file. It measures only
+// one in scratchEvery writes to scratch files.
 type Heap struct {
 	dfs.FS
 	mu      sync.Mutex
 	base    int64
 	most    int64
-	scratch int // writes
+	scratch int // number of writes
 }
 
 const scratchEvery = 64
 
-// NewHeap returns fs. The heap is compared with what it is now.
+// NewHeap returns a Heap over fs. It compares the heap with its current size.
 func NewHeap(fs dfs.FS) *Heap { return &Heap{FS: fs, base: live()} }
 
-// live is how many bytes of the heap are in use, without garbage.
+// live returns the number of bytes of the heap in use, without garbage.
 func live() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -31,7 +31,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Grown returns by how many bytes the heap was larger, at most, than at the beginning.
+// Grown returns the largest growth of the heap in bytes since the beginning.
 func (h *Heap) Grown() int64 { return h.most - h.base }
 
 func (h *Heap) measure(scratch bool) {

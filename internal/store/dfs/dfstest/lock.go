@@ -27,8 +27,8 @@ func heldName() string { return os.Getenv(holdVar) }
 // An Opener then needs no directory, and must not wait for a resource that its parent holds.
 func Holder() bool { return heldName() != "" }
 
-// holdForever takes a lock, prints a line, and waits until it is killed or its parent
-// process is gone.
+// holdForever takes a lock, prints a line, and waits until it is killed or its parent process
+// ends.
 func holdForever(t *testing.T, fs dfs.FS, name string) {
 	l, err := fs.Lock(t.Context(), name)
 	if err != nil {
@@ -85,8 +85,8 @@ func testLock(t *testing.T, w world) {
 	}
 }
 
-// testLockDropped has many take one lock and drop it: no two hold it at once, and in the
-// end nothing is left of it.
+// testLockDropped takes and drops one lock in many goroutines. No two may hold it at once,
+// and its file must not exist at the end.
 func testLockDropped(t *testing.T, w world) {
 	name := w.at("lock")
 	var holders, taken atomic.Int64
@@ -110,7 +110,7 @@ func testLockDropped(t *testing.T, w world) {
 					t.Errorf("a second Lock gave %v, %v; want dfs.ErrLocked", second, err)
 				}
 				holders.Add(-1)
-				for range 2 { // the second time it does nothing
+				for range 2 { // the second call does nothing
 					if err := l.Drop(); err != nil {
 						t.Error(err)
 					}
@@ -167,8 +167,8 @@ func (w world) lockWithin(name string, d time.Duration) (dfs.Lock, error) {
 	}
 }
 
-// startHolder starts this test binary once more, to take a lock and hold it. It
-// ends when it is killed or its standard input is closed.
+// startHolder starts this test binary again, to take a lock and hold it. The process ends
+// when it is killed or its standard input is closed.
 func startHolder(t *testing.T, name string) *testkit.Twin {
 	t.Helper()
 	twin := testkit.StartTwin(t, topLevel(t), holdVar+"="+name, "TMPDIR="+t.TempDir())
@@ -183,8 +183,8 @@ func startHolder(t *testing.T, name string) *testkit.Twin {
 	return nil
 }
 
-// topLevel is a pattern for the test that called Run and nothing else: all parts
-// of t's name but the last, which is the suite's own.
+// topLevel returns a pattern that matches only the test that called Run: all parts of t's
+// name except the last, which is the suite's own.
 func topLevel(t *testing.T) string {
 	parts := strings.Split(t.Name(), "/")
 	for i, p := range parts {

@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// testReal names places in several ways, some of which are not there.
+// testReal names places in several ways. Some of the places do not exist.
 func testReal(t *testing.T, w world) {
 	if err := w.Mkdir(w.ctx, w.at("a", "b")); err != nil {
 		t.Fatal(err)

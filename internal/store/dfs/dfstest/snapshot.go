@@ -10,9 +10,9 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Snapshot returns what can be seen below root: the contents of each file by
-// its name relative to root. A root that is not there has no files. Directories
-// count only by what is in them.
+// Snapshot returns everything that can be seen below root: the contents of each file by its
+// name relative to root. A root that does not exist has no files. Directories without files
+// do not appear.
 func Snapshot(t testing.TB, fsys dfs.FS, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -7,10 +7,10 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// Sweep calls try with a fault in operation 0, then 1, and so on, until try reports that
-// it was past before its fault. There must be at least so many operations. In a run that
-// covers everything every operation fails in each of the modes. In other runs each
-// operation fails once; the modes alternate.
+// Sweep calls try with a fault in operation 0, then 1, and so on, until try reports that it
+// ended before its fault. There must be at least least operations. In a run that covers
+// everything, every operation fails in each of the modes. In other runs each operation fails
+// once, in alternating modes.
 func Sweep(t *testing.T, modes []Mode, least int, try func(t *testing.T, n int, mode Mode) (past bool)) {
 	t.Helper()
 	if !testkit.All() {

@@ -36,7 +36,7 @@ type cluster struct {
 	hostnames bool // to reach DataNodes by
 	umask     uint32
 
-	least atomic.Int64 // of Config.Silence and the patience of the last request; 0 before the first
+	least atomic.Int64 // the lower of Config.Silence and the patience of the last request; 0 before the first
 
 	mu      sync.Mutex
 	clients [4]*hdfs.Client // by mode, nil until first used
@@ -47,9 +47,9 @@ type mode int
 
 const (
 	replacing mode = iota // a rename replaces its target
-	keeping               // a rename fails if its target is there
-	asking                // a truncation is the question whether the file is closed
-	taking                // a truncation takes the file's lease away, and closes it
+	keeping               // a rename fails if its target exists
+	asking                // a truncation is replaced by a request whether the file is closed
+	taking                // a truncation is replaced by a request that takes the file's lease and closes it
 )
 
 // amends holds, for each mode, the function that changes the bytes to send.
@@ -138,7 +138,7 @@ func (c *cluster) once(m mode, request func(*hdfs.Client) error) error {
 	return request(client)
 }
 
-// stat describes a path, with all attributes that HDFS has for it.
+// stat describes a path, with all its attributes in HDFS.
 func (c *cluster) stat(ctx context.Context, path string) (*hdfs.FileInfo, error) {
 	var out *hdfs.FileInfo
 	err := c.call(ctx, replacing, func(client *hdfs.Client) error {

@@ -14,7 +14,7 @@ import (
 type conn struct {
 	net.Conn
 	limit func() time.Duration
-	amend func([]byte) []byte // changes what is sent; nil for not at all
+	amend func([]byte) []byte // changes the bytes to send; nil for no change
 }
 
 func (c *conn) Read(b []byte) (int, error) {

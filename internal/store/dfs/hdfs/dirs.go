@@ -37,7 +37,7 @@ func (s *system) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	return slices.DeleteFunc(infos, func(in dfs.Info) bool { return !in.Dir && dfs.IsPending(dfs.Base(in.Name)) }), nil
 }
 
-// list describes what lies in the directory called dir, pending files included.
+// list describes the entries of the directory called dir, including pending files.
 func (p place) list(ctx context.Context, dir string) ([]dfs.Info, error) {
 	var found []os.FileInfo
 	err := p.call(ctx, replacing, func(client *hdfs.Client) error {
@@ -96,8 +96,8 @@ func (s *system) Publish(ctx context.Context, from, to string) error {
 	return src.named("publish", to, src.publish(ctx, src.path, dst.path))
 }
 
-// publish renames from to to, which must not be there. Where one is a directory
-// and the other a file, HDFS refuses in other words.
+// publish renames from to to, which must not exist. If one is a directory and the other a
+// file, HDFS returns a different exception.
 func (c *cluster) publish(ctx context.Context, from, to string) error {
 	err := c.rename(ctx, keeping, from, to)
 	if exception(err) != "" {
@@ -114,12 +114,12 @@ func (s *system) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	if p.path == "/" {
-		return p.named("remove", name, fs.ErrInvalid) // never meant
+		return p.named("remove", name, fs.ErrInvalid) // certainly a mistake
 	}
 	return p.named("remove", name, p.remove(ctx, p.path))
 }
 
-// remove removes all below path; nothing there is no error.
+// remove removes path and everything below it. It succeeds if path does not exist.
 func (c *cluster) remove(ctx context.Context, path string) error {
 	return c.call(ctx, replacing, func(client *hdfs.Client) error { return client.RemoveAll(path) })
 }

@@ -27,23 +27,23 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A harm is what befalls a DataNode.
+// A harm is something that is done to a DataNode.
 type harm func(c *clustertest.Cluster, t testing.TB, name string)
 
-// harms are one or, in complete runs, all.
+// harms returns one harm or, in complete runs, all.
 func harms(one string) map[string]harm {
 	all := map[string]harm{"killed": (*clustertest.Cluster).Kill, "frozen": (*clustertest.Cluster).Freeze}
 	return testkit.Pick(map[string]harm{one: all[one]}, all)
 }
 
-// TestReadersOutliveDataNodes harms all DataNodes but one that have a file, while
-// one goroutine reads on and others read here and there.
+// TestReadersOutliveDataNodes harms all but one of the DataNodes that have a file, while one
+// goroutine reads in sequence and others read at random places.
 func TestReadersOutliveDataNodes(t *testing.T) {
 	for what, harm := range harms("killed") {
 		t.Run(what, func(t *testing.T) {
 			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
-			want := text(48<<20 + rand.IntN(1<<20)) // so that its block is known by its length
+			want := text(48<<20 + rand.IntN(1<<20)) // so that its length identifies its block
 			write(t, fsys, name, want)
 			holders := waitForBlock(t, c, 2, "finalized/subdir*/subdir*", func(size int64) bool { return size == int64(len(want)) })
 			f, err := fsys.Open(t.Context(), name)
@@ -79,19 +79,19 @@ func TestReadersOutliveDataNodes(t *testing.T) {
 	}
 }
 
-// writeVar tells the process that TestWritersOutliveADataNode starts which file it
-// writes.
+// writeVar is the environment variable that names the file for the process that
+// TestWritersOutliveADataNode starts.
 const writeVar = "USERTRAIL_HDFS_WRITE"
 
-// writtenSize is how much the process writes, and stoppedAt is how many mebibytes it has
-// sent when it stops.
+// writtenSize is the number of bytes that the process writes. stoppedAt is the number of
+// mebibytes that it has sent when it stops.
 const (
 	writtenSize = 96 << 20
 	stoppedAt   = 48
 )
 
-// TestWritersOutliveADataNode harms a DataNode when a good part of the file is on
-// its disk. A process of its own writes the file, and is stopped meanwhile.
+// TestWritersOutliveADataNode harms a DataNode when a large part of the file is on its disk.
+// A separate process writes the file, and is stopped during the harm.
 func TestWritersOutliveADataNode(t *testing.T) {
 	if name := os.Getenv(writeVar); name != "" {
 		if err := breakpoint.Arm(); err != nil {
@@ -133,11 +133,11 @@ func TestWritersOutliveADataNode(t *testing.T) {
 	}
 }
 
-// patience is a deadline against waiting for ever.
+// patience is a deadline for the test.
 const patience = 10 * time.Minute
 
-// waitForBlock waits until at least so many DataNodes have a block of a length
-// that is meant, and names them. A NameNode leaves DataNodes out that are busy.
+// waitForBlock waits until at least the given number of DataNodes have a block whose length
+// meant accepts, and returns their names. A NameNode does not select busy DataNodes.
 func waitForBlock(t *testing.T, c *clustertest.Cluster, least int, in string, meant func(size int64) bool) []string {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -162,8 +162,7 @@ func waitForBlock(t *testing.T, c *clustertest.Cluster, least int, in string, me
 	return nil
 }
 
-// TestDeadDataNodeAtTheStart: the NameNode still gives out a DataNode that is
-// gone.
+// TestDeadDataNodeAtTheStart writes while the NameNode still selects a dead DataNode.
 func TestDeadDataNodeAtTheStart(t *testing.T) {
 	testkit.OnlyAll(t, "TestReadersOutliveDataNodes and TestWritersOutliveADataNode")
 	c := clustertest.Alone(t)
@@ -184,7 +183,7 @@ func TestDeadDataNodeAtTheStart(t *testing.T) {
 	expectFile(t, fsys, name, want)
 }
 
-// patient is as, for one who waits until the NameNode is back.
+// patient is as for callers that wait until the NameNode is back.
 func patient(c *clustertest.Cluster) dfs.FS {
 	return hdfs.New(hdfs.Config{
 		Conf:     func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) },
@@ -192,7 +191,7 @@ func patient(c *clustertest.Cluster) dfs.FS {
 	})
 }
 
-// TestNameNodeRestarts while a file is being read, another written, and a lock
+// TestNameNodeRestarts restarts it while a file is read, another is written, and a lock is
 // held.
 func TestNameNodeRestarts(t *testing.T) {
 	c := clustertest.Alone(t)
@@ -289,7 +288,7 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// TestErasureCodingIsRefused before anything is written that nobody could read.
+// TestErasureCodingIsRefused checks that the error occurs before anything is written.
 func TestErasureCodingIsRefused(t *testing.T) {
 	c := clustertest.Get(t)
 	fsys, dir := as(c, ""), c.HDFS(t)
@@ -328,8 +327,8 @@ func TestSweptFilesAreNotCommitted(t *testing.T) {
 	}
 }
 
-// A deafener forwards to a NameNode, and after the first request that holds word
-// drops the connection in place of the answer.
+// A deafener forwards to a NameNode. After the first request that contains word, it closes
+// the connection instead of returning the answer.
 type deafener struct {
 	word  string
 	fired atomic.Bool
@@ -389,8 +388,8 @@ func (d *deafener) forward(client, server net.Conn) {
 	}
 }
 
-// TestLostAnswers loses the NameNode's answer to each kind of change once. What
-// has taken place is not done twice, and is no error.
+// TestLostAnswers loses the NameNode's answer to each kind of change once. A change that has
+// taken effect must not be repeated, and is not an error.
 func TestLostAnswers(t *testing.T) {
 	c := clustertest.Get(t)
 	for _, word := range []string{"mkdirs", "create", "addBlock", "complete", "rename2", "delete", "setXAttr"} {
@@ -442,7 +441,7 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
-// TestSilentNameNode takes a connection and says nothing, as a frozen one does.
+// TestSilentNameNode accepts a connection and sends nothing, like a frozen NameNode.
 func TestSilentNameNode(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// headSize is how much of a file is read as it is opened. Small files need
-	// nothing else.
+	// headSize is the number of bytes that are read when a file is opened. It is enough for
+	// small files.
 	headSize = 64 << 10
-	// maxReaders bounds the connections for one file.
+	// maxReaders limits the connections for one file.
 	maxReaders = 16
-	// skip is how far ahead a reader is taken to read on, rather than begin
-	// anew: the library reads over as much.
+	// skip is the distance over which a reader reads ahead rather than begin a new read. The
+	// library skips as much by reading.
 	skip = 64 << 10
-	// reads is how often a read is tried. The library turns to another DataNode
-	// within each.
+	// reads is the number of attempts of a read. In each attempt, the library tries other
+	// DataNodes too.
 	reads = 5
 )
 
@@ -43,15 +43,15 @@ type file struct {
 	head []byte
 
 	mu  sync.Mutex
-	off int64 // of Read
+	off int64 // position of Read
 
-	slots  chan struct{} // one for each reader at work
+	slots  chan struct{} // one for each active reader
 	pool   sync.Mutex
-	idle   []*reader // the longest idle first
+	idle   []*reader // the reader that has been idle longest first
 	closed bool
 }
 
-// A reader is a connection to a DataNode, for one goroutine.
+// A reader is a connection to a DataNode. Only one goroutine may use it.
 type reader struct {
 	r   *hdfs.FileReader
 	off int64
@@ -191,7 +191,7 @@ func (f *file) once(p []byte, off int64) (int, error) {
 	if err != nil {
 		r.r.Close()
 		if fresh {
-			n = 0 // of which file is not known
+			n = 0 // it is unknown which file the bytes are from
 		}
 		return n, err
 	}

@@ -72,11 +72,11 @@ const Scheme = "hdfs"
 // A Config selects the configuration and the time limits. A zero field takes the
 // default in the comment next to it.
 type Config struct {
-	Conf     func() (*hadoopconf.Conf, error) // asked once, at the first name; hadoopconf.FromEnv
+	Conf     func() (*hadoopconf.Conf, error) // called once, at the first name; hadoopconf.FromEnv
 	User     string                           // $HADOOP_USER_NAME, else the operating system's
-	Patience time.Duration                    // requests to the NameNode are repeated for so long; 20 s
+	Patience time.Duration                    // time for which requests to the NameNode are repeated; 20 s
 	Temp     string                           // local directory of files that are not uploaded yet; $TMPDIR
-	Silence  time.Duration                    // the longest wait for a server to take or send something; 30 s
+	Silence  time.Duration                    // the longest wait for a server to receive or send something; 30 s
 }
 
 // New returns the file system of all hdfs:// names. It connects to a cluster when a

@@ -16,12 +16,11 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// leaseFalls is much more than the minute for which HDFS leaves a lease to a client that
-// is gone.
+// leaseFalls is much longer than the minute for which HDFS keeps the lease of a dead client.
 const leaseFalls = 10 * time.Minute
 
-// as returns the file system of the cluster for a user; "" is the one that runs
-// the tests, who may do all.
+// as returns the file system of the cluster for a user. "" is the user that runs the tests,
+// who has all permissions.
 func as(c *clustertest.Cluster, user string) dfs.FS {
 	return hdfs.New(hdfs.Config{
 		Conf:    func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) },
@@ -42,7 +41,7 @@ func TestConforms(t *testing.T) {
 	})
 }
 
-// text is bytes of which no two pieces are alike.
+// text returns bytes without repeated pieces.
 func text(n int) []byte {
 	b := make([]byte, n)
 	x := uint32(7)
@@ -60,7 +59,7 @@ func write(t *testing.T, fsys dfs.FS, name string, b []byte) {
 	}
 }
 
-// expectFile reads a file whole and at once, and compares.
+// expectFile reads a whole file at once and compares it.
 func expectFile(t *testing.T, fsys dfs.FS, name string, want []byte) {
 	t.Helper()
 	got, err := dfs.ReadFile(t.Context(), fsys, name)
@@ -72,7 +71,8 @@ func expectFile(t *testing.T, fsys dfs.FS, name string, want []byte) {
 	}
 }
 
-// TestDefaultFileSystem reads hdfs:///path and hdfs://host:port/path as one.
+// TestDefaultFileSystem checks that hdfs:///path and hdfs://host:port/path are the same
+// place.
 func TestDefaultFileSystem(t *testing.T) {
 	c := clustertest.Get(t)
 	fsys, dir := as(c, ""), c.HDFS(t)
@@ -81,8 +81,8 @@ func TestDefaultFileSystem(t *testing.T) {
 	expectFile(t, fsys, "hdfs:///"+path+"/file", []byte("here"))
 }
 
-// TestHighAvailability has a nameservice of which only the second NameNode is
-// there, as after a failure of the first.
+// TestHighAvailability uses a nameservice in which only the second NameNode runs, as after a
+// failure of the first.
 func TestHighAvailability(t *testing.T) {
 	c := clustertest.Get(t)
 	conf := t.TempDir()
@@ -150,14 +150,14 @@ func TestDenied(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "user bob") {
 		t.Errorf("%v does not name the user", err)
 	}
-	// A directory that bob sees but may not write to says so before he has written
+	// If bob can see a directory but may not write to it, Create fails before he has written
 	// anything.
 	if _, err := bob.Create(t.Context(), dfs.Join(dir, "new")); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("Create: %v, want fs.ErrPermission", err)
 	}
 }
 
-// TestFilesAreReadableByOthers keeps the analysts in.
+// TestFilesAreReadableByOthers checks the mode of files, because analysts need to read them.
 func TestFilesAreReadableByOthers(t *testing.T) {
 	c := clustertest.Get(t)
 	name := dfs.Join(c.HDFS(t), "dir", "file")
@@ -190,7 +190,7 @@ func TestSequentialReadsAreOneStream(t *testing.T) {
 	}
 }
 
-// TestFullLocalDisk takes the directory away in which files wait.
+// TestFullLocalDisk removes the directory of files that wait for their upload.
 func TestFullLocalDisk(t *testing.T) {
 	c := clustertest.Get(t)
 	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
@@ -210,8 +210,8 @@ func TestFullLocalDisk(t *testing.T) {
 	}
 }
 
-// TestLockFilesOfOthers: a table that was copied from a disk has a lock file that
-// is not empty.
+// TestLockFilesOfOthers uses a lock file that is not empty, as in a table that was copied
+// from a disk.
 func TestLockFilesOfOthers(t *testing.T) {
 	c := clustertest.Get(t)
 	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "lock")

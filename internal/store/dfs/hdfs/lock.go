@@ -43,13 +43,13 @@ type lock struct {
 	place
 	s      *system
 	name   string
-	holder string // what the attribute says while it is ours
+	holder string // the value of the attribute while this process holds the lock
 	w      *hdfs.FileWriter
 
 	mu     sync.Mutex
 	proved time.Time // when the lock was last known to be held
-	err    error     // why it is held no longer
-	gone   bool      // its file is being removed: nothing is to be proved
+	err    error     // why the lock is no longer held
+	gone   bool      // its file is being removed, so it is not checked any more
 }
 
 // Lock takes the lock called name and makes the directories above it. If Lock took
@@ -119,7 +119,7 @@ func (l *lock) set(ctx context.Context, name, value string) error {
 // that ran on this machine and has died loses the lease at once.
 func (l *lock) lease(ctx context.Context) error {
 	tried := false
-	for range 4 { // the file may come and go meanwhile
+	for range 4 { // the file may appear and disappear in the meantime
 		err := l.call(ctx, replacing, l.open)
 		switch {
 		case exception(err) == alreadyCreated || exception(err) == recovering:

@@ -17,12 +17,12 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// freezeVar tells the process that TestFrozenHolder starts which directory it
-// works in.
+// freezeVar is the environment variable that names the directory for the process that
+// TestFrozenHolder starts.
 const freezeVar = "USERTRAIL_HDFS_FROZEN"
 
-// TestFrozenHolder stops a process that holds a lock until another has taken it
-// over. When it goes on, it is too late for it to change anything.
+// TestFrozenHolder stops a process that holds a lock until another process has taken the
+// lock. When the first process continues, it must not be able to change anything.
 func TestFrozenHolder(t *testing.T) {
 	if dir := os.Getenv(freezeVar); dir != "" {
 		holdAndWrite(t, dir)
@@ -65,8 +65,8 @@ func startFrozen(t *testing.T, c *clustertest.Cluster, dir string) *testkit.Twin
 	return twin
 }
 
-// holdAndWrite is the holder. When its standard input ends it goes on, and says
-// of each change whether it failed for the lock.
+// holdAndWrite runs in the holder. When its standard input ends, it continues, and prints for
+// each change whether it failed because of the lock.
 func holdAndWrite(t *testing.T, dir string) {
 	fsys := hdfs.New(hdfs.Config{})
 	l, err := fsys.Lock(t.Context(), dfs.Join(dir, "lock"))
@@ -106,8 +106,8 @@ func lockWithin(t *testing.T, fsys dfs.FS, name string) dfs.Lock {
 	}
 }
 
-// TestTheLockOfADeadProcessIsFree kills a holder. Who asks next on the same machine gets
-// the lock, and so it is after the next holder was killed.
+// TestTheLockOfADeadProcessIsFree kills a holder. The next process on the same machine must
+// get the lock at once, and again after that process is killed.
 func TestTheLockOfADeadProcessIsFree(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := c.HDFS(t)
@@ -144,7 +144,7 @@ func TestTheLockOfADeadProcessIsFree(t *testing.T) {
 	}
 }
 
-// TestOneOfManyInherits kills a holder while many wait for its lock.
+// TestOneOfManyInherits kills a holder while many processes wait for its lock.
 func TestOneOfManyInherits(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := c.HDFS(t)

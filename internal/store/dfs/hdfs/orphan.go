@@ -23,13 +23,13 @@ import (
 // lease before the last request. That client checks its lease after it has signed. It
 // returns ErrLocked if the lease is gone.
 
-// An owner is the client that has the lease of a file; the zero owner is not known.
+// An owner is the client that has the lease of a file. The zero owner is unknown.
 type owner struct {
 	client string
-	self   bool // it is ours
+	self   bool // it is this process's client
 }
 
-// The NameNode refuses to open a file that is open already, with one of these texts.
+// Texts with which the NameNode refuses to open a file that is already open.
 var (
 	ownedBy     = regexp.MustCompile(`(?s)this file lease is currently owned by (\S+) on `)
 	ownedBySelf = regexp.MustCompile(`(?s)because (\S+) is already the current lease holder`)
@@ -59,7 +59,7 @@ func (l *lock) owner(ctx context.Context) (owner, error) {
 		return err
 	})
 	switch {
-	case err == nil: // it was taken away, and is ours again
+	case err == nil: // the lease was taken away, and this process has it again
 		l.w = again
 		return l.owner(ctx)
 	case exception(err) != alreadyCreated && exception(err) != recovering:
@@ -85,7 +85,7 @@ func (l *lock) inherit(ctx context.Context, o owner) bool {
 		return false
 	}
 	if err := l.once(replacing, func(client *hdfs.Client) error { return client.RemoveXAttr(l.path, processAttribute) }); err != nil {
-		return false // another process has
+		return false // another process has removed the attribute
 	}
 	var w *hdfs.FileWriter
 	err = l.call(ctx, replacing, func(client *hdfs.Client) (err error) {

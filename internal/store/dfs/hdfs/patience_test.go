@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/store/dfs/hdfs"
 )
 
-// TestTheContextBoundsTheWait: a NameNode does not answer, or is not there, and the file system
-// by itself would wait for a day.
+// TestTheContextBoundsTheWait uses a NameNode that does not answer or does not exist. Without
+// the context, the file system would wait for a day.
 func TestTheContextBoundsTheWait(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // cluster has more than a few.
 const uploads = 6
 
-// closing bounds the wait for the last block's first replica to be reported.
+// closing limits the wait until the first replica of the last block is reported.
 const closing = 60 * time.Second
 
 // A file is one block, because between two blocks the library fails if the
@@ -40,17 +40,17 @@ const (
 // uploadPiece is the number of bytes between two checks of the context.
 const uploadPiece = 1 << 20
 
-// pending is a file being written. It is for one goroutine.
+// pending is a file being written. Only one goroutine may use it.
 type pending struct {
 	place
 	spool
 	s       *system
 	ctx     context.Context
-	name    string // where it goes
-	tmp     string // the path where it is until then
-	new     bool   // nothing may be where it goes
-	cleared bool   // whether the file at tmp may be gone by our own doing
-	result  error  // of Commit, once done
+	name    string // the final name
+	tmp     string // the temporary path
+	new     bool   // the final name must not exist
+	cleared bool   // the file at tmp may have been removed by this process
+	result  error  // result of Commit, once done
 	done    bool
 }
 
@@ -147,7 +147,7 @@ func (w *pending) open() (*hdfs.FileWriter, error) {
 		if err == nil {
 			w.cleared = false
 		} else if passing(err) {
-			w.tmp = path.Join(path.Dir(w.tmp), dfs.PendingName(path.Base(w.path))) // it may have been made
+			w.tmp = path.Join(path.Dir(w.tmp), dfs.PendingName(path.Base(w.path))) // the file at the old name may exist
 		}
 		return err
 	})
@@ -180,7 +180,7 @@ func (w *pending) Write(b []byte) (int, error) {
 	}
 	n, err := w.spool.Write(b)
 	if err != nil {
-		return n, &fs.PathError{Op: "write", Path: w.name, Err: err} // with the local file's name: that disk is full
+		return n, &fs.PathError{Op: "write", Path: w.name, Err: err} // with the local file's name, because the local disk is full
 	}
 	return n, nil
 }
@@ -234,7 +234,7 @@ func (w *pending) publish() error {
 // upload writes the file under its temporary name. It retries after most errors.
 func (w *pending) upload() error {
 	if w.size == 0 {
-		return nil // it is there already
+		return nil // it is already complete
 	}
 	for try, wait := 1, time.Second; ; try, wait = try+1, 2*wait {
 		err := w.write()
@@ -272,7 +272,7 @@ func (w *pending) write() error {
 		return err
 	}
 	if err := w.copy(out); err != nil {
-		out.Close() // lets go of the connection; the file itself is removed
+		out.Close() // releases the connection; the file itself is removed
 		return err
 	}
 	return w.finish(out)

@@ -9,7 +9,7 @@ import (
 type fate int
 
 const (
-	unknown fate = iota // it ran on another machine, or that cannot be told
+	unknown fate = iota // it ran on another machine, or its state cannot be determined
 	running
 	dead
 )

@@ -18,13 +18,13 @@ func here() (boot, space string, ok bool) {
 	return boot, space, err1 == nil && err2 == nil && boot != ""
 }
 
-// Fields of /proc/PID/stat behind the name of the program, which is in brackets.
+// Fields of /proc/PID/stat after the name of the program, which is in brackets.
 const (
 	statState = 0
 	statBegan = 19 // ticks after the boot
 )
 
-// stat reads the state of a process and when it began.
+// stat returns the state of a process and its start time.
 func stat(id int) (state, began string, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
 	if err != nil {
@@ -52,7 +52,7 @@ func fateOf(id int, began string) fate {
 	switch {
 	case err != nil:
 		return unknown
-	case now != began: // the number is another process's
+	case now != began: // another process has the number now
 		return dead
 	case state == "Z" && alone(id), state == "X":
 		return dead

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFates tells a process that runs from dead ones, and from those of other machines.
+// TestFates distinguishes running processes, dead ones, and processes of other machines.
 func TestFates(t *testing.T) {
 	self := processOf("go-hdfs-1")
 	if self == nil {

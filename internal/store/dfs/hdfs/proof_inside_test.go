@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAClockThatIsSetProvesNoLock freezes a holder for longer than a proof is believed,
-// with a wall clock that is set meanwhile, or on a machine that is suspended.
+// TestAClockThatIsSetProvesNoLock freezes a holder for longer than a check stays valid. The
+// wall clock is set in the meantime, or the machine is suspended.
 func TestAClockThatIsSetProvesNoLock(t *testing.T) {
 	for _, c := range []struct {
 		what         string

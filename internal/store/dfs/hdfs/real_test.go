@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/store/dfs/hdfs"
 )
 
-// TestAClusterHasOneName names places of clusters that are not asked.
+// TestAClusterHasOneName uses names of clusters without a connection to them.
 func TestAClusterHasOneName(t *testing.T) {
 	dir := t.TempDir()
 	writeSite(t, dir, map[string]string{

@@ -12,11 +12,11 @@ const inMemory = 256 << 10
 
 // A spool holds the bytes of a file until they are on HDFS.
 type spool struct {
-	buf  []byte   // the end of what was written
-	file *os.File // what came before it; nil if nothing did
+	buf  []byte   // the end of the written bytes
+	file *os.File // the bytes before buf; nil if there are none
 	size int64
 	temp string // directory of file; os.TempDir
-	err  error  // of the first Write that failed; there is a hole then
+	err  error  // error of the first failed Write; bytes are missing after it
 }
 
 func (s *spool) Write(b []byte) (int, error) {

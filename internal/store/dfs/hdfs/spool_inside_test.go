@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestASpoolIsWhereItIsTold keeps a file that is not uploaded yet in the directory that is named,
-// and in $TMPDIR only without one.
+// TestASpoolIsWhereItIsTold checks that a file that is not uploaded yet is in the configured
+// directory, or in $TMPDIR if none is configured.
 func TestASpoolIsWhereItIsTold(t *testing.T) {
 	system, temp := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", system)

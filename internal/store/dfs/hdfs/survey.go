@@ -13,12 +13,12 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// quotaDepth is in how many directories, from the bottom up, a quota is looked for.
-// The NameNode counts all below a directory to answer, so the top is left alone: a
-// table's place, its namespace's and usertrail's are seen.
+// quotaDepth is the number of directories, from the bottom up, whose quota is checked. To
+// answer, the NameNode counts everything below a directory. The top directories are therefore
+// not checked; the directories of the table, its namespace and usertrail are.
 const quotaDepth = 3
 
-// noQuota is the size from which on a quota counts as no quota.
+// noQuota is the size from which on a quota counts as unlimited.
 const noQuota = 1 << 62
 
 // Room implements dfs.Surveyor. It allows for the copies that HDFS keeps by default.
@@ -52,7 +52,7 @@ func roomAt(client *hdfs.Client, at string) (dfs.Room, error) {
 		}
 		sum, err := client.GetContentSummary(at)
 		if errors.Is(err, fs.ErrPermission) {
-			break // whose it is knows its quotas
+			break // the owner of the directory knows its quotas
 		}
 		if err != nil {
 			return dfs.Room{}, err
@@ -119,10 +119,10 @@ func (s *system) Held(ctx context.Context, name string) (held bool, who string, 
 	}
 	attrs, err := (&lock{place: p}).attributes(ctx)
 	if err != nil {
-		return true, "", nil // it was held a moment ago, which is what was asked
+		return true, "", nil // it was held a moment ago, which is what the caller asked
 	}
 	if p, ok := parseProcess(attrs[processAttribute]); ok && p.fate() == dead {
-		return false, "", nil // the next who asks for it gets it
+		return false, "", nil // the next process that tries gets the lock
 	}
 	return true, attrs[holderAttribute], nil
 }

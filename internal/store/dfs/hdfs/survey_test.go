@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// TestQuotasBoundTheRoom sets a quota of space above a directory that is not there.
+// TestQuotasBoundTheRoom sets a quota of space above a directory that does not exist.
 func TestQuotasBoundTheRoom(t *testing.T) {
 	c := clustertest.Get(t)
 	fsys, dir := as(c, ""), c.HDFS(t)
@@ -25,7 +25,7 @@ func TestQuotasBoundTheRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The cluster keeps up to three copies, and its disks may be fuller than that.
+	// The cluster keeps up to three copies, and its disks may have less free space.
 	if room.Bytes <= 0 || room.Bytes > 10_000_000_000-100_000 || room.Limit != "the quota of /"+path && room.Limit != "free space" {
 		t.Errorf("below a quota of 10 GB there is room %+v", room)
 	}
@@ -40,7 +40,7 @@ func TestQuotasBoundTheRoom(t *testing.T) {
 	}
 }
 
-// TestAnOpenFileIsNotTruncated asks for a lock where a file of others lies.
+// TestAnOpenFileIsNotTruncated tries Held on a file that is not a lock.
 func TestAnOpenFileIsNotTruncated(t *testing.T) {
 	c := clustertest.Get(t)
 	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
@@ -56,7 +56,7 @@ func TestAnOpenFileIsNotTruncated(t *testing.T) {
 	expectFile(t, fsys, name, []byte("of others"))
 }
 
-// TestWhoMayNotWriteIsTold asks in a directory that is another's.
+// TestWhoMayNotWriteIsTold tries a directory of another user.
 func TestWhoMayNotWriteIsTold(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := c.HDFS(t)

@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// BenchmarkCreate is a file from Create to Commit, fsync included.
+// BenchmarkCreate measures a file from Create to Commit, including fsync.
 func BenchmarkCreate(b *testing.B) {
 	for _, size := range []int{4 << 10, 1 << 20, 64 << 20} {
 		for _, piece := range []int{4 << 10, 1 << 20} {

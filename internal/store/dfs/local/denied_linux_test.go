@@ -17,9 +17,9 @@ import (
 
 const nobody = 65534
 
-// TestDenied takes from one thread the right to enter a directory. Root may
-// enter any, so for root that thread becomes nobody in the file system's eyes;
-// it is never given back to the runtime and ends with its goroutine.
+// TestDenied removes the permission to enter a directory for one thread. Root may enter any
+// directory, so for root this thread becomes the user nobody for the file system. The thread
+// is never returned to the runtime and ends with its goroutine.
 func TestDenied(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "denied")
 	if err := os.Mkdir(dir, 0o700); err != nil {

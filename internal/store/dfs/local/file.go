@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// file is an open file. It holds its context, which io.Reader has no room for.
+// file is an open file. It holds its context, because io.Reader has no parameter for one.
 type file struct {
 	ctx  context.Context
 	name string
@@ -55,7 +55,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	return n, f.readError(err)
 }
 
-// readError keeps io.EOF as it is: readers compare it.
+// readError returns io.EOF unchanged, because readers compare it.
 func (f *file) readError(err error) error {
 	if err == io.EOF {
 		return err

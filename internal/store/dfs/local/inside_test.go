@@ -24,8 +24,8 @@ func makeDir(t *testing.T, dir string) {
 	}
 }
 
-// TestRenamePortably asks of the second way to rename what the suite asks of the
-// first, which file systems of today all know.
+// TestRenamePortably runs the suite's checks of Publish for the second way to rename. Current
+// file systems all support the first way.
 func TestRenamePortably(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -109,7 +109,7 @@ func TestPendingNames(t *testing.T) {
 	}
 }
 
-// TestFailedCommitLeavesNothing puts a directory where the file was to go.
+// TestFailedCommitLeavesNothing creates a directory under the final name of the file.
 func TestFailedCommitLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "file")
@@ -133,8 +133,7 @@ func TestFailedCommitLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestCancelledCommitLeavesNothing: who gives up between the last write and
-// Commit has written nothing.
+// TestCancelledCommitLeavesNothing cancels the context between the last write and Commit.
 func TestCancelledCommitLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -152,8 +151,8 @@ func TestCancelledCommitLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestFilesAreReadableByOthers keeps the analysts in: os.CreateTemp would shut
-// them out.
+// TestFilesAreReadableByOthers checks the mode of files, because analysts need to read them.
+// os.CreateTemp would exclude them.
 func TestFilesAreReadableByOthers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "dir", "file")
 	plain := filepath.Join(t.TempDir(), "plain")
@@ -218,7 +217,7 @@ func TestRootsAreNotRemoved(t *testing.T) {
 	}
 }
 
-// TestAFileOfOthersIsNoLock finds files called lock that no lock wrote.
+// TestAFileOfOthersIsNoLock uses files called lock that no lock wrote.
 func TestAFileOfOthersIsNoLock(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	for _, text := range []string{"my diary\n", "a process\n", strings.Repeat("process ", 1000), strings.Repeat(" ", 1000)} {
@@ -261,7 +260,7 @@ func TestLockSaysWhoHoldsIt(t *testing.T) {
 			t.Errorf("%v does not say %q", err, want)
 		}
 	}
-	// A file that is no lock file of ours is not read out to the user.
+	// The error must not contain the text of a file that is not a lock file.
 	if err := os.WriteFile(name, []byte(strings.Repeat("x", 10_000)), 0o666); err != nil {
 		t.Fatal(err)
 	}

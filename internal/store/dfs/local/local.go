@@ -67,7 +67,7 @@ func (local) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 		name := dfs.Join(dir, e.Name())
 		fi, err := entryInfo(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it went while we were looking
+			continue // it disappeared in the meantime
 		}
 		if err != nil {
 			return nil, named("list", name, err)
@@ -113,7 +113,7 @@ func mkdirAll(dir string) error {
 	}
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return nil // somebody else was quicker
+			return nil // another process was faster
 		}
 		return err
 	}
@@ -125,7 +125,7 @@ func (local) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	if clean := filepath.Clean(name); clean == filepath.Dir(clean) {
-		return named("remove", name, fs.ErrInvalid) // a root, never meant
+		return named("remove", name, fs.ErrInvalid) // a root, certainly a mistake
 	}
 	return named("remove", name, os.RemoveAll(name))
 }

@@ -14,7 +14,7 @@ func TestConforms(t *testing.T) {
 	dfstest.Run(t, func(t *testing.T) (dfs.FS, string) { return local.New(), t.TempDir() })
 }
 
-// TestLinksLeadToOnePlace names places by links.
+// TestLinksLeadToOnePlace names places through links.
 func TestLinksLeadToOnePlace(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

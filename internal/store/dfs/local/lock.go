@@ -15,10 +15,10 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// maxHolder is the most bytes that a lock file may have. A longer file is not a lock.
+// maxHolder is the largest size of a lock file in bytes. A longer file is not a lock.
 const maxHolder = 200
 
-// holderBegins is how the text of a lock file begins.
+// holderBegins is the beginning of a lock file's text.
 const holderBegins = "process "
 
 type lock struct {
@@ -53,7 +53,8 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	return &lock{name: name, l: l}, nil
 }
 
-// unlockable is the error of a lock that cannot be taken. If a right is missing, it says whose.
+// unlockable returns the error for a lock that cannot be taken. If a permission is missing,
+// the error says which user needs it.
 func unlockable(name string, err error) error {
 	err = named("lock", name, err)
 	if errors.Is(err, fs.ErrPermission) {
@@ -98,7 +99,7 @@ func current(l *flock.Flock) (bool, error) {
 	return err == nil && os.SameFile(ours, there), err
 }
 
-// tryLock tries for as long as Held may share the lock.
+// tryLock repeats the attempt for as long as Held may share the lock.
 func tryLock(l *flock.Flock) (bool, error) {
 	for n := 0; ; n++ {
 		taken, err := l.TryLock()
@@ -139,7 +140,7 @@ func isLock(name string) error {
 	return nil
 }
 
-// self returns the text that a lock file has for this holder.
+// self returns the text of a lock file for this holder.
 func self() string {
 	host, err := os.Hostname()
 	if err != nil {

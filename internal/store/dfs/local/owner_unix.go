@@ -18,8 +18,8 @@ func ownedByMe(fi fs.FileInfo) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// whose returns a text that says who may not write a file, and to whom the file belongs. If the
-// file cannot be examined, the text is about the nearest folder above it that can.
+// whose returns a text with the user who may not write a file, and its owner. If the file
+// cannot be examined, the text is about the nearest folder above it that can.
 func whose(name string) string {
 	fi, err := os.Stat(name)
 	for err != nil {

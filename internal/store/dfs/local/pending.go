@@ -17,17 +17,17 @@ import (
 // bufferSize is the buffer for callers that write small pieces. Larger writes bypass it.
 const bufferSize = 256 << 10
 
-// pending is a file being written. It is for one goroutine.
+// pending is a file being written. Only one goroutine may use it.
 type pending struct {
 	ctx  context.Context
-	name string // where it goes
-	tmp  string // where it is
+	name string // the final name
+	tmp  string // the temporary name
 	f    *os.File
 	w    *bufio.Writer
-	err  error // what came of it, once done
+	err  error // the result, once done
 	done bool
-	new  bool // nothing may be where it goes
-	lost bool // by a crash of the machine, and nobody minds
+	new  bool // the final name must not exist
+	lost bool // it may be lost in a crash of the machine
 }
 
 func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {

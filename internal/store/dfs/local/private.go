@@ -21,8 +21,8 @@ type Private struct {
 const (
 	privatePrefix = "usertrail-spill-"
 	privateLock   = "lock"
-	// privateTries is how often a directory is made again that another process has
-	// removed before it was locked.
+	// privateTries is the number of attempts to make a directory, because another process may
+	// remove it before it is locked.
 	privateTries = 100
 )
 
@@ -53,7 +53,7 @@ func makePrivate(dir string) (*Private, error) {
 	taken, err := p.lock.TryLock()
 	there := false
 	if taken {
-		there, _ = current(p.lock) // one that cannot be looked at is as good as removed
+		there, _ = current(p.lock) // if it cannot be checked, it counts as removed
 	}
 	switch {
 	case there:

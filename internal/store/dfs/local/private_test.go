@@ -13,10 +13,11 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// spillVar tells the process that a test starts where it spills.
+// spillVar is the environment variable that names the directory for the process that a test
+// starts.
 const spillVar = "USERTRAIL_LOCAL_SPILL"
 
-// TestAPrivateDirectoryIsItsOwners whatever the umask is, and Remove leaves nothing.
+// TestAPrivateDirectoryIsItsOwners tries any umask, and checks that Remove leaves nothing.
 func TestAPrivateDirectoryIsItsOwners(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := local.MakePrivate(filepath.Join(dir, "new")); !errors.Is(err, fs.ErrNotExist) {
@@ -45,8 +46,8 @@ func TestAPrivateDirectoryIsItsOwners(t *testing.T) {
 	}
 }
 
-// TestPrivateDirectoriesOfTheDeadAreRemoved kills a process that spills. The next one
-// removes its directory, but neither that of a living process nor what is none of ours.
+// TestPrivateDirectoriesOfTheDeadAreRemoved kills a process that spills. The next process
+// must remove its directory, and keep the directories of living processes and other files.
 func TestPrivateDirectoriesOfTheDeadAreRemoved(t *testing.T) {
 	if dir := os.Getenv(spillVar); dir != "" {
 		p := private(t, dir)
@@ -86,7 +87,8 @@ func TestPrivateDirectoriesOfTheDeadAreRemoved(t *testing.T) {
 	}
 }
 
-// TestPrivateDirectoriesAtOnce makes and removes many, which sweep at the same time.
+// TestPrivateDirectoriesAtOnce makes and removes many directories, which sweep at the same
+// time.
 func TestPrivateDirectoriesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	fail := make(chan error)

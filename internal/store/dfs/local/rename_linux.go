@@ -9,7 +9,7 @@ import (
 // renameNew renames from to to, which must not exist.
 func renameNew(from, to string) error {
 	err := error(unix.EINTR)
-	for errors.Is(err, unix.EINTR) { // as file systems over a network answer to signals
+	for errors.Is(err, unix.EINTR) { // network file systems return EINTR after signals
 		err = unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	}
 	// A file system that does not know the flag returns EINVAL. A move of a directory into

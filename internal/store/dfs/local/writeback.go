@@ -12,7 +12,7 @@ const startEvery = 8 << 20
 type writeback struct {
 	f       *os.File
 	written int64
-	started int64 // up to here write-back was asked for
+	started int64 // the offset up to which write-back was requested
 }
 
 func (w *writeback) Write(b []byte) (int, error) {
