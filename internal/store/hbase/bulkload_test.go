@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// A loader is a table t, cut in two, and what it takes to load a file into its
-// first region.
+// A loader has a table t of two regions, and everything that is needed to load a file into
+// its first region.
 type loader struct {
 	t     *testing.T
 	f     *hbasetest.Cluster
@@ -63,7 +63,7 @@ func (l *loader) load(ctx context.Context) (bool, error) {
 	return l.c.BulkLoad(ctx, "t", l.first, files(lowFile), l.token)
 }
 
-// calls is how often files were handed to a region.
+// calls returns the number of calls that handed files to a region.
 func (l *loader) calls() int { return l.f.Counts().Calls["BulkLoadHFile"] }
 
 func TestABulkLoadTakesAllFilesOrNone(t *testing.T) {
@@ -163,8 +163,9 @@ func TestABulkLoadThatIsLeftIsUncertain(t *testing.T) {
 	})
 }
 
-// TestABulkLoadTakesItsTimeButNotOnAFrozenServer: what keeps the server busy for
-// longer than a call may take is waited for, a server that says nothing is not.
+// TestABulkLoadTakesItsTimeButNotOnAFrozenServer checks that the client waits for a server
+// that is busy for longer than CallTimeout, and does not wait for a server that sends
+// nothing.
 func TestABulkLoadTakesItsTimeButNotOnAFrozenServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoader(t, hbasetest.Config{}, func(cfg *Config) { cfg.CallTimeout = 400 * time.Millisecond })
@@ -269,7 +270,8 @@ func TestABulkLoadThatIsRefused(t *testing.T) {
 	})
 }
 
-// TestOnlyAStagingDirectoryIsDeleted: the server deletes whatever it is told.
+// TestOnlyAStagingDirectoryIsDeleted protects other directories, because the server deletes
+// any path.
 func TestOnlyAStagingDirectoryIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoader(t, hbasetest.Config{})

@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// A census counts the calls that a server has at once.
+// A census counts the concurrent calls of a server.
 type census struct {
 	mu   sync.Mutex
 	now  map[int]int
@@ -35,8 +35,8 @@ func (c *census) count(call hbasetest.Call, by int) {
 	c.seen[call.Method] = true
 }
 
-// TestNeverMoreCallsInFlightThanAreSet puts, gets, scans and asks where regions are at
-// the same time, of servers that refuse a part of it, and counts on the servers.
+// TestNeverMoreCallsInFlightThanAreSet puts, gets, scans and locates regions at the same
+// time. The servers refuse some of the calls. The test counts the calls on the servers.
 func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 	for _, most := range []int{1, 3} {
 		bubble(t, fmt.Sprintf("inflight=%d", most), func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 					defer all.count(call, -1)
 					select {
 					case <-time.After(time.Millisecond):
-					case <-call.Gone: // nobody waits for an answer
+					case <-call.Gone: // the client does not wait for the answer
 					}
 					switch {
 					case call.N%17 == 5:
@@ -136,7 +136,7 @@ func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 	}
 }
 
-// lines are what is logged.
+// lines holds the logged lines.
 type lines struct {
 	mu  sync.Mutex
 	all []string
@@ -160,8 +160,8 @@ func (l *lines) with(text string) (n int) {
 	return n
 }
 
-// throttled is a quota of a few actions at once for each region: HBase lets through
-// nothing that asks for more, however long it waits.
+// throttled returns a quota of a few actions per call for each region. HBase never accepts a
+// larger request, however long it waits.
 func throttled(quota int) hbasetest.Hooks {
 	return hbasetest.Hooks{Region: func(call hbasetest.Call, _ string) *wire.ServerError {
 		if call.Actions <= quota {
@@ -203,7 +203,7 @@ func TestWhatIsMoreThanAQuotaGoesInParts(t *testing.T) {
 	})
 }
 
-// TestWhatFailsForBeingBusyEndsWithTheBudget: holding back is no way around
+// TestWhatFailsForBeingBusyEndsWithTheBudget checks that the retries of busy servers end with
 // --retry-for.
 func TestWhatFailsForBeingBusyEndsWithTheBudget(t *testing.T) {
 	for name, hooks := range map[string]hbasetest.Hooks{
@@ -230,7 +230,7 @@ func TestTheRateIsKeptByAllTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 2}, 400, 200)
 		limits := ratelimit.Limits{Gets: 1000, Puts: 1500, Bytes: 100_000}
-		began := time.Now() // the bound counts from when the Pace is made
+		began := time.Now() // the bound counts from the creation of the Pace
 		c := dial(t, f, func(cfg *Config) { cfg.Pace = ratelimit.New(limits) })
 		var work sync.WaitGroup
 		for range 2 {
@@ -272,14 +272,14 @@ func TestAScanIsPaidForByItsRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.check(0, 300)
-		// The rows of the last answer are not waited for.
+		// The client does not wait for the amount of the last answer.
 		if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > float64(limits.Gets) {
 			t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
 		}
 	})
 }
 
-// TestAServerThatBecomesSlowIsCalledLess has some calls in the midst of many take long.
+// TestAServerThatBecomesSlowIsCalledLess makes some calls slow in the middle of many.
 func TestAServerThatBecomesSlowIsCalledLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 0)
@@ -287,7 +287,7 @@ func TestAServerThatBecomesSlowIsCalledLess(t *testing.T) {
 		c := dial(t, f, small, func(cfg *Config) { cfg.InFlight, cfg.Log = 3, slog.New(slog.NewTextHandler(&said, nil)) })
 		f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
 			if call.Method == "Multi" && call.N > 2*usualCalls && call.N < 2*usualCalls+9 {
-				return hbasetest.Fault{Delay: 2*slowFloor + time.Duration(call.N)*time.Millisecond} // one lands after the other
+				return hbasetest.Fault{Delay: 2*slowFloor + time.Duration(call.N)*time.Millisecond} // one ends after the other
 			}
 			return hbasetest.Fault{}
 		}})

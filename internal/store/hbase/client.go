@@ -67,8 +67,8 @@ func (c *Client) Came() int64 { return c.came.Load() }
 // User returns the user name that the client sends to HBase.
 func (c *Client) User() string { return c.cfg.User }
 
-// Close makes running operations fail with ErrClosed. It returns when all of the
-// client's goroutines have ended.
+// Close makes running operations fail with ErrClosed. It returns when the client's goroutines
+// have ended.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true

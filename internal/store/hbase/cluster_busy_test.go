@@ -22,15 +22,15 @@ import (
 // busyRows are enough for many Multis of busySmall.
 const busyRows = 1000
 
-// tinyMemory makes a table whose regions refuse puts soon.
+// tinyMemory are options of a table whose regions soon refuse puts.
 var tinyMemory = []string{
 	"table.MEMSTORE_FLUSHSIZE=131072", "table.hbase.hregion.memstore.block.multiplier=1", "table.hbase.table.sanity.checks=false", "table.hbase.hstore.blockingStoreFiles=1000",
 }
 
 func busySmall(cfg *Config) { cfg.MaxRequestBytes, cfg.MaxRequestActions = 64<<10, 200 }
 
-// TestRealRegionThatIsTooBusy puts much more into a region than its memory takes at a
-// time: it refuses puts until it has flushed.
+// TestRealRegionThatIsTooBusy puts much more into a region than fits into its memory. The
+// region refuses puts until it has flushed.
 func TestRealRegionThatIsTooBusy(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -46,8 +46,8 @@ func TestRealRegionThatIsTooBusy(t *testing.T) {
 	t.Logf("held back: %+v", h)
 }
 
-// TestRealQuota puts and gets with a throttle of a third of a Multi, or less: it waits as long
-// as it is told to, with no more in a request than the throttle ever lets through.
+// TestRealQuota puts and gets with a quota of a third of a Multi, or less. The client waits
+// as long as the server says, and never sends a request larger than the quota.
 func TestRealQuota(t *testing.T) {
 	k := clustertest.Get(t)
 	const quota = 20
@@ -81,8 +81,8 @@ func TestRealQuota(t *testing.T) {
 	}
 }
 
-// TestRealThrottledScanOfALargeRow reads a row in many answers with a throttle of fewer calls
-// a second: each call that is refused is repeated on its scanner, and no cell comes twice.
+// TestRealThrottledScanOfALargeRow reads a row in many answers with a quota of fewer calls
+// per second. Each refused call is repeated on its scanner, and no cell is returned twice.
 func TestRealThrottledScanOfALargeRow(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -119,7 +119,7 @@ func TestRealThrottledScanOfALargeRow(t *testing.T) {
 	t.Logf("held back: %+v", c.Held())
 }
 
-// awaitThrottle does one and the same small thing until the servers know the throttle.
+// awaitThrottle repeats one small request until the servers apply the quota.
 func awaitThrottle(t *testing.T, k *clustertest.Cluster, name, kind string) {
 	t.Helper()
 	c := dialReal(t, k)
@@ -143,7 +143,7 @@ func awaitThrottle(t *testing.T, k *clustertest.Cluster, name, kind string) {
 	}
 }
 
-// TestRealRateIsKept puts and gets with bounds, by several Putters at once.
+// TestRealRateIsKept puts and gets with rate limits, with several Putters at once.
 func TestRealRateIsKept(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -168,8 +168,8 @@ func TestRealRateIsKept(t *testing.T) {
 	}
 }
 
-// TestRealServersNeverHaveMoreCalls counts the calls that wait for an answer while
-// regions are too busy and others ask where they are.
+// TestRealServersNeverHaveMoreCalls counts the calls that wait for an answer while regions
+// are too busy and other clients locate regions.
 func TestRealServersNeverHaveMoreCalls(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -201,7 +201,7 @@ func TestRealServersNeverHaveMoreCalls(t *testing.T) {
 	})
 	work.Wait()
 	scanReal(t, c, name, busyRows, Scan{}, nil)
-	for top.Load() == 0 { // however seldom they are counted
+	for top.Load() == 0 { // however rarely they are counted
 		scanReal(t, c, name, busyRows, Scan{}, nil)
 	}
 	close(over)
@@ -211,7 +211,7 @@ func TestRealServersNeverHaveMoreCalls(t *testing.T) {
 	}
 }
 
-// pending is the most calls that wait for an answer of one RegionServer.
+// pending returns the largest number of calls of one RegionServer that wait for an answer.
 func pending(c *Client) (n int) {
 	c.mu.Lock()
 	servers := slices.Collect(maps.Values(c.servers))

@@ -15,8 +15,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// An archive is a table of a real HBase, three regions and three versions, and what
-// must be in it: a row for each user, day and number, as fixed-width keys have them.
+// An archive is a table in a real HBase with three regions and three versions, and its
+// expected content: a row for each user, day and number, as in fixed-width keys.
 type archive struct {
 	c     *Client
 	name  string
@@ -27,7 +27,8 @@ const archiveUsers = 60
 
 var archiveDays = []string{"20140901", "20140902", "20140903", "20140904"}
 
-// archiveRow has the columns a00 to a09, in two of three rows kind, and n in two versions.
+// archiveRow returns a row with columns a00 to a09, kind in two of three rows, and n in two
+// versions.
 func archiveRow(user, day, number int) []*cell.Cell {
 	row := fmt.Sprintf("%06d%s%06d", user, archiveDays[day], number)
 	at := int64(1000*day + user)
@@ -78,7 +79,7 @@ func newArchive(t *testing.T, k *clustertest.Cluster) *archive {
 	return a
 }
 
-// rows yields the cells of each row that is read with some versions of a column.
+// rows yields the cells of each row as a read with some versions of a column returns them.
 func (a *archive) rows(versions int) iter.Seq[[]*cell.Cell] {
 	return func(yield func([]*cell.Cell) bool) {
 		for rest := a.cells; len(rest) > 0; {
@@ -99,7 +100,7 @@ func (a *archive) rows(versions int) iter.Seq[[]*cell.Cell] {
 	}
 }
 
-// where gives the text of the cells that of keeps of each row.
+// where returns the text of the cells that of keeps of each row.
 func (a *archive) where(versions int, of func(row []*cell.Cell) []*cell.Cell) []string {
 	var want []string
 	for row := range a.rows(versions) {
@@ -110,7 +111,7 @@ func (a *archive) where(versions int, of func(row []*cell.Cell) []*cell.Cell) []
 	return want
 }
 
-// scan gives what comes, as it comes.
+// scan returns the result of a scan, in its order.
 func (a *archive) scan(t *testing.T, s Scan) []string {
 	t.Helper()
 	var got []string
@@ -120,7 +121,7 @@ func (a *archive) scan(t *testing.T, s Scan) []string {
 	return got
 }
 
-// gets asks for every row, and gives what comes, sorted.
+// gets requests every row, and returns the result, sorted.
 func (a *archive) gets(t *testing.T, g wire.Get) []string {
 	t.Helper()
 	var rows, got []string
@@ -135,14 +136,14 @@ func (a *archive) gets(t *testing.T, g wire.Get) []string {
 	return got
 }
 
-// columns are a row's whose qualifier passes.
+// columns returns a function that keeps the cells of a row whose qualifier passes keep.
 func columns(keep func(q string) bool) func([]*cell.Cell) []*cell.Cell {
 	return func(row []*cell.Cell) []*cell.Cell {
 		return slices.DeleteFunc(slices.Clone(row), func(c *cell.Cell) bool { return !keep(string(c.Qualifier)) })
 	}
 }
 
-// whole rows that pass.
+// whole returns a function that keeps the rows that pass keep.
 func whole(keep func(row []*cell.Cell) bool) func([]*cell.Cell) []*cell.Cell {
 	return func(row []*cell.Cell) []*cell.Cell {
 		if keep(row) {
@@ -152,7 +153,7 @@ func whole(keep func(row []*cell.Cell) bool) func([]*cell.Cell) []*cell.Cell {
 	}
 }
 
-// value is what a column's newest version has, if it is there.
+// value returns the newest value of a column, and whether it exists.
 func value(row []*cell.Cell, qualifier string) (string, bool) {
 	for _, c := range row {
 		if string(c.Qualifier) == qualifier {
@@ -166,7 +167,7 @@ func hasKey(part func(user, day string) bool) func(row []*cell.Cell) bool {
 	return func(row []*cell.Cell) bool { return part(string(row[0].Row[:6]), string(row[0].Row[6:14])) }
 }
 
-// fuzzy makes rows of patterns in which a ? is any byte.
+// fuzzy returns the filter for rows that match patterns. A ? matches any byte.
 func fuzzy(t *testing.T, patterns ...string) wire.Filter {
 	t.Helper()
 	var rows []wire.FuzzyRow
@@ -197,8 +198,8 @@ func compare(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// TestRealFilters scans, and gets, with each filter, before and after the cells have
-// come into files, in large answers and in small ones.
+// TestRealFilters scans and gets with each filter, before and after the cells are flushed to
+// files, in large answers and in small ones.
 func TestRealFilters(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -284,8 +285,8 @@ func TestRealFilters(t *testing.T) {
 	}
 }
 
-// TestRealScanLimits reads the first rows of several regions, of each some cells, in
-// answers of any size, and counts what comes.
+// TestRealScanLimits reads the first rows of several regions, and some cells of each row, in
+// answers of any size. It counts the results.
 func TestRealScanLimits(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -309,7 +310,8 @@ func TestRealScanLimits(t *testing.T) {
 					})
 					came := a.c.Came()
 					compare(t, what, a.scan(t, s), want)
-					// In small answers the server may not have looked whether a row is whole.
+					// In small answers, the server may not have checked whether a row is
+					// complete.
 					if came = a.c.Came() - came; size == 0 && came != int64(len(want)) {
 						t.Errorf("%s: the server sent %d cells, want %d", what, came, len(want))
 					}
@@ -339,7 +341,8 @@ func TestRealTimesAndVersions(t *testing.T) {
 			{3, wire.TimeRange{From: 5000}}, {3, wire.TimeRange{To: 50}}, {1, wire.TimeRange{From: 1000, To: 2000}},
 			{1, wire.TimeRange{From: 9000}},
 		} {
-			// A column's older version is the newest of a range that leaves the other out.
+			// An older version of a column is the newest in a range that excludes the newer
+			// one.
 			want := a.where(3, func(row []*cell.Cell) []*cell.Cell {
 				var out []*cell.Cell
 				for _, c := range row {

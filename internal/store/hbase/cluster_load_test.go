@@ -16,12 +16,12 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// realFiles is the real cluster's file system.
+// realFiles returns the real cluster's file system.
 func realFiles(k *clustertest.Cluster) dfs.FS {
 	return hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(k.ConfDir()) }})
 }
 
-// uploadReal writes rows from..to as an HFile.
+// uploadReal writes the rows from up to to as an HFile.
 func uploadReal(t *testing.T, fs dfs.FS, name string, from, to int) wire.FamilyPath {
 	t.Helper()
 	out, err := fs.Create(t.Context(), name)
@@ -118,7 +118,7 @@ func TestRealBulkLoad(t *testing.T) {
 	scanReal(t, c, name, n, Scan{}, nil)
 }
 
-// TestRealBulkLoadFollowsItsRegion: what the client knows is older than the move.
+// TestRealBulkLoadFollowsItsRegion moves a region after the client has located it.
 func TestRealBulkLoadFollowsItsRegion(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -148,7 +148,8 @@ func TestRealBulkLoadFollowsItsRegion(t *testing.T) {
 	scanReal(t, c, name, n, Scan{}, nil)
 }
 
-// TestRealPermissions: ann may read, write and create, bob read, eve nothing.
+// TestRealPermissions uses three users: ann may read, write and create, bob may read, eve may
+// do nothing.
 func TestRealPermissions(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -190,7 +191,7 @@ func TestRealPermissions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A file that is there: with quotas HBase looks at its size before it asks who comes.
+	// An existing file, because with quotas HBase reads its size before it checks the user.
 	file := []wire.FamilyPath{{Family: []byte("f"), Path: "/hbase/hbase.version"}}
 	if loaded, err := bob.BulkLoad(t.Context(), name, all[0], file, token); loaded || !errors.Is(err, ErrPermission) || errors.Is(err, ErrUncertain) {
 		t.Errorf("bob loads files: %v, %v", loaded, err)
@@ -249,7 +250,7 @@ func TestRealSnapshots(t *testing.T) {
 	}
 }
 
-// TestRealSnapshotWhileRegionsMove: the server's failures are tried again.
+// TestRealSnapshotWhileRegionsMove checks that failures of the server are retried.
 func TestRealSnapshotWhileRegionsMove(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -294,7 +295,8 @@ func TestRealStatus(t *testing.T) {
 	}
 }
 
-// TestRealCallThatNoServerKnows: how HBase answers is what Allowed goes by.
+// TestRealCallThatNoServerKnows checks HBase's answer to an unknown call, on which Allowed
+// relies.
 func TestRealCallThatNoServerKnows(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)

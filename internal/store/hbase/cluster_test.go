@@ -35,7 +35,7 @@ func dialReal(t *testing.T, k *clustertest.Cluster, changes ...func(*Config)) *C
 	return c
 }
 
-// createReal makes a table of family f that is cut at some rows.
+// createReal creates a table of family f that is split at some rows.
 func createReal(t *testing.T, k *clustertest.Cluster, c *Client, at ...int) string {
 	t.Helper()
 	name := k.Table(t)
@@ -50,7 +50,7 @@ func createReal(t *testing.T, k *clustertest.Cluster, c *Client, at ...int) stri
 	return name
 }
 
-// realCell is the q-th cell of the i-th row; values of some cells are long.
+// realCell returns cell q of row i. Some values are long.
 func realCell(i, q int) *cell.Cell {
 	c := put(rowName(i), fmt.Sprintf("q%02d", q), fmt.Sprintf("%d-%d", i, q))
 	c.Time = int64(1000 + i)
@@ -62,7 +62,7 @@ func realCell(i, q int) *cell.Cell {
 
 const realColumns = 5
 
-// putReal puts rows from..to.
+// putReal puts the rows from up to to.
 func putReal(t *testing.T, c *Client, name string, from, to int, progress func(i int)) {
 	t.Helper()
 	p, err := c.NewPutter(name, PutOptions{})
@@ -85,7 +85,7 @@ func putReal(t *testing.T, c *Client, name string, from, to int, progress func(i
 	}
 }
 
-// A digest sums cells in order as clustertest.Cluster.Digest does.
+// A digest sums up cells in order, like clustertest.Cluster.Digest.
 type digest struct {
 	rows, cells int64
 	last        []byte
@@ -118,7 +118,7 @@ func (d *digest) String() string {
 	return fmt.Sprint(clustertest.Digest{Rows: d.rows, Cells: d.cells, SHA256: hex.EncodeToString(d.sum.Sum(nil))})
 }
 
-// wantReal is the digest of rows 0..n.
+// wantReal returns the digest of rows 0 to n.
 func wantReal(n int) string {
 	d := newDigest()
 	for i := range n {
@@ -129,7 +129,7 @@ func wantReal(n int) string {
 	return d.String()
 }
 
-// scanReal compares a scan with the n rows that must be there.
+// scanReal compares a scan with the n expected rows.
 func scanReal(t *testing.T, c *Client, name string, n int, s Scan, progress func(rows int64)) {
 	t.Helper()
 	d := newDigest()
@@ -147,7 +147,7 @@ func scanReal(t *testing.T, c *Client, name string, n int, s Scan, progress func
 	}
 }
 
-// getReal asks for rows 0..n in no order, and for some that are not there.
+// getReal requests rows 0 to n in random order, and some absent rows.
 func getReal(t *testing.T, c *Client, name string, n int, progress func(rows int)) {
 	t.Helper()
 	names := make([]string, 0, n+2)
@@ -229,7 +229,7 @@ func TestRealAgreesWithJava(t *testing.T) {
 	}
 }
 
-// TestRealScanOfWideRows: rows larger than an answer come in parts.
+// TestRealScanOfWideRows checks that rows larger than an answer arrive in parts.
 func TestRealScanOfWideRows(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -327,7 +327,7 @@ func TestRealErrors(t *testing.T) {
 type shaker struct {
 	k     *clustertest.Cluster
 	name  string
-	begun chan struct{} // a change begins when somebody reads from it
+	begun chan struct{} // each receive starts a change
 	over  chan struct{}
 	wg    sync.WaitGroup
 }
@@ -347,16 +347,16 @@ func shake(t *testing.T, k *clustertest.Cluster, name string) *shaker {
 	return s
 }
 
-// next waits for the change that is under way, and returns as another begins.
+// next waits for the current change, and returns when the next one begins.
 func (s *shaker) next() { <-s.begun }
 
-// stop returns when the last change is over.
+// stop returns when the last change has ended.
 func (s *shaker) stop() {
 	close(s.over)
 	s.wg.Wait()
 }
 
-// change asks for the i-th change. It may fail because the one before is not over.
+// change requests change i. It may fail because the previous change has not ended.
 func (s *shaker) change(ctx context.Context, i int) {
 	words, err := s.k.Ask(ctx, "regions", s.name)
 	if err != nil || len(words) < 2 {
@@ -375,7 +375,7 @@ func (s *shaker) change(ctx context.Context, i int) {
 	}
 }
 
-// TestRealRegionsMoveSplitAndMerge has a change begin at some rows of each operation.
+// TestRealRegionsMoveSplitAndMerge starts a change at some rows of each operation.
 func TestRealRegionsMoveSplitAndMerge(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -411,7 +411,7 @@ func TestRealRegionsMoveSplitAndMerge(t *testing.T) {
 	}
 }
 
-// TestRealRegionServerEnds: one is killed or frozen during each kind of operation.
+// TestRealRegionServerEnds kills or freezes a server during each kind of operation.
 func TestRealRegionServerEnds(t *testing.T) {
 	testkit.OnlyAll(t, "internal/test/faults and the tests of servers that end on the fake cluster")
 	k := clustertest.Alone(t)

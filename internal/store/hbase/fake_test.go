@@ -20,12 +20,12 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// enough is a limit for what must come to an end, not for how fast.
+// enough is a limit for operations that must end. It is not a requirement on their speed.
 const enough = 10 * time.Minute
 
-// bubble runs a test of a fake cluster as a part of t. All that waits in it waits for time
-// that passes at once, so that no pause or timeout depends on how busy the machine is. It
-// fails if a goroutine is left.
+// bubble runs a test of a fake cluster as a subtest of t. In it, time passes at once while
+// all goroutines wait, so no pause or timeout depends on how busy the machine is. It fails if
+// a goroutine remains.
 func bubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
@@ -53,10 +53,11 @@ func dial(t *testing.T, f *hbasetest.Cluster, changes ...func(*Config)) *Client 
 	return c
 }
 
-// clients is how many of them are open.
+// clients is the number of open clients.
 var clients atomic.Int32
 
-// closeLater closes c at the test's end. After the last nothing may run any more.
+// closeLater closes c at the test's end. After the last client is closed, no goroutine may
+// remain.
 func closeLater(t *testing.T, c *Client) {
 	clients.Add(1)
 	t.Cleanup(func() {
@@ -70,9 +71,9 @@ func closeLater(t *testing.T, c *Client) {
 	})
 }
 
-// noneRun waits until no goroutine is left, except the test's own, that runs this
-// package's code: what has ended for its client may still have to return. If another test
-// opens a client meanwhile, the check is left to the last one that closes its client.
+// noneRun waits until no goroutine runs this package's code, except the test's own. A
+// goroutine may return a little after its client is closed. If another test opens a client in
+// the meantime, the last test that closes a client makes the check.
 func noneRun(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); ; {
@@ -101,8 +102,8 @@ func goroutines() string {
 
 func rowName(i int) string { return fmt.Sprintf("row%05d", i) }
 
-// filled is a cluster with a table t of n rows of three cells each, in as many
-// regions as there are splits and one.
+// filled returns a cluster with a table t of n rows of three cells each. The table is split
+// at splits.
 func filled(t *testing.T, cfg hbasetest.Config, n int, splits ...int) *hbasetest.Cluster {
 	t.Helper()
 	f := fake(t, cfg)
@@ -110,7 +111,7 @@ func filled(t *testing.T, cfg hbasetest.Config, n int, splits ...int) *hbasetest
 	return f
 }
 
-// fill makes the table of filled.
+// fill creates the table of filled.
 func fill(f *hbasetest.Cluster, n int, splits ...int) {
 	var at [][]byte
 	for _, s := range splits {
@@ -149,8 +150,8 @@ func upTo(n int) []string {
 	return names
 }
 
-// A sink checks what an emit promises: one goroutine at a time, the cells of a row
-// in sequence, and each row once.
+// A sink checks the promises about emit: one goroutine at a time, the cells of a row in
+// sequence, and each row once.
 type sink struct {
 	t    *testing.T
 	busy atomic.Bool
@@ -174,7 +175,7 @@ func (s *sink) emit(c *cell.Cell) error {
 	return nil
 }
 
-// check compares with the rows that filled made.
+// check compares with the rows of filled.
 func (s *sink) check(from, to int) {
 	s.t.Helper()
 	wrong := 0
@@ -191,7 +192,7 @@ func (s *sink) check(from, to int) {
 	}
 }
 
-// getAll asks for rows and checks the answers.
+// getAll requests rows and checks the answers.
 func getAll(t *testing.T, c *Client, n int, o GetOptions) {
 	t.Helper()
 	s := newSink(t)
@@ -205,7 +206,7 @@ func exception(class string) *wire.ServerError {
 	return &wire.ServerError{Class: pkg + class, Message: "on purpose"}
 }
 
-// once makes the n-th call of a method go wrong.
+// once makes call n of a method fail.
 func once(method string, n int, fault hbasetest.Fault) hbasetest.Hooks {
 	return hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method == method && c.N == n {
@@ -215,13 +216,13 @@ func once(method string, n int, fault hbasetest.Fault) hbasetest.Hooks {
 	}}
 }
 
-// times counts.
+// times counts by key.
 type times struct {
 	mu sync.Mutex
 	n  map[string]int
 }
 
-// first says true for the first n calls with a key.
+// first returns true for the first n calls with a key.
 func (x *times) first(key string, n int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -274,8 +275,8 @@ func TestOneGet(t *testing.T) {
 	})
 }
 
-// TestOnlyWhatFailedIsTriedAgain: a row's failure costs no other row a second Get,
-// and no row gets another's outcome.
+// TestOnlyWhatFailedIsTriedAgain checks that the failure of one row causes no second Get of
+// another row, and that no row gets another row's outcome.
 func TestOnlyWhatFailedIsTriedAgain(t *testing.T) {
 	for _, class := range []string{
 		"NotServingRegionException", "RegionTooBusyException", "exceptions.RegionOpeningException",
@@ -321,8 +322,8 @@ func TestWhatHappensToACallOfMany(t *testing.T) {
 	}
 }
 
-// TestReadyRegionsDoNotWaitForAParkedOne: rows of a region that nobody serves come
-// when it is served again, all others before.
+// TestReadyRegionsDoNotWaitForAParkedOne checks that rows of a region without a server arrive
+// when it is served again, and all other rows before.
 func TestReadyRegionsDoNotWaitForAParkedOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 2}, 400, 100, 200, 300)
@@ -366,7 +367,7 @@ func TestRegionsMoveSplitAndMergeDuringGets(t *testing.T) {
 	}
 }
 
-// change moves, splits and merges regions of a table of 2000 rows, by and by.
+// change moves, splits and merges regions of a table of 2000 rows at intervals.
 func change(f *hbasetest.Cluster, n int) {
 	switch n {
 	case 100:
@@ -560,7 +561,8 @@ func TestBadRowsAndCellsAreRefused(t *testing.T) {
 	})
 }
 
-// TestLookupsAreShared: who needs the same regions at the same time reads meta once.
+// TestLookupsAreShared checks that callers that need the same regions at the same time read
+// meta once.
 func TestLookupsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 100, 50)
@@ -613,7 +615,7 @@ func TestACancelledContextEndsEverything(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 100)
 		c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = time.Hour })
 		if _, err := c.Get(t.Context(), "t", []byte("a"), wire.Get{}); err != nil {
-			t.Fatal(err) // the regions are known from here on
+			t.Fatal(err) // from here on, the regions are known
 		}
 		stuck(t, f, "Multi", func(ctx context.Context) error {
 			return c.Gets(ctx, "t", rowsOf(upTo(100)...), GetOptions{Batch: 1}, newSink(t).emit)
@@ -703,8 +705,8 @@ func TestEmitEndsGetsAndScans(t *testing.T) {
 	})
 }
 
-// TestAServerThatFallsSilent: it takes connections and requests and answers none;
-// its regions are elsewhere after a while.
+// TestAServerThatFallsSilent uses a server that accepts connections and requests and answers
+// none. Its regions are elsewhere after a while.
 func TestAServerThatFallsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 3}, 600, 200, 400)
@@ -743,8 +745,8 @@ func TestAServerIsKilledDuringGets(t *testing.T) {
 	})
 }
 
-// TestFaultsOverTCP has connections that end in each way, and a server that is killed,
-// where they are real.
+// TestFaultsOverTCP uses real connections, which end in each way, and a server that is
+// killed.
 func TestFaultsOverTCP(t *testing.T) {
 	f := hbasetest.New(t, hbasetest.Config{Servers: 3, MaxAnswer: 3000, PartialCells: 2})
 	fill(f, 0, 200, 400)
@@ -780,7 +782,7 @@ func TestFaultsOverTCP(t *testing.T) {
 	}
 }
 
-// refusals dials, and does something once an address has refused two connections.
+// refusals dials, and calls a function once an address has refused two connections.
 type refusals struct {
 	addr string
 	then func()
@@ -801,9 +803,9 @@ func (r *refusals) dial(ctx context.Context, addr string) (net.Conn, error) {
 	return nc, err
 }
 
-// TestAnAnswerOfZooKeeperIsTaken has the answer there before anybody waits for it: it is
-// never taken for a question that somebody called off. It asks often since a select that
-// has a choice takes any.
+// TestAnAnswerOfZooKeeperIsTaken has the answer ready before the client waits for it. The
+// client must never report it as cancelled. The test repeats the request, because a select
+// with several ready cases chooses randomly.
 func TestAnAnswerOfZooKeeperIsTaken(t *testing.T) {
 	z := &zooKeeper{servers: []string{"[::1"}, znode: "/hbase", timeout: time.Minute, start: func(ask func()) { ask() }}
 	for range 50 {
@@ -825,8 +827,8 @@ func TestZooKeeperThatCannotBeReached(t *testing.T) {
 	noneRun(t)
 }
 
-// TestALimitThatIsTooShortIsNamed: a ZooKeeper that is not given time to answer is not said
-// to be down.
+// TestALimitThatIsTooShortIsNamed checks that the error does not claim that ZooKeeper is down
+// if the limit is too short for its answer.
 func TestALimitThatIsTooShortIsNamed(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

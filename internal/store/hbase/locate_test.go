@@ -21,7 +21,7 @@ func TestConfigSaysEverythingThatIsWrong(t *testing.T) {
 	}
 }
 
-// metaRow is a row of meta as a server would send it.
+// metaRow appends a row of meta in the form of a server.
 func metaRow(dst []byte, info wire.RegionInfo, server string, seq byte) ([]byte, uint32) {
 	row := info.Name()
 	add := func(qualifier string, value []byte) {
@@ -130,7 +130,7 @@ func TestKnownFindsHoles(t *testing.T) {
 	}
 }
 
-// effortClient is enough of a client for efforts.
+// effortClient returns a client that is sufficient for efforts.
 func effortClient(budget time.Duration) *Client {
 	return &Client{cfg: Config{OpTimeout: budget, User: "ann"}}
 }

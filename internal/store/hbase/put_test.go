@@ -41,7 +41,7 @@ func putRows(t *testing.T, c *Client, n int, o PutOptions, change func(i int)) {
 	}
 }
 
-// checkTable compares what the cluster has with what putRows puts.
+// checkTable compares the cluster's cells with the cells of putRows.
 func checkTable(t *testing.T, f *hbasetest.Cluster, n int) {
 	t.Helper()
 	s := newSink(t)
@@ -53,7 +53,7 @@ func checkTable(t *testing.T, f *hbasetest.Cluster, n int) {
 	s.check(0, n)
 }
 
-// small makes many Multis of few cells.
+// small causes many Multis of few cells.
 func small(cfg *Config) { cfg.MaxRequestBytes, cfg.MaxRequestActions = 2000, 20 }
 
 func TestPut(t *testing.T) {
@@ -217,8 +217,8 @@ func TestCloseWithoutFlushSaysSo(t *testing.T) {
 	})
 }
 
-// TestPutWaitsForRoom: nothing is answered, so that a Put must wait in the end; its
-// context ends the wait.
+// TestPutWaitsForRoom answers nothing, so that a Put must wait at last. Its context ends the
+// wait.
 func TestPutWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 0)

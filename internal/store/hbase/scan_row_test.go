@@ -14,11 +14,11 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// wideColumns are the cells of the row that wideRow makes.
+// wideColumns is the number of cells in the row of wideRow.
 const wideColumns = 200
 
-// wideRow returns a cluster that gives one large row in many answers, with a small row
-// behind it.
+// wideRow returns a cluster with one large row, which it returns in many answers, and a small
+// row after it.
 func wideRow(t *testing.T) *hbasetest.Cluster {
 	t.Helper()
 	f := fake(t, hbasetest.Config{Servers: 2, MaxAnswer: 400, PartialCells: 3})
@@ -48,7 +48,7 @@ func wideScan(t *testing.T, c *Client, s Scan) error {
 	return err
 }
 
-// scanCalls makes calls of scans go wrong; the first has number 1.
+// scanCalls makes calls of scans fail. The first call has number 1.
 func scanCalls(f *hbasetest.Cluster, wrong func(n int) hbasetest.Fault) {
 	n := 0
 	f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
@@ -60,19 +60,19 @@ func scanCalls(f *hbasetest.Cluster, wrong func(n int) hbasetest.Fault) {
 	}})
 }
 
-// throttle refuses a call for a quota.
+// throttle returns a refusal because of a quota.
 func throttle(wait string) hbasetest.Fault {
 	return hbasetest.Fault{Exception: &wire.ServerError{
 		Class: pkg + "quotas.RpcThrottlingException", Message: "read size limit exceeded - wait " + wait,
 	}}
 }
 
-// TestAThrottledScanKeepsItsScanner: a call that was refused is repeated on its scanner,
-// so that the scan reads nothing twice.
+// TestAThrottledScanKeepsItsScanner checks that a refused call is repeated on its scanner, so
+// that the scan reads nothing twice.
 func TestAThrottledScanKeepsItsScanner(t *testing.T) {
 	for name, fault := range map[string]hbasetest.Fault{
 		"throttled":     throttle("1sec, 20ms"),
-		"for long":      throttle("50sec"), // of a lease of a minute
+		"for long":      throttle("50sec"), // close to the lease of a minute
 		"queue too big": {Exception: exception("CallQueueTooBigException")},
 	} {
 		bubble(t, name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestAThrottledScanKeepsItsScanner(t *testing.T) {
 	}
 }
 
-// TestAScanThatIsAlwaysThrottledEnds: the budget is used up, and the error says by what.
+// TestAScanThatIsAlwaysThrottledEnds uses up the budget. The error must name the quota.
 func TestAScanThatIsAlwaysThrottledEnds(t *testing.T) {
 	for _, after := range []int{0, 5} {
 		bubble(t, fmt.Sprint(after), func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestAScanThatIsAlwaysThrottledEnds(t *testing.T) {
 	}
 }
 
-// TestAScanThatDoesNotMoveEnds: cells that come again are no progress.
+// TestAScanThatDoesNotMoveEnds checks that repeated cells do not count as progress.
 func TestAScanThatDoesNotMoveEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := wideRow(t)
@@ -149,7 +149,7 @@ func TestAScanThatDoesNotMoveEnds(t *testing.T) {
 			return hbasetest.Fault{}
 		})
 		began := time.Now()
-		err := wideScan(t, c, Scan{}) // of all families: a restart begins the row again
+		err := wideScan(t, c, Scan{}) // with all families, a restart begins the row again
 		var g *GaveUpError
 		if !errors.As(err, &g) || !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("%v, want a GaveUpError", err)
@@ -160,8 +160,8 @@ func TestAScanThatDoesNotMoveEnds(t *testing.T) {
 	})
 }
 
-// TestARestartInsideARowGoesOnBehindTheLastCell: each scanner lives for one answer, and the
-// scan reads each cell about once all the same.
+// TestARestartInsideARowGoesOnBehindTheLastCell ends each scanner after one answer. The scan
+// must still read each cell about once.
 func TestARestartInsideARowGoesOnBehindTheLastCell(t *testing.T) {
 	prefix, err := wire.ColumnPrefixes([]byte("q0"), []byte("x"))
 	if err != nil {

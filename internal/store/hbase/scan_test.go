@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// scanned scans rows from..to of a table that filled made and checks what comes:
-// everything once and in order. change is told how many cells have come.
+// scanned scans the rows from up to to of filled's table and checks that each cell arrives
+// once and in order. It passes the number of cells so far to change.
 func scanned(t *testing.T, c *Client, from, to int, s Scan, change func(n int)) {
 	t.Helper()
 	out := newSink(t)
@@ -59,15 +59,15 @@ func TestScanGivesEachCellOnceInOrder(t *testing.T) {
 				scanned(t, c, 0, min(n, 1000), Scan{Limit: n}, nil)
 				scanned(t, c, 190, min(190+n, 300), Scan{Limit: n, Start: []byte(rowName(190)), Stop: []byte(rowName(300))}, nil)
 			}
-			if !cfg.UnsureParts { // else the next region is being opened when a limit is found to be reached
+			if !cfg.UnsureParts { // otherwise the next region is being opened when the limit is reached
 				noneLeft(t, f)
 			}
 		})
 	}
 }
 
-// noneLeft checks that no scanner is open once all is quiet: a scan does not wait for the
-// last to close.
+// noneLeft checks that no scanner remains open. A scan does not wait until its last scanner
+// is closed.
 func noneLeft(t *testing.T, f *hbasetest.Cluster) {
 	t.Helper()
 	synctest.Wait()
@@ -91,8 +91,8 @@ func TestScanOfSomeColumns(t *testing.T) {
 	})
 }
 
-// TestALimitIsTheServers: a scan costs what it gives, however much there is, and one
-// call where that fits into an answer.
+// TestALimitIsTheServers checks that the cost of a scan depends on its limit and not on the
+// table. If the result fits into an answer, the scan makes one call.
 func TestALimitIsTheServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 2}, 1000, 500)
@@ -118,7 +118,7 @@ func TestALimitIsTheServers(t *testing.T) {
 			if len(out.rows) != x.rows || came != x.cells {
 				t.Errorf("%+v: %d rows of %d cells, want %d of %d", x.scan, len(out.rows), came, x.rows, x.cells)
 			}
-			if meta := calls - x.calls; meta < 0 || meta > 1 { // the first finds the regions
+			if meta := calls - x.calls; meta < 0 || meta > 1 { // the first scan locates the regions
 				t.Errorf("%+v: %d calls, want %d", x.scan, calls, x.calls)
 			}
 		}
@@ -126,8 +126,8 @@ func TestALimitIsTheServers(t *testing.T) {
 	})
 }
 
-// TestScanGoesOnAfterAnyCallGoesWrong makes the first call of a scan go wrong, then
-// the second, and so on until none is left, in every way.
+// TestScanGoesOnAfterAnyCallGoesWrong makes the first call of a scan fail, then the second,
+// and so on until none is left, in every way.
 func TestScanGoesOnAfterAnyCallGoesWrong(t *testing.T) {
 	for name, fault := range map[string]hbasetest.Fault{
 		"answer lost":     {Drop: true},
@@ -200,8 +200,8 @@ func TestAServerIsKilledDuringAScan(t *testing.T) {
 	})
 }
 
-// TestScanOfARowLargerThanAnAnswer: the row comes in parts, and goes on behind what
-// was given away also where its server went in between.
+// TestScanOfARowLargerThanAnAnswer reads a row in parts. If its server changes in between,
+// the scan must continue after the last emitted cell.
 func TestScanOfARowLargerThanAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake(t, hbasetest.Config{Servers: 2, MaxAnswer: 400, PartialCells: 3})
@@ -231,8 +231,8 @@ func TestScanOfARowLargerThanAnAnswer(t *testing.T) {
 	})
 }
 
-// TestTheNextAnswerIsFetchedWhileEmitWorks: emit does not return before it has
-// seen a further call arrive.
+// TestTheNextAnswerIsFetchedWhileEmitWorks has an emit that returns only after it has seen
+// another call arrive.
 func TestTheNextAnswerIsFetchedWhileEmitWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{MaxAnswer: 300}, 100)
@@ -251,7 +251,7 @@ func TestTheNextAnswerIsFetchedWhileEmitWorks(t *testing.T) {
 		err := c.Scan(t.Context(), "t", Scan{}, func(*cell.Cell) error {
 			if first {
 				first = false
-				<-calls // the one that brought this cell
+				<-calls // the call that returned this cell
 				select {
 				case <-calls:
 				case <-time.After(enough):
@@ -266,8 +266,8 @@ func TestTheNextAnswerIsFetchedWhileEmitWorks(t *testing.T) {
 	})
 }
 
-// TestALeaseIsRenewedWhileEmitWorks lets emit take several leases for one cell: the
-// scan goes on with the scanner that it has.
+// TestALeaseIsRenewedWhileEmitWorks has an emit that takes several leases for one cell. The
+// scan must continue with the same scanner.
 func TestALeaseIsRenewedWhileEmitWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 600 * time.Millisecond

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// snapshotNames are the names of all snapshots of table t.
+// snapshotNames returns the names of all snapshots of table t.
 func snapshotNames(t *testing.T, c *Client) string {
 	t.Helper()
 	all, err := c.Snapshots(t.Context())
@@ -100,8 +100,8 @@ func TestASnapshotThatFailsIsTakenAgain(t *testing.T) {
 	})
 }
 
-// TestASnapshotWhoseAnswerIsLost: it is not taken for done because another of its
-// name is there.
+// TestASnapshotWhoseAnswerIsLost checks that another snapshot of the same name does not count
+// as success.
 func TestASnapshotWhoseAnswerIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 10)
@@ -154,8 +154,8 @@ func TestStatusNamesServersAndRegions(t *testing.T) {
 	})
 }
 
-// TestAllowedWherePermissionsAreNotChecked: the fake does not know the question, as
-// an old server does not.
+// TestAllowedWherePermissionsAreNotChecked uses the fake, which does not support the call,
+// like an old server.
 func TestAllowedWherePermissionsAreNotChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 1)

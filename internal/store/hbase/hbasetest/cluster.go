@@ -15,22 +15,22 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// Config says how a cluster behaves without faults. The zero Config has one region
+// Config describes the behaviour of a cluster without faults. The zero Config has one region
 // server and no limits.
 type Config struct {
 	Servers        int
-	MaxAnswer      int           // bytes of cells in an answer, above which a Multi's other actions are refused and a Scan's answer ends
-	PartialCells   int           // cells of one Result, where a scan takes partial rows
-	UnsureParts    bool          // a Result of so many cells that ends its row is said to be a part too: a server looks no further
-	HeartbeatEvery int           // each so many-th answer of a scan that takes heartbeats is an empty one
-	SayMoved       bool          // a region that has moved is answered with where it is
-	Disk           Disk          // where files for bulk loads lie; those of AddFile
-	Lease          time.Duration // a scanner that is not called for so long is closed; 0 is a minute
-	InMemory       bool          // connections are buffers in memory: for tests in a bubble of package synctest
+	MaxAnswer      int           // bytes of cells in an answer; above it, a Multi's other actions are refused and a Scan's answer ends
+	PartialCells   int           // cells of one Result if a scan accepts partial rows
+	UnsureParts    bool          // a Result of PartialCells cells that ends its row is also marked as a part, like a server that does not look further
+	HeartbeatEvery int           // every n-th answer of a scan that accepts heartbeats is empty
+	SayMoved       bool          // the answer for a moved region has its new server
+	Disk           Disk          // holds the files for bulk loads; by default the files of AddFile
+	Lease          time.Duration // a scanner that is not called for this time is closed; 0 is a minute
+	InMemory       bool          // connections are buffers in memory, for tests in a bubble of package synctest
 }
 
-// A Cluster is some region servers, the first of which has hbase:meta, and a
-// master. Its methods may be called while calls run.
+// A Cluster is a fake cluster of region servers and a master. The first region server has
+// hbase:meta. Its methods may be called while calls run.
 type Cluster struct {
 	t      testing.TB
 	cfg    Config
@@ -45,13 +45,13 @@ type Cluster struct {
 	servers       []*server
 	tables        map[string]*table
 	snapshots     map[string]*snapshot
-	failSnapshots int                     // how many of the next
-	files         map[string][]*cell.Cell // by path, of one family each
+	failSnapshots int                     // number of the next snapshots that fail
+	files         map[string][]*cell.Cell // by path, with one family each
 	staging       map[string]bool         // directories, by token
-	lastID        uint64                  // of a region
-	lastSeq       int64                   // of an opening
+	lastID        uint64                  // ID of the last region
+	lastSeq       int64                   // number of the last opening
 	scanID        uint64
-	scans         int // answers of scans so far
+	scans         int // number of answers of scans so far
 }
 
 // A server is one region server, or the master.
@@ -61,7 +61,7 @@ type server struct {
 	listener net.Listener
 	peers    map[*Peer]bool
 	dead     bool
-	frozen   chan struct{} // closed by Thaw; nil is not frozen
+	frozen   chan struct{} // closed by Thaw; nil if the server is not frozen
 	scanners map[uint64]*scanner
 }
 
@@ -79,7 +79,7 @@ type table struct {
 type region struct {
 	info   wire.RegionInfo
 	name   string  // complete
-	server *server // nil is nowhere
+	server *server // nil if no server has it
 	seq    int64
 }
 
@@ -142,13 +142,13 @@ func (s *server) kill() {
 	}
 }
 
-// MasterAddr is the master's host:port; it is also a ClientMetaService.
+// MasterAddr returns the master's host:port. The master is also a ClientMetaService.
 func (c *Cluster) MasterAddr() string { return c.master.name.Addr() }
 
-// MetaAddr is the host:port of the server that has hbase:meta.
+// MetaAddr returns the host:port of the server that has hbase:meta.
 func (c *Cluster) MetaAddr() string { return c.Addr(0) }
 
-// Addr is the host:port of region server i.
+// Addr returns the host:port of region server i.
 func (c *Cluster) Addr(i int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -241,7 +241,7 @@ func (c *Cluster) Regions(name string) []string {
 	return names
 }
 
-// Move moves the region of a row to another server; -1 is nowhere.
+// Move moves the region of a row to another server; -1 is no server.
 func (c *Cluster) Move(name string, row []byte, to int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,8 +257,8 @@ func (c *Cluster) move(r *region, to int) {
 	}
 }
 
-// Split cuts the region of a row before it, if it does not begin with it. The
-// upper half goes to the next server.
+// Split splits the region of a row before the row, unless the region begins with it. The
+// upper half moves to the next server.
 func (c *Cluster) Split(name string, row []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -275,7 +275,7 @@ func (c *Cluster) Split(name string, row []byte) {
 	t.regions = slices.Replace(t.regions, i, i+1, low, high)
 }
 
-// Merge joins the region of a row with the one behind it, if there is one.
+// Merge merges the region of a row with the next one, if there is one.
 func (c *Cluster) Merge(name string, row []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -289,7 +289,7 @@ func (c *Cluster) Merge(name string, row []byte) {
 	t.regions = slices.Replace(t.regions, i, i+2, one)
 }
 
-// find returns the region of a row and its place.
+// find returns the region of a row and its index.
 func (t *table) find(row []byte) (int, *region) {
 	i, _ := slices.BinarySearchFunc(t.regions, row, func(r *region, row []byte) int {
 		if bytes.Compare(r.info.Start, row) <= 0 {
@@ -401,17 +401,17 @@ func (c *Cluster) gate(s *server) chan struct{} {
 	return s.frozen
 }
 
-// exception makes a ServerError of a class below org.apache.hadoop.hbase.
+// exception returns a ServerError of a class below org.apache.hadoop.hbase.
 func exception(class, format string, args ...any) *wire.ServerError {
 	return &wire.ServerError{Class: "org.apache.hadoop.hbase." + class, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotServing is the exception for a region that the server does not have.
+// NotServing returns the exception for a region that the server does not have.
 func NotServing(region string) *wire.ServerError {
 	return exception("NotServingRegionException", "%s is not online on this server", strconv.Quote(region))
 }
 
-// Moved is the exception for a region that has moved to a server of the cluster.
+// Moved returns the exception for a region that has moved to a server of the cluster.
 func (c *Cluster) Moved(to int) *wire.ServerError {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 
 const enough = 10 * time.Minute
 
-// patience ends a call that has no answer, in a bubble, before the connection is given up
-// for its silence.
+// patience ends a call without an answer, in a bubble, before its connection is closed for
+// silence.
 const patience = 10 * time.Second
 
 func dial(t *testing.T, addr string, service wire.Service) *rpc.Conn {
@@ -45,7 +45,7 @@ func dialBy(t *testing.T, by func(context.Context, string) (net.Conn, error), ad
 	return c
 }
 
-// ask calls with a limit; the answer is released when the test ends.
+// ask makes a call with a time limit. The answer is released when the test ends.
 func ask(t *testing.T, c *rpc.Conn, method string, param, cells wire.Appender) (*rpc.Response, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), enough)
@@ -61,7 +61,7 @@ func put(row, qualifier, value string) *cell.Cell {
 	return &cell.Cell{Row: []byte(row), Family: []byte("f"), Qualifier: []byte(qualifier), Time: 1000, Type: cell.Put, Value: []byte(value)}
 }
 
-// rows are cells rowNN f:a and f:b.
+// rows returns cells rowNN f:a and f:b.
 func rows(n int) []*cell.Cell {
 	var all []*cell.Cell
 	for i := range n {
@@ -71,7 +71,7 @@ func rows(n int) []*cell.Cell {
 	return all
 }
 
-// multi sends one action per row to a region and returns what came, in order.
+// multi sends one action per row to a region and returns the results, in order.
 func multi(t *testing.T, c *rpc.Conn, region string, puts []*cell.Cell, gets ...string) []string {
 	t.Helper()
 	param, mark := wire.BeginRegion(nil, []byte(region))
@@ -107,7 +107,7 @@ func multi(t *testing.T, c *rpc.Conn, region string, puts []*cell.Cell, gets ...
 	return said
 }
 
-// text is cells as row/qualifier=value.
+// text returns cells as row/qualifier=value.
 func text(t *testing.T, cells wire.Cells) string {
 	t.Helper()
 	var all []string
@@ -160,8 +160,8 @@ func TestCapOnAnswers(t *testing.T) {
 	expect(t, "above the cap", multi(t, conn, c.Regions("t")[0], nil, "a", "b", "c")[1:], "1: MultiActionResultTooLarge", "2: MultiActionResultTooLarge")
 }
 
-// scan reads a region as a careful client does, and says with each Result whether
-// it was a part.
+// scan reads a region as a careful client does, and returns for each Result whether it was a
+// part.
 func scan(t *testing.T, conn *rpc.Conn, region string, s *wire.Scan, partials bool) (said []string, beats int) {
 	t.Helper()
 	r, err := ask(t, conn, "Scan", &wire.ScanRequest{Region: []byte(region), Scan: s, Rows: 2, Partials: partials, Heartbeats: partials}, nil)
@@ -313,8 +313,8 @@ func TestMasterMakesTables(t *testing.T) {
 	}
 }
 
-// TestFaults lets each fault happen to a Put and asks what the client sees and
-// whether the Put was executed.
+// TestFaults applies each fault to a Put, and checks the client's view and whether the Put
+// was executed.
 func TestFaults(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault    hbasetest.Fault

@@ -36,7 +36,7 @@ func (x *execution) region(specifier fields) (*table, *region, *wire.ServerError
 	return nil, nil, NotServing(name)
 }
 
-// refused asks the region's hook, without the lock.
+// refused calls the region's hook, without the lock.
 func (x *execution) refused(specifier fields) *wire.ServerError {
 	if x.hooks.Region == nil {
 		return nil
@@ -48,18 +48,17 @@ func (r *region) holds(row []byte) bool {
 	return bytes.Compare(row, r.info.Start) >= 0 && (len(r.info.End) == 0 || bytes.Compare(row, r.info.End) < 0)
 }
 
-// A query says which cells of a row a Get or a Scan wants.
+// A query selects cells of a row for a Get or a Scan.
 type query struct {
 	columns  map[string][][]byte // by family; nil is all
 	filter   filter
 	from, to int64
 	versions int
-	limit    int // cells of a family
+	limit    int // number of cells of a family
 	offset   int
 }
 
-// parseQuery reads the fields that Get and Scan have in common, by their numbers
-// in each.
+// parseQuery reads the fields that Get and Scan share. Their numbers differ.
 func parseQuery(f fields, scan bool) (*query, *wire.ServerError) {
 	var column, filter, times, versions, limit, offset protowire.Number = 2, 4, 5, 6, 8, 9
 	if scan {
@@ -143,7 +142,7 @@ func (q *query) wants(c *cell.Cell) bool {
 	return ok && (len(qualifiers) == 0 || slices.ContainsFunc(qualifiers, func(b []byte) bool { return bytes.Equal(b, c.Qualifier) }))
 }
 
-// row is the cells of one row.
+// row returns the cells of one row.
 func (t *table) row(key []byte) []*cell.Cell {
 	i, _ := slices.BinarySearchFunc(t.cells, key, func(c *cell.Cell, key []byte) int {
 		return cmp.Or(bytes.Compare(c.Row, key), 1)
@@ -229,16 +228,16 @@ func (x *execution) multi(f fields, request []byte) (param, block []byte, e *wir
 	return m, block, nil
 }
 
-// An action is one of a Multi.
+// An action is one action of a Multi.
 type action struct {
 	index uint64
-	get   fields // or
+	get   fields // nil for a Put
 	put   fields
 	cells []*cell.Cell
 }
 
-// regionAction executes a region's part of a Multi: the Gets, then the Puts in
-// order of their rows.
+// regionAction executes a region's part of a Multi: first the Gets, then the Puts in order of
+// their rows.
 func (x *execution) regionAction(ra fields, block, request []byte) (result message, longer, rest []byte, e *wire.ServerError) {
 	actions, rest, e := parseActions(ra, request)
 	if e != nil {
@@ -301,8 +300,8 @@ func (a *action) row() []byte {
 
 var errNoIndex = errors.New("an action has no index")
 
-// parseActions reads a region's actions, with the Puts' cells, in the order in
-// which they are executed.
+// parseActions reads a region's actions, with the Puts' cells, in the order of their
+// execution.
 func parseActions(ra fields, request []byte) ([]action, []byte, *wire.ServerError) {
 	var gets, puts []action
 	for _, b := range ra.all(3) {
@@ -365,7 +364,7 @@ func (x *execution) putRow(t *table, r *region, a action) *wire.ServerError {
 	return nil
 }
 
-// pair encodes an exception as a Multi's answer has it.
+// pair encodes an exception in the form of a Multi's answer.
 func pair(e *wire.ServerError) []byte {
 	var m message
 	m.string(1, e.Class)

@@ -12,7 +12,7 @@ import (
 // A filter keeps some cells of a row.
 type filter func(row []*cell.Cell) []*cell.Cell
 
-// parseFilter makes a filter of an encoded Filter.
+// parseFilter returns the filter of an encoded Filter.
 func parseFilter(b []byte) (filter, *wire.ServerError) {
 	f, err := fieldsOf(b)
 	if err != nil {
@@ -46,8 +46,8 @@ func parseFilter(b []byte) (filter, *wire.ServerError) {
 	return nil, exception("DoNotRetryIOException", "java.lang.ClassNotFoundException: %s", class)
 }
 
-// floorPrefix asks only the largest prefix that is not above a qualifier, as
-// HBase does.
+// floorPrefix checks only the largest prefix that does not sort after a qualifier, as HBase
+// does.
 func floorPrefix(prefixes [][]byte) filter {
 	slices.SortFunc(prefixes, bytes.Compare)
 	return each(func(c *cell.Cell) bool {
@@ -137,7 +137,7 @@ func parseList(body fields) (filter, *wire.ServerError) {
 	}, nil
 }
 
-// A span is rows between two, in an order.
+// A span is a range of rows between two rows, in a given order.
 type span struct {
 	start, stop               []byte
 	excludeStart, includeStop bool

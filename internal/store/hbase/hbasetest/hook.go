@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// Hooks say which calls fail. Many goroutines call them at once and hold no lock. A
-// nil hook lets all calls succeed.
+// Hooks select the calls that fail. Many goroutines call them at once and hold no lock. If a
+// hook is nil, all calls succeed.
 type Hooks struct {
 	// Call is called for each call before the call is executed.
 	Call func(Call) Fault
@@ -25,22 +25,22 @@ type Call struct {
 	Method  string
 	N       int    // of the method, on all servers: 1 is the first
 	Timeout uint32 // ms that the client gives it; 0 is no limit
-	Actions int    // of a Multi's region, where its hook is asked
+	Actions int    // of a Multi's region, for the hook Region
 
 	Answered bool            // its connection has had an answer before
 	Gone     <-chan struct{} // closed when its connection has ended
 }
 
-// A Fault says how a call fails. With the zero Fault the call succeeds. The fields
+// A Fault describes the failure of a call. With the zero Fault the call succeeds. The fields
 // apply in their order.
 type Fault struct {
 	Delay     time.Duration
-	Exception *wire.ServerError // the answer, in place of executing
-	Skip      bool              // it is not executed, and not answered
+	Exception *wire.ServerError // the answer, in place of an execution
+	Skip      bool              // not executed and not answered
 	Hold      <-chan struct{}   // executed, but the answer waits until Hold is closed
 	Drop      bool              // executed, never answered
 	Close     bool              // executed, and the connection closed in place of an answer
-	Cut       int               // executed, the connection closed after so many bytes of the answer
+	Cut       int               // executed, then the connection is closed after this many bytes of the answer
 	Twice     bool              // answered two times
 }
 

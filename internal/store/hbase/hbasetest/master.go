@@ -4,7 +4,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// master executes the master's calls. Procedures are over at once.
+// master executes the master's calls. Procedures end at once.
 func (x *execution) master(method string, f fields) ([]byte, *wire.ServerError) {
 	switch method {
 	case "GetTableDescriptors":
@@ -28,7 +28,7 @@ func (x *execution) master(method string, f fields) ([]byte, *wire.ServerError) 
 	return x.clientMeta(method)
 }
 
-// procedure is the answer that names a procedure.
+// procedure returns the answer that names a procedure.
 func procedure() []byte {
 	var m message
 	m.number(1, 17)

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// A Listener takes connections that are buffers in memory. A goroutine that waits for one
-// is durably blocked, as package synctest calls it, so that time passes at once in a
-// bubble in which nothing else runs. Sockets do not allow that.
+// A Listener accepts connections that are buffers in memory. A goroutine that waits for one
+// is durably blocked, in the terms of package synctest. Time therefore passes at once in a
+// bubble in which nothing else runs. Sockets do not allow this.
 type Listener struct {
 	addr  *net.TCPAddr
 	conns chan net.Conn
@@ -21,7 +21,7 @@ type Listener struct {
 	once  sync.Once
 }
 
-// NewListener returns a Listener that calls itself port on the loopback.
+// NewListener returns a Listener whose address is port on the loopback.
 func NewListener(port int) *Listener {
 	return &Listener{
 		addr:  &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port},
@@ -77,15 +77,15 @@ type conn struct {
 	addr    net.Addr
 }
 
-// A stream is the bytes of one direction that have been written and not read. It has no
-// limit: a writer never waits.
+// A stream holds the bytes of one direction that have been written and not read. It has no
+// limit, so a writer never waits.
 type stream struct {
 	mu       sync.Mutex
 	bytes    []byte
 	ended    bool          // the writer has closed its end
 	left     bool          // the reader has
-	deadline time.Time     // of the reader; zero is none
-	changed  chan struct{} // has room for one: wakes the reader
+	deadline time.Time     // deadline of the reader; zero is none
+	changed  chan struct{} // has room for one value, which wakes the reader
 }
 
 func newStream() *stream { return &stream{changed: make(chan struct{}, 1)} }
@@ -101,8 +101,8 @@ func (s *stream) change(f func()) {
 	}
 }
 
-// Read returns what was written before the other end was closed, and then io.EOF. Only
-// one goroutine may call it at a time.
+// Read returns the bytes that were written before the other end was closed, and then io.EOF.
+// Only one goroutine may call it at a time.
 func (c *conn) Read(p []byte) (int, error) {
 	for {
 		n, wait, err := c.in.read(p)
@@ -159,7 +159,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close closes both directions. The other end still reads what was written.
+// Close closes both directions. The other end can still read the bytes that were written.
 func (c *conn) Close() error {
 	c.in.change(func() { c.in.left = true })
 	c.out.change(func() { c.out.ended = true })
@@ -179,7 +179,7 @@ func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-// newListener returns where the next server listens.
+// newListener returns the listener of the next server.
 func (c *Cluster) newListener() (net.Listener, error) {
 	if !c.cfg.InMemory {
 		return net.Listen("tcp", "127.0.0.1:0")

@@ -6,18 +6,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A field is one field of a message that came in.
+// A field is one field of a received message.
 type field struct {
 	num protowire.Number
 	n   uint64
 	b   []byte
 }
 
-// fields are those of one message, in order.
+// fields holds the fields of one message, in order.
 type fields []field
 
-// fieldsOf takes a message apart. It knows what our client sends: varints and
-// bytes.
+// fieldsOf parses a message. It supports the wire types of our client: varints and bytes.
 func fieldsOf(b []byte) (fields, error) {
 	var all fields
 	for len(b) > 0 {
@@ -71,7 +70,7 @@ func (f fields) bytes(num protowire.Number) []byte {
 	return nil
 }
 
-// all are the values of a repeated field of bytes.
+// all returns the values of a repeated field of bytes.
 func (f fields) all(num protowire.Number) [][]byte {
 	var all [][]byte
 	for _, x := range f {
@@ -82,10 +81,10 @@ func (f fields) all(num protowire.Number) [][]byte {
 	return all
 }
 
-// sub is a nested message; nothing is the message without fields.
+// sub returns a nested message. A missing one has no fields.
 func (f fields) sub(num protowire.Number) (fields, error) { return fieldsOf(f.bytes(num)) }
 
-// A message is one that goes out.
+// A message is a message to send.
 type message []byte
 
 func (m *message) number(num protowire.Number, v uint64) {

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// meta is hbase:meta as it is now. The cluster is locked.
+// meta returns the current content of hbase:meta. The cluster is locked.
 func (c *Cluster) meta() *table {
 	t := &table{families: []string{"info", "table"}}
 	add := func(row, family, qualifier string, value []byte) {
@@ -64,7 +64,7 @@ func cutMeta(row []byte) (table, start, id []byte, whole bool) {
 	return table, rest, nil, whole
 }
 
-// clientMeta executes the calls by which a client finds meta.
+// clientMeta executes the calls with which a client finds meta.
 func (x *execution) clientMeta(method string) ([]byte, *wire.ServerError) {
 	var m message
 	switch method {

@@ -36,7 +36,7 @@ type Request struct {
 	Cells   []byte
 }
 
-// Accept reads what a client says first. It refuses what a server would.
+// Accept reads the client's first message. It refuses it if a server would.
 func Accept(nc net.Conn) (*Peer, error) {
 	p := &Peer{net: nc, r: bufio.NewReader(nc)}
 	var start [10]byte
@@ -65,7 +65,7 @@ func Accept(nc net.Conn) (*Peer, error) {
 	return p, nil
 }
 
-// Read reads the next request. Its bytes are its own.
+// Read reads the next request. The caller owns its bytes.
 func (p *Peer) Read() (Request, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(p.r, length[:]); err != nil {
@@ -111,7 +111,7 @@ func parseRequest(frame []byte) (Request, error) {
 	return r, nil
 }
 
-// Write sends bytes as they are, in one piece.
+// Write sends bytes unchanged, with one write.
 func (p *Peer) Write(frame []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +123,7 @@ func (p *Peer) Write(frame []byte) error {
 // Close closes the connection.
 func (p *Peer) Close() error { return p.net.Close() }
 
-// Answer is the frame of an answer.
+// Answer returns the frame of an answer.
 func Answer(id uint32, param, cells []byte) []byte {
 	var header message
 	header.number(1, uint64(id))
@@ -137,8 +137,8 @@ func Answer(id uint32, param, cells []byte) []byte {
 	return frame(append(body, cells...))
 }
 
-// Exception is the frame of an exception. Call ID wire.ConnectionCallID makes it
-// one about the connection.
+// Exception returns the frame of an exception. With call ID wire.ConnectionCallID the
+// exception is about the connection.
 func Exception(id uint32, e *wire.ServerError) []byte {
 	var ex message
 	ex.string(1, e.Class)
@@ -155,7 +155,7 @@ func Exception(id uint32, e *wire.ServerError) []byte {
 	return frame(protowire.AppendBytes(nil, header))
 }
 
-// trace is what a server writes of an exception: with where it was thrown.
+// trace returns the text of an exception in the form of a server, with a stack trace.
 func trace(e *wire.ServerError) string {
 	return e.Class + ": " + e.Message + "\n\tat org.apache.hadoop.hbase.regionserver.RSRpcServices.call(RSRpcServices.java:1)\n"
 }

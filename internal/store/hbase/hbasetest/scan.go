@@ -16,9 +16,9 @@ type scanner struct {
 	region []byte // complete name
 	meta   bool
 	rows   [][]*cell.Cell
-	at     int  // the row it is at, and
-	within int  // cells of it that have been given
-	unsure bool // the row before was given as if it went on
+	at     int  // its current row, and
+	within int  // number of returned cells of the row
+	unsure bool // the previous row was returned as if it continued
 	seq    uint64
 
 	size    int // bytes of an answer; 0 is no limit
@@ -26,7 +26,7 @@ type scanner struct {
 	until   time.Time // of its lease
 }
 
-// lease is how long a scanner lives between calls.
+// lease returns how long a scanner lives between calls.
 func (c *Cluster) lease() time.Duration { return cmp.Or(c.cfg.Lease, time.Minute) }
 
 // scan executes a "Scan".
@@ -131,8 +131,8 @@ func rowsOf(cells []*cell.Cell) func(yield func([]*cell.Cell) bool) {
 	}
 }
 
-// nextOf finds the scanner of a later call and checks its place in the sequence.
-// The cluster is locked.
+// nextOf finds the scanner of a later call and checks the call's sequence number. The cluster
+// is locked.
 func (x *execution) nextOf(id uint64, f fields) (*scanner, *wire.ServerError) {
 	s := x.s.scanners[id]
 	if s != nil && time.Now().After(s.until) {

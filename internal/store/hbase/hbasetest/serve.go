@@ -7,7 +7,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// accept takes connections until the server is killed.
+// accept accepts connections until the server is killed.
 func (c *Cluster) accept(s *server) {
 	for {
 		nc, err := s.listener.Accept()
@@ -18,13 +18,13 @@ func (c *Cluster) accept(s *server) {
 	}
 }
 
-// serve reads a connection's requests; each is handled on its own, so that
-// answers come in any order.
+// serve reads a connection's requests. Each runs in its own goroutine, so answers have any
+// order.
 func (c *Cluster) serve(s *server, nc net.Conn) {
 	defer nc.Close()
 	stop := make(chan struct{})
 	defer close(stop)
-	c.ended.Go(func() { // also a connection that says nothing ends with the test
+	c.ended.Go(func() { // a silent connection also ends with the test
 		select {
 		case <-c.stop:
 			nc.Close()
@@ -52,7 +52,8 @@ func (c *Cluster) serve(s *server, nc net.Conn) {
 	}
 }
 
-// welcome counts a connection; false if the server has been killed meanwhile.
+// welcome counts a connection. It returns false if the server has been killed in the
+// meantime.
 func (c *Cluster) welcome(s *server, p *Peer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *server) offers(service string) bool {
 	return false
 }
 
-// handle executes one request as the hooks want it.
+// handle executes one request as the hooks say.
 func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 	if gate := c.gate(s); gate != nil && !c.wait(gate) {
 		return
@@ -123,10 +124,10 @@ func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 	case fault.Twice:
 		_ = p.Write(answer)
 	}
-	_ = p.Write(answer) // a client that has gone needs none
+	_ = p.Write(answer) // a client that has gone needs no answer
 }
 
-// wait waits for ch; false if the test is over first.
+// wait waits for ch. It returns false if the test ends first.
 func (c *Cluster) wait(ch <-chan struct{}) bool {
 	select {
 	case <-ch:
@@ -147,7 +148,7 @@ func (c *Cluster) sleep(d time.Duration) bool {
 	}
 }
 
-// An execution is one call being executed.
+// An execution is one running call.
 type execution struct {
 	c     *Cluster
 	s     *server

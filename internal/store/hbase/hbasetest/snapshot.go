@@ -7,15 +7,15 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// A snapshot is one that was asked for.
+// A snapshot is a requested snapshot.
 type snapshot struct {
 	table       string
-	description []byte // as it came
-	asked       int    // how often whether it is done
+	description []byte // as received
+	asked       int    // number of requests whether it is done
 	fails       bool
 }
 
-// snapshotPolls is how often the master answers that a snapshot is under way.
+// snapshotPolls is the number of times that the master answers that a snapshot is not done.
 const snapshotPolls = 2
 
 // FailSnapshots makes the next n snapshots fail after they have begun.
@@ -120,7 +120,7 @@ func (x *execution) completedSnapshots() ([]byte, *wire.ServerError) {
 	return m, nil
 }
 
-// final is an exception with do_not_retry set.
+// final returns an exception with do_not_retry set.
 func final(class, format string, args ...any) *wire.ServerError {
 	e := exception(class, format, args...)
 	e.DoNotRetry = true

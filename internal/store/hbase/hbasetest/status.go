@@ -2,7 +2,7 @@ package hbasetest
 
 import "usertrail/internal/store/hbase/wire"
 
-// clusterStatus executes "GetClusterStatus": all it may be asked for at once.
+// clusterStatus executes "GetClusterStatus". It returns all parts at once.
 func (x *execution) clusterStatus() ([]byte, *wire.ServerError) {
 	x.c.mu.Lock()
 	defer x.c.mu.Unlock()

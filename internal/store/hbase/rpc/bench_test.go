@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// BenchmarkCall asks a server in the same process for answers of the size of 200
-// Gets, 20 kB out and 400 kB in.
+// BenchmarkCall calls a server in the same process. The answers have the size of 200 Gets, 20
+// kB out and 400 kB in.
 func BenchmarkCall(b *testing.B) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

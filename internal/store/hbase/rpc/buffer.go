@@ -7,13 +7,13 @@ import (
 	"usertrail/internal/run/invariants"
 )
 
-// A buffer is a frame's bytes, used again after release.
+// A buffer holds a frame's bytes. It is reused after release.
 type buffer struct {
 	b []byte
 }
 
-// Buffers of 2^minClass to 2^maxClass bytes are kept; smaller ones are made
-// larger, and larger ones are left to the garbage collector.
+// Buffers of 2^minClass to 2^maxClass bytes are reused. A smaller buffer is made larger. A
+// larger one is left to the garbage collector.
 const (
 	minClass = 12
 	maxClass = 24
@@ -22,7 +22,7 @@ const (
 // pools hold buffers by the logarithm of their capacity.
 var pools [maxClass + 1]sync.Pool
 
-// newBuffer returns a buffer of n bytes, whatever they are.
+// newBuffer returns a buffer of n bytes with arbitrary content.
 func newBuffer(n int) *buffer {
 	class := max(minClass, bits.Len(uint(max(n, 1)-1)))
 	if class > maxClass {
@@ -35,7 +35,7 @@ func newBuffer(n int) *buffer {
 	return &buffer{b: make([]byte, n, 1<<class)}
 }
 
-// release gives the buffer back. The caller has no other reference to it.
+// release returns the buffer to its pool. The caller must have no other reference to it.
 func (f *buffer) release() {
 	invariants.Mangle(f.b)
 	if class := bits.Len(uint(cap(f.b))) - 1; class >= minClass && class <= maxClass {

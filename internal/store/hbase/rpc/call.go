@@ -14,14 +14,14 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// A call is a request on its way and the place for its outcome.
+// A call is a request, with the place for its outcome.
 type call struct {
 	id      uint32
 	method  string
 	frame   *buffer
-	bytes   []byte // of frame, what goes out
+	bytes   []byte // the part of frame to send
 	state   atomic.Int32
-	outcome chan outcome // room for the one there will be
+	outcome chan outcome // has room for the only outcome
 }
 
 // The states of a call: it is either written or withdrawn.
@@ -31,7 +31,8 @@ const (
 	withdrawn
 )
 
-// withdraw keeps the writer from sending the call; false if it may have begun.
+// withdraw prevents the writer from sending the call. It returns false if the writer may have
+// begun.
 func (c *call) withdraw() bool { return c.state.CompareAndSwap(queued, withdrawn) }
 
 // begin is the writer's side of withdraw.
@@ -50,8 +51,8 @@ type Response struct {
 	frame *buffer
 }
 
-// Release gives the answer's buffer back. Nothing that aliases it may be used
-// afterwards. More than once is as good as once.
+// Release returns the answer's buffer to its pool. The caller must not use any slice of it
+// afterwards. A second call does nothing.
 func (r *Response) Release() {
 	if r.frame != nil {
 		r.frame.release()
@@ -59,11 +60,11 @@ func (r *Response) Release() {
 	}
 }
 
-// Call sends a request and waits for its answer until ctx is done. The time that
-// ctx has left goes with it, so that a busy server can leave out what nobody
-// waits for. The param, and cells if they are not nil, are encoded before Call
-// waits and not kept. Errors are a *ServerError or a *CallError; without an
-// error the caller releases the answer.
+// Call sends a request and waits for its answer until ctx is done. It sends the time that ctx
+// has left with the request, so that a busy server can skip requests that have timed out.
+// Call encodes param, and cells if they are not nil, before it waits, and keeps no reference
+// to them. Errors are a *ServerError or a *CallError. Without an error, the caller releases
+// the answer.
 func (c *Conn) Call(ctx context.Context, method string, param, cells wire.Appender) (*Response, error) {
 	call := &call{method: method, outcome: make(chan outcome, 1)}
 	if ctx.Err() != nil {
@@ -92,7 +93,7 @@ func (c *Conn) Call(ctx context.Context, method string, param, cells wire.Append
 	return c.decode(call, out.frame)
 }
 
-// decode makes an answer of its frame.
+// decode returns the answer in a frame.
 func (c *Conn) decode(call *call, frame *buffer) (*Response, error) {
 	var r wire.Response
 	err := r.Decode(frame.b)
@@ -109,7 +110,7 @@ func (c *Conn) decode(call *call, frame *buffer) (*Response, error) {
 	return &Response{Param: r.Param, Cells: r.Cells, frame: frame}, nil
 }
 
-// cause is why ctx is done; it matches ctx.Err().
+// cause returns why ctx is done. It matches ctx.Err().
 func cause(ctx context.Context) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 		return fmt.Errorf("%w: %w", ctx.Err(), cause)
@@ -158,7 +159,7 @@ func (c *Conn) encode(ctx context.Context, call *call, param, cells wire.Appende
 	return nil
 }
 
-// timeout is what ctx has left, in ms; 0 is no limit.
+// timeout returns the time that ctx has left, in ms; 0 is no limit.
 func timeout(ctx context.Context) uint32 {
 	deadline, ok := ctx.Deadline()
 	if !ok {

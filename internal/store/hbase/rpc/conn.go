@@ -33,7 +33,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Conn is a connection. It may be used by many goroutines.
+// A Conn is a connection. Many goroutines may use it.
 type Conn struct {
 	addr string
 	net  net.Conn
@@ -48,9 +48,9 @@ type Conn struct {
 
 	mu       sync.Mutex
 	pending  map[uint32]*call
-	since    time.Time // pending has not been empty since
+	since    time.Time // when pending was last empty
 	nextID   uint32
-	writeErr error // what ended the writer
+	writeErr error // the error that ended the writer
 	lastWord time.Time
 	err      error // a *ConnError
 }
@@ -109,23 +109,26 @@ func start(nc net.Conn, addr string, service wire.Service, user string, o Option
 	return c, nil
 }
 
-// Addr is what Dial was given.
+// Addr returns the address that was passed to Dial.
 func (c *Conn) Addr() string { return c.addr }
 
-// Heard is when bytes last came from the server; at first, when it was dialled.
+// Heard returns the time at which bytes last arrived from the server. Before that, it is the
+// time of the connection.
 func (c *Conn) Heard() time.Time { return time.Unix(0, c.heard.Load()) }
 
-// Pending is how many calls wait for an answer.
+// Pending returns the number of calls that wait for an answer.
 func (c *Conn) Pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.pending)
 }
 
-// Done is closed when the connection is; then Err says why.
+// Done returns a channel that is closed with the connection. After that, Err returns the
+// cause.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err is why the connection is closed, a *ConnError; nil while it is not.
+// Err returns why the connection is closed, a *ConnError. It returns nil while the connection
+// is open.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +143,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// fail gives the connection up. The first cause counts.
+// fail ends the connection. The first cause counts.
 func (c *Conn) fail(cause error) {
 	c.mu.Lock()
 	if c.err != nil {
@@ -178,7 +181,7 @@ func (c *Conn) register(call *call) error {
 	return nil
 }
 
-// forget takes the call's entry away, if an outcome is not on its way already.
+// forget removes the call's entry, unless an outcome is already being delivered.
 func (c *Conn) forget(call *call) bool {
 	return c.take(call.id) == call
 }
@@ -193,13 +196,13 @@ func (c *Conn) take(id uint32) *call {
 	return call
 }
 
-// callError is the outcome of a call that gets no answer. It sees to it that a
-// call that was not sent will not be.
+// callError returns the outcome of a call without an answer. It also ensures that an unsent
+// call is never sent.
 func (c *Conn) callError(call *call, err error) error {
 	return &CallError{Method: call.method, Addr: c.addr, Sent: !call.withdraw(), Err: err}
 }
 
-// silent says what to do when a read has timed out: an error, or wait on.
+// silent is called when a read has timed out. It returns an error, or nil to wait longer.
 func (c *Conn) silent() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,7 +215,7 @@ func (c *Conn) silent() error {
 	return fmt.Errorf("%w for %s while %d calls waited", ErrSilent, c.opts.Silence, len(c.pending))
 }
 
-// quietUntil is how long the server may keep silent while calls wait.
+// quietUntil returns the time until which the server may be silent while calls wait.
 func (c *Conn) quietUntil() time.Time {
 	last := c.since
 	if heard := c.Heard(); heard.After(last) {

@@ -21,11 +21,11 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// enough is longer than anything here takes unless it hangs.
+// enough is longer than any operation here takes, unless it hangs.
 const enough = 10 * time.Minute
 
-// serve runs a server that treats each connection as handle does, and returns its
-// address. It has ended when the test has.
+// serve runs a server that calls handle for each connection, and returns its address. It ends
+// with the test.
 func serve(t *testing.T, handle func(*hbasetest.Peer)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -100,13 +100,13 @@ func echo(p *hbasetest.Peer) {
 	}
 }
 
-// bubble runs a part of t in which time passes at once while all wait for it.
+// bubble runs a part of t in which time passes at once while all goroutines wait for it.
 func bubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
-// within is a context that ends the test's wait, not the test's subject.
+// within returns a context that limits the test's wait, not the operation under test.
 func within(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
@@ -130,7 +130,7 @@ func call(ctx context.Context, c *rpc.Conn, param, cells []byte) error {
 	return nil
 }
 
-// golden is what HBase 2.6.1 and a client of ours said to each other.
+// golden are the bytes between HBase 2.6.1 and a client of ours.
 const (
 	goldenPreamble = "4842617300500000005c0a070a05747261696c120d436c69656e74536572766963651a2b6f72672e6170616368652e6861646f6f702e68626173652e636f6465632e4b657956616c7565436f6465632a150a05322e362e3012001a0022002a00320038024006"
 	goldenGet      = "000000500908011a034765742001450a3608011232742c2c313739353232363837333539312e34393165366364646634356339306133383561626466633062326136653431622e120b0a02313012030a01663800"
@@ -161,8 +161,8 @@ func TestGoldenConversation(t *testing.T) {
 		}
 		defer nc.Close()
 		nc.SetDeadline(time.Now().Add(enough))
-		// The golden call has ID 1; ours are counted from 0, so the first answer
-		// only moves the count on.
+		// The golden call has ID 1. Our IDs begin at 0, so the first answer only advances the
+		// ID.
 		first := make([]byte, len(goldenPreamble)/2+15)
 		if _, err := io.ReadFull(nc, first); err != nil {
 			t.Errorf("preamble and first call: %v", err)
@@ -197,8 +197,8 @@ func TestGoldenConversation(t *testing.T) {
 	}
 }
 
-// TestFramesOfManyCallersStayWhole is about one connection that many goroutines
-// write to, with answers in another order than the calls.
+// TestFramesOfManyCallersStayWhole uses one connection to which many goroutines write. The
+// answers have another order than the calls.
 func TestFramesOfManyCallersStayWhole(t *testing.T) {
 	addr := serve(t, func(p *hbasetest.Peer) {
 		var answers sync.WaitGroup
@@ -236,8 +236,8 @@ func TestFramesOfManyCallersStayWhole(t *testing.T) {
 	}
 }
 
-// TestLateAnswerGoesNowhere lets a call run out of time and then answers it,
-// before and after the answer to a newer one.
+// TestLateAnswerGoesNowhere answers a call after it has timed out, before and after the
+// answer to a newer call.
 func TestLateAnswerGoesNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := serveInMemory(t, func(p *hbasetest.Peer) {
@@ -276,8 +276,8 @@ func TestLateAnswerGoesNowhere(t *testing.T) {
 	})
 }
 
-// TestTimeOfOneCallIsNotTheOthers answers one call in eight; the rest run out of
-// time while that one is under way, on one connection.
+// TestTimeOfOneCallIsNotTheOthers answers one call in eight. The others time out on the same
+// connection.
 func TestTimeOfOneCallIsNotTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -348,7 +348,7 @@ func TestServersWordForIt(t *testing.T) {
 	}
 }
 
-// outcomes calls n times at once and waits for n outcomes.
+// outcomes makes n calls at once and returns their n outcomes.
 func outcomes(t *testing.T, c *rpc.Conn, n int) []error {
 	t.Helper()
 	ctx := within(t, enough)
@@ -363,7 +363,7 @@ func outcomes(t *testing.T, c *rpc.Conn, n int) []error {
 	return all
 }
 
-// TestEndOfConnection ends it in every way there is, with calls under way.
+// TestEndOfConnection ends the connection in every way while calls wait.
 func TestEndOfConnection(t *testing.T) {
 	fatal := &wire.ServerError{Class: "org.apache.hadoop.hbase.ipc.FatalConnectionException", Message: "no"}
 	header := func(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
@@ -447,8 +447,8 @@ func TestCloseFailsWhatWaits(t *testing.T) {
 	}
 }
 
-// TestSilence: a server that says nothing is given up, one that says anything is
-// not, and neither is one that nobody waits for.
+// TestSilence checks that a silent server is abandoned. A server that sends anything is not,
+// and neither is a server without waiting calls.
 func TestSilence(t *testing.T) {
 	const silence = time.Second
 	bubble(t, "nothing arrives", func(t *testing.T) {
@@ -472,7 +472,8 @@ func TestSilence(t *testing.T) {
 			if err != nil {
 				return
 			}
-			// One answer takes many silences, byte by byte, after others' answers.
+			// One answer takes several times the silence limit, byte by byte, after others'
+			// answers.
 			for _, b := range append(hbasetest.Answer(1<<30, nil, nil), hbasetest.Answer(r.ID, r.Param, nil)...) {
 				time.Sleep(silence - 1)
 				p.Write([]byte{b})
@@ -499,8 +500,8 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestServerThatDoesNotRead has a call larger than any socket buffer: once its
-// first byte is out it cannot be taken back, and one behind it was never sent.
+// TestServerThatDoesNotRead has a call larger than any socket buffer. After its first byte is
+// sent, the call cannot be withdrawn, and a call behind it was never sent.
 func TestServerThatDoesNotRead(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -561,7 +562,7 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
-// TestMalformedAnswerFailsItsCallAlone: the frame was whole and named its call.
+// TestMalformedAnswerFailsItsCallAlone uses a complete frame with a valid call ID.
 func TestMalformedAnswerFailsItsCallAlone(t *testing.T) {
 	addr := serve(t, func(p *hbasetest.Peer) {
 		r, err := p.Read()
@@ -594,7 +595,7 @@ func TestReleaseTwice(t *testing.T) {
 		t.Error("a released answer still has its bytes")
 	}
 	var all sync.WaitGroup
-	for i := range 8 { // two of them would share the buffer that was given back twice
+	for i := range 8 { // two of them would share the buffer if it was released twice
 		all.Go(func() {
 			if err := call(within(t, enough), c, fmt.Appendf(nil, "after %d", i), nil); err != nil {
 				t.Error(err)

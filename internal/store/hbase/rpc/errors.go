@@ -6,17 +6,17 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// A ServerError is an exception that the server answered with.
+// A ServerError is an exception in a server's answer.
 type ServerError = wire.ServerError
 
 var (
-	// ErrUnknownOutcome is matched by the error of a call that was sent, or may
-	// have been, and has no answer: the server may have executed it.
+	// ErrUnknownOutcome is matched by the error of a call that was sent, or may have been,
+	// and has no answer. The server may have executed it.
 	ErrUnknownOutcome = errors.New("outcome unknown")
 
-	// ErrRefused is matched if the server closed the connection before it sent a
-	// single frame: it does not like the header (service, codec, user, security).
-	// A server that stops at that very moment looks the same.
+	// ErrRefused is matched if the server closed the connection before it sent a frame. It
+	// does not accept the header (service, codec, user, security). A server that stops at
+	// this moment looks the same.
 	ErrRefused = errors.New("connection closed without an answer: the server does not offer the service, or wants another authentication")
 
 	// ErrClosed is matched after Close.
@@ -26,7 +26,7 @@ var (
 	ErrSilent = errors.New("no bytes from the server")
 )
 
-// A DialError says that no connection could be made: nothing was executed.
+// A DialError is returned if no connection could be made. Nothing was executed.
 type DialError struct {
 	Addr string
 	Err  error
@@ -35,9 +35,9 @@ type DialError struct {
 func (e *DialError) Error() string { return "connect to " + e.Addr + ": " + e.Err.Error() }
 func (e *DialError) Unwrap() error { return e.Err }
 
-// A ConnError says that a connection is of no more use. Err is the cause: an I/O
-// error, ErrRefused, ErrSilent, ErrClosed, a *ServerError about the connection, or
-// something malformed.
+// A ConnError is returned for a connection that cannot be used any more. Err is the cause: an
+// I/O error, ErrRefused, ErrSilent, ErrClosed, a *ServerError about the connection, or a
+// malformed frame.
 type ConnError struct {
 	Addr string
 	Err  error
@@ -46,13 +46,14 @@ type ConnError struct {
 func (e *ConnError) Error() string { return "connection to " + e.Addr + ": " + e.Err.Error() }
 func (e *ConnError) Unwrap() error { return e.Err }
 
-// A CallError says why a call has no answer. Err is a *ConnError, or else the
-// connection is still good: what ended the call's context, wire.ErrMalformed for
-// its answer, or a request too large to be sent.
+// A CallError is returned for a call without an answer. If Err is a *ConnError, the
+// connection has ended. Otherwise the connection is still usable, and Err is the cause of the
+// end of the call's context, wire.ErrMalformed for its answer, or the error for a request
+// that is too large.
 type CallError struct {
 	Method string
 	Addr   string
-	Sent   bool // at least begun: errors.Is(e, ErrUnknownOutcome)
+	Sent   bool // sending has at least begun: errors.Is(e, ErrUnknownOutcome)
 	Err    error
 }
 

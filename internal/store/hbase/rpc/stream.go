@@ -13,11 +13,11 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// writeSize is how many bytes of waiting calls are gathered for one write.
+// writeSize is the number of bytes of waiting calls that one write sends.
 const writeSize = 256 << 10
 
-// lastWords is how long the server's side is still read after a write has
-// failed: a server that closes the connection often says why.
+// lastWords is the time for which the client still reads after a write has failed. A server
+// that closes the connection often sends the reason.
 const lastWords = time.Second
 
 // write sends calls until the connection is closed or writing fails.
@@ -37,7 +37,7 @@ func (c *Conn) write() {
 	}
 }
 
-// gather adds the calls that wait already, up to writeSize bytes.
+// gather adds the calls that are already waiting, up to writeSize bytes.
 func (c *Conn) gather(calls []*call) []*call {
 	for size := len(calls[0].bytes); size < writeSize; {
 		select {
@@ -51,7 +51,7 @@ func (c *Conn) gather(calls []*call) []*call {
 	return calls
 }
 
-// send writes the frames of the calls that nobody has withdrawn.
+// send writes the frames of the calls that have not been withdrawn.
 func (c *Conn) send(calls []*call) error {
 	frames := make(net.Buffers, 0, queueLen)
 	for _, call := range calls {
@@ -67,16 +67,16 @@ func (c *Conn) send(calls []*call) error {
 	return err
 }
 
-// writeFailed leaves it to the reader to end the connection, shortly.
+// writeFailed lets the reader end the connection shortly afterwards.
 func (c *Conn) writeFailed(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writeErr = err
 	c.lastWord = time.Now().Add(lastWords)
-	_ = c.net.SetReadDeadline(c.lastWord) // the reader meets the same error
+	_ = c.net.SetReadDeadline(c.lastWord) // the reader gets the same error
 }
 
-// read hands frames to their calls until reading fails, and ends the connection.
+// read delivers frames to their calls until reading fails, and then ends the connection.
 func (c *Conn) read() {
 	r := bufio.NewReaderSize((*stream)(c), 64<<10)
 	for first := true; ; first = false {
@@ -118,8 +118,8 @@ func (c *Conn) readFrame(r io.Reader) (*buffer, error) {
 	return frame, nil
 }
 
-// deliver gives a frame to its call. A late answer belongs to nobody. It fails if
-// the frame is about the connection.
+// deliver passes a frame to its call. It drops a late answer. It fails if the frame is about
+// the connection.
 func (c *Conn) deliver(frame *buffer) error {
 	id, err := wire.CallID(frame.b)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Conn) deliver(frame *buffer) error {
 	return nil
 }
 
-// A stream is a Conn's bytes from the server. Its Read keeps the books on silence.
+// A stream is a Conn's input from the server. Its Read tracks the silence of the server.
 type stream Conn
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -167,7 +167,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 }
 
-// setReadDeadline sets when to look again whether the server is silent.
+// setReadDeadline sets the time of the next check for silence.
 func (c *Conn) setReadDeadline() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
