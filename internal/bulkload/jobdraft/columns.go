@@ -15,15 +15,15 @@ import (
 type cell struct {
 	text   string
 	null   bool
-	quoted bool // a text of JSON, which may look like a number
+	quoted bool // a JSON string, which may look like a number
 }
 
-// A sheet is rows that have the same columns.
+// A sheet holds rows with the same columns.
 type sheet struct {
-	columns []string // as a job calls them
+	columns []string // names of the columns in a job
 	names   []string // the names that their fields may have
 	rows    [][]cell
-	days    []*behaviour.Date // for each row, of its file's path
+	days    []*behaviour.Date // for each row, the day in its file's path
 	partly  []string          // columns that not all files have
 	twice   []string          // columns that a header names more than once
 	numbers bool              // the columns have no names
@@ -62,7 +62,7 @@ func (f *format) sheetOf(samples []*sample, records int) *sheet {
 	return s
 }
 
-// headed is how many samples have a header.
+// headed returns the number of samples with a header.
 func headed(samples []*sample) int {
 	n := 0
 	for _, sm := range samples {
@@ -73,8 +73,7 @@ func headed(samples []*sample) int {
 	return n
 }
 
-// fromHeaders takes the columns that every file's header names once, and returns
-// where they stand.
+// fromHeaders sets the columns that every file's header has once, and returns their indexes.
 func (s *sheet) fromHeaders(samples []*sample) (at map[string]int) {
 	at = map[string]int{}
 	count, twice := map[string]int{}, map[string]bool{}
@@ -108,7 +107,7 @@ func (s *sheet) fromHeaders(samples []*sample) (at map[string]int) {
 	return at
 }
 
-// numbered calls the columns by number.
+// numbered sets numbers as the names of the columns.
 func (s *sheet) numbered(samples []*sample) {
 	var all [][]string
 	for _, sm := range samples {
@@ -122,7 +121,7 @@ func (s *sheet) numbered(samples []*sample) {
 	}
 }
 
-// add adds a row of delimited columns; to says where each goes, nil is in order.
+// add adds a row of delimited columns. to has the destination of each; nil is in order.
 func (s *sheet) add(r []string, to []int, day *behaviour.Date, exact bool) {
 	if exact && len(r) != len(to) || !exact && len(r) < len(s.columns) {
 		return // a bad record
@@ -141,7 +140,7 @@ func (s *sheet) add(r []string, to []int, day *behaviour.Date, exact bool) {
 	s.days = append(s.days, day)
 }
 
-// jsonSheet has a column for every member.
+// jsonSheet returns a sheet with a column for every member.
 func jsonSheet(samples []*sample, records int) *sheet {
 	s := &sheet{}
 	at := map[string]int{}
@@ -181,7 +180,7 @@ func jsonSheet(samples []*sample, records int) *sheet {
 	return s
 }
 
-// where is the sheet of the rows in which a column has a text.
+// where returns the sheet of the rows in which a column has a text.
 func (s *sheet) where(column int, text string) *sheet {
 	out := &sheet{columns: s.columns, names: s.names, partly: s.partly, twice: s.twice, numbers: s.numbers}
 	for i, r := range s.rows {
@@ -205,22 +204,22 @@ func (s *sheet) texts(column int) []stamped {
 
 // A column describes a column of the logs.
 type column struct {
-	name     string // as a job calls it
-	field    string // the name that a field of it would have
+	name     string // name in a job
+	field    string // the name of a field for it
 	filled   int    // rows in which it is not null
 	distinct int
 	typ      behaviour.Type
-	times    []timing // formats that read it, the likeliest first
+	times    []timing // formats that read it, the most likely first
 	nulls    []string // texts that must mean null for it to be of its type
 	unsure   string
 }
 
-// nullTexts are what programs write for nothing.
+// nullTexts are the texts that programs commonly write for null.
 var nullTexts = []string{`\N`, "NULL", "null", "N/A", "NA", "n/a", "None", "nil", "-", "--", "(null)"}
 
 var fieldName = regexp.MustCompile(`[^\p{L}\p{N}_]+`)
 
-// columnOf judges a column of a sheet.
+// columnOf determines the type of a column of a sheet.
 func (s *sheet) columnOf(i int) column {
 	c := column{name: s.columns[i], field: fieldNameOf(s.names[i])}
 	texts := s.texts(i)
@@ -231,7 +230,7 @@ func (s *sheet) columnOf(i int) column {
 		count[t.text]++
 	}
 	for _, n := range nullTexts {
-		// Rarer than that they are bad records, and not how nothing is written.
+		// Rarer texts are bad records, and not a text for null.
 		if !quoted && count[n]*100 > len(texts) {
 			c.nulls = append(c.nulls, n)
 		}
@@ -240,7 +239,7 @@ func (s *sheet) columnOf(i int) column {
 	c.distinct = len(count)
 	c.typ, c.times = typeOf(kept, quoted)
 	if c.typ == behaviour.String {
-		// Without knowing better, only what nobody would write as a text is none.
+		// If nothing else is known, only texts that nobody would use as text are null.
 		c.nulls = slices.DeleteFunc(c.nulls, func(n string) bool { return n != `\N` && n != "NULL" })
 	}
 	if len(kept) == 0 {
@@ -302,8 +301,8 @@ func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 	return behaviour.String, times
 }
 
-// leadingZero reports whether a text is a number that would lose something by being
-// read as one: a zero or a plus in front, as numbers of telephones and shops have.
+// leadingZero reports whether a text is a number that would lose characters if it were read
+// as one: a leading zero or plus, as in the numbers of telephones and shops.
 func leadingZero(s string) bool {
 	digits := strings.TrimPrefix(s, "-")
 	zero := len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && !strings.ContainsAny(digits, "eE")

@@ -9,7 +9,7 @@ import (
 
 // A daySpelling is a way to write a day in a path.
 type daySpelling struct {
-	expr  *regexp.Regexp // groups: what must stand before, then the parts, and the texts between
+	expr  *regexp.Regexp // groups: the preceding character, then the parts, and the texts between
 	parts string         // the meaning of the groups: y, Y (two digits), m, d, or - for a text between
 	guess bool           // other readings are as likely
 }
@@ -34,11 +34,11 @@ var placeholders = map[byte]string{'y': "yyyy", 'Y': "yy", 'm': "MM", 'd': "dd"}
 // A dayIn is a day in a path.
 type dayIn struct {
 	from, to int
-	text     string // as a job writes it: {date:yyyyMMdd}
+	text     string // in the notation of a job: {date:yyyyMMdd}
 	day      time.Time
 }
 
-// daysIn finds the days in a path that are written one way.
+// daysIn finds the days in a path that have one spelling.
 func (s *daySpelling) daysIn(rel string) []dayIn {
 	var out []dayIn
 	for at := 0; at < len(rel); {
@@ -56,7 +56,7 @@ func (s *daySpelling) daysIn(rel string) []dayIn {
 	return out
 }
 
-// read makes a day of a match, if it is one of the calendar.
+// read returns the day of a match, if it exists in the calendar.
 func (s *daySpelling) read(rel string, m []int) (dayIn, bool) {
 	var y, mon, d int
 	var written strings.Builder
@@ -87,7 +87,7 @@ func (s *daySpelling) read(rel string, m []int) (dayIn, bool) {
 
 var partOfDay = regexp.MustCompile(`yyyy|yy|MM|dd`)
 
-// show writes a day as a job does: in one piece, or one for each folder.
+// show returns a day in the notation of a job: in one piece, or one piece for each folder.
 func (s *daySpelling) show(layout string, inner bool) string {
 	switch {
 	case layout == "yyyy-MM-dd":
@@ -98,8 +98,8 @@ func (s *daySpelling) show(layout string, inner bool) string {
 	return "{date:" + layout + "}"
 }
 
-// markDays replaces the day in a path by how a job writes it. Where days differ, the
-// path is of a span and of no day: they become wildcards.
+// markDays replaces the day in a path by the notation of a job. If a path has several
+// different days, it is a path of a span, and its days become wildcards.
 func (s *daySpelling) markDays(rel string) (marked string, day time.Time, ok bool) {
 	days := s.daysIn(rel)
 	if len(days) == 0 {
@@ -124,8 +124,8 @@ func (s *daySpelling) markDays(rel string) (marked string, day time.Time, ok boo
 	return b.String(), days[0].day, same
 }
 
-// chooseDays returns the way in which most paths write their day, nil if they have
-// none. It is a guess where another way reads as many.
+// chooseDays returns the spelling of the day in most paths, nil if they have none. It is
+// unsure if another spelling matches as many.
 func chooseDays(files []file) (spelling *daySpelling, unsure bool) {
 	best := 0
 	for i := range daySpellings {

@@ -11,22 +11,22 @@ import (
 	"usertrail/internal/format/record"
 )
 
-// detectBytes is how much text an encoding is told from.
+// detectBytes is the amount of text from which an encoding is detected.
 const detectBytes = 64 << 10
 
-// larger are encodings that hold all of one that is told, and more.
+// larger maps a detected encoding to an encoding that contains it.
 var larger = map[string]string{
 	"gb2312": "gb18030", "gbk": "gb18030", "hz-gb-2312": "gb18030", "cp949": "euc-kr", "cp932": "shift_jis", "iso-8859-1": "windows-1252",
 	"iso-8859-9": "windows-1254", "ascii": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16le",
 }
 
-// fallbacks are tried where the encoding that is told cannot be.
+// fallbacks are tried if the detected encoding cannot be right.
 var fallbacks = []string{"gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1252"}
 
-// guessEncoding says which encoding the samples are in, empty for UTF-8, and
-// whether that is a guess.
+// guessEncoding returns the encoding of the samples, empty for UTF-8, and whether it is
+// unsure.
 func guessEncoding(samples []*sample) (name string, unsure bool) {
-	var high []byte // of lines that are not plain ASCII
+	var high []byte // lines that are not plain ASCII
 	invalid, lines := 0, 0
 	for _, s := range samples {
 		if name := wide(s.raw); name != "" {
@@ -60,7 +60,7 @@ func guessEncoding(samples []*sample) (name string, unsure bool) {
 	return "", true
 }
 
-// wide tells UTF-16 by its mark, or by the zeros in it.
+// wide detects UTF-16 by its byte order mark, or by zero bytes.
 func wide(raw []byte) string {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xff\xfe\x00\x00")):
@@ -93,7 +93,7 @@ func ascii(text []byte) bool {
 	return true
 }
 
-// decodes reports whether text is one of an encoding.
+// decodes reports whether text is valid in an encoding.
 func decodes(text []byte, name string) bool {
 	if name == "" || name == "utf-8" || record.CheckEncoding(name) != nil {
 		return false

@@ -11,25 +11,24 @@ import (
 	"usertrail/internal/format/record"
 )
 
-// A format is how the sample's lines are cut into columns.
+// A format describes how the sample's lines are cut into columns.
 type format struct {
 	syntax    record.Syntax
 	delimiter string
 	header    bool
-	unsure    string // what is a guess about it
+	unsure    string // the unsure part of it
 }
 
-// firstRows are enough to choose a delimiter by.
+// firstRows is enough rows to choose a delimiter.
 const firstRows = 60
 
-// even is the share of rows that must have as many columns as the others.
+// even is the share of rows that must have the same number of columns.
 const even = 0.95
 
-// common are delimiters in the order in which they are preferred.
+// common lists delimiters in the order of preference.
 var common = []string{"\t", "\x01", "\x02", "\x1f", "|", ";", ",", "^", "~", "#", "$", "@", "!", "&", "*", "%", "§", "¦", "¬"}
 
-// guessFormat finds the syntax by which most of the samples have even rows, and
-// cuts them.
+// guessFormat finds the syntax with which most samples have even rows, and cuts the samples.
 func guessFormat(samples []*sample, records int) format {
 	var best format
 	if share(samples, isJSON) > 0.5 {
@@ -48,7 +47,7 @@ func guessFormat(samples []*sample, records int) format {
 	return best
 }
 
-// share is how many of the samples are so.
+// share returns the share of the samples for which so is true.
 func share(samples []*sample, so func(*sample) bool) float64 {
 	n := 0
 	for _, s := range samples {
@@ -79,14 +78,14 @@ func isJSON(s *sample) bool {
 	return lines > 0 && objects*2 > lines
 }
 
-// A trial is how well a syntax cuts the samples.
+// A trial is the result of cutting the samples with a syntax.
 type trial struct {
 	format
-	even    float64 // share of rows that are as wide as most
-	columns float64 // with a letter or digit in them, of a file
-	times   int     // 2 where one column holds a time, 1 where two do together, else 0
-	clean   float64 // share of rows without a quote gone wrong
-	rank    int     // how usual it is; less is better
+	even    float64 // share of rows with the most frequent width
+	columns float64 // number of columns of a file that contain a letter or digit
+	times   int     // 2 if one column holds a time, 1 if two adjacent ones do together, else 0
+	clean   float64 // share of rows without a wrong quote
+	rank    int     // place in the order of preference; less is better
 }
 
 // bestDelimiter tries all delimiters that occur.
@@ -160,7 +159,7 @@ func delimiters(samples []*sample) []string {
 	return append(slices.Clone(common), odd[:min(len(odd), 64)]...)
 }
 
-// run cuts the first rows of samples, and judges the columns.
+// run cuts the first rows of samples, and evaluates the columns.
 func (t *trial) run(samples []*sample) {
 	var evenRows, rows, bad int
 	var columns float64
@@ -191,10 +190,10 @@ func (t *trial) run(samples []*sample) {
 	t.clean = 1 - float64(bad)/float64(max(1, rows))
 }
 
-// timedRows are enough to see that a column holds times.
+// timedRows is enough rows to see that a column holds times.
 const timedRows = 20
 
-// lookForTimes judges whether the columns of samples hold times.
+// lookForTimes determines whether the columns of samples hold times.
 func (t *trial) lookForTimes(samples []*sample) {
 	timed := [3]int{}
 	for _, s := range samples {
@@ -209,10 +208,10 @@ func (t *trial) lookForTimes(samples []*sample) {
 	}
 }
 
-// says reports whether a character is more than a sign between others.
+// says reports whether a character is a letter or digit.
 func says(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// usualWidth is the width of most rows, and how many have it.
+// usualWidth returns the width of most rows, and the number of these rows.
 func usualWidth(rows [][]string) (width, n int) {
 	count := map[int]int{}
 	for _, r := range rows {
@@ -226,8 +225,8 @@ func usualWidth(rows [][]string) (width, n int) {
 	return width, n
 }
 
-// timesIn reports whether one of the columns holds times, in all rows but the first,
-// which may be a header: 2 if it does, 1 if two side by side do together.
+// timesIn returns 2 if one of the columns holds times, and 1 if two adjacent ones do
+// together. All rows but the first must hold them, because the first may be a header.
 func timesIn(rows [][]string, width int) int {
 	if len(rows) > 1 {
 		rows = rows[1:]
@@ -255,7 +254,7 @@ func timesIn(rows [][]string, width int) int {
 	return found
 }
 
-// quotes reports whether columns are in quotes, as in csv.
+// quotes reports whether columns are quoted, as in csv.
 func quotes(samples []*sample, delimiter string) bool {
 	for _, s := range samples {
 		if bytes.Contains(s.text, []byte(`"`+delimiter)) && bytes.Contains(s.text, []byte(delimiter+`"`)) {
@@ -296,8 +295,8 @@ func (f *format) guessHeader(samples []*sample) {
 	}
 }
 
-// isHeader reports whether the first of rows names columns, and whether that is sure.
-// repeated is how many files begin with it.
+// isHeader reports whether the first of rows is a header, and whether this is sure. repeated
+// is the number of files that begin with it.
 func isHeader(rows [][]string, repeated int) (is, sure bool) {
 	first := rows[0]
 	for _, text := range first {
@@ -321,7 +320,7 @@ func isHeader(rows [][]string, repeated int) (is, sure bool) {
 	return known || repeated > 1, known
 }
 
-// typed reports whether a text is a number or a time, and so no name.
+// typed reports whether a text is a number or a time, and therefore not a name.
 func typed(text string) bool {
 	return record.Reads(behaviour.Double, text) || len(bestTimes([]stamped{{text: text}})) > 0
 }

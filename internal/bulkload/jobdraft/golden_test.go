@@ -15,8 +15,8 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// TestDrafts draws what is drafted of odd logs. draft zone=ZONE takes files as txtar
-// writes them, and prints the draft, and why it is not whole.
+// TestDrafts prints the drafts of unusual logs. draft zone=ZONE reads files in the format of
+// txtar, and prints the draft, and why it is incomplete.
 func TestDrafts(t *testing.T) {
 	datadriven.RunTest(t, "testdata/drafts", func(t *testing.T, d *datadriven.TestData) string {
 		dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestDrafts(t *testing.T) {
 	})
 }
 
-// TestADraftOfOneFileNamesItsFolder drafts a job of a file of record's tests.
+// TestADraftOfOneFileNamesItsFolder drafts a job of a file from the tests of record.
 func TestADraftOfOneFileNamesItsFolder(t *testing.T) {
 	logs := "../../format/record/testdata/plays.csv.bz2"
 	d, err := jobdraft.Make(t.Context(), jobdraft.Config{FS: local.New(), Logs: logs, Name: "usertrail.yaml", Zone: "UTC"})

@@ -37,20 +37,20 @@ const (
 	DefaultRecords = 1000
 )
 
-// A Config says what to look at, and how the draft will be used. Zero fields take
-// the defaults written beside them.
+// A Config selects the logs, and how the draft will be used. A zero field means the default
+// in its comment.
 type Config struct {
 	FS    dfs.FS
 	Logs  string // a folder of logs, or one file
-	Name  string // of the job file that the draft will be: paths in it are relative to its folder
-	Table string // where the behaviours go; "trails" beside the job file
-	Zone  string // of times that name none; a guess
+	Name  string // name of the job file: paths in the draft are relative to its folder
+	Table string // the table's address; "trails" next to the job file
+	Zone  string // zone of times without one; a guess
 
-	Files   int // looked into of each behaviour; DefaultFiles
-	Records int // read of each of them; DefaultRecords
+	Files   int // number of files to read for each behaviour; DefaultFiles
+	Records int // number of records to read of each file; DefaultRecords
 }
 
-// A Draft is a job file as far as it could be found out.
+// A Draft is a job file, as complete as the logs allow.
 type Draft struct {
 	Text string // YAML
 
@@ -71,7 +71,7 @@ type Summary struct {
 	Skipped    int64          `json:"skipped"`    // records of no behaviour of the draft
 	Bad        int64          `json:"bad"`        // and those that would be quarantined
 	Reasons    map[string]int `json:"reasons,omitempty"`
-	Unsure     []string       `json:"unsure"`  // what to look at, in order of the file
+	Unsure     []string       `json:"unsure"`  // comments for review, in order of the file
 	FillIn     []string       `json:"fill_in"` // keys that have no value yet
 }
 
@@ -80,8 +80,7 @@ func (s Summary) Counted() outcome.Counts {
 	return outcome.Counts{outcome.Files: float64(s.Files), outcome.Skipped: float64(s.Skipped), outcome.Records: float64(s.Read)}
 }
 
-// Make looks at logs and drafts their job. An error that there are no logs wraps
-// job.ErrNoInput.
+// Make reads logs and drafts their job. If there are no logs, the error wraps job.ErrNoInput.
 func Make(ctx context.Context, cfg Config) (*Draft, error) {
 	if cfg.Files <= 0 {
 		cfg.Files = DefaultFiles

@@ -28,7 +28,8 @@ var (
 	encodings = []string{"", "gb18030", "utf-16", "shift_jis", "windows-1252"}
 )
 
-// worlds vary one thing at a time, with all else going through its values beside it.
+// worlds returns worlds that vary one property at a time, while the others rotate through
+// their values.
 func worlds() []world {
 	var out []world
 	n := 0
@@ -42,7 +43,7 @@ func worlds() []world {
 			w.encoding = ""
 		}
 		if !w.header && w.syntax != record.JSONL && w.paths.byColumn() {
-			w.paths = pathWays[0] // which column names the behaviours is nobody's guess
+			w.paths = pathWays[0] // the column that names the behaviours cannot be guessed
 		}
 		out = append(out, w)
 		n++
@@ -71,8 +72,8 @@ func worlds() []world {
 	return out
 }
 
-// TestADraftReadsWhatTheTrueJobReads delivers logs in many ways, drafts a job of them,
-// and reads them by it and by the job that the logs were made from.
+// TestADraftReadsWhatTheTrueJobReads delivers logs in many ways and drafts a job of them. It
+// reads them with the draft and with the job that the logs were made from.
 func TestADraftReadsWhatTheTrueJobReads(t *testing.T) {
 	for i, w := range worlds() {
 		t.Run(fmt.Sprintf("%03d", i), func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestADraftReadsWhatTheTrueJobReads(t *testing.T) {
 	}
 }
 
-// sparse is a few of many lines.
+// sparse returns a few of many lines.
 func sparse(lines []string) string {
 	if len(lines) > 4 {
 		lines = append(slices.Clone(lines[:4]), fmt.Sprintf("(%d lines)", len(lines)))
@@ -115,8 +116,8 @@ func sparse(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestADraftTellsColumnsApart drafts a job of columns that differ from ours, or from those
-// of another behaviour, only in case.
+// TestADraftTellsColumnsApart drafts a job of columns whose names differ only in case, from
+// reserved names or from the columns of another behaviour.
 func TestADraftTellsColumnsApart(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -158,7 +159,7 @@ func TestADraftTellsColumnsApart(t *testing.T) {
 }
 
 // TestLinksThatLeadBackAreNotFollowed drafts a job of logs with links to themselves, to
-// folders above them, to each other and to nothing.
+// folders above them, to each other and to missing files.
 func TestLinksThatLeadBackAreNotFollowed(t *testing.T) {
 	dir := t.TempDir()
 	worlds()[0].write(t, dir)

@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/run/visible"
 )
 
-// In a marked path, placeholders stand between opened and closed, and wild is where
-// a path varies by numbers that mean nothing to a job.
+// In a marked path, placeholders are between opened and closed, and wild marks a place where
+// paths vary by numbers that have no meaning for a job.
 const (
 	opened = "\x02"
 	closed = "\x03"
@@ -32,7 +32,7 @@ var packed = []string{".gz", ".zst", ".bz2"}
 // characters between them.
 var words = regexp.MustCompile(`\x02[^\x03]*\x03|\x04|[^-_.=@+ \x02\x04]+|[-_.=@+ ]`)
 
-// number is a word that numbers files, and names nothing: digits, an hour, a digest.
+// number matches a word that only numbers files: digits, an hour, a digest.
 var number = regexp.MustCompile(`^([0-9]+|[Tt][0-9]{2,6}|[0-9]{2}[hH]|[0-9a-f]{8,}|[cr][0-9]{3,})$`)
 
 // A placed is a file with the information from its path.
@@ -40,11 +40,11 @@ type placed struct {
 	file
 	parts  []string        // of its marked path, without the ending of a compression
 	ending string          // of its compression
-	day    *behaviour.Date // nil where the path tells none
+	day    *behaviour.Date // nil if the path has none
 	shape  int             // index in arrangement.shapes
 }
 
-// words is the path with all its words, but without days and numbers.
+// words returns the path with all its words, but without days and numbers.
 func (p *placed) words() string { return strings.Join(p.parts, "/") }
 
 // A shape is the common form of the paths of many files: the same number of folders, and
@@ -57,8 +57,8 @@ type shape struct {
 
 // A part is the part of a shape's paths between two slashes.
 type part struct {
-	values         []string // all that stand there, marked
-	prefix, suffix string   // that all values share
+	values         []string // all values of the part, marked
+	prefix, suffix string   // shared by all values
 	names          []string // for each value the name in it, nil unless each has one
 	rest           bool     // other characters follow the names
 }
@@ -71,7 +71,7 @@ type arrangement struct {
 	files      []placed
 	shapes     []shape
 	daysUnsure bool
-	dayText    string // the first day in a path, as a job writes it
+	dayText    string // the first day in a path, in the notation of a job
 }
 
 // arrange finds the common forms of the paths of files.
@@ -117,7 +117,7 @@ func arrange(files []file) *arrangement {
 	return a
 }
 
-// place marks what varies in a file's path.
+// place marks the parts of a file's path that vary.
 func place(f file, spelling *daySpelling) placed {
 	p := placed{file: f}
 	rel := f.rel
@@ -232,21 +232,21 @@ func (p *part) mayName() bool {
 	return len(names) > 1 && len(names) <= behaviour.MaxKinds && len(stems) > 1
 }
 
-// says reports whether a folder's own name tells that its values are behaviours, as in
+// says reports whether a folder's own name shows that its values are behaviours, as in
 // event=play.
 func (p *part) says() bool {
 	key, _, ok := strings.Cut(strings.ToLower(p.prefix), "=")
 	return ok && slices.Contains(kindWords, key)
 }
 
-// distinct is texts without those that stand twice, in order.
+// distinct returns texts without repetitions, in order.
 func distinct(texts []string) []string {
 	out := slices.Clone(texts)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// escape makes a marked text a piece of a job's path.
+// escape returns a marked text as a piece of a job's path.
 func escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -269,7 +269,7 @@ func escape(text string) string {
 
 var stars = regexp.MustCompile(`\*\*+`)
 
-// text is the part in a job's path; named is a part whose names are behaviours.
+// text returns the part for a job's path. named is set if its names are behaviours.
 func (p *part) text(named bool) string {
 	switch {
 	case !p.varies():
@@ -282,8 +282,8 @@ func (p *part) text(named bool) string {
 	return stars.ReplaceAllString(escape(p.prefix)+"*"+escape(p.suffix), "*")
 }
 
-// paths are the shape's paths below the folder of the logs; named is the part that
-// names behaviours, or -1.
+// paths returns the shape's paths below the folder of the logs. named is the index of the
+// part that names behaviours, or -1.
 func (s *shape) paths(named int) []string {
 	var parts []string
 	for i := range s.parts {
@@ -296,12 +296,12 @@ func (s *shape) paths(named int) []string {
 	return out
 }
 
-// dayless is a path without its days.
+// dayless returns a path without its days.
 func dayless(path string) string {
 	return stars.ReplaceAllString(regexp.MustCompile(`\{date[^}]*\}`).ReplaceAllString(path, "*"), "*")
 }
 
-// wordsOf are the names of a part that a comment lists.
+// wordsOf returns the names of a part for a comment.
 func wordsOf(names []string) string {
 	const most = 6
 	if len(names) > most {

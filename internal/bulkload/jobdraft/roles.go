@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// Usual names of columns, without case and signs, the likelier first.
+// Usual names of columns, without case and punctuation, the most likely first.
 var (
 	userWords = []string{"userid", "user", "uid", "useruuid", "useridentifier", "accountid", "account", "subscriberid", "subscriber", "customerid",
 		"customer", "memberid", "member", "playerid", "player", "householdid", "household", "visitorid", "visitor", "clientid", "deviceid", "device",
@@ -23,7 +23,7 @@ var (
 	kindWords = []string{"behaviour", "behavior", "event", "eventname", "eventtype", "action", "actiontype", "activity", "type", "kind", "op", "operation", "行为", "事件"}
 )
 
-// plain is a name without case and signs.
+// plain returns a name without case and punctuation.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -33,7 +33,8 @@ func plain(name string) string {
 	}, name)
 }
 
-// hint is how likely a column is what words call, less is likelier, -1 not at all.
+// hint returns the rank of a column's name among words; a smaller rank is more likely, and -1
+// is no match.
 func hint(name string, words []string) int {
 	return slices.Index(words, plain(name))
 }
@@ -43,17 +44,17 @@ const nearlyAll = 0.97
 
 func (s *sheet) nearlyAll(n int) bool { return float64(n) >= nearlyAll*float64(len(s.rows)) }
 
-// A when is where the time stands, and how it is written.
+// A when is the source of the time, and its format.
 type when struct {
-	column  string // "" where none was found
+	column  string // "" if none was found
 	pattern string
 	timing
 	noYear bool
-	taken  []int // columns of the sheet that it is made of
+	taken  []int // the columns of the sheet that it uses
 	unsure []string
 }
 
-// clockAlone is a time of day without its day.
+// clockAlone matches a time of day without a day.
 var clockAlone = regexp.MustCompile(`^[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?$`)
 
 // whenOf finds the time among the columns.
@@ -95,10 +96,11 @@ func (s *sheet) whenOf(columns []column, f *format) when {
 	return w
 }
 
-// near reports whether the times are of the days of their paths.
+// near reports whether the times are on the days of their paths.
 func (t *timing) near() bool { return len(t.hours) > 0 && t.outside*100 <= t.read }
 
-// timeRank orders columns that hold times: those called so, with a time of day.
+// timeRank orders columns that hold times. Columns with a usual name and with a time of day
+// come first.
 func (c *column) timeRank() int {
 	rank := hint(c.name, timeWords)
 	if rank < 0 {

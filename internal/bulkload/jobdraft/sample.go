@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Bounds of a sample: of each file so much of its text, and so many files in all.
+// Limits of a sample: the amount of text of each file, and the number of files.
 const (
 	sampleBytes = 256 << 10
 	sampleFiles = 256
@@ -23,13 +23,13 @@ const (
 type sample struct {
 	*placed
 	raw   []byte // its bytes, decompressed
-	text  []byte // and in UTF-8
-	whole bool   // raw is all of the file
+	text  []byte // the same in UTF-8
+	whole bool   // raw is the whole file
 	bad   error  // why it could not be read
 	rows  [][]string
 }
 
-// look reads the beginnings of a few files of every kind that their paths tell apart.
+// look reads the beginnings of a few files of every kind that the paths distinguish.
 func look(ctx context.Context, cfg Config, a *arrangement) ([]*sample, error) {
 	alike := map[string][]*placed{}
 	for i := range a.files {
@@ -85,7 +85,7 @@ func (s *sample) read(ctx context.Context, files dfs.FS) error {
 	return nil
 }
 
-// packedWithin names the compression that bytes begin with, "" if they are text.
+// packedWithin returns the compression that bytes begin with, "" if they are text.
 func packedWithin(raw []byte) string {
 	for what, magic := range map[string]string{"gzip": "\x1f\x8b\x08", "zstd": "\x28\xb5\x2f\xfd", "bzip2": "BZh", "xz": "\xfd7zXZ", "lz4": "\x04\x22\x4d\x18", "Parquet": "PAR1", "zip": "PK\x03\x04"} {
 		if bytes.HasPrefix(raw, []byte(magic)) {
@@ -95,7 +95,7 @@ func packedWithin(raw []byte) string {
 	return ""
 }
 
-// decode makes the sample's text of its bytes.
+// decode converts the sample's bytes into text.
 func (s *sample) decode(encoding string) error {
 	r, err := record.Decode(bytes.NewReader(s.raw), encoding)
 	if err != nil {

@@ -11,34 +11,33 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Bounds of a survey: of folders whose names differ in digits alone only so many
-// are listed, and no more files than that are held.
+// Limits of a survey: the number of folders to list whose names differ only in digits, and
+// the number of files.
 const (
 	maxAlike = 1000
 	maxFiles = 200_000
 	maxDepth = 12
 )
 
-// longestLink is how many bytes a link's target has at most.
+// longestLink is the largest size of a link's target in bytes.
 const longestLink = 4096
 
-// A file is one that may hold logs.
+// A file is a file that may hold logs.
 type file struct {
-	rel  string // below the folder of the logs, slashes between its parts
-	name string // to open it
+	rel  string // path below the folder of the logs, with slashes
+	name string // name for opening it
 	size int64
 }
 
-// A found is what a survey found.
+// A found is the result of a survey.
 type found struct {
 	files   []file
-	left    int            // folders and files that the bounds left out
-	strange map[string]int // files that hold no logs, by ending
+	left    int            // number of folders and files beyond the limits
+	strange map[string]int // number of files that hold no logs, by ending
 	single  bool           // the logs are one file
 }
 
-// notLogs are endings of files that are not logs, or whose text cannot be
-// read.
+// notLogs are endings of files that are not logs, or whose text cannot be read.
 var notLogs = []string{
 	".md", ".html", ".parquet", ".orc", ".avro", ".xlsx", ".zip", ".tar", ".tgz", ".md5", ".sha1", ".sha256", ".crc", ".yaml", ".yml",
 	".sql", ".py", ".sh", ".pdf", ".png", ".jpg", ".done", ".ok", ".success", ".lzo", ".snappy", ".lz4", ".xz", ".7z", ".rar", ".hfile",
@@ -68,7 +67,7 @@ func survey(ctx context.Context, files dfs.FS, logs string) (found, error) {
 type walker struct {
 	files dfs.FS
 	found found
-	above []string // the folders that are being walked, by their one names
+	above []string // the folders on the current path, by their real names
 }
 
 func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
@@ -119,7 +118,8 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 	return nil
 }
 
-// broken reports a link that leads nowhere, or in a circle: List describes the link itself.
+// broken reports whether a link has no target or leads in a circle. List describes such a
+// link itself.
 func (w *walker) broken(ctx context.Context, info dfs.Info) bool {
 	if info.Size > longestLink || dfs.Scheme(info.Name) != "" {
 		return false
@@ -148,8 +148,7 @@ func (w *walker) few(folders []dfs.Info) []dfs.Info {
 	return out
 }
 
-// spread returns at most n of all, the first and the last among them, and others
-// evenly between.
+// spread returns at most n of all: the first, the last, and others at even distances.
 func spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
@@ -164,7 +163,7 @@ func spread[T any](all []T, n int) []T {
 	return out
 }
 
-// why returns what was found instead of logs.
+// why returns a description of the files that are not logs.
 func (f *found) why() string {
 	if len(f.strange) == 0 {
 		return "nothing else lies there either, but for names that begin with . or _"

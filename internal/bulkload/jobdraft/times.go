@@ -15,7 +15,7 @@ import (
 // usual first. If the texts fit two forms that differ only in the order of day and month,
 // the first form is taken.
 var layouts = []string{
-	"", // 2006-01-02 15:04:05 and its like, the date alone too
+	"", // 2006-01-02 15:04:05 and similar forms, and the date alone
 	"2006/01/02 15:04:05", "2006/01/02 15:04", "2006-01-02 15:04", "2006-01-02T15:04", "2006.01.02 15:04:05",
 	"20060102150405", "20060102 15:04:05", "20060102 150405", "20060102T150405", "20060102T150405Z0700",
 	"2006/1/2 15:04:05", "2006/1/2 15:04", "2006-1-2 15:04:05",
@@ -33,16 +33,16 @@ var layouts = []string{
 	"2006年01月02日", "2006年1月2日", "02-Jan-2006", "02 Jan 2006",
 }
 
-// epochs are the numbers that may be times, by how many digits they have.
+// epochs maps a number of digits to the epoch that such numbers may be.
 var epochs = map[int]string{10: record.EpochSeconds, 13: record.EpochMillis, 16: record.EpochMicros}
 
-// Times of other years are taken for numbers that are no times.
+// Numbers that would be times of other years are not considered times.
 var (
 	firstYear = behaviour.DateOf(1990, 1, 1)
 	lastYear  = behaviour.DateOf(2100, 12, 31)
 )
 
-// someDay is what times without a year are read by where the path has no day.
+// someDay is the reference for times without a year if the path has no day.
 var someDay = behaviour.DateOf(2016, 7, 1)
 
 // A stamped is a text that may be a time, in a file of a day.
@@ -54,26 +54,26 @@ type stamped struct {
 // A timing is a format that reads nearly all of some texts.
 type timing struct {
 	format   string
-	read     int  // texts that it reads
-	outside  int  // of these, times more than a day away from the day of the path
-	furthest int  // days off, of the furthest
-	clock    bool // it tells the time of day
-	zoned    bool // it tells the zone
+	read     int  // number of texts that it reads
+	outside  int  // number of these that are more than a day away from the day of the path
+	furthest int  // largest distance in days
+	clock    bool // it has the time of day
+	zoned    bool // it has the zone
 	offsets  map[int64]int
-	hours    map[int]int // how many would be of the day of their path, were the zone so many hours east
+	hours    map[int]int // number of texts on the day of their path, by the zone's hours east
 	rank     int
 }
 
-// epoch reports whether the texts are numbers that could be anything.
+// epoch reports whether the format is an epoch, whose texts are plain numbers.
 func (t *timing) epoch() bool { return strings.HasPrefix(t.format, "epoch_") }
 
-// A clockmaker reads times, by format. It is used by one goroutine.
+// A clockmaker holds readers of times, by format. Only one goroutine may use it.
 type clockmaker map[string]func(string, behaviour.Date) (record.Written, bool)
 
-// clockmakers are those that nobody uses: to make one takes longer than its work.
+// clockmakers holds unused clockmakers, because making one takes longer than using it.
 var clockmakers = sync.Pool{New: func() any { return clockmaker{} }}
 
-// reader is what reads times of a format, nil if it is none.
+// reader returns a reader of times of a format, nil if the format is not valid.
 func (c clockmaker) reader(format string) func(string, behaviour.Date) (record.Written, bool) {
 	read, ok := c[format]
 	if !ok {
@@ -83,11 +83,10 @@ func (c clockmaker) reader(format string) func(string, behaviour.Date) (record.W
 	return read
 }
 
-// mostOf is the share of texts that a format must read: a few records are bad
-// everywhere.
+// mostOf is the share of texts that a format must read. All logs have a few bad records.
 const mostOf = 0.97
 
-// bestTimes are the formats that read most of the texts, the likeliest first.
+// bestTimes returns the formats that read most of the texts, the most likely first.
 func bestTimes(texts []stamped) []timing {
 	if len(texts) == 0 {
 		return nil
@@ -111,7 +110,8 @@ func bestTimes(texts []stamped) []timing {
 	return out
 }
 
-// wholePart is the digits of a number before its fraction, "" if it is none.
+// wholePart returns the digits of a number before its fraction, "" if the text is not a
+// number.
 func wholePart(text string) string {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if strings.Trim(whole+fraction, "0123456789") != "" {
@@ -143,7 +143,7 @@ func tryFormat(read func(string, behaviour.Date) (record.Written, bool), format 
 	return t, float64(t.read) >= mostOf*float64(len(texts))
 }
 
-// note judges one time that was read.
+// note records one time that was read.
 func (t *timing) note(w record.Written, day *behaviour.Date) {
 	t.clock = t.clock || w.Wall%86400 != 0
 	t.zoned = t.zoned && w.Zoned
@@ -163,8 +163,8 @@ func (t *timing) note(w record.Written, day *behaviour.Date) {
 	}
 }
 
-// swapped is the format with day and month the other way round, "" if none reads
-// as much.
+// swapped returns the format with day and month exchanged, "" if no such format reads as many
+// texts.
 func swapped(all []timing) string {
 	for _, t := range all[1:] {
 		if t.outside == all[0].outside && t.read == all[0].read && sameLetters(t.format, all[0].format) {
@@ -174,7 +174,7 @@ func swapped(all []timing) string {
 	return ""
 }
 
-// sameLetters reports whether two formats differ in order alone.
+// sameLetters reports whether two formats differ only in order.
 func sameLetters(a, b string) bool {
 	x, y := []byte(a), []byte(b)
 	slices.Sort(x)
@@ -182,15 +182,15 @@ func sameLetters(a, b string) bool {
 	return a != "" && string(x) == string(y)
 }
 
-// zones are those that need no summer time to be named by their offset.
+// zones maps offsets to zones without summer time.
 var zones = map[int]string{
 	0: "UTC", 3: "Europe/Moscow", 4: "Asia/Dubai", 5: "Asia/Karachi", 7: "Asia/Bangkok", 8: "Asia/Shanghai", 9: "Asia/Tokyo", -3: "America/Sao_Paulo",
 }
 
-// zoneAt is a zone so many hours east of UTC.
+// zoneAt returns a zone with the given hours east of UTC.
 func zoneAt(hours int) string {
 	if z, ok := zones[hours]; ok {
 		return z
 	}
-	return fmt.Sprintf("Etc/GMT%+d", -hours) // Etc counts the other way round
+	return fmt.Sprintf("Etc/GMT%+d", -hours) // the signs of Etc zones are reversed
 }

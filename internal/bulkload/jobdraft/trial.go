@@ -118,7 +118,7 @@ func readOne(ctx context.Context, files dfs.FS, j *job.Job, file record.File, s 
 // A counter counts the good, skipped and bad records of a sample.
 type counter struct {
 	summary *Summary
-	left    int // records to read of this file
+	left    int // remaining records of this file
 	first   map[record.Reason]string
 	why     []string
 }
@@ -163,7 +163,7 @@ func (c *counter) Reject(r *record.Reject) error {
 	return nil
 }
 
-// head is the comment above the draft.
+// head returns the comment above the draft.
 func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) {

@@ -62,7 +62,8 @@ var timeWays = []timeWay{
 	layout("Mon, 02 Jan 2006 15:04:05 MST"), layout("2006年01月02日 15:04:05"), layout("2006-01-02"), layout("20060102"), layout("02-01-2006"),
 }
 
-// A pathWay is where files lie; without {behaviour} a column tells.
+// A pathWay is the form of the files' paths. Without {behaviour}, a column names the
+// behaviour.
 type pathWay struct{ pattern string }
 
 var pathWays = []pathWay{
@@ -71,7 +72,7 @@ var pathWays = []pathWay{
 	{"eu/{behaviour}/{behaviour}.{date:dd-MM-yyyy}"}, {"{date}/events"},
 }
 
-// file is the path of a day's file of a behaviour.
+// file returns the path of a day's file of a behaviour.
 func (p pathWay) file(day time.Time, kind string) string {
 	r := strings.NewReplacer("{date}", day.Format("2006-01-02"), "{date:yyyyMMdd}", day.Format("20060102"), "{date:yyyy}", day.Format("2006"),
 		"{date:MM}", day.Format("01"), "{date:dd}", day.Format("02"), "{date:yyyy_MM_dd}", day.Format("2006_01_02"),
@@ -79,12 +80,12 @@ func (p pathWay) file(day time.Time, kind string) string {
 	return r.Replace(p.pattern)
 }
 
-// job is the pattern as a true job has it.
+// job returns the pattern for the true job.
 func (p pathWay) job() string { return strings.ReplaceAll(p.pattern, "#", "*") }
 
 func (p pathWay) byColumn() bool { return !strings.Contains(p.pattern, "{behaviour}") }
 
-// A line is a record as its columns' names and texts; quoted are texts of JSON.
+// A line is a record as the names and texts of its columns. quoted marks JSON strings.
 type line struct {
 	names, texts []string
 	quoted       []bool
@@ -96,7 +97,7 @@ func (l *line) add(name, text string, quoted bool) {
 
 var titles = []string{"天下足球", "新闻联播", "动物世界", "电影频道"}
 
-// word is a text that the world's encoding and syntax can hold.
+// word returns a text that the world's encoding and syntax can represent.
 func (w world) word(r *rand.Rand) string {
 	s := titles[r.IntN(len(titles))]
 	switch {
@@ -111,7 +112,7 @@ func (w world) word(r *rand.Rand) string {
 	return s
 }
 
-// lines are those of a day and behaviour.
+// lines returns the lines of a day and behaviour.
 func (w world) lines(r *rand.Rand, day time.Time, kind string) []line {
 	var out []line
 	at := day.Add(time.Minute)
@@ -144,8 +145,8 @@ func (w world) lines(r *rand.Rand, day time.Time, kind string) []line {
 	return out
 }
 
-// text is a file of lines, as the world writes them. In one that a column tells the
-// behaviours of, the lines of both have the same columns.
+// text returns a file of lines in the form of the world. If a column names the behaviours,
+// the lines of both have the same columns.
 func (w world) text(lines []line) string {
 	var b strings.Builder
 	if w.header && len(lines) > 0 {
@@ -252,7 +253,7 @@ func (w world) store(t *testing.T, name, text string) {
 	}
 }
 
-// job is the job that says all of the world.
+// job returns the complete job for the world.
 func (w world) job() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "logs:\n  path: logs/%s.%s%s\n  format: %s\n", w.paths.job(), w.syntax, w.ending, w.syntax)
@@ -284,7 +285,7 @@ func (w world) job() string {
 	return b.String()
 }
 
-// records are all that a job reads, one a line.
+// records returns all records that a job reads, one per line.
 func records(t *testing.T, j *job.Job) []string {
 	t.Helper()
 	found, err := j.Find(t.Context(), local.New(), behaviour.Span{From: behaviour.DateOf(2014, 9, 1), To: behaviour.DateOf(2014, 9, 30)}, nil)
@@ -324,7 +325,7 @@ func records(t *testing.T, j *job.Job) []string {
 	return s.out
 }
 
-// A lister writes records down.
+// A lister stores records as text.
 type lister struct {
 	schema *behaviour.Schema
 	out    []string
@@ -344,7 +345,7 @@ func (l *lister) Skip() error { l.out = append(l.out, "skipped"); return nil }
 
 func (l *lister) Reject(r *record.Reject) error { l.out = append(l.out, "bad: "+r.Error()); return nil }
 
-// makeDraft drafts a job of dir/logs, to lie in dir.
+// makeDraft drafts a job of dir/logs for a job file in dir.
 func makeDraft(t *testing.T, dir string) *jobdraft.Draft {
 	t.Helper()
 	d, err := jobdraft.Make(t.Context(), jobdraft.Config{FS: local.New(), Logs: filepath.Join(dir, "logs"), Name: filepath.Join(dir, "usertrail.yaml"), Zone: "UTC"})

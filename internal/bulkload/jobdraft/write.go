@@ -16,15 +16,15 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A writer writes a draft, and collects the comments on what is unsure.
+// A writer writes a draft, and collects the comments on unsure parts.
 type writer struct {
 	strings.Builder
 	unsure []string
 	fillIn []string
 }
 
-// line writes a line, with a comment on what is unsure about it. key is its name in the list
-// of these comments.
+// line writes a line, with a comment if it is unsure. key is its name in the list of these
+// comments.
 func (w *writer) line(key, unsure, text string) {
 	w.WriteString(text)
 	if unsure = visible.Text(unsure); unsure != "" {
@@ -34,13 +34,13 @@ func (w *writer) line(key, unsure, text string) {
 	w.WriteString("\n")
 }
 
-// fill writes a key whose value somebody has to fill in.
+// fill writes a key whose value the user has to fill in.
 func (w *writer) fill(key, indent, name, with string) {
 	fmt.Fprintf(w, "%s%s: # fill in: %s\n", indent, name, with)
 	w.fillIn = append(w.fillIn, key)
 }
 
-// body is the draft without its head.
+// body returns the draft without its head.
 func (g *guessed) body(cfg Config) *writer {
 	w := &writer{}
 	w.logs(g, cfg)
@@ -58,7 +58,7 @@ func (g *guessed) body(cfg Config) *writer {
 	return w
 }
 
-// logs writes where the logs lie, and how they are written.
+// logs writes the paths and the format of the logs.
 func (w *writer) logs(g *guessed, cfg Config) {
 	w.WriteString("logs:\n")
 	base := escape(baseOf(cfg, g.found.single))
@@ -126,7 +126,7 @@ func (w *writer) shared(g *guessed) (user who, time when) {
 	return user, time
 }
 
-// key is the same for times that a job says the same of.
+// key returns a text that is equal for times with equal settings in a job.
 func (t *when) key() string { return strings.Join([]string{t.column, t.pattern, t.format}, "\x00") }
 
 func (w *writer) user(key, indent string, u who) {
@@ -208,7 +208,8 @@ func (w *writer) field(key string, f field) {
 	w.line(key+".fields."+f.name, f.unsure, fmt.Sprintf("      %s: %s", f.name, text))
 }
 
-// baseOf is the folder of the logs as the job file calls it, "" where it is its own.
+// baseOf returns the folder of the logs in the notation of the job file, "" if it is the job
+// file's own.
 func baseOf(cfg Config, single bool) string {
 	logs := strings.TrimRight(cfg.Logs, "/")
 	if single {
@@ -249,7 +250,7 @@ func join(base, below string) string {
 	return strings.TrimSuffix(base, "/") + "/" + below
 }
 
-// plainPath is a path that YAML reads as it stands outside of brackets.
+// plainPath matches a path that YAML reads unchanged outside of brackets.
 var plainPath = regexp.MustCompile(`^[\p{L}\p{N}_/.][\p{L}\p{N}_/.{}*?=:-]*$`)
 
 func quotePath(p string) string {

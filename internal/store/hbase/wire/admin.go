@@ -9,8 +9,8 @@ type RegionRequest struct {
 // Append appends the message.
 func (r RegionRequest) Append(dst []byte) []byte { return appendRegion(dst, 1, r.Region) }
 
-// CompactRegionRequest is the parameter of the AdminService's "CompactRegion",
-// which only begins it.
+// CompactRegionRequest is the parameter of the AdminService's "CompactRegion", which only
+// starts the compaction.
 type CompactRegionRequest struct {
 	Region []byte // complete name
 	Major  bool
@@ -33,8 +33,7 @@ func DecodeRegionInfo(param []byte) (RegionInfo, error) {
 	return r, d.done("GetRegionInfoResponse")
 }
 
-// DecodeFlush decodes the answer to "FlushRegion": whether there was something to
-// flush.
+// DecodeFlush decodes the answer to "FlushRegion": whether there was anything to flush.
 func DecodeFlush(param []byte) (flushed bool, err error) {
 	d := decoder{rest: param}
 	for d.next() {

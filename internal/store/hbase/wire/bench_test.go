@@ -113,7 +113,7 @@ func BenchmarkDecodeMulti(b *testing.B) {
 	})
 }
 
-// TestMultiAllocatesNothing: neither an action nor a cell costs an allocation.
+// TestMultiAllocatesNothing checks that neither an action nor a cell costs an allocation.
 func TestMultiAllocatesNothing(t *testing.T) {
 	rows, fields := benchRows(), familyF.Fields()
 	dst := appendGets(nil, rows, fields)

@@ -7,19 +7,19 @@ import (
 	"usertrail/internal/cell"
 )
 
-// The bytes of a cell in a block beside its row, family, qualifier and value.
+// The bytes of a cell in a block, in addition to its row, family, qualifier and value.
 const (
 	blockFixed = 4 + 4 + 4 + keyFixed
 	keyFixed   = 2 + 1 + 8 + 1
 )
 
-// CellSize is what AppendCell appends for c, in bytes.
+// CellSize returns the number of bytes that AppendCell appends for c.
 func CellSize(c *cell.Cell) int {
 	return blockFixed + len(c.Row) + len(c.Family) + len(c.Qualifier) + len(c.Value)
 }
 
-// AppendCell appends c to a cell block. Tags and MVCC do not travel. A row may
-// have 32767 bytes and a family 255.
+// AppendCell appends c to a cell block, without its tags and MVCC. A row may have 32767 bytes
+// and a family 255.
 func AppendCell(dst []byte, c *cell.Cell) []byte {
 	key := keyFixed + len(c.Row) + len(c.Family) + len(c.Qualifier)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(8+key+len(c.Value)))
@@ -42,8 +42,8 @@ type Cells struct {
 	err   error
 }
 
-// TakeCells cuts the first n cells off a block. Nothing is allocated: the cells
-// alias block and are valid as long as it is.
+// TakeCells cuts the first n cells off a block. It allocates nothing: the cells alias block
+// and are valid as long as block.
 func TakeCells(block []byte, n int) (Cells, []byte, error) {
 	if n < 0 {
 		return Cells{}, nil, fmt.Errorf("cell block: %w: count of %d", ErrMalformed, n)
@@ -62,14 +62,14 @@ func TakeCells(block []byte, n int) (Cells, []byte, error) {
 	return Cells{block: block[:at:at], count: n}, block[at:], nil
 }
 
-// Len is how many cells Next has not given yet.
+// Len returns the number of cells that Next has not returned yet.
 func (s *Cells) Len() int { return s.count }
 
-// Size is how many bytes those take in the block.
+// Size returns the number of bytes of these cells in the block.
 func (s *Cells) Size() int { return len(s.block) }
 
-// Next sets c to the next cell; its bytes alias the block, clipped, and it has no
-// tags and no MVCC. It says false after the last, and where Err says why.
+// Next sets c to the next cell. Its bytes alias the block, clipped. It has no tags and no
+// MVCC. Next returns false after the last cell, and on an error, which Err returns.
 func (s *Cells) Next(c *cell.Cell) bool {
 	if s.count == 0 {
 		return false
@@ -85,10 +85,10 @@ func (s *Cells) Next(c *cell.Cell) bool {
 	return true
 }
 
-// Err is what Next stopped at.
+// Err returns the error that stopped Next.
 func (s *Cells) Err() error { return s.err }
 
-// parseCell takes a cell apart: what follows its length.
+// parseCell parses the part of a cell after its length.
 func parseCell(b []byte, c *cell.Cell) bool {
 	if len(b) < blockFixed-4 {
 		return false

@@ -8,8 +8,8 @@ type PrepareBulkLoadRequest struct {
 	Region []byte // complete name
 }
 
-// Append appends the message. The region is optional by the protocol, but there is
-// no answer without it.
+// Append appends the message. The region is optional in the protocol, but a server does not
+// answer without it.
 func (r *PrepareBulkLoadRequest) Append(dst []byte) []byte {
 	return appendRegion(r.Table.append(dst, 1), 2, r.Region)
 }
@@ -35,17 +35,16 @@ type FamilyPath struct {
 	Path   string // absolute, or a URI
 }
 
-// BulkLoadRequest is the parameter of "BulkLoadHFile", for files that go through a
-// staging directory. The server gives them a sequence number of its own and moves
-// them.
+// BulkLoadRequest is the parameter of "BulkLoadHFile", for files in a staging directory. The
+// server gives them its own sequence number and moves them.
 type BulkLoadRequest struct {
 	Region []byte // complete name
 	Files  []FamilyPath
 	Token  string // of PrepareBulkLoad
 }
 
-// Append appends the message. It names no cluster: a server that reads its own
-// cluster's ID there answers that all is loaded, and does nothing.
+// Append appends the message. It names no cluster. A server that reads its own cluster's ID
+// in this field answers that everything is loaded, and does nothing.
 func (r *BulkLoadRequest) Append(dst []byte) []byte {
 	dst = appendRegion(dst, 1, r.Region)
 	for _, f := range r.Files {
@@ -60,8 +59,7 @@ func (r *BulkLoadRequest) Append(dst []byte) []byte {
 	return appendBool(dst, 6, false)
 }
 
-// DecodeBulkLoad decodes the answer to "BulkLoadHFile": whether the region took
-// the files.
+// DecodeBulkLoad decodes the answer to "BulkLoadHFile": whether the region loaded the files.
 func DecodeBulkLoad(param []byte) (loaded bool, err error) {
 	found := false
 	d := decoder{rest: param}
@@ -80,8 +78,8 @@ func DecodeBulkLoad(param []byte) (loaded bool, err error) {
 	return loaded, nil
 }
 
-// CleanupBulkLoadRequest is the parameter of "CleanupBulkLoad". Up to HBase 2.6.4
-// the server deletes whatever Token names. The answer has no fields.
+// CleanupBulkLoadRequest is the parameter of "CleanupBulkLoad". Up to HBase 2.6.4 the server
+// deletes any directory that Token names. The answer has no fields.
 type CleanupBulkLoadRequest struct {
 	Token  string
 	Region []byte // complete name

@@ -2,7 +2,8 @@ package wire
 
 import "testing"
 
-// TestTheInnermostCauseIsTold: the first line of a failed snapshot tells nothing of why.
+// TestTheInnermostCauseIsTold uses the trace of a failed snapshot, whose first line does not
+// contain the cause.
 func TestTheInnermostCauseIsTold(t *testing.T) {
 	const class = "org.apache.hadoop.hbase.snapshot.HBaseSnapshotException"
 	for trace, want := range map[string]string{

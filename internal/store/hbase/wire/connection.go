@@ -10,7 +10,7 @@ import (
 // A Service is the service that a connection uses. A connection has one service.
 type Service string
 
-// The services and who offers them.
+// The services and the servers that offer them.
 const (
 	ClientService     Service = "ClientService"     // region servers: data
 	AdminService      Service = "AdminService"      // region servers: flush and the like
@@ -48,7 +48,7 @@ func AppendPreamble(dst []byte, service Service, user string) []byte {
 	return dst
 }
 
-// A RequestHeader stands before every request.
+// A RequestHeader precedes every request.
 type RequestHeader struct {
 	CallID    uint32
 	Method    string
@@ -70,8 +70,7 @@ func (h *RequestHeader) Append(dst []byte) []byte {
 	return appendNonzero(dst, 7, uint64(h.TimeoutMS))
 }
 
-// A Response is one answer's frame without its length, cut in parts that alias
-// it.
+// A Response is the frame of one answer without its length, cut into parts that alias it.
 type Response struct {
 	CallID    uint32
 	Exception *ServerError // if not nil, Param and Cells are empty

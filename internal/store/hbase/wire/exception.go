@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A ServerError is a Java exception that a server answered with: to a call, a
-// region's part of a Multi, or one action of it.
+// A ServerError is a Java exception in a server's answer: to a call, to a region's part of a
+// Multi, or to one action of it.
 type ServerError struct {
 	Class   string // org.apache.hadoop.hbase.NotServingRegionException
 	Message string // the first line, without the class
 	Cause   string // the innermost cause that the trace names: its class without the package, and its message
 
-	// Where a RegionMovedException says that the region is.
+	// The region's new server in a RegionMovedException.
 	Host string
 	Port int
 
-	// Only answers to a whole call carry these two.
+	// Only answers to a whole call have these two.
 	DoNotRetry bool
 	Overloaded bool
 }
@@ -33,15 +33,15 @@ func (e *ServerError) Error() string {
 	return text
 }
 
-// Name is the class without its package, by which to classify.
+// Name returns the class without its package, by which errors are classified.
 func (e *ServerError) Name() string {
 	return e.Class[strings.LastIndexByte(e.Class, '.')+1:]
 }
 
-// maxMessage bounds what is kept of a first line, in bytes.
+// maxMessage limits the part of a first line that is kept, in bytes.
 const maxMessage = 2048
 
-// set takes over a class and a stack trace.
+// set stores a class and a stack trace.
 func (e *ServerError) set(class string, trace []byte) {
 	e.Class = class
 	line, _, _ := bytes.Cut(trace, []byte("\n"))
@@ -70,8 +70,8 @@ func innermost(trace []byte) string {
 	return class + ": " + strings.TrimSpace(message)
 }
 
-// movedTo finds the target in "Region moved to: hostname=H port=P startCode=S.
-// As of locationSeqNum=N.", which is all that a Multi's exceptions have.
+// movedTo finds the target in "Region moved to: hostname=H port=P startCode=S. As of
+// locationSeqNum=N.". A Multi's exceptions have only this text.
 func movedTo(message string) (string, int) {
 	var host string
 	for word := range strings.FieldsSeq(message) {
@@ -112,7 +112,7 @@ func (e *ServerError) decodeResponse(b []byte) error {
 	return d.done("ExceptionResponse")
 }
 
-// decodePair decodes the NameBytesPair that stands for an exception in a Multi.
+// decodePair decodes the NameBytesPair of an exception in a Multi.
 func (e *ServerError) decodePair(b []byte) error {
 	var class string
 	var trace []byte

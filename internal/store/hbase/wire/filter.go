@@ -9,7 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A Filter is an encoded filter: made once, sent with every call. Nil is none.
+// A Filter is an encoded filter. It is encoded once and sent with every call. Nil is no
+// filter.
 type Filter []byte
 
 func appendFilter(dst []byte, num protowire.Number, f Filter) []byte {
@@ -19,18 +20,18 @@ func appendFilter(dst []byte, num protowire.Number, f Filter) []byte {
 	return appendBytes(dst, num, f)
 }
 
-// named encodes a filter or comparator of HBase's own by the name of its class and
-// its body.
+// named encodes one of HBase's own filters or comparators from the name of its class and its
+// body.
 func named(class string, body []byte) Filter {
 	f := appendString(nil, 1, "org.apache.hadoop.hbase.filter."+class)
 	return appendBytes(f, 2, body)
 }
 
-// ColumnPrefixes keeps the columns whose qualifier begins with one of the
-// prefixes: MultipleColumnPrefixFilter. Prefixes that cover one another are
-// refused, because the filter loses columns then without a word: it asks only
-// the largest prefix that is not above a qualifier. No prefixes are refused too,
-// because for the filter they are all columns.
+// ColumnPrefixes keeps the columns whose qualifier begins with one of the prefixes:
+// MultipleColumnPrefixFilter. If one prefix is a prefix of another, it returns an error,
+// because the filter would silently lose columns: it checks only the largest prefix that does
+// not sort after a qualifier. An empty list is an error too, because the filter would keep
+// all columns.
 func ColumnPrefixes(prefixes ...[]byte) (Filter, error) {
 	sorted := slices.SortedFunc(slices.Values(prefixes), bytes.Compare)
 	if len(sorted) == 0 {
@@ -55,8 +56,8 @@ func ColumnPrefix(prefix []byte) Filter {
 	return named("ColumnPrefixFilter", appendBytes(nil, 1, prefix))
 }
 
-// ColumnRange keeps the columns from one qualifier on and before another:
-// ColumnRangeFilter. Nil is without bound.
+// ColumnRange keeps the columns from one qualifier up to, but not including, another:
+// ColumnRangeFilter. Nil is no bound.
 func ColumnRange(from, to []byte) Filter {
 	var body []byte
 	if from != nil {
@@ -69,16 +70,16 @@ func ColumnRange(from, to []byte) Filter {
 	return named("ColumnRangeFilter", appendBool(body, 4, false))
 }
 
-// KeyOnly takes the values away, or puts their lengths as int32 in their place.
+// KeyOnly removes the values, or replaces them by their lengths as int32.
 func KeyOnly(lengths bool) Filter {
 	return named("KeyOnlyFilter", appendBool(nil, 1, lengths))
 }
 
-// FirstKeyOnly keeps the first cell of each row. In a list it stands behind the
-// filters whose first match is wanted.
+// FirstKeyOnly keeps the first cell of each row. In a list it must follow the filters whose
+// first match is needed.
 func FirstKeyOnly() Filter { return named("FirstKeyOnlyFilter", nil) }
 
-// Page ends a scan after rows rows of a region, not of the whole scan.
+// Page ends a scan after rows rows of each region, not of the whole scan.
 func Page(rows int64) Filter {
 	return named("PageFilter", appendUint(nil, 1, uint64(rows)))
 }
@@ -88,8 +89,8 @@ func ColumnCount(n int32) Filter {
 	return named("ColumnCountGetFilter", appendUint(nil, 1, uint64(n)))
 }
 
-// ColumnPage keeps n columns of a row, from a qualifier on, or where from is nil
-// behind the first skip: ColumnPaginationFilter.
+// ColumnPage keeps n columns of a row, from qualifier from on or, if from is nil, after the
+// first skip columns: ColumnPaginationFilter.
 func ColumnPage(n, skip int32, from []byte) Filter {
 	body := appendUint(nil, 1, uint64(n))
 	if from != nil {
@@ -114,11 +115,11 @@ const (
 // A ColumnTest tests the value of one column. The scan or get must read this column.
 type ColumnTest struct {
 	Family, Qualifier []byte
-	Is                Comparison // to Value
+	Is                Comparison // compared with Value
 	Value             []byte
-	Prefix            bool // of the column's value only as much is compared as Value is long
-	KeepMissing       bool // rows that do not have the column pass
-	AnyVersion        bool // a row passes by any version that is read, not only by the newest
+	Prefix            bool // only as many bytes of the column's value are compared as Value has
+	KeepMissing       bool // rows without the column pass
+	AnyVersion        bool // a row passes if any requested version passes, not only the newest
 }
 
 // RowsWhere keeps the rows that pass a test: SingleColumnValueFilter.
@@ -139,7 +140,7 @@ func RowsWhere(t ColumnTest) Filter {
 // AllOf keeps the cells that every filter keeps. The filters are applied in this order.
 func AllOf(filters ...Filter) Filter { return list(1, filters) }
 
-// OneOf keeps what at least one of the filters keeps.
+// OneOf keeps the cells that at least one of the filters keeps.
 func OneOf(filters ...Filter) Filter { return list(2, filters) }
 
 func list(operator uint64, filters []Filter) Filter {
@@ -157,7 +158,7 @@ type RowRange struct {
 	IncludeStop  bool
 }
 
-// MaxRowRanges bounds what RowRanges takes; servers get slow beyond it.
+// MaxRowRanges is the largest number of ranges for RowRanges. Servers become slow with more.
 const MaxRowRanges = 1000
 
 // RowRanges keeps the rows in the ranges and jumps over other rows:
@@ -217,7 +218,7 @@ func FuzzyRows(rows ...FuzzyRow) (Filter, error) {
 		body = appendBytes(body, 2, mask)
 		body = end(body, at)
 	}
-	// Without is_mask_v2 a mask that leaves no byte open is taken for one that leaves
-	// all of them open.
+	// Without is_mask_v2, a mask without free bytes would be read as a mask of free bytes
+	// only.
 	return named("FuzzyRowFilter", appendBool(body, 2, true)), nil
 }

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// FuzzAnswers: whatever a server sends, nothing panics, and what is taken for
-// cells encodes to the bytes it was.
+// FuzzAnswers checks that no answer of a server causes a panic, and that decoded cells encode
+// to the same bytes.
 func FuzzAnswers(f *testing.F) {
 	for _, s := range []string{goldenGetAnswer, goldenMultiAnswer, "0608011a020805", "00", ""} {
 		f.Add(unhex(f, s))
@@ -88,7 +88,7 @@ func again(t *testing.T, cells wire.Cells, block []byte) {
 	}
 }
 
-// FuzzCells: a block is cells to its end or an error.
+// FuzzCells checks that a block is decoded to its end or is an error.
 func FuzzCells(f *testing.F) {
 	f.Add(unhex(f, goldenMultiCells), 1)
 	f.Add(unhex(f, goldenGetAnswer)[14:], 2)

@@ -25,8 +25,8 @@ func appendColumns(dst []byte, num protowire.Number, columns []Column) []byte {
 	return dst
 }
 
-// A TimeRange is timestamps in ms, From with and To without. The zero TimeRange
-// is all of time; To 0 is no end.
+// A TimeRange is a range of timestamps in ms, from From up to, but not including, To. The
+// zero TimeRange is all times; To 0 is no end.
 type TimeRange struct {
 	From, To int64
 }
@@ -57,7 +57,7 @@ type Get struct {
 // GetFields is an encoded Get without its row.
 type GetFields []byte
 
-// Fields encodes g, once for all the rows it is wanted of.
+// Fields encodes g, once for all its rows.
 func (g *Get) Fields() GetFields {
 	dst := appendColumns(nil, 2, g.Columns)
 	dst = appendFilter(dst, 4, g.Filter)
@@ -104,11 +104,11 @@ func (r *GetRequest) Append(dst []byte) []byte {
 // A Result is the answer for one row.
 type Result struct {
 	Cells   Cells
-	Exists  bool // of an existence-only Get
+	Exists  bool // for an existence-only Get
 	Partial bool
 }
 
-// A result is a Result whose cells have not been cut off the block.
+// A result is a Result whose cells are still in the block.
 type result struct {
 	cells           int
 	exists, partial bool
@@ -152,7 +152,7 @@ func DecodeGet(param, block []byte) (Result, error) {
 	return r.takeAll(block, "GetResponse")
 }
 
-// takeAll cuts r's cells off a block that has no others.
+// takeAll cuts r's cells off a block that has no other cells.
 func (r result) takeAll(block []byte, name string) (Result, error) {
 	res, rest, err := r.take(block)
 	if err == nil && len(rest) > 0 {

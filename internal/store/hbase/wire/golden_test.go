@@ -10,8 +10,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// What a client and HBase 2.6.1 said to each other. A request is without its
-// length, an answer too.
+// Messages between a client and HBase 2.6.1, without their lengths.
 const (
 	goldenRegion      = "t,,1795226873591.491e6cddf45c90a385abdfc0b2a6e41b."
 	goldenPreamble    = "4842617300500000005c0a070a05747261696c120d436c69656e74536572766963651a2b6f72672e6170616368652e6861646f6f702e68626173652e636f6465632e4b657956616c7565436f6465632a150a05322e362e3012001a0022002a00320038024006"
@@ -24,7 +23,7 @@ const (
 	goldenMultiAnswer = "0608021a020847140a100a0808011204100220000a04080012001a000000001d0000001400000001000231300166706167653100000000000003e80461000000220000001900000001000231300166706167655f75726c303200000000000003e80462"
 )
 
-// goldenCells are those of both answers.
+// goldenCells are the cells of both answers.
 var goldenCells = []string{`"10"/f:"page1"/1000/Put="a"`, `"10"/f:"page_url02"/1000/Put="b"`}
 
 func unhex(t testing.TB, s string) []byte {
@@ -107,8 +106,8 @@ func TestGoldenAnswers(t *testing.T) {
 	}
 }
 
-// TestGoldenFilters compares filters with what HBase 2.6.1 makes of its own, the masks
-// of FuzzyRowFilter as servers of all versions and platforms read them.
+// TestGoldenFilters compares filters with HBase 2.6.1's encoding of its own filters. The
+// masks of FuzzyRowFilter are in the form that servers of all versions and platforms read.
 func TestGoldenFilters(t *testing.T) {
 	const filter = "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e" // org.apache.hadoop.hbase.filter.
 	fuzzy, err := wire.FuzzyRows(

@@ -2,29 +2,30 @@ package wire
 
 import "bytes"
 
-// A SnapshotManifest is the file data.manifest of a snapshot: the table as it was.
+// A SnapshotManifest is the file data.manifest of a snapshot: the table at the time of the
+// snapshot.
 type SnapshotManifest struct {
 	Table   TableSchema
 	Regions []SnapshotRegion
 }
 
-// A SnapshotRegion is a region with the files that it had.
+// A SnapshotRegion is a region with its files.
 type SnapshotRegion struct {
 	Region   RegionInfo
 	Families []SnapshotFamily
 }
 
-// A SnapshotFamily is a family's files in one region.
+// A SnapshotFamily holds a family's files in one region.
 type SnapshotFamily struct {
 	Name  string
 	Files []SnapshotFile
 }
 
-// A SnapshotFile is one store file. What its name means package snapshot says.
+// A SnapshotFile is one store file. Package snapshot documents its name.
 type SnapshotFile struct {
 	Name string
-	Half *Reference // nil is a file of its own
-	Size int64      // of the file that is read in the end; 0 is not known
+	Half *Reference // nil for a complete file
+	Size int64      // size of the file that is finally read; 0 if unknown
 }
 
 // A Reference is one half of a file of another region.
@@ -93,7 +94,7 @@ func (f *SnapshotFile) decode(b []byte) error {
 		case 1:
 			d.string(&f.Name)
 		case 2:
-			f.Half = &Reference{Top: true} // the first of the enumeration
+			f.Half = &Reference{Top: true} // the first value of the enumeration
 			d.message(f.Half.decode)
 		case 3:
 			var n uint64

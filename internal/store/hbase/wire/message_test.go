@@ -338,7 +338,7 @@ func TestMasterAnswers(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestMalformedAnswers has one answer for each thing that can be wrong.
+// TestMalformedAnswers has one answer for each possible mistake.
 func TestMalformedAnswers(t *testing.T) {
 	whole := wire.AppendCell(nil, &cell.Cell{Row: []byte("row"), Family: []byte("f"), Value: []byte("v")})
 	multi := func(param, block []byte) error {

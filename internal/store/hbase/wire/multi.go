@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Durability says when a Put is acknowledged.
+// Durability determines when a Put is acknowledged.
 type Durability uint8
 
 // The durabilities.
@@ -25,11 +25,11 @@ func BeginRegion(dst, name []byte) (longer []byte, mark int) {
 	return appendRegion(dst, 1, name), mark
 }
 
-// EndRegion ends what BeginRegion began.
+// EndRegion ends the region that BeginRegion began.
 func EndRegion(dst []byte, mark int) []byte { return end(dst, mark) }
 
-// AppendGetAction appends a Get. The index comes back with its answer and is
-// unique in its region.
+// AppendGetAction appends a Get. The answer has the same index, which must be unique in its
+// region.
 func AppendGetAction(dst []byte, index uint32, row []byte, fields GetFields) []byte {
 	dst, at := begin(dst, 3)
 	dst = appendUint(dst, 1, uint64(index))
@@ -37,8 +37,8 @@ func AppendGetAction(dst []byte, index uint32, row []byte, fields GetFields) []b
 	return end(dst, at)
 }
 
-// AppendPutAction appends a Put of the next cells of the cell block, which are of
-// this row. Keep Puts and Gets in separate Multis: servers do the Gets first.
+// AppendPutAction appends a Put of the next cells of the cell block, which must be of this
+// row. Puts and Gets should be in separate Multis, because servers execute the Gets first.
 func AppendPutAction(dst []byte, index uint32, row []byte, cells int, durability Durability) []byte {
 	dst, at := begin(dst, 3)
 	dst = appendUint(dst, 1, uint64(index))
@@ -65,14 +65,14 @@ func appendMutation(dst []byte, num protowire.Number, row []byte, typ mutateType
 
 // A MultiResult is the answer to one action, or to a region's actions together.
 type MultiResult struct {
-	Region int    // the place of the region in the request
-	Whole  bool   // the region's actions failed together with Err; Index means nothing
+	Region int    // index of the region in the request
+	Whole  bool   // the region's actions failed together with Err; Index has no meaning
 	Index  uint32 // of the action
 	Err    *ServerError
 	Result // if Err is nil; without cells for a Put
 }
 
-// A MultiDecoder walks over the answer to a "Multi".
+// A MultiDecoder iterates over the answer to a "Multi".
 type MultiDecoder struct {
 	outer  decoder // MultiResponse
 	inner  decoder // RegionActionResult
@@ -81,7 +81,7 @@ type MultiDecoder struct {
 	err    error
 }
 
-// DecodeMulti begins a walk over a message and its cell block.
+// DecodeMulti returns a MultiDecoder of a message and its cell block.
 func DecodeMulti(param, block []byte) MultiDecoder {
 	return MultiDecoder{outer: decoder{rest: param}, region: -1, block: block}
 }
@@ -112,7 +112,7 @@ func (m *MultiDecoder) Next(r *MultiResult) bool {
 	return false
 }
 
-// nextInner looks at one field of a RegionActionResult.
+// nextInner decodes one field of a RegionActionResult.
 func (m *MultiDecoder) nextInner(r *MultiResult) bool {
 	switch m.inner.num {
 	case 1:
@@ -155,7 +155,7 @@ func (m *MultiDecoder) decodeAction(r *MultiResult, b []byte) error {
 	return err
 }
 
-// finish checks at the end of the message that nothing is left of the cells.
+// finish checks at the end of the message that all cells were used.
 func (m *MultiDecoder) finish() {
 	m.err = m.outer.done("MultiResponse")
 	if m.err == nil && len(m.block) > 0 {
@@ -163,8 +163,8 @@ func (m *MultiDecoder) finish() {
 	}
 }
 
-// Regions is how many regions have been answered so far.
+// Regions returns the number of regions that have been answered so far.
 func (m *MultiDecoder) Regions() int { return m.region + 1 }
 
-// Err is what Next stopped at.
+// Err returns the error that stopped Next.
 func (m *MultiDecoder) Err() error { return m.err }

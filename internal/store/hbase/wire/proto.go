@@ -8,20 +8,18 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// ErrMalformed is wrapped by every error about bytes that do not follow the
-// protocol.
+// ErrMalformed is wrapped by every error about bytes that do not follow the protocol.
 var ErrMalformed = errors.New("malformed message")
 
-// An Appender encodes itself behind dst and returns the longer slice.
+// An Appender appends its encoding to dst and returns the longer slice.
 type Appender interface {
 	Append(dst []byte) []byte
 }
 
-// Raw is an Appender of bytes that are encoded already. Raw(nil) is also the
-// message without fields.
+// Raw is an Appender of encoded bytes. Raw(nil) is also the message without fields.
 type Raw []byte
 
-// Append appends r as it is.
+// Append appends r unchanged.
 func (r Raw) Append(dst []byte) []byte { return append(dst, r...) }
 
 func appendUint(dst []byte, num protowire.Number, v uint64) []byte {
@@ -40,7 +38,7 @@ func appendString(dst []byte, num protowire.Number, v string) []byte {
 	return protowire.AppendString(protowire.AppendTag(dst, num, protowire.BytesType), v)
 }
 
-// appendNonzero leaves out the zero, as an optional field may.
+// appendNonzero appends an optional field, unless it is zero.
 func appendNonzero(dst []byte, num protowire.Number, v uint64) []byte {
 	if v == 0 {
 		return dst
@@ -48,8 +46,8 @@ func appendNonzero(dst []byte, num protowire.Number, v uint64) []byte {
 	return appendUint(dst, num, v)
 }
 
-// begin opens the nested message num and returns where its fields start. One
-// byte is kept for the length; end makes more room where it needs more.
+// begin opens the nested message num and returns the start of its fields. It reserves one
+// byte for the length. end makes more room if necessary.
 func begin(dst []byte, num protowire.Number) ([]byte, int) {
 	dst = append(protowire.AppendTag(dst, num, protowire.BytesType), 0)
 	return dst, len(dst)
@@ -76,12 +74,12 @@ type decoder struct {
 	rest []byte
 	num  protowire.Number
 	typ  protowire.Type
-	n    uint64 // of a number
-	b    []byte // of bytes, clipped
+	n    uint64 // value of a number
+	b    []byte // value of bytes, clipped
 	err  error
 }
 
-// next goes to the next field.
+// next moves to the next field.
 func (d *decoder) next() bool {
 	if d.err != nil || len(d.rest) == 0 {
 		return false
@@ -121,7 +119,7 @@ func (d *decoder) refuse(format string, args ...any) {
 	}
 }
 
-// want reports whether the field is of a wire type.
+// want reports whether the field has a wire type.
 func (d *decoder) want(typ protowire.Type) bool {
 	if d.typ != typ {
 		d.refuse("wire type %d, not %d", d.typ, typ)
@@ -129,7 +127,7 @@ func (d *decoder) want(typ protowire.Type) bool {
 	return d.err == nil
 }
 
-// done returns the error of the walk over the message name.
+// done returns the error of the iteration over the message called name.
 func (d *decoder) done(name string) error {
 	if d.err == nil {
 		return nil
@@ -149,7 +147,7 @@ func (d *decoder) uint32(to *uint32) {
 	}
 }
 
-// count takes an int32 that counts something.
+// count reads an int32 that is a count.
 func (d *decoder) count(to *int) {
 	switch {
 	case !d.want(protowire.VarintType):
@@ -166,7 +164,7 @@ func (d *decoder) bool(to *bool) {
 	}
 }
 
-// bytes takes bytes that alias the message.
+// bytes reads bytes that alias the message.
 func (d *decoder) bytes(to *[]byte) {
 	if d.want(protowire.BytesType) {
 		*to = d.b
@@ -188,7 +186,7 @@ func (d *decoder) message(decode func([]byte) error) {
 	}
 }
 
-// numbers takes one number of a repeated field, or many that are packed.
+// numbers reads one number of a repeated field, or many packed ones.
 func (d *decoder) numbers(take func(uint64)) {
 	if d.typ == protowire.VarintType {
 		take(d.n)

@@ -12,17 +12,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// MetaRegion is the complete name of the region that tells where the others are.
+// MetaRegion is the complete name of the region that has the locations of all others.
 const MetaRegion = "hbase:meta,,1"
 
-// A ServerName is one life of one server.
+// A ServerName identifies one run of one server.
 type ServerName struct {
 	Host      string
 	Port      uint32
-	StartCode uint64 // ms; another after each start
+	StartCode uint64 // ms; differs after each start
 }
 
-// Addr is host:port.
+// Addr returns host:port.
 func (s ServerName) Addr() string { return s.Host + ":" + strconv.FormatUint(uint64(s.Port), 10) }
 
 func (s ServerName) String() string {
@@ -67,7 +67,7 @@ func ParseTableName(s string) TableName {
 	return TableName{"default", s}
 }
 
-// String is the name as region names and meta have it.
+// String returns the name in the form of region names and meta.
 func (t TableName) String() string {
 	if t.Namespace == "default" || t.Namespace == "" {
 		return t.Qualifier
