@@ -17,8 +17,8 @@ import (
 type Matcher struct {
 	steps  []Step
 	within []int64   // by step, microseconds; -1: however long
-	byKind [][]int   // by step, the times of the chain that reached it, in microseconds; empty: not yet
-	chains [][]int64 // by step, when the steps up to it were taken, microseconds; empty: not yet
+	byKind [][]int   // steps of each kind, the last first
+	chains [][]int64 // by step, the times of the chain that reached it, in microseconds; empty: not yet
 	far    int       // steps that some chain has taken
 }
 

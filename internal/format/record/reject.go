@@ -12,7 +12,7 @@ const (
 	NotUTF8     Reason = "not UTF-8"       // or not in the file's encoding
 	BadJSON     Reason = "bad json"        // not a JSON object
 	WrongWidth  Reason = "wrong width"     // more or fewer columns than names
-	NoKind      Reason = "no behaviour"    // the column that names the behaviour is empty or unknown
+	NoKind      Reason = "no behaviour"    // the column that names the behaviour is empty
 	NoUser      Reason = "no user"         // no text, or the pattern does not match
 	UserTooLong Reason = "user too long"   // more than behaviour.MaxUserLen bytes
 	NoTime      Reason = "no time"         // no text, or the pattern does not match

@@ -55,7 +55,7 @@ func start(t *testing.T, dir string, env []string, program string, args ...strin
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // its status is not needed here
+		_ = p.cmd.Wait() // wait reads the status from ProcessState
 		close(p.ended)
 	}()
 	t.Cleanup(p.kill)
