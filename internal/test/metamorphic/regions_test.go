@@ -30,14 +30,14 @@ func (x *run) regions(s *Step) error {
 	if x.Real {
 		return x.realRegions(s)
 	}
-	fakeHBase, name, row := x.p.hbase(), x.inTable(), []byte(s.Row)
+	fake, name, row := x.p.hbase(), x.inTable(), []byte(s.Row)
 	switch s.Do {
 	case splitRegion:
-		fakeHBase.Split(name, row)
+		fake.Split(name, row)
 	case mergeRegions:
-		fakeHBase.Merge(name, row)
+		fake.Merge(name, row)
 	case moveRegion:
-		fakeHBase.Move(name, row, s.Server)
+		fake.Move(name, row, s.Server)
 	}
 	return nil
 }
