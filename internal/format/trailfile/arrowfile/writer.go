@@ -33,7 +33,7 @@ import (
 
 const (
 	batchRows  = 32 << 10
-	batchBytes = 16 << 20
+	batchBytes = 8 << 20
 )
 
 // A Writer writes one file of trails, and another one after Reset. It holds one record batch
