@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -134,9 +135,9 @@ func (o *converting) source(ctx context.Context, fs dfs.FS) (table.Store, error)
 }
 
 func printConverted(w io.Writer, r convert.Result) {
-	fmt.Fprintf(w, "converted   %s records of %d loads into %s, layout %s, %d regions\n",
-		humanize.Comma(r.Records), r.Loads, r.Out, r.Layout, r.Regions)
-	fmt.Fprintf(w, "written     %s cells in %d HFiles, %s\n", humanize.Comma(r.Cells), r.Files, humanize.IBytes(uint64(r.Bytes)))
+	fmt.Fprintf(w, "converted   %s records of %s into %s, layout %s, %s\n",
+		humanize.Comma(r.Records), english.Plural(r.Loads, "load", ""), r.Out, r.Layout, english.Plural(r.Regions, "region", ""))
+	fmt.Fprintf(w, "written     %s cells in %s, %s\n", humanize.Comma(r.Cells), english.Plural(r.Files, "HFile", ""), humanize.IBytes(uint64(r.Bytes)))
 	if r.Already > 0 {
 		fmt.Fprintf(w, "continued   %d of the HFiles were written by an earlier run\n", r.Already)
 	}

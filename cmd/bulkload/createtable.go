@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -172,7 +173,7 @@ func printTable(w io.Writer, r tableResult) {
 	if r.Sampled == 0 {
 		by = "split as the layout requires"
 	}
-	fmt.Fprintf(w, "created     %s, %d regions, %s\n", r.Table, r.Regions, by)
+	fmt.Fprintf(w, "created     %s, %s, %s\n", r.Table, english.Plural(r.Regions, "region", ""), by)
 	fmt.Fprintf(w, "layout      %s\n", r.Layout)
 	fmt.Fprintf(w, "family      %s: %s\n", r.Family, listed(r.Settings))
 	fmt.Fprintf(w, "catalog     %s\n", r.Catalog)

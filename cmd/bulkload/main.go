@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -232,7 +233,7 @@ func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
 	if p.New {
 		how = "would be created"
 	}
-	fmt.Fprintf(w, "table       %s %s, layout %s, %d regions\n", cfg.Store.Address(), how, cfg.Job.Layout, len(p.Regions))
+	fmt.Fprintf(w, "table       %s %s, layout %s, %s\n", cfg.Store.Address(), how, cfg.Job.Layout, english.Plural(len(p.Regions), "region", ""))
 	printChoice(w, p.Choice)
 	for i, b := range p.Batches {
 		when := "files without a date"
@@ -290,5 +291,5 @@ func printResult(w io.Writer, cfg bulkload.Config, r bulkload.Result) {
 		fmt.Fprintf(w, "put         %s cells\n", humanize.Comma(r.Cells))
 		return
 	}
-	fmt.Fprintf(w, "written     %s cells in %d HFiles\n", humanize.Comma(r.Cells), r.HFiles)
+	fmt.Fprintf(w, "written     %s cells in %s\n", humanize.Comma(r.Cells), english.Plural(r.HFiles, "HFile", ""))
 }
