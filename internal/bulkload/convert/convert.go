@@ -1,28 +1,28 @@
-// Package convert makes another table of a table of files, in another layout, without
-// the logs:
+// Package convert copies a table of files into a new table with another layout. It does not
+// need the logs. It works in four steps:
 //
-//	plan    the rolls say who the users are: whether they fit, and where to cut
-//	read    the files of one load after the other: cells become records again
-//	write   shuffle brings each new region's records in order; they become cells and a roll
-//	found   the ledgers with new tallies, and at last the manifest
+//	plan    reads the users from the rolls, checks that each fits, and chooses split points
+//	read    reads the files of one load after the other, and decodes cells into records
+//	write   gets each new region's records in order from shuffle, and writes cells and a roll
+//	found   writes the ledgers with new tallies, and then the manifest
 //
-// Records keep their column IDs and loads their numbers and delivered files, so the next
-// night goes into the new table as it would have gone into the old one. Files that were
-// merged stay merged: what was made of files whose last rows one load brought is one file
-// a region. The other table is only read, without its lock.
+// Records keep their column IDs. Loads keep their numbers and delivered files. The next load
+// therefore works on the new table as it would have worked on the old one. Merged files stay
+// merged: if some files have the same last load, the new table has one file in each region for
+// all of them. The conversion reads the old table without its lock, and does not change it.
 //
 // # Killed at any moment
 //
-// Nothing of the new table can be seen before its manifest is there. What came of a load's
-// files is written down when they are done (catalog.Workshop), so the same again goes on
-// with the next, or begins anew where the other table has changed.
+// The new table becomes visible when its manifest is written. When the files of a load are
+// done, the conversion records the result (catalog.Workshop). If the same command is run again,
+// it continues with the next load. If the old table has changed, it starts from the beginning.
 //
 // # Memory
 //
-// Shuffle has three fifths of Config.Memory, or less if the program would not fit next to
-// that. A worker holds the block and the index of the HFile that it reads or writes, and
-// the records of one row as long as they take a fraction of Config.Memory: larger rows are
-// sorted on disk.
+// Shuffle gets three fifths of Config.Memory, or less if the rest of the program needs more. A
+// worker holds the block and the index of the HFile that it reads or writes. It also holds the
+// records of one row while they take no more than a fraction of Config.Memory. It sorts larger
+// rows on disk.
 package convert
 
 import (
@@ -44,32 +44,33 @@ import (
 )
 
 var (
-	// ErrRequest is wrapped where another try will not help: the layout cannot hold a
-	// record, or is the table's already.
+	// ErrRequest is wrapped if another attempt will not help: the new layout cannot hold a
+	// record, or the table already has this layout.
 	ErrRequest = exit.New(exit.Usage, "cannot be converted")
-	// ErrDamaged is wrapped where a table does not hold what its ledgers say.
+	// ErrDamaged is wrapped if a table does not hold the records and cells in its ledgers.
 	ErrDamaged = errors.New("the table does not hold what was loaded; bulkload verify says where")
 )
 
-// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+// MinMemory is the smallest Config.Memory, in bytes, that a process can observe.
 const MinMemory = segment.MinMemory
 
-// Config is one conversion. Zero fields take the defaults written beside them.
+// Config configures one conversion. The comment of a field names the default for its zero
+// value.
 type Config struct {
 	FS      dfs.FS
 	From    table.Store
-	Out     table.Store // where no table is
-	Layout  string      // that of Out
-	Regions int         // of Out; as many as From has
+	Out     table.Store // no table exists there yet
+	Layout  string      // layout of Out
+	Regions int         // regions of Out; as many as From has
 	Temp    string      // directory, on FS, for sorted runs
 
 	Workers  int   // files read or written at once; 1
 	Memory   int64 // bytes; 1 GiB
 	Progress progress.Config
-	Log      *slog.Logger // nothing is said
+	Log      *slog.Logger // discards all messages
 }
 
-// A Result is the table that was made.
+// A Result describes the new table.
 type Result struct {
 	Layout  string `json:"layout"`
 	Out     string `json:"out"`
@@ -95,10 +96,10 @@ type run struct {
 	shop catalog.Workshop
 
 	from     table.Cataloged
-	m        *manifest.Table // that of from
+	m        *manifest.Table // manifest of from
 	old, new layout.Layout
 	origins  manifest.Origins
-	ledgers  []*manifest.Load // of from
+	ledgers  []*manifest.Load // ledgers of from
 
 	plan     *manifest.Conversion
 	done     []*manifest.Converted
@@ -107,7 +108,8 @@ type run struct {
 	result   Result
 }
 
-// Run makes the table. Where it fails, what is done stays done for the same call again.
+// Run makes the new table. If Run fails, the next call with the same Config continues with the
+// files that are done.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	r, err := newRun(ctx, cfg)
 	if err != nil {
@@ -148,7 +150,7 @@ func newRun(ctx context.Context, cfg Config) (*run, error) {
 	return r, nil
 }
 
-// open opens the table that is to be converted.
+// open opens the old table.
 func (r *run) open(ctx context.Context) error {
 	t, err := r.cfg.From.Open(ctx)
 	if err != nil {
@@ -172,7 +174,7 @@ func (r *run) open(ctx context.Context) error {
 	return nil
 }
 
-// locked makes the table with its lock held.
+// locked makes the new table. The caller holds the lock of the new table.
 func (r *run) locked(ctx context.Context) error {
 	s, err := r.look(ctx)
 	if err != nil {
@@ -192,7 +194,7 @@ func (r *run) locked(ctx context.Context) error {
 	return r.found(ctx)
 }
 
-// tell ends a conversion of which only the workshop is left.
+// tell finishes a conversion whose table is complete. Only its workshop is left to remove.
 func (r *run) tell(ctx context.Context) error {
 	t, err := r.cfg.Out.Open(ctx)
 	if err != nil {
@@ -211,7 +213,7 @@ func (r *run) tell(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// end removes what only a conversion that is not finished needs.
+// end removes the files that only an unfinished conversion needs.
 func (r *run) end(ctx context.Context) error {
 	if err := r.shop.Tidy(ctx); err != nil {
 		return err
@@ -219,7 +221,7 @@ func (r *run) end(ctx context.Context) error {
 	return r.shop.End(ctx, r.done)
 }
 
-// count says what is in the table that was made.
+// count sets the counts of the result from the manifest of the new table.
 func (r *run) count(m *manifest.Table) {
 	r.result.Regions, r.result.Loads, r.result.Files = len(m.Splits)+1, len(m.Loads), len(m.Files)
 	for i := range m.Files {
@@ -230,7 +232,7 @@ func (r *run) count(m *manifest.Table) {
 	}
 }
 
-// there is the error of an output that must not be touched.
+// there returns an error for an output that the conversion must not change.
 func there(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{iofs.ErrExist}, args...)...)
 }

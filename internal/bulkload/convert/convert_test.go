@@ -19,8 +19,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestWhoDoesNotFitIsNamed before anything is written, and the same place serves for a
-// layout that all fit.
+// TestWhoDoesNotFitIsNamed expects an error that names the user, before a file is written. The
+// same directory then works for a layout that all users fit.
 func TestWhoDoesNotFitIsNamed(t *testing.T) {
 	h := newHouse(t, testworld.World(3, 12))
 	h.live(t, h.draw(rand.New(rand.NewPCG(3, 3))), []string{"reversed"})
@@ -35,7 +35,7 @@ func TestWhoDoesNotFitIsNamed(t *testing.T) {
 	h.verified(t, "wide", "out")
 }
 
-// TestWhatCannotBeMadeIsRefused, and what is there is left alone.
+// TestWhatCannotBeMadeIsRefused expects an error, and expects existing files to stay unchanged.
 func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 	h := small(t)
 	h.convert(t, "reversed", "tall", "made")
@@ -80,7 +80,7 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 	}
 }
 
-// halfway begins a conversion and does not end it.
+// halfway starts a conversion and stops it before its end.
 func (h *house) halfway(t testing.TB, from, to, out string) {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -97,7 +97,8 @@ func (h *house) halfway(t testing.TB, from, to, out string) {
 	}
 }
 
-// TestTheSameWithAnyMemoryAndWorkers: what is spilled, and who writes it, changes no byte.
+// TestTheSameWithAnyMemoryAndWorkers expects the same bytes, with any amount of spilled data
+// and any number of workers.
 func TestTheSameWithAnyMemoryAndWorkers(t *testing.T) {
 	h := newHouse(t, testworld.World(7, 40))
 	h.live(t, h.draw(rand.New(rand.NewPCG(7, 7))), []string{"game"})
@@ -116,7 +117,8 @@ func TestTheSameWithAnyMemoryAndWorkers(t *testing.T) {
 	}
 }
 
-// TestRegionsAreAsManyAsAsked, and else as many as before.
+// TestRegionsAreAsManyAsAsked expects the requested number of regions. By default it expects as
+// many as in the old table.
 func TestRegionsAreAsManyAsAsked(t *testing.T) {
 	h := newHouse(t, testworld.World(7, 40))
 	h.live(t, h.draw(rand.New(rand.NewPCG(7, 7))), []string{"reversed"})
@@ -134,7 +136,7 @@ func TestRegionsAreAsManyAsAsked(t *testing.T) {
 	}
 }
 
-// TestDamageIsNotCarriedOver flips a byte of a file, and takes a record off a ledger.
+// TestDamageIsNotCarriedOver flips a byte of a file, and removes a record from a ledger.
 func TestDamageIsNotCarriedOver(t *testing.T) {
 	h := small(t)
 	spoil := func(name string, change func([]byte) []byte) func() {
@@ -179,8 +181,8 @@ func TestDamageIsNotCarriedOver(t *testing.T) {
 	h.verified(t, "once all is mended", "out")
 }
 
-// TestNothingElseIsRemoved converts a table whose manifest names a folder beside the new
-// table as its family.
+// TestNothingElseIsRemoved converts a table whose manifest names a folder next to the new table
+// as its family.
 func TestNothingElseIsRemoved(t *testing.T) {
 	h := small(t)
 	precious := filepath.Join(h.dir, "precious", "file")
@@ -195,7 +197,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ = bytes.Cut(text, []byte(",")) // without its checksum, as a person edits it
+	_, text, _ = bytes.Cut(text, []byte(",")) // without its checksum, as after an edit by hand
 	text = append([]byte("{"), text...)
 	if err := os.WriteFile(name, bytes.Replace(text, []byte(`"family": "d"`), []byte(`"family": "../precious"`), 1), 0o666); err != nil {
 		t.Fatal(err)

@@ -19,10 +19,11 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// modes are all the ways in which an operation can fail.
+// modes lists all the ways in which an operation can fail.
 var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
 
-// small is a house with a table of a few loads, of which two were merged.
+// small returns a fixture with a table of three loads. After the second load its files were
+// merged.
 func small(t testing.TB) *house {
 	t.Helper()
 	h := newHouse(t, testworld.Numbered(5, 2))
@@ -33,14 +34,14 @@ func small(t testing.TB) *house {
 	return h
 }
 
-// TestConversionSurvivesAnyFault fails the first file operation, then the second, and so
-// on, in every way. After each the error says what failed, and the new table is not to be
-// seen, or is whole; the same again ends as if nothing had been, and the table it is made
-// of is as it was.
+// TestConversionSurvivesAnyFault fails the first file operation, then the second, and so on, in
+// every mode. After each fault, the error says what failed, and the new table is either
+// invisible or complete. The same conversion then ends as if no fault had happened. The old
+// table is unchanged.
 func TestConversionSurvivesAnyFault(t *testing.T) {
 	h := small(t)
 	source := h.lasting(t, "reversed")
-	for _, to := range []string{"wide", "hashed"} { // a roll of the one is sorted
+	for _, to := range []string{"wide", "hashed"} { // one of the layouts sorts its roll
 		h.convert(t, "reversed", to, "clean")
 		want := h.lasting(t, "clean")
 		t.Run(to, func(t *testing.T) {
@@ -63,8 +64,8 @@ func (h *house) remove(t testing.TB, name string) {
 	}
 }
 
-// withFault converts with a fault in operation n, and again without. It says whether the
-// fault was never come to.
+// withFault converts with a fault in operation n, and then without a fault. It returns true if
+// the conversion made fewer than n operations.
 func (h *house) withFault(t *testing.T, to string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	fault := dfstest.FaultAt(h.fs, n, mode)
@@ -101,8 +102,9 @@ func (h *house) withFault(t *testing.T, to string, n int, mode dfstest.Mode, wan
 	return past
 }
 
-// TestAConversionGoesOn stops one after some of its loads: the same again makes the rest
-// alone. Where a night has come meanwhile it begins anew.
+// TestAConversionGoesOn stops a conversion after some of its loads. The same conversion then
+// makes only the other loads. If the old table got a new load meanwhile, the conversion starts
+// from the beginning.
 func TestAConversionGoesOn(t *testing.T) {
 	h := small(t)
 	clean := h.convert(t, "reversed", "tall", "clean")
@@ -134,7 +136,7 @@ func TestAConversionGoesOn(t *testing.T) {
 	h.verified(t, "after one more night", "out")
 }
 
-// TestAConversionEndsWithItsContext leaves nothing to be seen.
+// TestAConversionEndsWithItsContext expects a canceled conversion to leave no visible table.
 func TestAConversionEndsWithItsContext(t *testing.T) {
 	h := small(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

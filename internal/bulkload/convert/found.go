@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/tally"
 )
 
-// found makes the table: ledgers, bad records, manifest.
+// found completes the table: it writes the ledgers, the bad records and the manifest.
 func (r *run) found(ctx context.Context) error {
 	m := *r.to.Manifest()
 	m.DroppedBefore = r.m.DroppedBefore
@@ -38,8 +38,8 @@ func (r *run) found(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// newLedgers are the old ones with the cells that are of their records now. Days that were
-// dropped are in them no longer, so nothing is left to be taken off.
+// newLedgers returns the old ledgers with the tallies of the new cells. Dropped days have no
+// cells in the new table, so nothing has to be subtracted for them.
 func (r *run) newLedgers() ([]*manifest.Load, error) {
 	made := map[int][]*manifest.Load{}
 	for _, c := range r.done {
@@ -66,7 +66,8 @@ func (r *run) newLedgers() ([]*manifest.Load, error) {
 	return out, nil
 }
 
-// newDaysOf are the days of a ledger, whose records must be those that were converted.
+// newDaysOf returns the days of a ledger with their new tallies. It returns an error if the
+// converted records are not the records in the ledger.
 func newDaysOf(old *manifest.Load, parts []*manifest.Load) ([]manifest.Day, error) {
 	type key struct {
 		date behaviour.Date

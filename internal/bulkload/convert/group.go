@@ -20,8 +20,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A group is the files of the old table whose last rows one load brought. They become a
-// file for each new region.
+// A group holds the files of the old table that have the same last load. The conversion writes
+// them as one file for each new region.
 type group struct {
 	load    int
 	files   []manifest.File
@@ -32,7 +32,7 @@ type group struct {
 	cells   tally.Tally
 }
 
-// groups are in order of load.
+// groups returns the groups in order of load.
 func (r *run) groups() []*group {
 	by := map[int]*group{}
 	for _, f := range r.m.Files {
@@ -51,7 +51,7 @@ func (r *run) groups() []*group {
 	return slices.SortedFunc(maps.Values(by), func(a, b *group) int { return cmp.Compare(a.load, b.load) })
 }
 
-// convert makes the files of all groups that are not made yet.
+// convert writes the files of all groups that are not done yet.
 func (r *run) convert(ctx context.Context) (err error) {
 	var todo []*group
 	var size int64
@@ -82,25 +82,25 @@ func (r *run) convert(ctx context.Context) (err error) {
 	return nil
 }
 
-// memory is what shuffle may take, in bytes.
+// memory returns how many bytes shuffle may use.
 func (r *run) memory() int64 { return segment.SortMemory(r.cfg.Memory) }
 
-// rowSpill says where a row of a file is sorted that is too large to be held.
+// rowSpill configures how a row of a file is sorted on disk if it is too large for memory.
 func (r *run) rowSpill(file string) shuffle.Config {
 	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, "rows-"+dfs.Base(file)), Memory: segment.RowMemory(r.cfg.Memory, r.cfg.Workers)}
 }
 
-// rollSpill says where the roll of a file is sorted.
+// rollSpill configures how the roll of a file is sorted.
 func (r *run) rollSpill(file string) shuffle.Config {
 	return shuffle.Config{FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Temp, file+segment.RollEnding), Memory: segment.RowMemory(r.cfg.Memory, r.cfg.Workers)}
 }
 
-// readAhead is how much of a file is read at once.
+// readAhead returns how many bytes of a file are read at once.
 func (r *run) readAhead() int {
 	return int(min(max(segment.RowMemory(r.cfg.Memory, r.cfg.Workers), leastAhead), mostAhead))
 }
 
-// group makes the files of one group, and writes down that it has.
+// group writes the files of one group, and records that they are done.
 func (r *run) group(ctx context.Context, g *group, s *shuffle.Sorter) error {
 	if err := r.read(ctx, g, s); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (r *run) group(ctx context.Context, g *group, s *shuffle.Sorter) error {
 	return s.Reset(ctx)
 }
 
-// read gives all records of a group to s, Workers files at once.
+// read adds all records of a group to s. Up to Workers files are read at once.
 func (r *run) read(ctx context.Context, g *group, s *shuffle.Sorter) error {
 	free := make(chan *shuffle.Shard, r.cfg.Workers)
 	for i := range r.cfg.Workers {
@@ -140,7 +140,7 @@ func (r *run) read(ctx context.Context, g *group, s *shuffle.Sorter) error {
 	return w.Wait()
 }
 
-// write writes the files of all regions of a group, Workers of them at once.
+// write writes the files of all regions of a group, up to Workers of them at once.
 func (r *run) write(ctx context.Context, g *group, s *shuffle.Sorter) (*manifest.Converted, error) {
 	regions := len(r.plan.Splits) + 1
 	written := make([]*writer, regions)
@@ -184,7 +184,7 @@ func (r *run) loads(sum *segment.Tallies) []manifest.Load {
 	return out
 }
 
-// regionsOf are those between split points.
+// regionsOf returns the regions between the split points.
 func regionsOf(splits []manifest.Key) []manifest.Region {
 	out := make([]manifest.Region, len(splits)+1)
 	for i, k := range splits {
@@ -193,8 +193,8 @@ func regionsOf(splits []manifest.Key) []manifest.Region {
 	return out
 }
 
-// room refuses to write more than there is room for: about as much as the old files, and
-// what of the largest group does not fit into memory.
+// room returns an error if there is too little space. The new files take about as much as the
+// old files. The sorted runs take as much as the largest group that does not fit into memory.
 func (r *run) room(ctx context.Context, todo []*group) error {
 	var files, runs int64
 	for _, g := range todo {

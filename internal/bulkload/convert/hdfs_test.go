@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestConversionOfATableOnHDFS makes a table on HDFS of one that lies there.
+// TestConversionOfATableOnHDFS converts a table on HDFS into another table on HDFS.
 func TestConversionOfATableOnHDFS(t *testing.T) {
 	c := clustertest.Get(t)
 	h := newHouse(t, testworld.Numbered(8, 8))
@@ -26,7 +26,7 @@ func TestConversionOfATableOnHDFS(t *testing.T) {
 		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
 	})
 	p := h.draw(rand.New(rand.NewPCG(8, 8)))
-	p.nights, p.corrects = p.nights[1:], -1 // a replay is another test's
+	p.nights, p.corrects = p.nights[1:], -1 // another test covers the replay
 	p.compact = []bool{false, true, false}
 	h.live(t, p, []string{"reversed"})
 	want := h.answers(t, "reversed")

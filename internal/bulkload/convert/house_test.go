@@ -28,10 +28,10 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A house is a directory with logs of a world, and tables beside them.
+// A house is a directory with the logs of a generated world, and with tables next to them.
 type house struct {
 	dir   string
-	place string // where the tables are
+	place string // folder of the tables
 	fs    dfs.FS
 	job   *job.Job
 	w     *testworld.W
@@ -52,7 +52,7 @@ func newHouse(t testing.TB, w *testworld.W) *house {
 	return h
 }
 
-// deliver writes files of the world below the job's logs.
+// deliver writes files of the world under the job's log directory.
 func (h *house) deliver(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {
@@ -95,7 +95,7 @@ func (h *house) store(name string) files.Store {
 	return files.Store{FS: h.fs, Dir: dfs.Join(h.place, name)}
 }
 
-// config is a load into a table of a layout.
+// config returns the configuration of a load into a table with the given layout.
 func (h *house) config(name, layout string) bulkload.Config {
 	j := *h.job
 	j.Layout = layout
@@ -107,7 +107,7 @@ func (h *house) loads(ctx context.Context, name, layout string) (bulkload.Result
 	return bulkload.Run(ctx, h.config(name, layout))
 }
 
-// load loads what was delivered and is not in the table yet.
+// load loads the delivered files that the table does not have yet.
 func (h *house) load(t testing.TB, name, layout string) bulkload.Result {
 	t.Helper()
 	r, err := h.loads(t.Context(), name, layout)
@@ -117,7 +117,7 @@ func (h *house) load(t testing.TB, name, layout string) bulkload.Result {
 	return r
 }
 
-// open opens a table, until the test ends.
+// open opens a table. The table is closed when the test ends.
 func (h *house) open(t testing.TB, name string) *files.Table {
 	t.Helper()
 	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, name))
@@ -132,7 +132,7 @@ func (h *house) open(t testing.TB, name string) *files.Table {
 	return opened
 }
 
-// ask extracts an answer from a table and returns the bytes of its parts.
+// ask runs a query on a table and returns the bytes of the result's parts.
 func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
 	t.Helper()
 	users := userlist.All()
@@ -151,7 +151,7 @@ func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q tes
 	return all, err
 }
 
-// verified wants a table to hold what its ledgers say.
+// verified fails the test if a table does not hold the cells in its ledgers.
 func (h *house) verified(t testing.TB, what, name string) {
 	t.Helper()
 	r, err := verify.Run(t.Context(), verify.Config{Store: h.store(name)})
@@ -163,7 +163,8 @@ func (h *house) verified(t testing.TB, what, name string) {
 	}
 }
 
-// lasting is what may be seen of a table, but for its lock and what Lock removes.
+// lasting returns the visible files of a table, without its lock and the files that Lock
+// removes.
 func (h *house) lasting(t testing.TB, name string) map[string]string {
 	t.Helper()
 	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))

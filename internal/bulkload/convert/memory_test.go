@@ -21,8 +21,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// fat is a table of one behaviour, with so many records of a size for one user on one day
-// between two other users.
+// fat returns a fixture with a table of one behaviour. One user has the given number of records
+// of the given size on one day. The table has one user before and one user after this user.
 func fat(t *testing.T, layout string, records, size int) *house {
 	t.Helper()
 	day := behaviour.DateOf(2014, 9, 1)
@@ -55,9 +55,9 @@ behaviours:
 	return h
 }
 
-// TestLargeRowsAreConvertedInLittleMemory converts a user whose records of a day are one
-// row in most layouts, in little memory and in much: the heap stays small, and the tables
-// are the same.
+// TestLargeRowsAreConvertedInLittleMemory converts a user whose records of a day are one row in
+// most layouts. It does so with little and with much memory. The heap must stay small, and the
+// tables must be equal.
 func TestLargeRowsAreConvertedInLittleMemory(t *testing.T) {
 	some := map[string][]string{"reversed": {"wide"}, "wide": {"hashed"}, "hashed": {"reversed"}, "tall": {"wide"}}
 	for from, to := range testkit.Pick(some, map[string][]string{"reversed": layout.Names(), "wide": layout.Names(), "hashed": layout.Names(), "tall": layout.Names()}) {
@@ -73,8 +73,9 @@ func TestLargeRowsAreConvertedInLittleMemory(t *testing.T) {
 	}
 }
 
-// convertWithin converts in so many bytes of memory, and expects the heap to be larger than
-// before by no more than these and what a process needs besides.
+// convertWithin converts with 256 MiB of memory and then with the given bytes of memory. Both
+// must make the same files. The second conversion's heap may grow by memory and besides
+// together. besides is the memory that the process needs in addition.
 func (h *house) convertWithin(t *testing.T, from, to string, memory, besides int64) {
 	t.Helper()
 	var want map[string]string
@@ -103,8 +104,8 @@ func (h *house) convertWithin(t *testing.T, from, to string, memory, besides int
 	}
 }
 
-// TestARecordLargerThanTheMemory converts a record that does not fit: the error names the
-// user and the flag, there is no table, and with more memory the same conversion goes on.
+// TestARecordLargerThanTheMemory converts a record that does not fit. The error names the user
+// and the flag, and no table exists. With more memory the same conversion continues.
 func TestARecordLargerThanTheMemory(t *testing.T) {
 	for _, from := range []string{"reversed", "wide"} {
 		h := fat(t, from, 1, 6<<20)

@@ -16,17 +16,18 @@ import (
 	"usertrail/internal/table/catalog"
 )
 
-// A state is what there is where the new table is to be.
+// A state describes the contents of the output directory.
 type state int
 
 const (
 	nothing   state = iota
 	begun           // a plan of this conversion, and some of its files
-	overtaken       // a plan of this conversion of a table that has changed since
-	finished        // the table, and what an end that was killed left of its workshop
+	overtaken       // a plan of this conversion, but the old table or the number of regions has changed
+	finished        // the new table, and the rest of a workshop whose removal was interrupted
 )
 
-// look says what is there, and refuses what is not of this conversion.
+// look returns the state of the output directory. It returns an error if the directory holds
+// something that is not part of this conversion.
 func (r *run) look(ctx context.Context) (state, error) {
 	out := r.cfg.Out.Address()
 	_, err := r.cfg.FS.Stat(ctx, dfs.Join(out, catalog.ManifestName))
@@ -58,7 +59,7 @@ func (r *run) look(ctx context.Context) (state, error) {
 	return begun, nil
 }
 
-// wanted is the plan, but for its split points.
+// wanted returns the plan without its split points.
 func (r *run) wanted() (*manifest.Conversion, error) {
 	b, err := json.Marshal(r.m)
 	if err != nil {
@@ -69,7 +70,7 @@ func (r *run) wanted() (*manifest.Conversion, error) {
 	}, nil
 }
 
-// empty refuses a directory with files of others in it.
+// empty returns an error if the output directory holds foreign files.
 func (r *run) empty(ctx context.Context) error {
 	out := r.cfg.Out.Address()
 	if err := catalog.CheckBare(ctx, r.cfg.FS, out); errors.Is(err, table.ErrNoManifest) {
@@ -90,8 +91,8 @@ func (r *run) empty(ctx context.Context) error {
 	return nil
 }
 
-// apart refuses an output that is, holds or is in a table: a load of the one would sweep
-// the other.
+// apart returns an error if the output is a table, contains a table or is inside a table. A
+// load of the outer table would remove the inner one.
 func (r *run) apart(ctx context.Context) error {
 	from, out := r.cfg.From.Address(), r.cfg.Out.Address()
 	twofold, err := dfs.Twofold(ctx, r.cfg.FS, out)
@@ -118,7 +119,7 @@ func (r *run) apart(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the plan, or goes on with the one that is there.
+// prepare makes the plan, or continues with the existing plan.
 func (r *run) prepare(ctx context.Context, s state) (err error) {
 	if s == begun {
 		if r.done, err = r.shop.Done(ctx); err != nil {
@@ -146,7 +147,7 @@ func (r *run) prepare(ctx context.Context, s state) (err error) {
 	return r.shop.Keep(ctx, to.Manifest().Family, r.done)
 }
 
-// begin makes the plan, after what another one left.
+// begin removes the files of an earlier plan and makes a new plan.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.shop.Clear(ctx, r.m.Family); err != nil {
 		return err

@@ -23,16 +23,16 @@ const (
 	// leastAhead and mostAhead bound how much of a file is read at once, in bytes.
 	leastAhead = 64 << 10
 	mostAhead  = 1 << 20
-	// everyRecord is how large a record may be whatever the memory is: as large as the
-	// line of a log by default.
+	// everyRecord is the record size, in bytes, that is allowed with any memory. It is the
+	// default limit of a log line.
 	everyRecord = 1 << 20
 )
 
 var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
-// A reader makes records of the cells of one file. For each it gives the sorter
+// A reader decodes the cells of one file into records. It adds each record to the sorter:
 //
-//	part region | row the new one | seq column ID | payload behaviour.AppendPacked
+//	part region | row the new row | seq column ID | payload behaviour.AppendPacked
 type reader struct {
 	*run
 	ctx    context.Context
@@ -47,14 +47,14 @@ type reader struct {
 	user, newRow, packed []byte
 }
 
-// readFile reads a file, which must hold what the manifest says.
+// readFile reads a file. It returns an error if the file does not match the manifest.
 func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Shard, points split.Points) error {
 	at := r.progress.Worker("reading")
 	defer at.End()
 	at.At("%s", f.Name)
 	x := &reader{run: r, ctx: ctx, shard: shard, points: points}
 	x.rows = segment.NewRowDecoder(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, everyDate), r.rowSpill(f.Name))
-	defer x.rows.Close() // what is left of the runs is swept with what else was begun
+	defer x.rows.Close() // a later sweep removes runs that remain
 	if err := x.cells(f); err != nil {
 		return fmt.Errorf("convert %s: %w", f.Name, err)
 	}
@@ -64,7 +64,7 @@ func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Sha
 	return nil
 }
 
-// cells goes through all cells of a file.
+// cells reads all cells of a file.
 func (x *reader) cells(f *manifest.File) (err error) {
 	in, err := x.from.Staged(x.ctx, f.Name)
 	if err != nil {
@@ -109,7 +109,7 @@ func (x *reader) add(c *cell.Cell) error {
 	return x.rows.Add(c)
 }
 
-// small refuses a record that has so many bytes, or more, and would not fit.
+// small returns an error if a record of this size in bytes is too large for a worker's memory.
 func (x *reader) small(bytes int) error {
 	most := max(segment.RowMemory(x.cfg.Memory, x.cfg.Workers), everyRecord)
 	if int64(bytes) <= most {
@@ -123,7 +123,7 @@ func (x *reader) small(bytes int) error {
 		ErrRequest, user, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(most)))
 }
 
-// endRow gives the records of the row whose cells have come to the sorter.
+// endRow adds the records of the completed row to the sorter.
 func (x *reader) endRow() (err error) {
 	if len(x.row) == 0 {
 		return nil
@@ -134,7 +134,7 @@ func (x *reader) endRow() (err error) {
 	return x.rows.End(x.record)
 }
 
-// record gives one record to the sorter.
+// record adds one record to the sorter.
 func (x *reader) record(r *behaviour.Record) error {
 	r.User = x.user
 	if err := x.fits(r); err != nil {

@@ -18,12 +18,12 @@ import (
 	"usertrail/internal/split"
 )
 
-// sampled bounds how many keys split points are chosen from: a thousand for each region
-// where there are many.
+// sampled limits how many keys the split points are chosen from. A table with many regions has
+// a thousand keys for each region.
 const sampled = 1 << 17
 
-// points are the new table's split points. Where the users decide, every one is looked
-// at, by the rolls, and who does not fit is found before anything is written.
+// points returns the new table's split points. It reads every user from the rolls. A user who
+// does not fit the new layout is found before a file is written.
 func (r *run) points(ctx context.Context) (split.Points, error) {
 	zone, err := time.LoadLocation(r.m.Schema.Zone)
 	if err != nil {
@@ -55,18 +55,18 @@ func (r *run) points(ctx context.Context) (split.Points, error) {
 	return split.Balanced(samples, n), nil
 }
 
-// A survey goes through the users of all files. Of many it keeps those whose hash is not
-// above a limit, so what it keeps does not depend on the order of files.
+// A survey reads the users of all files. It keeps a sample if there are many: the keys whose
+// hash is not above a limit. The sample does not depend on the order of the files.
 type survey struct {
 	*run
 	zone      *time.Location
 	limit     uint64
-	weights   map[string]int64 // records, by new key
+	weights   map[string]int64 // number of records by new key
 	user, key []byte
 	values    [][]byte // as many nulls as any behaviour has fields
 }
 
-// file takes the users of one file.
+// file reads the users of one file.
 func (s *survey) file(ctx context.Context, f *manifest.File) (err error) {
 	in, err := s.from.Staged(ctx, f.Roll)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *survey) file(ctx context.Context, f *manifest.File) (err error) {
 	return nil
 }
 
-// take takes a user, who is told by a record at noon of the first day in the file.
+// take adds a user. A record at noon of the user's first day in the file represents the user.
 func (s *survey) take(e *roll.Entry, ids []uint16) (err error) {
 	if s.user, err = s.old.AppendUser(s.user[:0], e.User); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -119,7 +119,7 @@ func (s *survey) nulls(n int) [][]byte {
 	return s.values[:n]
 }
 
-// weigh keeps the key at hand if it is one of the sample's.
+// weigh adds the current key to the sample, if its hash is within the limit.
 func (s *survey) weigh(records int64) {
 	if xxhash.Sum64(s.key) > s.limit {
 		return
@@ -135,7 +135,7 @@ func (s *survey) weigh(records int64) {
 	}
 }
 
-// fits refuses a record that the new layout cannot hold.
+// fits returns an error if the new layout cannot hold a record.
 func (r *run) fits(rec *behaviour.Record) error {
 	if err := r.new.Fits(r.m.Schema, rec); err != nil {
 		return fmt.Errorf("%w: a %s of user %q: %w", ErrRequest, r.m.Schema.Kinds[rec.Kind].Name, rec.User, err)

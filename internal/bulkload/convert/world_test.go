@@ -21,10 +21,10 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// layouts are all that a program knows, and one in another size.
+// layouts returns the names of all layouts, and of one layout with another size.
 func layouts() []string { return append(layout.Names(), "fixed/8") }
 
-// place is the folder of a table.
+// place returns the path of a table's folder.
 func place(parts ...string) string {
 	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "")
 }
@@ -36,7 +36,7 @@ func (h *house) conversion(from, to, out string) convert.Config {
 	}
 }
 
-// convert makes a table of another one.
+// convert converts a table into another one.
 func (h *house) convert(t testing.TB, from, to, out string) convert.Result {
 	t.Helper()
 	r, err := convert.Run(t.Context(), h.conversion(from, to, out))
@@ -46,13 +46,13 @@ func (h *house) convert(t testing.TB, from, to, out string) convert.Result {
 	return r
 }
 
-// A past is what a table has been through: nights, files that were merged, bad records
-// that were corrected and replayed, days that were dropped.
+// A past describes the history of a table: loads, merged files, bad records that were corrected
+// and replayed, and dropped days.
 type past struct {
 	nights   [][]testworld.File
-	compact  []bool // after a night
+	compact  []bool // whether a compact follows each night
 	bad      testworld.File
-	drop     behaviour.Date // none where it is the first date of the world
+	drop     behaviour.Date // the first date of the world for no drop
 	corrects int            // the night after which the bad record is replayed
 }
 
@@ -74,7 +74,7 @@ func (h *house) draw(dice *rand.Rand) past {
 	return p
 }
 
-// live lets tables of layouts live through a past, but for its last night.
+// live loads all nights of a past but the last one into tables of several layouts.
 func (h *house) live(t testing.TB, p past, names []string) {
 	t.Helper()
 	for night, list := range p.nights[:len(p.nights)-1] {
@@ -99,7 +99,7 @@ func (h *house) live(t testing.TB, p past, names []string) {
 	}
 }
 
-// replay loads a bad record that was corrected.
+// replay loads a bad record after its correction.
 func (h *house) replay(t testing.TB, name, l string, f testworld.File) {
 	t.Helper()
 	quarantine := h.store(name).Quarantine(f.Name)
@@ -115,9 +115,9 @@ func (h *house) replay(t testing.TB, name, l string, f testworld.File) {
 	}
 }
 
-// TestEveryLayoutBecomesEveryOther converts tables with a past into every other layout.
-// Each holds what its ledgers say and has the answers of the one it was made of, before
-// and after one more night; and back again it is of the same cells.
+// TestEveryLayoutBecomesEveryOther converts tables with a past into every other layout. Each
+// new table holds the cells in its ledgers. It gives the same results as the old table, before
+// and after one more night. After a conversion back, the table has the original cells.
 func TestEveryLayoutBecomesEveryOther(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestEveryLayoutBecomesEveryOther(t *testing.T) {
 	}
 }
 
-// there converts a table and looks at what was made.
+// there converts a table and checks the new table.
 func (h *house) there(t *testing.T, from, to string, answers []map[string]string) {
 	t.Helper()
 	out := place(from, "to", to)
@@ -170,7 +170,7 @@ func (h *house) there(t *testing.T, from, to string, answers []map[string]string
 	}
 }
 
-// answers are those of a table to some questions.
+// answers returns the results of several queries on a table.
 func (h *house) answers(t testing.TB, name string) []map[string]string {
 	t.Helper()
 	opened := h.open(t, name)
@@ -185,8 +185,8 @@ func (h *house) answers(t testing.TB, name string) []map[string]string {
 	return out
 }
 
-// backAgain converts tables that were made of one of a layout into that layout, and
-// compares what each load brought on each day.
+// backAgain converts tables back into their original layout. For each load and day it compares
+// the cells with the original cells.
 func (h *house) backAgain(t *testing.T, from string) {
 	t.Helper()
 	want := h.days(t, place(from))
@@ -203,7 +203,7 @@ func (h *house) backAgain(t *testing.T, from string) {
 	}
 }
 
-// days are what the loads of a table brought, and all of its files.
+// days returns the days of all loads of a table, and a day with the sum of its files.
 func (h *house) days(t testing.TB, name string) []manifest.Day {
 	t.Helper()
 	opened := h.open(t, name)

@@ -15,7 +15,7 @@ type writer struct {
 	*run
 	ctx  context.Context
 	g    *group
-	name string // of the files, without an ending
+	name string // file name without its ending
 	file manifest.File
 	rows *segment.Collector
 	rec  behaviour.Record
@@ -34,7 +34,7 @@ func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.
 	})
 	defer out.Abort()
 	w.rows = w.collector(out, region)
-	defer w.rows.Close() // the conversion sweeps files that could not be removed
+	defer w.rows.Close() // the conversion removes leftover files
 	at := r.progress.Worker("writing")
 	defer at.End()
 	at.At("%s", w.name)
