@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/run/progress"
 )
 
-// A Compacted is what Compact did, or would do.
+// A Compacted counts the files that Compact merged and wrote, or would merge and write.
 type Compacted struct {
 	Before  int         `json:"files_before"` // HFiles of the table
 	After   int         `json:"files_after"`
@@ -31,7 +31,7 @@ func (c Compacted) Counted() outcome.Counts {
 	return outcome.Counts{outcome.Records: float64(c.Records), outcome.Cells: float64(c.Cells)}
 }
 
-// A MonthDone is what became of one month's files in one pass.
+// A MonthDone counts the files of one month in one pass.
 type MonthDone struct {
 	Month  string `json:"month"`
 	Merged int    `json:"merged"`
@@ -39,8 +39,8 @@ type MonthDone struct {
 	Bytes  int64  `json:"bytes"` // of the merged
 }
 
-// Compact merges the files of daily loads. Each month is committed when its files are
-// merged, so the result says what was done also when there is an error.
+// Compact merges the files of daily loads. It commits each month when the files of the month
+// are merged. If Compact fails, the result counts the months that are committed.
 func Compact(ctx context.Context, cfg Config) (Compacted, error) {
 	r := newRun(cfg)
 	var out Compacted
@@ -63,8 +63,8 @@ func Compact(ctx context.Context, cfg Config) (Compacted, error) {
 	return out, err
 }
 
-// WouldCompact says what Compact would do, by the manifest alone. It takes no lock. The
-// sizes of what is to be made are those of what it is made of.
+// WouldCompact returns what Compact would do. It reads only the manifest and takes no lock. It
+// assumes that a merged file is as large as its inputs together.
 func WouldCompact(ctx context.Context, cfg Config) (Compacted, error) {
 	r := newRun(cfg)
 	if err := r.open(ctx); err != nil {
@@ -81,7 +81,7 @@ func WouldCompact(ctx context.Context, cfg Config) (Compacted, error) {
 
 func (r *run) policy() Policy { return Policy{FileSize: r.cfg.FileSize, FanIn: r.fanIn()} }
 
-// simulate goes through all rounds with sizes that are guessed.
+// simulate plans all rounds with assumed file sizes.
 func (r *run) simulate(m *manifest.Table) Compacted {
 	out := Compacted{Before: len(m.Files), After: len(m.Files), Months: []MonthDone{}}
 	for {
@@ -102,7 +102,7 @@ func (r *run) simulate(m *manifest.Table) Compacted {
 	}
 }
 
-// compact goes round after round, until nothing is worth merging.
+// compact runs one round after the other, until no merge is worthwhile.
 func (r *run) compact(ctx context.Context, out *Compacted) error {
 	for {
 		rounds := r.policy().Plan(r.table.Manifest())
@@ -137,7 +137,7 @@ func (r *run) round(ctx context.Context, round *Round, out *Compacted) error {
 	return nil
 }
 
-// all does jobs, Workers of them at once.
+// all runs the jobs, up to Workers of them at once.
 func (r *run) all(ctx context.Context, jobs []job) ([]rewritten, error) {
 	done := make([][]rewritten, len(jobs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -152,13 +152,13 @@ func (r *run) all(ctx context.Context, jobs []job) ([]rewritten, error) {
 	return slices.Concat(done...), err
 }
 
-// name is that of the n-th file that m has anew, without its ending. Loads' names begin
-// with a digit.
+// name returns the name of the n-th file that is written for the manifest m, without its
+// ending. Names of files from loads begin with a digit.
 func name(m *manifest.Table, n int) string {
 	return fmt.Sprintf("%s/r%06d-%04d", m.Family, m.Rewritten, n)
 }
 
-// add adds what was done.
+// add adds the files of one round.
 func (c *Compacted) add(month Month, done []rewritten) {
 	d := MonthDone{Month: month.String(), Made: len(done)}
 	for i := range done {

@@ -97,7 +97,8 @@ func clean(m *manifest.Table, before behaviour.Date) (behaviour.Date, bool) {
 	return before, slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Span.To < before })
 }
 
-// demand wants room for the files that are written anew, and for the manifest.
+// demand returns an error if there is not enough space for the rewritten files and the
+// manifest.
 func (r *run) demand(ctx context.Context, d *drop) error {
 	var size int64
 	for _, f := range d.straddles {
@@ -110,7 +111,7 @@ func (r *run) demand(ctx context.Context, d *drop) error {
 	return r.room(ctx, size, advice)
 }
 
-// add adds what another drop removed.
+// add adds the counts of another drop.
 func (d *Dropped) add(o *Dropped) {
 	d.Days += o.Days
 	d.Rows += o.Rows
@@ -121,7 +122,7 @@ func (d *Dropped) add(o *Dropped) {
 	d.Bytes += o.Bytes
 }
 
-// WouldDrop says what Drop would remove. It takes no lock.
+// WouldDrop returns what Drop would remove. It takes no lock.
 func WouldDrop(ctx context.Context, cfg Config, before behaviour.Date) (Dropped, error) {
 	r := newRun(cfg)
 	if err := r.open(ctx); err != nil {
@@ -132,14 +133,15 @@ func WouldDrop(ctx context.Context, cfg Config, before behaviour.Date) (Dropped,
 	return d.Dropped, err
 }
 
-// A drop is what is to go.
+// A drop lists what a drop removes.
 type drop struct {
 	Dropped
 	goes, straddles []manifest.File
-	tally           tally.Tally // of all cells that go, by the ledgers
+	tally           tally.Tally // all cells that the drop removes, by the ledgers
 }
 
-// look finds out what is to go: days and cells by the ledgers, rows by the rolls.
+// look returns what the drop removes. It counts days and cells by the ledgers, and rows by the
+// rolls.
 func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 	d := &drop{Dropped: Dropped{Before: before}}
 	m := r.table.Manifest()
@@ -188,7 +190,7 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 	return d, nil
 }
 
-// rowsBefore counts the rows of a file that are of days before a date, by its roll.
+// rowsBefore counts the rows of a file before a date. It reads them from the roll.
 func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour.Date) (rows int64, err error) {
 	file, err := r.table.Staged(ctx, f.Roll)
 	if err != nil {
@@ -213,7 +215,7 @@ func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour
 	return rows, nil
 }
 
-// drop rewrites what straddles the date, and commits.
+// drop rewrites the files with days on both sides of the date, and commits.
 func (r *run) drop(ctx context.Context, d *drop) error {
 	m := r.next()
 	if err := whole(m); err != nil {
@@ -253,7 +255,7 @@ func (r *run) drop(ctx context.Context, d *drop) error {
 	return r.table.Replace(ctx, m, r.cfg.KeepFor)
 }
 
-// gone are the cells that went, by region, with those that went before.
+// gone returns the removed cells by region, together with the cells that earlier drops removed.
 func gone(m *manifest.Table, done []rewritten) []manifest.Region {
 	out := slices.Clone(m.Dropped)
 	if len(out) == 0 {

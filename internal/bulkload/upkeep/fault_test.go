@@ -19,10 +19,10 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// modes are all the ways in which an operation can fail.
+// modes lists all the ways in which an operation can fail.
 var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
 
-// works are the two that replace files. The drop takes half of the days.
+// works returns the two commands that replace files. The drop removes half of the days.
 func works(h *house) map[string]func(context.Context, upkeep.Config) error {
 	return map[string]func(context.Context, upkeep.Config) error{
 		"compact": func(ctx context.Context, c upkeep.Config) error {
@@ -38,10 +38,10 @@ func works(h *house) map[string]func(context.Context, upkeep.Config) error {
 
 func (h *house) half() behaviour.Date { return h.w.Span.From + behaviour.Date(h.w.Span.Days()/2) }
 
-// TestUpkeepSurvivesAnyFault fails the first file operation, then the second, and so on,
-// in every way. After each the error says what failed, the table is whole and has the
-// answers of before or after; the same again ends as if nothing had been; and then there
-// is nothing to do.
+// TestUpkeepSurvivesAnyFault fails the first file operation, then the second, and so on, in
+// every mode. After each fault, the error says what failed. The table is whole and gives the
+// results of before or after the command. The same command then ends as if no fault had
+// happened. After it there is nothing to do.
 func TestUpkeepSurvivesAnyFault(t *testing.T) {
 	h := newHouse(t, testworld.World(5, 2))
 	h.job.Table.Regions = 2
@@ -73,8 +73,8 @@ func (h *house) copied(t *testing.T, from, to string) string {
 	return filepath.Base(to)
 }
 
-// withFault does it with a fault in operation n, and again without. It says whether the
-// fault was never come to.
+// withFault runs a command with a fault in operation n, and then without a fault. It returns
+// true if the command made fewer than n operations.
 func (h *house) withFault(t *testing.T, do func(context.Context, upkeep.Config) error, name string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	fault := dfstest.FaultAt(h.fs, n, mode)
@@ -111,8 +111,8 @@ func (h *house) withFault(t *testing.T, do func(context.Context, upkeep.Config) 
 	return past
 }
 
-// TestAnExtractGoesOnBesideIt opens a table, replaces its files, and then asks: the
-// answer is that of before. What asks later has the answer of after.
+// TestAnExtractGoesOnBesideIt opens a table, replaces its files, and then runs a query. The
+// query has the result of before. A table that is opened later has the result of after.
 func TestAnExtractGoesOnBesideIt(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"before"}, func(int) {})
@@ -147,8 +147,9 @@ func TestAnExtractGoesOnBesideIt(t *testing.T) {
 	}
 }
 
-// TestWhatIsReplacedGoesInTime replaces files that nobody needs to wait for: they are
-// gone, and who opened the table before is told what became of them.
+// TestWhatIsReplacedGoesInTime replaces files with and without KeepFor. A table that was opened
+// before can be read as long as its files are kept. Then a query gets an error that says to begin
+// again.
 func TestWhatIsReplacedGoesInTime(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"trails"}, func(int) {})

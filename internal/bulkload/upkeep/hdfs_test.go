@@ -24,7 +24,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// houseOnHDFS is a house whose tables are on the HDFS of a cluster.
+// houseOnHDFS returns a fixture whose tables are on the HDFS of a cluster.
 func houseOnHDFS(t *testing.T) *house {
 	t.Helper()
 	c := clustertest.Get(t)
@@ -37,8 +37,8 @@ func houseOnHDFS(t *testing.T) *house {
 	return h
 }
 
-// TestUpkeepOfATableOnHDFS compacts a table and drops days from it while somebody has
-// it open, who then asks.
+// TestUpkeepOfATableOnHDFS compacts a table and drops days from it. A reader opens the table
+// before, and runs a query after.
 func TestUpkeepOfATableOnHDFS(t *testing.T) {
 	h := houseOnHDFS(t)
 	h.nights(t, rand.New(rand.NewPCG(8, 8)), 4, []string{"trails", "control"}, func(int) {})
@@ -66,8 +66,8 @@ func TestUpkeepOfATableOnHDFS(t *testing.T) {
 	h.sameAnswers(t, "after the drop", "trails", "control", h.half())
 }
 
-// TestAHashedTableOnHDFS compacts a table whose rolls are sorted in files, since its users
-// come in another order than its rows.
+// TestAHashedTableOnHDFS compacts a table whose rolls are sorted in files, because its users
+// are in another order than its rows.
 func TestAHashedTableOnHDFS(t *testing.T) {
 	h := houseOnHDFS(t)
 	compactHashed(t, h)
@@ -127,7 +127,7 @@ behaviours: {play: {id: 1, fields: {seconds: int64}}}
 	}
 }
 
-// spilled is files that count the sorted runs among them.
+// A spilled is a file system that counts the sorted runs.
 type spilled struct {
 	dfs.FS
 	runs atomic.Int64

@@ -33,10 +33,10 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A house is a directory with logs of a world, and tables beside them.
+// A house is a directory with the logs of a generated world, and with tables next to them.
 type house struct {
 	dir   string
-	place string // where the tables are
+	place string // folder of the tables
 	fs    dfs.FS
 	job   *job.Job
 	w     *testworld.W
@@ -57,7 +57,7 @@ func newHouse(t testing.TB, w *testworld.W) *house {
 	return h
 }
 
-// deliver writes files of the world below the job's logs.
+// deliver writes files of the world under the job's log directory.
 func (h *house) deliver(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {
@@ -100,7 +100,7 @@ func (h *house) store(name string) files.Store {
 	return files.Store{FS: h.fs, Dir: dfs.Join(h.place, name)}
 }
 
-// load loads what was delivered and is not in the table yet.
+// load loads the delivered files that the table does not have yet.
 func (h *house) load(t testing.TB, name string) bulkload.Result {
 	t.Helper()
 	r, err := h.tryLoad(t.Context(), name)
@@ -111,14 +111,14 @@ func (h *house) load(t testing.TB, name string) bulkload.Result {
 	return r
 }
 
-// nights delivers the world's files in so many nights, at random, and loads each night
-// into all of the tables; after does what comes in between.
+// nights divides the world's files at random into n nights, and loads each night into all of
+// the tables. It calls after when a night is loaded.
 func (h *house) nights(t testing.TB, dice *rand.Rand, n int, tables []string, after func(night int)) {
 	t.Helper()
 	by := make([][]testworld.File, n)
 	for i, f := range h.w.Files {
 		if i > 0 {
-			i = dice.IntN(n) // the first night has some
+			i = dice.IntN(n) // the first night is never empty
 		}
 		by[i] = append(by[i], f)
 	}
@@ -131,7 +131,7 @@ func (h *house) nights(t testing.TB, dice *rand.Rand, n int, tables []string, af
 	}
 }
 
-// tryLoad loads what was delivered and is not in the table yet.
+// tryLoad loads the delivered files that the table does not have yet.
 func (h *house) tryLoad(ctx context.Context, name string) (bulkload.Result, error) {
 	s := h.store(name)
 	return bulkload.Run(ctx, bulkload.Config{
@@ -143,7 +143,7 @@ func (h *house) upkeep(name string) upkeep.Config {
 	return upkeep.Config{FS: h.fs, Store: h.store(name), KeepFor: upkeep.DefaultKeepFor, Workers: 2, Memory: 8 << 20}
 }
 
-// open opens a table, until the test ends.
+// open opens a table. The table is closed when the test ends.
 func (h *house) open(t testing.TB, name string) *files.Table {
 	t.Helper()
 	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, name))
@@ -158,7 +158,7 @@ func (h *house) open(t testing.TB, name string) *files.Table {
 	return opened
 }
 
-// ask extracts an answer from a table and returns the bytes of its parts.
+// ask runs a query on a table and returns the bytes of the result's parts.
 func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
 	t.Helper()
 	users := userlist.All()
@@ -177,7 +177,7 @@ func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q tes
 	return all, err
 }
 
-// sameAnswers asks two tables the same, of the dates from one on.
+// sameAnswers runs the same queries on two tables, for the dates from one date on.
 func (h *house) sameAnswers(t testing.TB, what, got, want string, from behaviour.Date) {
 	t.Helper()
 	a, b := h.open(t, got), h.open(t, want)
@@ -200,7 +200,7 @@ func (h *house) sameAnswers(t testing.TB, what, got, want string, from behaviour
 	}
 }
 
-// verified wants a table to hold what its ledgers say.
+// verified fails the test if a table does not hold the cells in its ledgers.
 func (h *house) verified(t testing.TB, what, name string) {
 	t.Helper()
 	r, err := verify.Run(t.Context(), verify.Config{Store: h.store(name)})
@@ -212,14 +212,14 @@ func (h *house) verified(t testing.TB, what, name string) {
 	}
 }
 
-// A named user of a table's rolls is what all of them say together.
+// A named holds one user's entries of all rolls of a table.
 type named struct {
 	days    map[behaviour.Date]uint64 // IDs of behaviours
 	records int64
 }
 
-// rolled is what the rolls of a table say, of the dates from one on. Records are those of
-// all dates.
+// rolled returns the entries of all rolls of a table, for the dates from one date on. The
+// records count all dates.
 func (h *house) rolled(t testing.TB, name string, from behaviour.Date) map[string]named {
 	t.Helper()
 	opened := h.open(t, name)
@@ -266,7 +266,7 @@ func (h *house) roll(t testing.TB, opened *files.Table, f *manifest.File) *roll.
 	return r
 }
 
-// sameRolls compares what two tables' rolls say; counts too where nothing was dropped.
+// sameRolls compares the rolls of two tables. It also compares counts if no days were dropped.
 func (h *house) sameRolls(t testing.TB, what, got, want string, from behaviour.Date) {
 	t.Helper()
 	a, b := h.rolled(t, got, behaviour.MinDate), h.rolled(t, want, from)
@@ -287,7 +287,7 @@ func (h *house) sameRolls(t testing.TB, what, got, want string, from behaviour.D
 	}
 }
 
-// lasting is what may be seen of a table, but for its lock and what a clock tells.
+// lasting returns the visible files of a table, without its lock and without times.
 func (h *house) lasting(t testing.TB, name string) map[string]string {
 	t.Helper()
 	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))
@@ -296,7 +296,7 @@ func (h *house) lasting(t testing.TB, name string) map[string]string {
 	return all
 }
 
-// names are those of files of a folder of a table.
+// names returns the names of the files in one folder of a table.
 func names(all map[string]string, folder string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// plain is a directory for tables of a layout with one behaviour.
+// plain returns a directory for tables with one layout and one behaviour.
 func plain(t *testing.T, layout string, days int) *house {
 	t.Helper()
 	first := behaviour.DateOf(2014, 9, 1)
@@ -39,8 +39,8 @@ behaviours:
 	return h
 }
 
-// night delivers so many records of a size for one user on a day between two other users,
-// and loads them.
+// night delivers and loads a number of records of one size, for one user on one day. The load
+// has one user before and one user after this user.
 func (h *house) night(t *testing.T, day, records, size int) {
 	t.Helper()
 	date := h.w.Span.From + behaviour.Date(day)
@@ -57,8 +57,8 @@ func (h *house) night(t *testing.T, day, records, size int) {
 	h.load(t, "table")
 }
 
-// keep does something to a copy of the table in so much memory, and returns what it made
-// and by how many bytes the heap grew.
+// keep runs a command on a copy of the table with the given memory. It returns the files of the
+// copy and by how many bytes the heap grew.
 func (h *house) keep(t *testing.T, memory int64, do func(upkeep.Config) error) (map[string]string, int64) {
 	t.Helper()
 	if err := os.CopyFS(filepath.Join(h.dir, "copy"), os.DirFS(filepath.Join(h.dir, "table"))); err != nil {
@@ -87,8 +87,9 @@ func compact(t *testing.T) func(upkeep.Config) error {
 	}
 }
 
-// TestLargeRowsAreKeptUpInLittleMemory compacts, and drops a day of, a user with very many
-// records, in little memory and in much: the heap stays small, and the tables are the same.
+// TestLargeRowsAreKeptUpInLittleMemory compacts a table of a user with very many records, and
+// drops a day from it. It does so with little and with much memory. The heap must stay small,
+// and the tables must be equal.
 func TestLargeRowsAreKeptUpInLittleMemory(t *testing.T) {
 	const memory, besides = 2 << 20, 10 << 20
 	for _, layout := range testkit.Pick([]string{"reversed", "hashed"}, []string{"reversed", "hashed", "wide", "tall"}) {
@@ -115,8 +116,8 @@ func TestLargeRowsAreKeptUpInLittleMemory(t *testing.T) {
 	}
 }
 
-// TestFilesOfLargeRecordsAreMergedInSeveralPasses compacts files whose blocks are too large
-// to be held at once: each pass reads as many as fit, and one file is left.
+// TestFilesOfLargeRecordsAreMergedInSeveralPasses compacts files whose blocks do not fit into
+// memory together. Each pass reads as many as fit. One file is left.
 func TestFilesOfLargeRecordsAreMergedInSeveralPasses(t *testing.T) {
 	const nights, memory, besides = 25, upkeep.MinMemory, 8 << 20
 	h := plain(t, "reversed", nights)
@@ -138,8 +139,8 @@ func TestFilesOfLargeRecordsAreMergedInSeveralPasses(t *testing.T) {
 	}
 }
 
-// TestRecordsLargerThanTheMemory compacts and rewrites files of which not two can be read
-// at once: the error names a file and the flag, and the table is as it was.
+// TestRecordsLargerThanTheMemory compacts and rewrites files if the memory is too small to read
+// two at once. The error names a file and the flag, and the table is unchanged.
 func TestRecordsLargerThanTheMemory(t *testing.T) {
 	h := plain(t, "reversed", 2)
 	for i := range 2 {

@@ -16,58 +16,58 @@ import (
 )
 
 const (
-	// leastAhead and mostAhead bound what is read of a file at once: less is slow, more
-	// is no faster.
+	// leastAhead and mostAhead bound how many bytes of a file are read at once. Smaller reads
+	// are slow. Larger reads are not faster.
 	leastAhead = 64 << 10
 	mostAhead  = 1 << 20
-	// besides is what an input holds besides: a block, plain and stored, and its part of
-	// the index. It is more where cells are large.
+	// besides is how many more bytes an input holds: a block, compressed and uncompressed, and
+	// its part of the index. It is larger if cells are large.
 	besides = 192 << 10
-	// leastMerge is what the inputs of one worker may take, whatever the memory is: two
-	// of them, with cells as large as a line of a log is by default.
+	// leastMerge is how many bytes the inputs of one worker may always take. It is enough for
+	// two inputs with cells as large as the default limit of a log line.
 	leastMerge = 8 << 20
-	// mostOpen bounds the files, and on HDFS the connections, that one merge has open.
+	// mostOpen limits how many files one merge opens. On HDFS it also limits the connections.
 	mostOpen = 256
 )
 
-// memory is what the inputs of one worker may take, in bytes.
+// memory returns how many bytes the inputs of one worker may take.
 func (r *run) memory() int64 { return segment.SortMemory(r.cfg.Memory) / int64(r.cfg.Workers) }
 
-// fanIn is how many files a worker merges at once.
+// fanIn returns how many files a worker merges at once.
 func (r *run) fanIn() int {
 	return int(min(max(r.memory()/(leastAhead+besides), 2), mostOpen))
 }
 
-// readAhead is how much a worker that merges n files reads of each at once. It leaves as
-// much for the blocks.
+// readAhead returns how many bytes of each file a worker reads at once if it merges n files.
+// The other half of its memory is for the blocks.
 func (r *run) readAhead(n int) int {
 	return int(min(max(r.memory()/int64(n)/2, leastAhead), mostAhead))
 }
 
-// A crowd is the error of inputs whose blocks take too much memory together.
+// A crowd is an error: the blocks of the inputs take too much memory together.
 type crowd struct{ need, most int64 }
 
 func (c *crowd) Error() string {
 	return fmt.Sprintf("to read them takes more than %s, and a worker has %s for it", humanize.IBytes(uint64(c.need)), humanize.IBytes(uint64(c.most)))
 }
 
-// A merge gives the cells of several files in order. It is used by one goroutine.
+// A merge returns the cells of several files in order. Only one goroutine may use it.
 type merge struct {
 	open []*input
-	heap []*input // those that have a cell, the first one's on top
+	heap []*input // a heap of the inputs that have a cell; the first cell is on top
 	held int64    // bytes of memory that the inputs take
-	most int64    // that they may take
+	most int64    // limit for held
 }
 
-// An input is one of the files.
+// An input is one of the merged files.
 type input struct {
 	name string
 	file dfs.File
 	it   *hfile.Iterator
-	held int // bytes of memory, of blocks
+	held int // bytes of memory for blocks
 }
 
-// openMerge opens files and goes to their first cells.
+// openMerge opens files and reads their first cells.
 func (r *run) openMerge(ctx context.Context, files []manifest.File) (*merge, error) {
 	m := &merge{most: max(r.memory(), leastMerge)}
 	for i := range files {
@@ -103,7 +103,8 @@ func (m *merge) add(ctx context.Context, t table.Replaceable, name string, ahead
 	return m.weigh(in)
 }
 
-// weigh fails where the inputs take too much memory with the block that in is at.
+// weigh returns an error if the inputs take too much memory, together with the current block of
+// in.
 func (m *merge) weigh(in *input) error {
 	n := in.it.Largest()
 	m.held += int64(n - in.held)
@@ -114,7 +115,7 @@ func (m *merge) weigh(in *input) error {
 	return nil
 }
 
-// cell is the first cell of all, nil where there is none; it is valid until next.
+// cell returns the first cell in order, or nil if there is none. The cell is valid until next.
 func (m *merge) cell() *cell.Cell {
 	if len(m.heap) == 0 {
 		return nil
@@ -122,7 +123,7 @@ func (m *merge) cell() *cell.Cell {
 	return m.heap[0].it.Cell()
 }
 
-// next goes on to the next cell.
+// next moves to the next cell.
 func (m *merge) next() error {
 	in := m.heap[0]
 	if !in.it.Next() {
@@ -142,7 +143,7 @@ func (m *merge) next() error {
 	return nil
 }
 
-// sink moves the input at i down to where it belongs.
+// sink moves the input at i down to its position in the heap.
 func (m *merge) sink(i int) {
 	h := m.heap
 	for {

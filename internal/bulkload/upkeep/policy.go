@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// wideDays is more than a month and what its first and last night bring of others.
+	// wideDays is longer than a month, together with the days of other months that its first
+	// and last loads bring.
 	wideDays = 62
-	// settled is how many days after a month its last nights have come, mostly.
+	// settled is how many days after its end a month has nearly all of its records.
 	settled = 7
-	// whileOpen is how much larger than all smaller files together a file of a month
-	// that still grows may be to be merged with them: each byte of the month is then
+	// whileOpen limits merges in a month that still grows. A file is merged if it is at most
+	// whileOpen times as large as all smaller files together. Each byte of the month is then
 	// written about five times, and the month has two or three files.
 	whileOpen = 4
-	// onceOver is the same for a month that is over: late files are worth rewriting it
-	// when they are a hundredth of it.
+	// onceOver is the same limit for a month that is over. Late files are merged into the
+	// month's file when they have a hundredth of its size.
 	onceOver = 100
 )
 
@@ -50,7 +51,7 @@ type Round struct {
 // A Month groups files by the middle of their dates.
 type Month int32
 
-// wide is the month of files whose dates span more than wideDays.
+// wide is the Month of files whose dates span more than wideDays.
 const wide Month = 1 << 30
 
 func (m Month) String() string {
@@ -60,12 +61,12 @@ func (m Month) String() string {
 	return strings.TrimSuffix(m.first().String(), "-01")
 }
 
-// first is the month's first date.
+// first returns the month's first date.
 func (m Month) first() behaviour.Date { return behaviour.DateOf(int(m)/12, time.Month(m%12)+1, 1) }
 
 // A Policy selects the files that Compact merges.
 type Policy struct {
-	FileSize int64 // bytes; larger files are not made, but for one that was larger before
+	FileSize int64 // limit of a merged file in bytes; a file may already be larger
 	FanIn    int   // how many files are merged at once
 }
 
@@ -73,8 +74,8 @@ type Policy struct {
 // merges the new files again. It returns nothing if no merge is worthwhile.
 //
 // Plan merges the files of a region and month in ascending order of size, as long as each file
-// is not much larger than all smaller files together. So every night costs a small amount of
-// writing, and a merged file is rewritten only when enough files have been added.
+// is not much larger than all smaller files together. Every night therefore costs a small
+// amount of writing. A merged file is rewritten only when enough files have been added.
 func (p Policy) Plan(m *manifest.Table) []Round {
 	type place struct {
 		month  Month
@@ -151,13 +152,13 @@ func monthOf(s behaviour.Span) Month {
 	return Month(year*12 + int(month) - 1)
 }
 
-// over says whether a month has ended, and its last nights have come, when there are
-// files of a date.
+// over reports whether a month has ended and its late records have arrived. newest is the
+// newest date of the table's files.
 func (m Month) over(newest behaviour.Date) bool {
 	return m != wide && newest >= (m+1).first()+settled
 }
 
-// Merged is the manifest after a round, as far as it is known beforehand.
+// Merged returns the manifest after a round, as far as it is known before the merge.
 func (r *Round) Merged(m *manifest.Table) *manifest.Table {
 	after := *m
 	after.Rewritten++
@@ -172,7 +173,7 @@ func (r *Round) Merged(m *manifest.Table) *manifest.Table {
 	return &after
 }
 
-// joined is what is known of a file that is made of others, before it is written.
+// joined returns what is known about a merged file before it is written.
 func joined(files []manifest.File) manifest.File {
 	f := manifest.File{First: files[0].First, Last: files[0].Last, Span: files[0].Span}
 	for i := range files {

@@ -13,9 +13,9 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// TestPolicy draws what is merged of files, round after round, until nothing is. A line
-// of a file says its name, its dates and its size, and its first row where that is not
-// in the first of two regions.
+// TestPolicy prints the merges of a list of files, round after round, until there are no more.
+// A line gives a file's name, its dates and its size. It also gives its first row, if this row
+// is not in the first of two regions.
 func TestPolicy(t *testing.T) {
 	datadriven.RunTest(t, "testdata/policy", func(t *testing.T, d *datadriven.TestData) string {
 		p := upkeep.Policy{FileSize: 1000, FanIn: 100}
@@ -46,8 +46,8 @@ func TestPolicy(t *testing.T) {
 	})
 }
 
-// nights adds a file of a size for every day, and merges after each: it draws what is
-// written on each, and what is left in the end.
+// nights adds a file of one size for every day, and merges after each day. It prints the files
+// that are written each day, and the files at the end.
 func nights(t *testing.T, d *datadriven.TestData, p upkeep.Policy, m *manifest.Table) string {
 	t.Helper()
 	days, size := 0, int64(0)

@@ -17,7 +17,7 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A job is one file that is made of others, of the rows from a date on.
+// A job makes one file from the rows of several files, from a date on.
 type job struct {
 	name   string // without an ending
 	files  []manifest.File
@@ -25,31 +25,32 @@ type job struct {
 	region int
 }
 
-// rewritten is a file that was made of others. It has no records where all of their
-// rows were left out.
+// rewritten is a file that was made from other files. It has no records if all of their rows
+// were removed.
 type rewritten struct {
 	file   manifest.File
 	inputs []manifest.File
 	region int
-	left   tally.Tally // cells of rows that were left out
+	left   tally.Tally // cells of removed rows
 }
 
-// A rewriter writes one file and its roll, and counts what it writes and leaves out.
+// A rewriter writes one file and its roll. It counts the cells and records that it writes and
+// removes.
 type rewriter struct {
 	job           job
 	out           *segment.Writer
 	written, left tally.Counter
-	records, all  int64 // written, and with those left out
+	records, all  int64 // written records, and all records
 	span          behaviour.Span
 
 	row    []byte
 	teller layout.Teller
-	rows   *segment.RowDecoder // without values
-	counts segment.Counts      // of the row
+	rows   *segment.RowDecoder // decodes no values
+	counts segment.Counts      // counts of the current row
 }
 
-// rewriteAll makes one file of others; or several, each of some of them, where the records
-// are so large that there is no memory to read all of them at once.
+// rewriteAll merges files into one file. If the records are too large to read all files at
+// once, it merges parts of the list, and makes several files.
 func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
 	done, err := r.rewrite(ctx, j)
 	if tooMany := (*crowd)(nil); !errors.As(err, &tooMany) {
@@ -62,7 +63,7 @@ func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
 	half := (len(j.files) + 1) / 2
 	for i, files := range [][]manifest.File{j.files[:half], j.files[half:]} {
 		if len(files) < 2 {
-			continue // the next round has it
+			continue // the next round merges it
 		}
 		part := j
 		part.files, part.name = files, fmt.Sprintf("%s-%d", j.name, i)
@@ -75,8 +76,8 @@ func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
 	return out, nil
 }
 
-// rewrite makes one file of others and reads it back. Before it is believed, what was
-// written and what was left out are compared with what the inputs are known to hold.
+// rewrite merges files into one file and reads it back. It then compares the written and
+// removed cells with the cells of the inputs in the manifest.
 func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	info := r.table.Info()
 	want := joined(j.files)
@@ -89,7 +90,7 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	w.teller = info.Layout.Teller(info.Schema)
 	everyone := layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
 	w.rows = segment.NewRowDecoder(ctx, info.Layout, info.Schema, everyone, r.spill(j.name, "rows"))
-	defer w.rows.Close() // what is left of the runs is swept
+	defer w.rows.Close() // a later sweep removes runs that remain
 
 	at := r.progress.Worker("merging")
 	defer at.End()
@@ -112,15 +113,14 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	return out, err
 }
 
-// spill says where something of a file is sorted that is too large to be held.
+// spill configures how data of a file is sorted on disk if it is too large for memory.
 func (r *run) spill(name, what string) shuffle.Config {
 	return shuffle.Config{
 		FS: r.cfg.FS, Dir: dfs.Join(r.cfg.Store.Address(), catalog.TempName, name, what), Memory: segment.RowMemory(r.cfg.Memory, r.cfg.Workers),
 	}
 }
 
-// read gives all cells of the inputs to w, and tells the progress how much of them has
-// been read.
+// read adds all cells of the inputs to w, and reports progress.
 func (r *run) read(ctx context.Context, w *rewriter) (err error) {
 	m, err := r.openMerge(ctx, w.job.files)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *run) read(ctx context.Context, w *rewriter) (err error) {
 	}
 }
 
-// amount is how many bytes files have, and cells.
+// amount returns the bytes and the cells of files.
 func amount(files []manifest.File) (size, cells int64) {
 	for i := range files {
 		size += files[i].Size
@@ -158,7 +158,7 @@ func amount(files []manifest.File) (size, cells int64) {
 	return size, cells
 }
 
-// add takes one cell. Cells come in order.
+// add adds one cell. Cells are added in order.
 func (w *rewriter) add(c *cell.Cell) error {
 	if !bytes.Equal(c.Row, w.row) {
 		if err := w.endRow(); err != nil {
@@ -181,7 +181,7 @@ func (w *rewriter) add(c *cell.Cell) error {
 	return w.out.Add(c)
 }
 
-// endRow counts the records of the row whose cells have come.
+// endRow counts the records of the completed row.
 func (w *rewriter) endRow() error {
 	if len(w.row) == 0 {
 		return nil
@@ -209,8 +209,8 @@ func (w *rewriter) record(r *behaviour.Record) error {
 	return nil
 }
 
-// finish completes both files and makes them what the manifest can name. of is what they
-// were made of.
+// finish completes the HFile and the roll, and returns their entry for the manifest. of
+// describes the inputs.
 func (w *rewriter) finish(of *manifest.File) (manifest.File, error) {
 	f, err := w.out.Finish(w.written.Tally)
 	f.Span, f.Records, f.Load, f.Loads = w.span, w.records, of.Load, of.Loads

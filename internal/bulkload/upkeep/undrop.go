@@ -119,7 +119,7 @@ func (r *run) unchanged(ctx context.Context, files []manifest.File) error {
 	return nil
 }
 
-// unchangedFile reads one file whole. A size of 0 is not known.
+// unchangedFile reads one file whole. If size is 0, the size is not known.
 func (r *run) unchangedFile(ctx context.Context, name string, size int64, sum string) error {
 	file, err := r.table.Staged(ctx, name)
 	if err == nil {

@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestDropOfEveryDayMustBeSaid: a date after all days is a slip.
+// TestDropOfEveryDayMustBeSaid expects an error for a date after all days.
 func TestDropOfEveryDayMustBeSaid(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 2))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
@@ -41,8 +41,8 @@ func TestDropOfEveryDayMustBeSaid(t *testing.T) {
 	}
 }
 
-// TestUndropBringsBackWhatWas drops days at a random moment, and brings them back after other
-// nights: the table answers as one of which nothing was dropped.
+// TestUndropBringsBackWhatWas drops days at a random moment, and restores them after more
+// nights. The table then gives the same results as a table without a drop.
 func TestUndropBringsBackWhatWas(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestUndropBringsBackWhatWas(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.verified(t, "brought back", "kept")
-			h.load(t, "kept") // what was skipped
+			h.load(t, "kept") // records that the load skipped
 			h.verified(t, "in the end", "kept")
 			h.sameRolls(t, "in the end", "kept", "control", behaviour.MinDate)
 			h.sameAnswers(t, "in the end", "kept", "control", behaviour.MinDate)
@@ -82,7 +82,7 @@ func TestUndropBringsBackWhatWas(t *testing.T) {
 	}
 }
 
-// TestUndropOfTheLastDrop: an earlier one stays.
+// TestUndropOfTheLastDrop expects an earlier drop to stay.
 func TestUndropOfTheLastDrop(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
@@ -110,7 +110,7 @@ func TestUndropOfTheLastDrop(t *testing.T) {
 	}
 }
 
-// TestUndropComesTooLate: the files of the drop did not stay.
+// TestUndropComesTooLate expects an error if the files of the drop were removed.
 func TestUndropComesTooLate(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
@@ -128,7 +128,7 @@ func TestUndropComesTooLate(t *testing.T) {
 	}
 }
 
-// TestUndropOfNoDays: the drop came before the days, and no file went.
+// TestUndropOfNoDays undoes a drop of days that had no records, so no file was removed.
 func TestUndropOfNoDays(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
@@ -144,7 +144,8 @@ func TestUndropOfNoDays(t *testing.T) {
 	}
 }
 
-// TestUndropReadsBeforeItWrites: a ledger that cannot be read stops it before the table changes.
+// TestUndropReadsBeforeItWrites expects a ledger that cannot be read to stop the command before
+// it changes the table.
 func TestUndropReadsBeforeItWrites(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
@@ -170,7 +171,8 @@ func TestUndropReadsBeforeItWrites(t *testing.T) {
 	}
 }
 
-// TestUndropRefusesDamagedFiles harms each file that the last drop retired, one after the other.
+// TestUndropRefusesDamagedFiles damages each file that the last drop retired, one after the
+// other.
 func TestUndropRefusesDamagedFiles(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
@@ -216,7 +218,7 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestUndropSurvivesAnyFault is TestUpkeepSurvivesAnyFault for what undoes a drop.
+// TestUndropSurvivesAnyFault is TestUpkeepSurvivesAnyFault for Undrop.
 func TestUndropSurvivesAnyFault(t *testing.T) {
 	h := newHouse(t, testworld.World(5, 2))
 	h.job.Table.Regions = 2
@@ -238,7 +240,8 @@ func TestUndropSurvivesAnyFault(t *testing.T) {
 	})
 }
 
-// A fullDisk has room for so many bytes, and for no HFile and no roll until an HFile was removed.
+// A fullDisk has room for so many bytes. It has no room for an HFile or a roll until an HFile
+// is removed.
 type fullDisk struct {
 	dfs.FS
 	dfs.Surveyor
@@ -268,8 +271,8 @@ func (f *fullDisk) CreateNew(ctx context.Context, name string) (dfs.Pending, err
 	return f.FS.CreateNew(ctx, name)
 }
 
-// TestDropOnAFullDisk: a drop that keeps nothing needs no more room than a manifest, as far as
-// days go of which whole files do.
+// TestDropOnAFullDisk drops days without KeepFor. Days whose files are removed whole need no
+// more space than a manifest.
 func TestDropOnAFullDisk(t *testing.T) {
 	h := plain(t, "reversed", 3)
 	h.night(t, 0, 1, 10)
@@ -282,7 +285,7 @@ func TestDropOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifest := int64(len(h.lasting(t, "table")["manifest.json"]))
-	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor), room: 2 * manifest} // for retired.json, too
+	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor), room: 2 * manifest} // retired.json needs space too
 	full := *h
 	full.fs = disk
 	cfg := full.upkeep("table")
@@ -301,7 +304,7 @@ func TestDropOnAFullDisk(t *testing.T) {
 	h.sameRolls(t, "dropped", "table", "control", before)
 }
 
-// TestDropAndUndropReserveRoom: where not even a manifest has room, nothing is begun.
+// TestDropAndUndropReserveRoom expects nothing to change if there is no space for a manifest.
 func TestDropAndUndropReserveRoom(t *testing.T) {
 	h := newHouse(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})

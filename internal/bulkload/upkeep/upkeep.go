@@ -1,28 +1,28 @@
-// Package upkeep replaces files of a table of files by others:
+// Package upkeep replaces files of a table of files:
 //
-//	Compact   merges the many small ones of daily loads into few of months
+//	Compact   merges the many small files of daily loads into a few files for each month
 //	Drop      removes the days before a date
-//	Undrop    brings the days back that were dropped last, as long as their files stay
+//	Undrop    restores the days that were dropped last, while their files are kept
 //
-// Compact and Drop read files that the manifest names, write new files next to them, read
-// the new files back, and then replace the manifest. Undrop writes no HFile; it only replaces
-// the manifest. The table's lock keeps loads from running meanwhile. Extracts may run. They
-// continue with the manifest that they opened. The files that it names are retired. They
-// are removed by the first sweep after Config.KeepFor has passed.
+// Compact and Drop read files that the manifest names, write new files next to them, read the
+// new files back, and then replace the manifest. Undrop writes no HFile; it only replaces the
+// manifest. The table's lock keeps loads from running meanwhile. Extracts may run. They
+// continue with the manifest that they opened. The files that it names are retired. They are
+// removed by the first sweep after Config.KeepFor has passed.
 //
 // # Killed at any moment
 //
-// The next run that holds the lock removes files that no manifest names. Compact commits
-// month by month, so the same command continues with the next month. Drop commits once,
-// or twice if it needs the room of the first commit.
+// The next run that holds the lock removes files that no manifest names. Compact commits month
+// by month, so the same command continues with the next month. Drop commits once, or twice if
+// it needs the room of the first commit.
 //
 // # Memory
 //
-// The inputs have three fifths of Config.Memory, or less if the program would not fit next
-// to that. Each worker merges as many files at once as have room there for their blocks,
-// and others in later passes. A worker holds the block and the index of the HFile that it
-// writes, and of the records of one row what the roll needs, as long as that takes a
-// fraction of Config.Memory: of larger rows it is sorted on disk.
+// The inputs get three fifths of Config.Memory, or less if the rest of the program needs more.
+// Each worker merges as many files at once as its share has room for their blocks. It merges
+// the other files in later passes. A worker holds the block and the index of the HFile that it
+// writes. It also holds the data of one row that the roll needs, up to a fraction of
+// Config.Memory. It sorts the data of larger rows on disk.
 package upkeep
 
 import (
@@ -44,28 +44,27 @@ import (
 )
 
 var (
-	// ErrRequest is wrapped where another try will not help: what is asked does not fit
-	// into the memory, or cannot be meant.
+	// ErrRequest is wrapped if another attempt will not help: the work does not fit into the
+	// memory, or the request must be a mistake.
 	ErrRequest = exit.New(exit.Usage, "cannot be done so")
-	// ErrNothing is wrapped where there was nothing to do.
+	// ErrNothing is wrapped if there was nothing to do.
 	ErrNothing = exit.New(exit.Nothing, "nothing to do")
-	// ErrDamaged is wrapped where a table does not hold what its ledgers say.
+	// ErrDamaged is wrapped if a table does not hold the cells in its ledgers.
 	ErrDamaged = errors.New("the table does not hold what was loaded; bulkload verify says where")
 )
 
 const (
-	// MinMemory is the least Config.Memory, in bytes, that a process keeps to.
+	// MinMemory is the smallest Config.Memory, in bytes, that a process can observe.
 	MinMemory = segment.MinMemory
 	// DefaultKeepFor is longer than an extract takes.
 	DefaultKeepFor = 24 * time.Hour
 )
 
-// Config is one call of Compact or Drop. Zero fields take the defaults written beside
-// them.
+// Config configures one call. The comment of a field names the default for its zero value.
 type Config struct {
 	FS    dfs.FS
 	Store table.Store
-	// KeepFor is how long replaced files stay. By default they do not stay.
+	// KeepFor is how long replaced files are kept. By default the next sweep removes them.
 	KeepFor time.Duration
 	All     bool // Drop may remove every day
 
@@ -73,7 +72,7 @@ type Config struct {
 	Workers  int   // files written at once; 1
 	Memory   int64 // bytes; 1 GiB
 	Progress progress.Config
-	Log      *slog.Logger // nothing is said
+	Log      *slog.Logger // discards all messages
 }
 
 // A run is one call.

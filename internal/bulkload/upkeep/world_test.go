@@ -12,9 +12,9 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestUpkeepChangesNoAnswer loads worlds in random nights into two tables, and compacts
-// one of them and drops days from it at random moments: what is asked of both has the
-// same answers, byte for byte, of the days that are left.
+// TestUpkeepChangesNoAnswer loads worlds in random nights into two tables. It compacts one of
+// them and drops days from it at random moments. For the remaining days, both tables must give
+// the same results, byte for byte.
 func TestUpkeepChangesNoAnswer(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestUpkeepChangesNoAnswer(t *testing.T) {
 				cfg := h.upkeep("kept")
 				cfg.All = true
 				cfg.FileSize = []int64{0, 1, 6000, 12000}[dice.IntN(4)]
-				cfg.Memory = []int64{1, 8 << 20}[dice.IntN(2)] // of little, two files are merged at once
+				cfg.Memory = []int64{1, 8 << 20}[dice.IntN(2)] // with 1 byte, two files are merged at once
 				if dice.IntN(2) == 0 {
 					cfg.KeepFor = 0
 				}
