@@ -325,7 +325,8 @@ func (in *input) digest() string {
 	return in.sha
 }
 
-// clean returns the paths of the files without a bad record of which no earlier load brought records.
+// clean returns the paths of files that have no bad records and that no earlier load brought
+// records of.
 func (b *batch) clean() []string {
 	var out []string
 	for _, in := range b.inputs {

@@ -44,7 +44,7 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric((cpuSeconds(b)-before)*1e6/float64(made.Records)/float64(b.N), "cpu-µs/record")
 }
 
-// sampleJob is the job of the sample logs, which lie in demo/logs below dir.
+// sampleJob returns the job of the sample logs in demo/logs below dir.
 func sampleJob(b *testing.B, dir string) *job.Job {
 	b.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "jobs", "settopbox.yaml"))
@@ -58,7 +58,7 @@ func sampleJob(b *testing.B, dir string) *job.Job {
 	return j
 }
 
-// cpuSeconds is what the process has used, user and system.
+// cpuSeconds returns the CPU time of the process, user and system.
 func cpuSeconds(b *testing.B) float64 {
 	b.Helper()
 	var u syscall.Rusage

@@ -78,7 +78,7 @@ func (w *wholeTexts) of(texts []correction) ([]correction, error) {
 	return out, nil
 }
 
-// text reads the text of which x is the beginning.
+// text reads the whole text that begins with x.
 func (w *wholeTexts) text(x *correction) ([]byte, error) {
 	if err := w.open(); err != nil {
 		return nil, w.refuse(x, err)

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/split"
 )
 
-// A Preview is what a load would do.
+// A Preview describes a load without running it.
 type Preview struct {
 	Files   int             `json:"files"`   // that would be read
 	Splits  int             `json:"splits"`  // in which they are read: a file is one, since IDs are offsets in it

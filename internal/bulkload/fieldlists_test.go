@@ -99,7 +99,8 @@ func TestValuesStayUnderTheirFields(t *testing.T) {
 	}
 }
 
-// TestPutsKeepValuesUnderTheirFields is that of a table in HBase that is loaded by puts.
+// TestPutsKeepValuesUnderTheirFields is the same test for a table in HBase that is loaded by
+// puts.
 func TestPutsKeepValuesUnderTheirFields(t *testing.T) {
 	p := newPort(t)
 	files := newYard(t, twoKinds)

@@ -12,8 +12,8 @@ import (
 // A failed delivery may leave an empty log, or an error page instead of the log. The true file
 // is delivered later under the same name.
 
-// refusedError is the error of a file that is not what the job describes. Nothing of the file
-// is loaded, as if it had too many bad records.
+// A refusedError is the error of a file that does not match the job. The load takes no record
+// of the file, as if it had too many bad records.
 type refusedError struct{ error }
 
 // Unwrap returns the cause and the kind of e.

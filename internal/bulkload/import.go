@@ -77,7 +77,7 @@ func Import(ctx context.Context, cfg ImportConfig) (r Result, err error) {
 	return i.result, i.run(ctx, todo)
 }
 
-// rowBytes is what a worker of an import has at least, in bytes.
+// rowBytes is the least memory of a worker of an import, in bytes.
 const rowBytes = 24 << 20
 
 // rows is how many regions are written at once, and how many bytes the records of one row may
@@ -88,7 +88,7 @@ func (c *ImportConfig) rows() (workers, most int) {
 	return workers, int(room) / workers / 4
 }
 
-// An importer is one call of Import. Of load it has the target and the result.
+// An importer is one call of Import. It uses the target and the result of load.
 type importer struct {
 	*load
 	cfg ImportConfig
@@ -182,7 +182,7 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 	return todo, nil
 }
 
-// imported is what a target has of delivered files.
+// An imported describes the delivered files that a target has.
 type imported struct {
 	inputs map[string]bool   // by identity
 	paths  map[uint32]string // by the number of a file
@@ -247,7 +247,7 @@ func sharesRecords(a, b *manifest.Input) bool {
 	return slices.ContainsFunc(a.Offsets, func(at int64) bool { return slices.Contains(b.Offsets, at) })
 }
 
-// identity tells delivered files, and what of them was loaded, apart.
+// identity returns a string that identifies a delivered file and its loaded part.
 func identity(in *manifest.Input) string {
 	b, err := json.Marshal(struct {
 		Path, SHA256 string

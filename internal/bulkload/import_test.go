@@ -34,8 +34,7 @@ func (p *port) imports(fs dfs.FS) (bulkload.Result, error) {
 	return bulkload.Import(p.t.Context(), bulkload.ImportConfig{From: from, Store: store, Workers: 2})
 }
 
-// TestAnImportIsALoad compares what an import makes with what a load of the logs
-// makes, to the ledger.
+// TestAnImportIsALoad compares an import with a load of the logs, including the ledgers.
 func TestAnImportIsALoad(t *testing.T) {
 	want := undisturbed(t)
 	p := newPort(t)
@@ -89,7 +88,7 @@ func TestARowTooLargeToImport(t *testing.T) {
 	}
 }
 
-// ledgers are those of the table in HBase.
+// ledgers returns the ledgers of the table in HBase.
 func (p *port) ledgers() []*manifest.Load {
 	p.t.Helper()
 	store := p.connect(local.New())
@@ -106,7 +105,7 @@ func (p *port) ledgers() []*manifest.Load {
 	return loads
 }
 
-// TestAnImportGoesOn imports what came to the table of files later.
+// TestAnImportGoesOn imports loads that were added to the table of files later.
 func TestAnImportGoesOn(t *testing.T) {
 	want := undisturbed(t)
 	p := newPort(t)

@@ -14,7 +14,7 @@ import (
 // One file that cannot be loaded fails itself and its day. All others are loaded, and the
 // load ends with the error of the file.
 
-// leave remembers a file of which nothing is loaded, and why.
+// leave records that nothing of a file is loaded, and why.
 func (l *load) leave(f job.Input, err error) {
 	l.failed = append(l.failed, err)
 	l.leftOut = append(l.leftOut, manifest.LeftOut{Path: f.Rel, Part: l.partOf(f), Error: err.Error(), TooBad: errors.Is(err, ErrTooBad)})

@@ -134,7 +134,7 @@ func (l *Line) Text() []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// WholePlan is Pieces of lines that must be all those of one plan.
+// WholePlan is Pieces for the complete list of a plan's lines.
 func WholePlan(ctx context.Context, fs dfs.FS, store table.Store, all []Line) ([]Piece, error) {
 	headers := make([]piece.Header, len(all))
 	for i := range all {
@@ -181,7 +181,7 @@ func Pieces(ctx context.Context, fs dfs.FS, store table.Store, all []Line) ([]Pi
 	return out, nil
 }
 
-// gone are pieces of which only the headers are known.
+// gone returns pieces with only their headers.
 func gone(all []Line) []Piece {
 	out := make([]Piece, len(all))
 	for i := range all {
@@ -216,5 +216,5 @@ func (l *Line) readFrom(f dfs.File, p *Piece) error {
 	return p.check()
 }
 
-// gone reports whether the folder of the piece's plan is not there any more.
+// gone reports whether the folder of the piece's plan was removed.
 func (p *Piece) gone() bool { return p.Job.Text == "" }

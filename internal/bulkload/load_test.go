@@ -327,7 +327,7 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// TestDryRunWritesNothing compares what it says with what a load then does.
+// TestDryRunWritesNothing compares a dry run with the load that follows.
 func TestDryRunWritesNothing(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)

@@ -18,14 +18,15 @@ import (
 	"usertrail/internal/table/catalog"
 )
 
-// ErrStale is wrapped where a plan no longer fits what is in the table: plan again.
+// ErrStale is wrapped if a plan no longer fits the contents of the table. The caller must plan
+// again.
 var ErrStale = fmt.Errorf("%w: the plan is out of date", ErrRequest)
 
 // PieceKind is what the lines of a load's plan are pieces of.
 const PieceKind = "load"
 
-// A Piece is some of the delivered files of a load, and all that a worker needs to know
-// of them. A Line says where it is.
+// A Piece lists some of the delivered files of a load, and all that a worker needs to load
+// them. A Line refers to it.
 type Piece struct {
 	piece.Header                 // its plan is a digest of all pieces
 	Mode         Mode            `json:"mode"`
@@ -83,7 +84,7 @@ func (p *Piece) read(line []byte) error {
 	return p.check()
 }
 
-// checkPlan refuses what is no ID of a plan.
+// checkPlan returns an error if id is not a valid ID of a plan.
 func checkPlan(id string) error {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != idBytes {
 		return fmt.Errorf("%w: its plan is %q", piece.ErrPiece, id)
@@ -160,12 +161,12 @@ func wholePlan(pieces []Piece) ([]Piece, error) {
 // ParseJob is the job of the piece.
 func (p *Piece) ParseJob() (*job.Job, error) { return job.Parse(p.Job.Name, []byte(p.Job.Text)) }
 
-// folder is what the plan keeps until it is committed.
+// folder returns the folder that the plan keeps until it is committed.
 func (p *Piece) folder(l *load) catalog.Folder {
 	return catalog.Folder{FS: l.cfg.FS, Plans: l.cfg.Store.Plans(), ID: p.Plan}
 }
 
-// splits are those of the table where it is not there.
+// splits returns the split points of the table if it does not exist yet.
 func (p *Piece) splits() split.Points {
 	var out split.Points
 	if p.Splits != nil {

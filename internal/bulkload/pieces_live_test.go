@@ -95,7 +95,7 @@ func TestPiecesGoIntoHBase(t *testing.T) {
 	}
 }
 
-// leavesNoPlan fails if what a plan kept is still there.
+// leavesNoPlan fails the test if a file of a plan still exists.
 func (p *port) leavesNoPlan() {
 	p.t.Helper()
 	for name := range dfstest.Snapshot(p.t, local.New(), p.dir) {
@@ -296,7 +296,7 @@ behaviours:
 	p.extracts("in the end")
 }
 
-// fields are those of a behaviour of the table.
+// fields returns the fields of a behaviour of the table.
 func (p *port) fields(behaviour string) []string {
 	p.t.Helper()
 	store := p.connect(local.New())

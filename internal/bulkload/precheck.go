@@ -103,7 +103,7 @@ func (l *load) preCheck(ctx context.Context, inputs []*input) ([]*input, error) 
 	return out, precheck.Failure(p.List)
 }
 
-// asked adds to where what the request and the job ask for.
+// asked adds the values of the request and the job to where.
 func (l *load) asked(where precheck.Load) precheck.Load {
 	where.Span, where.Traits = l.cfg.Span, l.layout.Traits()
 	where.TTL, where.Forever = l.job.Table.TTL, l.job.Table.Forever
@@ -182,7 +182,7 @@ func (p *preCheck) table(ctx context.Context) error {
 	return nil
 }
 
-// sameLayout refuses a job whose layout is not that of a table that is there.
+// sameLayout returns an error if the table exists and the job has another layout.
 func (l *load) sameLayout(info table.Info) error {
 	has := info.Layout.Name()
 	if has == l.layout.Name() {

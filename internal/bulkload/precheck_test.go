@@ -99,7 +99,7 @@ func (d denied) Open(_ context.Context, name string) (dfs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 }
 
-// TestALoadWritesNothingOfWhatItMayNotRead has a load of which no file can be read.
+// TestALoadWritesNothingOfWhatItMayNotRead runs a load that can read none of its files.
 func TestALoadWritesNothingOfWhatItMayNotRead(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")

@@ -38,7 +38,7 @@ func (p *port) puts(ctx context.Context, from, to string, workers int, types ...
 	return bulkload.Run(ctx, cfg)
 }
 
-// A said is what a table says of a user.
+// A said holds what a table returns about one user.
 type said struct {
 	did  activity.Set
 	sure bool
@@ -153,7 +153,7 @@ func (p *port) extracts(when string) {
 	}
 }
 
-// nights writes logs of so many nights, of which the first has a file that is too bad.
+// nights writes the logs of n nights. One file of the first night has too many bad records.
 func (p *port) nights(n int) {
 	p.t.Helper()
 	for night := range n {

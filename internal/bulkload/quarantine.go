@@ -17,8 +17,8 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A badRecord is a line of a quarantine file. Whoever has corrected its raw text
-// gives the file to bulkload replay.
+// A badRecord is a line of a quarantine file. The user corrects its raw text and gives the file
+// to bulkload replay.
 type badRecord struct {
 	Path   string        `json:"path"` // of the delivered file, below the logs' root
 	Line   int64         `json:"line"`
@@ -33,8 +33,8 @@ type badRecord struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// replayEnding is added to a delivered file's name for those of its records that
-// were bad again when they were replayed.
+// replayEnding is added to a delivered file's name, for records that were bad again in a
+// replay.
 const replayEnding = ".replay"
 
 func newBadRecord(path string, r *record.Reject) badRecord {

@@ -134,7 +134,7 @@ func sameRange(a, b *manifest.Range) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// whole says whether all of the file is read, so that it can be judged.
+// whole reports whether all of the file is read, so that it can be judged.
 func (in *input) whole() bool { return in.only == nil && in.cuts == nil }
 
 // toRead is how many bytes of the file are read.
@@ -145,7 +145,7 @@ func (in *input) toRead() int64 {
 	return in.Size
 }
 
-// stretch is what is read of f, which is in's file.
+// stretch returns a reader for the part of f that is read. f is the file of in.
 func (in *input) stretch(f dfs.File) io.Reader {
 	if in.only == nil {
 		return f
@@ -167,7 +167,7 @@ func (b *batch) openRecords(f dfs.File, raw io.Reader, src *source, in *input) (
 	return r, err
 }
 
-// digestRanges reads a file for its digest and those of its ranges.
+// digestRanges reads a file, and computes its digest and the digests of its ranges.
 func (b *batch) digestRanges(ctx context.Context, in *input) error {
 	if err := b.unchanged(ctx, in); err != nil || in.err != nil {
 		return err
@@ -198,7 +198,7 @@ func (b *batch) digestRanges(ctx context.Context, in *input) error {
 	return nil
 }
 
-// A part is a range of a file, and the report that tells of it.
+// A part is a range of a file, and the report about it.
 type part struct {
 	*manifest.Outcome
 	report *manifest.Report
@@ -268,7 +268,7 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 	return &out
 }
 
-// leaveOut takes what a piece made out of its report. The files stay, for who sweeps.
+// leaveOut removes the files of a piece from its report. The files remain until a sweep.
 func leaveOut(r *manifest.Report) {
 	r.Files, r.Days = nil, nil
 	for i := range r.Regions {

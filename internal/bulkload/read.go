@@ -90,8 +90,8 @@ func (l *load) sorter() (*shuffle.Sorter, error) {
 	})
 }
 
-// read reads every file of the batch into the sorter. What is wrong with a file
-// stays with the file; an error ends the load.
+// read reads every file of the batch into the sorter. A problem of one file is recorded with
+// the file. An error ends the load.
 func (b *batch) read(ctx context.Context) error {
 	b.parsers = make([]*parser, b.cfg.Workers)
 	b.buffers = make(chan []byte, 4*b.cfg.Workers)
@@ -111,8 +111,8 @@ func (b *batch) read(ctx context.Context) error {
 	})
 }
 
-// feed reads files and gives their chunks to Workers workers, who are doing what
-// the word says.
+// feed reads files and gives their chunks to Workers workers. doing names the work in the
+// progress report.
 func (b *batch) feed(ctx context.Context, inputs []*input, doing string, worker func(ctx context.Context, i int) func(task) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	files := make(chan *input)
@@ -224,7 +224,7 @@ func (b *batch) unreadable(in *input, err error) error {
 // stopped is an error that is not the file's.
 type stopped struct{ error }
 
-// chunks hands out a file's chunks in turn, until something is wrong with it.
+// chunks sends one chunk of a file after the other, until the file has an error.
 func (b *batch) chunks(ctx context.Context, in *input, r *record.Reader, tasks chan<- task) error {
 	for n := 0; !in.failed(); n++ {
 		buf := b.buffer()

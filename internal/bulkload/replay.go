@@ -108,8 +108,8 @@ func (l *load) replayed(ctx context.Context, from *corrected) ([]*input, error) 
 	return out, from.sort(ctx, byName, len(out))
 }
 
-// original is the path of the first file that has the bytes of the one called path: what
-// is bad in both is to be loaded once.
+// original returns the path of the first file that has the same bytes as the file at path. A
+// bad record of both files is loaded once.
 func (l *load) original(path string) string {
 	if copies := l.copiesOf(path); len(copies) > 0 {
 		return copies[0].Path
@@ -235,7 +235,7 @@ func (b *batch) oneRecord(t *task, texts []correction) {
 	}
 }
 
-// replayedBefore says whether a ledger tells of a replay of the record at an offset.
+// replayedBefore reports whether a ledger lists a replay of the record at an offset.
 func (in *input) replayedBefore(offset int64) bool {
 	return slices.ContainsFunc(in.done, func(offsets []int64) bool {
 		_, found := slices.BinarySearch(offsets, offset)

@@ -75,8 +75,8 @@ func TestReplayTakesOneRecordForOne(t *testing.T) {
 	}
 }
 
-// TestReplayOfACopyIsADuplicate: what is bad in a file is bad in its copy too, and
-// is loaded once.
+// TestReplayOfACopyIsADuplicate replays a bad record of a file and of its copy. It is loaded
+// once.
 func TestReplayOfACopyIsADuplicate(t *testing.T) {
 	y := newYard(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv", max_bad: 50%}
@@ -107,8 +107,8 @@ func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
 	y.replay(bulkload.ErrRequest, "2014-09-01/play.csv")
 }
 
-// TestReplayNeedsTheFileThatWasLoaded: the names of the columns come from the delivered
-// file, so it must be what was loaded.
+// TestReplayNeedsTheFileThatWasLoaded changes the delivered file before a replay. The column
+// names come from this file, so it must be the file that was loaded.
 func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := newYard(t, twoKinds)
