@@ -110,8 +110,9 @@ func pointsOf(regions []split.Region) split.Points {
 	return p
 }
 
-// judge decides for each file, when all of it is read, whether it is loaded. It refuses a file that is
-// cut short or has too many bad records, and skips a file whose records all came with its copies.
+// judge decides for each file, after all of it is read, whether it is loaded. It refuses a file
+// that is cut short or has too many bad records. It skips a file if all of its records came
+// with its copies.
 func (b *batch) judge(ctx context.Context) error {
 	for _, in := range b.inputs {
 		if in.replay != nil {

@@ -160,8 +160,8 @@ func TestACopyIntoHBase(t *testing.T) {
 	}
 }
 
-// TestReplayOfAPartialCopy: what is bad in a file and in its copy is loaded once, though the
-// copy brought records too.
+// TestReplayOfAPartialCopy replays the bad records of a file and of its copy. Each is loaded
+// once, although the copy brought records too.
 func TestReplayOfAPartialCopy(t *testing.T) {
 	y := newYard(t, mixedJob)
 	y.write("a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\nb,never,play,x\na,2014-09-02 10:00:00,play,y\n")

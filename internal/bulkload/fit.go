@@ -30,9 +30,9 @@ type Fit struct {
 	Users  int // keys that were looked at, repeated ones too
 }
 
-// FitLayout cuts a table for j's layout into n regions, if it can be cut well whoever the
-// users are; n is 0 for as many as the job says, or 16. It returns false where the users
-// decide.
+// FitLayout cuts a table with j's layout into n regions, if good split points do not depend on
+// the users. If n is 0, it makes as many regions as the job says, or 16. It returns false if
+// the split points depend on the users.
 func FitLayout(j *job.Job, n int) (Fit, bool, error) {
 	l, err := layout.ByName(j.Layout)
 	if err != nil {

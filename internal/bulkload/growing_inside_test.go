@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// written is files of which one is open.
+// written is a file system with one file that is open for writing.
 type written struct {
 	dfs.FS
 	dfs.Surveyor

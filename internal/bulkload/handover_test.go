@@ -40,7 +40,7 @@ type port struct {
 
 const trailsTable = "trails"
 
-// newPort makes a table of two regions, one of which will have two users.
+// newPort makes a table of two regions. One region will have two users.
 func newPort(t *testing.T) *port {
 	t.Helper()
 	p := &port{yard: newYard(t, twoKinds)}
@@ -70,7 +70,7 @@ func (p *port) connect(fs dfs.FS) *live.Store {
 	return store
 }
 
-// run loads what is not loaded yet, over fs.
+// run loads the files that are not loaded yet, over fs.
 func (p *port) run(fs dfs.FS) (bulkload.Result, error) { return p.runIn(p.t.Context(), fs) }
 
 func (p *port) runIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
@@ -302,8 +302,8 @@ func takesBack(t *testing.T, want []string) {
 	p.ends(want)
 }
 
-// TestAFileThatVanishedIsLoadedAgain removes what a killed load had staged: the
-// next load cannot finish it, and begins anew.
+// TestAFileThatVanishedIsLoadedAgain removes the files that a killed load had staged. The next
+// load cannot finish it, and starts from the beginning.
 func TestAFileThatVanishedIsLoadedAgain(t *testing.T) { inBubble(t, aFileThatVanishedIsLoadedAgain) }
 
 func aFileThatVanishedIsLoadedAgain(t *testing.T) {
@@ -320,8 +320,8 @@ func aFileThatVanishedIsLoadedAgain(t *testing.T) {
 	p.ends(want)
 }
 
-// TestAKilledHandoverIsFinished kills a load when its files are under way; the next
-// run counts what it finishes.
+// TestAKilledHandoverIsFinished kills a load during the handover of its files. The next run
+// finishes the load and counts its files.
 func TestAKilledHandoverIsFinished(t *testing.T) {
 	want := undisturbed(t)
 	p := newPort(t)

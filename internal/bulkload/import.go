@@ -39,9 +39,9 @@ type ImportConfig struct {
 	Log      *slog.Logger // nothing is said
 }
 
-// Import takes the loads of one table into another, as HFiles that are cut at the
-// other's regions. The ledgers come along, so a delivered file is known to both,
-// and its records keep their column IDs; loads that are there already are left out.
+// Import copies the loads of one table into another, as HFiles that are cut at the other
+// table's regions. It copies the ledgers too, so both tables know the delivered files. Records
+// keep their column IDs. Import skips loads that the other table already has.
 func Import(ctx context.Context, cfg ImportConfig) (r Result, err error) {
 	lock, err := cfg.Store.Lock(ctx)
 	if err != nil {
@@ -122,8 +122,8 @@ func (i *importer) open(ctx context.Context) error {
 	return i.checkFamily(ctx, from.Layout.Traits())
 }
 
-// checkFamily refuses a family that keeps fewer versions than the layout needs: of what
-// came in some would be lost.
+// checkFamily returns an error if the family keeps fewer versions than the layout needs. Some
+// imported records would be lost.
 func (i *importer) checkFamily(ctx context.Context, needs layout.Traits) error {
 	c, ok := i.cfg.Store.(precheck.Checker)
 	if !ok || needs.Versions <= 1 {
@@ -208,8 +208,9 @@ func newImported(target, source []*manifest.Load) *imported {
 	return h
 }
 
-// clash refuses an input of which the target may have a record that did not come from the
-// source: two records would have one column ID, or one record two.
+// clash returns an error for an input if the target may have a record of it that did not come
+// from the source. Two records would then have the same column ID, or one record would have
+// two.
 func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) error {
 	from, to := i.cfg.From.Info().Address, i.cfg.Store.Address()
 	if path, ok := has.paths[in.Number]; ok && path != in.Path {
@@ -462,7 +463,7 @@ func (w *importedRegion) endRow() error {
 	return err
 }
 
-// tooLarge names the row of which the records do not fit, if err says so.
+// tooLarge names the row whose records do not fit, if err says so.
 func (w *importedRegion) tooLarge(err error) error {
 	if !errors.Is(err, trail.ErrFull) {
 		return err

@@ -104,7 +104,7 @@ func TestLinesOfAPlanThatIsGone(t *testing.T) {
 	y.commit(nil, y.found(lines))
 }
 
-// TestAPlanIsMendedByPlanningAgain changes a byte of what the lines refer to.
+// TestAPlanIsMendedByPlanningAgain changes a byte of the data that the lines refer to.
 func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.jobIs(twoKinds)
@@ -128,7 +128,7 @@ func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
 	y.wantCounts(y.commit(nil, y.found(lines)), 2, 2, 0, 0, 0)
 }
 
-// TestChangedLinesAreRefused changes something in a line, or in what it refers to.
+// TestChangedLinesAreRefused changes a line, or the data that it refers to.
 func TestChangedLinesAreRefused(t *testing.T) {
 	y, w := newDelivery(t, 3)
 	pieces := y.plan(nil, 400, w.Span.From.String(), w.Span.To.String())

@@ -197,8 +197,8 @@ behaviours:
 	)
 }
 
-// TestUniqueIsTheSameInEveryLayout loads records of which many agree, some with what an
-// earlier load brought: whatever the order of a layout's rows, the same records stay.
+// TestUniqueIsTheSameInEveryLayout loads many equal records. Some equal a record of an earlier
+// load. The same records stay in every layout, in any order of its rows.
 func TestUniqueIsTheSameInEveryLayout(t *testing.T) {
 	const text = `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}

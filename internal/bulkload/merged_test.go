@@ -12,8 +12,9 @@ func (y *yard) keeping() upkeep.Config {
 	return upkeep.Config{FS: y.store.FS, Store: y.store, KeepFor: upkeep.DefaultKeepFor}
 }
 
-// TestAnImportOfMergedFilesGoesOn imports a night, and then a table in which that night
-// lies in one file with those after it: of the file only what is not there comes.
+// TestAnImportOfMergedFilesGoesOn imports a night, and then a table that has this night and
+// later nights in one merged file. The second import brings only the missing records of the
+// file.
 func TestAnImportOfMergedFilesGoesOn(t *testing.T) {
 	want := undisturbed(t)
 	p := newPort(t)
@@ -31,8 +32,8 @@ func TestAnImportOfMergedFilesGoesOn(t *testing.T) {
 	p.ends(want)
 }
 
-// TestAnImportWithoutDroppedDays imports a table from which a day was dropped: the
-// ledger that comes along does not tell of it.
+// TestAnImportWithoutDroppedDays imports a table from which a day was dropped. The imported
+// ledger does not list this day.
 func TestAnImportWithoutDroppedDays(t *testing.T) {
 	p := newPort(t)
 	p.fill()

@@ -179,8 +179,8 @@ func TestALostHandoverIsNotExtracted(t *testing.T) {
 	})
 }
 
-// TestALoadThatIsInIsExtracted kills a load that is in the table, before it has removed
-// what it needed until then.
+// TestALoadThatIsInIsExtracted kills a load after its commit, before it has removed its
+// temporary files.
 func TestALoadThatIsInIsExtracted(t *testing.T) {
 	p := firstLoaded(t)
 	store := p.connect(noRemoval{local.New(), "handover.json"})

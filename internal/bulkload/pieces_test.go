@@ -530,7 +530,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 	y.wantCounts(y.commit(nil, again), 2, 0, 0, 2, 0)
 }
 
-// TestAFileThatChangedAfterThePlanIsLeftOut: what was planned is not what is there.
+// TestAFileThatChangedAfterThePlanIsLeftOut changes a file after it was planned.
 func TestAFileThatChangedAfterThePlanIsLeftOut(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.jobIs(twoKinds)
@@ -630,8 +630,8 @@ func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {
 	y.commit(nil, pieces)
 }
 
-// TestAnyFaultOfAPieceOrItsCommitIsMadeGood fails each operation on files once, in every
-// way, and goes on.
+// TestAnyFaultOfAPieceOrItsCommitIsMadeGood fails each operation on files once, in every mode,
+// and continues.
 func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
 	made := func(t *testing.T) *yard {
 		y := newYard(t, twoKinds)

@@ -266,8 +266,8 @@ func (l *load) behaviour(in *input) string {
 	return l.job.Schema.Kinds[in.Kind].Name
 }
 
-// partOf returns the requested part of a file. It returns nil, all of the file, if its path has its date
-// and behaviour.
+// partOf returns the requested part of a file. It returns nil for the whole file if the file's
+// path has its date and behaviour.
 func (l *load) partOf(f job.Input) *manifest.Part {
 	if f.Date != nil && f.Kind >= 0 {
 		return nil

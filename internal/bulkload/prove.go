@@ -165,8 +165,8 @@ func (in *input) brought(offset int64, d behaviour.Date, kind string) bool {
 	return false
 }
 
-// hasUnledgered says whether a replay that was killed may have left records in the table. Of
-// delivered files a load remembers the numbers, of a replay there are none.
+// hasUnledgered reports whether a killed replay may have left records in the table. A load
+// records the numbers of its delivered files in advance. A replay has no such numbers.
 func (l *load) hasUnledgered(ctx context.Context) (bool, error) {
 	from, ok := table.As[table.LeftBehind](l.target)
 	if !ok {

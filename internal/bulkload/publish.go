@@ -28,9 +28,9 @@ import (
 // looksAtOnce is the number of files that are looked up at the same time.
 const looksAtOnce = 16
 
-// Commit makes the files of all pieces of a plan part of the table, all at once, as one load. The
-// pieces determine what is loaded, not cfg. If Commit was killed, a second call continues. It
-// returns ErrNothing if the plan is committed already.
+// Commit adds the files of all pieces of a plan to the table in one step, as one load. The
+// pieces determine the loaded records, not cfg. If Commit was killed, a second call continues.
+// It returns ErrNothing if the plan is committed already.
 func Commit(ctx context.Context, cfg Config, pieces []Piece) (Result, error) {
 	pieces, err := wholePlan(pieces)
 	if err != nil {

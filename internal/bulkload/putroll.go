@@ -37,9 +37,9 @@ func (p *parser) addToRoll(r *behaviour.Record) error {
 	return p.shard.Add(p.ctx, rollPart, p.row, uint64(uint32(r.Date))<<8|uint64(r.Kind), p.packed)
 }
 
-// writeRoll writes the roll of what is about to be put; nil where that is nothing. The
-// same files make the same roll of the same name, so a load that is run again after
-// it was killed finds its own.
+// writeRoll writes the roll of the records that will be put. It returns nil if there are none.
+// The same files make the same roll with the same name. A load that runs again after it was
+// killed therefore finds its own roll.
 func (b *batch) writeRoll(ctx context.Context) (*manifest.File, error) {
 	it, err := b.sorter.Part(ctx, rollPart)
 	if err != nil {

@@ -159,8 +159,8 @@ func (p *port) replays(ctx context.Context, name string) (bulkload.Result, error
 	return bulkload.Replay(ctx, cfg, store.Quarantine(name))
 }
 
-// TestAKilledReplayIsRepeated kills a replay when its cells are put, before there is a ledger.
-// The same replay then says that it loaded them: no ledger tells of them before.
+// TestAKilledReplayIsRepeated kills a replay after its cells are put and before its ledger is
+// written. The same replay then reports these records as loaded, because no ledger lists them.
 func TestAKilledReplayIsRepeated(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	p := newPort(t)

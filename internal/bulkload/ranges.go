@@ -153,8 +153,8 @@ func (in *input) stretch(f dfs.File) io.Reader {
 	return io.NewSectionReader(f, in.only.From, in.toRead())
 }
 
-// openRecords begins to read in's records from raw. Of a range the header is read from
-// the file; if that fails, src knows it.
+// openRecords starts to read in's records from raw. For a range, it reads the header from the
+// file. If that fails, src holds the error.
 func (b *batch) openRecords(f dfs.File, raw io.Reader, src *source, in *input) (*record.Reader, error) {
 	if in.only == nil {
 		return record.Open(raw, in.File(), &b.job.Format)

@@ -398,7 +398,7 @@ func (p *parser) wanted(r *behaviour.Record) bool {
 	return true
 }
 
-// remapped makes the job's kind and fields of r those of the table.
+// remapped replaces the job's kind and fields of r by the table's kind and fields.
 func (p *parser) remapped(r *behaviour.Record) {
 	m := &p.kindMap[r.Kind]
 	r.Kind = m.kind

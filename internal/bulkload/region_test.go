@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-// TestLedgersTellWhatEachRegionGot compares a ledger's regions with the table's, and
-// their tallies with those of its files, of which each region has one at most.
+// TestLedgersTellWhatEachRegionGot compares a ledger's regions with the table's regions. It
+// also compares their tallies with the tallies of the files. Each region has at most one file.
 func TestLedgersTellWhatEachRegionGot(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.job.Table.Regions = 4

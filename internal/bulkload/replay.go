@@ -160,7 +160,8 @@ func (l *load) replayInput(path string) (*input, error) {
 	return in, nil
 }
 
-// delivered is where in's bytes, or those of a copy, still are as they were loaded.
+// delivered returns the path of a file that still has the loaded bytes: the delivered file or a
+// copy.
 func (l *load) delivered(ctx context.Context, in *input) (string, error) {
 	why := fmt.Errorf("%w: %s is gone", job.ErrNoInput, in.Path)
 	for _, name := range in.names {

@@ -223,7 +223,7 @@ func TestReplayFindsTheRecordsOfCopies(t *testing.T) {
 	)
 }
 
-// forgetBad makes the ledgers those of a program that did not list bad records.
+// forgetBad rewrites the ledgers as a program would write them that does not list bad records.
 func (y *yard) forgetBad() {
 	y.t.Helper()
 	names, err := filepath.Glob(filepath.Join(y.store.Dir, "loads", "*.json"))
