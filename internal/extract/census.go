@@ -18,7 +18,7 @@ type census struct {
 	unsure bool // of some only their rows tell who they are
 }
 
-// A regionCensus is that of one region's users, for one goroutine.
+// A regionCensus counts the users of one region. It is for one goroutine.
 type regionCensus struct {
 	census *census
 	days   table.Daily // nil where nobody knows

@@ -19,9 +19,9 @@ func (r *read) add(o *read) {
 	r.Cells += o.Cells
 }
 
-// measure counts what was read of a user, and how many cells of it judging takes, as
-// the table's layout has them. What a server may leave out is not counted, whether it was
-// read to find out who is active or not.
+// measure counts the rows, behaviours and cells that were read of a user, as the table's
+// layout stores them. judged is the number of those cells that judging the user takes.
+// Events that a server may skip are not counted, even if they were read to judge the user.
 func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged int64) {
 	grain := &s.q.grain
 	var judges [][]bool

@@ -85,7 +85,7 @@ func (s slice) key() []byte {
 // A knife cuts the stream of trails into parts. A part ends with the user with
 // whom it reaches partEvents or partBytes, so parts depend on nothing but the trails.
 //
-// Of a question that is cut into pieces a part also ends with its piece.
+// If the query is cut into pieces, a part also ends with its piece.
 type knife struct {
 	ctx      context.Context
 	q        *question
@@ -169,9 +169,10 @@ func (k *knife) end(through []byte, ends bool) error {
 	return pipe.Send(k.ctx, k.jobs, p)
 }
 
-// rest ends the part that is begun, if one is: what was read since, of users who do
-// not come out, is counted with it. A partitioner is told of the end of a piece by a part
-// without users, if need be: it may hold what was cut before.
+// rest ends the current part, if there is one. The part also counts what was read after it
+// of users who do not come out. If the result is partitioned, rest sends a part even if there
+// is no current part: it tells the partitioner that the piece has ended, because the
+// partitioner may hold earlier parts.
 func (k *knife) rest() error {
 	if k.part == nil {
 		if k.q.output.Partition == "" {
@@ -182,9 +183,8 @@ func (k *knife) rest() error {
 	return k.end(k.read, true)
 }
 
-// finish ends the last part. A whole answer without a user is one part without rows,
-// so that whoever reads it finds the columns; where it is laid into directories there is
-// none.
+// finish ends the last part. A whole result without a user is one part without rows, so
+// that its reader finds the columns. A result in directories without a user has no part.
 func (k *knife) finish(whole bool) error {
 	if k.part == nil && k.number == 0 && whole && k.q.output.Partition == "" {
 		return pipe.Send(k.ctx, k.jobs, &part{})

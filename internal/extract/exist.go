@@ -15,8 +15,9 @@ import (
 	"usertrail/internal/table/fetch"
 )
 
-// existence asks which rows users have, without what is in them: the behaviour that
-// fewest users did first, and of the next only those who can still be active.
+// existence asks which rows users have, without reading the cells' values. It asks first for
+// the behaviour that fewest users did. It asks for the next behaviour only of users who can
+// still be active.
 type existence struct {
 	pass pass
 	// By kind: of how many users it was asked, and how many had done it.
@@ -32,8 +33,8 @@ func newExistence(q *question) *existence {
 	return new(existence)
 }
 
-// rarest are some kinds, those first that the smallest share of users did. Of kinds
-// that nobody was asked for, the order stays as it is.
+// rarest returns kinds sorted by the share of users who did them, smallest first. Kinds that
+// existence has asked of no user have share 0, and keep their order.
 func (e *existence) rarest(kinds []int) []int {
 	share := func(k int) float64 { return float64(e.had[k].Load()) / float64(max(e.asked[k].Load(), 1)) }
 	out, shares := slices.Clone(kinds), map[int]float64{}
@@ -52,7 +53,7 @@ func (e *existence) rarest(kinds []int) []int {
 	return out
 }
 
-// A candidate is a user of whom nothing but the rows tells who it is.
+// A candidate is a user whose behaviours only the rows tell.
 type candidate struct {
 	key   int // index among the lot's keys
 	asked activity.Set

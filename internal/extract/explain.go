@@ -55,10 +55,10 @@ func NoExplanation() Explanation {
 	return Explanation{Pushed: []string{}, Plans: []estimate.Plan{}, Why: []string{}}
 }
 
-// Explain says what it would take to answer a question of c about the table t, which
-// was opened to load into. It asks the rolls, the ledgers and where regions lie, and
-// reads no row. Of c it takes what decides the answer and how; Table and Known are of
-// no account but for whether the rolls are used.
+// Explain estimates what it takes to answer the query of c about the table t, which was
+// opened to load into. It reads the rolls, the ledgers and the places of regions, and no
+// row. It uses the fields of c that decide the result and how the extract is done. It
+// ignores c.Known, and uses c.Table only to learn whether the extract uses the rolls.
 func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error) {
 	unrolled := table.IsUnrolled(c.Table)
 	c.Table = t
@@ -115,8 +115,9 @@ func Explain(ctx context.Context, c Config, t table.Loader) (Explanation, error)
 	return x, err
 }
 
-// survey settles who may be active, as an extract does, and counts them, who is there
-// at all, and who is found. Where there are no rolls nobody is counted.
+// survey settles who may be active, as an extract does, and counts these users. there counts
+// all users of the table, and found counts the users that the extract finds. Without rolls
+// survey counts no user.
 func (q *question) survey(ctx context.Context, x *Explanation) (there, found estimate.People, err error) {
 	regions, err := table.UserRegions(ctx, q.table)
 	if err != nil {
@@ -162,9 +163,9 @@ func (q *question) sample(regions []split.Region) []split.Region {
 	return some
 }
 
-// surveyRegion counts the users of one region: everybody, those who did any of the
-// behaviours that make a user active, and those who may stay. Of an empty list it finds
-// out whether there are rolls.
+// surveyRegion counts the users of one region: all users, those who did any of the
+// behaviours that make a user active, and those who may stay. If the list of users is empty,
+// it only finds out whether there are rolls.
 func (q *question) surveyRegion(ctx context.Context, r split.Region, everybody, doers *census) error {
 	from, to := q.users.Within(r)
 	if !q.users.IsAll() && from == to && q.users.Len() > 0 {
@@ -242,8 +243,8 @@ var compressed = regexp.MustCompile(`\.(gz|zst|bz2)$`)
 // pathDate finds dates in the paths of delivered files.
 var pathDate = regexp.MustCompile(`(\d{4})[-_/]?(\d{2})[-_/]?(\d{2})`)
 
-// logs are the delivered files that may hold what is read: by the dates of their paths,
-// or else by the days that came of their load.
+// logs returns the delivered files that may hold records of the query. It compares the date
+// in a file's path with the span. If the path has no date, it uses the days of the file's load.
 func (q *question) logs(ledgers []*manifest.Load) estimate.Logs {
 	var logs estimate.Logs
 	wanted := map[string]bool{}
@@ -278,8 +279,7 @@ func dateOf(path string) (behaviour.Date, bool) {
 	return 0, false
 }
 
-// remarks are what is to be known of the estimate, and of a question that nobody
-// answers.
+// remarks returns notes about the estimate, and about a query that no user matches.
 func (q *question) remarks(ctx context.Context, c *Config, t table.Loader, x *Explanation, known *manifest.Table) ([]string, error) {
 	var notes []string
 	if x.Sampled > 0 {

@@ -17,21 +17,21 @@ func (c *Config) known() *manifest.Table {
 	return table.Known(c.Table)
 }
 
-// facts are what is known of a question. They say of all behaviours together how
-// large they are; the manifest does not tell them apart.
+// facts describe a query before its rows are read. They give sizes for all behaviours
+// together, because the manifest does not have them for each behaviour.
 type facts struct {
 	estimate.Facts
 	Most int64 // users of the largest load of the span
 }
 
-// facts are what is known of the question once its users were settled.
+// facts returns the facts of the query after its users were settled.
 func (q *question) facts(known *manifest.Table) *facts {
 	f := q.before(known)
 	f.settle(q.census.people, q.census.daily)
 	return f
 }
 
-// lay adds how the table's layout lays records out, and what it reads of them.
+// lay adds how the table's layout stores records, and which parts of them the query reads.
 func (q *question) lay(f *estimate.Facts) {
 	r, traits := &q.reach, q.info.Layout.Traits()
 	f.Layout = estimate.Layout{
@@ -83,10 +83,10 @@ func (q *question) share(fields [][]bool, k int) float64 {
 	return float64(q.grain.cells(k, fields[k])) / float64(q.grain.cells(k, nil))
 }
 
-// weigh adds what a manifest says of the span: the sizes of files and what is in them.
-// Behaviours are taken to have as many records each, and cells as their fields
-// have. It returns how many users the largest load
-// has of them.
+// weigh adds the sizes and the contents of the span's files from a manifest. It assumes that
+// every behaviour has the same number of records, and that cells and bytes are divided in
+// proportion to the cells of a record. It returns how many users of the span the
+// largest load has.
 func (q *question) weigh(f *estimate.Facts, known *manifest.Table) (most int64) {
 	if known == nil {
 		return 0
@@ -130,8 +130,8 @@ func overlap(a, b behaviour.Span) int {
 	return behaviour.Span{From: max(a.From, b.From), To: min(a.To, b.To)}.Days()
 }
 
-// detail replaces what facts say of all behaviours together by what the ledgers say of
-// each.
+// detail replaces the numbers for all behaviours together by the numbers of each behaviour
+// from the ledgers.
 func (q *question) detail(f *estimate.Facts, ledgers []*manifest.Load) {
 	s := q.info.Schema
 	f.ByKind = true

@@ -98,8 +98,8 @@ type fileWriter interface {
 	Reset(w io.Writer)
 }
 
-// newFile begins the first. Of a stream all files are one, whose header stands at
-// its beginning.
+// newFile begins the first file. All files of a stream are one file, which has one header
+// at its beginning.
 func (o *Output) newFile(w io.Writer, s trailfile.Schema) (fileWriter, error) {
 	switch o.Format {
 	case CSV:

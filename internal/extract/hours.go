@@ -44,7 +44,7 @@ func parseHours(s, zone string) (hours, error) {
 	return h, nil
 }
 
-// has says whether a time in microseconds lies in h.
+// has reports whether a time in microseconds is in h.
 func (h *hours) has(micros int64) bool {
 	if !h.some {
 		return true

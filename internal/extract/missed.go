@@ -86,8 +86,8 @@ func (f *finds) take() []byte {
 	return out
 }
 
-// restore marks what take returned, for the record of one part after the other, and goes
-// on behind it.
+// restore marks the users in packed, which take returned, for the record of one part after
+// the other. Later calls of add continue after them.
 func (f *finds) restore(s *search, packed []byte) error {
 	for b := packed; len(b) > 0; {
 		n, size := binary.Uvarint(b)

@@ -17,10 +17,10 @@ import (
 	"usertrail/internal/table"
 )
 
-// Notes say in words what an analyst should know of an answer beside its counts:
-// which of the days asked for are gone, which behaviours the table does not have of them,
-// and, where nobody came out, what there is instead. They cost nothing, but that HBase is asked
-// what it keeps, where there is nothing to say.
+// Notes says in words what an analyst should know of a result besides its counts:
+// which of the requested days are gone, which behaviours the table does not have on them,
+// and, if no user came out, what the table has instead. If there is nothing to say, Notes
+// costs nothing except that it asks HBase what it keeps.
 func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, error) {
 	q, err := newQuestion(&c)
 	if err != nil {
@@ -69,7 +69,7 @@ func Notes(ctx context.Context, l table.Loader, c Config, r Result) ([]string, e
 	return append(notes, why), err
 }
 
-// nobody says why nobody came out of a table that has what was asked for.
+// nobody says why no user came out of a table that has the requested days and behaviours.
 func (q *question) nobody(ctx context.Context, r Result) (string, error) {
 	switch c := &q.asked; {
 	case !q.users.IsAll() && r.Users == 0:

@@ -50,8 +50,8 @@ func CheckOutForPlan(ctx context.Context, c *Config) error {
 	return checkOutBut(ctx, c, func(m *manifest.Extract) bool { return m.Plan != "" })
 }
 
-// CheckOutForRun is CheckOut for Run. An Out that is a result is left to Run, which finds
-// out whether it is that of the same query.
+// CheckOutForRun is CheckOut for Run. If Out is a result, it leaves the check to Run, which
+// finds out whether the result is from the same query.
 func CheckOutForRun(ctx context.Context, c *Config) error {
 	if c.Overwrite {
 		return CheckOut(ctx, c)
@@ -75,9 +75,9 @@ func checkOutBut(ctx context.Context, c *Config, passes func(*manifest.Extract) 
 	return nil
 }
 
-// already returns what c.Out holds if it is the result of this query to the table as it
-// is, and nothing else. Of a table of which nothing tells that it has changed that is not
-// known.
+// already returns what c.Out holds if it is the result of the same query to the same version
+// of the table. Otherwise it returns the zero Result. It also does so if the table has no
+// version, because then nothing shows whether the table has changed.
 func (q *question) already(ctx context.Context, c *Config) Result {
 	if c.Stream != nil || c.Overwrite || c.PieceSize > 0 || !pinned(c) || q.info.Version == "" {
 		return Result{}
@@ -211,8 +211,8 @@ func (p *place) checkOld(ctx context.Context) error {
 	return nil
 }
 
-// replaceable reports why what is called dir must not be removed, by an error that wraps
-// fs.ErrExist: it returns nil only where nothing is, for an empty directory, and for a
+// replaceable reports why the directory dir must not be removed, by an error that wraps
+// fs.ErrExist. It returns nil only if dir does not exist, is an empty directory, or is a
 // result that holds no files but its own.
 func replaceable(ctx context.Context, fs dfs.FS, dir string) error {
 	refuse := func(what string) error {

@@ -35,10 +35,10 @@ const (
 // sortMemory is what leaves are sorted in at most, in bytes. Tests have less.
 var sortMemory int64 = 16 << 20
 
-// A partitioner writes the parts of an answer that is laid into directories. A part
-// has a leaf, which is a file, for each value of the column that partitions. It takes up
-// what the knife cuts until its leaves have about partEvents behaviours or partBytes of
-// values each, so that there are few. Shuffle sorts it:
+// A partitioner writes the parts of a result that is divided into directories. A part
+// has a leaf, which is a file, for each value of the column that partitions. The partitioner
+// collects parts of the knife until its leaves have about partEvents behaviours or partBytes
+// of values each, so that there are few leaves. Shuffle sorts it:
 //
 //	part value modulo sortParts | row value, user ID | seq place in the user's trail |
 //	payload column ID, times of steps, behaviour.AppendPacked

@@ -18,8 +18,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A screen reads of users only what their judgement needs, so that what comes out is
-// read of those alone who stay. Who stays is judged again by what comes out.
+// A screen first reads only the fields that the judgement of users needs. The reader then
+// reads whole only the users who stay, and judges them again by what it has read.
 type screen struct {
 	want layout.Want
 	pass pass
@@ -53,9 +53,8 @@ func (c *cost) user() float64 {
 	return 0
 }
 
-// A pass asks something of users first, so that not all of them are read. Where most
-// stay, or where asking takes as long as reading, it is left out. What comes out is
-// the same.
+// A pass asks something of users first, so that not all of them are read. The pass is
+// skipped if most users stay, or if asking takes as long as reading. The result is the same.
 type pass struct {
 	cost
 	stayed atomic.Int64
@@ -97,7 +96,8 @@ type reader struct {
 	foreign layout.Foreign // cells of the lot at hand
 }
 
-// askers ask for all that has to be read, and for what the screen wants, nil without one.
+// askers has an asker for everything that has to be read, and one for what the screen
+// reads. few is nil without a screen.
 type askers struct{ all, few *fetch.Asker }
 
 func newReader(q *question, plan fetch.Plan) (*reader, error) {
@@ -128,8 +128,9 @@ type reading struct {
 	near  bool // of the window alone
 }
 
-// reading says how to read users of whom it may be known who is active. Of those of whom
-// it is not, the last behaviours tell it only where any makes a user active.
+// reading decides how to read the users of keys. It reads only the window if the rolls are
+// sure of every user, or if any one behaviour makes a user active, because then the newest
+// behaviours tell who is active. Otherwise it reads the whole span.
 func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
 	q, sure := r.q, true
 	for i := range keys.Len() {

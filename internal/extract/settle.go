@@ -197,7 +197,7 @@ func walk(users table.Users, u *userlist.List, from, to int, take func(table.Use
 			return nil
 		}
 		at := users.User()
-		// Pass over what lies before the user that the table has next.
+		// Skip the keys before the user that the table has next.
 		for i < to && bytes.Compare(u.Key(i), at.Key) < 0 {
 			i++
 		}

@@ -6,9 +6,9 @@ import (
 	"usertrail/internal/trail"
 )
 
-// shrink counts the bytes of what comes out of users, and copies it where it takes less
-// than half of the memory that was read into. A part holds its users' trails until it is written: of --latest 1 that
-// may be many thousands of users, of whose trails one behaviour each is wanted.
+// shrink counts the bytes of the events that come out. If they take less than half of the
+// memory that was read into, it copies them. A part holds its users' trails until it is
+// written. With --latest 1 a part may have many thousands of users with one event each.
 func (q *question) shrink(s *sifted) error {
 	b := s.trails.Batch
 	events, refs, data := 0, 0, 1

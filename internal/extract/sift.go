@@ -23,7 +23,7 @@ type judged struct {
 	read     read
 }
 
-// A sifter judges users by their trails, and takes out of the trails what does not
+// A sifter judges users by their trails, and removes from the trails the events that do not
 // come out. It is for one goroutine.
 type sifter struct {
 	q      *question
@@ -51,9 +51,9 @@ func newSifter(q *question) *sifter {
 	return s
 }
 
-// sift judges the users of t in order; known says that all of them did what makes users
-// active. Events that do not come out are gone from their places, so that a user's
-// others lie side by side.
+// sift judges the users of t in order. known says that all of them did what makes users
+// active. Events that do not come out are overwritten, so that the other events of a user
+// are adjacent.
 func (s *sifter) sift(t *fetch.Trails, known bool) ([]judged, error) {
 	var out []judged
 	events := t.Batch.Events
@@ -78,8 +78,8 @@ func (s *sifter) sift(t *fetch.Trails, known bool) ([]judged, error) {
 	return out, nil
 }
 
-// judge judges the user with the events from to to. What is out of the window is of
-// account only where it was read to find out who is active.
+// judge judges the user with the events from to to. Events outside the window count only
+// if they were read to find out who is active.
 func (s *sifter) judge(b *trail.Batch, from, to int, known bool) (judged, error) {
 	events := b.Events[from:to]
 	did := activity.Set(0)
@@ -185,8 +185,8 @@ func (s *sifter) stays(b *trail.Batch, events []trail.Event, j *judged) (bool, e
 	return true, nil
 }
 
-// choose leaves of events, of which some are kept, what comes out, at their
-// beginning, and returns how many those are.
+// choose moves the events that come out to the beginning of events, and returns their
+// number. s.kept says which events the conditions kept.
 func (s *sifter) choose(events []trail.Event) int {
 	for i := range events {
 		s.kept[i] = s.kept[i] && s.q.rule.Asked.Has(int(events[i].Kind))

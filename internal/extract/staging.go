@@ -69,8 +69,8 @@ type asked struct {
 	Table   string `json:"table"`
 	Version string `json:"table_version"`
 	Plan    string `json:"plan,omitempty"` // by which it is cut into pieces
-	// Unrolled is asked without the rolls. What was put into HBase behind their back is
-	// in one answer, and not in the other.
+	// Unrolled means that the rolls are not used. Rows that another program put into HBase
+	// without rolls are then in the result; with the rolls they are not.
 	Unrolled bool `json:"unrolled,omitempty"`
 }
 
@@ -102,8 +102,8 @@ func openStaging(ctx context.Context, c *Config, q *question, plan string) (*sta
 	return s, nil
 }
 
-// begin goes on where a run with the same question stopped, or wipes what
-// another question left.
+// begin continues where a run with the same query stopped. If another query left files,
+// begin removes them.
 func (s *staging) begin(ctx context.Context, p *place, question any) error {
 	want, err := manifest.Seal(question)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *staging) finishedPart(ctx context.Context, n int) (*partRecord, error) 
 	return r, nil
 }
 
-// deeper is list with what lies in the directories on it.
+// deeper returns list with the contents of the directories on it.
 func deeper(ctx context.Context, fs dfs.FS, list []dfs.Info) ([]dfs.Info, error) {
 	var out []dfs.Info
 	for _, f := range list {
@@ -320,9 +320,9 @@ func (s *staging) rename(ctx context.Context, overwrite bool) error {
 	return nil
 }
 
-// replace moves an older answer aside, and removes it when the new one is there.
-// If the new one does not come, the older one goes back. So does what is no answer: OUT
-// may have become something else since it was looked at.
+// replace moves an older result aside, and removes it when the new one has been published.
+// If publishing fails, replace moves the older result back. It also moves back a directory
+// that is not a result: OUT may have changed since it was checked.
 func (s *staging) replace(ctx context.Context) error {
 	p := placeOf(s.fs, s.to)
 	if err := p.checkOld(ctx); err != nil {
@@ -348,8 +348,8 @@ func (s *staging) replace(ctx context.Context) error {
 	return removeBut(ctx, s.fs, old, ManifestName)
 }
 
-// removeBut removes a directory, the file called last after all others: what a process
-// that dies in between leaves is still known by that file.
+// removeBut removes a directory. It removes the file called last after all others. If the
+// process dies in between, the file still identifies the rest.
 func removeBut(ctx context.Context, fs dfs.FS, dir, last string) error {
 	list, err := fs.List(ctx, dir)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {

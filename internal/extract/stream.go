@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// ErrGone is wrapped where whoever reads a stream has stopped.
+// ErrGone is wrapped if the reader of a stream has stopped.
 var ErrGone = exit.New(exit.Gone, "the reader of the answer has gone")
 
 // An outlet is where the parts of an answer go.
@@ -48,8 +48,8 @@ func openOutlet(ctx context.Context, c *Config, q *question, plan string) (outle
 	return openStaging(ctx, c, q, plan)
 }
 
-// A stream is an outlet that passes the parts on as they come, one at a time, so
-// that they stand in order and none is held. Nothing of it can be resumed.
+// A stream is an outlet that writes the parts as they come, one at a time. Therefore they
+// are in order, and none is held. A stream cannot be resumed.
 type stream struct {
 	finished
 	q     *question
@@ -78,7 +78,7 @@ func (s *stream) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Commit and Abort make a stream a file of which all that was written is there.
+// Commit and Abort do nothing: everything written has already reached the stream.
 func (s *stream) Commit() error { return nil }
 func (s *stream) Abort()        {}
 

@@ -68,8 +68,8 @@ func (q *question) times() (*layout.Times, error) {
 	return &t, nil
 }
 
-// tests are what --where demands of the fields of each kind, nil where it does not of one
-// of which behaviours are kept, or where nobody but us looks at the fields.
+// tests returns the tests that --where makes on the fields of each kind. It returns nil if
+// the servers cannot apply them, or if --where keeps a kind without testing its fields.
 func (q *question) tests() [][]behaviour.Test {
 	if q.where == nil || !q.info.Narrow || !q.info.Layout.Traits().OneRecord {
 		return nil
@@ -91,7 +91,7 @@ func (q *question) tests() [][]behaviour.Test {
 	return out
 }
 
-// of is what of want has to be read.
+// of returns want, limited to the window.
 func (w *window) of(want layout.Want) layout.Want {
 	want.Times, want.Newest, want.Where = w.times, w.newest, w.where
 	return want
@@ -174,8 +174,8 @@ func intoHour(at time.Time) time.Duration {
 	return time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second + time.Duration(at.Nanosecond())
 }
 
-// absent adds to users, who are in order, those of so many on a lot who are active and
-// of whom the window has nothing.
+// absent adds the active users of whom the window has no event. users is in order. lot is
+// the number of users in the lot, all of whom are active.
 func absent(users []judged, lot int) []judged {
 	out := make([]judged, 0, lot)
 	for i := range lot {
