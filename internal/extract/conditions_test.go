@@ -62,7 +62,7 @@ func TestConditionsAreTheOracles(t *testing.T) {
 	}
 }
 
-// asking is a table that counts what it is asked for.
+// asking is a table that counts the requests to it.
 type asking struct {
 	table.Table
 

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// damages are what can become of a file between two commands.
+// damages are ways in which a file can be damaged between two commands.
 var damages = []struct {
 	name string
 	do   func(t *testing.T, name string)
@@ -136,7 +136,7 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 	}
 }
 
-// commitsAgain commits pieces of which one is damaged, does them again and commits them.
+// commitsAgain commits pieces, one of which is damaged, does them again and commits them.
 func commitsAgain(t *testing.T, h *house, u turn, pieces []extract.Piece) {
 	t.Helper()
 	for range 2 {

@@ -23,14 +23,14 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// unread is a table of which no row can be read.
+// unread is a table whose rows cannot be read.
 type unread struct{ *files.Table }
 
 var errRead = errors.New("a row was read")
 
 func (unread) Read(context.Context, table.Query, func(*cell.Cell) error) error { return errRead }
 
-// narrow is one of which reading few columns is cheaper, as of HBase's.
+// narrow is a table in which reading few columns is cheaper, as in HBase.
 type narrow struct{ *files.Table }
 
 func (n narrow) Info() table.Info {
@@ -39,7 +39,7 @@ func (n narrow) Info() table.Info {
 	return info
 }
 
-// strange is one of which rows alone tell who has any, and none can be read.
+// strange is a table whose rows alone tell which users exist, and whose rows cannot be read.
 type strange struct{ unread }
 
 func (s strange) Info() table.Info { return narrow{s.Table}.Info() }
@@ -48,7 +48,7 @@ func (s strange) Users(ctx context.Context, r split.Region, span behaviour.Span)
 	return table.RowUsers(ctx, s, r, span), nil
 }
 
-// unheard is one that no load tells of.
+// unheard is a table without a record of any load.
 type unheard struct{ strange }
 
 func (u unheard) Manifest() *manifest.Table {
@@ -90,7 +90,7 @@ func (h *house) question(t *testing.T, q testworld.Question, in table.Table) ext
 	}
 }
 
-// cost is what a run's manifest says of it.
+// cost runs an extract, and returns its result and the cost in its manifest.
 func cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
 	t.Helper()
 	r, err := extract.Run(t.Context(), c)
@@ -107,9 +107,9 @@ func cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
 	return r, *m.Cost
 }
 
-// TestExplainKnowsWhoWithoutReading explains the questions of worlds about tables of
-// which no row can be read, and asks them then. Who may be active is who is, unless
-// conditions say more.
+// TestExplainKnowsWhoWithoutReading explains the queries of worlds on tables whose rows
+// cannot be read, and then runs the queries. Without conditions, the users who may be active
+// are the active users.
 func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 120)
@@ -141,13 +141,13 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 	}
 }
 
-// beside are the active of whom nothing is read, since --where keeps nothing that they
-// did.
+// beside returns the number of active users whose rows are not read, because --where keeps
+// nothing that they did.
 func beside(r extract.Result, c manifest.Cost) int64 { return max(r.Active-c.Estimate.Users, 0) }
 
-// TestEstimatesComeTrue compares what questions without conditions were estimated to
-// take with what they took: rows are exact, unless late files bring a row twice, the
-// rest lies within a factor.
+// TestEstimatesComeTrue compares the estimated cost of queries without conditions with the
+// real cost. Rows are exact, unless late files bring a row twice. The other numbers are
+// within a factor.
 func TestEstimatesComeTrue(t *testing.T) {
 	const factor = 2
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
@@ -194,7 +194,7 @@ func TestEstimatesComeTrue(t *testing.T) {
 }
 
 // TestTheOutcomeIsOfTheQuestion asks with one worker and with several, with screens and
-// without: what the answer was made from is the same.
+// without. The recorded cost of the result is the same.
 func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 	screened := 0
 	for _, seed := range testkit.Seeds(t, 1, 2) {
@@ -205,8 +205,8 @@ func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		for i, q := range w.Questions(seed, 25) {
 			w.Narrow(r, &q)
-			// Whether there is a screen decides what is counted of who does not stay, so
-			// tables of both sorts are compared among themselves.
+			// A screen changes the counts of users who do not stay, so tables with a screen are
+			// compared with each other, and so are tables without.
 			for _, in := range []table.Table{opened, narrow{opened}, table.Unrolled(opened), table.Unrolled(narrow{opened})} {
 				c := h.question(t, q, in)
 				c.Workers = 1
@@ -283,8 +283,8 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	}
 }
 
-// TestExplainGuessesWhatNobodyKnows asks a table that others write to, and one of which
-// nothing is known. No row is read to find out.
+// TestExplainGuessesWhatNobodyKnows asks a table to which others write, and a table without
+// a record of its loads. It reads no row to find out.
 func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	w := testworld.World(3, 150)
 	h := inhabit(t, w)

@@ -93,9 +93,9 @@ func TestLargeValuesAreReadInSmallLots(t *testing.T) {
 	}
 }
 
-// TestPartsEndByTheirBytes extracts few behaviours of large values, by any number of
-// workers: they are several parts, and each has as many values as a part may have, and
-// those of one user.
+// TestPartsEndByTheirBytes extracts few behaviours with large values, with different numbers
+// of workers. The result has several parts. Each has as many values as a part may have, and
+// the values of one more user.
 func TestPartsEndByTheirBytes(t *testing.T) {
 	const users, each, size = 300, 10, 2 << 10
 	h, q := fat(t, users, each, size)

@@ -44,7 +44,7 @@ func tiny(t *testing.T) (*testworld.W, *house) {
 	return w, h
 }
 
-// lasting is what may be seen of a table: all but its lock.
+// lasting returns the lasting files of a table: all but its lock.
 func lasting(t *testing.T, h *house, name string) map[string]string {
 	t.Helper()
 	got := dfstest.Snapshot(t, h.fs, dfs.Join(h.dir, name))
@@ -239,9 +239,9 @@ func leftovers(t *testing.T, dir string) []string {
 	return out
 }
 
-// TestOverwriteKeepsAnAnswer fails each operation of an extract that replaces an
-// answer with one to another question. Whatever fails, one of the two is there,
-// whole, unless the disk is dead for good.
+// TestOverwriteKeepsAnAnswer fails each operation of an extract that replaces a result with
+// the result of another query. After any failure one of the two results is there, whole,
+// unless the disk stays dead.
 func TestOverwriteKeepsAnAnswer(t *testing.T) {
 	w, h := tiny(t)
 	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}
@@ -282,7 +282,7 @@ func TestOverwriteKeepsAnAnswer(t *testing.T) {
 	})
 }
 
-// brokenRegion is a table of which one region's users cannot be read.
+// brokenRegion is a table in which the users of one region cannot be read.
 type brokenRegion struct {
 	table.Table
 	at int

@@ -62,7 +62,7 @@ behaviours:
 }
 
 // firstForeign is a table whose rows begin with a column of another program, between rows of
-// it. Who asks only which rows there are sees nothing else of them.
+// that program. A scan that asks only which rows exist sees only that column.
 type firstForeign struct{ table.Table }
 
 func (f firstForeign) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
@@ -77,7 +77,7 @@ func (f firstForeign) Read(ctx context.Context, q table.Query, emit func(*cell.C
 	})
 }
 
-// TestForeignRowsHideNoUser asks the rows who is there, and who did what.
+// TestForeignRowsHideNoUser finds out from the rows which users exist, and who did what.
 func TestForeignRowsHideNoUser(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
 	for _, layout := range []string{"reversed", "game", "fixed/4"} {

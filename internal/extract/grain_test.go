@@ -35,9 +35,9 @@ func (p *passed) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) 
 	})
 }
 
-// TestLayoutsAreExplained compares what is said of tables of all layouts with what comes
-// of them: rows and cells lie within a factor, and where much more is passed over than
-// the answer needs, it is said why.
+// TestLayoutsAreExplained compares the explanation for tables of all layouts with the real
+// cost. Rows and cells are within a factor. If scans skip much more than the result needs,
+// the explanation says why.
 func TestLayoutsAreExplained(t *testing.T) {
 	const factor = 2
 	near := func(a, b int64) bool { return a <= b*factor && b <= a*factor }

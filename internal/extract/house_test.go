@@ -75,7 +75,7 @@ func (h *house) deliver(t testing.TB, list ...testworld.File) {
 	}
 }
 
-// compressed is f as its name says it lies on disk.
+// compressed returns f, compressed as its name says.
 func compressed(t testing.TB, f testworld.File) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -216,7 +216,7 @@ func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out strin
 	return r, errors.Join(err, c.Table.Close())
 }
 
-// conditions are those of a question as extract takes them.
+// conditions returns the conditions of a question as extract takes them.
 func conditions(q testworld.Question) extract.Conditions {
 	c := q.Conditions
 	return extract.Conditions{

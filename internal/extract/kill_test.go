@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runErrand does what the text says, and stops at the step that the environment names.
+// runErrand does the errand in text, and stops at the step that the environment names.
 func runErrand(ctx context.Context, text string) error {
 	var e errand
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
@@ -245,9 +245,9 @@ func checkPrefix(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// crowd is a house of so many users with many logins, enough for several parts of an
-// answer. Of every twenty users one has a shorter play than the others, one plays after
-// all logins, and one orders.
+// crowd returns a house of the given number of users with many logins, enough for several
+// parts of a result. Among every twenty users, one has a shorter play than the others, one
+// plays after all logins, and one orders.
 func crowd(t *testing.T, users, each int) (*house, testworld.Question) {
 	t.Helper()
 	const text = `logs: logs/{date}/{behaviour}.csv
@@ -290,7 +290,7 @@ behaviours:
 	return h, q
 }
 
-// Who of twenty users of a crowd is not like the others.
+// These users of every twenty in a crowd differ from the others.
 const (
 	shortPlay = 7
 	latePlay  = 11
@@ -346,7 +346,7 @@ func TestKilledExtractsGoOn(t *testing.T) {
 	}
 }
 
-// checkFunnel checks the counts of what picky asks a crowd for.
+// checkFunnel checks the counts of picky's query on a crowd.
 func checkFunnel(t *testing.T, text string, users int64) {
 	t.Helper()
 	var m manifest.Extract

@@ -50,7 +50,7 @@ type killed struct {
 }
 
 // TestWhateverAKilledExtractLeavesIsItsOwn ends extracts dead at each of their file
-// operations. What is left then never keeps the same extract from being done, nor one with
+// operations. The files that remain never prevent the same extract, nor an extract with
 // other workers, another query or --overwrite.
 func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
 	extract.SortIn(32 << 10)

@@ -187,7 +187,8 @@ func TestOverwriteReplacesOnlyResults(t *testing.T) {
 	}
 }
 
-// TestOverwriteReplacesResults replaces what may be replaced: nothing of it is left.
+// TestOverwriteReplacesResults replaces everything that may be replaced. Nothing of the old
+// directory remains.
 func TestOverwriteReplacesResults(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T, s *site){
 		"nothing":              func(t *testing.T, s *site) {},

@@ -185,8 +185,8 @@ func TestTheQuestionIsRemovedLast(t *testing.T) {
 	})
 }
 
-// TestCommitKeepsAnAnswer fails each operation of a commit that replaces an answer. One of
-// the two is there, whole; the same commit goes on, and leaves nothing behind.
+// TestCommitKeepsAnAnswer fails each operation of a commit that replaces a result. One of
+// the two results is there, whole. The same commit then continues, and leaves nothing behind.
 func TestCommitKeepsAnAnswer(t *testing.T) {
 	w, h := tiny(t)
 	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
@@ -327,7 +327,7 @@ func TestGoingOnCountsOnce(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatIsStoppedLetsGo ends a worker by its context: it has let go of the piece.
+// TestAWorkerThatIsStoppedLetsGo ends a worker by its context. The worker has released the piece.
 func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 	h, q := crowd(t, 500, 20)
 	u := turn{name: "trails", workers: 2, pieceSize: 2000}

@@ -101,9 +101,9 @@ func (h *house) shared(t *testing.T, q testworld.Question, u turn, out string, d
 	return r
 }
 
-// TestAnyPiecesOneAnswer cuts questions into pieces of any size, which two workers do
-// in any order and more than once. The directory is that of one process that cuts the
-// same, to the byte, and the rows are the oracle's.
+// TestAnyPiecesOneAnswer cuts queries into pieces of any size, which two workers do in any
+// order and more than once. The directory has the same bytes as the directory of one process
+// that cuts the same pieces. The rows are equal to the oracle's.
 func TestAnyPiecesOneAnswer(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 21, 22, 23) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -167,8 +167,8 @@ func TestPiecesOfEveryFormat(t *testing.T) {
 	}
 }
 
-// TestPiecesCoverTheKeysOnce looks at what is cut: small neighbours are one piece, and
-// what is large is cut.
+// TestPiecesCoverTheKeysOnce checks the ranges of pieces: small neighbours are one piece, and
+// large ranges are cut.
 func TestPiecesCoverTheKeysOnce(t *testing.T) {
 	h, q := crowd(t, 400, 10) // of 11 behaviours each, in 3 regions
 	for size, want := range map[int64][2]int{1: {400, 400}, 110: {36, 46}, 1100: {3, 6}, 3000: {1, 2}, 1 << 40: {1, 1}} {

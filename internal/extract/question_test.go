@@ -41,7 +41,7 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnEmptyAnswerIsAPartWithoutRows, so that whoever reads it finds the columns.
+// TestAnEmptyAnswerIsAPartWithoutRows checks that a reader of an empty result finds the columns.
 func TestAnEmptyAnswerIsAPartWithoutRows(t *testing.T) {
 	w, h := tiny(t)
 	u := turn{name: "trails", workers: 2, memory: 1 << 20}
@@ -85,8 +85,8 @@ func TestAnAnswerIsNotReplacedUnasked(t *testing.T) {
 	}
 }
 
-// TestAListLeavesRoomForTrails asks by lists of which one fits into the least memory
-// beside the trails, and the other does not.
+// TestAListLeavesRoomForTrails asks with two lists. One fits into the least memory next to
+// the trails, and the other does not.
 func TestAListLeavesRoomForTrails(t *testing.T) {
 	w, h := tiny(t)
 	u := turn{name: "trails", workers: 1, memory: 1 << 20}

@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// TestTheLargestTrailIsAsTheDocsSay compares what the trail of one user may take with the
-// table in docs/howto/operations.md, and with the memory that errors name.
+// TestTheLargestTrailIsAsTheDocsSay compares the memory limit for the trail of one user with
+// the table in docs/howto/operations.md, and with the memory that errors name.
 func TestTheLargestTrailIsAsTheDocsSay(t *testing.T) {
 	docs, err := os.ReadFile("../../docs/howto/operations.md")
 	if err != nil {

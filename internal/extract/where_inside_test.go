@@ -140,8 +140,8 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 	}
 }
 
-// TestConditionsThatServersTakeAreTold explains questions of which servers can tell by
-// values what is kept, and others.
+// TestConditionsThatServersTakeAreTold explains queries that servers can filter by values,
+// and other queries.
 func TestConditionsThatServersTakeAreTold(t *testing.T) {
 	w := testworld.Numbered(7, 30)
 	h := inhabit(t, w)

@@ -30,8 +30,8 @@ func laid(t *testing.T, w *testworld.W, h *house, yield func(name string, u turn
 	}
 }
 
-// bounded makes a question one of those that bound what is read: by hours of one day,
-// a time, how many are wanted, or several of these.
+// bounded adds bounds to a question: hours of one day, a time, a number of events, or several
+// of these.
 func bounded(w *testworld.W, r *rand.Rand, q *testworld.Question) {
 	c := &q.Conditions
 	if r.IntN(2) == 0 {
@@ -138,9 +138,9 @@ func (h *house) cellsOf(t *testing.T, q testworld.Question, u turn) (cells int64
 	return c.cells.Load(), made.Outcome
 }
 
-// TestAWindowIsReadAlone counts what comes of tables that keep a user's behaviours in
-// order of time, or of each behaviour: of two hours of a day no others, and of the latest two no
-// older ones.
+// TestAWindowIsReadAlone counts the cells read from tables that keep a user's behaviours in
+// order of time, or in order of time for each behaviour. For two hours of a day it reads no
+// other hours, and for the latest two events no older ones.
 func TestAWindowIsReadAlone(t *testing.T) {
 	w := testworld.Numbered(5, 60)
 	h := inhabit(t, w)

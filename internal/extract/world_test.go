@@ -181,9 +181,9 @@ func TestDayByDayIsAllAtOnce(t *testing.T) {
 	}
 }
 
-// TestLateFilesAreAdded loads what a first load finds, asks, then loads what
-// comes late, and asks again. Rows that were there before are there still, with
-// the same column IDs: the oracle knows but one for each.
+// TestLateFilesAreAdded loads the files that a first load finds, asks, then loads the late
+// files, and asks again. The earlier rows are still there, with the same column IDs: the
+// oracle knows only one ID for each.
 func TestLateFilesAreAdded(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		w := testworld.World(seed, 30)
