@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// A census counts users and what is known of them before their rows are read.
+// A census counts users, and adds up their numbers from the rolls, before their rows are read.
 type census struct {
 	read activity.Set // kinds that are read
 

@@ -52,8 +52,8 @@ func lasting(t *testing.T, h *house, name string) map[string]string {
 	return got
 }
 
-// named are the files that a table's manifest names, and those that lie beside
-// it: no less and no more can be read as the table.
+// named returns the files that a table's manifest names and the manifest itself. Exactly
+// these files can be read as the table.
 func named(all map[string]string) map[string]string {
 	out := maps.Clone(all)
 	m := all[catalog.ManifestName]

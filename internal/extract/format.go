@@ -39,7 +39,7 @@ type Output struct {
 	Stream    io.Writer       // takes csv or jsonl instead of Config.Out; none
 }
 
-// check fills in what is empty, and reports what cannot be, or cannot be together.
+// check sets the defaults of empty fields. It reports values that are not valid, alone or together.
 func (o Output) check() (Output, error) {
 	if o.Format == "" {
 		o.Format = Parquet

@@ -250,9 +250,8 @@ func (h *house) read(t testing.TB, r extract.Result, out string) testworld.Answe
 	return testworld.Answer{Users: int(r.Users), Found: int(r.Found), Active: int(r.Active), Rows: rows}
 }
 
-// readTrails reads all parts, and checks that each is in order and each user in
-// one of them. Parts come in the order of users' keys, the rows here in that of
-// users' IDs.
+// readTrails reads all parts. It checks that each part is in order and that each user is in
+// one part. Parts are in order of users' keys, and the rows returned are in order of users' IDs.
 func readTrails(t testing.TB, fs dfs.FS, dir string) []testworld.Row {
 	t.Helper()
 	parts, err := dfs.Glob(t.Context(), fs, dir+"/part-*.parquet")

@@ -27,7 +27,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// childEnv holds what a process that was started to be killed has to do.
+// childEnv names the environment variable with the errand of a process that is to be killed.
 const childEnv = "USERTRAIL_TEST_CHILD"
 
 // An errand is what such a process does: it loads a table day by day, extracts into
@@ -317,9 +317,10 @@ func picky(q testworld.Question) testworld.Question {
 	return q
 }
 
-// TestKilledExtractsGoOn kills extracts with SIGKILL, and goes on until one is
-// done. In between OUT is not there; in the end it is the undisturbed one's, with its
-// counts: with conditions and without, and where rows alone tell who may stay.
+// TestKilledExtractsGoOn kills extracts with SIGKILL, and continues until one is
+// done. Before the end OUT does not exist. At the end it equals the result of an undisturbed
+// extract, with its counts. The test does so with conditions and without, and with a query
+// in which only rows tell who may stay.
 func TestKilledExtractsGoOn(t *testing.T) {
 	h, q := severalParts(t)
 	for name, e := range map[string]errand{
@@ -361,9 +362,9 @@ func checkFunnel(t *testing.T, text string, users int64) {
 	}
 }
 
-// killOn kills extracts of three parts or more below a directory, and compares what comes
-// out: one at step after step, which goes on from the parts that are there, and others
-// once, at other moments.
+// killOn kills extracts of three parts or more below a directory, and compares the results.
+// It kills one extract at step after step; each run continues from the finished parts. It
+// kills other extracts once, at other moments.
 func killOn(t *testing.T, h *house, home string, want map[string]string, make func(out string) errand) {
 	t.Helper()
 	check := func(e errand, what any) {

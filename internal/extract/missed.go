@@ -79,7 +79,7 @@ func (f *finds) add(i int) {
 	f.next = i + 1
 }
 
-// take returns what was added since it was last taken.
+// take returns the users that were added after the last call of take.
 func (f *finds) take() []byte {
 	out := bytes.Clone(f.packed)
 	f.packed = f.packed[:0]

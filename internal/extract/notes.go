@@ -97,7 +97,7 @@ func (q *question) nobody(ctx context.Context, r Result) (string, error) {
 	}
 }
 
-// advice says what may be changed where nobody is active.
+// advice returns what the user may change if no user is active.
 func (q *question) advice() string {
 	switch {
 	case q.rule.Judge(q.rule.Asked&^q.without) != activity.Active:

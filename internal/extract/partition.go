@@ -107,7 +107,7 @@ func (p *partitioner) close(ctx context.Context) error {
 	return errors.Join(p.sorter.Close(ctx), p.fs.Remove(context.WithoutCancel(ctx), p.dir))
 }
 
-// take takes what the knife has cut, and writes the part that ends with it, if one does.
+// take adds a part of the knife. If it ends a part of the partitioner, take writes that part.
 func (p *partitioner) take(ctx context.Context, cut *part) error {
 	err := p.add(ctx, cut)
 	for _, t := range cut.trails {
@@ -124,7 +124,7 @@ func (p *partitioner) take(ctx context.Context, cut *part) error {
 	return p.write(ctx, cut)
 }
 
-// add gives the behaviours of what was cut to the sorter.
+// add adds the behaviours of the knife's part to the sorter.
 func (p *partitioner) add(ctx context.Context, cut *part) error {
 	var err error
 	for _, u := range cut.users {

@@ -95,8 +95,8 @@ func pieceFault(t *testing.T, h *house, q testworld.Question, u turn, home strin
 	return past
 }
 
-// TestACommitTidiesUpAfterOneThatWasKilled commits again where a commit was killed while it
-// removed what the pieces had left.
+// TestACommitTidiesUpAfterOneThatWasKilled kills a commit while it removes the files of the
+// pieces, and commits again.
 func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 	w, h := tiny(t)
 	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
@@ -234,8 +234,8 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 	})
 }
 
-// TestKilledPiecesGoOn kills workers and commits with SIGKILL, and others go on until the
-// answer is there.
+// TestKilledPiecesGoOn kills workers and commits with SIGKILL. Other workers continue until
+// the result exists.
 func TestKilledPiecesGoOn(t *testing.T) {
 	h, q := severalParts(t)
 	for name, e := range map[string]errand{

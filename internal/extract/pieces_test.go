@@ -138,7 +138,7 @@ func TestAnyPiecesOneAnswer(t *testing.T) {
 	}
 }
 
-// TestPiecesOfEveryFormat is the same for what a part can be, of somebody and of nobody.
+// TestPiecesOfEveryFormat does the same for every format of a part, with users and without.
 func TestPiecesOfEveryFormat(t *testing.T) {
 	w := testworld.World(24, 40)
 	h := inhabit(t, w)

@@ -157,7 +157,7 @@ func (p *place) answered(ctx context.Context) (*manifest.Extract, error) {
 	return answerIn(ctx, p.fs, p.out)
 }
 
-// answerIn is the answer that dir is, nil if dir is not there, or is none.
+// answerIn returns the result in dir. It returns nil if dir does not exist or holds no result.
 func answerIn(ctx context.Context, fs dfs.FS, dir string) (*manifest.Extract, error) {
 	var m manifest.Extract
 	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), &m)

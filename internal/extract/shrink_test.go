@@ -11,7 +11,7 @@ import (
 )
 
 // TestWhatDoesNotComeOutIsNotHeld shrinks a lot of two users with a hundred behaviours
-// each, of whom two and one come out.
+// each. Two behaviours of the first user come out, and one of the second.
 func TestWhatDoesNotComeOutIsNotHeld(t *testing.T) {
 	q := &question{info: table.Info{Schema: &behaviour.Schema{Kinds: []behaviour.Kind{
 		{Name: "ping"}, {Name: "play", Fields: []behaviour.Field{{Name: "programme"}, {Name: "channel"}}},

@@ -30,7 +30,7 @@ func (q *queue) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 }
 
 // TestAWaitingExtractLooksAgain extracts into a directory that another run makes while
-// this one waits for the lock. Nothing is read for what is there, and nothing is left.
+// this one waits for the lock. It reads no row for the result that exists, and leaves no file.
 func TestAWaitingExtractLooksAgain(t *testing.T) {
 	w, h := tiny(t)
 	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}

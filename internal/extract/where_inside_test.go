@@ -88,9 +88,9 @@ func passes(row []*cell.Cell, where [][]table.ColumnTest) bool {
 	})
 }
 
-// TestConditionsWhereTheTableLies asks tables of all layouts that leave out what they
-// may, that do not, and that have no rolls: answers are the oracle's, and rows are left out
-// where a row is one record.
+// TestConditionsWhereTheTableLies asks tables of all layouts: tables that skip the rows they
+// may skip, tables that do not, and tables without rolls. Results equal the oracle's. Rows
+// are skipped if a row is one record.
 func TestConditionsWhereTheTableLies(t *testing.T) {
 	rich := []uint64{1, 2} // worlds whose questions leave out rows; a new one's may all be of what no server can tell
 	for _, seed := range testkit.Seeds(t, rich...) {
