@@ -189,7 +189,7 @@ func TestAnExtractTellsWhatItIsAt(t *testing.T) {
 	t.Parallel()
 	dir := played(t, 20_000)
 	for step, tells := range map[string][]string{
-		breakpoint.Fetch: {"extract: process ", "extract: reading trails: ", "  reading  a lot of "},
+		breakpoint.Fetch: {"extract: process ", "extract: reading trails: ", "  reading  a batch of "},
 		breakpoint.Part:  {"extract: process ", "extract: reading trails: ", "  writing  part-0000"},
 	} {
 		p := extracts(t, dir, scripttest.Holds(step, 1), step)

@@ -173,7 +173,7 @@ func (y *yard) trails(ids bool) []string {
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	p := &fetch.Lot{Keys: new(fetch.Keys)}
+	p := &fetch.Batch{Keys: new(fetch.Keys)}
 	for users.Next() {
 		p.Keys.Add(users.User().Key, true)
 	}

@@ -22,7 +22,7 @@ func (r *read) add(o *read) {
 // measure counts the rows, behaviours and cells that were read of a user, as the table's
 // layout stores them. judged is the number of those cells that judging the user takes.
 // Events that a server may skip are not counted, even if they were read to judge the user.
-func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged int64) {
+func (s *filter) measure(b *trail.Batch, events []trail.Event) (r read, judged int64) {
 	grain := &s.q.grain
 	var judges [][]bool
 	if s.q.screen != nil {
@@ -53,7 +53,7 @@ func (s *sifter) measure(b *trail.Batch, events []trail.Event) (r read, judged i
 }
 
 // tested returns the user's events that pass the window's tests. The result is valid until the next call.
-func (s *sifter) tested(b *trail.Batch, events []trail.Event) []trail.Event {
+func (s *filter) tested(b *trail.Batch, events []trail.Event) []trail.Event {
 	w := &s.q.window
 	if w.where == nil {
 		return events

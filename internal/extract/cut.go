@@ -82,26 +82,26 @@ func (s slice) key() []byte {
 	return s.trails.Keys.At(int(s.trails.Batch.Events[s.from].User))
 }
 
-// A knife cuts the stream of trails into parts. A part ends with the user with
+// A partCutter cuts the stream of trails into parts. A part ends with the user with
 // whom it reaches partEvents or partBytes, so parts depend on nothing but the trails.
 //
 // If the query is cut into pieces, a part also ends with its piece.
-type knife struct {
+type partCutter struct {
 	ctx      context.Context
 	q        *question
 	jobs     chan<- *part
 	number   int
 	part     *part
-	piece    int    // of the lot that was taken last
-	read     []byte // key of the last user of that lot
+	piece    int    // of the batch that was taken last
+	read     []byte // key of the last user of that batch
 	counts   counts // of all users that were read
 	search   *cursor
 	finds    finds
 	progress *progress.Progress
 }
 
-// take cuts one lot's trails into users.
-func (k *knife) take(s *sifted) error {
+// take cuts one batch's trails into users.
+func (k *partCutter) take(s *filtered) error {
 	defer s.trails.Release()
 	if s.piece != k.piece {
 		if err := k.rest(); err != nil {
@@ -137,7 +137,7 @@ func (k *knife) take(s *sifted) error {
 	return nil
 }
 
-func (k *knife) add(s slice, bytes int) error {
+func (k *partCutter) add(s slice, bytes int) error {
 	if k.part == nil {
 		k.part = &part{number: k.number}
 		k.number++
@@ -158,7 +158,7 @@ func (k *knife) add(s slice, bytes int) error {
 
 // end ends the part, and says whether its piece ends too. All users up to the one with
 // the key through are counted, and none after it.
-func (k *knife) end(through []byte, ends bool) error {
+func (k *partCutter) end(through []byte, ends bool) error {
 	p := k.part
 	k.part = nil
 	p.ends = ends
@@ -173,7 +173,7 @@ func (k *knife) end(through []byte, ends bool) error {
 // of users who do not come out. If the result is partitioned, rest sends a part even if there
 // is no current part: it tells the partitioner that the piece has ended, because the
 // partitioner may hold earlier parts.
-func (k *knife) rest() error {
+func (k *partCutter) rest() error {
 	if k.part == nil {
 		if k.q.output.Partition == "" {
 			return nil
@@ -185,7 +185,7 @@ func (k *knife) rest() error {
 
 // finish ends the last part. A whole result without a user is one part without rows, so
 // that its reader finds the columns. A result in directories without a user has no part.
-func (k *knife) finish(whole bool) error {
+func (k *partCutter) finish(whole bool) error {
 	if k.part == nil && k.number == 0 && whole && k.q.output.Partition == "" {
 		return pipe.Send(k.ctx, k.jobs, &part{})
 	}

@@ -55,7 +55,7 @@ func (e *existence) rarest(kinds []int) []int {
 
 // A candidate is a user whose behaviours only the rows tell.
 type candidate struct {
-	key   int // index among the lot's keys
+	key   int // index among the batch's keys
 	asked activity.Set
 	did   activity.Set
 	open  bool // may be active yet
@@ -113,7 +113,7 @@ func (r *reader) find(ctx context.Context, keys *fetch.Keys, all []*candidate, k
 	return nil
 }
 
-// rule parts a lot's users: those who are or may be active, and the candidates who
+// rule parts a batch's users: those who are or may be active, and the candidates who
 // cannot be, whose place is told by how many who stay come before them.
 func rule(keys *fetch.Keys, all []*candidate) (stay *fetch.Keys, left []judged) {
 	stay = new(fetch.Keys)

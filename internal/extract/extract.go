@@ -2,8 +2,8 @@
 // six steps:
 //
 //	settle    decides from the rolls, as far as they tell, who is active; divides the
-//	          users into lots, batches of users that are read together
-//	fetch     reads many lots at once, and returns them in order
+//	          users into batches, batches of users that are read together
+//	fetch     reads many batches at once, and returns them in order
 //	sift      judges each user by the events of its trail, and removes the events that
 //	          are not requested
 //	cut       divides the trails into parts of about partEvents events or partBytes of
@@ -32,10 +32,10 @@
 //
 // # Memory
 //
-// 2 × Workers lots of about 16,000 records and at most lotBytes are in flight, and
+// 2 × Workers batches of about 16,000 records and at most userBatchBytes are in flight, and
 // Workers + 1 parts of about partEvents or partBytes. That is workerMemory for each
-// worker, so Config.Memory limits the number of workers. With little memory, lots are smaller. A
-// user with more than a lot is held whole, one such user at a time, up to about a quarter of the
+// worker, so Config.Memory limits the number of workers. With little memory, batches are smaller. A
+// user with more than a batch is held whole, one such user at a time, up to about a quarter of the
 // memory. The bytes are counted before they are held, and a user with more ends the extract with
 // an error. The list of users is held to the end, and its memory is taken from the workers. A
 // result in directories needs sortMemory more. If only rows tell which users exist, and the rows of
@@ -107,7 +107,7 @@ type Config struct {
 	Lists     []string // files of Users: an Out that is replaced must not contain them
 	PieceSize int64    // about how many behaviours of users who may be active; 0 means one piece
 
-	Workers  int           // how many lots are read, and parts written, at once; 1
+	Workers  int           // how many batches are read, and parts written, at once; 1
 	Memory   int64         // of the process in bytes; 1 GiB
 	Patience time.Duration // how long to wait for a load that is partly in the table; no wait
 	Progress progress.Config
@@ -174,11 +174,11 @@ func (c *Config) walkBytes(workers int) int64 {
 	return max(minWalk, (c.room()-int64(workers)*workerMemory)/2)
 }
 
-// lotBytes returns the largest size of the trails of a lot in bytes. Each worker has several lots
+// userBatchBytes returns the largest size of the trails of a batch in bytes. Each worker has several batches
 // in flight.
-func (c *Config) lotBytes(workers int) int {
+func (c *Config) userBatchBytes(workers int) int {
 	room := c.memory() - restMemory - c.Users.Bytes()
-	return min(lotBytes, int(room)/(32*workers))
+	return min(userBatchBytes, int(room)/(32*workers))
 }
 
 // sortMemory returns the memory in bytes for sorting the files of directories.
@@ -270,7 +270,7 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []sp
 		return counts{}, err
 	}
 	q.after = last.Last
-	k := &knife{q: q, number: out.count(), counts: last.Counts, search: q.search.region(split.Region{})}
+	k := &partCutter{q: q, number: out.count(), counts: last.Counts, search: q.search.region(split.Region{})}
 	for _, r := range out.all() {
 		if err := k.finds.restore(q.search, r.Found); err != nil {
 			return counts{}, fmt.Errorf("%s: %w", doneName(r.Number), err)
@@ -284,7 +284,7 @@ func answer(ctx context.Context, c *Config, q *question, out outlet, pieces []sp
 	g.Go(func() error {
 		defer close(jobs)
 		k.ctx, k.jobs, k.progress = gctx, jobs, p
-		begin := func() (fetch.Work[*sifted], error) {
+		begin := func() (fetch.Work[*filtered], error) {
 			r, err := newReader(q, c.Plan)
 			if err != nil {
 				return nil, err

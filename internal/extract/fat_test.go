@@ -61,9 +61,9 @@ func (w *weighed) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 	})
 }
 
-// TestLargeValuesAreReadInSmallLots extracts users who are too much for one lot: no read
-// gives more than a lot may have and one value, and everybody comes out.
-func TestLargeValuesAreReadInSmallLots(t *testing.T) {
+// TestLargeValuesAreReadInSmallBatches extracts users who are too much for one batch: no read
+// gives more than a batch may have and one value, and everybody comes out.
+func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 	const users, each, size = 200, 10, 2 << 10
 	h, q := fat(t, users, each, size)
 	w := &weighed{Table: h.opened(t, turn{name: "trails"})}
@@ -73,12 +73,12 @@ func TestLargeValuesAreReadInSmallLots(t *testing.T) {
 	if err != nil || r.Kept != users || r.Events != users*each {
 		t.Fatalf("%+v, %v; want %d users with %d behaviours", r, err, users, users*each)
 	}
-	if len(w.reads) < users*each*size/lotBytes {
+	if len(w.reads) < users*each*size/userBatchBytes {
 		t.Errorf("%d reads", len(w.reads))
 	}
 	for _, n := range w.reads {
-		if n > lotBytes+2*size {
-			t.Errorf("one read gave %d bytes of values, want at most %d and one value", n, lotBytes)
+		if n > userBatchBytes+2*size {
+			t.Errorf("one read gave %d bytes of values, want at most %d and one value", n, userBatchBytes)
 		}
 	}
 	out := filepath.Join(testkit.Scratch(t), "out")

@@ -47,15 +47,15 @@ const (
 	partBytes  = 2 << 20
 )
 
-// lotBytes is how many bytes the values of a lot may have here.
-const lotBytes = 256 << 10
+// userBatchBytes is how many bytes the values of a batch may have here.
+const userBatchBytes = 256 << 10
 
 // sortMemory is in how many bytes results are laid into directories here.
 const sortMemory = 256 << 10
 
 func TestMain(m *testing.M) {
 	extract.CutAt(partEvents, partBytes)
-	extract.ReadAt(lotBytes)
+	extract.ReadAt(userBatchBytes)
 	extract.SortIn(sortMemory)
 	if text := os.Getenv(childEnv); text != "" {
 		if err := runErrand(context.Background(), text); err != nil {

@@ -37,13 +37,13 @@ var sortMemory int64 = 16 << 20
 
 // A partitioner writes the parts of a result that is divided into directories. A part
 // has a leaf, which is a file, for each value of the column that partitions. The partitioner
-// collects parts of the knife until its leaves have about partEvents behaviours or partBytes
+// collects parts of the partCutter until its leaves have about partEvents behaviours or partBytes
 // of values each, so that there are few leaves. Shuffle sorts it:
 //
 //	part value modulo sortParts | row value, user ID | seq place in the user's trail |
 //	payload column ID, times of steps, behaviour.AppendPacked
 //
-// It takes the knife's parts in their order, and is for one goroutine.
+// It takes the partCutter's parts in their order, and is for one goroutine.
 type partitioner struct {
 	q      *question
 	out    outlet
@@ -107,7 +107,7 @@ func (p *partitioner) close(ctx context.Context) error {
 	return errors.Join(p.sorter.Close(ctx), p.fs.Remove(context.WithoutCancel(ctx), p.dir))
 }
 
-// take adds a part of the knife. If it ends a part of the partitioner, take writes that part.
+// take adds a part of the partCutter. If it ends a part of the partitioner, take writes that part.
 func (p *partitioner) take(ctx context.Context, cut *part) error {
 	err := p.add(ctx, cut)
 	for _, t := range cut.trails {
@@ -124,7 +124,7 @@ func (p *partitioner) take(ctx context.Context, cut *part) error {
 	return p.write(ctx, cut)
 }
 
-// add adds the behaviours of the knife's part to the sorter.
+// add adds the behaviours of the partCutter's part to the sorter.
 func (p *partitioner) add(ctx context.Context, cut *part) error {
 	var err error
 	for _, u := range cut.users {

@@ -53,39 +53,39 @@ type Conditions struct {
 
 // question is a Config that was checked against its table.
 type question struct {
-	table     table.Table
-	info      table.Info
-	users     *userlist.List
-	span      behaviour.Span
-	kinds     []int // of the result, in order of behaviour ID
-	rule      activity.Rule
-	active    string
-	asked     Conditions
-	where     *condition.Where
-	having    *condition.Having
-	steps     *condition.Sequence
-	without   activity.Set
-	hours     hours
-	fields    [][]bool // by kind: which fields are in the result
-	output    Output
-	schema    trailfile.Schema // of the result
-	want      layout.Want
-	window    window
-	grain     grain
-	reach     reach
-	workers   int
-	lotBytes  int    // the largest trails of a lot
-	userBytes int    // the largest trail of one user
-	walkBytes int64  // memory for users whose rows are not adjacent
-	sortBytes int64  // memory for sorting the files of directories
-	strict    bool   // foreign cells end the extract
-	after     []byte // key of the last user that an earlier run finished
+	table          table.Table
+	info           table.Info
+	users          *userlist.List
+	span           behaviour.Span
+	kinds          []int // of the result, in order of behaviour ID
+	rule           activity.Rule
+	active         string
+	asked          Conditions
+	where          *condition.Where
+	having         *condition.Having
+	steps          *condition.Sequence
+	without        activity.Set
+	hours          hours
+	fields         [][]bool // by kind: which fields are in the result
+	output         Output
+	schema         trailfile.Schema // of the result
+	want           layout.Want
+	window         window
+	grain          grain
+	reach          reach
+	workers        int
+	userBatchBytes int    // the largest trails of a batch
+	userBytes      int    // the largest trail of one user
+	walkBytes      int64  // memory for users whose rows are not adjacent
+	sortBytes      int64  // memory for sorting the files of directories
+	strict         bool   // foreign cells end the extract
+	after          []byte // key of the last user that an earlier run finished
 
 	existence *existence // nil if it excludes no user
 	screen    *screen    // nil if no user is screened
 	whole     cost       // of users whose rows were read completely
 	size      sizes
-	fat       chan struct{} // holds one while a trail larger than lotBytes is held
+	fat       chan struct{} // holds one while a trail larger than userBatchBytes is held
 	census    census        // of the users who may stay
 	search    *search
 }
@@ -97,7 +97,7 @@ func newQuestion(c *Config) (*question, error) {
 	}
 	q := &question{
 		table: c.Table, info: c.Table.Info(), users: c.Users, span: c.Span, active: c.Active, asked: c.Conditions, workers: workers,
-		lotBytes: c.lotBytes(workers), userBytes: c.userBytes(), walkBytes: c.walkBytes(workers), sortBytes: c.sortMemory(),
+		userBatchBytes: c.userBatchBytes(workers), userBytes: c.userBytes(), walkBytes: c.walkBytes(workers), sortBytes: c.sortMemory(),
 		fat: make(chan struct{}, 1), strict: c.Strict,
 	}
 	if q.active == "" {

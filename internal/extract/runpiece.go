@@ -23,7 +23,7 @@ import (
 type Worker struct {
 	FS       dfs.FS
 	Open     Opener
-	Workers  int           // how many lots are read, and parts written, at once; 1
+	Workers  int           // how many batches are read, and parts written, at once; 1
 	Memory   int64         // of the process in bytes; 1 GiB
 	Patience time.Duration // how long to wait for another worker that does the piece
 	Progress progress.Config

@@ -74,26 +74,26 @@ func (p *pass) worth(whole *cost) bool {
 	return p.user()+read*float64(p.stayed.Load())/float64(n) < read || read == 0
 }
 
-// sifted is a lot's users after they were judged, in order of their keys.
-type sifted struct {
+// filtered is a batch's users after they were judged, in order of their keys.
+type filtered struct {
 	trails  *fetch.Trails
 	users   []judged       // from and to are events of trails
 	events  int            // that were read
 	bytes   int            // that these take
-	last    []byte         // key of the lot's last user
+	last    []byte         // key of the batch's last user
 	foreign layout.Foreign // cells that were skipped
-	piece   int            // that the lot belongs to
+	piece   int            // that the batch belongs to
 }
 
-// A reader reads lots and judges their users. It is for one goroutine.
+// A reader reads batches and judges their users. It is for one goroutine.
 type reader struct {
 	q      *question
 	whole  askers // of all of the span
 	near   askers // of the window
-	sifter *sifter
+	filter *filter
 	at     *progress.Worker
 
-	foreign layout.Foreign // cells of the lot at hand
+	foreign layout.Foreign // cells of the batch at hand
 }
 
 // askers has an asker for everything that has to be read, and one for what the screen
@@ -101,7 +101,7 @@ type reader struct {
 type askers struct{ all, few *fetch.Asker }
 
 func newReader(q *question, plan fetch.Plan) (*reader, error) {
-	r := &reader{q: q, sifter: newSifter(q)}
+	r := &reader{q: q, filter: newFilter(q)}
 	var err error
 	if r.whole, err = q.askers(plan, &window{}); err != nil || q.window.isAll() {
 		return r, err
@@ -111,7 +111,7 @@ func newReader(q *question, plan fetch.Plan) (*reader, error) {
 }
 
 func (q *question) askers(plan fetch.Plan, w *window) (a askers, err error) {
-	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan, Most: q.lotBytes}
+	cfg := fetch.Config{Schema: q.info.Schema, Layout: q.info.Layout, Want: w.of(q.want), Plan: plan, Most: q.userBatchBytes}
 	if a.all, err = fetch.NewAsker(q.table, cfg); err != nil || q.screen == nil {
 		return a, err
 	}
@@ -123,7 +123,7 @@ func (q *question) askers(plan fetch.Plan, w *window) (a askers, err error) {
 // A reading is how some users are read.
 type reading struct {
 	askers
-	fat   bool // one, who is too much for a lot
+	fat   bool // one, who is too much for a batch
 	known bool // they did what makes users active
 	near  bool // of the window alone
 }
@@ -131,7 +131,7 @@ type reading struct {
 // reading decides how to read the users of keys. It reads only the window if the rolls are
 // sure of every user, or if any one behaviour makes a user active, because then the newest
 // behaviours tell who is active. Otherwise it reads the whole span.
-func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
+func (r *reader) reading(p *fetch.Batch, keys *fetch.Keys) reading {
 	q, sure := r.q, true
 	for i := range keys.Len() {
 		sure = sure && keys.Sure(i)
@@ -143,10 +143,10 @@ func (r *reader) reading(p *fetch.Lot, keys *fetch.Keys) reading {
 	return reading{askers: r.near, known: sure, near: true}
 }
 
-// read is a fetch.Work. Users whose trails are too much for one lot are read in two
+// read is a fetch.Work. Users whose trails are too much for one batch are read in two
 // halves.
-func (r *reader) read(ctx context.Context, p *fetch.Lot, emit func(*sifted) error) error {
-	s, err := r.readLot(ctx, p, false)
+func (r *reader) read(ctx context.Context, p *fetch.Batch, emit func(*filtered) error) error {
+	s, err := r.readBatch(ctx, p, false)
 	switch {
 	case err == nil:
 		return emit(s)
@@ -163,16 +163,16 @@ func (r *reader) read(ctx context.Context, p *fetch.Lot, emit func(*sifted) erro
 	return nil
 }
 
-// readFat reads one user who is too much for a lot. One such trail is held at a time: its
+// readFat reads one user who is too much for a batch. One such trail is held at a time: its
 // turn comes when all before it is cut into parts, so that none waits for another.
-func (r *reader) readFat(ctx context.Context, p *fetch.Lot, emit func(*sifted) error) error {
+func (r *reader) readFat(ctx context.Context, p *fetch.Batch, emit func(*filtered) error) error {
 	if err := p.Turn(ctx); err != nil {
 		return err
 	}
 	if err := pipe.Send(ctx, r.q.fat, struct{}{}); err != nil {
 		return err
 	}
-	s, err := r.readLot(ctx, p, true)
+	s, err := r.readBatch(ctx, p, true)
 	if err != nil {
 		<-r.q.fat
 		return r.q.tooMuch(p, err)
@@ -185,7 +185,7 @@ func (r *reader) readFat(ctx context.Context, p *fetch.Lot, emit func(*sifted) e
 }
 
 // tooMuch says of an error how much memory the trail of the user in p wants.
-func (q *question) tooMuch(p *fetch.Lot, err error) error {
+func (q *question) tooMuch(p *fetch.Batch, err error) error {
 	var much *fetch.TooMuch
 	if !errors.As(err, &much) {
 		return err
@@ -205,13 +205,13 @@ func (q *question) tooMuch(p *fetch.Lot, err error) error {
 // mebibytes is so many bytes, rounded up, as --memory takes them.
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }
 
-// readLot reads and judges the users of a lot: who cannot be active goes first, then who
+// readBatch reads and judges the users of a batch: who cannot be active goes first, then who
 // does not stay by what judges need; of the others everything is read.
-// One whose trail is too much for a lot is read alone, and not shrunk.
-func (r *reader) readLot(ctx context.Context, p *fetch.Lot, fat bool) (*sifted, error) {
+// One whose trail is too much for a batch is read alone, and not shrunk.
+func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*filtered, error) {
 	if p.Keys.Len() > 0 {
-		r.at.At("a lot of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
-		defer r.at.At("waiting for a lot")
+		r.at.At("a batch of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
+		defer r.at.At("waiting for a batch")
 	}
 	keys, absent, err := r.exist(ctx, p.Keys)
 	if err != nil {
@@ -266,7 +266,7 @@ func (r *reader) screen(ctx context.Context, how reading, keys *fetch.Keys) (sta
 }
 
 // sift reads the trails of some users and judges them.
-func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fetch.Keys) (*sifted, error) {
+func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fetch.Keys) (*filtered, error) {
 	var t *fetch.Trails
 	var err error
 	if how.fat {
@@ -280,11 +280,11 @@ func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fe
 	if t.Foreign.Cells > r.foreign.Cells { // a screen reads again what it read
 		r.foreign = t.Foreign
 	}
-	users, err := r.sifter.sift(t, how.known)
+	users, err := r.filter.sift(t, how.known)
 	if how.near && how.known && !r.q.asked.WhereFirst {
 		users = absent(users, keys.Len())
 	}
-	return &sifted{trails: t, users: users, events: len(t.Batch.Events), bytes: t.Batch.Used()}, err
+	return &filtered{trails: t, users: users, events: len(t.Batch.Events), bytes: t.Batch.Used()}, err
 }
 
 // rejoin puts users who did not stay back to their places: before the one of users

@@ -17,16 +17,16 @@ import (
 	"usertrail/internal/table/fetch"
 )
 
-// A lot is large enough that its users' blocks are read in one pass, and small
+// A batch is large enough that its users' blocks are read in one pass, and small
 // enough that even a short list keeps all workers busy.
 const (
-	lotRecords = 16 << 10
-	lotUsers   = 4 << 10
+	userBatchRecords = 16 << 10
+	userBatchUsers   = 4 << 10
 )
 
-// lotBytes is the largest size of the trails of a lot in bytes. One user may have more. Tests set a
+// userBatchBytes is the largest size of the trails of a batch in bytes. One user may have more. Tests set a
 // smaller value.
-var lotBytes = 8 << 20
+var userBatchBytes = 8 << 20
 
 // A stretch is a region, or the part of a region that belongs to a piece.
 type stretch struct {
@@ -58,27 +58,27 @@ func intersect(a, b split.Region) (split.Region, bool) {
 	return a, len(a.End) == 0 || bytes.Compare(a.Start, a.End) < 0
 }
 
-// settled has the lots of a stretch, and the counts of its users as far as they are known before any row
-// is read. counts and err are valid when lots is closed.
+// settled has the batches of a stretch, and the counts of its users as far as they are known before any row
+// is read. counts and err are valid when batches is closed.
 type settled struct {
-	lots   chan *fetch.Lot
-	counts counts
-	err    error
+	batches chan *fetch.Batch
+	counts  counts
+	err     error
 }
 
 // settle decides who is active before any row is read, as far as the table knows it. It divides the users
-// who are or may be active into lots, in order of their keys. It settles several regions ahead, Workers of
-// them at the same time. When all lots are taken, total has the counts that are known without reading
+// who are or may be active into batches, in order of their keys. It settles several regions ahead, Workers of
+// them at the same time. When all batches are taken, total has the counts that are known without reading
 // rows.
-func settle(ctx context.Context, q *question, regions []stretch, total *counts) iter.Seq2[*fetch.Lot, error] {
-	return func(yield func(*fetch.Lot, error) bool) {
+func settle(ctx context.Context, q *question, regions []stretch, total *counts) iter.Seq2[*fetch.Batch, error] {
+	return func(yield func(*fetch.Batch, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		g, ctx := errgroup.WithContext(ctx)
 		defer g.Wait()
 		defer cancel()
 		all := make([]settled, len(regions))
 		for i := range all {
-			all[i].lots = make(chan *fetch.Lot, 4)
+			all[i].batches = make(chan *fetch.Batch, 4)
 		}
 		ahead := make(chan struct{}, q.workers+1)
 		g.Go(func() error {
@@ -88,7 +88,7 @@ func settle(ctx context.Context, q *question, regions []stretch, total *counts) 
 					return cmp.Or(w.Wait(), err)
 				}
 				w.Go(func() error {
-					defer close(all[i].lots)
+					defer close(all[i].batches)
 					all[i].err = settleRegion(ctx, q, regions[i], &all[i])
 					return all[i].err
 				})
@@ -97,7 +97,7 @@ func settle(ctx context.Context, q *question, regions []stretch, total *counts) 
 		})
 		for i := range all {
 			for {
-				p, ok := pipe.Receive(ctx, all[i].lots)
+				p, ok := pipe.Receive(ctx, all[i].batches)
 				if !ok {
 					break
 				}
@@ -131,7 +131,7 @@ func settleRegion(ctx context.Context, q *question, s stretch, out *settled) err
 		return err
 	}
 	defer users.Close()
-	c := cutter{ctx: ctx, out: out.lots, piece: s.piece, size: &q.size, lotBytes: q.lotBytes}
+	c := batcher{ctx: ctx, out: out.batches, piece: s.piece, size: &q.size, userBatchBytes: q.userBatchBytes}
 	stay, search := q.census.region(users), q.search.region(r)
 	take := func(u table.User) error {
 		if u.Sure && q.rule.Judge(u.Did) != activity.Absent {
@@ -211,37 +211,37 @@ func walk(users table.Users, u *userlist.List, from, to int, take func(table.Use
 	return nil
 }
 
-// A cutter divides the active users of a region into lots.
-type cutter struct {
+// A batcher divides the active users of a region into batches.
+type batcher struct {
 	ctx     context.Context
-	out     chan<- *fetch.Lot
+	out     chan<- *fetch.Batch
 	piece   int
 	size    *sizes
 	keys    *fetch.Keys
 	records int64
 	guessed bool // some of records
 
-	lotBytes int // that a lot's trails may have
+	userBatchBytes int // that a batch's trails may have
 }
 
-func (c *cutter) add(u table.User) error {
+func (c *batcher) add(u table.User) error {
 	if c.keys == nil {
 		c.keys = new(fetch.Keys)
 	}
 	c.keys.Add(u.Key, u.Sure)
 	c.records += cmp.Or(u.Records, c.size.user())
 	c.guessed = c.guessed || u.Records == 0
-	if c.records >= min(lotRecords, c.size.within(c.lotBytes)) || c.keys.Len() >= lotUsers {
+	if c.records >= min(userBatchRecords, c.size.within(c.userBatchBytes)) || c.keys.Len() >= userBatchUsers {
 		return c.flush()
 	}
 	return nil
 }
 
-func (c *cutter) flush() error {
+func (c *batcher) flush() error {
 	if c.keys == nil {
 		return nil
 	}
-	p := &fetch.Lot{Keys: c.keys, Piece: c.piece}
+	p := &fetch.Batch{Keys: c.keys, Piece: c.piece}
 	if !c.guessed {
 		p.Records = c.records
 	}
@@ -257,18 +257,18 @@ type sizes struct {
 // firstGuess is the assumed number of a user's records before any are read.
 const firstGuess = 32
 
-func (s *sizes) add(l *sifted) {
+func (s *sizes) add(l *filtered) {
 	s.bytes.Add(int64(l.bytes))
 	s.records.Add(int64(l.events))
 	s.users.Add(int64(len(l.users)))
 }
 
-// within returns the number of records in three quarters of so many bytes, at least 1. If lots differ, few
+// within returns the number of records in three quarters of so many bytes, at least 1. If batches differ, few
 // of them are then too large.
 func (s *sizes) within(bytes int) int64 {
 	records, had := s.records.Load(), s.bytes.Load()
 	if records == 0 || had == 0 {
-		return lotRecords
+		return userBatchRecords
 	}
 	return max(1, int64(float64(bytes)*3/4*float64(records)/float64(had)))
 }

@@ -9,7 +9,7 @@ import (
 // shrink counts the bytes of the events that come out. If they take less than half of the
 // memory that was read into, it copies them. A part holds its users' trails until it is
 // written. With --latest 1 a part may have many thousands of users with one event each.
-func (q *question) shrink(s *sifted) error {
+func (q *question) shrink(s *filtered) error {
 	b := s.trails.Batch
 	events, refs, data := 0, 0, 1
 	for i := range s.users {

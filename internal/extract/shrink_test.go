@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// TestWhatDoesNotComeOutIsNotHeld shrinks a lot of two users with a hundred behaviours
+// TestWhatDoesNotComeOutIsNotHeld shrinks a batch of two users with a hundred behaviours
 // each. Two behaviours of the first user come out, and one of the second.
 func TestWhatDoesNotComeOutIsNotHeld(t *testing.T) {
 	q := &question{info: table.Info{Schema: &behaviour.Schema{Kinds: []behaviour.Kind{
@@ -29,7 +29,7 @@ func TestWhatDoesNotComeOutIsNotHeld(t *testing.T) {
 		}
 		b.Events = append(b.Events, e)
 	}
-	s := &sifted{trails: &fetch.Trails{Batch: b}, users: []judged{{from: 2, to: 4}, {from: 7, to: 7}, {from: 199, to: 200}}, events: 200}
+	s := &filtered{trails: &fetch.Trails{Batch: b}, users: []judged{{from: 2, to: 4}, {from: 7, to: 7}, {from: 199, to: 200}}, events: 200}
 	if err := q.shrink(s); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // A judged user is one that rows were found of.
 type judged struct {
-	user     int    // index of the key among those of the lot
+	user     int    // index of the key among those of the batch
 	from, to int    // the events that come out, if any
 	bytes    int    // of their values
 	found    bool   // and not known to be there before its rows were read
@@ -23,9 +23,9 @@ type judged struct {
 	read     read
 }
 
-// A sifter judges users by their trails, and removes from the trails the events that do not
+// A filter judges users by their trails, and removes from the trails the events that do not
 // come out. It is for one goroutine.
-type sifter struct {
+type filter struct {
 	q      *question
 	plain  bool // every user's whole trail comes out
 	where  *condition.WhereEvaluator
@@ -36,8 +36,8 @@ type sifter struct {
 	passed []trail.Event
 }
 
-func newSifter(q *question) *sifter {
-	s := &sifter{q: q, plain: !q.conditional()}
+func newFilter(q *question) *filter {
+	s := &filter{q: q, plain: !q.conditional()}
 	if q.where != nil {
 		s.where = q.where.Evaluator()
 	}
@@ -54,7 +54,7 @@ func newSifter(q *question) *sifter {
 // sift judges the users of t in order. known says that all of them did what makes users
 // active. Events that do not come out are overwritten, so that the other events of a user
 // are adjacent.
-func (s *sifter) sift(t *fetch.Trails, known bool) ([]judged, error) {
+func (s *filter) sift(t *fetch.Trails, known bool) ([]judged, error) {
 	var out []judged
 	events := t.Batch.Events
 	for from := 0; from < len(events); {
@@ -80,7 +80,7 @@ func (s *sifter) sift(t *fetch.Trails, known bool) ([]judged, error) {
 
 // judge judges the user with the events from to to. Events outside the window count only
 // if they were read to find out who is active.
-func (s *sifter) judge(b *trail.Batch, from, to int, known bool) (judged, error) {
+func (s *filter) judge(b *trail.Batch, from, to int, known bool) (judged, error) {
 	events := b.Events[from:to]
 	did := activity.Set(0)
 	for i := range events {
@@ -125,7 +125,7 @@ func (s *sifter) judge(b *trail.Batch, from, to int, known bool) (judged, error)
 }
 
 // keep marks what --where and --hours keep, and returns the kinds of it.
-func (s *sifter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, err error) {
+func (s *filter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, err error) {
 	s.kept = s.kept[:0]
 	for i := range events {
 		keep := s.q.hours.has(events[i].Time)
@@ -152,7 +152,7 @@ func unfit(flag string, err error) error {
 }
 
 // stays judges by --having and --sequence.
-func (s *sifter) stays(b *trail.Batch, events []trail.Event, j *judged) (bool, error) {
+func (s *filter) stays(b *trail.Batch, events []trail.Event, j *judged) (bool, error) {
 	if s.having != nil {
 		s.having.Begin()
 		for i := range events {
@@ -187,7 +187,7 @@ func (s *sifter) stays(b *trail.Batch, events []trail.Event, j *judged) (bool, e
 
 // choose moves the events that come out to the beginning of events, and returns their
 // number. s.kept says which events the conditions kept.
-func (s *sifter) choose(events []trail.Event) int {
+func (s *filter) choose(events []trail.Event) int {
 	for i := range events {
 		s.kept[i] = s.kept[i] && s.q.rule.Asked.Has(int(events[i].Kind))
 	}
@@ -211,7 +211,7 @@ func (s *sifter) choose(events []trail.Event) int {
 }
 
 // around keeps, of the asked kinds, n events before and after each that is kept.
-func (s *sifter) around(events []trail.Event, n int) {
+func (s *filter) around(events []trail.Event, n int) {
 	s.spare = append(s.spare[:0], s.kept...)
 	mark := func(i, left int) int {
 		switch {
@@ -235,7 +235,7 @@ func (s *sifter) around(events []trail.Event, n int) {
 }
 
 // at keeps of each kind the last kept event at or before a time.
-func (s *sifter) at(events []trail.Event, micros int64) {
+func (s *filter) at(events []trail.Event, micros int64) {
 	var have activity.Set
 	for i := len(events) - 1; i >= 0; i-- {
 		k := int(events[i].Kind)

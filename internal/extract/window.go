@@ -102,12 +102,12 @@ func (w *window) isAll() bool { return w.times == nil && w.newest == 0 && w.wher
 // Rows in order of time take a scan for each user to read the newest alone, where one scan
 // reads some hundreds of users whole.
 const (
-	scansAtOnce = 16  // of a lot, that take no longer than one
+	scansAtOnce = 16  // of a batch, that take no longer than one
 	cellsInScan = 256 // that a scan passes over in the time of another call, taken for 0.15 ms
 )
 
-// pays says whether reading a lot's window alone takes less than reading all.
-func (q *question) pays(p *fetch.Lot) bool {
+// pays says whether reading a batch's window alone takes less than reading all.
+func (q *question) pays(p *fetch.Batch) bool {
 	scans := q.info.Narrow && q.window.newest > 0 && q.info.Layout.Traits().Newest == layout.NewestRows
 	users := int64(p.Keys.Len())
 	return !scans || users <= scansAtOnce || p.Records == 0 || p.Records > users*cellsInScan
@@ -174,11 +174,11 @@ func intoHour(at time.Time) time.Duration {
 	return time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second + time.Duration(at.Nanosecond())
 }
 
-// absent adds the active users of whom the window has no event. users is in order. lot is
-// the number of users in the lot, all of whom are active.
-func absent(users []judged, lot int) []judged {
-	out := make([]judged, 0, lot)
-	for i := range lot {
+// absent adds the active users of whom the window has no event. users is in order. batch is
+// the number of users in the batch, all of whom are active.
+func absent(users []judged, batch int) []judged {
+	out := make([]judged, 0, batch)
+	for i := range batch {
 		at, there := slices.BinarySearchFunc(users, i, func(u judged, i int) int { return u.user - i })
 		if there {
 			out = append(out, users[at])

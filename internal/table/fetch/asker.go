@@ -32,7 +32,7 @@ type Config struct {
 	Most int
 }
 
-// Trails holds the trails of a lot's users: Batch.Events in order, each with the
+// Trails holds the trails of a batch's users: Batch.Events in order, each with the
 // index of its user's key in Keys. Several owners may hold it. When the last owner has
 // called Release, its memory is reused.
 type Trails struct {

@@ -1,13 +1,13 @@
-// Package fetch reads many users' rows from a table. A Lot is a batch of users. Workers
-// read many lots at once, and results are emitted in the order of the lots.
+// Package fetch reads many users' rows from a table. A Batch is a batch of users. Workers
+// read many batches at once, and results are emitted in the order of the batches.
 //
-//	lots ──▶ Workers: Asker (layout's keys ─ Read ─ Decoder ─ Sort) ──▶ emit, in order
+//	batches ──▶ Workers: Asker (layout's keys ─ Read ─ Decoder ─ Sort) ──▶ emit, in order
 //
 // A user's rows are read in one of two ways, which give the same trails: by
 // gets, one for each day and behaviour, or by one range. Plan says which.
 //
-// Memory: at most 2 × Workers lots are in flight, each with the users and
-// events that its maker put into it. If a lot has several results, at most two of them are
+// Memory: at most 2 × Workers batches are in flight, each with the users and
+// events that its maker put into it. If a batch has several results, at most two of them are
 // held.
 package fetch
 
@@ -20,27 +20,27 @@ import (
 	"usertrail/internal/run/pipe"
 )
 
-// A Lot is a batch of users of one region, which are read together.
-type Lot struct {
+// A Batch is a batch of users of one region, which are read together.
+type Batch struct {
 	Keys  *Keys
-	Piece int // of the whole work, that they belong to; whoever hands lots out says
+	Piece int // of the whole work, that they belong to; whoever hands batches out says
 	// Records is about how many they have, 0 if that is not known.
 	Records int64
 
-	turn chan struct{} // closed once all lots before it are taken; nil where there are none
+	turn chan struct{} // closed once all batches before it are taken; nil where there are none
 }
 
-// Half returns a lot with the first or the second half of p's users.
-func (p *Lot) Half(second bool) *Lot {
+// Half returns a batch with the first or the second half of p's users.
+func (p *Batch) Half(second bool) *Batch {
 	from, to := 0, p.Keys.Len()/2
 	if second {
 		from, to = to, p.Keys.Len()
 	}
-	return &Lot{Keys: p.Keys.Part(from, to), Piece: p.Piece, Records: p.Records / 2, turn: p.turn}
+	return &Batch{Keys: p.Keys.Part(from, to), Piece: p.Piece, Records: p.Records / 2, turn: p.turn}
 }
 
-// Turn waits until the results of all lots before p are emitted.
-func (p *Lot) Turn(ctx context.Context) error {
+// Turn waits until the results of all batches before p are emitted.
+func (p *Batch) Turn(ctx context.Context) error {
 	if p.turn == nil {
 		return nil
 	}
@@ -48,19 +48,19 @@ func (p *Lot) Turn(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// A Work processes lots one after the other. For each lot it calls emit at least once. It
+// A Work processes batches one after the other. For each batch it calls emit at least once. It
 // is for one goroutine.
-type Work[T any] func(ctx context.Context, p *Lot, emit func(T) error) error
+type Work[T any] func(ctx context.Context, p *Batch, emit func(T) error) error
 
-// Each processes lots with the given number of workers, and calls emit with the results,
-// one after the other, in the order of the lots. It calls begin once for each worker.
+// Each processes batches with the given number of workers, and calls emit with the results,
+// one after the other, in the order of the batches. It calls begin once for each worker.
 // It returns the first error. When Each returns, all its goroutines have ended.
-func Each[T any](ctx context.Context, lots iter.Seq2[*Lot, error], workers int, begin func() (Work[T], error), emit func(T) error) error {
+func Each[T any](ctx context.Context, batches iter.Seq2[*Batch, error], workers int, begin func() (Work[T], error), emit func(T) error) error {
 	workers = max(workers, 1)
 	g, ctx := errgroup.WithContext(ctx)
 	todo := make(chan order[T])
 	queue := make(chan order[T], 2*workers)
-	g.Go(func() error { return hand(ctx, lots, todo, queue) })
+	g.Go(func() error { return hand(ctx, batches, todo, queue) })
 	for range workers {
 		g.Go(func() error {
 			work, err := begin()
@@ -68,7 +68,7 @@ func Each[T any](ctx context.Context, lots iter.Seq2[*Lot, error], workers int, 
 				return err
 			}
 			for o := range todo {
-				err := work(ctx, o.lot, func(t T) error { return pipe.Send(ctx, o.answers, t) })
+				err := work(ctx, o.batch, func(t T) error { return pipe.Send(ctx, o.answers, t) })
 				if err != nil {
 					return err
 				}
@@ -81,19 +81,19 @@ func Each[T any](ctx context.Context, lots iter.Seq2[*Lot, error], workers int, 
 	return g.Wait()
 }
 
-// An order is a lot and the place where its answers will be put, which is closed behind
+// An order is a batch and the place where its answers will be put, which is closed behind
 // the last.
 type order[T any] struct {
-	lot     *Lot
+	batch   *Batch
 	answers chan T
 }
 
-// hand sends every lot to a free worker, and its place in the queue to the collector. The
-// queue's length limits the number of lots in flight.
-func hand[T any](ctx context.Context, lots iter.Seq2[*Lot, error], todo, queue chan<- order[T]) error {
+// hand sends every batch to a free worker, and its place in the queue to the collector. The
+// queue's length limits the number of batches in flight.
+func hand[T any](ctx context.Context, batches iter.Seq2[*Batch, error], todo, queue chan<- order[T]) error {
 	defer close(todo)
 	defer close(queue)
-	for p, err := range lots {
+	for p, err := range batches {
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func hand[T any](ctx context.Context, lots iter.Seq2[*Lot, error], todo, queue c
 
 func collect[T any](ctx context.Context, queue <-chan order[T], emit func(T) error) error {
 	for o := range queue {
-		close(o.lot.turn)
+		close(o.batch.turn)
 		for {
 			t, ok := pipe.Receive(ctx, o.answers)
 			if !ok {

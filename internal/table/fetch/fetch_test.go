@@ -48,8 +48,8 @@ func config(workers int) asked {
 	}, workers}
 }
 
-// each has every worker ask r for the trails of its lots.
-func each(ctx context.Context, r fetch.Reader, lots iter.Seq2[*fetch.Lot, error], a asked, emit func(*fetch.Trails) error) error {
+// each has every worker ask r for the trails of its batches.
+func each(ctx context.Context, r fetch.Reader, batches iter.Seq2[*fetch.Batch, error], a asked, emit func(*fetch.Trails) error) error {
 	begin := func() (fetch.Work[*fetch.Trails], error) {
 		asker, err := fetch.NewAsker(r, a.Config)
 		if err != nil {
@@ -57,12 +57,12 @@ func each(ctx context.Context, r fetch.Reader, lots iter.Seq2[*fetch.Lot, error]
 		}
 		return work(asker), nil
 	}
-	return fetch.Each(ctx, lots, a.workers, begin, emit)
+	return fetch.Each(ctx, batches, a.workers, begin, emit)
 }
 
-// work answers each lot with its users' trails.
+// work answers each batch with its users' trails.
 func work(a *fetch.Asker) fetch.Work[*fetch.Trails] {
-	return func(ctx context.Context, p *fetch.Lot, emit func(*fetch.Trails) error) error {
+	return func(ctx context.Context, p *fetch.Batch, emit func(*fetch.Trails) error) error {
 		t, err := a.Trails(ctx, p.Keys)
 		if err != nil {
 			return err
@@ -74,24 +74,24 @@ func work(a *fetch.Asker) fetch.Work[*fetch.Trails] {
 // user is the i-th user's ID.
 func user(i int) string { return fmt.Sprintf("%05d", i) }
 
-// lot is the users with the numbers from, from+1, … in order of their keys.
-func lot(from, n int) *fetch.Lot {
+// batch is the users with the numbers from, from+1, … in order of their keys.
+func batch(from, n int) *fetch.Batch {
 	var keys []string
 	for i := range n {
 		keys = append(keys, string(layout.Reversed{}.AppendUserKey(nil, []byte(user(from+i)))))
 	}
 	slices.Sort(keys)
-	p := &fetch.Lot{Keys: new(fetch.Keys)}
+	p := &fetch.Batch{Keys: new(fetch.Keys)}
 	for _, k := range keys {
 		p.Keys.Add([]byte(k), true)
 	}
 	return p
 }
 
-func lots(n int) iter.Seq2[*fetch.Lot, error] {
-	return func(yield func(*fetch.Lot, error) bool) {
+func batches(n int) iter.Seq2[*fetch.Batch, error] {
+	return func(yield func(*fetch.Batch, error) bool) {
 		for i := range n {
-			if !yield(lot(10*i, 1), nil) {
+			if !yield(batch(10*i, 1), nil) {
 				return
 			}
 		}
@@ -99,7 +99,7 @@ func lots(n int) iter.Seq2[*fetch.Lot, error] {
 }
 
 // logins answers with one login for each range, after a wait that differs from
-// lot to lot.
+// batch to batch.
 func logins(wait func(start []byte) time.Duration) scanner {
 	return func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 		select {
@@ -118,14 +118,14 @@ func logins(wait func(start []byte) time.Duration) scanner {
 	}
 }
 
-// uneven waits longest for every third lot.
+// uneven waits longest for every third batch.
 func uneven(start []byte) time.Duration { return time.Duration(1+int(start[1])%3) * time.Second }
 
-func TestAnswersComeInTheOrderOfTheLots(t *testing.T) {
+func TestAnswersComeInTheOrderOfTheBatches(t *testing.T) {
 	for _, workers := range []int{0, 1, 3, 16} {
 		synctest.Test(t, func(t *testing.T) {
 			var got []string
-			err := each(t.Context(), logins(uneven), lots(50), config(workers), func(tr *fetch.Trails) error {
+			err := each(t.Context(), logins(uneven), batches(50), config(workers), func(tr *fetch.Trails) error {
 				defer tr.Release()
 				for i := range tr.Batch.Events {
 					e := &tr.Batch.Events[i]
@@ -170,12 +170,12 @@ func TestEachIsBounded(t *testing.T) {
 			return answer(ctx, q, emit)
 		})
 		emitted := int64(0)
-		err := each(t.Context(), counting, lots(100), config(workers), func(tr *fetch.Trails) error {
+		err := each(t.Context(), counting, batches(100), config(workers), func(tr *fetch.Trails) error {
 			defer tr.Release()
 			emitted++
 			time.Sleep(time.Minute) // all that may be asked for ahead, is
 			if ahead := asked.Load() - emitted; ahead > 2*workers+1 {
-				t.Errorf("%d lots are asked for ahead, want at most %d", ahead, 2*workers+1)
+				t.Errorf("%d batches are asked for ahead, want at most %d", ahead, 2*workers+1)
 			}
 			return nil
 		})
@@ -183,7 +183,7 @@ func TestEachIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if most.Load() != workers {
-			t.Errorf("%d lots were read at once, want %d", most.Load(), workers)
+			t.Errorf("%d batches were read at once, want %d", most.Load(), workers)
 		}
 	})
 }
@@ -199,7 +199,7 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 			return answer(ctx, q, emit)
 		})
 		emitted := 0
-		err := each(t.Context(), failing, lots(1000), config(4), func(tr *fetch.Trails) error {
+		err := each(t.Context(), failing, batches(1000), config(4), func(tr *fetch.Trails) error {
 			emitted++
 			tr.Release()
 			return nil
@@ -213,11 +213,11 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 	})
 }
 
-func TestErrorsOfEmitAndOfLotsEndEach(t *testing.T) {
+func TestErrorsOfEmitAndOfBatchesEndEach(t *testing.T) {
 	errFull, errList := errors.New("the disk is full"), errors.New("the list broke off")
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		err := each(t.Context(), logins(uneven), lots(1000), config(4), func(tr *fetch.Trails) error {
+		err := each(t.Context(), logins(uneven), batches(1000), config(4), func(tr *fetch.Trails) error {
 			if n++; n == 3 {
 				return errFull
 			}
@@ -226,8 +226,8 @@ func TestErrorsOfEmitAndOfLotsEndEach(t *testing.T) {
 		if !errors.Is(err, errFull) || n != 3 {
 			t.Errorf("%v after %d emits, want %v after 3", err, n, errFull)
 		}
-		broken := func(yield func(*fetch.Lot, error) bool) {
-			if yield(lot(1, 1), nil) {
+		broken := func(yield func(*fetch.Batch, error) bool) {
+			if yield(batch(1, 1), nil) {
 				yield(nil, errList)
 			}
 		}
@@ -245,7 +245,7 @@ func TestEachEndsWhenItsContextDoes(t *testing.T) {
 		time.AfterFunc(10*time.Second, func() { cancel(errStop) })
 		hour := func([]byte) time.Duration { return time.Hour }
 		began := time.Now()
-		err := each(ctx, logins(hour), lots(1000), config(4), func(*fetch.Trails) error { return nil })
+		err := each(ctx, logins(hour), batches(1000), config(4), func(*fetch.Trails) error { return nil })
 		if !errors.Is(err, errStop) || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %s, want %v at once", err, time.Since(began), errStop)
 		}
@@ -257,7 +257,7 @@ func TestEachEndsWhenItsContextDoes(t *testing.T) {
 func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 	var held []*fetch.Trails
 	soon := func([]byte) time.Duration { return 0 }
-	err := each(t.Context(), logins(soon), lots(200), config(4), func(tr *fetch.Trails) error {
+	err := each(t.Context(), logins(soon), batches(200), config(4), func(tr *fetch.Trails) error {
 		if len(held)%2 == 0 {
 			tr.Hold()
 			tr.Release()
@@ -279,8 +279,8 @@ func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 
 // TestQueriesHoldTheirRanges checks what a table is told.
 func TestQueriesHoldTheirRanges(t *testing.T) {
-	p := lot(0, 30)
-	one := func(yield func(*fetch.Lot, error) bool) { yield(p, nil) }
+	p := batch(0, 30)
+	one := func(yield func(*fetch.Batch, error) bool) { yield(p, nil) }
 	noted := scanner(func(_ context.Context, q table.Query, _ func(*cell.Cell) error) error {
 		for range 2 { // ranges may be walked again
 			n, last := 0, ""
@@ -316,7 +316,7 @@ func TestQueriesHoldTheirRanges(t *testing.T) {
 // TestThePlanSaysHowRowsAreAskedFor checks that gets name each user's every row,
 // and which plan Auto is.
 func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
-	p := lot(0, 3)
+	p := batch(0, 3)
 	for _, c := range []struct {
 		plan fetch.Plan
 		days int
@@ -346,7 +346,7 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 			}
 			return nil
 		})
-		one := func(yield func(*fetch.Lot, error) bool) { yield(p, nil) }
+		one := func(yield func(*fetch.Batch, error) bool) { yield(p, nil) }
 		if err := each(t.Context(), noted, one, cfg, func(*fetch.Trails) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -356,12 +356,12 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestALotHasManyAnswers answers every lot by three numbers: they come in order, and two
+// TestABatchHasManyAnswers answers every batch by three numbers: they come in order, and two
 // are waiting at most.
-func TestALotHasManyAnswers(t *testing.T) {
+func TestABatchHasManyAnswers(t *testing.T) {
 	var got []string
 	begin := func() (fetch.Work[string], error) {
-		return func(_ context.Context, p *fetch.Lot, emit func(string) error) error {
+		return func(_ context.Context, p *fetch.Batch, emit func(string) error) error {
 			for i := range 3 {
 				if err := emit(fmt.Sprintf("%s%d", p.Keys.At(0), i)); err != nil {
 					return err
@@ -370,12 +370,12 @@ func TestALotHasManyAnswers(t *testing.T) {
 			return nil
 		}, nil
 	}
-	err := fetch.Each(t.Context(), lots(20), 3, begin, func(s string) error {
+	err := fetch.Each(t.Context(), batches(20), 3, begin, func(s string) error {
 		got = append(got, s)
 		return nil
 	})
 	var want []string
-	for p := range lots(20) {
+	for p := range batches(20) {
 		for i := range 3 {
 			want = append(want, fmt.Sprintf("%s%d", p.Keys.At(0), i))
 		}
@@ -405,7 +405,7 @@ func TestManyUsersAreTooMuchForOneBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := lot(0, 2).Keys
+	both := batch(0, 2).Keys
 	if _, err := asker.Trails(t.Context(), both); !errors.Is(err, trail.ErrFull) {
 		t.Errorf("%v, want ErrFull", err)
 	}
@@ -433,7 +433,7 @@ func ExampleEach() {
 	for _, id := range []string{"u1", "u2"} {
 		keys.Add(layout.Reversed{}.AppendUserKey(nil, []byte(id)), true)
 	}
-	lots := func(yield func(*fetch.Lot, error) bool) { yield(&fetch.Lot{Keys: keys}, nil) }
+	batches := func(yield func(*fetch.Batch, error) bool) { yield(&fetch.Batch{Keys: keys}, nil) }
 	cfg := fetch.Config{
 		Schema: schema, Layout: layout.Reversed{}, Plan: fetch.Scan,
 		Want: layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: day, To: day}},
@@ -443,7 +443,7 @@ func ExampleEach() {
 		asker, err := fetch.NewAsker(logins(soon), cfg)
 		return work(asker), err
 	}
-	err := fetch.Each(context.Background(), lots, 2, begin, func(t *fetch.Trails) error {
+	err := fetch.Each(context.Background(), batches, 2, begin, func(t *fetch.Trails) error {
 		defer t.Release()
 		for _, e := range t.Batch.Events {
 			id, err := cfg.Layout.AppendUser(nil, t.Keys.At(int(e.User)))
@@ -464,11 +464,11 @@ func ExampleEach() {
 
 func BenchmarkEach(b *testing.B) {
 	const n, users = 64, 256
-	var made []*fetch.Lot
+	var made []*fetch.Batch
 	for i := range n {
-		made = append(made, lot(i*users, users))
+		made = append(made, batch(i*users, users))
 	}
-	all := func(yield func(*fetch.Lot, error) bool) {
+	all := func(yield func(*fetch.Batch, error) bool) {
 		for _, p := range made {
 			if !yield(p, nil) {
 				return
@@ -477,7 +477,7 @@ func BenchmarkEach(b *testing.B) {
 	}
 	for _, delay := range []time.Duration{0, time.Millisecond} {
 		for _, workers := range []int{1, 2, 16} {
-			b.Run(fmt.Sprintf("lots=%d/users=%d/delay=%s/workers=%d", n, users, delay, workers), func(b *testing.B) {
+			b.Run(fmt.Sprintf("batches=%d/users=%d/delay=%s/workers=%d", n, users, delay, workers), func(b *testing.B) {
 				wait := func([]byte) time.Duration { return delay }
 				b.ReportAllocs()
 				for b.Loop() {
@@ -495,29 +495,29 @@ func BenchmarkEach(b *testing.B) {
 	}
 }
 
-// TestTurnsComeInTheOrderOfTheLots has every worker wait for its lot's turn: when it comes,
-// what became of all lots before was emitted, and half a lot has the turn of the whole.
-func TestTurnsComeInTheOrderOfTheLots(t *testing.T) {
+// TestTurnsComeInTheOrderOfTheBatches has every worker wait for its batch's turn: when it comes,
+// what became of all batches before was emitted, and half a batch has the turn of the whole.
+func TestTurnsComeInTheOrderOfTheBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var emitted atomic.Int64
 		begin := func() (fetch.Work[int64], error) {
-			return func(ctx context.Context, p *fetch.Lot, emit func(int64) error) error {
+			return func(ctx context.Context, p *fetch.Batch, emit func(int64) error) error {
 				if err := p.Half(true).Turn(ctx); err != nil {
 					return err
 				}
 				return emit(emitted.Load())
 			}, nil
 		}
-		err := fetch.Each(t.Context(), lots(20), 4, begin, func(n int64) error {
+		err := fetch.Each(t.Context(), batches(20), 4, begin, func(n int64) error {
 			if n != emitted.Load() {
-				t.Errorf("the turn of lot %d came when %d were emitted", emitted.Load(), n)
+				t.Errorf("the turn of batch %d came when %d were emitted", emitted.Load(), n)
 			}
 			time.Sleep(time.Second)
 			emitted.Add(1)
 			return nil
 		})
 		if err != nil || emitted.Load() != 20 {
-			t.Errorf("%d lots, %v", emitted.Load(), err)
+			t.Errorf("%d batches, %v", emitted.Load(), err)
 		}
 	})
 }
