@@ -598,7 +598,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}}
 	var still []badLine
 	either := false        // a record belongs to a dropped day and not to a day of its file
-	gone := map[int]bool{} // records of dropped days
+	gone := map[int]bool{} // records of dropped days or of an earlier load; a good line settles a record
 	for _, b := range lines {
 		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
 		switch r := &b.rec; {
@@ -615,6 +615,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 			gone[b.index] = true
 		case t.brought(&b, m.job.Zone):
 			c.left++
+			gone[b.index] = true
 		default:
 			c.loaded++
 			e.lines[b.index] = true
