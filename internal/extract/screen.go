@@ -128,9 +128,9 @@ type reading struct {
 	near  bool // of the window alone
 }
 
-// reading decides how to read the users of keys. It reads only the window if the rolls are
-// sure of every user, or if any one behaviour makes a user active, because then the newest
-// behaviours tell who is active. Otherwise it reads the whole span.
+// reading decides how to read the users of keys. It reads only the window if that costs less
+// and decides who is active: if the rolls are sure of every user, or if any one behaviour
+// makes a user active. Otherwise it reads the whole span.
 func (r *reader) reading(p *fetch.Batch, keys *fetch.Keys) reading {
 	q, sure := r.q, true
 	for i := range keys.Len() {
