@@ -11,8 +11,8 @@ import (
 // Files of equal bytes are copies of each other. A record of one is a duplicate if a load
 // was asked for it when it took another one in.
 
-// A Copy is a delivered file of the same bytes as another, and what of it a load was asked
-// for.
+// A Copy is a delivered file with the same bytes as another file. It states which part of the
+// file a load was asked for.
 type Copy struct {
 	Path  string          `json:"path"` // below the logs' root
 	Part  *manifest.Part  `json:"part,omitempty"`
@@ -167,8 +167,8 @@ type plannedCopies struct {
 	copies []Copy
 }
 
-// plannedCopies are those of f. A plan of before there were Copies tells of one alone, which
-// has all of the file.
+// plannedCopies returns the copies of f. Plans of early versions have no Copies. They name at
+// most one copy, and that copy has all records of the file.
 func (f *PieceInput) plannedCopies() plannedCopies {
 	if f.SameAs != "" && len(f.Copies) == 0 {
 		return plannedCopies{f.SHA256, []Copy{{Path: f.SameAs}}}

@@ -179,8 +179,8 @@ func TestReplayOfAPartialCopy(t *testing.T) {
 	)
 }
 
-// TestAPlanWhoseCopyFailed: a copy of a file of which nothing comes is left out of the
-// commit, and comes by the next plan.
+// TestACopyOfAFileThatFailed has a copy of a file that cannot be loaded. The commit leaves the
+// copy out, and the next plan has it.
 func TestACopyOfAFileThatFailed(t *testing.T) {
 	y := newYard(t, mixedJob)
 	y.jobIs(mixedJob)

@@ -10,9 +10,9 @@ import (
 	"usertrail/internal/table"
 )
 
-// RunDays loads the days of cfg.Span one by one, each as Run does. A day that fails stops no
-// other, not even by what is missing. What would stop every day ends the load: days after it
-// are left.
+// RunDays loads the days of cfg.Span one by one, each as Run does. A day that fails, or whose
+// files are missing, does not stop later days. An error that every day would meet ends the
+// load: later days are left.
 func RunDays(ctx context.Context, cfg Config) (Result, error) {
 	var sum Result
 	var failed []error

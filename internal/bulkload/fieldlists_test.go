@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// fieldLists are those of one job after another. The table has the fields of all, in the
-// order in which they came.
+// fieldLists are the fields of successive jobs. The table has the fields of all jobs, in the
+// order in which they first appeared.
 var (
 	fieldLists = [][]string{{"a", "b"}, {"a", "c", "b"}, {"z", "a", "b"}, {"b", "a"}, {"b"}, {"y", "z", "c", "b", "a"}, {"x"}}
 	tableOrder = []string{"a", "b", "c", "z", "y", "x"}

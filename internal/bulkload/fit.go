@@ -161,10 +161,11 @@ func fitsID(j *job.Job, l layout.Layout, id []byte) error {
 	return nil
 }
 
-// step is how far the next sampled ID lies from the last one, around the end. Keys
-// begin with an ID's last digits, so a round step would sample only some of them;
-// this one is near the golden section of the population and has no divisor in common
-// with it, and so visits all IDs before one comes again, evenly at every stage.
+// step returns the distance from one sampled ID to the next. After the last ID the sample
+// continues at the first. Keys begin with the last digits of an ID, so a round step would
+// sample only some of the keys. This step is near the golden section of count and has no common
+// divisor with it. The sample therefore visits every ID before it repeats one, and is even at
+// every size.
 func (r IDRange) step(count uint64) uint64 {
 	if count <= sampledIDs {
 		return 1

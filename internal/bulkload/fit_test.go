@@ -153,8 +153,8 @@ func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
 	}
 }
 
-// TestATableOfFilesIsCutAsItsLayoutIs has half of the users in each of two regions, though
-// the logs know only those of one.
+// TestATableOfFilesIsCutAsItsLayoutIs loads one user into a table of four regions. The regions
+// divide the hashed keys evenly, whatever users the logs have.
 func TestATableOfFilesIsCutAsItsLayoutIs(t *testing.T) {
 	y := newYard(t, laidOut("hashed"))
 	y.job.Table.Regions = 4

@@ -130,8 +130,8 @@ func TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays(t *testing.T) {
 	})
 }
 
-// TestUsersMayBeDeleted: one user whose rows are there answers for the table, and a load
-// of one user who is gone does not speak against it.
+// TestUsersMayBeDeleted deletes users. One user whose rows are still there proves the table. A
+// load of one deleted user does not disprove it.
 func TestUsersMayBeDeleted(t *testing.T) {
 	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
 		p.loaded(mode, "2014-09-01", "2014-09-02")

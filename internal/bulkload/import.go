@@ -80,8 +80,8 @@ func Import(ctx context.Context, cfg ImportConfig) (r Result, err error) {
 // rowBytes is the least memory of a worker of an import, in bytes.
 const rowBytes = 24 << 20
 
-// rows is how many regions are written at once, and how many bytes the records of one row may
-// take, which are counted together: a quarter of what a worker has.
+// rows returns the number of regions that are written at the same time, and the memory in bytes
+// for counting the records of one row: a quarter of the memory of a worker.
 func (c *ImportConfig) rows() (workers, most int) {
 	room := (&Config{Memory: cmp.Or(c.Memory, 1<<30)}).sortMemory()
 	workers = int(min(int64(max(c.Workers, 1)), max(room/rowBytes, 1)))
@@ -94,7 +94,8 @@ type importer struct {
 	cfg ImportConfig
 }
 
-// open opens the target, or plans it with what the source is.
+// open opens the target. If there is no table, it plans one with the schema and settings of the
+// source.
 func (i *importer) open(ctx context.Context) error {
 	from := i.cfg.From.Info()
 	t, err := i.cfg.Store.Open(ctx)

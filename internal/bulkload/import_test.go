@@ -187,7 +187,7 @@ func TestAnImportSurvivesEveryFailure(t *testing.T) {
 	})
 }
 
-// TestImportsThatDoNotFitAreRefused brings what the table has in other ways.
+// TestImportsThatDoNotFitAreRefused imports records that the table already has in another form.
 func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 	for what, x := range map[string]struct {
 		before func(p *port)

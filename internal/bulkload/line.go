@@ -22,8 +22,8 @@ import (
 // are whole pieces.
 const lineVersion = 2
 
-// A Line is what goes to whoever does a piece: some hundred bytes, whatever the job and the
-// piece are. The piece itself is in the folder of its plan:
+// A Line refers to one piece. It has a few hundred bytes, whatever the size of the job and of
+// the piece. The piece itself is in the folder of its plan:
 //
 //	plans/ID/pieces.jsonl   a Piece that has only the job and the splits, then all pieces without them, one a line
 type Line struct {

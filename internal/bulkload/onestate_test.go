@@ -249,8 +249,8 @@ func (c changing) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 	return err
 }
 
-// TestALoadWhileAnExtractReads has a load by HFiles, whole or killed between two regions, come
-// while an extract reads: what was read is not published, in whichever way rows are read.
+// TestALoadWhileAnExtractReads runs a load by HFiles while an extract reads. The load is whole,
+// or is killed between two regions. The extract does not publish what it read, whatever its plan.
 func TestALoadWhileAnExtractReads(t *testing.T) {
 	for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan} {
 		for _, rolls := range []bool{true, false} {
@@ -347,8 +347,8 @@ func TestALoadWhileAPieceReads(t *testing.T) {
 	}
 }
 
-// TestTheFirstLoadBetweenPieces plans an extract of a table that nothing tells of, and loads
-// it before the last piece.
+// TestTheFirstLoadBetweenPieces plans an extract of a table without a catalog, and loads the
+// table before the last piece.
 func TestTheFirstLoadBetweenPieces(t *testing.T) {
 	p := newPort(t)
 	p.jobIs(twoKinds)

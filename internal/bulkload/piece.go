@@ -22,7 +22,7 @@ import (
 // again.
 var ErrStale = fmt.Errorf("%w: the plan is out of date", ErrRequest)
 
-// PieceKind is what the lines of a load's plan are pieces of.
+// PieceKind is the kind of the pieces in the lines of a load's plan.
 const PieceKind = "load"
 
 // A Piece lists some of the delivered files of a load, and all that a worker needs to load
@@ -126,7 +126,7 @@ func (p *Piece) Line() []byte {
 // idBytes is how much of a digest tells plans apart.
 const idBytes = 10
 
-// planID is the digest of all that pieces say, but for what they are called after it.
+// planID returns the digest of the pieces without the name of their plan.
 func planID(pieces []Piece) string {
 	h := sha256.New()
 	for _, p := range pieces {

@@ -105,8 +105,9 @@ func (p *port) leavesNoPlan() {
 	}
 }
 
-// TestAHandoverOfPiecesSurvivesEveryFailure lets the disk die at every other operation of
-// the pieces (every tenth, unless the run covers everything) and of their commit, and goes on.
+// TestAHandoverOfPiecesSurvivesEveryFailure makes each operation of the pieces and of their
+// commit fail once (every second operation, or every tenth unless the run covers everything),
+// and repeats the command.
 func TestAHandoverOfPiecesSurvivesEveryFailure(t *testing.T) {
 	want := undisturbed(t)
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
@@ -252,8 +253,8 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	p.seesAll("in the end")
 }
 
-// TestANewBehaviourOfPiecesIsKnown puts the pieces of a plan that brings a new behaviour, and
-// a new field. Extracts of what there was before go on, and another load takes no place of
+// TestANewBehaviourOfPiecesIsKnown puts the pieces of a plan with a new behaviour and a new
+// field. Extracts of the older behaviours still work. Another load does not reuse the place of
 // the new field.
 func TestANewBehaviourOfPiecesIsKnown(t *testing.T) {
 	const plays = `

@@ -50,7 +50,7 @@ func (y *yard) planning(size int64, from, to string, types ...string) bulkload.P
 	}
 }
 
-// aFile is a size of pieces of which each file of plays is one, and none is cut.
+// aFile is a size of pieces at which each file of plays is one piece and no file is cut.
 const aFile = 120
 
 // plan plans, and gives the pieces as their lines do.
@@ -364,8 +364,8 @@ behaviours:
   order: {id: 2}
 `
 
-// TestUniqueKeysStayTogether: files of which one's records may repeat another's are one
-// piece, and a load that comes between makes it look again.
+// TestUniqueKeysStayTogether has files whose records may be duplicates of each other. They are
+// one piece. A load in the meantime makes the piece check its records again.
 func TestUniqueKeysStayTogether(t *testing.T) {
 	y := newYard(t, mixedKinds)
 	y.jobIs(mixedKinds)
@@ -392,7 +392,8 @@ func TestUniqueKeysStayTogether(t *testing.T) {
 	}
 }
 
-// TestUniqueFilesAreTiedByBehaviour: those of other behaviours are cut as ever.
+// TestUniqueFilesAreTiedByBehaviour has unique keys in one behaviour. Files of other behaviours
+// are cut as usual.
 func TestUniqueFilesAreTiedByBehaviour(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.jobIs(strings.Replace(twoKinds, "{id: 1, ", "{id: 1, unique: [title], ", 1))
@@ -548,8 +549,9 @@ func TestAFileThatChangedAfterThePlanIsLeftOut(t *testing.T) {
 	y.wantTrails("a 2014-09-01 2014-09-01T12:00:00Z order price=1.5")
 }
 
-// TestADamagedFileOfAPieceIsMadeAgain: commit publishes only what the report of a piece says,
-// names the piece otherwise, and commits it after it was done again.
+// TestADamagedFileOfAPieceIsMadeAgain damages a file of a piece. The commit publishes only files
+// that match the report of the piece. Otherwise it names the piece, and commits it after the
+// piece has run again.
 func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
 	one := newYard(t, twoKinds)
 	one.write("2014-09-01/play.csv", plays)
@@ -671,8 +673,7 @@ func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
 	})
 }
 
-// wholePlan plans, does the pieces, two of which are ranges of a file, and commits, all
-// over fs.
+// wholePlan plans on fs, runs the pieces, two of which are ranges of one file, and commits.
 func (y *yard) wholePlan(fs dfs.FS) error {
 	cfg := y.planning(60, "2014-09-01", "2014-09-01")
 	cfg.FS, cfg.Workers = fs, 1
@@ -693,8 +694,8 @@ func (y *yard) wholePlan(fs dfs.FS) error {
 	return err
 }
 
-// TestDaysAreDroppedBetweenPieceAndCommit: a piece that brings some of them is done again,
-// and skips them; what was committed in pieces is compacted as all else.
+// TestDaysAreDroppedBetweenPieceAndCommit drops days. A piece with records of these days runs
+// again and skips them. Loads that were committed in pieces are compacted like all others.
 func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 	y := newYard(t, twoKinds)
 	y.jobIs(twoKinds)
@@ -799,7 +800,7 @@ func TestForeignLinesAreRefused(t *testing.T) {
 	changed[1].Table = "/elsewhere"
 	y.commit(piece.ErrPiece, changed)
 	y.commit(piece.ErrPiece, nil)
-	// Of its own report a piece is told by the plan and the number in it.
+	// The plan and the number in a report tell whose report it is.
 	dir := filepath.Join(y.store.Dir, "plans", pieces[0].Plan)
 	b, err := os.ReadFile(filepath.Join(dir, "00000.json"))
 	if err != nil {

@@ -76,9 +76,9 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 	return slices.ContainsFunc(found.Inputs, func(f job.Input) bool { return !p.knows(f) }), nil
 }
 
-// preCheck stops a load that cannot end well before it writes anything. The input was
-// found and the table opened by now. It returns the files that can be read. Of those, one
-// that cannot be loaded is left to the load, which leaves out that file alone and says so.
+// preCheck stops a load that cannot succeed before it writes anything. The files were found and
+// the table is open. It returns the files that can be read. If one of these cannot be loaded, the
+// load leaves out that file alone and reports it.
 func (l *load) preCheck(ctx context.Context, inputs []*input) ([]*input, error) {
 	p := &preCheck{load: l}
 	p.where = l.asked(precheck.Load{HFiles: l.stager != nil, Puts: l.putter != nil, Locked: true})
@@ -221,8 +221,8 @@ func (p *preCheck) knows(f job.Input) bool {
 	return false
 }
 
-// isChanged looks whether a file is what was loaded under its name. The load says what else
-// is wrong with it.
+// isChanged sets the error of a file that differs from the file that was loaded under its name. It
+// ignores other errors of the file: the load reports them.
 func (p *preCheck) isChanged(ctx context.Context, in *input) {
 	if p.ledgers == nil {
 		return
@@ -235,7 +235,8 @@ func (p *preCheck) isChanged(ctx context.Context, in *input) {
 	}
 }
 
-// areGrowing looks which files may still be written. What cannot be found out, the load says.
+// areGrowing sets the errors of files that may still be written. It ignores other errors: the load reports
+// them.
 func (p *preCheck) areGrowing(ctx context.Context, inputs []*input) {
 	if _, err := p.findWhole(ctx); err != nil {
 		return
@@ -341,9 +342,10 @@ func (p *preCheck) named(looked string, inputs []*input, fates []fate) {
 		"%s: among them all that were read of %s", looked, strings.Join(all, ", "))
 }
 
-// A fate is what becomes of a file: nothing is wrong with its beginning, or where it
-// lies it cannot be read, or nothing of it can be loaded, or nothing at all, because of a
-// record that the layout cannot hold.
+// A fate says what a load can do with a file. If all errors are nil, the beginning of the file
+// is good. unread means that the file cannot be read. refused means that nothing of the file can
+// be loaded. unfit means that nothing at all can be loaded, because the layout cannot hold a
+// record.
 type fate struct {
 	unread, refused, unfit error
 	good, foreign          int // of a sampler

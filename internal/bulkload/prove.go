@@ -191,8 +191,8 @@ func newPresent(ctx context.Context, b *batch) *present {
 	return &present{batch: b, ctx: ctx, ids: map[dayKey]map[int64]bool{}}
 }
 
-// has says whether r, a replayed record of in and in a row, is in the table. What a replay that was
-// killed put there is put again.
+// has reports whether the replayed record r of in is in the table, in row. If a replay was
+// killed, has returns false: the replay puts all records again.
 func (p *present) has(in *input, row []byte, r *behaviour.Record) (bool, error) {
 	if p.unledgered {
 		return false, nil

@@ -13,13 +13,13 @@ import (
 	"usertrail/internal/table/shuffle"
 )
 
-// A load of puts leaves one roll, which is written between the two passes over its
-// files: from the first cell on, whoever is in the table is in a roll. The first pass
-// gives the sorter for each record
+// A load of puts leaves one roll. It writes the roll between the two passes over its files, so
+// that every user with a cell in the table is in a roll. In the first pass, the sorter gets for
+// each record
 //
 //	row user key | seq date, kind | payload input
 //
-// in a part of its own, before those of the regions.
+// in a part of its own, before the parts of the regions.
 const rollPart = 0
 
 // part is the sorter's part for the records of a region.
@@ -30,7 +30,7 @@ func (l *load) part(region int) int {
 	return region
 }
 
-// addToRoll notes who will have a record of which date and kind.
+// addToRoll adds the user, date and kind of a record to the roll.
 func (p *parser) addToRoll(r *behaviour.Record) error {
 	p.row = p.layout.AppendUserKey(p.row[:0], r.User)
 	p.packed = binary.BigEndian.AppendUint32(p.packed[:0], uint32(p.in.index))

@@ -38,7 +38,7 @@ func (p *port) puts(ctx context.Context, from, to string, workers int, types ...
 	return bulkload.Run(ctx, cfg)
 }
 
-// A said holds what a table returns about one user.
+// A said is the answer of a table about one user.
 type said struct {
 	did  activity.Set
 	sure bool
@@ -191,8 +191,8 @@ func (p *port) rolls() map[string]string {
 	return out
 }
 
-// TestPutsLeaveARoll holds what the roll of a load of puts says against the rows that
-// it put. Workers and memory make no difference to it.
+// TestPutsLeaveARoll compares the roll of a load of puts with the rows of the table. The roll
+// does not depend on the workers or the memory.
 func TestPutsLeaveARoll(t *testing.T) {
 	var want map[string]string
 	for _, workers := range []int{1, 2, 5} {
@@ -289,8 +289,8 @@ func (p *port) killPuts(from, to string, types ...string) {
 	p.hbase.SetHooks(hbasetest.Hooks{})
 }
 
-// TestANewBehaviourOfKilledPutsIsKnown kills a load of puts that brings a new behaviour.
-// Extracts of what there was before go on.
+// TestANewBehaviourOfKilledPutsIsKnown kills a load of puts with a new behaviour. Extracts of
+// the older behaviours still work.
 func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
 	p := newPort(t)
 	p.jobIs(strings.Replace(twoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
@@ -560,8 +560,8 @@ func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 	}
 }
 
-// noRemoval is files of which one of a name is not removed, as by a process that was killed
-// before.
+// noRemoval is a file system that does not remove the file called base, as if the process had
+// been killed before.
 type noRemoval struct {
 	dfs.FS
 	base string
@@ -574,8 +574,8 @@ func (f noRemoval) Remove(ctx context.Context, name string) error {
 	return f.FS.Remove(ctx, name)
 }
 
-// TestWhatWasBegunEndsWithItsLoad kills a load of puts between its commit and its end. The
-// next load, of whatever, ends it, and the rolls are asked again.
+// TestWhatWasBegunEndsWithItsLoad kills a load of puts between its commit and its end. The next
+// load, whatever it loads, ends it, and extracts use the rolls again.
 func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
 	p := newPort(t)
 	store := p.connect(noRemoval{local.New(), "begun.json"})
@@ -672,9 +672,9 @@ func (p *port) killedPuts() {
 	}
 }
 
-// TestAGrownJobGoesOn kills a load of puts, and loads by a job that reads more. If its cells
-// include those of the first job, the table is that of a load which was not killed. If they
-// may not, the load is refused.
+// TestAGrownJobGoesOn kills a load of puts, and loads by a job with more fields. If the cells
+// of the new job include the cells of the first job, the table equals the table after a load
+// that was not killed. Otherwise the load is refused.
 func TestAGrownJobGoesOn(t *testing.T) {
 	const (
 		kinds  = "\nlogs: {path: \"logs/{date}/play.csv\", behaviour: kind, max_bad: 90%}\nuser: user\nbehaviours:\n"

@@ -55,10 +55,10 @@ func (b *badRecord) bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(b.Base64)
 }
 
-// A quarantine takes one delivered file's bad records in the order in which they
-// stand there, though its chunks are parsed in any order. They wait in a scratch file, which
-// is made when the first comes, until the digest of the delivered file is known. Its name is
-// that of an unfinished file, so that the next load sweeps what a killed one leaves.
+// A quarantine receives the bad records of one delivered file and writes them in the order of
+// the file. Chunks may be parsed in any order. The records wait in a scratch file until the
+// digest of the delivered file is known. The first bad record creates the scratch file. The
+// scratch file has the name of an unfinished file, so the next load removes it after a kill.
 type quarantine struct {
 	ctx     context.Context
 	fs      dfs.FS
@@ -82,8 +82,8 @@ func (b *batch) newQuarantine(ctx context.Context, in *input) *quarantine {
 	}
 }
 
-// keepsOf returns what the quarantine file of an input keeps of an earlier one. That of a
-// piece is not where the earlier one is.
+// keepsOf returns a function that selects the lines to keep of an earlier quarantine file of the
+// input. It returns nil for a piece: a piece writes its quarantine file to another place.
 func (b *batch) keepsOf(in *input) func(sha string) keeps {
 	switch {
 	case b.piece != nil:
@@ -200,8 +200,8 @@ func (q *quarantine) abort() {
 	}
 }
 
-// removeOld removes the quarantine files of earlier deliveries under the names of files that
-// are clean now. paths are those of files of which no load has brought records.
+// removeOld removes the quarantine files of earlier deliveries under these paths. The files at
+// the paths are clean now, and no load has loaded records of them.
 func (l *load) removeOld(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil

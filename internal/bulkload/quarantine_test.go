@@ -19,8 +19,8 @@ import (
 	"usertrail/internal/table/precheck"
 )
 
-// refusedNight is 20 good plays and three of which the times are none; corrected has times
-// there, and so other offsets.
+// refusedNight returns 20 good plays and three with invalid times, and the same plays with valid
+// times, whose records have other offsets.
 func refusedNight() (bad, corrected string) {
 	bad = "user,time,title,seconds\n"
 	corrected = bad
@@ -39,7 +39,7 @@ func refusedNight() (bad, corrected string) {
 // strict is a job that allows one bad record of ten.
 var strict = strings.Replace(twoKinds, "50%", "10%", 1)
 
-// digests are what lines of a quarantine file tell of bytes.
+// digests matches the digests in the lines of a quarantine file.
 var digests = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}"`)
 
 // forgetDigests makes a quarantine file one of before lines told digests.
@@ -337,8 +337,8 @@ func wantLines(text, want string, lines ...int) string {
 	return ""
 }
 
-// TestReplaysOfCopiesKeepWhatIsStillBad replays the quarantine files of a file and of its
-// copy. What is bad again is written to one file, which loses only records that were replayed
+// TestReplaysOfCopiesKeepWhatIsStillBad replays the quarantine files of a file and of its copy.
+// Records that are still bad go to one file. That file loses only records that were replayed
 // again.
 func TestReplaysOfCopiesKeepWhatIsStillBad(t *testing.T) {
 	const first, second = "2014-09-01/a.csv", "2014-09-01/b.csv"

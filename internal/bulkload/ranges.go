@@ -16,10 +16,10 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A file that is larger than a piece is read in ranges, each a piece of its own, and once
-// more for its digests: the whole file's, which the ledger remembers, and every range's,
-// which tells that what was parsed are the bytes of that file. What becomes of the file is
-// decided by Commit, for all ranges alike.
+// A file that is larger than a piece is cut into ranges, and each range is a piece. One worker
+// also reads the whole file for its digests: the digest of the file, which goes into the ledger,
+// and the digest of every range, which proves that the parsed bytes are bytes of that file.
+// Commit decides about the file, and the decision holds for all ranges.
 
 // Whole is a file that is larger than a piece was to be and is not cut.
 type Whole struct {
@@ -134,7 +134,7 @@ func sameRange(a, b *manifest.Range) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// whole reports whether all of the file is read, so that it can be judged.
+// whole reports whether the whole file is read, so that it can be judged.
 func (in *input) whole() bool { return in.only == nil && in.cuts == nil }
 
 // toRead is how many bytes of the file are read.
@@ -217,9 +217,9 @@ func (p *publisher) parts() map[string][]part {
 	return out
 }
 
-// join makes of the outcome of a file's digests, which in has asked for, and those of its
-// ranges what one process says of the file. Of one that is not to be loaded, nothing is
-// left in the reports.
+// join combines the digests of a file, which in has asked for, and the outcomes of its ranges
+// into the outcome that one process would have. If the file cannot be loaded, join removes its
+// records from the reports.
 func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part) *manifest.Outcome {
 	out := *digests
 	bad := joinedBad{path: in.Rel, sha: digests.SHA256, covered: len(in.Covered) > 0}

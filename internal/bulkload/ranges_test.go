@@ -22,8 +22,8 @@ user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 `
 
-// delivered are files in which the place of a cut could matter, by what they are and
-// their format.
+// delivered are files in which the place of a cut could matter, by a description and the
+// format.
 var delivered = map[string]string{
 	"plain as csv":       plays + plays[24:] + "c,2014-09-01 10:00:00,three,3\n",
 	"quotes as csv":      "user,time,title,seconds\na,2014-09-01 10:00:00,\"one\ntwo, \"\"three\"\"\n\",1\n\"b\",2014-09-01 11:00:00,\"\",2\nc,2014-09-01 11:00:00,\"left open,2\nd,2014-09-01 11:00:00,x,2\n",

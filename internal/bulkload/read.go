@@ -371,9 +371,9 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	return p.shard.Add(p.ctx, p.part(p.points.Of(p.row)), p.row, uint64(r.ID), p.packed)
 }
 
-// sorts says whether in's records of a table's kind go through the sorter: all
-// that become HFiles do; of those that are put, the ones that may be duplicates,
-// and those that stand in no file.
+// sorts reports whether records of a kind go through the sorter. For HFiles all records do. For
+// puts these are the records that may be duplicates and the records of a replay, which are in no
+// file.
 func (b *batch) sorts(in *input, kind int) bool {
 	return b.putter == nil || in.replay != nil || b.unique[kind].Asked()
 }

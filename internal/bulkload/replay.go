@@ -17,9 +17,9 @@ import (
 	"usertrail/internal/table"
 )
 
-// Replay loads corrected records of a quarantine file. Each keeps the column ID
-// of the line it was, so it lies where it would have lain; one that was replayed
-// before is a duplicate. What is still bad goes to a quarantine file of its own.
+// Replay loads the corrected records of a quarantine file. A record keeps the column ID of its
+// line in the delivered file. A record that was replayed before is a duplicate. Records that are
+// still bad go to another quarantine file.
 func Replay(ctx context.Context, cfg Config, name string) (r Result, err error) {
 	l, err := newLoad(cfg)
 	if err != nil {
@@ -215,8 +215,8 @@ func (b *batch) replayFile(ctx context.Context, in *input, tasks chan<- task) er
 	return nil
 }
 
-// oneRecord gives a task the texts of one record. None of a record that was replayed before is
-// read: all are duplicates.
+// oneRecord gives a task the texts of one record. If the record was replayed before, no text is
+// read and all are duplicates.
 func (b *batch) oneRecord(t *task, texts []correction) {
 	if t.in.replayedBefore(texts[0].offset) {
 		n := int64(len(texts))
@@ -244,8 +244,8 @@ func (in *input) replayedBefore(offset int64) bool {
 	})
 }
 
-// texts reads the texts of one record, of which the first good one is the record. Lines that
-// are still bad, or say the same once more, are duplicates then.
+// texts reads the texts of one record. The first good text is the record. The other texts are
+// then duplicates, whether they are bad or equal to it.
 func (p *parser) texts(t task) error {
 	defer func() { p.settled = false }()
 	var sum manifest.Counts

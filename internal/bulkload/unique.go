@@ -63,9 +63,9 @@ func uniqueOf(j *job.Job, to *behaviour.Schema, kinds []mapped) []job.Unique {
 	return out
 }
 
-// repeats says whether r is a duplicate of another record of the user whose row it is in:
-// of those of one date and kind, they come as they were delivered. A killed load of puts
-// may have left r itself there.
+// repeats reports whether r is a duplicate of another record of the user of row. Records of one
+// date and kind come in the order of delivery. A killed load of puts may have left r itself in
+// the table.
 func (u *unique) repeats(row []byte, r *behaviour.Record) (bool, error) {
 	a := &u.load.unique[r.Kind]
 	if !a.Asked() {

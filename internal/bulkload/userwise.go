@@ -23,7 +23,7 @@ type sorted interface {
 	Repeats() bool
 }
 
-// sorted are what it gives, without a look at duplicates where the job asks for none.
+// sorted returns the records of it. It looks for duplicates only if the job asks for it.
 func (g *gathered) sorted(it *shuffle.Iterator) sorted {
 	if !slices.ContainsFunc(g.load.unique, job.Unique.Asked) {
 		return plain{it}
