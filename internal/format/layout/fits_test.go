@@ -8,7 +8,8 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// TestWhatDoesNotFitSaysWhy and what to do; what a layout has room for fits.
+// TestWhatDoesNotFitSaysWhy checks the errors of values that a layout cannot hold: they say why,
+// and what to do. Values that a layout can hold give no error.
 func TestWhatDoesNotFitSaysWhy(t *testing.T) {
 	const second, year = 1_000_000, 366 * 86400 * 1_000_000
 	last := int64(behaviour.MaxDate+1)*86400*second - 1

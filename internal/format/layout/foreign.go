@@ -43,7 +43,7 @@ func (f *Foreign) Add(o Foreign) {
 	f.Cells += o.Cells
 }
 
-// Notes say in words what was skipped, if anything was.
+// Notes returns a sentence about the skipped cells, or nil if none was skipped.
 func (f *Foreign) Notes() []string {
 	if f.Cells == 0 {
 		return nil

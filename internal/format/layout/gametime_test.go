@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// TestGameTimeCellsAreAsDrawn, two plays and a login of one second, of which the plays
-// are of one instant.
+// TestGameTimeCellsAreAsDrawn encodes two plays and a login of one second. The plays have the
+// same time.
 func TestGameTimeCellsAreAsDrawn(t *testing.T) {
 	row := []byte("u1_2014-09-01 00:00:00")
 	first, second := played("u1"), played("u1")

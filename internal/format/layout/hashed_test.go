@@ -331,8 +331,8 @@ func TestRemarksAreJSON(t *testing.T) {
 	}
 }
 
-// TestRemarksOfMoreFields: what a later load wrote for a field that this schema lacks is
-// passed over.
+// TestRemarksOfMoreFields decodes a remark of a later load with a field that this schema lacks.
+// The decoder skips that field.
 func TestRemarksOfMoreFields(t *testing.T) {
 	now, later := hashedSchema(), hashedSchema()
 	later.Kinds[0].Fields = append(later.Kinds[0].Fields, behaviour.Field{Name: "more", Type: behaviour.String})

@@ -70,7 +70,7 @@ func TestInvertedRangeHasTheNamesOfItsTimes(t *testing.T) {
 	}
 }
 
-// FuzzParseInverted checks that what is taken is what appendInverted writes.
+// FuzzParseInverted checks that parseInverted accepts only what appendInverted writes.
 func FuzzParseInverted(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, invertedLen))

@@ -70,8 +70,8 @@ func fuzzSchema() *behaviour.Schema {
 	}}
 }
 
-// FuzzCells gives a layout any two cells: it refuses or takes them, and does not panic.
-// What its teller tells of a cell, and what its decoder makes of it, agree.
+// FuzzCells gives a layout two arbitrary cells. The layout may accept or refuse them, and does not
+// panic. Its teller and its decoder agree about every cell.
 func FuzzCells(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 8))
 	for i, name := range names() {
@@ -117,8 +117,8 @@ func FuzzCells(f *testing.F) {
 	})
 }
 
-// FuzzRecords makes records of bytes, six for each, which choose kind, time, ID and
-// values: what is encoded is decoded.
+// FuzzRecords makes records out of bytes. Six bytes choose kind, time, ID and values of a record.
+// Decoding returns what was encoded.
 func FuzzRecords(f *testing.F) {
 	for i := range names() {
 		f.Add(uint8(i), "42", []byte{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 255, 255, 255, 255, 2}, int64(0))
@@ -176,8 +176,8 @@ func fuzzValue(typ behaviour.Type, b byte) []byte {
 	return v
 }
 
-// TestANegativeColumnIDIsOfNoRecord: what is told of such a column and what is decoded of
-// it agree.
+// TestANegativeColumnIDIsOfNoRecord checks that the teller and the decoder agree about a column
+// with a negative ID.
 func TestANegativeColumnIDIsOfNoRecord(t *testing.T) {
 	s := fuzzSchema()
 	row := []byte("1,20140901,00001")

@@ -117,8 +117,8 @@ func same(a, b [][]byte) bool {
 	return true
 }
 
-// FuzzUnpack checks that what is taken has no other packed form, and what is not
-// asked for changes nothing of what is.
+// FuzzUnpack checks that accepted bytes have no other packed form, and that fields which are not
+// requested do not change the requested ones.
 func FuzzUnpack(f *testing.F) {
 	f.Add([]byte{}, uint(0), uint64(0))
 	f.Add(appendPacked(nil, [][]byte{[]byte("a"), nil, {}}), uint(3), uint64(5))

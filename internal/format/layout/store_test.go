@@ -99,7 +99,7 @@ var ways = map[string]func(s *store) []*cell.Cell{
 	"file by file": func(s *store) []*cell.Cell { return slices.Concat(s.files[2], s.files[0], s.files[1]) },
 }
 
-// A part is what of a store is read.
+// A part is the part of a store that is read.
 type part struct {
 	rows    []string // sorted; nil for ranges
 	ranges  [][2]string

@@ -17,7 +17,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// names are those of all layouts, the toy among them, and of one in another size.
+// names returns the names of all layouts, with the toy, and one layout of another size.
 func names() []string { return append(layout.Names(), "fixed/9") }
 
 func named(t testing.TB, name string) layout.Layout {
@@ -85,7 +85,8 @@ func TestKeysOfUsers(t *testing.T) {
 	})
 }
 
-// checkStrict changes a key a little: what is taken then is what a user has.
+// checkStrict changes a key a little. If the layout accepts the changed key, it is the key of a
+// user.
 func checkStrict(t *testing.T, r *rand.Rand, l layout.Layout, key []byte) {
 	t.Helper()
 	changed := bytes.Clone(key)
@@ -128,8 +129,8 @@ func TestWhatIsNoRowHasNoKey(t *testing.T) {
 	}
 }
 
-// TestUsersLieTogether where a layout says so: side by side, in the order of their
-// keys, of which none begins another.
+// TestUsersLieTogether checks layouts that keep the rows of a user together: the rows are
+// neighbours, in the order of the user keys, and no user key is a prefix of another.
 func TestUsersLieTogether(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		if !l.Traits().Together {
@@ -165,9 +166,9 @@ func TestUsersLieTogether(t *testing.T) {
 	})
 }
 
-// TestCellsOfRecords: a row's cells are those that each of its records has by itself, of
-// the record's time, and nothing is written over: two cells of a column are of two days,
-// in a layout that keeps versions.
+// TestCellsOfRecords checks that the cells of a row are the cells of its records, and that each
+// cell has the time of its record. No cell replaces another: two cells of one column are of two
+// days, in a layout that keeps versions.
 func TestCellsOfRecords(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 80)
@@ -243,7 +244,7 @@ func TestCellsStopWhereTheyAreNotTaken(t *testing.T) {
 	})
 }
 
-// A reading is one question to a world that is stored, and what is read for it.
+// A reading is one query to a stored world, and the rows and ranges that it reads.
 type reading struct {
 	w      *world
 	l      layout.Layout
@@ -295,7 +296,8 @@ func drawReading(t *testing.T, r *rand.Rand, l layout.Layout, w *world) *reading
 	return q
 }
 
-// many is where a test gives up to list what is read: all days there are, day by day.
+// many is the number of ranges beyond which a test does not list them: all possible days, day by
+// day.
 const many = 3000
 
 // rangesOf are the ranges of a user, checked to ascend and to end somewhere; nil if they
@@ -367,9 +369,8 @@ func checkStops(t *testing.T, n int, each func(yield func() bool) bool) {
 	}
 }
 
-// TestReadsAnswer: what a question reads gives the events that it asks for, by ranges
-// and by rows, whichever way the table gives its cells, and whether or not it leaves out
-// what is of other times.
+// TestReadsAnswer checks that the rows or ranges of a query give exactly its events, in whatever
+// order the table returns the cells, and whether or not the table leaves out cells of other times.
 func TestReadsAnswer(t *testing.T) {
 	onEach(t, 40, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, r.IntN(80))
@@ -430,7 +431,7 @@ func (q *reading) checkColumns(t *testing.T) {
 	}
 }
 
-// checkOthers checks that what is read is of nobody else.
+// checkOthers checks that no cell of another user is read.
 func (q *reading) checkOthers(t *testing.T, all []*cell.Cell) {
 	t.Helper()
 	for _, c := range all {
@@ -444,8 +445,7 @@ func (q *reading) checkOthers(t *testing.T, all []*cell.Cell) {
 	}
 }
 
-// checkTimes checks that of a question whose reads are Timed nothing else is read of the
-// table than of its times, to the second.
+// checkTimes checks that a query with Timed reads reads only cells of its times, to the second.
 func (q *reading) checkTimes(t *testing.T, all []*cell.Cell) {
 	t.Helper()
 	if !q.reads.Timed {
@@ -468,8 +468,8 @@ func (q *reading) String() string {
 	return text
 }
 
-// TestSchemasGrow: what was written before a kind got more fields, and before there were
-// other kinds, reads as if the new fields were null.
+// TestSchemasGrow decodes cells that were written before a kind got more fields, and before there
+// were other kinds. The new fields are null.
 func TestSchemasGrow(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 40)
@@ -574,9 +574,9 @@ func TestTellersTell(t *testing.T) {
 // foreign is a schema that has no kind in common with those that are drawn.
 var foreign = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 12345, Name: "foreign", Fields: []behaviour.Field{{Name: "f", Type: behaviour.String}}}}}
 
-// TestStrangeCellsAreRefused: by the teller, which may tell of a strange column what its
-// row does, and by the decoder with an error that names the row, whatever they have seen
-// before.
+// TestStrangeCellsAreRefused checks that strange cells are refused in every state of the teller
+// and of the decoder. The error of the decoder names the row. For a strange column the teller may
+// use the row alone.
 func TestStrangeCellsAreRefused(t *testing.T) {
 	onEach(t, 10, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 10)
@@ -672,8 +672,8 @@ func TestForeignCellsChangeNothing(t *testing.T) {
 	})
 }
 
-// TestTheLatestComeFirst where a layout says so: one row, or column, is one record, in
-// the order of the trail from its end, and a question reads just those of its times.
+// TestTheLatestComeFirst checks layouts that store the newest record first: one row, or one
+// column, is one record, in the reverse order of the trail, and a query reads only its times.
 func TestTheLatestComeFirst(t *testing.T) {
 	onEach(t, 40, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		newest := l.Traits().Newest
@@ -711,7 +711,8 @@ func TestTheLatestComeFirst(t *testing.T) {
 	})
 }
 
-// TestFuzzyMatchesTheDays of a question, of whoever it is, and no others.
+// TestFuzzyMatchesTheDays checks that the fuzzy filter of a query matches the days of the query
+// for every user, and no others.
 func TestFuzzyMatchesTheDays(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 60)

@@ -99,7 +99,7 @@ func TestTallRangeEndsWithTheUser(t *testing.T) {
 	}
 }
 
-// layoutsOfWholeRecords are those of one cell a record.
+// layoutsOfWholeRecords are the layouts with one cell for each record.
 var layoutsOfWholeRecords = []layout.Layout{layout.Tall{}, layout.Wide{}}
 
 func TestUnreadableRecordIsAnErrorThatNamesIt(t *testing.T) {
@@ -146,7 +146,7 @@ func TestUnknownZoneIsAnError(t *testing.T) {
 	}
 }
 
-// decode takes cells of which everything is asked.
+// decode decodes cells for a query of everything.
 func decode(l layout.Layout, s *behaviour.Schema, cells ...*cell.Cell) error {
 	var b trail.Batch
 	d := l.Decoder(s, layout.Want{Kinds: []int{0, 1}, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}})

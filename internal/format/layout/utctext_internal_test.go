@@ -66,8 +66,8 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// FuzzUTCText: what is taken is the text of a time, and two texts have the order of
-// their times.
+// FuzzUTCText checks that an accepted text is the text of a time, and that texts sort as their
+// times.
 func FuzzUTCText(f *testing.F) {
 	f.Add([]byte("2013-04-01 00:00:00"), int64(0))
 	f.Add([]byte("2000-02-29 23:59:59"), int64(-1))

@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// TestWideColumnsAreAsDrawn gives records in order of column ID, which is not that of
+// TestWideColumnsAreAsDrawn encodes records in order of column ID, which differs from the order of
 // time.
 func TestWideColumnsAreAsDrawn(t *testing.T) {
 	record := func(kind int, micros, id int64) *behaviour.Record {

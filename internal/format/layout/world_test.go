@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// always is the span of what may be at any time.
+// always is the span of all dates.
 var always = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
 // A world is a schema and records of it, made up. Their bytes are their own.
@@ -55,8 +55,8 @@ var days = []string{
 
 var kindNames = []string{"play", "playlist", "play_list", "play_", "p", "visit", "节目", "order_2014", "x_y_z", "REMARK"}
 
-// fieldTypes are those of fields, by name: some names begin others, and one is that of
-// a column that a layout makes.
+// fieldTypes are the types of fields by name. Some names are prefixes of others, and one is the
+// name of a column that a layout makes.
 var fieldTypes = map[string]behaviour.Type{
 	"a": behaviour.Bool, "ab": behaviour.String, "a_": behaviour.Int64, "a_b": behaviour.Double, "title": behaviour.String, "titles": behaviour.Timestamp,
 	"seconds": behaviour.Int64, "REMARK": behaviour.String, "REMARKS": behaviour.Day, "节目": behaviour.String, "t_1": behaviour.Day, "z": behaviour.Double,
@@ -146,7 +146,8 @@ func drawID(r *rand.Rand) int64 {
 	return []int64{0, 1, 255, 256, r.Int64N(4), r.Int64N(1 << 38), r.Int64(), math.MaxInt64 - r.Int64N(3)}[r.IntN(8)]
 }
 
-// drawTime is often that of another record, or next to it, or at an end of a day.
+// drawTime often returns the time of another record, a time next to it, or the beginning or end
+// of a day.
 func (w *world) drawTime(r *rand.Rand, day behaviour.Date) int64 {
 	if len(w.recs) > 0 && r.IntN(3) == 0 {
 		return w.recs[r.IntN(len(w.recs))].Time + []int64{0, 0, 0, 1, -1, 1000, 100_000, 1_000_000, 3_600_000_000}[r.IntN(9)]

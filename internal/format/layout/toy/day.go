@@ -114,7 +114,7 @@ func (t dayTeller) Tell(c *cell.Cell) (layout.Told, bool) {
 	return told, true
 }
 
-// parse returns what a cell's row and qualifier tell.
+// parse parses the row and the qualifier of a cell.
 func (t dayTeller) parse(c *cell.Cell) (told layout.Told, key []byte, err error) {
 	if told.Date, key, err = (Day{}).cut(c.Row); err != nil {
 		return told, nil, err
