@@ -35,7 +35,7 @@ var (
 	schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}
 )
 
-// asked is what each asks for, and how many at once.
+// asked is a query and the number of workers.
 type asked struct {
 	fetch.Config
 	workers int
@@ -154,8 +154,8 @@ func TestAnswersComeInTheOrderOfTheBatches(t *testing.T) {
 	}
 }
 
-// TestEachIsBounded counts what is read at once, and what is asked for ahead of
-// an emit that waits.
+// TestEachIsBounded counts the batches that are read at once, and the batches that are asked for
+// while emit waits.
 func TestEachIsBounded(t *testing.T) {
 	const workers = 4
 	synctest.Test(t, func(t *testing.T) {
@@ -252,8 +252,8 @@ func TestEachEndsWhenItsContextDoes(t *testing.T) {
 	})
 }
 
-// TestHeldTrailsStayAsTheyAre holds what was emitted until the end: no memory of
-// it may be used again before.
+// TestHeldTrailsStayAsTheyAre keeps all emitted trails until the end. Each must not reuse their
+// memory before.
 func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 	var held []*fetch.Trails
 	soon := func([]byte) time.Duration { return 0 }

@@ -55,8 +55,8 @@ func TestWrongPlansAreRefused(t *testing.T) {
 	}
 }
 
-// TestDamagedManifestsAreRefused spoils a manifest; what is not there is told
-// from what is damaged.
+// TestDamagedManifestsAreRefused damages a manifest. The errors distinguish a missing manifest
+// from a damaged one.
 func TestDamagedManifestsAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	made, err := files.New(t.Context(), local.New(), dir, plan())

@@ -16,9 +16,9 @@ import (
 	"usertrail/internal/table/tabletest"
 )
 
-// TestAFewOfALongTrailCostLittle reads the latest behaviours, and those of a minute, of a
-// short trail and of one that fills hundreds of blocks: no more cells are given of the
-// one than of the other, and hardly more is read.
+// TestAFewOfALongTrailCostLittle reads the newest events, and the events of a minute, of a short
+// trail and of a trail with hundreds of blocks. Both give the same number of cells, and the long
+// trail reads hardly more bytes.
 func TestAFewOfALongTrailCostLittle(t *testing.T) {
 	const short, long = 200, 50_000
 	for _, name := range []string{"tall", "wide"} {

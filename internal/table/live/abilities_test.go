@@ -13,8 +13,8 @@ func TestAbilitiesOfALiveTable(t *testing.T) {
 		"HidingSampled", "LeftBehind", "Loader", "Losing", "Metered", "Putter", "StagedReader", "Stager", "Throttled")
 }
 
-// TestASnapshotHasNoAbilityOfItsTable: a snapshot never changes, and its cells do not expire.
-// What is true of the table now is not true of its snapshot.
+// TestASnapshotHasNoAbilityOfItsTable checks that a snapshot hides the abilities of its table. A
+// snapshot never changes, and its cells do not expire.
 func TestASnapshotHasNoAbilityOfItsTable(t *testing.T) {
 	tabletest.Abilities(t, &taken{Table: new(snapshot.Table), of: new(Table)})
 }

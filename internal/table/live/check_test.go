@@ -32,7 +32,7 @@ func today() behaviour.Date {
 	return d
 }
 
-// everywhere are local files and those of the cluster, as its configuration says.
+// everywhere has local files and the files of the cluster, as the cluster's configuration says.
 func everywhere(c *clustertest.Cluster, user string) (dfs.FS, *hadoopconf.Conf, error) {
 	conf, err := hadoopconf.Load(c.ConfDir())
 	far := hdfs.New(hdfs.Config{User: user, Conf: func() (*hadoopconf.Conf, error) { return conf, err }})

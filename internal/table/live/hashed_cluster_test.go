@@ -126,7 +126,7 @@ func TestHashedKeepsItsVersions(t *testing.T) {
 	check("written down", one, hashedFirst, hashedLast, latest...)
 }
 
-// TestHashedIsCutAsHBaseCuts compares the split points with those of HBase's own class.
+// TestHashedIsCutAsHBaseCuts compares the split points with the split points of HBase's own class.
 func TestHashedIsCutAsHBaseCuts(t *testing.T) {
 	testkit.OnlyAll(t, "the points of HBase's class that internal/format/layout's TestHashedSplits has")
 	t.Parallel()

@@ -21,7 +21,7 @@ import (
 // create makes a table that is cut as the suite wants it.
 func create(t *testing.T, c *clustertest.Cluster) string { return createFor(t, c, layout.Reversed{}) }
 
-// createFor makes one that keeps what a layout's rows need.
+// createFor creates a table with the settings that the rows of a layout need.
 func createFor(t *testing.T, c *clustertest.Cluster, l layout.Layout) string {
 	t.Helper()
 	options := []string{fmt.Sprintf("VERSIONS=%d", max(1, l.Traits().Versions))}

@@ -210,7 +210,7 @@ func oneOf[T any](some []T, filter func(T) wire.Filter) wire.Filter {
 	return wire.OneOf(all...)
 }
 
-// together returns a filter that keeps only what every filter keeps. There may be no filters.
+// together returns a filter that keeps the cells that all filters keep. There may be no filters.
 func together(all ...wire.Filter) wire.Filter {
 	switch len(all) {
 	case 0:

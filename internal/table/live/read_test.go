@@ -38,7 +38,7 @@ var (
 	readDay   = int64(86_400_000_000)
 )
 
-// A filled is a table of one layout with what is in it.
+// A filled is a table of one layout and its cells.
 type filled struct {
 	*Table
 	layout layout.Layout
@@ -135,7 +135,7 @@ func cellsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, records []*beha
 // cost is what a read took.
 type cost struct{ cells, calls int64 }
 
-// read gives the cells of a query in order, and what they took.
+// read returns the cells of a query in order, and the cost of the query.
 func (f *filled) read(t *testing.T, q table.Query) ([]string, cost) {
 	t.Helper()
 	calls, came := f.client.Calls(), f.client.Came()

@@ -48,7 +48,7 @@ func cells(t *testing.T, from table.Table) []string {
 	return out
 }
 
-// snapshots are the names of those of a table.
+// snapshots returns the names of the snapshots of a table.
 func snapshots(t *testing.T, c *clustertest.Cluster, name string) []string {
 	t.Helper()
 	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{c.ZooKeeper()}})
@@ -69,8 +69,8 @@ func snapshots(t *testing.T, c *clustertest.Cluster, name string) []string {
 	return out
 }
 
-// TestASnapshotIsTakenAndDropped reads a table of which nothing is flushed, and ends
-// with a context that has ended before.
+// TestASnapshotIsTakenAndDropped reads a table whose memstore was never flushed. Close drops the
+// snapshot, even if its context has ended.
 func TestASnapshotIsTakenAndDropped(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)

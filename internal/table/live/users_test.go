@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// asked is what a table says of its users: whether it asks the rolls, which know who is
-// not there, and whether all that it names are sure to be there.
+// asked reports whether the table of s answers from its rolls, which know the users that are
+// absent, and whether all users that it names are certain to be there.
 func asked(t *testing.T, s *live.Store) (rolls, sure bool) {
 	t.Helper()
 	opened, err := s.Open(t.Context())

@@ -42,7 +42,7 @@ var (
 	schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "new"}, {ID: 3, Name: "play"}, {ID: 5, Name: "order"}}}
 )
 
-// A shelf is a directory of rolls, and what they say.
+// A shelf is a directory of rolls, and their content.
 type shelf struct {
 	t    *testing.T
 	dir  string
@@ -78,7 +78,7 @@ func (s *shelf) write(dice *rand.Rand, name string) manifest.File {
 	return f
 }
 
-// users are what the rolls of q say together, by plain loops.
+// users merges the rolls of q with plain loops.
 func (s *shelf) users(q rolls.Question) []string {
 	did, sure := map[string]activity.Set{}, map[string]activity.Set{}
 	named := map[string]bool{}

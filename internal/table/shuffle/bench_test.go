@@ -107,7 +107,7 @@ func BenchmarkSort(b *testing.B) {
 	}
 }
 
-// cpuSeconds is what the process has used, user and system.
+// cpuSeconds returns the user and system time of the process.
 func cpuSeconds(b *testing.B) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -16,8 +16,8 @@ import (
 
 var errInjected = errors.New("injected")
 
-// disk is files in memory. It fails the operation with number failAt, counted
-// from 1, and knows what is still open.
+// disk is a file system in memory. It fails the operation with number failAt, counted from 1, and
+// records which files are open.
 type disk struct {
 	dfs.FS // the methods that a Sorter has no use for
 

@@ -195,8 +195,8 @@ func (s *Shard) writePart(ctx context.Context, w *runWriter, part int) error {
 	return nil
 }
 
-// clear drops all records and keeps the memory, except entries of which less
-// than half was used: the records have become larger.
+// clear drops all records and keeps the memory. It releases the entries if less than half of them
+// was used, because the records have become larger.
 func (s *Shard) clear() {
 	if 2*len(s.entries) < cap(s.entries) {
 		s.entries, s.scratch = nil, nil

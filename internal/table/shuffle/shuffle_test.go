@@ -63,8 +63,8 @@ func sampleRow(rnd *rand.Rand, n int) string {
 	}
 }
 
-// sortAll adds records to the shards in turn, one goroutine a shard, and returns
-// what all parts hold, read by as many goroutines as there are readers.
+// sortAll adds records to the shards in turn, with one goroutine for each shard. It returns the
+// content of all parts, which the readers read at the same time.
 func sortAll(ctx context.Context, s *Sorter, records []sample) ([]sample, error) {
 	err := inParallel(len(s.shards), func(i int) error {
 		for j := i; j < len(records); j += len(s.shards) {
@@ -343,8 +343,8 @@ func TestAnyFaultIsReported(t *testing.T) {
 	}
 }
 
-// TestDamagedRunIsFound changes every third byte of a run in turn: some of each
-// part of a record.
+// TestDamagedRunIsFound changes every third byte of a run, one at a time. This damages each part
+// of a record.
 func TestDamagedRunIsFound(t *testing.T) {
 	d := newDisk(0)
 	s, err := New(Config{FS: d, Dir: "spill", Memory: 16 << 10, Parts: 2})
@@ -468,7 +468,7 @@ func TestMisuseIsRefused(t *testing.T) {
 	wrong("other parts after a record", s.SetParts(3))
 }
 
-// TestPartCanBeReadAgain closes an iterator early and begins anew.
+// TestPartCanBeReadAgain closes an iterator early and starts again.
 func TestPartCanBeReadAgain(t *testing.T) {
 	d := newDisk(0)
 	s, err := New(Config{FS: d, Dir: "spill", Memory: 32 << 10, Shards: 2, Readers: 1})

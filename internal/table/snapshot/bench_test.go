@@ -11,9 +11,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// BenchmarkRead reads a region of one file, and of several whose rows lie between
-// each other's or are the same. A row has 20 columns; what is asked for is all of
-// them or three.
+// BenchmarkRead reads a region of one file, and of several files whose rows alternate or are the
+// same. A row has 20 columns. A query asks for all columns or for three.
 func BenchmarkRead(b *testing.B) {
 	const rows, columns = 20_000, 20
 	for _, c := range []struct {

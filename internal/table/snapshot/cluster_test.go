@@ -183,8 +183,7 @@ func (c *cluster) open(t *testing.T, name, snap string) *snapshot.Table {
 	return s
 }
 
-// scan gives all versions of a table's cells as its servers give them, those of some
-// times.
+// scan returns all versions of a table's cells of some times, as the servers return them.
 func (c *cluster) scan(t *testing.T, name string, times wire.TimeRange) []string {
 	t.Helper()
 	var out []string
@@ -212,9 +211,9 @@ func snapped(t *testing.T, s *snapshot.Table) []string {
 	return out
 }
 
-// checkTimes asks for the cells of few times. All that a scan of all times has of them
-// must come, and of them nothing but what a scan of these times has: that one gives
-// older versions in the place of those that came later.
+// checkTimes queries the cells of few times. The result has all of these cells that a scan of all
+// times returns, and only cells that a scan of these times returns. A scan of these times also
+// returns older versions in the place of versions of later times.
 func (c *cluster) checkTimes(t *testing.T, what, name string, s *snapshot.Table) {
 	t.Helper()
 	const from, to = 2, 5 // ms
@@ -240,7 +239,7 @@ func (c *cluster) checkTimes(t *testing.T, what, name string, s *snapshot.Table)
 	}
 }
 
-// check compares what a snapshot has with what a scan has.
+// check compares the cells of a snapshot with the cells of a scan.
 func (c *cluster) check(t *testing.T, what, name string) {
 	t.Helper()
 	s := c.open(t, name, c.take(t, name))
@@ -374,7 +373,7 @@ func TestASnapshotIsReadWhileItsFilesMove(t *testing.T) {
 	}
 }
 
-// TestUsersAreThoseWithRows walks over users, of whom some are deleted.
+// TestUsersAreThoseWithRows iterates over users. Some of the users were deleted.
 func TestUsersAreThoseWithRows(t *testing.T) {
 	t.Parallel()
 	c := realCluster(t)

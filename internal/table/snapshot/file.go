@@ -64,7 +64,7 @@ func openFile(ctx context.Context, fs dfs.FS, root string, p place, f wire.Snaps
 	return out, nil
 }
 
-// read takes in what the file says of itself.
+// read opens the HFile and compares it with its entry in the snapshot.
 func (f *file) read(s wire.SnapshotFile) error {
 	size := f.bytes.size
 	if s.Size > 0 && s.Size != size {
@@ -85,7 +85,7 @@ func (f *file) read(s wire.SnapshotFile) error {
 	return err
 }
 
-// halve makes f one half of what the file holds. It is cut before a row.
+// halve limits f to one half of the file. The halves meet before a row.
 func (f *file) halve(r *wire.Reference) error {
 	if len(r.Key) < 2 || int(binary.BigEndian.Uint16(r.Key)) > len(r.Key)-2 {
 		return fmt.Errorf("the file is cut at %.64q, which is no key", r.Key)
@@ -231,8 +231,8 @@ func (b *bytesAt) current() dfs.File {
 	return b.open[len(b.open)-1]
 }
 
-// again opens the file after it has moved, unless another goroutine has. Who
-// reads from the old one goes on with it.
+// again opens the file after it was moved, unless another goroutine has opened it. Readers of the
+// old file keep it.
 func (b *bytesAt) again(old dfs.File) (dfs.File, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -56,7 +56,7 @@ func (s *source) nextRow() (bool, error) {
 	return !s.over, s.err()
 }
 
-// within says whether the source stands on a cell before end, in its half.
+// within reports whether the current cell of the source is before end and in its half.
 func (s *source) within(end []byte) bool {
 	if s.over || len(s.to) > 0 && bytes.Compare(s.cell.Row, s.to) >= 0 {
 		return false
@@ -191,8 +191,8 @@ func (m *merge) next(ctx context.Context) (*cell.Cell, error) {
 	}
 }
 
-// after says how to go on from c. Deletes of all of a row stand before its columns,
-// so that none of them is passed over.
+// after returns where to continue after c. Deletes of a whole row come before its columns, so no
+// delete is skipped.
 func (m *merge) after(c *cell.Cell) move {
 	switch from, to := m.columns.From, m.columns.To; {
 	case m.done || to != nil && bytes.Compare(c.Qualifier, to) >= 0:

@@ -88,7 +88,7 @@ func (m *model) hidden(p *written) bool {
 	return false
 }
 
-// answer is what is seen of rows in [start, end), of what is asked for.
+// answer returns the visible cells of the rows in [start, end) that the query asks for.
 func (m *model) answer(start, end string, asked choice) []string {
 	var puts []*written
 	for _, w := range m.all {
@@ -172,7 +172,8 @@ func (m *model) unnumbered(files []*file) bool {
 	return !slices.ContainsFunc(files, func(f *file) bool { return f.bulk || !strings.HasPrefix(f.name, "unnumbered") })
 }
 
-// halves are what a split makes of a file, both in one region as after a merge.
+// halves returns the two halves that a split makes of a file, both in one region, as after a merge
+// of regions.
 func halves(f *file, row string) []*file {
 	bottom, top := *f, *f
 	bottom.to, top.from = []byte(row), []byte(row)
@@ -230,7 +231,7 @@ func seen(t *testing.T, m *merge, ranges [][2]string) []string {
 	return out
 }
 
-// TestAMergeSeesWhatPlainLoopsSee draws what was written, and how it lies in files.
+// TestAMergeSeesWhatPlainLoopsSee draws random cells, and their distribution over files.
 func TestAMergeSeesWhatPlainLoopsSee(t *testing.T) {
 	for seed := range uint64(600) {
 		m := &model{dice: rand.New(rand.NewPCG(seed, 1))}

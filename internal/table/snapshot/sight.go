@@ -27,12 +27,12 @@ var (
 	errType      = errors.New("type is not known")
 )
 
-// A sight decides which cells of a family are seen: of each column as many versions as
-// the family keeps, the newest that are not deleted and have not outlived their time. It
-// is given all cells of a row in the order of package cell; of equal ones the later
-// written first.
+// A sight decides which cells of a family are visible. Of each column these are the newest
+// versions, as many as the family keeps, that are not deleted and not expired. It receives all
+// cells of a row in the order of package cell. Of equal cells it receives the one that was written
+// later first.
 //
-// A delete stands before what it deletes, so what was met in a row is enough.
+// A delete comes before the cells that it deletes, so the cells of the row up to now are enough.
 type sight struct {
 	family
 

@@ -153,7 +153,7 @@ func explain(err error) error {
 // Info implements table.Table.
 func (t *Table) Info() table.Info { return t.info }
 
-// Regions implements table.Table: they are those of the snapshot's moment.
+// Regions implements table.Table. It returns the regions at the moment of the snapshot.
 func (t *Table) Regions(context.Context) ([]split.Region, error) {
 	out := make([]split.Region, len(t.regions))
 	for i, r := range t.regions {
@@ -257,7 +257,7 @@ func (t *Table) release(r *region) {
 		return
 	}
 	if t.idle = append(t.idle, r); len(t.idle) > keepRegions {
-		// What was only read has nothing to lose by a failing close.
+		// A failing Close loses nothing: the file was only read.
 		_ = t.idle[0].close()
 		t.idle = t.idle[1:]
 	}

@@ -38,9 +38,9 @@ func expect(t *testing.T, what string, got []string, want ...*cell.Cell) {
 	}
 }
 
-// TestFilesAreFoundWhereTheyLie reads a table of two daughters of a split region:
-// own files, halves of the parent's, links, halves of what is linked, some of them
-// archived.
+// TestFilesAreFoundWhereTheyLie reads a table with two daughters of a split region. They have
+// files of their own, halves of the parent's files, links, and halves of linked files. Some files
+// are in the archive.
 func TestFilesAreFoundWhereTheyLie(t *testing.T) {
 	d := newDisk(t)
 	parent := diskRegion{id: 1, split: true, offline: true}
@@ -117,8 +117,8 @@ func TestAFileMayMove(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeAnsweredIsRefused goes through what only servers can answer for,
-// and what is no snapshot of the table.
+// TestWhatCannotBeAnsweredIsRefused makes queries that only servers can answer, and opens
+// snapshots that are not of the table.
 func TestWhatCannotBeAnsweredIsRefused(t *testing.T) {
 	tagged := func(typ byte) *cell.Cell {
 		c := put("a", "q", 5, "a")
@@ -189,8 +189,8 @@ func TestNobodyMayReadTheFiles(t *testing.T) {
 	}
 }
 
-// TestFilesOfOtherTimesAreLeftOut asks for few times: a file of others counts only where
-// what it deletes reaches back to them.
+// TestFilesOfOtherTimesAreLeftOut queries few times. A file of other times is read only if it has
+// deletes for these times.
 func TestFilesOfOtherTimesAreLeftOut(t *testing.T) {
 	a, b, late := put("a", "q", 5, "a"), put("b", "q", 5, "b"), put("c", "q", 100, "c")
 	gone := &cell.Cell{Row: []byte("a"), Family: []byte("d"), Qualifier: []byte("q"), Time: 100, Type: cell.DeleteColumn}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEveryAbilityIsChecked reads abilities.go of package table: Abilities knows all of its
-// interfaces that are abilities of tables.
+// TestEveryAbilityIsChecked reads abilities.go of package table. Abilities checks each interface
+// there that is an ability of a table.
 func TestEveryAbilityIsChecked(t *testing.T) {
 	others := map[string]bool{"Wrapper": true, "Daily": true, "Proving": true} // of decorators, Users and Stores
 	f, err := parser.ParseFile(token.NewFileSet(), "../abilities.go", nil, 0)

@@ -42,8 +42,8 @@ func (w *world) there(span behaviour.Span, want func(key []byte) bool) []string 
 	return slices.Compact(out)
 }
 
-// testExist asks what is there: of ranges rows come in order, and neither of them nor
-// of rows by name is any left out or made up.
+// testExist queries which rows exist. Rows of ranges come in order. No row is missing, and no row
+// is invented.
 func testExist(t *testing.T, w *world, from table.Table) {
 	q := everything()
 	q.Ordered, q.Exist = true, w.layout.Traits().Told
@@ -80,9 +80,9 @@ func testExist(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// testUnrolled compares the users that the rows tell with those of the rolls and with
-// a list, also where a region ends between the rows of one user: that user is in the
-// region that has the key, with all rows.
+// testUnrolled compares the users of the rows with the users of the rolls and with a list. A
+// region may end between the rows of one user: that user is in the region that has the user key,
+// with all rows.
 func testUnrolled(t *testing.T, w *world, from table.Table) {
 	for range 20 {
 		span := behaviour.Span{From: firstDay + behaviour.Date(w.dice.IntN(3)), To: lastDay - behaviour.Date(w.dice.IntN(3))}

@@ -101,7 +101,7 @@ func (w *world) putter(t *testing.T, to table.Loader) table.Putter {
 	return p
 }
 
-// put puts the cells of a load, after its roll is there.
+// put writes the roll of a load and then puts its cells.
 func (w *world) put(t *testing.T, to table.Putter, rows []row) (*manifest.Load, []manifest.File) {
 	t.Helper()
 	ledger := &manifest.Load{Version: manifest.Version, Number: to.NextLoad(), Job: "tabletest"}

@@ -197,8 +197,8 @@ func testScan(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// testGet asks for rows by name: some that are there, some that are not, and some
-// that begin as others do.
+// testGet queries rows by name: rows that exist, rows that do not, and rows with the beginning of
+// another row.
 func testGet(t *testing.T, w *world, from table.Table) {
 	for range 30 {
 		var rows [][]byte

@@ -1,9 +1,9 @@
-// Package tabletest is the suite that every implementation of table passes: what
-// is loaded comes back exactly, whatever is asked, and a load is there whole or
-// not at all. Run is all that an implementation's test calls.
+// Package tabletest is the conformance suite of table. Every implementation passes it: a query
+// returns exactly the loaded cells that it asks for, and a load is visible as a whole or not at
+// all. The test of an implementation only calls Run.
 //
-// The suite writes files, or puts cells, as bulkload does, but with plain loops, and
-// compares with filters over a list of cells. It promises nothing about speed.
+// The suite writes files, or puts cells, as bulkload does, but with plain loops. It compares
+// results with filters over a list of cells. It does not check speed.
 package tabletest
 
 import (
@@ -111,7 +111,7 @@ func testReads(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// A world is a table with what was loaded into it.
+// A world is a table and its loaded cells.
 type world struct {
 	way    Way
 	store  table.Store
@@ -150,8 +150,8 @@ func newWorld(way Way, s table.Store, l layout.Layout) *world {
 	}
 }
 
-// Splits are the points of the suite's tables; one of them is no user's. A table
-// whose regions are made before it is opened has them too.
+// Splits are the split points of the suite's tables. One of them is the key of no user. A table
+// whose regions are made before it is opened needs them too.
 var Splits = split.Points{[]byte("2"), []byte("7zz")}
 
 func (w *world) plan() table.Plan {

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// did is what the users whose keys a region has did within a span, by key.
+// did returns what the users of a region did within a span, by user key.
 func (w *world) did(r split.Region, span behaviour.Span) map[string]activity.Set {
 	out := map[string]activity.Set{}
 	for _, e := range entriesOf(w.rows) {
@@ -22,8 +22,8 @@ func (w *world) did(r split.Region, span behaviour.Span) map[string]activity.Set
 	return out
 }
 
-// walk returns what a table says of a region's users, and their keys in the order
-// in which they come.
+// walk returns the users of a region with their behaviours, and their keys in the order in which
+// the table returns them.
 func walk(t *testing.T, from table.Table, r split.Region, span behaviour.Span) (map[string]activity.Set, []string) {
 	t.Helper()
 	users, err := from.Users(t.Context(), r, span)
@@ -53,8 +53,7 @@ func walk(t *testing.T, from table.Table, r split.Region, span behaviour.Span) (
 	return out, keys
 }
 
-// checkDays: what is known of a user's days is what the user did, and no day of them
-// is without anything.
+// checkDays checks the days of a user: they have what the user did, and no day is empty.
 func checkDays(t *testing.T, u *table.User, days []activity.Set, span behaviour.Span) {
 	t.Helper()
 	var did activity.Set
@@ -66,8 +65,8 @@ func checkDays(t *testing.T, u *table.User, days []activity.Set, span behaviour.
 	}
 }
 
-// testUsers: nobody is left out, nor anything that somebody did, users come once
-// and in order, and those of no region come in another.
+// testUsers checks that no user and no behaviour is missing, that each user comes once and in
+// order, and that no user is in another region.
 func testUsers(t *testing.T, w *world, from table.Table) {
 	regions, err := table.UserRegions(t.Context(), from)
 	if err != nil {
