@@ -22,16 +22,16 @@ import (
 )
 
 // settled is a table in HBase with random records, loaded by puts.
-func settled(t *testing.T, w *testworld.W) *lab { return settledAs(t, w, layout.Default) }
+func settled(t *testing.T, w *testworld.W) *snapshotFixture { return settledAs(t, w, layout.Default) }
 
-func settledAs(t *testing.T, w *testworld.W, name string) *lab {
+func settledAs(t *testing.T, w *testworld.W, name string) *snapshotFixture {
 	how, err := layout.ByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
-	l := &lab{c, "", t.TempDir()}
+	l := &snapshotFixture{c, "", t.TempDir()}
 	versions := fmt.Sprintf("VERSIONS=%d", max(1, how.Traits().Versions))
 	l.name = c.Create(t, "d", versions, "split=2", "split=5", "table."+live.CatalogAttribute+"="+filepath.Join(l.dir, "catalog"))
 	conf, err := hadoopconf.Load(c.ConfDir())
@@ -59,7 +59,7 @@ func settledAs(t *testing.T, w *testworld.W, name string) *lab {
 }
 
 // lastLine runs the program and reads the last line of its standard output into v.
-func (l *lab) lastLine(t *testing.T, v any, args ...string) {
+func (l *snapshotFixture) lastLine(t *testing.T, v any, args ...string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if status := run(t.Context(), append(args, "--table", l.address(), "--quiet"), strings.NewReader(""), &stdout, &stderr); status != 0 {

@@ -71,7 +71,7 @@ func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
 }
 
 // inFiles returns the results of a table of files.
-func (l *lab) inFiles(t *testing.T, w *testworld.W, questions [][]string) (out []string) {
+func (l *snapshotFixture) inFiles(t *testing.T, w *testworld.W, questions [][]string) (out []string) {
 	t.Helper()
 	j, err := job.Parse(filepath.Join(l.dir, "usertrail.yaml"), []byte(w.Job()))
 	if err != nil {

@@ -53,7 +53,7 @@ func byPieces(t *testing.T, size string, flags ...string) int {
 // TestPiecesOfALiveTable extracts from a table in HBase in pieces: with rolls, without rolls,
 // and from a snapshot.
 func TestPiecesOfALiveTable(t *testing.T) {
-	l := newLab(t)
+	l := newSnapshotFixture(t)
 	list := filepath.Join(l.dir, "users")
 	var ids strings.Builder
 	for i := range 30 {
@@ -80,7 +80,7 @@ func TestPiecesOfALiveTable(t *testing.T) {
 // TestPiecesOfATableThatOthersLoaded extracts from a table without a catalog. Workers read its
 // schema from their pieces.
 func TestPiecesOfATableThatOthersLoaded(t *testing.T) {
-	l := newLab(t)
+	l := newSnapshotFixture(t)
 	name := l.Create(t, "d", "split=2", "split=5")
 	for _, user := range []string{"1", "3", "31", "7"} {
 		l.Admin(t, "put", name, user+",20140901,00001", "d", "title,\x00\x00\x00\x01\x00\x00\x00\x00", "of "+user, "1409529600000")

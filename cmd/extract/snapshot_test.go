@@ -18,16 +18,16 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// A lab is a table in HBase with one small load, and a folder for results.
-type lab struct {
+// A snapshotFixture is a table in HBase with one small load, and a folder for results.
+type snapshotFixture struct {
 	*clustertest.Cluster
 	name, dir string
 }
 
-func newLab(t *testing.T) *lab {
+func newSnapshotFixture(t *testing.T) *snapshotFixture {
 	c := clustertest.Get(t)
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
-	l := &lab{c, "", t.TempDir()}
+	l := &snapshotFixture{c, "", t.TempDir()}
 	l.name = c.Create(t, "d", "split=2", "split=5", "table."+live.CatalogAttribute+"="+filepath.Join(l.dir, "catalog"))
 	conf, err := hadoopconf.Load(c.ConfDir())
 	if err != nil {
@@ -42,10 +42,12 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-func (l *lab) address() string { return fmt.Sprintf("hbase://%s/%s", l.ZooKeeper(), l.name) }
+func (l *snapshotFixture) address() string {
+	return fmt.Sprintf("hbase://%s/%s", l.ZooKeeper(), l.name)
+}
 
 // extract runs the program, and returns its exit status and standard error.
-func (l *lab) extract(t *testing.T, flags ...string) (int, string) {
+func (l *snapshotFixture) extract(t *testing.T, flags ...string) (int, string) {
 	t.Helper()
 	args := append([]string{"--table", l.address(), "--from", "2014-09-01", "--to", "2014-09-06", "--types", "play,login", "--active", "any", "--quiet"}, flags...)
 	var stdout, stderr bytes.Buffer
@@ -57,7 +59,7 @@ func (l *lab) extract(t *testing.T, flags ...string) (int, string) {
 var costs = regexp.MustCompile(`(?s) "cost": \{.*?\n \},\n`)
 
 // answer returns the files of a result by name. Its manifest is without the costs.
-func (l *lab) answer(t *testing.T, flags ...string) map[string]string {
+func (l *snapshotFixture) answer(t *testing.T, flags ...string) map[string]string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
 	status, said := l.extract(t, append(flags, "--out", out)...)
@@ -80,7 +82,7 @@ func (l *lab) answer(t *testing.T, flags ...string) map[string]string {
 }
 
 // snapshots returns the number of snapshots of the table.
-func (l *lab) snapshots(t *testing.T) int {
+func (l *snapshotFixture) snapshots(t *testing.T) int {
 	t.Helper()
 	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{l.ZooKeeper()}})
 	if err != nil {
@@ -103,7 +105,7 @@ func (l *lab) snapshots(t *testing.T) int {
 // TestASnapshotAnswersAsGetsDo compares the bytes of results from gets and from snapshots: of
 // cells in memory, of flushed cells, of a split region, and of a snapshot taken by others.
 func TestASnapshotAnswersAsGetsDo(t *testing.T) {
-	l := newLab(t)
+	l := newSnapshotFixture(t)
 	list := filepath.Join(l.dir, "users")
 	var ids strings.Builder
 	for i := range 30 {
@@ -149,7 +151,7 @@ func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 
 // TestASnapshotThatCannotBeReadIsSaid checks the status of each cause.
 func TestASnapshotThatCannotBeReadIsSaid(t *testing.T) {
-	l := newLab(t)
+	l := newSnapshotFixture(t)
 	for _, c := range []struct {
 		flags  []string
 		status int

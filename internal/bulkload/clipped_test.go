@@ -31,7 +31,7 @@ func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 			}
 			t.Run(ending+" "+way, func(t *testing.T) {
 				name := "2014-09-01/play." + ending
-				y := newYard(t, longNight("1MiB"))
+				y := newFixture(t, longNight("1MiB"))
 				text := withLong()
 				if ending == "csv.gz" {
 					text = zipped(t, text)
@@ -40,7 +40,7 @@ func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 				y.load(nil, "2014-09-01", "2014-09-01")
 				want := y.trails(true)
 
-				y = newYard(t, longNight("5KiB"))
+				y = newFixture(t, longNight("5KiB"))
 				y.jobIs(longNight("5KiB"))
 				y.write(name, text)
 				if way == "ranges" {
@@ -74,7 +74,7 @@ func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 // TestCutRecordsOfOlderReleases: their lines do not say that they are cut.
 func TestCutRecordsOfOlderReleases(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newYard(t, longNight("5KiB"))
+	y := newFixture(t, longNight("5KiB"))
 	y.write(name, withLong())
 	y.load(nil, "2014-09-01", "2014-09-01")
 	y.correct(name, `,"cut":true`, "")
@@ -91,7 +91,7 @@ func TestCutRecordsAreNotGuessed(t *testing.T) {
 	named := func(most string) string {
 		return "logs: {path: \"logs/{date}/{behaviour}.*\", max_bad: 50%, names: [user, time, title, seconds], header: true, max_line: " + most + "}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}\n"
 	}
-	y := newYard(t, named("5KiB"))
+	y := newFixture(t, named("5KiB"))
 	y.write(name, withLong())
 	y.load(nil, "2014-09-01", "2014-09-01")
 	y.is(named("1MiB"))

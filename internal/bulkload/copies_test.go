@@ -42,7 +42,7 @@ func mixedLog() (text string, trails []string) {
 }
 
 // rename gives a delivered file another name.
-func (y *yard) rename(from, to string) {
+func (y *fixture) rename(from, to string) {
 	y.t.Helper()
 	if err := os.Rename(filepath.Join(y.dir, "logs", from), filepath.Join(y.dir, "logs", to)); err != nil {
 		y.t.Fatal(err)
@@ -56,7 +56,7 @@ func TestACopyBringsWhatTheFirstDidNot(t *testing.T) {
 	for _, name := range layout.Names() {
 		for _, way := range []string{"load", "pieces"} {
 			t.Run(name+" by "+way, func(t *testing.T) {
-				y := newYard(t, mixedJob)
+				y := newFixture(t, mixedJob)
 				y.jobIs("layout: " + name + mixedJob)
 				load := func(from, to string, types ...string) bulkload.Result {
 					t.Helper()
@@ -92,7 +92,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 `
 	head := "user,time,title,seconds\n"
 	for _, pieces := range []bool{false, true} {
-		y := newYard(t, text)
+		y := newFixture(t, text)
 		y.jobIs(text)
 		three := head + "a,2014-09-01 10:00:00,one,1\na,2014-09-02 10:00:00,two,2\na,2014-09-03 10:00:00,three,3\na,2014-09-04 10:00:00,four,4\n"
 		y.write("2014-09-01/play.csv", three) // two are outside its day
@@ -122,8 +122,8 @@ func TestACopyIntoHBase(t *testing.T) {
 	for _, mode := range []bulkload.Mode{bulkload.Put, bulkload.HFile} {
 		for _, unique := range []string{"", "unique: [title], "} {
 			t.Run(string(mode)+unique, func(t *testing.T) {
-				p, files := newPort(t), newYard(t, mixedJob)
-				for _, y := range []*yard{p.yard, files} {
+				p, files := newHBaseFixture(t), newFixture(t, mixedJob)
+				for _, y := range []*fixture{p.fixture, files} {
 					y.is(strings.Replace(mixedJob, "id: 1, ", "id: 1, "+unique, 1))
 				}
 				load := func(from, to string, types ...string) {
@@ -140,12 +140,12 @@ func TestACopyIntoHBase(t *testing.T) {
 						t.Errorf("counts are %+v, and of a table of files %+v", r.Counts, want)
 					}
 				}
-				for _, y := range []*yard{p.yard, files} {
+				for _, y := range []*fixture{p.fixture, files} {
 					y.write("a.csv", text)
 				}
 				load("2014-09-02", "2014-09-02", "play")
 				for i, name := range []string{"b.csv", "c.csv"} {
-					for _, y := range []*yard{p.yard, files} {
+					for _, y := range []*fixture{p.fixture, files} {
 						y.rename([]string{"a.csv", "b.csv"}[i], name)
 					}
 					load("2014-09-01", []string{"2014-09-03", "2014-09-04"}[i])
@@ -163,7 +163,7 @@ func TestACopyIntoHBase(t *testing.T) {
 // TestReplayOfAPartialCopy replays the bad records of a file and of its copy. Each is loaded
 // once, although the copy brought records too.
 func TestReplayOfAPartialCopy(t *testing.T) {
-	y := newYard(t, mixedJob)
+	y := newFixture(t, mixedJob)
 	y.write("a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\nb,never,play,x\na,2014-09-02 10:00:00,play,y\n")
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 3, 1, 1, 0, 1)
 	y.rename("a.csv", "b.csv")
@@ -182,7 +182,7 @@ func TestReplayOfAPartialCopy(t *testing.T) {
 // TestACopyOfAFileThatFailed has a copy of a file that cannot be loaded. The commit leaves the
 // copy out, and the next plan has it.
 func TestACopyOfAFileThatFailed(t *testing.T) {
-	y := newYard(t, mixedJob)
+	y := newFixture(t, mixedJob)
 	y.jobIs(mixedJob)
 	text, want := mixedLog()
 	y.write("a.csv", text)

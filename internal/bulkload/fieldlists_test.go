@@ -80,7 +80,7 @@ func TestValuesStayUnderTheirFields(t *testing.T) {
 	for _, name := range layout.Names() {
 		for _, syntax := range []string{"csv", "jsonl"} {
 			t.Run(name+" "+syntax, func(t *testing.T) {
-				y := newYard(t, listJob(syntax, name, fieldLists[0]))
+				y := newFixture(t, listJob(syntax, name, fieldLists[0]))
 				var want []string
 				for i, fields := range fieldLists {
 					day := fmt.Sprintf("2014-09-%02d", i+1)
@@ -102,14 +102,14 @@ func TestValuesStayUnderTheirFields(t *testing.T) {
 // TestPutsKeepValuesUnderTheirFields is the same test for a table in HBase that is loaded by
 // puts.
 func TestPutsKeepValuesUnderTheirFields(t *testing.T) {
-	p := newPort(t)
-	files := newYard(t, twoKinds)
+	p := newHBaseFixture(t)
+	files := newFixture(t, twoKinds)
 	var want []string
 	for i, fields := range fieldLists {
 		day := fmt.Sprintf("2014-09-%02d", i+1)
 		text, trails, _ := listLog("csv", i+1, fields)
 		want = append(want, trails...)
-		for _, y := range []*yard{p.yard, files} {
+		for _, y := range []*fixture{p.fixture, files} {
 			y.is(listJob("csv", layout.Default, fields))
 			y.write(day+"/play.log", text)
 		}
@@ -139,7 +139,7 @@ func TestAnImportRefusesOtherFieldOrders(t *testing.T) {
 		{[]string{"a"}, []string{"a", "b"}, true},
 	} {
 		t.Run(fmt.Sprint(x.there, x.brought), func(t *testing.T) {
-			p := newPort(t)
+			p := newHBaseFixture(t)
 			there, _, _ := listLog("csv", 1, x.there)
 			brought, _, _ := listLog("csv", 2, x.brought)
 			p.write("2014-09-01/play.log", there)
@@ -173,7 +173,7 @@ func TestAnImportRefusesOtherFieldOrders(t *testing.T) {
 func TestPiecesFollowTheTablesFields(t *testing.T) {
 	for _, name := range layout.Names() {
 		t.Run(name, func(t *testing.T) {
-			y := newYard(t, twoKinds)
+			y := newFixture(t, twoKinds)
 			var want []string
 			for i, fields := range [][]string{{"a"}, {"a", "c"}, {"a", "b"}} {
 				text, trails, _ := listLog("csv", i+1, fields)

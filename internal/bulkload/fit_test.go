@@ -14,7 +14,7 @@ import (
 )
 
 func TestIDsAreCutEvenly(t *testing.T) {
-	j := newYard(t, twoKinds).job
+	j := newFixture(t, twoKinds).job
 	for _, x := range []struct {
 		ids     string
 		format  string
@@ -65,7 +65,7 @@ func TestIDsAreCutEvenly(t *testing.T) {
 }
 
 func TestLogsTellHowATableIsCut(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", header)
 	if _, err := bulkload.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4); !errors.Is(err, job.ErrNoInput) {
 		t.Errorf("logs without a record: %v, want ErrNoInput", err)
@@ -102,7 +102,7 @@ func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return bulkload.FitIDs(newYard(t, laidOut(name)).job, r, 4)
+		return bulkload.FitIDs(newFixture(t, laidOut(name)).job, r, 4)
 	}
 	for _, x := range []struct {
 		layout, ids string
@@ -129,7 +129,7 @@ func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
 // TestALayoutMayCutATableItself is of as many regions as asked for, as the job says, and
 // as nobody says.
 func TestALayoutMayCutATableItself(t *testing.T) {
-	j := newYard(t, laidOut("hashed")).job
+	j := newFixture(t, laidOut("hashed")).job
 	for _, x := range []struct{ asked, job, want int }{{4, 8, 4}, {0, 8, 8}, {0, 0, 16}, {1, 0, 1}} {
 		j.Table.Regions = x.job
 		fit, ok, err := bulkload.FitLayout(j, x.asked)
@@ -138,14 +138,14 @@ func TestALayoutMayCutATableItself(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"reversed", "tall", "wide", "game", "game-time", "fixed"} {
-		if fit, ok, err := bulkload.FitLayout(newYard(t, laidOut(name)).job, 4); ok || err != nil || fit.Splits != nil {
+		if fit, ok, err := bulkload.FitLayout(newFixture(t, laidOut(name)).job, 4); ok || err != nil || fit.Splits != nil {
 			t.Errorf("%s: cut at %q, %t, %v; want that its users decide", name, fit.Splits, ok, err)
 		}
 	}
 }
 
 func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
-	y := newYard(t, laidOut("fixed"))
+	y := newFixture(t, laidOut("fixed"))
 	y.write("2014-09-01/play.csv", header+"42,2014-09-01 08:00:00,a,1\nsomebody,2014-09-01 08:00:00,a,1\n")
 	_, err := bulkload.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4)
 	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "play.csv: record at byte 51: ") || !strings.Contains(err.Error(), "somebody") {
@@ -156,7 +156,7 @@ func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
 // TestATableOfFilesIsCutAsItsLayoutIs loads one user into a table of four regions. The regions
 // divide the hashed keys evenly, whatever users the logs have.
 func TestATableOfFilesIsCutAsItsLayoutIs(t *testing.T) {
-	y := newYard(t, laidOut("hashed"))
+	y := newFixture(t, laidOut("hashed"))
 	y.job.Table.Regions = 4
 	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
 	y.load(nil, "2014-09-01", "2014-09-01")

@@ -21,7 +21,7 @@ import (
 func all(*cell.Cell) bool { return true }
 
 // way loads some days by files or by puts.
-func (p *port) way(mode bulkload.Mode, from, to string) (bulkload.Result, error) {
+func (p *hbaseFixture) way(mode bulkload.Mode, from, to string) (bulkload.Result, error) {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -30,7 +30,7 @@ func (p *port) way(mode bulkload.Mode, from, to string) (bulkload.Result, error)
 	return bulkload.Run(p.t.Context(), cfg)
 }
 
-func (p *port) loaded(mode bulkload.Mode, from, to string) {
+func (p *hbaseFixture) loaded(mode bulkload.Mode, from, to string) {
 	p.t.Helper()
 	if _, err := p.way(mode, from, to); err != nil {
 		p.t.Fatal(err)
@@ -38,7 +38,7 @@ func (p *port) loaded(mode bulkload.Mode, from, to string) {
 }
 
 // opens is the error of opening the table.
-func (p *port) opens() error {
+func (p *hbaseFixture) opens() error {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -50,7 +50,7 @@ func (p *port) opens() error {
 }
 
 // forgets sets the catalog aside.
-func (p *port) forgets() (string, error) {
+func (p *hbaseFixture) forgets() (string, error) {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -58,16 +58,16 @@ func (p *port) forgets() (string, error) {
 }
 
 // onBothWays runs a test with HFiles and with puts.
-func onBothWays(t *testing.T, do func(t *testing.T, p *port, mode bulkload.Mode)) {
+func onBothWays(t *testing.T, do func(t *testing.T, p *hbaseFixture, mode bulkload.Mode)) {
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
-		t.Run(string(mode), func(t *testing.T) { do(t, newPort(t), mode) })
+		t.Run(string(mode), func(t *testing.T) { do(t, newHBaseFixture(t), mode) })
 	}
 }
 
 // TestATableWithoutItsRowsIsNotWhatTheCatalogSays truncates a table. No load says that
 // there is nothing to do. Once the catalog is forgotten, everything is loaded again.
 func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
 		p.loaded(mode, "2014-09-01", "2014-09-02")
 		want := p.cells()
 		if err := p.opens(); err != nil {
@@ -111,7 +111,7 @@ func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
 // TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays takes the last load back, whose rows
 // all have cells of the load before.
 func TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
 		p.loaded(mode, "2014-09-01", "2014-09-02")
 		older := p.hbase.Cells(trailsTable)
 		p.write("2014-09-02/play.csv", "user,time,title,seconds\na,2014-09-01 13:00:00,three,1\nb,2014-09-01 14:00:00,two,2\nc,2014-09-01 15:00:00,two,3\n")
@@ -133,7 +133,7 @@ func TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays(t *testing.T) {
 // TestUsersMayBeDeleted deletes users. One user whose rows are still there proves the table. A
 // load of one deleted user does not disprove it.
 func TestUsersMayBeDeleted(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
 		p.loaded(mode, "2014-09-01", "2014-09-02")
 		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return !bytes.HasPrefix(c.Row, []byte("c,")) })
 		if err := p.opens(); err != nil {
@@ -162,7 +162,7 @@ func TestUsersMayBeDeleted(t *testing.T) {
 // TestAllUsersOfALoadMayBeDeleted deletes the few users of the newest load, or the first of
 // its many users. The loads before it answer for the table.
 func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
 		p.loaded(mode, "2014-09-01", "2014-09-02")
 		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\ne,2014-09-03 14:00:00,four,1\n")
 		p.loaded(mode, "2014-09-03", "2014-09-03")
@@ -199,7 +199,7 @@ func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
 
 // TestRowsMayExpire: nothing is concluded from days that the TTL may have taken.
 func TestRowsMayExpire(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
 		p.hbase.Alter(trailsTable, "TTL", "86400")
 		p.loaded(mode, "2014-09-01", "2014-09-02")
 		p.hbase.Delete(trailsTable, all)
@@ -212,7 +212,7 @@ func TestRowsMayExpire(t *testing.T) {
 // TestTwoClustersDoNotShareACatalog gives the catalog of a table to a table of the same
 // name in another cluster.
 func TestTwoClustersDoNotShareACatalog(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *port, mode bulkload.Mode) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
 		p.loaded(mode, "2014-09-01", "2014-09-01") // by a cluster that does not tell its ID
 		for _, id := range []string{"one", "two", ""} {
 			p.id = id

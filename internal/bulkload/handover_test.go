@@ -26,10 +26,10 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// A port is HBase in memory beside a directory where it keeps its files, and a load
-// of a few records that is to go there as HFiles.
-type port struct {
-	*yard
+// An hbaseFixture is a fixture whose load goes into HBase in memory. HBase keeps its files in the
+// directory root. The logs have a few records.
+type hbaseFixture struct {
+	*fixture
 	hbase *hbasetest.Cluster
 	root  string
 	// unknown is how many of HBase's staging directories nobody was told of.
@@ -40,10 +40,10 @@ type port struct {
 
 const trailsTable = "trails"
 
-// newPort makes a table of two regions. One region will have two users.
-func newPort(t *testing.T) *port {
+// newHBaseFixture makes a table of two regions. One region will have two users.
+func newHBaseFixture(t *testing.T) *hbaseFixture {
 	t.Helper()
-	p := &port{yard: newYard(t, twoKinds)}
+	p := &hbaseFixture{fixture: newFixture(t, twoKinds)}
 	p.root = filepath.Join(p.dir, "hbase")
 	p.hbase = hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: disk(p.root), InMemory: true})
 	p.hbase.CreateTable(trailsTable, []string{"d"}, []byte("b"))
@@ -53,13 +53,13 @@ func newPort(t *testing.T) *port {
 }
 
 // Meta and Master implement hbase.Registry.
-func (p *port) Meta(context.Context) (string, error)   { return p.hbase.MetaAddr(), nil }
-func (p *port) Master(context.Context) (string, error) { return p.hbase.MasterAddr(), nil }
+func (p *hbaseFixture) Meta(context.Context) (string, error)   { return p.hbase.MetaAddr(), nil }
+func (p *hbaseFixture) Master(context.Context) (string, error) { return p.hbase.MasterAddr(), nil }
 
 // ClusterID is the ID that the client asks the registry for.
-func (p *port) ClusterID(context.Context) (string, error) { return p.id, nil }
+func (p *hbaseFixture) ClusterID(context.Context) (string, error) { return p.id, nil }
 
-func (p *port) connect(fs dfs.FS) *live.Store {
+func (p *hbaseFixture) connect(fs dfs.FS) *live.Store {
 	p.t.Helper()
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(p.dir, "catalog"), Root: p.root, Others: p.others}
 	o.Client.Registry, o.Client.User, o.Client.Dial = p, "trail", p.hbase.Dial
@@ -71,9 +71,9 @@ func (p *port) connect(fs dfs.FS) *live.Store {
 }
 
 // run loads the files that are not loaded yet, over fs.
-func (p *port) run(fs dfs.FS) (bulkload.Result, error) { return p.runIn(p.t.Context(), fs) }
+func (p *hbaseFixture) run(fs dfs.FS) (bulkload.Result, error) { return p.runIn(p.t.Context(), fs) }
 
-func (p *port) runIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
+func (p *hbaseFixture) runIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
 	store := p.connect(fs)
 	defer store.Close()
 	cfg := p.config("2014-09-01", "2014-09-02")
@@ -82,7 +82,7 @@ func (p *port) runIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
 }
 
 // killed runs the load until its files are on their way.
-func (p *port) killed() {
+func (p *hbaseFixture) killed() {
 	p.t.Helper()
 	ctx, kill := context.WithCancel(p.t.Context())
 	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
@@ -100,7 +100,7 @@ func (p *port) killed() {
 
 // ends runs the load until it has nothing to do, and holds what there is then
 // against the cells of an undisturbed load.
-func (p *port) ends(want []string) {
+func (p *hbaseFixture) ends(want []string) {
 	p.t.Helper()
 	if _, err := p.run(local.New()); err != nil && !errors.Is(err, bulkload.ErrNothing) {
 		p.t.Fatalf("the same load again: %v", err)
@@ -121,7 +121,7 @@ func (p *port) ends(want []string) {
 	}
 }
 
-func (p *port) cells() []string {
+func (p *hbaseFixture) cells() []string {
 	var out []string
 	for _, c := range p.hbase.Cells(trailsTable) {
 		out = append(out, fmt.Sprintf("%q %q %d %q", c.Row, c.Qualifier, c.Time, c.Value))
@@ -132,7 +132,7 @@ func (p *port) cells() []string {
 // undisturbed are the cells of a load that nothing happens to.
 func undisturbed(t *testing.T) []string {
 	t.Helper()
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	r, err := p.run(local.New())
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestAHandoverSurvivesEveryFailure(t *testing.T) {
 	want := undisturbed(t)
 	modes := []dfstest.Mode{0, dfstest.Uncertain, dfstest.Dead, dfstest.Uncertain | dfstest.Dead}
 	dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		fs := dfstest.FaultAt(local.New(), n, mode)
 		_, err := p.run(fs)
 		if fs.Count() <= n {
@@ -184,7 +184,7 @@ func bubble(t *testing.T, name string, test func(t *testing.T)) {
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	makeCodecs.Do(func() {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		_, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1)
 		if err == nil {
 			_, err = p.run(local.New())
@@ -215,7 +215,7 @@ func TestAHandoverSurvivesLostCalls(t *testing.T) {
 		for _, method := range []string{"PrepareBulkLoad", "BulkLoadHFile", "CleanupBulkLoad"} {
 			for n := 1; n <= 2; n++ {
 				bubble(t, fmt.Sprintf("%s of %s %d", what, method, n), func(t *testing.T) {
-					p := newPort(t)
+					p := newHBaseFixture(t)
 					p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 						if c.Method == method && c.N == n {
 							return fault
@@ -252,7 +252,7 @@ func TestAHandoverFollowsRegions(t *testing.T) {
 	} {
 		for n := 1; n <= 2; n++ {
 			t.Run(fmt.Sprintf("%s before call %d", what, n), func(t *testing.T) {
-				p := newPort(t)
+				p := newHBaseFixture(t)
 				var calls atomic.Int32
 				p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 					if c.Method == "BulkLoadHFile" && int(calls.Add(1)) == n {
@@ -277,7 +277,7 @@ func TestAFileOnItsWayIsTakenBack(t *testing.T) {
 }
 
 func takesBack(t *testing.T, want []string) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	var moved sync.Once
 	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method != "BulkLoadHFile" || c.N > 2 {
@@ -308,7 +308,7 @@ func TestAFileThatVanishedIsLoadedAgain(t *testing.T) { inBubble(t, aFileThatVan
 
 func aFileThatVanishedIsLoadedAgain(t *testing.T) {
 	want := undisturbed(t)
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.killed()
 	if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func aFileThatVanishedIsLoadedAgain(t *testing.T) {
 // finishes the load and counts its files.
 func TestAKilledHandoverIsFinished(t *testing.T) {
 	want := undisturbed(t)
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.killed()
 	r, err := p.run(local.New())
 	if err != nil || r.Loaded != 5 || r.Finished != 1 || r.Check() != nil {
@@ -336,7 +336,7 @@ func TestAKilledHandoverIsFinished(t *testing.T) {
 // TestAJobMayGrowAfterAKilledHandover finishes a load by a job that has one behaviour
 // more than the one that was killed.
 func TestAJobMayGrowAfterAKilledHandover(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.killed()
 	p.is(twoKinds + "  visit: {id: 3, fields: {page: string}}\n")
 	p.write("2014-09-02/visit.csv", "user,time,page\na,2014-09-02 12:00:00,home\n")
@@ -357,7 +357,7 @@ func TestAJobMayGrowAfterAKilledHandover(t *testing.T) {
 
 // TestWhatNoRegionTakesIsSaid gives HBase files that it cannot move.
 func TestWhatNoRegionTakesIsSaid(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	// Where HBase would move files to there is a file.
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		t.Fatal(err)
@@ -373,7 +373,7 @@ func TestWhatNoRegionTakesIsSaid(t *testing.T) {
 
 // TestAutoChoosesBySize loads little by puts, and says why.
 func TestAutoChoosesBySize(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	fs := local.New()
 	store := p.connect(fs)
 	defer store.Close()
@@ -427,7 +427,7 @@ func (d disk) Move(from, to string) error {
 // files are said to be staged would be removed.
 func TestOnlyStagingIsRemoved(t *testing.T) {
 	want := undisturbed(t)
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.killed()
 	name := filepath.Join(p.dir, "catalog/handover.json")
 	text, err := os.ReadFile(name)

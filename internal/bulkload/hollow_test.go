@@ -15,7 +15,7 @@ import (
 var ways = []string{"load", "pieces"}
 
 // loadBy loads a day, and wants the error that is given, if any.
-func (y *yard) loadBy(way string, want error, day string) bulkload.Result {
+func (y *fixture) loadBy(way string, want error, day string) bulkload.Result {
 	y.t.Helper()
 	if way == "load" {
 		return y.load(want, day, day)
@@ -32,14 +32,14 @@ func TestHollowLogsMakeRoomForTheTrueOnes(t *testing.T) {
 	for _, way := range ways {
 		for _, hollow := range []string{"", "\n\n", "user,time,title,seconds\n", "user,time,title,seconds"} {
 			t.Run(way, func(t *testing.T) {
-				y := newYard(t, twoKinds)
+				y := newFixture(t, twoKinds)
 				y.jobIs(twoKinds)
 				y.write(name, plays+"d,2014-09-01 10:00:00,one,many\n")
 				y.write("2014-09-02/play.csv", hollow)
 				y.loadBy(way, nil, "2014-09-01")
 				want := y.trails(true)
 
-				y = newYard(t, twoKinds)
+				y = newFixture(t, twoKinds)
 				y.jobIs(twoKinds)
 				y.write(name, hollow)
 				y.wantCounts(y.loadBy(way, nil, "2014-09-01"), 0, 0, 0, 0, 0)
@@ -64,7 +64,7 @@ func TestHollowLogsMakeRoomForTheTrueOnes(t *testing.T) {
 func TestHollowLogsHideNoCopy(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {
-			y := newYard(t, twoKinds)
+			y := newFixture(t, twoKinds)
 			y.jobIs(twoKinds)
 			y.write("2014-09-01/play.csv", plays)
 			y.write("2014-09-01/play.csv.1", "")
@@ -77,7 +77,7 @@ func TestHollowLogsHideNoCopy(t *testing.T) {
 
 // TestAHollowLogEndsNoPlan: loads keep the plan of the true log, which has its name.
 func TestAHollowLogEndsNoPlan(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", "user,time,title,seconds\n")
 	y.load(nil, "2014-09-01", "2014-09-01")
@@ -99,7 +99,7 @@ func TestOtherFilesThanLogsAreRefused(t *testing.T) {
 	for _, way := range ways {
 		for _, other := range []string{"<html><body>503</body></html>", "<html>\n<body>503</body>\n</html>\n", "user,when\n", "\"open\n"} {
 			t.Run(way, func(t *testing.T) {
-				y := newYard(t, twoKinds)
+				y := newFixture(t, twoKinds)
 				y.jobIs(twoKinds)
 				y.write(name, other)
 				y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
@@ -127,7 +127,7 @@ func TestLogsOfUTF16(t *testing.T) {
 					b = order.AppendUint16(b, u)
 				}
 				as := strings.Replace(twoKinds, "logs:\n", "logs:\n  format: "+format+"\n", 1)
-				y := newYard(t, as)
+				y := newFixture(t, as)
 				y.write(name, string(b))
 				r := y.load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
 				if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, "encoding: utf-16") {
@@ -136,7 +136,7 @@ func TestLogsOfUTF16(t *testing.T) {
 				y.is(strings.Replace(as, "logs:\n", "logs:\n  encoding: utf-16\n", 1))
 				y.load(nil, "2014-09-01", "2014-09-01")
 				got := y.trails(true)
-				control := newYard(t, as)
+				control := newFixture(t, as)
 				control.write(name, text)
 				control.load(nil, "2014-09-01", "2014-09-01")
 				want := control.trails(true)
@@ -155,7 +155,7 @@ func TestTooFewRecordsAreRefused(t *testing.T) {
 	for _, way := range []string{"load", "pieces", "ranges"} {
 		for _, few := range []string{"", "user,time,title,seconds\n", plays[:strings.LastIndex(plays, "b,")]} {
 			t.Run(way, func(t *testing.T) {
-				y := newYard(t, least)
+				y := newFixture(t, least)
 				y.jobIs(least)
 				y.write(name, few)
 				y.write("2014-09-01/order.csv", "")
@@ -180,7 +180,7 @@ func TestTooFewRecordsAreRefused(t *testing.T) {
 
 // TestPreCheckSeesTooFewRecords: an empty file is found without a load.
 func TestPreCheckSeesTooFewRecords(t *testing.T) {
-	y := newYard(t, strings.Replace(twoKinds, "max_bad", "min_records: 1\n  max_bad", 1))
+	y := newFixture(t, strings.Replace(twoKinds, "max_bad", "min_records: 1\n  max_bad", 1))
 	y.write("2014-09-01/play.csv", "")
 	list, err := bulkload.PreCheck(t.Context(), y.config("2014-09-01", "2014-09-01"))
 	if err != nil {

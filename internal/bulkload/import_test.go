@@ -15,15 +15,15 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// fill loads the logs into the yard's table of files, a day at a time.
-func (p *port) fill() {
+// fill loads the logs into the fixture's table of files, a day at a time.
+func (p *hbaseFixture) fill() {
 	p.t.Helper()
 	p.load(nil, "2014-09-01", "2014-09-01")
 	p.load(nil, "2014-09-02", "2014-09-02")
 }
 
 // imports imports the table of files, over fs.
-func (p *port) imports(fs dfs.FS) (bulkload.Result, error) {
+func (p *hbaseFixture) imports(fs dfs.FS) (bulkload.Result, error) {
 	store := p.connect(fs)
 	defer store.Close()
 	from, err := files.Open(p.t.Context(), local.New(), p.store.Dir)
@@ -37,7 +37,7 @@ func (p *port) imports(fs dfs.FS) (bulkload.Result, error) {
 // TestAnImportIsALoad compares an import with a load of the logs, including the ledgers.
 func TestAnImportIsALoad(t *testing.T) {
 	want := undisturbed(t)
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.fill()
 	r, err := p.imports(local.New())
 	if err != nil || r.Loaded != 5 || r.Files != 2 || r.HFiles != 2 || r.Loads != 1 || r.Check() != nil {
@@ -47,7 +47,7 @@ func TestAnImportIsALoad(t *testing.T) {
 		t.Errorf("a second import: %+v, %v; want ErrNothing", r, err)
 	}
 	p.ends(want) // a load of the logs finds them loaded
-	own := newPort(t)
+	own := newHBaseFixture(t)
 	if _, err := own.run(local.New()); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestAnImportIsALoad(t *testing.T) {
 // TestARowTooLargeToImport imports a user whose plays of a day are one row: where they cannot
 // be counted within the memory, the error names the user, and nothing is taken in.
 func TestARowTooLargeToImport(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.write("2014-09-01/play.csv", busy(4000))
 	p.fill()
 	imports := func(memory int64) (bulkload.Result, error) {
@@ -89,7 +89,7 @@ func TestARowTooLargeToImport(t *testing.T) {
 }
 
 // ledgers returns the ledgers of the table in HBase.
-func (p *port) ledgers() []*manifest.Load {
+func (p *hbaseFixture) ledgers() []*manifest.Load {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -108,7 +108,7 @@ func (p *port) ledgers() []*manifest.Load {
 // TestAnImportGoesOn imports loads that were added to the table of files later.
 func TestAnImportGoesOn(t *testing.T) {
 	want := undisturbed(t)
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.load(nil, "2014-09-01", "2014-09-01")
 	if r, err := p.imports(local.New()); err != nil || r.Loaded != 3 {
 		t.Fatalf("%+v, %v; want 3 records", r, err)
@@ -121,7 +121,7 @@ func TestAnImportGoesOn(t *testing.T) {
 }
 
 // direct loads logs into HBase.
-func (p *port) direct(from, to string, types ...string) {
+func (p *hbaseFixture) direct(from, to string, types ...string) {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -133,7 +133,7 @@ func (p *port) direct(from, to string, types ...string) {
 }
 
 // mixed delivers a file of many days and behaviours.
-func (p *port) mixed() {
+func (p *hbaseFixture) mixed() {
 	p.t.Helper()
 	text, _ := mixedLog()
 	p.is(mixedJob)
@@ -143,7 +143,7 @@ func (p *port) mixed() {
 // TestAnImportGoesOnWithPartsOfFiles imports a part of a file, then another part that came
 // under another name, and at last what HBase has another part of.
 func TestAnImportGoesOnWithPartsOfFiles(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.mixed()
 	p.load(nil, "2014-09-01", "2014-09-02", "play")
 	if r, err := p.imports(local.New()); err != nil || r.Loaded != 20 {
@@ -169,7 +169,7 @@ func TestAnImportGoesOnWithPartsOfFiles(t *testing.T) {
 func TestAnImportSurvivesEveryFailure(t *testing.T) {
 	want := undisturbed(t)
 	dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead}, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		p.fill()
 		fs := dfstest.FaultAt(local.New(), n, mode)
 		_, err := p.imports(fs)
@@ -190,38 +190,38 @@ func TestAnImportSurvivesEveryFailure(t *testing.T) {
 // TestImportsThatDoNotFitAreRefused imports records that the table already has in another form.
 func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 	for what, x := range map[string]struct {
-		before func(p *port)
+		before func(p *hbaseFixture)
 		says   string
 	}{
-		"a part of a load is there": {func(p *port) {
+		"a part of a load is there": {func(p *hbaseFixture) {
 			p.load(nil, "2014-09-01", "2014-09-02")
 			p.direct("2014-09-01", "2014-09-01")
 		}, "from the logs"},
-		"its bytes are there under another name": {func(p *port) {
+		"its bytes are there under another name": {func(p *hbaseFixture) {
 			p.fill()
 			p.rename("2014-09-01/play.csv", "2014-09-01/play.txt")
 			if _, err := p.run(local.New()); err != nil {
 				t.Fatal(err)
 			}
 		}, "has the bytes of 2014-09-01/play.txt"},
-		"another part of a file is there": {func(p *port) {
+		"another part of a file is there": {func(p *hbaseFixture) {
 			p.mixed()
 			p.load(nil, "2014-09-01", "2014-09-02", "play", "order")
 			p.direct("2014-09-02", "2014-09-03", "order")
 		}, "mixed.csv: a part of what load 1 of"},
-		"a copy brought less than the file here": {func(p *port) {
+		"a copy brought less than the file here": {func(p *hbaseFixture) {
 			p.mixed()
 			p.load(nil, "2014-09-01", "2014-09-01", "play")
 			p.rename("mixed.csv", "renamed.csv")
 			p.load(nil, "2014-09-01", "2014-09-02", "play")
 			p.direct("2014-09-01", "2014-09-02", "play")
 		}, "mixed.csv of"},
-		"a file came with other bytes": {func(p *port) {
+		"a file came with other bytes": {func(p *hbaseFixture) {
 			p.fill()
 			p.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,three,1\n")
 			p.direct("2014-09-01", "2014-09-01")
 		}, "play.csv was loaded with other bytes into"},
-		"another schema": {func(p *port) {
+		"another schema": {func(p *hbaseFixture) {
 			p.is(strings.Replace(twoKinds, "price: double", "price: string", 1))
 			p.fill()
 			p.is(twoKinds)
@@ -231,7 +231,7 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 		}, "schema"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			p := newPort(t)
+			p := newHBaseFixture(t)
 			x.before(p)
 			before := p.cells()
 			if _, err := p.imports(local.New()); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), x.says) {

@@ -62,7 +62,7 @@ func TestAFileThatCannotBeReadFailsAlone(t *testing.T) {
 			reads bool
 		}{{0, false}, {1, true}, {2, true}, {100, false}} {
 			t.Run(fmt.Sprintf("%v %d %t", err, c.opens, c.reads), func(t *testing.T) {
-				y := newYard(t, twoKinds)
+				y := newFixture(t, twoKinds)
 				y.write("2014-09-01/play.csv", plays)
 				y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
 				y.write("2014-09-03/order.csv", "user,time,price\na,2014-09-03 12:00:00,1.5\n")
@@ -87,7 +87,7 @@ func TestAFileThatCannotBeReadFailsAlone(t *testing.T) {
 // TestAnErrorOfServersEndsTheLoad: what keeps one file from being read keeps others, too.
 func TestAnErrorOfServersEndsTheLoad(t *testing.T) {
 	for _, opens := range []int64{0, 1, 100} {
-		y := newYard(t, twoKinds)
+		y := newFixture(t, twoKinds)
 		y.write("2014-09-01/play.csv", plays)
 		y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
 		cfg := y.config("2014-09-01", "2014-09-02")
@@ -102,7 +102,7 @@ func TestAnErrorOfServersEndsTheLoad(t *testing.T) {
 // time, until a load brings it. A ledger that tells nothing of such files was made before
 // ledgers did.
 func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(strings.Replace(twoKinds, "50%", "1", 1))
 	y.write("2014-09-01/play.csv.gz", zipped(t, plays)[:40])
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
@@ -150,7 +150,7 @@ func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 		{"changed", plays, plays + "c,2014-09-01 12:00:00,one,1\n", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			y := newYard(t, twoKinds)
+			y := newFixture(t, twoKinds)
 			y.jobIs(strings.Replace(twoKinds, "50%", "1", 1))
 			y.write("2014-09-01/play.csv", c.was)
 			y.load(nil, "2014-09-01", "2014-09-01")
@@ -170,7 +170,7 @@ func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 
 // TestOldLedgersTellNothingOfWhatWasLeftOut reads one without left_out.
 func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(strings.Replace(twoKinds, "50%", "1", 1))
 	y.write("2014-09-01/play.csv", plays+",,,\n,,,\n")
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
@@ -205,7 +205,7 @@ func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 // TestAPieceLeavesOutWhatCannotBeRead: it does not fail, and its commit says which file.
 func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
 	for _, size := range []int64{1 << 20, 40} { // whole, and in ranges
-		y := newYard(t, twoKinds)
+		y := newFixture(t, twoKinds)
 		y.jobIs(twoKinds)
 		y.write("2014-09-01/play.csv", plays)
 		y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))

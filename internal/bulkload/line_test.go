@@ -18,7 +18,7 @@ import (
 )
 
 // lines prints pieces as a version does, and reads the lines.
-func (y *yard) lines(version int, pieces []bulkload.Piece) []bulkload.Line {
+func (y *fixture) lines(version int, pieces []bulkload.Piece) []bulkload.Line {
 	y.t.Helper()
 	all, err := bulkload.Lines(pieces)
 	if err != nil {
@@ -40,7 +40,7 @@ func (y *yard) lines(version int, pieces []bulkload.Piece) []bulkload.Line {
 }
 
 // found reads the pieces of lines.
-func (y *yard) found(lines []bulkload.Line) []bulkload.Piece {
+func (y *fixture) found(lines []bulkload.Line) []bulkload.Piece {
 	y.t.Helper()
 	pieces, err := bulkload.WholePlan(y.t.Context(), local.New(), y.store, lines)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestLinesOfAPlanThatIsGone(t *testing.T) {
 
 // TestAPlanIsMendedByPlanningAgain changes a byte of the data that the lines refer to.
 func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
@@ -208,7 +208,7 @@ func (f *watchedFile) ReadAt(b []byte, at int64) (int, error) {
 // TestAPlanReadsLogsWithoutTheLock plans ranges of a large file and digests of files of one
 // size, and tries to lock the table when each has been read.
 func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
 	y.load(nil, "2014-09-01", "2014-09-01") // so that no regions have to be chosen
@@ -243,7 +243,7 @@ func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
 // TestAPlanOfLogsThatGrow has a delivered file change whenever it has been read: the plan
 // ends, and has not kept the lock.
 func TestAPlanOfLogsThatGrow(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
 	y.load(nil, "2014-09-01", "2014-09-01")

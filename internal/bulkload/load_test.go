@@ -26,7 +26,7 @@ b,2014-09-01 11:00:00,two,2
 `
 
 func TestLoadsWhatIsThere(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00.000007,1.5\na,2014-09-01 12:00:00.000007,\n")
 	r := y.load(nil, "2014-09-01", "2014-09-02")
@@ -49,7 +49,7 @@ func TestLoadsWhatIsThere(t *testing.T) {
 // TestConservationHoldsForEachFile counts records that are good, bad, not asked
 // for and repeated, file by file in the ledger.
 func TestConservationHoldsForEachFile(t *testing.T) {
-	y := newYard(t, `
+	y := newFixture(t, `
 logs: {path: "logs/{date}/*.csv", behaviour: kind, max_bad: 60%}
 user: user
 behaviours:
@@ -79,7 +79,7 @@ behaviours:
 
 // TestEqualLinesAreTwoBehaviours: nothing is a duplicate for looking alike.
 func TestEqualLinesAreTwoBehaviours(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays+"a,2014-09-01 10:00:00,one,1\n")
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 3, 3, 0, 0, 0)
 	if got := y.trails(false); len(got) != 3 || got[0] != got[1] {
@@ -88,7 +88,7 @@ func TestEqualLinesAreTwoBehaviours(t *testing.T) {
 }
 
 func TestLateFilesChangeNoColumnID(t *testing.T) {
-	y := newYard(t, `
+	y := newFixture(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
@@ -112,7 +112,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 }
 
 func TestTooManyBadRecordsStopTheirFileAlone(t *testing.T) {
-	y := newYard(t, strings.Replace(twoKinds, "50%", "1", 1))
+	y := newFixture(t, strings.Replace(twoKinds, "50%", "1", 1))
 	y.write("2014-09-01/play.csv", plays+",,,\n,,,\n")
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\nb,bad,1.5\n")
 	r := y.load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
@@ -131,7 +131,7 @@ func TestTooManyBadRecordsStopTheirFileAlone(t *testing.T) {
 }
 
 func TestTruncatedFileLoadsNothing(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	whole := zipped(t, plays)
 	y.write("2014-09-01/play.csv.gz", whole[:len(whole)-6])
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
@@ -148,7 +148,7 @@ func TestTruncatedFileLoadsNothing(t *testing.T) {
 }
 
 func TestChangedFilesAreRefused(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.load(nil, "2014-09-01", "2014-09-01")
 	before := y.trails(true)
@@ -178,7 +178,7 @@ func TestChangedFilesAreRefused(t *testing.T) {
 }
 
 func TestUniqueHoldsInABatchAndAgainstTheTable(t *testing.T) {
-	y := newYard(t, `
+	y := newFixture(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours:
@@ -227,7 +227,7 @@ behaviours:
 	}
 	var want []string
 	for _, name := range append([]string{layout.Default}, layout.Names()...) {
-		y := newYard(t, "layout: "+name+text)
+		y := newFixture(t, "layout: "+name+text)
 		var got []string
 		for _, night := range nights {
 			for file, text := range night {
@@ -251,7 +251,7 @@ behaviours:
 // TestAFileOfManyDaysIsLoadedByParts loads spans and behaviours of one file one
 // after the other; each record comes once.
 func TestAFileOfManyDaysIsLoadedByParts(t *testing.T) {
-	y := newYard(t, `
+	y := newFixture(t, `
 logs: {path: "logs/*.csv", behaviour: kind}
 user: user
 behaviours:
@@ -277,7 +277,7 @@ behaviours:
 
 func TestSlackIsADayUnlessTheJobSaysOtherwise(t *testing.T) {
 	text := "user,time,title,seconds\na,2014-08-31 23:59:59.999999,x,1\na,2014-09-02 23:59:59,y,1\na,2014-08-30 23:59:59.999999,early,1\na,2014-09-03 00:00:00,late,1\n"
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", text)
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
 	y.wantTrails("a 2014-08-31 2014-08-31T23:59:59.999999Z play title=x seconds=1", "a 2014-09-02 2014-09-02T23:59:59Z play title=y seconds=1")
@@ -285,13 +285,13 @@ func TestSlackIsADayUnlessTheJobSaysOtherwise(t *testing.T) {
 		t.Errorf("quarantine is %s", q)
 	}
 
-	y = newYard(t, strings.Replace(twoKinds, "max_bad: 50%", "max_bad: 100%\n  slack: 0", 1))
+	y = newFixture(t, strings.Replace(twoKinds, "max_bad: 50%", "max_bad: 100%\n  slack: 0", 1))
 	y.write("2014-09-01/play.csv", text)
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 0, 4, 0, 0)
 }
 
 func TestInputThatMustBeThere(t *testing.T) {
-	y := newYard(t, strings.Replace(twoKinds, "play: {id: 1,", "play: {id: 1, required: true,", 1))
+	y := newFixture(t, strings.Replace(twoKinds, "play: {id: 1,", "play: {id: 1, required: true,", 1))
 	y.load(job.ErrNoInput, "2014-09-01", "2014-09-01") // no folder at all
 	y.write("2014-09-01/play.csv", plays)
 	y.load(job.ErrNoInput, "2014-09-01", "2014-09-02")
@@ -303,7 +303,7 @@ func TestInputThatMustBeThere(t *testing.T) {
 }
 
 func TestNothingToDo(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	r := y.load(bulkload.ErrNothing, "2014-09-05", "2014-09-06")
 	if r.Missing != 4 {
@@ -315,7 +315,7 @@ func TestNothingToDo(t *testing.T) {
 }
 
 func TestWrongRequests(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.load(bulkload.ErrRequest, "2014-09-02", "2014-09-01")
 	y.load(bulkload.ErrRequest, "2014-09-01", "2014-09-01", "pray")
@@ -329,7 +329,7 @@ func TestWrongRequests(t *testing.T) {
 
 // TestDryRunWritesNothing compares a dry run with the load that follows.
 func TestDryRunWritesNothing(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
 	p, err := bulkload.DryRun(t.Context(), y.config("2014-09-01", "2014-09-02"))
@@ -350,7 +350,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 
 // TestTheSecondOfTwoIsTold holds the lock as another load would.
 func TestTheSecondOfTwoIsTold(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	lock, err := y.store.Lock(t.Context())
 	if err != nil {
@@ -366,7 +366,7 @@ func TestTheSecondOfTwoIsTold(t *testing.T) {
 // TestTablesKeepWhatJobsForget loads by a job, then by one with other fields and
 // behaviours, and by one that contradicts.
 func TestTablesKeepWhatJobsForget(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.load(nil, "2014-09-01", "2014-09-01")
 	y.is(`
@@ -398,7 +398,7 @@ behaviours:
 // of one user and date are duplicates.
 func TestUniqueKeysAreOfOneUserAndDate(t *testing.T) {
 	for _, keys := range []string{"title", "user, title"} {
-		y := newYard(t, strings.Replace(twoKinds, "{id: 1, ", "{id: 1, unique: ["+keys+"], ", 1))
+		y := newFixture(t, strings.Replace(twoKinds, "{id: 1, ", "{id: 1, unique: ["+keys+"], ", 1))
 		y.write("2014-09-01/play.csv", `user,time,title,seconds
 a,2014-09-01 10:00:00,one,1
 b,2014-09-01 10:00:00,one,2

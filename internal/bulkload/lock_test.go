@@ -85,7 +85,7 @@ func (p hookedPending) Commit() error {
 // another has taken its lock over and read the manifest. A load that reports success is
 // in the table, whatever the other did.
 func TestOfTwoLoadsNoneIsLost(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\n")
 	y.write("2014-09-01/order.csv", "user,time,price\nb,2014-09-01 10:00:00,1.5\n")
 	locks := newLeases()
@@ -142,7 +142,7 @@ func (l lost) Unlock() error { return errors.Join(l.Lock.Unlock(), dfs.ErrLockLo
 // TestALostLockIsReported does all that takes the table's lock, and loses it.
 func TestALostLockIsReported(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write(name, withBad)
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(withBad, "09-01", "09-02"))
@@ -176,7 +176,7 @@ func TestALostLockIsReported(t *testing.T) {
 	_, err = bulkload.Commit(t.Context(), y.config("2014-09-02", "2014-09-03"), pieces)
 	want("commit", err)
 
-	other := newYard(t, twoKinds)
+	other := newFixture(t, twoKinds)
 	other.write("2014-09-04/play.csv", strings.ReplaceAll(withBad, "09-01", "09-04"))
 	other.load(nil, "2014-09-04", "2014-09-04")
 	from, err := files.Open(t.Context(), good, other.store.Dir)

@@ -45,7 +45,7 @@ func TestARowLargerThanTheMemory(t *testing.T) {
 	for _, layout := range []string{"reversed", "wide", "hashed", "tall"} {
 		var want map[string]string
 		for _, memory := range []int64{256 << 20, 64 << 10} {
-			y := newYard(t, strings.Replace(twoKinds, "user: user", "user: user\nlayout: "+layout, 1))
+			y := newFixture(t, strings.Replace(twoKinds, "user: user", "user: user\nlayout: "+layout, 1))
 			y.write("2014-09-01/play.csv", busy(4000))
 			c := y.config("2014-09-01", "2014-09-01")
 			s := &spills{FS: c.FS}
@@ -75,7 +75,7 @@ func TestARowLargerThanTheMemory(t *testing.T) {
 // TestTooManyRecordsToCompare loads a user with more records than can be compared by their
 // key fields: the error names the user, and nothing is loaded.
 func TestTooManyRecordsToCompare(t *testing.T) {
-	y := newYard(t, strings.Replace(twoKinds, "{id: 1, fields", "{id: 1, unique: [title], fields", 1))
+	y := newFixture(t, strings.Replace(twoKinds, "{id: 1, fields", "{id: 1, unique: [title], fields", 1))
 	y.write("2014-09-01/play.csv", busy(4000))
 	c := y.config("2014-09-01", "2014-09-01")
 	c.Memory, c.Workers = 64<<10, 1

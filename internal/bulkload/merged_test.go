@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// keeping is how the yard's table of files is kept up.
-func (y *yard) keeping() upkeep.Config {
+// keeping is how the fixture's table of files is kept up.
+func (y *fixture) keeping() upkeep.Config {
 	return upkeep.Config{FS: y.store.FS, Store: y.store, KeepFor: upkeep.DefaultKeepFor}
 }
 
@@ -17,7 +17,7 @@ func (y *yard) keeping() upkeep.Config {
 // file.
 func TestAnImportOfMergedFilesGoesOn(t *testing.T) {
 	want := undisturbed(t)
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.load(nil, "2014-09-01", "2014-09-01")
 	if r, err := p.imports(local.New()); err != nil || r.Loaded != 3 {
 		t.Fatalf("%+v, %v; want 3 records", r, err)
@@ -35,7 +35,7 @@ func TestAnImportOfMergedFilesGoesOn(t *testing.T) {
 // TestAnImportWithoutDroppedDays imports a table from which a day was dropped. The imported
 // ledger does not list this day.
 func TestAnImportWithoutDroppedDays(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.fill()
 	first := date(t, "2014-09-02")
 	gone, err := upkeep.Drop(t.Context(), p.keeping(), first)

@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/run/piece"
 )
 
-// keepUp is how the yard's table is kept up.
-func (y *yard) keepUp() upkeep.Config {
+// keepUp is how the fixture's table is kept up.
+func (y *fixture) keepUp() upkeep.Config {
 	return upkeep.Config{FS: y.store.FS, Store: y.store, Memory: upkeep.MinMemory, KeepFor: upkeep.DefaultKeepFor, All: true}
 }
 
@@ -22,7 +22,7 @@ func TestLoadsOfDroppedDaysAreNoSuccess(t *testing.T) {
 	const late = "user,time,title,seconds\na,2014-09-02 23:00:00,late,1\na,2014-09-03 00:00:01,late,2\n"
 	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {
-			y := newYard(t, twoKinds)
+			y := newFixture(t, twoKinds)
 			y.jobIs(twoKinds)
 			y.write("2014-09-01/play.csv", plays)
 			y.load(nil, "2014-09-01", "2014-09-01")
@@ -49,7 +49,7 @@ func TestLoadsOfDroppedDaysAreNoSuccess(t *testing.T) {
 			y.load(bulkload.ErrNothing, "2014-09-01", "2014-09-03")
 			got := y.trails(true)
 
-			control := newYard(t, twoKinds)
+			control := newFixture(t, twoKinds)
 			for name, text := range map[string]string{"2014-09-01/play.csv": plays, "2014-09-02/play.csv": strings.ReplaceAll(plays, "-09-01", "-09-02"), "2014-09-03/play.csv": late} {
 				control.write(name, text)
 			}
@@ -63,7 +63,7 @@ func TestLoadsOfDroppedDaysAreNoSuccess(t *testing.T) {
 
 // TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again.
 func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.load(nil, "2014-09-01", "2014-09-01")
@@ -88,7 +88,7 @@ func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 // and only later days were asked for.
 func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 	job := strings.ReplaceAll(twoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.csv")
-	y := newYard(t, job)
+	y := newFixture(t, job)
 	y.jobIs(job)
 	y.write("play.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\na,2014-09-03 08:00:00,x,3\n")
 	y.load(nil, "2014-09-01", "2014-09-02")
@@ -105,7 +105,7 @@ func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 // records are of dropped days.
 func TestCopiesOfOnePlanAfterADrop(t *testing.T) {
 	job := strings.ReplaceAll(twoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.*.csv")
-	y := newYard(t, job)
+	y := newFixture(t, job)
 	y.jobIs(job)
 	y.write("play.1.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\n")
 	y.load(nil, "2014-09-01", "2014-09-03")

@@ -30,10 +30,10 @@ import (
 // secondDay is a load of HFiles into two regions, on top of the first day's.
 const secondDay = "2014-09-02"
 
-// firstLoaded is a port whose first day is loaded by HFiles.
-func firstLoaded(t *testing.T) *port {
+// firstLoaded is a fixture whose first day is loaded by HFiles.
+func firstLoaded(t *testing.T) *hbaseFixture {
 	t.Helper()
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.jobIs(twoKinds)
 	p.loaded(bulkload.HFile, "2014-09-01", "2014-09-01")
 	return p
@@ -41,7 +41,7 @@ func firstLoaded(t *testing.T) *port {
 
 // killedBetweenRegions kills the load of the second day when so many regions, none or one,
 // have taken their files in.
-func (p *port) killedBetweenRegions(took int32) error {
+func (p *hbaseFixture) killedBetweenRegions(took int32) error {
 	ctx, kill := context.WithCancel(p.t.Context())
 	defer kill()
 	before := len(p.cells())
@@ -70,8 +70,8 @@ func (p *port) killedBetweenRegions(took int32) error {
 	return nil
 }
 
-// A visit opens the table of a port, and is closed with the test.
-func (p *port) visit() *live.Table {
+// A visit opens the table of a fixture, and is closed with the test.
+func (p *hbaseFixture) visit() *live.Table {
 	p.t.Helper()
 	store := p.connect(local.New())
 	p.t.Cleanup(func() { store.Close() })
@@ -83,8 +83,8 @@ func (p *port) visit() *live.Table {
 	return opened.(*live.Table)
 }
 
-// asking is an extract of all that a table has, into a directory out of the port's.
-func (p *port) asking(of table.Table, out string) extract.Config {
+// asking is an extract of all that a table has, into a directory out of the fixture's.
+func (p *hbaseFixture) asking(of table.Table, out string) extract.Config {
 	return extract.Config{
 		FS: local.New(), Table: of, Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, secondDay)},
 		Types: []string{"play", "order"}, Active: "any", Out: filepath.Join(p.dir, out), Workers: 1,
@@ -92,7 +92,7 @@ func (p *port) asking(of table.Table, out string) extract.Config {
 }
 
 // wantEvents extracts all, and fails unless it has so many events.
-func (p *port) wantEvents(out string, want int64) {
+func (p *hbaseFixture) wantEvents(out string, want int64) {
 	p.t.Helper()
 	r, err := extract.Run(p.t.Context(), p.asking(p.visit(), out))
 	if err != nil || r.Events != want {
@@ -100,7 +100,7 @@ func (p *port) wantEvents(out string, want int64) {
 	}
 }
 
-func (p *port) wantNone(out string) {
+func (p *hbaseFixture) wantNone(out string) {
 	p.t.Helper()
 	if _, err := os.Stat(filepath.Join(p.dir, out)); !errors.Is(err, os.ErrNotExist) {
 		p.t.Errorf("%s is there: %v", out, err)
@@ -278,7 +278,7 @@ func TestALoadWhileAnExtractReads(t *testing.T) {
 }
 
 // second loads the second day, or is killed at that.
-func (p *port) second(killed bool) error {
+func (p *hbaseFixture) second(killed bool) error {
 	if killed {
 		return p.killedBetweenRegions(1)
 	}
@@ -287,14 +287,14 @@ func (p *port) second(killed bool) error {
 }
 
 // cutting is asking in pieces of a user each.
-func (p *port) cutting(out string) extract.Config {
+func (p *hbaseFixture) cutting(out string) extract.Config {
 	c := p.asking(p.visit(), out)
 	c.PieceSize = 1
 	return c
 }
 
 // runPiece does a piece of an extract, during which something may happen.
-func (p *port) runPiece(of *extract.Piece, during func() error) (extract.PieceResult, error) {
+func (p *hbaseFixture) runPiece(of *extract.Piece, during func() error) (extract.PieceResult, error) {
 	w := extract.Worker{FS: local.New(), Workers: 1, Open: func(context.Context, *extract.Piece) (table.Table, func() error, error) {
 		var t table.Table = p.visit()
 		if during != nil {
@@ -350,7 +350,7 @@ func TestALoadWhileAPieceReads(t *testing.T) {
 // TestTheFirstLoadBetweenPieces plans an extract of a table without a catalog, and loads the
 // table before the last piece.
 func TestTheFirstLoadBetweenPieces(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.jobIs(twoKinds)
 	p.loaded(bulkload.Put, "2014-09-01", "2014-09-01")
 	if err := os.RemoveAll(filepath.Join(p.dir, "catalog")); err != nil {

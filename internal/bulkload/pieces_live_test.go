@@ -18,8 +18,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// cut plans the port's load in pieces of about size bytes.
-func (p *port) cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]bulkload.Piece, error) {
+// cut plans the fixture's load in pieces of about size bytes.
+func (p *hbaseFixture) cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]bulkload.Piece, error) {
 	p.t.Helper()
 	store := p.connect(fs)
 	defer store.Close()
@@ -29,7 +29,7 @@ func (p *port) cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]bulkload.Piece,
 	return pieces, err
 }
 
-func (p *port) doPiece(ctx context.Context, fs dfs.FS, of *bulkload.Piece) (bulkload.PieceResult, error) {
+func (p *hbaseFixture) doPiece(ctx context.Context, fs dfs.FS, of *bulkload.Piece) (bulkload.PieceResult, error) {
 	p.t.Helper()
 	store := p.connect(fs)
 	defer store.Close()
@@ -38,7 +38,7 @@ func (p *port) doPiece(ctx context.Context, fs dfs.FS, of *bulkload.Piece) (bulk
 	return bulkload.RunPiece(ctx, cfg, of, 0)
 }
 
-func (p *port) publish(ctx context.Context, fs dfs.FS, pieces []bulkload.Piece) (bulkload.Result, error) {
+func (p *hbaseFixture) publish(ctx context.Context, fs dfs.FS, pieces []bulkload.Piece) (bulkload.Result, error) {
 	p.t.Helper()
 	store := p.connect(fs)
 	defer store.Close()
@@ -47,10 +47,10 @@ func (p *port) publish(ctx context.Context, fs dfs.FS, pieces []bulkload.Piece) 
 	return bulkload.Commit(ctx, cfg, pieces)
 }
 
-// plannedPort is a port with a job file, whose pieces are planned.
-func plannedPort(t *testing.T, mode bulkload.Mode) (*port, []bulkload.Piece) {
+// plannedHBaseFixture is a fixture with a job file, whose pieces are planned.
+func plannedHBaseFixture(t *testing.T, mode bulkload.Mode) (*hbaseFixture, []bulkload.Piece) {
 	t.Helper()
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.jobIs(twoKinds)
 	pieces, err := p.cut(local.New(), mode, aFile)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestPiecesGoIntoHBase(t *testing.T) {
 	want := undisturbed(t)
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
 		t.Run(string(mode), func(t *testing.T) {
-			p, pieces := plannedPort(t, mode)
+			p, pieces := plannedHBaseFixture(t, mode)
 			for i := range pieces {
 				if r, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil || r.Already || r.Check() != nil || r.Loaded == 0 {
 					t.Fatalf("piece %d: %+v, %v", i, r, err)
@@ -96,7 +96,7 @@ func TestPiecesGoIntoHBase(t *testing.T) {
 }
 
 // leavesNoPlan fails the test if a file of a plan still exists.
-func (p *port) leavesNoPlan() {
+func (p *hbaseFixture) leavesNoPlan() {
 	p.t.Helper()
 	for name := range dfstest.Snapshot(p.t, local.New(), p.dir) {
 		if strings.Contains(name, "/plans/") || strings.Contains(name, "/pieces/") && strings.HasSuffix(name, ".hfile") {
@@ -114,7 +114,7 @@ func TestAHandoverOfPiecesSurvivesEveryFailure(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			for n := 0; ; n += testkit.Pick(10, 2) {
-				p, pieces := plannedPort(t, mode)
+				p, pieces := plannedHBaseFixture(t, mode)
 				fs := dfstest.FaultAt(local.New(), n, dfstest.Dead)
 				err := p.finish(fs, pieces)
 				if fs.Count() <= n {
@@ -138,7 +138,7 @@ func TestAHandoverOfPiecesSurvivesEveryFailure(t *testing.T) {
 }
 
 // finish does pieces and commits them, all over fs.
-func (p *port) finish(fs dfs.FS, pieces []bulkload.Piece) error {
+func (p *hbaseFixture) finish(fs dfs.FS, pieces []bulkload.Piece) error {
 	p.t.Helper()
 	for i := range pieces {
 		if _, err := p.doPiece(p.t.Context(), fs, &pieces[i]); err != nil {
@@ -154,7 +154,7 @@ func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
 	want := undisturbed(t)
 	for _, who := range []string{"the same commit", "another load"} {
 		t.Run(who, func(t *testing.T) {
-			p, pieces := plannedPort(t, bulkload.HFile)
+			p, pieces := plannedHBaseFixture(t, bulkload.HFile)
 			for i := range pieces {
 				if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
 					t.Fatal(err)
@@ -191,10 +191,10 @@ func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
 // TestALoadTakesOverWhatAPieceBeganToPut: who died before the report has put some cells;
 // readers know, and a load of the same file makes the plan out of date.
 func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
-	one := newPort(t)
-	p := newPort(t)
+	one := newHBaseFixture(t)
+	p := newHBaseFixture(t)
 	p.jobIs(twoKinds)
-	for _, p := range []*port{one, p} {
+	for _, p := range []*hbaseFixture{one, p} {
 		p.write("2014-08-31/play.csv", "user,time,title,seconds\nq,2014-08-31 10:00:00,one,1\n")
 		if _, err := p.puts(t.Context(), "2014-08-31", "2014-08-31", 1); err != nil {
 			t.Fatal(err)
@@ -263,7 +263,7 @@ user: user
 behaviours:
   play: {id: 1, fields: {title: string%s}}
 %s`
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	for _, day := range []string{"2014-08-31", "2014-09-01", "2014-09-03"} {
 		p.write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
 	}
@@ -298,7 +298,7 @@ behaviours:
 }
 
 // fields returns the fields of a behaviour of the table.
-func (p *port) fields(behaviour string) []string {
+func (p *hbaseFixture) fields(behaviour string) []string {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -317,7 +317,7 @@ func (p *port) fields(behaviour string) []string {
 }
 
 // seesAll fails unless the rolls name everybody who has rows.
-func (p *port) seesAll(when string) {
+func (p *hbaseFixture) seesAll(when string) {
 	p.t.Helper()
 	got := p.users("2014-08-01", "2014-09-30")
 	for key, did := range p.rows("2014-08-01", "2014-09-30") {

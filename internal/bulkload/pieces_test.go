@@ -30,15 +30,15 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// twin is the same yard with a table of its own.
-func (y *yard) twin() *yard {
+// twin is the same fixture with a table of its own.
+func (y *fixture) twin() *fixture {
 	other := *y
 	other.store.Dir = filepath.Join(y.dir, "twin")
 	return &other
 }
 
-// planning is a load of the yard's that is cut into pieces of about size bytes.
-func (y *yard) planning(size int64, from, to string, types ...string) bulkload.PlanConfig {
+// planning is a load of the fixture's that is cut into pieces of about size bytes.
+func (y *fixture) planning(size int64, from, to string, types ...string) bulkload.PlanConfig {
 	y.t.Helper()
 	text, err := os.ReadFile(y.job.Name)
 	if err != nil {
@@ -54,7 +54,7 @@ func (y *yard) planning(size int64, from, to string, types ...string) bulkload.P
 const aFile = 120
 
 // plan plans, and gives the pieces as their lines do.
-func (y *yard) plan(want error, size int64, from, to string, types ...string) []bulkload.Piece {
+func (y *fixture) plan(want error, size int64, from, to string, types ...string) []bulkload.Piece {
 	y.t.Helper()
 	pieces, planned, err := bulkload.Plan(y.t.Context(), y.planning(size, from, to, types...))
 	if !errors.Is(err, want) {
@@ -75,12 +75,12 @@ func (y *yard) plan(want error, size int64, from, to string, types ...string) []
 }
 
 // worker is what does pieces.
-func (y *yard) worker(fs dfs.FS) bulkload.Config {
+func (y *fixture) worker(fs dfs.FS) bulkload.Config {
 	y.t.Helper()
 	return bulkload.Config{FS: fs, Store: files.Store{FS: fs, Dir: y.store.Dir}, Workers: 2, Memory: 8 << 20, Temp: y.t.TempDir()}
 }
 
-func (y *yard) do(p *bulkload.Piece) bulkload.PieceResult {
+func (y *fixture) do(p *bulkload.Piece) bulkload.PieceResult {
 	y.t.Helper()
 	r, err := bulkload.RunPiece(y.t.Context(), y.worker(local.New()), p, time.Minute)
 	if err != nil {
@@ -92,14 +92,14 @@ func (y *yard) do(p *bulkload.Piece) bulkload.PieceResult {
 	return r
 }
 
-func (y *yard) doAll(pieces []bulkload.Piece) {
+func (y *fixture) doAll(pieces []bulkload.Piece) {
 	y.t.Helper()
 	for i := range pieces {
 		y.do(&pieces[i])
 	}
 }
 
-func (y *yard) commit(want error, pieces []bulkload.Piece) bulkload.Result {
+func (y *fixture) commit(want error, pieces []bulkload.Piece) bulkload.Result {
 	y.t.Helper()
 	r, err := bulkload.Commit(y.t.Context(), y.worker(local.New()), pieces)
 	if !errors.Is(err, want) {
@@ -112,7 +112,7 @@ func (y *yard) commit(want error, pieces []bulkload.Piece) bulkload.Result {
 }
 
 // cells are all that the table holds, in order.
-func (y *yard) cells() []string {
+func (y *fixture) cells() []string {
 	y.t.Helper()
 	t, err := y.store.Open(y.t.Context())
 	if err != nil {
@@ -136,7 +136,7 @@ func (y *yard) cells() []string {
 
 // known are the delivered files that the table knows, in order, and the days of all
 // loads added up.
-func (y *yard) known() (inputs []string, days map[string]manifest.Day) {
+func (y *fixture) known() (inputs []string, days map[string]manifest.Day) {
 	y.t.Helper()
 	days = map[string]manifest.Day{}
 	for _, l := range y.ledgers() {
@@ -160,7 +160,7 @@ func (y *yard) known() (inputs []string, days map[string]manifest.Day) {
 }
 
 // bad are all bad records, by the name of their file.
-func (y *yard) bad() map[string]string {
+func (y *fixture) bad() map[string]string {
 	y.t.Helper()
 	out := map[string]string{}
 	all, err := filepath.Glob(filepath.Join(y.store.Dir, "quarantine", "*"))
@@ -178,7 +178,7 @@ func (y *yard) bad() map[string]string {
 }
 
 // same fails unless two tables hold the same and know the same.
-func (y *yard) same(other *yard) {
+func (y *fixture) same(other *fixture) {
 	y.t.Helper()
 	if got, want := y.cells(), other.cells(); !slices.Equal(got, want) {
 		y.t.Errorf("the table of pieces has %d cells, of one load %d: %s", len(got), len(want), difference(got, want))
@@ -210,7 +210,7 @@ func difference(got, want []string) string {
 }
 
 // swept fails if something of a plan is left but the files of the table.
-func (y *yard) swept() {
+func (y *fixture) swept() {
 	y.t.Helper()
 	if left, err := os.ReadDir(filepath.Join(y.store.Dir, "plans")); err == nil && len(left) > 0 {
 		y.t.Errorf("plans are left: %v", left)
@@ -235,11 +235,11 @@ func (y *yard) swept() {
 	}
 }
 
-// newDelivery is a world's logs in a yard, one file of them twice.
-func newDelivery(t *testing.T, seed uint64) (*yard, *testworld.W) {
+// newDelivery is a world's logs in a fixture, one file of them twice.
+func newDelivery(t *testing.T, seed uint64) (*fixture, *testworld.W) {
 	t.Helper()
 	w := testworld.World(seed, 12)
-	y := &yard{t: t, dir: testkit.Scratch(t)}
+	y := &fixture{t: t, dir: testkit.Scratch(t)}
 	y.store = files.Store{FS: local.New(), Dir: filepath.Join(y.dir, "trails")}
 	if err := w.WriteEarly(y.dir); err != nil {
 		t.Fatal(err)
@@ -251,8 +251,8 @@ func newDelivery(t *testing.T, seed uint64) (*yard, *testworld.W) {
 	return y, w
 }
 
-// jobIs makes text the yard's job file.
-func (y *yard) jobIs(text string) {
+// jobIs makes text the fixture's job file.
+func (y *fixture) jobIs(text string) {
 	y.t.Helper()
 	name := filepath.Join(y.dir, "job.yaml")
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -319,7 +319,7 @@ func TestPiecesMakeTheTableOfOneLoad(t *testing.T) {
 }
 
 // inAnyWay does pieces.
-func (y *yard) inAnyWay(dice *rand.Rand, pieces []bulkload.Piece) {
+func (y *fixture) inAnyWay(dice *rand.Rand, pieces []bulkload.Piece) {
 	y.t.Helper()
 	order := append(dice.Perm(len(pieces)), dice.IntN(len(pieces)))
 	for _, n := range order {
@@ -367,7 +367,7 @@ behaviours:
 // TestUniqueKeysStayTogether has files whose records may be duplicates of each other. They are
 // one piece. A load in the meantime makes the piece check its records again.
 func TestUniqueKeysStayTogether(t *testing.T) {
-	y := newYard(t, mixedKinds)
+	y := newFixture(t, mixedKinds)
 	y.jobIs(mixedKinds)
 	head := "user,time,kind,title\n"
 	y.write("2014-09-01/a.csv", head+"a,2014-09-01 10:00:00,play,x\na,2014-09-01 11:00:00,play,x\na,2014-09-01 12:00:00,order,\n")
@@ -395,7 +395,7 @@ func TestUniqueKeysStayTogether(t *testing.T) {
 // TestUniqueFilesAreTiedByBehaviour has unique keys in one behaviour. Files of other behaviours
 // are cut as usual.
 func TestUniqueFilesAreTiedByBehaviour(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(strings.Replace(twoKinds, "{id: 1, ", "{id: 1, unique: [title], ", 1))
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		y.write(day+"/play.csv", "user,time,title,seconds\na,"+day+" 10:00:00,one,1\na,"+day+" 10:00:00,one,2\n")
@@ -417,7 +417,7 @@ func TestUniqueFilesAreTiedByBehaviour(t *testing.T) {
 }
 
 func TestABadFileOfAPieceIsLeftOut(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(strings.Replace(twoKinds, "50%", "1", 1))
 	y.write("2014-09-01/play.csv", plays+",,,\n,,,\n")
 	y.write("2014-09-01/play.again.csv", "user,time,price\n") // no field of a play
@@ -446,7 +446,7 @@ func TestABadFileOfAPieceIsLeftOut(t *testing.T) {
 
 // TestACommitWithNothingGoodSaysSo: it is as bad when it is asked again.
 func TestACommitWithNothingGoodSaysSo(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(strings.Replace(twoKinds, "50%", "0", 1))
 	y.write("2014-09-01/play.csv", plays+",,,\n")
 	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
@@ -463,7 +463,7 @@ func TestACommitWithNothingGoodSaysSo(t *testing.T) {
 }
 
 func TestLoadsBetweenPlanAndCommit(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		y.write(day+"/play.csv", "user,time,title,seconds\na,"+day+" 10:00:00,one,1\nz,"+day+" 10:00:00,one,2\n")
@@ -492,7 +492,7 @@ func TestLoadsBetweenPlanAndCommit(t *testing.T) {
 }
 
 func TestAFileThatWasLoadedMeanwhileIsNotLoadedTwice(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
@@ -510,7 +510,7 @@ func TestAFileThatWasLoadedMeanwhileIsNotLoadedTwice(t *testing.T) {
 
 // TestBytesThatCameMeanwhileAreNoticed: a duplicate that no plan foresaw.
 func TestBytesThatCameMeanwhileAreNoticed(t *testing.T) {
-	y := newYard(t, `
+	y := newFixture(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
@@ -533,7 +533,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 
 // TestAFileThatChangedAfterThePlanIsLeftOut changes a file after it was planned.
 func TestAFileThatChangedAfterThePlanIsLeftOut(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
@@ -553,7 +553,7 @@ func TestAFileThatChangedAfterThePlanIsLeftOut(t *testing.T) {
 // that match the report of the piece. Otherwise it names the piece, and commits it after the
 // piece has run again.
 func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
-	one := newYard(t, twoKinds)
+	one := newFixture(t, twoKinds)
 	one.write("2014-09-01/play.csv", plays)
 	one.load(nil, "2014-09-01", "2014-09-01")
 	want := one.cells()
@@ -566,7 +566,7 @@ func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
 	} {
 		for _, kind := range []string{"*.hfile", "*.roll"} {
 			t.Run(kind+" "+damage, func(t *testing.T) {
-				y := newYard(t, twoKinds)
+				y := newFixture(t, twoKinds)
 				y.jobIs(twoKinds)
 				y.write("2014-09-01/play.csv", plays)
 				pieces := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
@@ -593,7 +593,7 @@ func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
 }
 
 // damage changes the only file of the table whose name matches a pattern; nil removes it.
-func (y *yard) damage(pattern string, change func([]byte) []byte) {
+func (y *fixture) damage(pattern string, change func([]byte) []byte) {
 	y.t.Helper()
 	names, err := filepath.Glob(filepath.Join(y.store.Dir, pattern))
 	if err != nil || len(names) != 1 {
@@ -614,7 +614,7 @@ func (y *yard) damage(pattern string, change func([]byte) []byte) {
 }
 
 func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
@@ -635,8 +635,8 @@ func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {
 // TestAnyFaultOfAPieceOrItsCommitIsMadeGood fails each operation on files once, in every mode,
 // and continues.
 func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
-	made := func(t *testing.T) *yard {
-		y := newYard(t, twoKinds)
+	made := func(t *testing.T) *fixture {
+		y := newFixture(t, twoKinds)
 		y.jobIs(twoKinds)
 		y.write("2014-09-01/play.csv", plays+",,,\n")
 		y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
@@ -674,7 +674,7 @@ func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
 }
 
 // wholePlan plans on fs, runs the pieces, two of which are ranges of one file, and commits.
-func (y *yard) wholePlan(fs dfs.FS) error {
+func (y *fixture) wholePlan(fs dfs.FS) error {
 	cfg := y.planning(60, "2014-09-01", "2014-09-01")
 	cfg.FS, cfg.Workers = fs, 1
 	cfg.Store = files.Store{FS: fs, Dir: y.store.Dir}
@@ -697,7 +697,7 @@ func (y *yard) wholePlan(fs dfs.FS) error {
 // TestDaysAreDroppedBetweenPieceAndCommit drops days. A piece with records of these days runs
 // again and skips them. Loads that were committed in pieces are compacted like all others.
 func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		y.write(day+"/play.csv", "user,time,title,seconds\na,"+day+" 00:00:01,one,1\n")
@@ -735,7 +735,7 @@ func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 // TestPartsOfFilesComeInPieces loads some behaviours of files, then all.
 func TestPartsOfFilesComeInPieces(t *testing.T) {
 	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
-	y := newYard(t, text)
+	y := newFixture(t, text)
 	y.jobIs(text)
 	head := "user,time,kind,title\n"
 	y.write("2014-09-01/a.csv", head+"a,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\n")
@@ -764,7 +764,7 @@ logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours: {play: {id: 1}}
 `
-	y := newYard(t, text)
+	y := newFixture(t, text)
 	y.jobIs(text)
 	for i := range 1001 {
 		y.write(fmt.Sprintf("2014-09-01/play.%d.csv", i), fmt.Sprintf("user,time\nu%d,2014-09-01 10:00:00\n", i))
@@ -776,7 +776,7 @@ behaviours: {play: {id: 1}}
 }
 
 func TestForeignLinesAreRefused(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")

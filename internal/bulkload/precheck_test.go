@@ -49,7 +49,7 @@ func want(t *testing.T, found map[precheck.Name]precheck.Check, name precheck.Na
 const header = "user,time,title,seconds\n"
 
 func TestPreCheckLooksAtTheInput(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	found := check(t, y.config("2014-09-01", "2014-09-02"))
 	want(t, found, precheck.InputThere, precheck.Fail, "the folder of the logs")
 	if !errors.Is(found[precheck.InputThere].Err, job.ErrNoInput) {
@@ -84,7 +84,7 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 
 // TestPreCheckCountsRecordsOfNoBehaviour: a load would skip them with status 0.
 func TestPreCheckCountsRecordsOfNoBehaviour(t *testing.T) {
-	y := newYard(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
+	y := newFixture(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
 	const lines = "user,time,kind\na,2014-09-01 08:00:00,Play\nb,2014-09-01 08:00:00,Play\n"
 	y.write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
 	want(t, check(t, y.config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK, "looked into 1 files; 0 are empty; 1 of 2 records name no behaviour of the job")
@@ -101,7 +101,7 @@ func (d denied) Open(_ context.Context, name string) (dfs.File, error) {
 
 // TestALoadWritesNothingOfWhatItMayNotRead runs a load that can read none of its files.
 func TestALoadWritesNothingOfWhatItMayNotRead(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
 	y.write("2014-09-01/order.csv", "user,time,price\nu1,2014-09-01 08:00:00,1.5\n")
 	cfg := y.config("2014-09-01", "2014-09-01")
@@ -129,7 +129,7 @@ func (n noRoom) Room(context.Context, string) (dfs.Room, error) {
 }
 
 func TestPreCheckLooksAtTheTable(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
 	found := check(t, y.config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.TableThere, precheck.OK, "the first load makes it")
@@ -185,7 +185,7 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 
 // TestAJobOfAnotherLayoutIsRefused by the pre-check, a load, a dry run, a replay and a plan.
 func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
-	y := newYard(t, laidOut("tall"))
+	y := newFixture(t, laidOut("tall"))
 	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\nu1,never,a,1\n")
 	cfg := y.config("2014-09-01", "2014-09-01")
 	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall, which the first load begins")
@@ -220,7 +220,7 @@ func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
 }
 
 func TestPreCheckWantsRoom(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
 	y.write("2014-09-01/order.csv", "user,time,price\n")
 	cfg := y.config("2014-09-01", "2014-09-01")
@@ -254,7 +254,7 @@ func TestPreCheckWantsRoom(t *testing.T) {
 
 // TestPreCheckWantsRoomForWhatIsUploaded: HFiles for HDFS wait in the same place as sorted runs.
 func TestPreCheckWantsRoomForWhatIsUploaded(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
 	cfg := y.config("2014-09-01", "2014-09-01")
 	cfg.Store = elsewhere{y.store}
@@ -271,7 +271,7 @@ type elsewhere struct{ table.Store }
 func (elsewhere) Address() string { return "hdfs://nn/trails" }
 
 func TestPreCheckRefusesWhatIsNoRequest(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	for what, cfg := range map[string]bulkload.Config{
 		"no such behaviour": y.config("2014-09-01", "2014-09-01", "plya"),
 		"a span backwards":  y.config("2014-09-02", "2014-09-01"),
@@ -284,7 +284,7 @@ func TestPreCheckRefusesWhatIsNoRequest(t *testing.T) {
 
 // TestPreCheckTellsWhoLoads holds the lock.
 func TestPreCheckTellsWhoLoads(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", header)
 	lock, err := y.store.Lock(t.Context())
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 )
 
 // puts loads days by puts, with so many workers, and some types if there are any.
-func (p *port) puts(ctx context.Context, from, to string, workers int, types ...string) (bulkload.Result, error) {
+func (p *hbaseFixture) puts(ctx context.Context, from, to string, workers int, types ...string) (bulkload.Result, error) {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -45,7 +45,7 @@ type said struct {
 }
 
 // users are those that the table names within a span.
-func (p *port) users(from, to string) map[string]said {
+func (p *hbaseFixture) users(from, to string) map[string]said {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -71,7 +71,7 @@ func (p *port) users(from, to string) map[string]said {
 }
 
 // byRolls says whether the rolls answer: a user who is nowhere is not taken to be there.
-func (p *port) byRolls() bool {
+func (p *hbaseFixture) byRolls() bool {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -89,7 +89,7 @@ func (p *port) byRolls() bool {
 }
 
 // rows are who did what within a span, by the rows in HBase.
-func (p *port) rows(from, to string) map[string]activity.Set {
+func (p *hbaseFixture) rows(from, to string) map[string]activity.Set {
 	p.t.Helper()
 	span := behaviour.Span{From: date(p.t, from), To: date(p.t, to)}
 	out := map[string]activity.Set{}
@@ -107,7 +107,7 @@ func (p *port) rows(from, to string) map[string]activity.Set {
 }
 
 // namesAll fails unless everybody who has rows is named, with all that they did.
-func (p *port) namesAll(when string) {
+func (p *hbaseFixture) namesAll(when string) {
 	p.t.Helper()
 	got := p.users("2014-09-01", "2014-09-30")
 	want := p.rows("2014-09-01", "2014-09-30")
@@ -123,7 +123,7 @@ func (p *port) namesAll(when string) {
 
 // extracts fails unless an extract of everybody, and of those who did all, brings the same
 // with the rolls and without.
-func (p *port) extracts(when string) {
+func (p *hbaseFixture) extracts(when string) {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -154,7 +154,7 @@ func (p *port) extracts(when string) {
 }
 
 // nights writes the logs of n nights. One file of the first night has too many bad records.
-func (p *port) nights(n int) {
+func (p *hbaseFixture) nights(n int) {
 	p.t.Helper()
 	for night := range n {
 		day := fmt.Sprintf("2014-09-%02d", night+1)
@@ -174,7 +174,7 @@ func (p *port) nights(n int) {
 }
 
 // rolls are the rolls of the catalog, by name.
-func (p *port) rolls() map[string]string {
+func (p *hbaseFixture) rolls() map[string]string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, "catalog/d/*.roll"))
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *port) rolls() map[string]string {
 func TestPutsLeaveARoll(t *testing.T) {
 	var want map[string]string
 	for _, workers := range []int{1, 2, 5} {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		p.nights(3)
 		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-03", workers); !errors.Is(err, bulkload.ErrTooBad) {
 			t.Fatalf("%d workers: %v, want ErrTooBad of one file", workers, err)
@@ -227,7 +227,7 @@ func TestPutsLeaveARoll(t *testing.T) {
 // then the same again.
 func TestKilledPutsAreNamed(t *testing.T) {
 	for _, at := range []int32{1, 2, 3} {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		p.nights(3)
 		if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 			t.Fatal(err)
@@ -273,7 +273,7 @@ func TestKilledPutsAreNamed(t *testing.T) {
 }
 
 // killPuts kills a load of puts at its first call that puts something.
-func (p *port) killPuts(from, to string, types ...string) {
+func (p *hbaseFixture) killPuts(from, to string, types ...string) {
 	p.t.Helper()
 	ctx, kill := context.WithCancel(p.t.Context())
 	defer kill()
@@ -292,7 +292,7 @@ func (p *port) killPuts(from, to string, types ...string) {
 // TestANewBehaviourOfKilledPutsIsKnown kills a load of puts with a new behaviour. Extracts of
 // the older behaviours still work.
 func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.jobIs(strings.Replace(twoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
 	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
@@ -319,7 +319,7 @@ user: user
 behaviours:
   play: {id: 1, fields: {title: string%s}}
 `
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		p.write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
 	}
@@ -361,7 +361,7 @@ behaviours:
   order: {id: 2, fields: {price: double}}
 `
 	for name, first := range map[string][]string{"one behaviour is begun": {"play"}, "both are begun": nil, "each is begun": {"order"}} {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		p.write("2014-09-01/events.csv", "user,device,event,time,title,price\na,x,play,2014-09-01 10:00:00,one,\nb,y,order,2014-09-01 11:00:00,,2\n")
 		p.jobIs(fmt.Sprintf(events, "user"))
 		p.killPuts("2014-09-01", "2014-09-01", first...)
@@ -393,7 +393,7 @@ behaviours:
 func TestALostHandoverLeavesItsRolls(t *testing.T) { inBubble(t, aLostHandoverLeavesItsRolls) }
 
 func aLostHandoverLeavesItsRolls(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.hbase.Split(trailsTable, []byte("5")) // names end in a digit, keys begin with it
 	p.nights(3)
 	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
@@ -448,7 +448,7 @@ func aLostHandoverLeavesItsRolls(t *testing.T) {
 // TestRowsOfOthersAreFound loads into a table that has a row already.
 func TestRowsOfOthersAreFound(t *testing.T) {
 	for _, mode := range []bulkload.Mode{bulkload.Put, bulkload.HFile} {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		other := &cell.Cell{Row: []byte("other,20140902,00001"), Family: []byte("d"), Qualifier: []byte("title,12345678"), Time: 1_409_600_000_000, Type: cell.Put, Value: []byte("x")}
 		p.hbase.Load(trailsTable, other)
 		store := p.connect(local.New())
@@ -468,7 +468,7 @@ func TestRowsOfOthersAreFound(t *testing.T) {
 // TestOthersAreToldOf says that others write to the table, to whom asks and to a load,
 // which notes it down.
 func TestOthersAreToldOf(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || !p.byRolls() {
 		t.Fatalf("after a load (%v) the rolls are asked: %t", err, p.byRolls())
 	}
@@ -490,7 +490,7 @@ func TestOthersAreToldOf(t *testing.T) {
 func TestALostRollIsNotTrusted(t *testing.T) { inBubble(t, aLostRollIsNotTrusted) }
 
 func aLostRollIsNotTrusted(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -524,7 +524,7 @@ func aLostRollIsNotTrusted(t *testing.T) {
 
 // TestAUserOfTwoRegionsIsNamedOnce asks regions that end between the rows of a user.
 func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.hbase.Split(trailsTable, []byte("c,20140902"))
 	if _, err := p.run(local.New()); err != nil {
 		t.Fatal(err)
@@ -577,7 +577,7 @@ func (f noRemoval) Remove(ctx context.Context, name string) error {
 // TestWhatWasBegunEndsWithItsLoad kills a load of puts between its commit and its end. The next
 // load, whatever it loads, ends it, and extracts use the rolls again.
 func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	store := p.connect(noRemoval{local.New(), "begun.json"})
 	defer store.Close()
 	cfg := p.config("2014-09-01", "2014-09-01")
@@ -607,7 +607,7 @@ func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
 // TestAnotherJobDoesNotGoOn kills a load of puts, and corrects the job. Cells of both jobs
 // would be in the table, so whatever loads the file by the new one is refused.
 func TestAnotherJobDoesNotGoOn(t *testing.T) {
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.jobIs(twoKinds)
 	pieces, err := p.cut(local.New(), bulkload.Put, 1<<30)
 	if err != nil {
@@ -658,7 +658,7 @@ func (f noLedger) CreateNew(ctx context.Context, name string) (dfs.Pending, erro
 }
 
 // killedPuts ends a load of the first day by puts when it has put all cells.
-func (p *port) killedPuts() {
+func (p *hbaseFixture) killedPuts() {
 	p.t.Helper()
 	store := p.connect(noLedger{local.New()})
 	defer store.Close()
@@ -701,7 +701,7 @@ func TestAGrownJobGoesOn(t *testing.T) {
 		"fewer behaviours":     {change("  visit: {id: 3}\n", ""), bulkload.ErrRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPort(t)
+			p := newHBaseFixture(t)
 			p.write("2014-09-01/play.csv", night)
 			p.jobIs(before)
 			p.killedPuts()
@@ -712,7 +712,7 @@ func TestAGrownJobGoesOn(t *testing.T) {
 			}
 			want := begun
 			if c.want == nil {
-				whole := newPort(t)
+				whole := newHBaseFixture(t)
 				whole.write("2014-09-01/play.csv", night)
 				whole.jobIs(c.job)
 				if _, err := whole.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {

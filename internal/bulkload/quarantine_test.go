@@ -43,7 +43,7 @@ var strict = strings.Replace(twoKinds, "50%", "10%", 1)
 var digests = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}"`)
 
 // forgetDigests makes a quarantine file one of before lines told digests.
-func (y *yard) forgetDigests(name string) {
+func (y *fixture) forgetDigests(name string) {
 	y.t.Helper()
 	text := y.quarantined(name)
 	if !digests.MatchString(text) {
@@ -52,7 +52,7 @@ func (y *yard) forgetDigests(name string) {
 	y.keepBad(name, digests.ReplaceAllString(text, ""))
 }
 
-func (y *yard) keepBad(name, text string) {
+func (y *fixture) keepBad(name, text string) {
 	y.t.Helper()
 	if err := os.WriteFile(y.store.Quarantine(name), []byte(text), 0o644); err != nil {
 		y.t.Fatal(err)
@@ -66,7 +66,7 @@ func TestARefusedFileComesOnce(t *testing.T) {
 	bad, corrected := refusedNight()
 	for _, way := range []string{"load", "pieces", "ranges"} {
 		t.Run(way, func(t *testing.T) {
-			y := newYard(t, strict)
+			y := newFixture(t, strict)
 			y.jobIs(strict)
 			size := map[string]int64{"pieces": 1 << 20, "ranges": 300}[way]
 			load := func(want error) bulkload.Result {
@@ -106,7 +106,7 @@ func TestARefusedFileComesOnce(t *testing.T) {
 // TestOldQuarantineFilesAreReplayed: lines without a digest must be bad in the delivered file.
 func TestOldQuarantineFilesAreReplayed(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write(name, withBad)
 	y.load(nil, "2014-09-01", "2014-09-01")
 	y.forgetDigests(name)
@@ -131,7 +131,7 @@ func TestOldQuarantineFilesAreReplayed(t *testing.T) {
 // is replayed, whatever a later load of another part of the file finds.
 func TestQuarantineStaysWhereItIsNeeded(t *testing.T) {
 	const seconds = "logs: {path: \"logs/*.csv\", max_bad: 70%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}\n"
-	y := newYard(t, seconds)
+	y := newFixture(t, seconds)
 	y.write("a.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,two,many\nc,2014-09-02 10:00:00,three,many\n")
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 3, 1, 2, 0, 0)
 	y.is(strings.Replace(seconds, ", seconds: int64", "", 1))
@@ -150,7 +150,7 @@ func TestQuarantineStaysWhereItIsNeeded(t *testing.T) {
 }
 
 // replays replays a quarantine file into HBase by puts.
-func (p *port) replays(ctx context.Context, name string) (bulkload.Result, error) {
+func (p *hbaseFixture) replays(ctx context.Context, name string) (bulkload.Result, error) {
 	p.t.Helper()
 	store := p.connect(local.New())
 	defer store.Close()
@@ -163,7 +163,7 @@ func (p *port) replays(ctx context.Context, name string) (bulkload.Result, error
 // written. The same replay then reports these records as loaded, because no ledger lists them.
 func TestAKilledReplayIsRepeated(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	p := newPort(t)
+	p := newHBaseFixture(t)
 	p.write(name, withBad)
 	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestAKilledReplayIsRepeated(t *testing.T) {
 
 // TestQuarantineFilesOfAllPaths: each path has a quarantine file of its own, however long it is.
 func TestQuarantineFilesOfAllPaths(t *testing.T) {
-	y := newYard(t, "logs: {path: [\"logs/*.csv\", \"logs/*/*.csv\"], max_bad: 50%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string}}}\n")
+	y := newFixture(t, "logs: {path: [\"logs/*.csv\", \"logs/*/*.csv\"], max_bad: 50%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string}}}\n")
 	names := []string{"a/b.csv", "a__b.csv", "a_/b.csv", "a/_b.csv", strings.Repeat("f", 200) + "/" + strings.Repeat("g", 200) + ".csv", strings.Repeat("ü", 120) + ".csv"}
 	var want []string
 	for i, name := range names {
@@ -237,7 +237,7 @@ func TestQuarantineFilesOfAllPaths(t *testing.T) {
 func TestReplayFindsTheCorrection(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	for _, order := range [][]string{{"many", "8"}, {"8", "many"}, {"many", "8", "8", "many"}} {
-		y := newYard(t, twoKinds)
+		y := newFixture(t, twoKinds)
 		y.write(name, withBad)
 		y.load(nil, "2014-09-01", "2014-09-01")
 		line, rest, _ := strings.Cut(y.quarantined(name), "\n")
@@ -258,7 +258,7 @@ func TestReplayFindsTheCorrection(t *testing.T) {
 			"d 2014-09-01 2014-09-01T11:30:00Z play title=of\ntwo lines seconds=3",
 		)
 	}
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write(name, withBad)
 	y.load(nil, "2014-09-01", "2014-09-01")
 	before := y.trails(true)
@@ -273,7 +273,7 @@ func TestReplayFindsTheCorrection(t *testing.T) {
 // TestNamesMustBeUTF8: a file that the table cannot remember is left out, each time; the
 // others are loaded.
 func TestNamesMustBeUTF8(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.\xb5\xe7.csv", plays)
 	r := y.load(bulkload.ErrRequest, "2014-09-01", "2014-09-01")
@@ -297,7 +297,7 @@ func TestAQuarantineFileKeepsWhatALoadOfAPartLeft(t *testing.T) {
 	const name = "2014-09-01/a.csv"
 	for _, way := range []string{"load", "pieces", "ranges"} {
 		t.Run(way, func(t *testing.T) {
-			y := newYard(t, rfcTimes)
+			y := newFixture(t, rfcTimes)
 			y.write(name, rfcLog)
 			load := func(job, kind string) bulkload.Result {
 				t.Helper()
@@ -342,7 +342,7 @@ func wantLines(text, want string, lines ...int) string {
 // again.
 func TestReplaysOfCopiesKeepWhatIsStillBad(t *testing.T) {
 	const first, second = "2014-09-01/a.csv", "2014-09-01/b.csv"
-	y := newYard(t, rfcTimes)
+	y := newFixture(t, rfcTimes)
 	y.write(first, rfcLog)
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 5, 2, 3, 0, 0)
 	y.write(second, rfcLog)

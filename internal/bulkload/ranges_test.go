@@ -45,7 +45,7 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, format, _ := strings.Cut(name, " as ")
-			y := newYard(t, strings.Replace(oneKind, "FORMAT", format, 1))
+			y := newFixture(t, strings.Replace(oneKind, "FORMAT", format, 1))
 			y.jobIs(strings.Replace(oneKind, "FORMAT", format, 1))
 			y.write("2014-09-01/play.log", text)
 			one := y.twin()
@@ -79,7 +79,7 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 // though one has none; of another all are, though one has nothing but bad ones.
 func TestRangesAreJudgedTogether(t *testing.T) {
 	text := strings.Replace(twoKinds, "50%", "2", 1)
-	y := newYard(t, text)
+	y := newFixture(t, text)
 	y.jobIs(text)
 	order := "a,2014-09-01 12:00:00,1.5\n"
 	y.write("2014-09-01/play.csv", plays+"bad\n"+plays[24:]+plays[24:]+"bad\n"+plays[24:]+"bad\n")
@@ -114,7 +114,7 @@ func TestRangesAreJudgedTogether(t *testing.T) {
 func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hidden %v", hidden), func(t *testing.T) {
-			y := newYard(t, twoKinds)
+			y := newFixture(t, twoKinds)
 			y.jobIs(twoKinds)
 			y.write("2014-09-01/play.csv", plays)
 			y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
@@ -157,7 +157,7 @@ func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 
 // TestAFileThatIsGoneIsLeftOut of its pieces, and their commit names it once.
 func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
@@ -174,7 +174,7 @@ func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 
 // TestRangesOfAFileWithoutItsColumns say what one process says, once.
 func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", strings.Replace(plays, "seconds", "minutes", 1))
 	_, want := bulkload.Run(t.Context(), y.twin().config("2014-09-01", "2014-09-01"))
@@ -191,7 +191,7 @@ func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
 // TestPartsOfAFileComeInRanges: some behaviours of a file, and then those that are left.
 func TestPartsOfAFileComeInRanges(t *testing.T) {
 	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
-	y := newYard(t, text)
+	y := newFixture(t, text)
 	y.jobIs(text)
 	y.write("2014-09-01/a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\nb,2014-09-01 10:00:00,play,y\n")
 	one := y.twin()
@@ -217,7 +217,7 @@ behaviours:
   play: {id: 1, fields: {title: string, seconds: int64}}
   order: {id: 2, unique: [price], fields: {price: double}}
 `
-	y := newYard(t, text)
+	y := newFixture(t, text)
 	y.jobIs(text)
 	y.write("2014-09-01/play.1", plays)
 	y.write("2014-09-01/play.2", plays)
@@ -245,7 +245,7 @@ behaviours:
 }
 
 func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	pieces := y.plan(nil, 45, "2014-09-01", "2014-09-01")
@@ -262,7 +262,7 @@ func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
 func TestRangesGoIntoHBase(t *testing.T) {
 	want := undisturbed(t)
 	for mode, count := range map[bulkload.Mode]int{bulkload.HFile: 7, bulkload.Put: 2} {
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		p.jobIs(twoKinds)
 		pieces, err := p.cut(local.New(), mode, 30)
 		if err != nil || len(pieces) != count {

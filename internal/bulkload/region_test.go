@@ -14,7 +14,7 @@ import (
 // TestLedgersTellWhatEachRegionGot compares a ledger's regions with the table's regions. It
 // also compares their tallies with the tallies of the files. Each region has at most one file.
 func TestLedgersTellWhatEachRegionGot(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.job.Table.Regions = 4
 	var rows strings.Builder
 	for i := range 300 {

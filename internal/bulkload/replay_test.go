@@ -25,11 +25,11 @@ c,2014-09-01 12:00:00,four,4
 // lain, one still bad is told, and what was replayed is not loaded again.
 func TestReplayLoadsWhatWasCorrected(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	good := newYard(t, twoKinds)
+	good := newFixture(t, twoKinds)
 	good.write(name, strings.Replace(withBad, "many", "8888", 1))
 	good.load(nil, "2014-09-01", "2014-09-01")
 
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write(name, withBad)
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
 	y.correct(name, "many", "8888")
@@ -61,7 +61,7 @@ func TestReplayLoadsWhatWasCorrected(t *testing.T) {
 // the second the column ID of another.
 func TestReplayTakesOneRecordForOne(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write(name, withBad)
 	y.load(nil, "2014-09-01", "2014-09-01")
 	before := strings.Join(y.trails(true), "\n")
@@ -78,7 +78,7 @@ func TestReplayTakesOneRecordForOne(t *testing.T) {
 // TestReplayOfACopyIsADuplicate replays a bad record of a file and of its copy. It is loaded
 // once.
 func TestReplayOfACopyIsADuplicate(t *testing.T) {
-	y := newYard(t, `
+	y := newFixture(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv", max_bad: 50%}
 user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
@@ -98,7 +98,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 }
 
 func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", withBad)
 	y.load(nil, "2014-09-01", "2014-09-01")
 	y.correct("2014-09-01/play.csv", `"path":"2014`, `"path":"2015`)
@@ -111,7 +111,7 @@ func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
 // names come from this file, so it must be the file that was loaded.
 func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newYard(t, twoKinds)
+	y := newFixture(t, twoKinds)
 	y.write(name, withBad)
 	y.load(nil, "2014-09-01", "2014-09-01")
 	y.correct(name, "many", "8")
@@ -153,7 +153,7 @@ behaviours:
 	grown := strings.NewReplacer("{id: 1}", "{id: 1, fields: {seconds: int64}}", "{id: 2}", "{id: 2, fields: {seconds: int64}}").Replace(first)
 	for _, way := range []string{"load", "pieces", "ranges"} {
 		t.Run(way, func(t *testing.T) {
-			y := newYard(t, first)
+			y := newFixture(t, first)
 			y.write(name, text)
 			load := func(job, kind string) bulkload.Result {
 				t.Helper()
@@ -205,7 +205,7 @@ e,never,order
 // file brought the record, to a table whose ledgers do not list bad records.
 func TestReplayFindsTheRecordsOfCopies(t *testing.T) {
 	const first, second = "2014-09-01/a.csv", "2014-09-01/b.csv"
-	y := newYard(t, rfcTimes)
+	y := newFixture(t, rfcTimes)
 	y.write(first, rfcLog)
 	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01", "play"), 5, 1, 3, 0, 1)
 	kept := y.quarantined(first)
@@ -224,7 +224,7 @@ func TestReplayFindsTheRecordsOfCopies(t *testing.T) {
 }
 
 // forgetBad rewrites the ledgers as a program would write them that does not list bad records.
-func (y *yard) forgetBad() {
+func (y *fixture) forgetBad() {
 	y.t.Helper()
 	names, err := filepath.Glob(filepath.Join(y.store.Dir, "loads", "*.json"))
 	if err != nil || len(names) == 0 {

@@ -56,7 +56,7 @@ func manyBad(plays int) string {
 
 // replayIn replays a quarantine file in so many bytes of memory, and returns the files that
 // came of it and what was held.
-func (y *yard) replayIn(memory int64, name string) (map[string]string, uint64, error) {
+func (y *fixture) replayIn(memory int64, name string) (map[string]string, uint64, error) {
 	y.t.Helper()
 	c := y.config("2014-09-01", "2014-09-30")
 	h := &heaps{FS: c.FS, left: 20}
@@ -79,7 +79,7 @@ func TestAReplayLargerThanTheMemory(t *testing.T) {
 	var want map[string]string
 	for _, memory := range []int64{256 << 20, 2 << 20} {
 		for _, digests := range []bool{true, false} {
-			y := newYard(t, strings.Replace(twoKinds, "50%", "100%", 1))
+			y := newFixture(t, strings.Replace(twoKinds, "50%", "100%", 1))
 			y.write(name, text)
 			y.load(nil, "2014-09-01", "2014-09-01")
 			if !digests {
@@ -111,7 +111,7 @@ func TestAReplayLargerThanTheMemory(t *testing.T) {
 // do not fit are refused by name, and nothing is loaded.
 func TestWhatAReplayCannotHold(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newYard(t, strings.Replace(twoKinds, "50%", "100%", 1))
+	y := newFixture(t, strings.Replace(twoKinds, "50%", "100%", 1))
 	y.write(name, manyBad(8000))
 	y.load(nil, "2014-09-01", "2014-09-01")
 	before := y.trails(true)

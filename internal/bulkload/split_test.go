@@ -17,7 +17,7 @@ import (
 func TestRegionsChangeBetweenBatches(t *testing.T) {
 	run := func(t *testing.T, mode bulkload.Mode, change func(*hbasetest.Cluster)) []string {
 		t.Helper()
-		p := newPort(t)
+		p := newHBaseFixture(t)
 		for day := 3; day <= 4; day++ {
 			text := "user,time,title,seconds\n"
 			for i := range 60 {

@@ -19,7 +19,7 @@ behaviours:
   play: {id: 1, unique: [title], fields: {title: string, seconds: int64}}
 `
 	const nights = 4
-	y := newYard(t, text)
+	y := newFixture(t, text)
 	y.jobIs(text)
 	dice := rand.New(rand.NewPCG(21, 4))
 	var want []string
@@ -43,15 +43,15 @@ behaviours:
 	}
 	slices.Sort(want)
 	from, to := "2014-09-01", fmt.Sprintf("2014-09-%02d", nights)
-	for what, load := range map[string]func(y *yard){
-		"night by night": func(y *yard) {
+	for what, load := range map[string]func(y *fixture){
+		"night by night": func(y *fixture) {
 			for night := 1; night <= nights; night++ {
 				day := fmt.Sprintf("2014-09-%02d", night)
 				y.load(nil, day, day)
 			}
 		},
-		"in one run": func(y *yard) { y.load(nil, from, to) },
-		"by pieces": func(y *yard) {
+		"in one run": func(y *fixture) { y.load(nil, from, to) },
+		"by pieces": func(y *fixture) {
 			pieces := y.plan(nil, 1, from, to)
 			y.doAll(pieces)
 			y.commit(nil, pieces)

@@ -113,7 +113,7 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 		for i, damage := range damages {
 			t.Run(x.file+" is "+damage.name, func(t *testing.T) {
 				out := filepath.Join(h.dir, fmt.Sprint(strings.ReplaceAll(x.file, "/", "-"), i))
-				pieces := linesOf(t, h, errand{Question: q, Out: out}, u)
+				pieces := linesOf(t, h, childTask{Question: q, Out: out}, u)
 				if _, err := h.do(t.Context(), u, pieces); err != nil || len(pieces) < 2 {
 					t.Fatalf("%d pieces, %v", len(pieces), err)
 				}
@@ -137,7 +137,7 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 }
 
 // commitsAgain commits pieces, one of which is damaged, does them again and commits them.
-func commitsAgain(t *testing.T, h *house, u turn, pieces []extract.Piece) {
+func commitsAgain(t *testing.T, h *fixture, u turn, pieces []extract.Piece) {
 	t.Helper()
 	for range 2 {
 		_, err := extract.Commit(t.Context(), h.fs, pieces)
@@ -173,7 +173,7 @@ func TestAnEmptyPartIsChecked(t *testing.T) {
 	u := turn{name: "trails", workers: 1, pieceSize: 1}
 	for i, damage := range damages {
 		out := filepath.Join(h.dir, fmt.Sprint("out", i))
-		pieces := linesOf(t, h, errand{Question: q, Out: out}, u)
+		pieces := linesOf(t, h, childTask{Question: q, Out: out}, u)
 		if _, err := h.do(t.Context(), u, pieces); err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func (u unheard) Manifest() *manifest.Table {
 func (unheard) Ledgers(context.Context) ([]*manifest.Load, error) { return nil, nil }
 
 // opened is the table of a turn, until the test ends.
-func (h *house) opened(t *testing.T, u turn) *files.Table {
+func (h *fixture) opened(t *testing.T, u turn) *files.Table {
 	t.Helper()
 	opened, err := files.Open(t.Context(), h.fs, h.store(u.name).Dir)
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *house) opened(t *testing.T, u turn) *files.Table {
 }
 
 // question is a world's question as extract takes it.
-func (h *house) question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
+func (h *fixture) question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
 	t.Helper()
 	users := userlist.All()
 	if q.Users != nil {
@@ -321,7 +321,7 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	}
 }
 
-func explained(t *testing.T, h *house, q testworld.Question, in *files.Table) extract.Explanation {
+func explained(t *testing.T, h *fixture, q testworld.Question, in *files.Table) extract.Explanation {
 	t.Helper()
 	x, err := extract.Explain(t.Context(), h.question(t, q, in), in)
 	if err != nil {

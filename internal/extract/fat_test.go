@@ -21,9 +21,9 @@ import (
 
 // fat is a table of so many users with some plays of large values each, and a question
 // for all of them.
-func fat(t *testing.T, users, each, size int) (*house, testworld.Question) {
+func fat(t *testing.T, users, each, size int) (*fixture, testworld.Question) {
 	t.Helper()
-	h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+	h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 behaviours:
   play: {id: 1, fields: {title: string}}

@@ -30,10 +30,10 @@ import (
 var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
 
 // tiny is a world of few files, so that a load of it makes few operations.
-func tiny(t *testing.T) (*testworld.W, *house) {
+func tiny(t *testing.T) (*testworld.W, *fixture) {
 	t.Helper()
 	w := testworld.World(3, 3)
-	h := newHouse(t, w.Job())
+	h := newFixture(t, w.Job())
 	var some []testworld.File
 	for _, f := range w.Files {
 		if f.Records > 0 && len(some) < 4 {
@@ -45,7 +45,7 @@ func tiny(t *testing.T) (*testworld.W, *house) {
 }
 
 // lasting returns the lasting files of a table: all but its lock.
-func lasting(t *testing.T, h *house, name string) map[string]string {
+func lasting(t *testing.T, h *fixture, name string) map[string]string {
 	t.Helper()
 	got := dfstest.Snapshot(t, h.fs, dfs.Join(h.dir, name))
 	delete(got, "lock")
@@ -83,7 +83,7 @@ func TestLoadSurvivesAnyFault(t *testing.T) {
 
 // loadWithFault loads with a fault in operation n, and again without. It says
 // whether the load never came to its fault.
-func loadWithFault(t *testing.T, h *house, u turn, span behaviour.Span, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func loadWithFault(t *testing.T, h *fixture, u turn, span behaviour.Span, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	fault := dfstest.FaultAt(h.fs, n, mode)
 	faulty := *h
@@ -182,7 +182,7 @@ func extractSurvives(t *testing.T, o extract.Output, modes []dfstest.Mode) {
 
 // askWithFault extracts into a directory of home with a fault in operation n, and
 // again without. It says whether the extract never came to its fault.
-func askWithFault(t *testing.T, h *house, q testworld.Question, u turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func askWithFault(t *testing.T, h *fixture, q testworld.Question, u turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	out := filepath.Join(home, "out")
 	fault := dfstest.FaultAt(h.fs, n, mode)

@@ -35,7 +35,7 @@ func (o others) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 // TestForeignCellsAreSkippedAndCounted by each plan alike; a strict extract fails.
 func TestForeignCellsAreSkippedAndCounted(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
-	h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+	h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 behaviours:
   play: {id: 1, fields: {title: string}}
@@ -81,7 +81,7 @@ func (f firstForeign) Read(ctx context.Context, q table.Query, emit func(*cell.C
 func TestForeignRowsHideNoUser(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
 	for _, layout := range []string{"reversed", "game", "fixed/4"} {
-		h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+		h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 layout: `+layout+`
 behaviours:

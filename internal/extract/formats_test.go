@@ -41,7 +41,7 @@ func outputs() []extract.Output {
 }
 
 // answerIn extracts an answer that looks like o.
-func (h *house) answerIn(t *testing.T, q testworld.Question, o extract.Output) (extract.Result, string) {
+func (h *fixture) answerIn(t *testing.T, q testworld.Question, o extract.Output) (extract.Result, string) {
 	t.Helper()
 	out, u := filepath.Join(testkit.Scratch(t), "out"), plain
 	u.output = o
@@ -236,7 +236,7 @@ func oracleText(t *testing.T, typ behaviour.Type, s string) string {
 
 // checkWide compares an answer of one row a user with what plain loops make of the
 // oracle's rows.
-func checkWide(t *testing.T, what string, h *house, w *testworld.W, q testworld.Question, o extract.Output) {
+func checkWide(t *testing.T, what string, h *fixture, w *testworld.W, q testworld.Question, o extract.Output) {
 	t.Helper()
 	_, out := h.answerIn(t, q, o)
 	m := readManifest(t, h.fs, out)
@@ -325,7 +325,7 @@ func TestEveryOutputHasTheSameBytes(t *testing.T) {
 }
 
 // streamed asks for a stream of one format.
-func (h *house) streamed(t *testing.T, q testworld.Question, o extract.Output, to io.Writer) (extract.Result, error) {
+func (h *fixture) streamed(t *testing.T, q testworld.Question, o extract.Output, to io.Writer) (extract.Result, error) {
 	t.Helper()
 	u := plain
 	u.output, u.output.Stream = o, to
@@ -449,7 +449,7 @@ func TestWrongOutputsAreRefused(t *testing.T) {
 // TestAStepsColumnIsNoField asks for a sequence where a field is called like one of
 // its columns.
 func TestAStepsColumnIsNoField(t *testing.T) {
-	h := newHouse(t, "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {play: {id: 1, fields: {step_2: int64, other: int64}}}\n")
+	h := newFixture(t, "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {play: {id: 1, fields: {step_2: int64, other: int64}}}\n")
 	day := behaviour.DateOf(2014, 9, 1)
 	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,step_2,other\nu,2014-09-01 08:00:00,7,8\nu,2014-09-01 08:10:00,7,8\n")})
 	span := behaviour.Span{From: day, To: day}

@@ -27,12 +27,12 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// childEnv names the environment variable with the errand of a process that is to be killed.
+// childEnv names the environment variable with the childTask of a process that is to be killed.
 const childEnv = "USERTRAIL_TEST_CHILD"
 
-// An errand is what such a process does: it loads a table day by day, extracts into
-// Out, or does Pieces and commits them.
-type errand struct {
+// A childTask is the work of such a process: it loads a table day by day, extracts into Out, or
+// runs Pieces and commits them.
+type childTask struct {
 	Dir, Table, Out string
 	Span            behaviour.Span
 	Question        testworld.Question
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	extract.ReadAt(userBatchBytes)
 	extract.SortIn(sortMemory)
 	if text := os.Getenv(childEnv); text != "" {
-		if err := runErrand(context.Background(), text); err != nil {
+		if err := runChildTask(context.Background(), text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -67,13 +67,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runErrand does the errand in text, and stops at the step that the environment names.
-func runErrand(ctx context.Context, text string) error {
-	var e errand
+// runChildTask does the childTask in text, and stops at the step that the environment names.
+func runChildTask(ctx context.Context, text string) error {
+	var e childTask
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return err
 	}
-	h := &house{dir: e.Dir, fs: local.New()}
+	h := &fixture{dir: e.Dir, fs: local.New()}
 	var err error
 	if h.job, err = job.Load(ctx, h.fs, filepath.Join(e.Dir, "usertrail.yaml")); err != nil {
 		return err
@@ -84,7 +84,7 @@ func runErrand(ctx context.Context, text string) error {
 	return h.run(ctx, e)
 }
 
-func (h *house) run(ctx context.Context, e errand) error {
+func (h *fixture) run(ctx context.Context, e childTask) error {
 	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2, unrolled: e.Unrolled, output: extract.Output{Partition: e.Partition}}
 	if len(e.Pieces) > 0 {
 		if _, err := h.do(ctx, u, e.Pieces); err != nil {
@@ -114,8 +114,8 @@ type moment struct {
 
 func (m moment) String() string { return fmt.Sprintf("%s %d", m.step, m.n) }
 
-// process starts one with an errand, and an environment besides the test's.
-func process(t *testing.T, e errand, env ...string) (c *exec.Cmd, stderr *strings.Builder) {
+// process starts one with an childTask, and an environment besides the test's.
+func process(t *testing.T, e childTask, env ...string) (c *exec.Cmd, stderr *strings.Builder) {
 	t.Helper()
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -135,8 +135,8 @@ func process(t *testing.T, e errand, env ...string) (c *exec.Cmd, stderr *string
 	return c, stderr
 }
 
-// send has a process do an errand.
-func send(t *testing.T, e errand) {
+// send has a process do an childTask.
+func send(t *testing.T, e childTask) {
 	t.Helper()
 	c, stderr := process(t, e)
 	if err := c.Wait(); err != nil {
@@ -144,8 +144,8 @@ func send(t *testing.T, e errand) {
 	}
 }
 
-// killAt has a process begin an errand, and kills it at a moment.
-func killAt(t *testing.T, e errand, m moment) {
+// killAt has a process begin an childTask, and kills it at a moment.
+func killAt(t *testing.T, e childTask, m moment) {
 	t.Helper()
 	c, stderr := process(t, e, fmt.Sprintf("%s=%s:%d", breakpoint.Variable, m.step, m.n))
 	reached := testkit.AwaitStop(c.Process.Pid, nil)
@@ -164,8 +164,8 @@ func killAt(t *testing.T, e errand, m moment) {
 	}
 }
 
-// saveJob writes the house's job for other processes to read.
-func saveJob(t *testing.T, h *house, text string) {
+// saveJob writes the fixture's job for other processes to read.
+func saveJob(t *testing.T, h *fixture, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(h.dir, "usertrail.yaml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestKilledLoadsGoOn(t *testing.T) {
 	w := testworld.World(12, 25)
 	h := inhabit(t, w)
 	saveJob(t, h, w.Job())
-	e := errand{Dir: h.dir, Table: "clean", Span: w.Span}
+	e := childTask{Dir: h.dir, Table: "clean", Span: w.Span}
 	send(t, e)
 	want := lasting(t, h, e.Table)
 	var m manifest.Table
@@ -245,10 +245,10 @@ func checkPrefix(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// crowd returns a house of the given number of users with many logins, enough for several
+// crowd returns a fixture of the given number of users with many logins, enough for several
 // parts of a result. Among every twenty users, one has a shorter play than the others, one
 // plays after all logins, and one orders.
-func crowd(t *testing.T, users, each int) (*house, testworld.Question) {
+func crowd(t *testing.T, users, each int) (*fixture, testworld.Question) {
 	t.Helper()
 	const text = `logs: logs/{date}/{behaviour}.csv
 table: trails
@@ -257,7 +257,7 @@ behaviours:
   play: {id: 2, fields: {seconds: int64}}
   order: {id: 3}
 `
-	h := newHouse(t, text)
+	h := newFixture(t, text)
 	saveJob(t, h, text)
 	day := behaviour.DateOf(2014, 9, 1)
 	var logins, plays, orders strings.Builder
@@ -301,7 +301,7 @@ const (
 const severalUsers = 500
 
 // severalParts is a crowd whose logins make two and a half parts.
-func severalParts(t *testing.T) (*house, testworld.Question) {
+func severalParts(t *testing.T) (*fixture, testworld.Question) {
 	t.Helper()
 	return crowd(t, severalUsers, partEvents*5/2/severalUsers)
 }
@@ -323,7 +323,7 @@ func picky(q testworld.Question) testworld.Question {
 // in which only rows tell who may stay.
 func TestKilledExtractsGoOn(t *testing.T) {
 	h, q := severalParts(t)
-	for name, e := range map[string]errand{
+	for name, e := range map[string]childTask{
 		"everything":              {Question: q},
 		"conditions":              {Question: picky(q)},
 		"conditions of rows only": {Question: picky(q), Unrolled: true},
@@ -339,7 +339,7 @@ func TestKilledExtractsGoOn(t *testing.T) {
 			if len(e.Question.Conditions.Steps) > 0 {
 				checkFunnel(t, want[extract.ManifestName], severalUsers)
 			}
-			killOn(t, h, filepath.Join(h.dir, name), want, func(out string) errand {
+			killOn(t, h, filepath.Join(h.dir, name), want, func(out string) childTask {
 				e.Out = out
 				return e
 			})
@@ -365,9 +365,9 @@ func checkFunnel(t *testing.T, text string, users int64) {
 // killOn kills extracts of three parts or more below a directory, and compares the results.
 // It kills one extract at step after step; each run continues from the finished parts. It
 // kills other extracts once, at other moments.
-func killOn(t *testing.T, h *house, home string, want map[string]string, make func(out string) errand) {
+func killOn(t *testing.T, h *fixture, home string, want map[string]string, make func(out string) childTask) {
 	t.Helper()
-	check := func(e errand, what any) {
+	check := func(e childTask, what any) {
 		t.Helper()
 		if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" {
 			t.Errorf("killed at %v: in the end %s", what, diff)
@@ -376,7 +376,7 @@ func killOn(t *testing.T, h *house, home string, want map[string]string, make fu
 			t.Errorf("killed at %v: in the end there is also %q", what, left)
 		}
 	}
-	kill := func(e errand, m moment) {
+	kill := func(e childTask, m moment) {
 		t.Helper()
 		killAt(t, e, m)
 		if _, err := os.Stat(e.Out); m.step != breakpoint.Published && !errors.Is(err, iofs.ErrNotExist) {
@@ -450,7 +450,7 @@ func TestRollsOffIsAnotherQuestion(t *testing.T) {
 }
 
 // goesOn asks for an answer whose last part is called last.
-func goesOn(t *testing.T, h *house, q testworld.Question, u turn, last string) {
+func goesOn(t *testing.T, h *fixture, q testworld.Question, u turn, last string) {
 	t.Helper()
 	home := testkit.Scratch(t)
 	out := filepath.Join(home, "out")

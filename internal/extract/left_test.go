@@ -19,9 +19,9 @@ import (
 
 // wordy is a table of a few users with long values, and a query for all of it. Rows that
 // are sorted in the least memory spill into several runs.
-func wordy(t *testing.T) (*house, testworld.Question) {
+func wordy(t *testing.T) (*fixture, testworld.Question) {
 	t.Helper()
-	h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+	h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 behaviours:
   visit: {id: 1, fields: {page: string}}
@@ -43,7 +43,7 @@ behaviours:
 
 // A killed is a query whose extracts end dead, and another one to the same directory.
 type killed struct {
-	*house
+	*fixture
 	u     turn
 	asked map[string]testworld.Question
 	want  map[string]map[string]string
@@ -61,7 +61,7 @@ func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
 	for _, o := range []extract.Output{{Format: extract.CSV, Partition: "date"}, {Partition: "behaviour"}, {Format: extract.JSONL}} {
 		t.Run(fmt.Sprintf("%s %s", o.Format, o.Partition), func(t *testing.T) {
 			k := &killed{
-				house: h, u: turn{name: "trails", workers: 1, memory: 1 << 20, output: o},
+				fixture: h, u: turn{name: "trails", workers: 1, memory: 1 << 20, output: o},
 				asked: map[string]testworld.Question{"the same": q, "another": other}, want: map[string]map[string]string{},
 			}
 			for name, q := range k.asked {
@@ -83,7 +83,7 @@ func (k *killed) deadAt(t *testing.T, n int, mode dfstest.Mode) (past bool) {
 	home := testkit.Scratch(t)
 	out := filepath.Join(home, "out")
 	fault := dfstest.FaultAt(k.fs, n, mode)
-	faulty := *k.house
+	faulty := *k.fixture
 	faulty.fs = fault
 	_, err := faulty.ask(t.Context(), k.asked["the same"], k.u, out)
 	if _, there := os.Stat(out); there == nil {

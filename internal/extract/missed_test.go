@@ -26,7 +26,7 @@ func TestNamesOfThoseNotFoundAreSorted(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
 	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}, Active: "any", Users: append(list, "u1")}
 	for _, layout := range []string{"reversed", "tall", "hashed", "game"} {
-		h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+		h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 layout: `+layout+`
 behaviours:

@@ -20,7 +20,7 @@ import (
 
 // A site is a folder with a table of files and a place for results, out.
 type site struct {
-	*house
+	*fixture
 	w   *testworld.W
 	u   turn
 	q   testworld.Question
@@ -30,7 +30,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	w, h := tiny(t)
-	s := &site{house: h, w: w, u: turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, pieceSize: 1 << 40}, out: filepath.Join(h.dir, "home", "out")}
+	s := &site{fixture: h, w: w, u: turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, pieceSize: 1 << 40}, out: filepath.Join(h.dir, "home", "out")}
 	s.load(t, s.u, w.Span)
 	s.q = testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	s.write(t, "home/precious.txt", "precious")
@@ -350,7 +350,7 @@ func (f *swapping) Publish(ctx context.Context, from, to string) error {
 func TestOutThatBecomesSomethingElseStays(t *testing.T) {
 	for name, make := range map[string]func(*site, dfs.FS) error{
 		"extract": func(s *site, fs dfs.FS) error {
-			h := *s.house
+			h := *s.fixture
 			h.fs = fs
 			_, err := h.ask(t.Context(), s.q, s.u, s.out)
 			return err

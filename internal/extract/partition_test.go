@@ -17,10 +17,10 @@ import (
 
 // longTrails is a table of users who log in often on each of some days, and a question
 // for all of it. Their logins are so many parts.
-func longTrails(t *testing.T, days, parts int) (*house, testworld.Question) {
+func longTrails(t *testing.T, days, parts int) (*fixture, testworld.Question) {
 	t.Helper()
 	const users = 500
-	h := newHouse(t, `logs: logs/{date}/{behaviour}.csv
+	h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 behaviours:
   login: {id: 1, fields: {from: string}}
@@ -90,7 +90,7 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 
 // checkLeaves checks that a result in directories has the rows that it has in one, and
 // that users are in order in each file.
-func checkLeaves(t *testing.T, h *house, out string, kinds []string, rows []testworld.Row) {
+func checkLeaves(t *testing.T, h *fixture, out string, kinds []string, rows []testworld.Row) {
 	t.Helper()
 	same(t, out, testworld.Answer{Rows: readOutput(t, h.fs, out, kinds)}, testworld.Answer{Rows: rows})
 	m := readManifest(t, h.fs, out)

@@ -19,7 +19,7 @@ import (
 )
 
 // byPieces plans, does all pieces and commits, with files that may fail.
-func (h *house) byPieces(ctx context.Context, fs dfs.FS, q testworld.Question, u turn, out string) error {
+func (h *fixture) byPieces(ctx context.Context, fs dfs.FS, q testworld.Question, u turn, out string) error {
 	faulty := *h
 	faulty.fs = fs
 	pieces, err := faulty.plan(ctx, q, u, out)
@@ -63,7 +63,7 @@ func TestPiecesSurviveAnyFault(t *testing.T) {
 
 // pieceFault extracts into a directory of home by pieces with a fault in operation n, and
 // again without. It says whether the extract never came to its fault.
-func pieceFault(t *testing.T, h *house, q testworld.Question, u turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func pieceFault(t *testing.T, h *fixture, q testworld.Question, u turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	out := filepath.Join(home, "out")
 	fault := dfstest.FaultAt(h.fs, n, mode)
@@ -238,7 +238,7 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 // the result exists.
 func TestKilledPiecesGoOn(t *testing.T) {
 	h, q := severalParts(t)
-	for name, e := range map[string]errand{
+	for name, e := range map[string]childTask{
 		"everything":              {Question: q},
 		"conditions of rows only": {Question: picky(q), Unrolled: true},
 	} {
@@ -256,7 +256,7 @@ func TestKilledPiecesGoOn(t *testing.T) {
 			if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" || len(e.Pieces) < 2 {
 				t.Fatalf("undisturbed, by %d pieces, %s", len(e.Pieces), diff)
 			}
-			killOn(t, h, filepath.Join(h.dir, "pieces", name), want, func(out string) errand {
+			killOn(t, h, filepath.Join(h.dir, "pieces", name), want, func(out string) childTask {
 				e.Out = out
 				e.Pieces = linesOf(t, h, e, u)
 				return e
@@ -265,7 +265,7 @@ func TestKilledPiecesGoOn(t *testing.T) {
 	}
 }
 
-func linesOf(t *testing.T, h *house, e errand, u turn) []extract.Piece {
+func linesOf(t *testing.T, h *fixture, e childTask, u turn) []extract.Piece {
 	t.Helper()
 	pieces, err := h.plan(t.Context(), e.Question, u, e.Out)
 	if err != nil {

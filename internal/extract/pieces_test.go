@@ -25,7 +25,7 @@ import (
 )
 
 // plan cuts a question into pieces, as they are once they have been lines.
-func (h *house) plan(ctx context.Context, q testworld.Question, u turn, out string) ([]extract.Piece, error) {
+func (h *fixture) plan(ctx context.Context, q testworld.Question, u turn, out string) ([]extract.Piece, error) {
 	c, err := h.asks(ctx, q, u, out)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (h *house) plan(ctx context.Context, q testworld.Question, u turn, out stri
 }
 
 // worker does pieces of the table.
-func (h *house) worker(u turn) extract.Worker {
+func (h *fixture) worker(u turn) extract.Worker {
 	return extract.Worker{
 		FS: h.fs, Workers: u.workers, Patience: time.Minute,
 		Open: func(ctx context.Context, _ *extract.Piece) (table.Table, func() error, error) {
@@ -56,7 +56,7 @@ func (h *house) worker(u turn) extract.Worker {
 }
 
 // do does some pieces, one after the other.
-func (h *house) do(ctx context.Context, u turn, pieces []extract.Piece) (extract.PieceResult, error) {
+func (h *fixture) do(ctx context.Context, u turn, pieces []extract.Piece) (extract.PieceResult, error) {
 	var all extract.PieceResult
 	for i := range pieces {
 		r, err := extract.RunPiece(ctx, h.worker(u), &pieces[i])
@@ -69,7 +69,7 @@ func (h *house) do(ctx context.Context, u turn, pieces []extract.Piece) (extract
 }
 
 // shared has two workers do pieces in any order, some of them again, and commits them.
-func (h *house) shared(t *testing.T, q testworld.Question, u turn, out string, dice *rand.Rand) extract.Result {
+func (h *fixture) shared(t *testing.T, q testworld.Question, u turn, out string, dice *rand.Rand) extract.Result {
 	t.Helper()
 	pieces, err := h.plan(t.Context(), q, u, out)
 	if err != nil {

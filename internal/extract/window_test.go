@@ -20,7 +20,7 @@ import (
 
 // laid loads a world into a table of each layout, and calls yield with the turn that
 // asks it.
-func laid(t *testing.T, w *testworld.W, h *house, yield func(name string, u turn)) {
+func laid(t *testing.T, w *testworld.W, h *fixture, yield func(name string, u turn)) {
 	t.Helper()
 	for _, name := range layout.Names() {
 		h.job.Layout = name
@@ -126,7 +126,7 @@ func (c *counted) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 }
 
 // cellsOf asks a question and says how many cells came, and what its answer was made from.
-func (h *house) cellsOf(t *testing.T, q testworld.Question, u turn) (cells int64, outcome manifest.Amount) {
+func (h *fixture) cellsOf(t *testing.T, q testworld.Question, u turn) (cells int64, outcome manifest.Amount) {
 	t.Helper()
 	opened, err := h.open(t.Context(), u)
 	if err != nil {

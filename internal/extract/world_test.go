@@ -145,7 +145,7 @@ func TestRegionsAreMade(t *testing.T) {
 func TestOrderOfDeliveryDoesNotMatter(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 8, 9) {
 		w := testworld.World(seed, 25)
-		h := newHouse(t, w.Job())
+		h := newFixture(t, w.Job())
 		r := rand.New(rand.NewPCG(seed, 3))
 		order := r.Perm(len(w.Files))
 		for len(order) > 0 {
@@ -187,7 +187,7 @@ func TestDayByDayIsAllAtOnce(t *testing.T) {
 func TestLateFilesAreAdded(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		w := testworld.World(seed, 30)
-		h := newHouse(t, w.Job())
+		h := newFixture(t, w.Job())
 		first, later := late(w.Files)
 		h.deliver(t, first...)
 		checkCounts(t, h.load(t, plain, w.Span), w.Counts(false))

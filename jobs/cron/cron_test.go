@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A house is a folder as the crontab wants one: a job, its logs, and a bin with the program.
-type house struct {
+// A fixture is a folder as the crontab wants one: a job, its logs, and a bin with the program.
+type fixture struct {
 	dir string
 	day string // yesterday, in the zone of the crontab
 }
@@ -41,9 +41,9 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{dir: t.TempDir()}
+	h := &fixture{dir: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(h.dir, "bin"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) must(t *testing.T, c *exec.Cmd) string {
+func (h *fixture) must(t *testing.T, c *exec.Cmd) string {
 	t.Helper()
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -71,16 +71,16 @@ func (h *house) must(t *testing.T, c *exec.Cmd) string {
 	return string(out)
 }
 
-func (h *house) write(t *testing.T, name, text string) {
+func (h *fixture) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// adapted is a file of this folder for the house: what a person is told to change, and
+// adapted is a file of this folder for the fixture: what a person is told to change, and
 // no longer a wait than a test has.
-func (h *house) adapted(t *testing.T, name string) string {
+func (h *fixture) adapted(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -98,7 +98,7 @@ type run struct {
 
 // sh runs a command as cron and systemd do: by /bin/sh, in an environment that holds
 // little more than what their files say.
-func (h *house) sh(t *testing.T, command, stdin string, env []string) run {
+func (h *fixture) sh(t *testing.T, command, stdin string, env []string) run {
 	t.Helper()
 	c := exec.Command("/bin/sh", "-c", command)
 	c.Dir, c.Env, c.Stdin = t.TempDir(), env, strings.NewReader(stdin)
@@ -118,13 +118,13 @@ func (h *house) sh(t *testing.T, command, stdin string, env []string) run {
 	return r
 }
 
-func (h *house) exists(name string) bool {
+func (h *fixture) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(h.dir, name))
 	return err == nil
 }
 
 // checkNight runs the night's command, and once more, when there is nothing left to do.
-func (h *house) checkNight(t *testing.T, command, stdin string, env []string) {
+func (h *fixture) checkNight(t *testing.T, command, stdin string, env []string) {
 	t.Helper()
 	if !strings.Contains(command, "load.prom") {
 		t.Errorf("%q writes no metrics", command)
@@ -182,7 +182,7 @@ func unescape(command string) (shell, stdin string) {
 }
 
 func TestTheCrontabLoadsANight(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	c := readCrontab(t, h.adapted(t, "usertrail.crontab"))
 	if len(c.commands) != 2 {
 		t.Fatalf("the crontab has %d lines, want that of the night and that of noon", len(c.commands))
@@ -229,13 +229,13 @@ func unit(text, key string) []string {
 }
 
 func TestTheServiceLoadsANight(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	command, env := h.service(t, "usertrail-load.service")
 	h.checkNight(t, command, "", env)
 }
 
 // service is the command of a unit, and the environment that it finds.
-func (h *house) service(t *testing.T, name string) (command string, env []string) {
+func (h *fixture) service(t *testing.T, name string) (command string, env []string) {
 	t.Helper()
 	text := h.adapted(t, name)
 	start := unit(text, "ExecStart")
@@ -253,9 +253,9 @@ func (h *house) service(t *testing.T, name string) (command string, env []string
 	return "cd " + unit(text, "WorkingDirectory")[0] + " && " + command, unit(text, "Environment")
 }
 
-// setClock has every command of the house see another day as today: it finds a date before
+// setClock has every command of the fixture see another day as today: it finds a date before
 // the system's.
-func (h *house) setClock(t *testing.T, today string) {
+func (h *fixture) setClock(t *testing.T, today string) {
 	t.Helper()
 	date, err := exec.LookPath("date")
 	if err != nil {
@@ -271,16 +271,16 @@ func (h *house) setClock(t *testing.T, today string) {
 // sweep of cron and that of systemd load all of them, but for a day that lacks what the job
 // requires; and that day when it comes.
 func TestASweepLoadsTheNightsThatWereMissed(t *testing.T) {
-	for name, sweep := range map[string]func(h *house) (string, []string){
-		"cron": func(h *house) (string, []string) {
+	for name, sweep := range map[string]func(h *fixture) (string, []string){
+		"cron": func(h *fixture) (string, []string) {
 			c := readCrontab(t, h.adapted(t, "usertrail.crontab"))
 			noon, _ := unescape(c.commands[1])
 			return noon, c.env
 		},
-		"systemd": func(h *house) (string, []string) { return h.service(t, "usertrail-sweep.service") },
+		"systemd": func(h *fixture) (string, []string) { return h.service(t, "usertrail-sweep.service") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.must(t, exec.Command(program, "sample", filepath.Join(h.dir, "nights"), "--records", "4000", "--days", "5", "--from", "2024-02-26"))
 			deliver := func(day string) {
 				h.must(t, exec.Command("cp", "-r", filepath.Join(h.dir, "nights", day), filepath.Join(h.dir, "demo/logs")))

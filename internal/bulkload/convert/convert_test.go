@@ -22,7 +22,7 @@ import (
 // TestWhoDoesNotFitIsNamed expects an error that names the user, before a file is written. The
 // same directory then works for a layout that all users fit.
 func TestWhoDoesNotFitIsNamed(t *testing.T) {
-	h := newHouse(t, testworld.World(3, 12))
+	h := newFixture(t, testworld.World(3, 12))
 	h.live(t, h.draw(rand.New(rand.NewPCG(3, 3))), []string{"reversed"})
 	_, err := convert.Run(t.Context(), h.conversion("reversed", "fixed", "out"))
 	if !errors.Is(err, convert.ErrRequest) || !strings.Contains(err.Error(), "take another layout") || !strings.Contains(err.Error(), "of user ") {
@@ -81,7 +81,7 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 }
 
 // halfway starts a conversion and stops it before its end.
-func (h *house) halfway(t testing.TB, from, to, out string) {
+func (h *fixture) halfway(t testing.TB, from, to, out string) {
 	t.Helper()
 	for n := 1; ; n++ {
 		faulty := *h
@@ -100,7 +100,7 @@ func (h *house) halfway(t testing.TB, from, to, out string) {
 // TestTheSameWithAnyMemoryAndWorkers expects the same bytes, with any amount of spilled data
 // and any number of workers.
 func TestTheSameWithAnyMemoryAndWorkers(t *testing.T) {
-	h := newHouse(t, testworld.World(7, 40))
+	h := newFixture(t, testworld.World(7, 40))
 	h.live(t, h.draw(rand.New(rand.NewPCG(7, 7))), []string{"game"})
 	h.convert(t, "game", "hashed", "want")
 	want := h.lasting(t, "want")
@@ -120,7 +120,7 @@ func TestTheSameWithAnyMemoryAndWorkers(t *testing.T) {
 // TestRegionsAreAsManyAsAsked expects the requested number of regions. By default it expects as
 // many as in the old table.
 func TestRegionsAreAsManyAsAsked(t *testing.T) {
-	h := newHouse(t, testworld.World(7, 40))
+	h := newFixture(t, testworld.World(7, 40))
 	h.live(t, h.draw(rand.New(rand.NewPCG(7, 7))), []string{"reversed"})
 	for _, to := range []string{"tall", "hashed"} {
 		for asked, want := range map[int]int{0: 3, 1: 1, 5: 5} {

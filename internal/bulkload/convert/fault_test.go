@@ -24,9 +24,9 @@ var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfs
 
 // small returns a fixture with a table of three loads. After the second load its files were
 // merged.
-func small(t testing.TB) *house {
+func small(t testing.TB) *fixture {
 	t.Helper()
-	h := newHouse(t, testworld.Numbered(5, 2))
+	h := newFixture(t, testworld.Numbered(5, 2))
 	h.job.Table.Regions = 2
 	p := h.draw(rand.New(rand.NewPCG(5, 5)))
 	p.compact = []bool{false, true, false, false}
@@ -57,7 +57,7 @@ func TestConversionSurvivesAnyFault(t *testing.T) {
 	}
 }
 
-func (h *house) remove(t testing.TB, name string) {
+func (h *fixture) remove(t testing.TB, name string) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(h.dir, name)); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func (h *house) remove(t testing.TB, name string) {
 
 // withFault converts with a fault in operation n, and then without a fault. It returns true if
 // the conversion made fewer than n operations.
-func (h *house) withFault(t *testing.T, to string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func (h *fixture) withFault(t *testing.T, to string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	fault := dfstest.FaultAt(h.fs, n, mode)
 	faulty := *h

@@ -19,7 +19,7 @@ import (
 // TestConversionOfATableOnHDFS converts a table on HDFS into another table on HDFS.
 func TestConversionOfATableOnHDFS(t *testing.T) {
 	c := clustertest.Get(t)
-	h := newHouse(t, testworld.Numbered(8, 8))
+	h := newFixture(t, testworld.Numbered(8, 8))
 	h.place = c.HDFS(t)
 	h.fs = dfs.NewMux(map[string]dfs.FS{
 		"":          local.New(),

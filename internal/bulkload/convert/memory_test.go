@@ -23,10 +23,10 @@ import (
 
 // fat returns a fixture with a table of one behaviour. One user has the given number of records
 // of the given size on one day. The table has one user before and one user after this user.
-func fat(t *testing.T, layout string, records, size int) *house {
+func fat(t *testing.T, layout string, records, size int) *fixture {
 	t.Helper()
 	day := behaviour.DateOf(2014, 9, 1)
-	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: day, To: day}}}
+	h := &fixture{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: day, To: day}}}
 	h.place = h.dir
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(`logs: {path: 'logs/{date}/{behaviour}.csv', max_line: 16MiB}
@@ -76,7 +76,7 @@ func TestLargeRowsAreConvertedInLittleMemory(t *testing.T) {
 // convertWithin converts with 256 MiB of memory and then with the given bytes of memory. Both
 // must make the same files. The second conversion's heap may grow by memory and besides
 // together. besides is the memory that the process needs in addition.
-func (h *house) convertWithin(t *testing.T, from, to string, memory, besides int64) {
+func (h *fixture) convertWithin(t *testing.T, from, to string, memory, besides int64) {
 	t.Helper()
 	var want map[string]string
 	for _, given := range []int64{256 << 20, memory} {

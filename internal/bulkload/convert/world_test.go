@@ -29,7 +29,7 @@ func place(parts ...string) string {
 	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "")
 }
 
-func (h *house) conversion(from, to, out string) convert.Config {
+func (h *fixture) conversion(from, to, out string) convert.Config {
 	return convert.Config{
 		FS: h.fs, From: h.store(from), Out: h.store(out), Layout: to,
 		Temp: filepath.Join(h.dir, "sorted-"+out), Workers: 2, Memory: 8 << 20,
@@ -37,7 +37,7 @@ func (h *house) conversion(from, to, out string) convert.Config {
 }
 
 // convert converts a table into another one.
-func (h *house) convert(t testing.TB, from, to, out string) convert.Result {
+func (h *fixture) convert(t testing.TB, from, to, out string) convert.Result {
 	t.Helper()
 	r, err := convert.Run(t.Context(), h.conversion(from, to, out))
 	if err != nil {
@@ -56,7 +56,7 @@ type past struct {
 	corrects int            // the night after which the bad record is replayed
 }
 
-func (h *house) draw(dice *rand.Rand) past {
+func (h *fixture) draw(dice *rand.Rand) past {
 	n := 4
 	p := past{nights: make([][]testworld.File, n), compact: make([]bool, n), corrects: 1 + dice.IntN(2), drop: h.w.Span.From + behaviour.Date(dice.IntN(3))}
 	for i, f := range h.w.Files {
@@ -75,7 +75,7 @@ func (h *house) draw(dice *rand.Rand) past {
 }
 
 // live loads all nights of a past but the last one into tables of several layouts.
-func (h *house) live(t testing.TB, p past, names []string) {
+func (h *fixture) live(t testing.TB, p past, names []string) {
 	t.Helper()
 	for night, list := range p.nights[:len(p.nights)-1] {
 		h.deliver(t, list...)
@@ -100,7 +100,7 @@ func (h *house) live(t testing.TB, p past, names []string) {
 }
 
 // replay loads a bad record after its correction.
-func (h *house) replay(t testing.TB, name, l string, f testworld.File) {
+func (h *fixture) replay(t testing.TB, name, l string, f testworld.File) {
 	t.Helper()
 	quarantine := h.store(name).Quarantine(f.Name)
 	b, err := os.ReadFile(quarantine)
@@ -121,7 +121,7 @@ func (h *house) replay(t testing.TB, name, l string, f testworld.File) {
 func TestEveryLayoutBecomesEveryOther(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			h := newHouse(t, testworld.Numbered(seed, 8))
+			h := newFixture(t, testworld.Numbered(seed, 8))
 			dice := rand.New(rand.NewPCG(seed, 1))
 			p := h.draw(dice)
 			h.live(t, p, layouts())
@@ -145,7 +145,7 @@ func TestEveryLayoutBecomesEveryOther(t *testing.T) {
 }
 
 // there converts a table and checks the new table.
-func (h *house) there(t *testing.T, from, to string, answers []map[string]string) {
+func (h *fixture) there(t *testing.T, from, to string, answers []map[string]string) {
 	t.Helper()
 	out := place(from, "to", to)
 	r := h.convert(t, place(from), to, out)
@@ -171,7 +171,7 @@ func (h *house) there(t *testing.T, from, to string, answers []map[string]string
 }
 
 // answers returns the results of several queries on a table.
-func (h *house) answers(t testing.TB, name string) []map[string]string {
+func (h *fixture) answers(t testing.TB, name string) []map[string]string {
 	t.Helper()
 	opened := h.open(t, name)
 	var out []map[string]string
@@ -187,7 +187,7 @@ func (h *house) answers(t testing.TB, name string) []map[string]string {
 
 // backAgain converts tables back into their original layout. For each load and day it compares
 // the cells with the original cells.
-func (h *house) backAgain(t *testing.T, from string) {
+func (h *fixture) backAgain(t *testing.T, from string) {
 	t.Helper()
 	want := h.days(t, place(from))
 	for _, by := range layouts() {
@@ -204,7 +204,7 @@ func (h *house) backAgain(t *testing.T, from string) {
 }
 
 // days returns the days of all loads of a table, and a day with the sum of its files.
-func (h *house) days(t testing.TB, name string) []manifest.Day {
+func (h *fixture) days(t testing.TB, name string) []manifest.Day {
 	t.Helper()
 	opened := h.open(t, name)
 	ledgers, err := opened.Ledgers(t.Context())
@@ -223,7 +223,7 @@ func (h *house) days(t testing.TB, name string) []manifest.Day {
 }
 
 // oneMoreNight loads the last night into all tables.
-func (h *house) oneMoreNight(t *testing.T, p past) {
+func (h *fixture) oneMoreNight(t *testing.T, p past) {
 	t.Helper()
 	h.deliver(t, p.nights[len(p.nights)-1]...)
 	h.load(t, place("reversed"), "reversed")

@@ -23,7 +23,7 @@ import (
 var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
 
 // works returns the two commands that replace files. The drop removes half of the days.
-func works(h *house) map[string]func(context.Context, upkeep.Config) error {
+func works(h *fixture) map[string]func(context.Context, upkeep.Config) error {
 	return map[string]func(context.Context, upkeep.Config) error{
 		"compact": func(ctx context.Context, c upkeep.Config) error {
 			_, err := upkeep.Compact(ctx, c)
@@ -36,14 +36,14 @@ func works(h *house) map[string]func(context.Context, upkeep.Config) error {
 	}
 }
 
-func (h *house) half() behaviour.Date { return h.w.Span.From + behaviour.Date(h.w.Span.Days()/2) }
+func (h *fixture) half() behaviour.Date { return h.w.Span.From + behaviour.Date(h.w.Span.Days()/2) }
 
 // TestUpkeepSurvivesAnyFault fails the first file operation, then the second, and so on, in
 // every mode. After each fault, the error says what failed. The table is whole and gives the
 // results of before or after the command. The same command then ends as if no fault had
 // happened. After it there is nothing to do.
 func TestUpkeepSurvivesAnyFault(t *testing.T) {
-	h := newHouse(t, testworld.World(5, 2))
+	h := newFixture(t, testworld.World(5, 2))
 	h.job.Table.Regions = 2
 	h.nights(t, rand.New(rand.NewPCG(5, 5)), 3, []string{"before"}, func(int) {})
 	for name, do := range works(h) {
@@ -61,7 +61,7 @@ func TestUpkeepSurvivesAnyFault(t *testing.T) {
 }
 
 // copied copies a table, and returns the name of the copy.
-func (h *house) copied(t *testing.T, from, to string) string {
+func (h *fixture) copied(t *testing.T, from, to string) string {
 	t.Helper()
 	to = filepath.Join(h.dir, to)
 	if err := os.RemoveAll(to); err != nil {
@@ -75,7 +75,7 @@ func (h *house) copied(t *testing.T, from, to string) string {
 
 // withFault runs a command with a fault in operation n, and then without a fault. It returns
 // true if the command made fewer than n operations.
-func (h *house) withFault(t *testing.T, do func(context.Context, upkeep.Config) error, name string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func (h *fixture) withFault(t *testing.T, do func(context.Context, upkeep.Config) error, name string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	fault := dfstest.FaultAt(h.fs, n, mode)
 	faulty := *h
@@ -114,7 +114,7 @@ func (h *house) withFault(t *testing.T, do func(context.Context, upkeep.Config) 
 // TestAnExtractGoesOnBesideIt opens a table, replaces its files, and then runs a query. The
 // query has the result of before. A table that is opened later has the result of after.
 func TestAnExtractGoesOnBesideIt(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 10))
+	h := newFixture(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"before"}, func(int) {})
 	q := h.w.Questions(1, 1)[0]
 	for name, do := range works(h) {
@@ -151,7 +151,7 @@ func TestAnExtractGoesOnBesideIt(t *testing.T) {
 // before can be read as long as its files are kept. Then a query gets an error that says to begin
 // again.
 func TestWhatIsReplacedGoesInTime(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 10))
+	h := newFixture(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"trails"}, func(int) {})
 	opened := h.open(t, "trails")
 	before := names(h.lasting(t, "trails"), "d")

@@ -24,11 +24,11 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// houseOnHDFS returns a fixture whose tables are on the HDFS of a cluster.
-func houseOnHDFS(t *testing.T) *house {
+// fixtureOnHDFS returns a fixture whose tables are on the HDFS of a cluster.
+func fixtureOnHDFS(t *testing.T) *fixture {
 	t.Helper()
 	c := clustertest.Get(t)
-	h := newHouse(t, testworld.World(8, 10))
+	h := newFixture(t, testworld.World(8, 10))
 	h.place = c.HDFS(t)
 	h.fs = dfs.NewMux(map[string]dfs.FS{
 		"":          local.New(),
@@ -40,7 +40,7 @@ func houseOnHDFS(t *testing.T) *house {
 // TestUpkeepOfATableOnHDFS compacts a table and drops days from it. A reader opens the table
 // before, and runs a query after.
 func TestUpkeepOfATableOnHDFS(t *testing.T) {
-	h := houseOnHDFS(t)
+	h := fixtureOnHDFS(t)
 	h.nights(t, rand.New(rand.NewPCG(8, 8)), 4, []string{"trails", "control"}, func(int) {})
 	q := h.w.Questions(1, 1)[0]
 	want, err := h.ask(t.Context(), t, h.open(t, "control"), q)
@@ -69,18 +69,18 @@ func TestUpkeepOfATableOnHDFS(t *testing.T) {
 // TestAHashedTableOnHDFS compacts a table whose rolls are sorted in files, because its users
 // are in another order than its rows.
 func TestAHashedTableOnHDFS(t *testing.T) {
-	h := houseOnHDFS(t)
+	h := fixtureOnHDFS(t)
 	compactHashed(t, h)
 }
 
 // TestAHashedTableSortsItsRolls is TestAHashedTableOnHDFS without HDFS.
 func TestAHashedTableSortsItsRolls(t *testing.T) {
 	testkit.OnlyAll(t, "TestRunsAreWhereTheyAreTold of package shuffle")
-	compactHashed(t, newHouse(t, testworld.World(8, 10)))
+	compactHashed(t, newFixture(t, testworld.World(8, 10)))
 }
 
 // compactHashed loads two days of many users, and compacts them.
-func compactHashed(t *testing.T, h *house) {
+func compactHashed(t *testing.T, h *fixture) {
 	t.Helper()
 	t.Chdir(h.dir)
 	const text = `

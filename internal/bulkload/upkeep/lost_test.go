@@ -22,14 +22,14 @@ import (
 // A change is a command that replaces the manifest of the table called name.
 type change struct {
 	name string
-	do   func(ctx context.Context, h *house, name string) error
+	do   func(ctx context.Context, h *fixture, name string) error
 }
 
 // TestALostManifestIsRebuiltAfterAnyFault fails each file operation of a command once, and then
 // loses the manifest. Rebuild must make the manifest of before or after the command again, byte
 // by byte, and the same command must then end as if nothing had happened.
 func TestALostManifestIsRebuiltAfterAnyFault(t *testing.T) {
-	h := newHouse(t, testworld.World(5, 2))
+	h := newFixture(t, testworld.World(5, 2))
 	h.job.Table.Regions = 2
 	h.nights(t, rand.New(rand.NewPCG(5, 5)), 3, []string{"before"}, func(night int) {
 		if night == 1 {
@@ -42,25 +42,25 @@ func TestALostManifestIsRebuiltAfterAnyFault(t *testing.T) {
 	}
 	for _, keep := range []time.Duration{0, upkeep.DefaultKeepFor} {
 		for name, do := range works(h) {
-			h.lostDuring(t, "before", change{fmt.Sprintf("%s, kept for %s", name, keep), func(ctx context.Context, h *house, name string) error {
+			h.lostDuring(t, "before", change{fmt.Sprintf("%s, kept for %s", name, keep), func(ctx context.Context, h *fixture, name string) error {
 				cfg := h.upkeep(name)
 				cfg.KeepFor = keep
 				return do(ctx, cfg)
 			}})
 		}
 	}
-	h.lostDuring(t, dropped, change{"undrop", func(ctx context.Context, h *house, name string) error {
+	h.lostDuring(t, dropped, change{"undrop", func(ctx context.Context, h *fixture, name string) error {
 		_, err := upkeep.Undrop(ctx, h.upkeep(name))
 		return err
 	}})
-	h.lostDuring(t, "early", change{"load", func(ctx context.Context, h *house, name string) error {
+	h.lostDuring(t, "early", change{"load", func(ctx context.Context, h *fixture, name string) error {
 		_, err := h.tryLoad(ctx, name)
 		return err
 	}})
 }
 
 // lostDuring tests one command on copies of the table called from.
-func (h *house) lostDuring(t *testing.T, from string, c change) {
+func (h *fixture) lostDuring(t *testing.T, from string, c change) {
 	after := h.copied(t, from, "after")
 	if err := c.do(t.Context(), h, after); err != nil {
 		t.Fatalf("%s: %v", c.name, err)
@@ -96,7 +96,7 @@ func nothing(err error) bool {
 }
 
 // mustRebuild removes a table's manifest and makes it again. It must be one of those in want.
-func (h *house) mustRebuild(t *testing.T, what, name string, want ...string) {
+func (h *fixture) mustRebuild(t *testing.T, what, name string, want ...string) {
 	t.Helper()
 	dir := dfs.Join(h.place, name)
 	path := filepath.Join(dir, catalog.ManifestName)
@@ -124,7 +124,7 @@ func (h *house) mustRebuild(t *testing.T, what, name string, want ...string) {
 // TestALostFirstLoadIsRebuiltOrMadeAgain does the same with a first load. Before it, there is no
 // table.
 func TestALostFirstLoadIsRebuiltOrMadeAgain(t *testing.T) {
-	h := newHouse(t, testworld.World(5, 2))
+	h := newFixture(t, testworld.World(5, 2))
 	h.job.Table.Regions = 2
 	h.deliver(t, h.w.Files...)
 	h.load(t, "after")

@@ -21,10 +21,10 @@ import (
 )
 
 // plain returns a directory for tables with one layout and one behaviour.
-func plain(t *testing.T, layout string, days int) *house {
+func plain(t *testing.T, layout string, days int) *fixture {
 	t.Helper()
 	first := behaviour.DateOf(2014, 9, 1)
-	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: first, To: first + behaviour.Date(days) - 1}}}
+	h := &fixture{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: first, To: first + behaviour.Date(days) - 1}}}
 	h.place = h.dir
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(`logs: {path: 'logs/{date}/{behaviour}.csv', max_line: 16MiB}
@@ -41,7 +41,7 @@ behaviours:
 
 // night delivers and loads a number of records of one size, for one user on one day. The load
 // has one user before and one user after this user.
-func (h *house) night(t *testing.T, day, records, size int) {
+func (h *fixture) night(t *testing.T, day, records, size int) {
 	t.Helper()
 	date := h.w.Span.From + behaviour.Date(day)
 	dice := rand.NewChaCha8([32]byte{byte(day)})
@@ -59,7 +59,7 @@ func (h *house) night(t *testing.T, day, records, size int) {
 
 // keep runs a command on a copy of the table with the given memory. It returns the files of the
 // copy and by how many bytes the heap grew.
-func (h *house) keep(t *testing.T, memory int64, do func(upkeep.Config) error) (map[string]string, int64) {
+func (h *fixture) keep(t *testing.T, memory int64, do func(upkeep.Config) error) (map[string]string, int64) {
 	t.Helper()
 	if err := os.CopyFS(filepath.Join(h.dir, "copy"), os.DirFS(filepath.Join(h.dir, "table"))); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 
 // TestDropOfEveryDayMustBeSaid expects an error for a date after all days.
 func TestDropOfEveryDayMustBeSaid(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 2))
+	h := newFixture(t, testworld.World(6, 2))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
 	want := h.lasting(t, "trails")
 	cfg, late := h.upkeep("trails"), h.w.Span.To+3000
@@ -47,7 +47,7 @@ func TestUndropBringsBackWhatWas(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 9))
-			h := newHouse(t, testworld.World(seed, 8))
+			h := newFixture(t, testworld.World(seed, 8))
 			cfg := h.upkeep("kept")
 			cfg.All = true
 			nights := 4 + dice.IntN(4)
@@ -84,7 +84,7 @@ func TestUndropBringsBackWhatWas(t *testing.T) {
 
 // TestUndropOfTheLastDrop expects an earlier drop to stay.
 func TestUndropOfTheLastDrop(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 4))
+	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
 	if _, err := upkeep.Undrop(t.Context(), h.upkeep("trails")); !errors.Is(err, upkeep.ErrNothing) {
 		t.Errorf("without a drop: %v, want nothing to do", err)
@@ -112,7 +112,7 @@ func TestUndropOfTheLastDrop(t *testing.T) {
 
 // TestUndropComesTooLate expects an error if the files of the drop were removed.
 func TestUndropComesTooLate(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 4))
+	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
 	cfg := h.upkeep("trails")
 	cfg.KeepFor = 0
@@ -130,7 +130,7 @@ func TestUndropComesTooLate(t *testing.T) {
 
 // TestUndropOfNoDays undoes a drop of days that had no records, so no file was removed.
 func TestUndropOfNoDays(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 4))
+	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
 	cfg := h.upkeep("trails")
 	if _, err := upkeep.Drop(t.Context(), cfg, h.w.Span.From-9); err != nil {
@@ -147,7 +147,7 @@ func TestUndropOfNoDays(t *testing.T) {
 // TestUndropReadsBeforeItWrites expects a ledger that cannot be read to stop the command before
 // it changes the table.
 func TestUndropReadsBeforeItWrites(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 4))
+	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
 	cfg := h.upkeep("trails")
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
@@ -174,7 +174,7 @@ func TestUndropReadsBeforeItWrites(t *testing.T) {
 // TestUndropRefusesDamagedFiles damages each file that the last drop retired, one after the
 // other.
 func TestUndropRefusesDamagedFiles(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 4))
+	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
 	cfg := h.upkeep("trails")
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
@@ -220,7 +220,7 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 
 // TestUndropSurvivesAnyFault is TestUpkeepSurvivesAnyFault for Undrop.
 func TestUndropSurvivesAnyFault(t *testing.T) {
-	h := newHouse(t, testworld.World(5, 2))
+	h := newFixture(t, testworld.World(5, 2))
 	h.job.Table.Regions = 2
 	h.nights(t, rand.New(rand.NewPCG(5, 5)), 3, []string{"before"}, func(int) {})
 	if _, err := upkeep.Drop(t.Context(), h.upkeep("before"), h.half()); err != nil {
@@ -306,7 +306,7 @@ func TestDropOnAFullDisk(t *testing.T) {
 
 // TestDropAndUndropReserveRoom expects nothing to change if there is no space for a manifest.
 func TestDropAndUndropReserveRoom(t *testing.T) {
-	h := newHouse(t, testworld.World(6, 4))
+	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
 	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor)}
 	full := *h

@@ -19,7 +19,7 @@ func TestUpkeepChangesNoAnswer(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 1))
-			h := newHouse(t, testworld.World(seed, 8))
+			h := newFixture(t, testworld.World(seed, 8))
 			from := behaviour.MinDate
 			drops := dice.IntN(2) == 0
 			compacted := 0

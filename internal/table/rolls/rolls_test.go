@@ -42,17 +42,19 @@ var (
 	schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "new"}, {ID: 3, Name: "play"}, {ID: 5, Name: "order"}}}
 )
 
-// A shelf is a directory of rolls, and their content.
-type shelf struct {
+// A rollDir is a directory of rolls, and their content.
+type rollDir struct {
 	t    *testing.T
 	dir  string
 	said map[string][]line // by name
 }
 
-func newShelf(t *testing.T) *shelf { return &shelf{t: t, dir: t.TempDir(), said: map[string][]line{}} }
+func newRollDir(t *testing.T) *rollDir {
+	return &rollDir{t: t, dir: t.TempDir(), said: map[string][]line{}}
+}
 
 // write writes a roll of made-up lines.
-func (s *shelf) write(dice *rand.Rand, name string) manifest.File {
+func (s *rollDir) write(dice *rand.Rand, name string) manifest.File {
 	s.t.Helper()
 	var lines []line
 	for range 1 + dice.IntN(60) {
@@ -79,7 +81,7 @@ func (s *shelf) write(dice *rand.Rand, name string) manifest.File {
 }
 
 // users merges the rolls of q with plain loops.
-func (s *shelf) users(q rolls.Question) []string {
+func (s *rollDir) users(q rolls.Question) []string {
 	did, sure := map[string]activity.Set{}, map[string]activity.Set{}
 	named := map[string]bool{}
 	for i, f := range append(slices.Clip(q.Files), q.Perhaps...) {
@@ -115,7 +117,7 @@ func TestRowsThatLieApartHideNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newShelf(t)
+	s := newRollDir(t)
 	q := rolls.Question{Layout: hashed, Schema: schema, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
 	q.Files = append(q.Files, s.write(rand.New(rand.NewPCG(6, 6)), "apart.roll"))
 	q.Files[0].First, q.Files[0].Last = []byte("f000_9_login"), []byte("f0ff_1_login")
@@ -143,7 +145,7 @@ func TestRowsThatLieApartHideNobody(t *testing.T) {
 func TestRollsAreMerged(t *testing.T) {
 	dice := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
-		s := newShelf(t)
+		s := newRollDir(t)
 		q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Unsure: dice.IntN(4) == 0}
 		for i := range dice.IntN(6) {
 			q.Files = append(q.Files, s.write(dice, fmt.Sprintf("%d.roll", i)))
@@ -194,7 +196,7 @@ func TestRollsAreMerged(t *testing.T) {
 
 // TestSeeksGoForwardOnly seeks keys that lie before where the walk is.
 func TestSeeksGoForwardOnly(t *testing.T) {
-	s := newShelf(t)
+	s := newRollDir(t)
 	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(rand.New(rand.NewPCG(1, 1)), "roll")}}
 	want := s.users(q)
 	users, err := rolls.New(local.New(), s.dir).Users(t.Context(), q)
@@ -242,7 +244,7 @@ func (f *counted) Close() error {
 
 // TestFewRollsStayOpen asks for many rolls, one after the other and together.
 func TestFewRollsStayOpen(t *testing.T) {
-	s, dice := newShelf(t), rand.New(rand.NewPCG(2, 2))
+	s, dice := newRollDir(t), rand.New(rand.NewPCG(2, 2))
 	var all []manifest.File
 	for i := range 300 {
 		all = append(all, s.write(dice, fmt.Sprintf("%d.roll", i)))
@@ -284,7 +286,7 @@ func TestFewRollsStayOpen(t *testing.T) {
 
 // TestARollThatIsMissingIsSaid takes one of two rolls away, and damages it.
 func TestARollThatIsMissingIsSaid(t *testing.T) {
-	s, dice := newShelf(t), rand.New(rand.NewPCG(3, 3))
+	s, dice := newRollDir(t), rand.New(rand.NewPCG(3, 3))
 	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(dice, "one"), s.write(dice, "two")}}
 	r := rolls.New(local.New(), s.dir)
 	defer r.Close()

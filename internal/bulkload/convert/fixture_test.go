@@ -28,8 +28,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A house is a directory with the logs of a generated world, and with tables next to them.
-type house struct {
+// A fixture is a directory with the logs of a generated world, and with tables next to them.
+type fixture struct {
 	dir   string
 	place string // folder of the tables
 	fs    dfs.FS
@@ -37,9 +37,9 @@ type house struct {
 	w     *testworld.W
 }
 
-func newHouse(t testing.TB, w *testworld.W) *house {
+func newFixture(t testing.TB, w *testworld.W) *fixture {
 	t.Helper()
-	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: w}
+	h := &fixture{dir: testkit.Scratch(t), fs: local.New(), w: w}
 	h.place = h.dir
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(w.Job())); err != nil {
@@ -53,7 +53,7 @@ func newHouse(t testing.TB, w *testworld.W) *house {
 }
 
 // deliver writes files of the world under the job's log directory.
-func (h *house) deliver(t testing.TB, list ...testworld.File) {
+func (h *fixture) deliver(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {
 		name := filepath.Join(h.dir, "logs", filepath.FromSlash(f.Name))
@@ -91,24 +91,24 @@ func compressed(t testing.TB, f testworld.File) []byte {
 	return b.Bytes()
 }
 
-func (h *house) store(name string) files.Store {
+func (h *fixture) store(name string) files.Store {
 	return files.Store{FS: h.fs, Dir: dfs.Join(h.place, name)}
 }
 
 // config returns the configuration of a load into a table with the given layout.
-func (h *house) config(name, layout string) bulkload.Config {
+func (h *fixture) config(name, layout string) bulkload.Config {
 	j := *h.job
 	j.Layout = layout
 	s := h.store(name)
 	return bulkload.Config{FS: s.FS, Job: &j, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted")}
 }
 
-func (h *house) loads(ctx context.Context, name, layout string) (bulkload.Result, error) {
+func (h *fixture) loads(ctx context.Context, name, layout string) (bulkload.Result, error) {
 	return bulkload.Run(ctx, h.config(name, layout))
 }
 
 // load loads the delivered files that the table does not have yet.
-func (h *house) load(t testing.TB, name, layout string) bulkload.Result {
+func (h *fixture) load(t testing.TB, name, layout string) bulkload.Result {
 	t.Helper()
 	r, err := h.loads(t.Context(), name, layout)
 	if err != nil && !errors.Is(err, bulkload.ErrNothing) {
@@ -118,7 +118,7 @@ func (h *house) load(t testing.TB, name, layout string) bulkload.Result {
 }
 
 // open opens a table. The table is closed when the test ends.
-func (h *house) open(t testing.TB, name string) *files.Table {
+func (h *fixture) open(t testing.TB, name string) *files.Table {
 	t.Helper()
 	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, name))
 	if err != nil {
@@ -133,7 +133,7 @@ func (h *house) open(t testing.TB, name string) *files.Table {
 }
 
 // ask runs a query on a table and returns the bytes of the result's parts.
-func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
+func (h *fixture) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
 	t.Helper()
 	users := userlist.All()
 	if q.Users != nil {
@@ -152,7 +152,7 @@ func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q tes
 }
 
 // verified fails the test if a table does not hold the cells in its ledgers.
-func (h *house) verified(t testing.TB, what, name string) {
+func (h *fixture) verified(t testing.TB, what, name string) {
 	t.Helper()
 	r, err := verify.Run(t.Context(), verify.Config{Store: h.store(name)})
 	if err != nil {
@@ -165,7 +165,7 @@ func (h *house) verified(t testing.TB, what, name string) {
 
 // lasting returns the visible files of a table, without its lock and the files that Lock
 // removes.
-func (h *house) lasting(t testing.TB, name string) map[string]string {
+func (h *fixture) lasting(t testing.TB, name string) map[string]string {
 	t.Helper()
 	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))
 	maps.DeleteFunc(all, func(name, _ string) bool { return name == "lock" || name == "loading.json" })

@@ -35,17 +35,17 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A house is a directory with logs and a job, and tables beside them.
-type house struct {
+// A fixture is a directory with logs and a job, and tables beside them.
+type fixture struct {
 	dir string
 	fs  dfs.FS
 	job *job.Job
 }
 
-// newHouse makes a house of the job file's text. No logs are in it yet.
-func newHouse(t testing.TB, text string) *house {
+// newFixture makes a fixture of the job file's text. No logs are in it yet.
+func newFixture(t testing.TB, text string) *fixture {
 	t.Helper()
-	h := &house{dir: testkit.Scratch(t), fs: local.New()}
+	h := &fixture{dir: testkit.Scratch(t), fs: local.New()}
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -53,16 +53,16 @@ func newHouse(t testing.TB, text string) *house {
 	return h
 }
 
-// inhabit makes a house of a world, everything delivered.
-func inhabit(t testing.TB, w *testworld.W) *house {
+// inhabit makes a fixture of a world, everything delivered.
+func inhabit(t testing.TB, w *testworld.W) *fixture {
 	t.Helper()
-	h := newHouse(t, w.Job())
+	h := newFixture(t, w.Job())
 	h.deliver(t, w.Files...)
 	return h
 }
 
 // deliver writes files of a world below the job's logs.
-func (h *house) deliver(t testing.TB, list ...testworld.File) {
+func (h *fixture) deliver(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {
 		name := filepath.Join(h.dir, "logs", filepath.FromSlash(f.Name))
@@ -149,12 +149,12 @@ func (u unsureUsers) User() table.User {
 	return user
 }
 
-func (h *house) store(name string) files.Store {
+func (h *fixture) store(name string) files.Store {
 	return files.Store{FS: h.fs, Dir: dfs.Join(h.dir, name)}
 }
 
 // config is a load of all days of span.
-func (h *house) config(u turn, span behaviour.Span) bulkload.Config {
+func (h *fixture) config(u turn, span behaviour.Span) bulkload.Config {
 	j := *h.job
 	j.Table.Regions = u.regions
 	return bulkload.Config{
@@ -163,7 +163,7 @@ func (h *house) config(u turn, span behaviour.Span) bulkload.Config {
 	}
 }
 
-func (h *house) load(t testing.TB, u turn, span behaviour.Span) bulkload.Result {
+func (h *fixture) load(t testing.TB, u turn, span behaviour.Span) bulkload.Result {
 	t.Helper()
 	r, err := bulkload.Run(t.Context(), h.config(u, span))
 	if err != nil {
@@ -173,7 +173,7 @@ func (h *house) load(t testing.TB, u turn, span behaviour.Span) bulkload.Result 
 }
 
 // open opens the table.
-func (h *house) open(ctx context.Context, u turn) (table.Table, error) {
+func (h *fixture) open(ctx context.Context, u turn) (table.Table, error) {
 	opened, err := h.store(u.name).Open(ctx)
 	switch {
 	case err != nil:
@@ -188,7 +188,7 @@ func (h *house) open(ctx context.Context, u turn) (table.Table, error) {
 
 // asks is a question about the table, which is to be closed, for the directory out. A
 // nil list is everybody.
-func (h *house) asks(ctx context.Context, q testworld.Question, u turn, out string) (extract.Config, error) {
+func (h *fixture) asks(ctx context.Context, q testworld.Question, u turn, out string) (extract.Config, error) {
 	asked, err := h.open(ctx, u)
 	if err != nil {
 		return extract.Config{}, err
@@ -207,7 +207,7 @@ func (h *house) asks(ctx context.Context, q testworld.Question, u turn, out stri
 }
 
 // ask extracts an answer from the table into the directory out.
-func (h *house) ask(ctx context.Context, q testworld.Question, u turn, out string) (extract.Result, error) {
+func (h *fixture) ask(ctx context.Context, q testworld.Question, u turn, out string) (extract.Result, error) {
 	c, err := h.asks(ctx, q, u, out)
 	if err != nil {
 		return extract.Result{}, err
@@ -226,7 +226,7 @@ func conditions(q testworld.Question) extract.Conditions {
 }
 
 // answer extracts an answer and reads it back.
-func (h *house) answer(t testing.TB, q testworld.Question, u turn) testworld.Answer {
+func (h *fixture) answer(t testing.TB, q testworld.Question, u turn) testworld.Answer {
 	t.Helper()
 	out := filepath.Join(testkit.Scratch(t), "out")
 	r, err := h.ask(t.Context(), q, u, out)
@@ -237,7 +237,7 @@ func (h *house) answer(t testing.TB, q testworld.Question, u turn) testworld.Ans
 }
 
 // read reads an answer back.
-func (h *house) read(t testing.TB, r extract.Result, out string) testworld.Answer {
+func (h *fixture) read(t testing.TB, r extract.Result, out string) testworld.Answer {
 	t.Helper()
 	rows := readTrails(t, h.fs, out)
 	lost, err := dfs.ReadFile(t.Context(), h.fs, filepath.Join(out, extract.NotFoundName))

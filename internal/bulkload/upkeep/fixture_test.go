@@ -33,8 +33,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A house is a directory with the logs of a generated world, and with tables next to them.
-type house struct {
+// A fixture is a directory with the logs of a generated world, and with tables next to them.
+type fixture struct {
 	dir   string
 	place string // folder of the tables
 	fs    dfs.FS
@@ -42,9 +42,9 @@ type house struct {
 	w     *testworld.W
 }
 
-func newHouse(t testing.TB, w *testworld.W) *house {
+func newFixture(t testing.TB, w *testworld.W) *fixture {
 	t.Helper()
-	h := &house{dir: testkit.Scratch(t), fs: local.New(), w: w}
+	h := &fixture{dir: testkit.Scratch(t), fs: local.New(), w: w}
 	h.place = h.dir
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(w.Job())); err != nil {
@@ -58,7 +58,7 @@ func newHouse(t testing.TB, w *testworld.W) *house {
 }
 
 // deliver writes files of the world under the job's log directory.
-func (h *house) deliver(t testing.TB, list ...testworld.File) {
+func (h *fixture) deliver(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {
 		name := filepath.Join(h.dir, "logs", filepath.FromSlash(f.Name))
@@ -96,12 +96,12 @@ func compressed(t testing.TB, f testworld.File) []byte {
 	return b.Bytes()
 }
 
-func (h *house) store(name string) files.Store {
+func (h *fixture) store(name string) files.Store {
 	return files.Store{FS: h.fs, Dir: dfs.Join(h.place, name)}
 }
 
 // load loads the delivered files that the table does not have yet.
-func (h *house) load(t testing.TB, name string) bulkload.Result {
+func (h *fixture) load(t testing.TB, name string) bulkload.Result {
 	t.Helper()
 	r, err := h.tryLoad(t.Context(), name)
 	allOlder := errors.Is(err, bulkload.ErrRequest) && r.Older > 0
@@ -113,7 +113,7 @@ func (h *house) load(t testing.TB, name string) bulkload.Result {
 
 // nights divides the world's files at random into n nights, and loads each night into all of
 // the tables. It calls after when a night is loaded.
-func (h *house) nights(t testing.TB, dice *rand.Rand, n int, tables []string, after func(night int)) {
+func (h *fixture) nights(t testing.TB, dice *rand.Rand, n int, tables []string, after func(night int)) {
 	t.Helper()
 	by := make([][]testworld.File, n)
 	for i, f := range h.w.Files {
@@ -132,19 +132,19 @@ func (h *house) nights(t testing.TB, dice *rand.Rand, n int, tables []string, af
 }
 
 // tryLoad loads the delivered files that the table does not have yet.
-func (h *house) tryLoad(ctx context.Context, name string) (bulkload.Result, error) {
+func (h *fixture) tryLoad(ctx context.Context, name string) (bulkload.Result, error) {
 	s := h.store(name)
 	return bulkload.Run(ctx, bulkload.Config{
 		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted"),
 	})
 }
 
-func (h *house) upkeep(name string) upkeep.Config {
+func (h *fixture) upkeep(name string) upkeep.Config {
 	return upkeep.Config{FS: h.fs, Store: h.store(name), KeepFor: upkeep.DefaultKeepFor, Workers: 2, Memory: 8 << 20}
 }
 
 // open opens a table. The table is closed when the test ends.
-func (h *house) open(t testing.TB, name string) *files.Table {
+func (h *fixture) open(t testing.TB, name string) *files.Table {
 	t.Helper()
 	opened, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, name))
 	if err != nil {
@@ -159,7 +159,7 @@ func (h *house) open(t testing.TB, name string) *files.Table {
 }
 
 // ask runs a query on a table and returns the bytes of the result's parts.
-func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
+func (h *fixture) ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
 	t.Helper()
 	users := userlist.All()
 	if q.Users != nil {
@@ -178,7 +178,7 @@ func (h *house) ask(ctx context.Context, t testing.TB, opened table.Table, q tes
 }
 
 // sameAnswers runs the same queries on two tables, for the dates from one date on.
-func (h *house) sameAnswers(t testing.TB, what, got, want string, from behaviour.Date) {
+func (h *fixture) sameAnswers(t testing.TB, what, got, want string, from behaviour.Date) {
 	t.Helper()
 	a, b := h.open(t, got), h.open(t, want)
 	for i, q := range h.w.Questions(h.w.Seed, 4) {
@@ -201,7 +201,7 @@ func (h *house) sameAnswers(t testing.TB, what, got, want string, from behaviour
 }
 
 // verified fails the test if a table does not hold the cells in its ledgers.
-func (h *house) verified(t testing.TB, what, name string) {
+func (h *fixture) verified(t testing.TB, what, name string) {
 	t.Helper()
 	r, err := verify.Run(t.Context(), verify.Config{Store: h.store(name)})
 	if err != nil {
@@ -220,7 +220,7 @@ type named struct {
 
 // rolled returns the entries of all rolls of a table, for the dates from one date on. The
 // records count all dates.
-func (h *house) rolled(t testing.TB, name string, from behaviour.Date) map[string]named {
+func (h *fixture) rolled(t testing.TB, name string, from behaviour.Date) map[string]named {
 	t.Helper()
 	opened := h.open(t, name)
 	out := map[string]named{}
@@ -252,7 +252,7 @@ func (h *house) rolled(t testing.TB, name string, from behaviour.Date) map[strin
 	return out
 }
 
-func (h *house) roll(t testing.TB, opened *files.Table, f *manifest.File) *roll.Reader {
+func (h *fixture) roll(t testing.TB, opened *files.Table, f *manifest.File) *roll.Reader {
 	t.Helper()
 	file, err := opened.Staged(t.Context(), f.Roll)
 	if err != nil {
@@ -267,7 +267,7 @@ func (h *house) roll(t testing.TB, opened *files.Table, f *manifest.File) *roll.
 }
 
 // sameRolls compares the rolls of two tables. It also compares counts if no days were dropped.
-func (h *house) sameRolls(t testing.TB, what, got, want string, from behaviour.Date) {
+func (h *fixture) sameRolls(t testing.TB, what, got, want string, from behaviour.Date) {
 	t.Helper()
 	a, b := h.rolled(t, got, behaviour.MinDate), h.rolled(t, want, from)
 	if len(a) != len(b) {
@@ -288,7 +288,7 @@ func (h *house) sameRolls(t testing.TB, what, got, want string, from behaviour.D
 }
 
 // lasting returns the visible files of a table, without its lock and without times.
-func (h *house) lasting(t testing.TB, name string) map[string]string {
+func (h *fixture) lasting(t testing.TB, name string) map[string]string {
 	t.Helper()
 	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, name))
 	delete(all, "lock")

@@ -29,8 +29,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A yard is a directory with logs, a job and its table.
-type yard struct {
+// A fixture is a directory with logs, a job and its table.
+type fixture struct {
 	t     *testing.T
 	dir   string
 	store files.Store
@@ -48,16 +48,16 @@ behaviours:
   order: {id: 2, fields: {price: double}}
 `
 
-func newYard(t *testing.T, text string) *yard {
+func newFixture(t *testing.T, text string) *fixture {
 	t.Helper()
 	dir := testkit.Scratch(t)
-	y := &yard{t: t, dir: dir, store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}}
+	y := &fixture{t: t, dir: dir, store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}}
 	y.is(text)
 	return y
 }
 
-// is makes text the yard's job.
-func (y *yard) is(text string) {
+// is makes text the fixture's job.
+func (y *fixture) is(text string) {
 	y.t.Helper()
 	var err error
 	if y.job, err = job.Parse(filepath.Join(y.dir, "job.yaml"), []byte(text)); err != nil {
@@ -66,7 +66,7 @@ func (y *yard) is(text string) {
 }
 
 // write writes a file below logs.
-func (y *yard) write(name, text string) {
+func (y *fixture) write(name, text string) {
 	y.t.Helper()
 	name = filepath.Join(y.dir, "logs", name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -99,7 +99,7 @@ func date(t *testing.T, s string) behaviour.Date {
 	return d
 }
 
-func (y *yard) config(from, to string, types ...string) bulkload.Config {
+func (y *fixture) config(from, to string, types ...string) bulkload.Config {
 	y.t.Helper()
 	return bulkload.Config{
 		FS: y.store.FS, Job: y.job, Store: y.store, Types: types, Workers: 2, Memory: 8 << 20,
@@ -108,7 +108,7 @@ func (y *yard) config(from, to string, types ...string) bulkload.Config {
 }
 
 // load loads days, and wants the error that is given, if any.
-func (y *yard) load(want error, from, to string, types ...string) bulkload.Result {
+func (y *fixture) load(want error, from, to string, types ...string) bulkload.Result {
 	y.t.Helper()
 	r, err := bulkload.Run(y.t.Context(), y.config(from, to, types...))
 	if !errors.Is(err, want) {
@@ -121,7 +121,7 @@ func (y *yard) load(want error, from, to string, types ...string) bulkload.Resul
 }
 
 // replay replays a quarantine file, by the delivered file's name.
-func (y *yard) replay(want error, name string) bulkload.Result {
+func (y *fixture) replay(want error, name string) bulkload.Result {
 	y.t.Helper()
 	r, err := bulkload.Replay(y.t.Context(), y.config("2014-09-01", "2014-09-30"), y.store.Quarantine(name))
 	if !errors.Is(err, want) {
@@ -135,7 +135,7 @@ func (y *yard) replay(want error, name string) bulkload.Result {
 
 // wantCounts compares what became of records: read, loaded, quarantined,
 // duplicate, skipped.
-func (y *yard) wantCounts(r bulkload.Result, read, loaded, quarantined, duplicate, skipped int64) {
+func (y *fixture) wantCounts(r bulkload.Result, read, loaded, quarantined, duplicate, skipped int64) {
 	y.t.Helper()
 	want := manifest.Counts{Read: read, Loaded: loaded, Quarantined: quarantined, Duplicate: duplicate, Skipped: skipped}
 	if r.Counts != want {
@@ -144,7 +144,7 @@ func (y *yard) wantCounts(r bulkload.Result, read, loaded, quarantined, duplicat
 }
 
 // ledgers are the delivered files that the table knows, by load.
-func (y *yard) ledgers() []*manifest.Load {
+func (y *fixture) ledgers() []*manifest.Load {
 	y.t.Helper()
 	t, err := y.store.Open(y.t.Context())
 	if err != nil {
@@ -160,7 +160,7 @@ func (y *yard) ledgers() []*manifest.Load {
 
 // trails are all that the table holds, a line for each behaviour: user, date,
 // time, behaviour, values. With ids, the column ID comes too.
-func (y *yard) trails(ids bool) []string {
+func (y *fixture) trails(ids bool) []string {
 	y.t.Helper()
 	ctx := y.t.Context()
 	t, err := y.store.Open(ctx)
@@ -201,7 +201,7 @@ func (y *yard) trails(ids bool) []string {
 	return out
 }
 
-func (y *yard) line(info table.Info, tr *fetch.Trails, e *trail.Event, ids bool) string {
+func (y *fixture) line(info table.Info, tr *fetch.Trails, e *trail.Event, ids bool) string {
 	y.t.Helper()
 	k := info.Schema.Kinds[e.Kind]
 	user, err := info.Layout.AppendUser(nil, tr.Keys.At(int(e.User)))
@@ -224,7 +224,7 @@ func (y *yard) line(info table.Info, tr *fetch.Trails, e *trail.Event, ids bool)
 }
 
 // wantTrails compares what the table holds.
-func (y *yard) wantTrails(want ...string) {
+func (y *fixture) wantTrails(want ...string) {
 	y.t.Helper()
 	slices.Sort(want)
 	if got := y.trails(false); !slices.Equal(got, want) {
@@ -233,7 +233,7 @@ func (y *yard) wantTrails(want ...string) {
 }
 
 // quarantined is the quarantine file of a delivered file, empty if there is none.
-func (y *yard) quarantined(name string) string {
+func (y *fixture) quarantined(name string) string {
 	y.t.Helper()
 	b, err := os.ReadFile(y.store.Quarantine(name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -243,7 +243,7 @@ func (y *yard) quarantined(name string) string {
 }
 
 // correct edits a quarantine file.
-func (y *yard) correct(name, from, to string) {
+func (y *fixture) correct(name, from, to string) {
 	y.t.Helper()
 	text := y.quarantined(name)
 	if !strings.Contains(text, from) {
