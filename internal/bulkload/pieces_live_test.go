@@ -211,7 +211,7 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	ctx, kill := context.WithCancel(t.Context())
 	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method == "Multi" && calls.Add(1) == 1 {
-			kill()
+			return hbasetest.Fault{Executed: kill, Drop: true}
 		}
 		return hbasetest.Fault{}
 	}})

@@ -37,6 +37,7 @@ type Fault struct {
 	Delay     time.Duration
 	Exception *wire.ServerError // the answer, in place of an execution
 	Skip      bool              // not executed and not answered
+	Executed  func()            // called after the execution and before the answer
 	Hold      <-chan struct{}   // executed, but the answer waits until Hold is closed
 	Drop      bool              // executed, never answered
 	Close     bool              // executed, and the connection closed in place of an answer

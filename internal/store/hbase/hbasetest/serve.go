@@ -108,6 +108,9 @@ func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 	if e != nil {
 		answer = Exception(r.ID, e)
 	}
+	if fault.Executed != nil {
+		fault.Executed()
+	}
 	if fault.Hold != nil && !c.wait(fault.Hold) {
 		return
 	}
