@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -133,9 +134,18 @@ func finishes(t *testing.T, dir, table string, want map[string]string) {
 	}
 }
 
+// notIgnored makes a signal have its default effect on the processes that the test starts. Below
+// nohup, SIGHUP is ignored, and processes inherit that.
+func notIgnored(t *testing.T, s os.Signal) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, s)
+	t.Cleanup(func() { signal.Stop(caught) })
+}
+
 // TestASignalEndsALoadCleanly sends a signal at each moment of a load. Each time the load
 // reports what it did, and after the next load the table is the same as without a signal.
 func TestASignalEndsALoadCleanly(t *testing.T) {
+	notIgnored(t, syscall.SIGHUP)
 	dir := sampleDays(t, "20000")
 	whole := loads(t, dir, nil, "whole")
 	if status, _ := whole.Wait(t); status != 0 {
