@@ -43,7 +43,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden man metamorphic soak cluster cluster-down venv airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden man metamorphic soak cluster cluster-secure cluster-down venv airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -117,8 +117,12 @@ man: ## man pages of both commands, in bin/man
 cluster: ## HDFS, ZooKeeper and HBase on the loopback, which tests use as long as it is up: CLUSTER_NET=127.7
 	@CLUSTER_LIGHT=yes scripts/cluster up
 
+cluster-secure: ## a second cluster, with Kerberos and TLS, for the tests of secured clusters
+	@CLUSTER_LIGHT=yes CLUSTER_DIR=.cache/cluster-secure CLUSTER_SECURE=yes CLUSTER_DATANODES=1 CLUSTER_REGIONSERVERS=2 scripts/cluster up
+
 cluster-down: ## end them and forget their data
 	@scripts/cluster down
+	@CLUSTER_DIR=.cache/cluster-secure scripts/cluster down
 
 venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/venv
 	@scripts/venv .cache/venv

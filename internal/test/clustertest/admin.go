@@ -75,11 +75,16 @@ func (c *Cluster) Create(t testing.TB, family string, options ...string) string 
 	return name
 }
 
-// HDFS returns a new directory, as hdfs://host:port/path. It is removed at t's end.
+// HDFS returns a new directory, as hdfs://host:port/path. It is removed at t's end. In a
+// secured cluster it belongs to Alice.
 func (c *Cluster) HDFS(t testing.TB) string {
 	t.Helper()
 	path := "/test/" + unique(t)
-	c.Admin(t, "mkdir", path)
+	mkdir := []string{"mkdir", path}
+	if c.secured {
+		mkdir = append(mkdir, Alice, "755")
+	}
+	c.Admin(t, mkdir...)
 	t.Cleanup(func() { c.cleanUp(t, "rm", path) })
 	return "hdfs://" + c.NameNode() + path
 }

@@ -11,6 +11,9 @@
 //
 // $USERTRAIL_CLUSTER names another cluster for all tests: the run directory of a cluster that
 // is up (a relative path begins at the checkout). "none" skips the tests that need a cluster.
+//
+// Secure gives tests another cluster, with Kerberos and TLS, in .cache/cluster-secure. It has
+// one DataNode and two RegionServers. $USERTRAIL_SECURE_CLUSTER names another one, or none.
 package clustertest
 
 import (
@@ -41,9 +44,11 @@ const (
 
 // A Cluster is a cluster that is up. Its methods may be called concurrently.
 type Cluster struct {
-	dir    string // its run directory
-	script string
-	own    bool // it belongs to the checkout, so the first test starts it
+	dir      string // its run directory
+	script   string
+	own      bool     // it belongs to the checkout, so the first test starts it
+	settings []string // variables of the environment in which it is started
+	secured  bool
 
 	net                                   string
 	datanodes, replication, regionServers int
@@ -111,11 +116,32 @@ func keep(t testing.TB, c *Cluster) *Cluster {
 
 func lend(t testing.TB, alone bool) *Cluster {
 	t.Helper()
-	dir := os.Getenv("USERTRAIL_CLUSTER")
-	if dir == "none" {
-		t.Skip("USERTRAIL_CLUSTER=none")
+	return plain.lend(t, alone)
+}
+
+// A kind is a kind of cluster.
+type kind struct {
+	variable string   // of the environment, which names another cluster or "none"
+	folder   string   // of the checkout's cluster
+	harm     string   // of the cluster of tests with exclusive use, in a run that covers everything
+	settings []string // see Cluster.settings
+	secured  bool
+}
+
+var plain = kind{variable: "USERTRAIL_CLUSTER", folder: ".cache/cluster", harm: ".cache/cluster-harm"}
+
+// skip skips t if its cluster is "none".
+func (k kind) skip(t testing.TB) {
+	t.Helper()
+	if os.Getenv(k.variable) == "none" {
+		t.Skip(k.variable + "=none")
 	}
-	c, err := find(dir, alone)
+}
+
+func (k kind) lend(t testing.TB, alone bool) *Cluster {
+	t.Helper()
+	k.skip(t)
+	c, err := k.find(os.Getenv(k.variable), alone)
 	if err != nil {
 		t.Fatalf("cluster: %v", err)
 	}
@@ -151,7 +177,7 @@ func limited(t testing.TB, limit time.Duration) (context.Context, context.Cancel
 
 // find returns the cluster of dir. If dir is "", it is the cluster of the checkout. In a run
 // that covers everything, a test with exclusive use gets the second cluster.
-func find(dir string, alone bool) (*Cluster, error) {
+func (k kind) find(dir string, alone bool) (*Cluster, error) {
 	root, err := repository()
 	if err != nil {
 		return nil, err
@@ -159,9 +185,9 @@ func find(dir string, alone bool) (*Cluster, error) {
 	own := dir == ""
 	switch {
 	case own && alone && testkit.All():
-		dir = ".cache/cluster-harm"
+		dir = k.harm
 	case own:
-		dir = ".cache/cluster"
+		dir = k.folder
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(root, dir)
@@ -171,11 +197,14 @@ func find(dir string, alone bool) (*Cluster, error) {
 	if c := lent.clusters[dir]; c != nil {
 		return c, nil
 	}
-	c := &Cluster{dir: dir, script: filepath.Join(root, "scripts", "cluster"), own: own, claim: claimOn(dir), harmed: true}
+	c := &Cluster{
+		dir: dir, script: filepath.Join(root, "scripts", "cluster"), own: own, settings: k.settings, secured: k.secured,
+		claim: claimOn(dir), harmed: true,
+	}
 	if own {
 		err = os.MkdirAll(dir, 0o777)
 	} else {
-		err = c.load()
+		err = c.load(k.variable)
 	}
 	if err != nil {
 		return nil, err
@@ -197,7 +226,7 @@ func (c *Cluster) ready(alone bool) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
 	defer cancel()
 	if _, err := c.run(ctx, "whole"); err == nil {
-		return true, c.load()
+		return true, c.load("")
 	}
 	if !alone {
 		return false, nil
@@ -240,7 +269,7 @@ func (c *Cluster) up() error {
 	if _, err := c.run(ctx, "up"); err != nil {
 		return err
 	}
-	if err := c.load(); err != nil {
+	if err := c.load(""); err != nil {
 		return err
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), healLimit)
@@ -255,12 +284,13 @@ func (c *Cluster) down() error {
 	return err
 }
 
-// load reads the settings that the cluster was started with.
-func (c *Cluster) load() error {
+// load reads the settings that the cluster was started with. variable is the variable that
+// names the cluster, if there is one.
+func (c *Cluster) load(variable string) error {
 	path := filepath.Join(c.dir, "env")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("$USERTRAIL_CLUSTER: no cluster is up in %s: CLUSTER_DIR=%[1]s scripts/cluster up", c.dir)
+		return fmt.Errorf("$%s: no cluster is up in %s: CLUSTER_DIR=%[2]s %[3]s", variable, c.dir, strings.Join(append(c.settings, "scripts/cluster up"), " "))
 	}
 	if err != nil {
 		return err

@@ -284,7 +284,7 @@ func TestNoneSkips(t *testing.T) {
 
 func TestAnEmptyDirectoryIsNoCluster(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := find(dir, false); err == nil || !strings.Contains(err.Error(), "CLUSTER_DIR="+dir) {
+	if _, err := plain.find(dir, false); err == nil || !strings.Contains(err.Error(), "CLUSTER_DIR="+dir) {
 		t.Errorf("%v, want what to do", err)
 	}
 }

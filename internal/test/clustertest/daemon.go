@@ -14,7 +14,7 @@ import (
 
 // A Daemon is a process of the cluster.
 type Daemon struct {
-	Name    string // zk nn dn1.. master rs1..
+	Name    string // zk nn dn1.. master rs1.., and kdc if it is secured
 	Address string // host and port of its RPC, or of a DataNode's transfers
 }
 
@@ -73,9 +73,17 @@ func (c *Cluster) harm(t testing.TB, command, name string) {
 // configuration, and returns its standard output. It may run while regions are reassigned.
 func (c *Cluster) Java(t testing.TB, file string, args ...string) string {
 	t.Helper()
+	return c.JavaAs(t, "admin", file, args...)
+}
+
+// JavaAs is Java in a secured cluster, with a user's ticket.
+func (c *Cluster) JavaAs(t testing.TB, user, file string, args ...string) string {
+	t.Helper()
 	ctx, cancel := limited(t, healLimit+callLimit)
 	defer cancel()
-	out, err := c.run(ctx, append([]string{"java", file}, args...)...)
+	cmd := c.command(ctx, append([]string{"java", file}, args...)...)
+	cmd.Env = append(cmd.Env, "CLUSTER_AS="+user)
+	out, err := c.output(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +92,15 @@ func (c *Cluster) Java(t testing.TB, file string, args ...string) string {
 
 // run runs scripts/cluster and returns its standard output.
 func (c *Cluster) run(ctx context.Context, args ...string) (string, error) {
-	cmd := c.command(ctx, args...)
+	return c.output(c.command(ctx, args...))
+}
+
+// output runs a command and returns its standard output.
+func (c *Cluster) output(cmd *exec.Cmd) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("scripts/cluster %s in %s: %w\n%s", strings.Join(args, " "), c.dir, err, stderr.Bytes())
+		return "", fmt.Errorf("scripts/cluster %s in %s: %w\n%s", strings.Join(cmd.Args[1:], " "), c.dir, err, stderr.Bytes())
 	}
 	return stdout.String(), nil
 }
@@ -97,7 +109,7 @@ func (c *Cluster) run(ctx context.Context, args ...string) (string, error) {
 // servers that it starts live only for some tests, so they compile little.
 func (c *Cluster) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.script, args...)
-	cmd.Env = append(os.Environ(), "CLUSTER_DIR="+c.dir, "CLUSTER_LIGHT=yes", "CLUSTER_WAIT=600")
+	cmd.Env = append(append(os.Environ(), "CLUSTER_DIR="+c.dir, "CLUSTER_LIGHT=yes", "CLUSTER_WAIT=600"), c.settings...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd

@@ -53,10 +53,12 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
+import org.apache.hadoop.security.UserGroupInformation;
 
 /**
  * Answers questions about a cluster and changes it, by HBase's own client: a daemon of the cluster
- * that listens at the address HOST PORT of its arguments. A client sends one request a line and
+ * that listens at the address HOST PORT of its arguments. Two more arguments are the principal and
+ * the keytab that it logs in with. A client sends one request a line and
  * reads one reply a line. Requests of several connections run at the same time. A word is
  * separated from the next by a tab, and a byte that is not printable ASCII, a blank or a backslash
  * is \xNN. A reply begins with "ok" or "error".
@@ -134,6 +136,10 @@ public class Admin implements AutoCloseable {
   }
 
   public static void main(String[] args) throws Exception {
+    if (args.length > 2) {
+      UserGroupInformation.setConfiguration(HBaseConfiguration.create());
+      UserGroupInformation.loginUserFromKeytab(args[2], args[3]);
+    }
     Shared shared = new Shared();
     try (ServerSocket listener = new ServerSocket(Integer.parseInt(args[1]), 50, InetAddress.getByName(args[0]))) {
       for (;;) {

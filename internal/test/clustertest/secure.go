@@ -1,0 +1,58 @@
+package clustertest
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// The users of a secured cluster, besides its administrator. None has a right in HBase. Alice
+// and Bob have a directory on HDFS, /user/NAME.
+const (
+	Alice   = "alice"
+	Bob     = "bob"
+	Mallory = "mallory"
+)
+
+// Realm is the Kerberos realm of a secured cluster.
+const Realm = "CLUSTER.TEST"
+
+// secure is a cluster whose clients choose how they are protected.
+var secure = kind{
+	variable: "USERTRAIL_SECURE_CLUSTER", folder: ".cache/cluster-secure", harm: ".cache/cluster-secure", secured: true,
+	settings: []string{"CLUSTER_SECURE=yes", "CLUSTER_DATANODES=1", "CLUSTER_REGIONSERVERS=2"},
+}
+
+// Secure is Get for the secured cluster. Its servers offer all protections, and TLS; clients
+// choose. $USERTRAIL_CLUSTER=none skips t, too.
+func Secure(t testing.TB) *Cluster {
+	t.Helper()
+	plain.skip(t)
+	return keep(t, secure.lend(t, false))
+}
+
+// SecureAlone is Alone for the secured cluster.
+func SecureAlone(t testing.TB) *Cluster {
+	t.Helper()
+	plain.skip(t)
+	return keep(t, secure.lend(t, true))
+}
+
+// Krb5Conf returns the configuration file of Kerberos.
+func (c *Cluster) Krb5Conf() string { return filepath.Join(c.dir, "conf", "krb5.conf") }
+
+// KDC returns the host and port of the KDC.
+func (c *Cluster) KDC() string { return c.net + ".0.1:18888" }
+
+// Keytab returns the keytab of a user.
+func (c *Cluster) Keytab(user string) string { return filepath.Join(c.dir, "kdc", user+".keytab") }
+
+// TicketCache returns the file of a user's ticket, which is valid for a day from the start of
+// the cluster.
+func (c *Cluster) TicketCache(user string) string { return filepath.Join(c.dir, "kdc", user+".ccache") }
+
+// TLS returns a file of certificates and keys: ca.pem, client.pem (its key comes first),
+// client.pkcs12, trust.pem or trust.pkcs12. The password of a pkcs12 file is StorePassword.
+func (c *Cluster) TLS(name string) string { return filepath.Join(c.dir, "tls", name) }
+
+// StorePassword is the password of the files *.pkcs12.
+const StorePassword = "changeit"

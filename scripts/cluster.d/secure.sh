@@ -1,0 +1,137 @@
+# shellcheck shell=bash disable=SC2154 # scripts/cluster sets the variables
+# The secured cluster: a KDC, certificates, and the settings of the servers. scripts/cluster
+# sources this file.
+#
+#   principals   nn/ADDRESS, dn/ADDRESS, hbase/HOST, HTTP/localhost, zookeeper/ADDRESS; the users
+#                admin (superuser of HDFS and HBase), alice, bob and mallory
+#   kdc/         NAME.keytab of each; NAME.ccache of each user, valid for a day
+#   tls/         ca.pem; server.{pem,pkcs12}; client.{pem,pkcs12}, of alice; trust.{pem,pkcs12};
+#                the password of all stores is changeit; PEM files have none
+realm=CLUSTER.TEST
+
+secured() { [ "$secure" != no ]; }
+
+# secured_wanted reads from the environment what the secured cluster offers.
+secured_wanted() {
+	secure=${CLUSTER_SECURE:-no}
+	case $secure in
+	no) protection='' aes=no tls=no tls_kind='' tls_client='' zk_sasl=no names=no ;;
+	yes) protection=authentication,integrity,privacy aes=yes tls=optional tls_kind=pkcs12 tls_client=WANT zk_sasl=no names=no ;;
+	strict) protection=privacy aes=no tls=required tls_kind=pem tls_client=NEED zk_sasl=yes names=yes ;;
+	*) die "CLUSTER_SECURE is no, yes or strict" ;;
+	esac
+	! secured || {
+		protection=${CLUSTER_PROTECTION:-$protection} aes=${CLUSTER_AES:-$aes} tls=${CLUSTER_TLS:-$tls}
+		tls_kind=${CLUSTER_TLS_KIND:-$tls_kind} tls_client=${CLUSTER_TLS_CLIENT:-$tls_client}
+		zk_sasl=${CLUSTER_ZK_SASL:-$zk_sasl} names=${CLUSTER_NAMES:-$names}
+	}
+}
+
+# host NAME: what a server calls itself
+host() {
+	case $1 in
+	rs[1-9]) [ "$names" = yes ] && echo "$1.cluster.test" || ip "$1" ;;
+	*) ip "$1" ;;
+	esac
+}
+
+# principals: KEYTAB=PRINCIPAL of all
+principals() {
+	local i
+	echo "nn=nn/$(ip nn)" "HTTP=HTTP/localhost" "zookeeper=zookeeper/$(ip zk)" "hbase=hbase/$(ip master)"
+	for ((i = 1; i <= datanodes; i++)); do echo "dn=dn/$(ip "dn$i")"; done
+	for ((i = 1; i <= regionservers; i++)); do echo "hbase=hbase/$(host "rs$i")"; done
+	printf '%s\n' admin=admin alice=alice bob=bob mallory=mallory
+}
+
+# configure_secure adds to conf/ what the secured cluster has beyond the other one.
+configure_secure() {
+	local name
+	for name in core hdfs hbase; do add_properties "$name-site" "$name-site"; done
+	[ "$tls" = no ] || add_properties hbase-tls hbase-site
+	substitute "$source/secure/krb5.conf" >"$dir/conf/krb5.conf"
+	substitute "$source/secure/ssl-server.xml" >"$dir/conf/ssl-server.xml"
+	# Java resolves these names and no others, so that no name service takes part.
+	{
+		echo "127.0.0.1 localhost $(hostname)"
+		[ "$names" != yes ] || for ((i = 1; i <= regionservers; i++)); do echo "$(ip "rs$i") $(host "rs$i")"; done
+	} >"$dir/conf/hosts"
+	printf '%s\n' "-Djava.security.krb5.conf=$dir/conf/krb5.conf" "-Djdk.net.hosts.file=$dir/conf/hosts" >>"$dir/conf/jvm.opts"
+	if [ "$zk_sasl" = yes ]; then
+		add_properties hbase-zksasl hbase-site
+		cat "$source/secure/zoo-sasl.cfg" >>"$dir/conf/zoo.cfg"
+		substitute "$source/secure/zk.jaas" >"$dir/conf/zk.jaas"
+	fi
+	certificates
+}
+
+# add_properties PART FILE: a later value of a property replaces an earlier one.
+add_properties() {
+	local file=$dir/conf/$2.xml
+	sed -i '/<\/configuration>/d' "$file"
+	substitute "$source/secure/$1.xml" >>"$file"
+	echo '</configuration>' >>"$file"
+}
+
+# secure_values: for sed, the values of templates
+secure_values() {
+	local suites='' plain=true servers=false password=changeit
+	[ "$aes" = no ] || suites=AES/CTR/NoPadding
+	[ "$tls" != required ] || plain=false servers=true
+	[ "$tls_kind" != pem ] || password= # HBase takes the key for an encrypted one otherwise
+	echo "s#@REALM@#$realm#g; s#@PROTECTION@#$protection#g; s|@SUITES@|$suites|g; s#@TLS_PLAIN@#$plain#g; s#@TLS_SERVERS@#$servers#g"
+	echo "s#@TLS_KIND@#$tls_kind#g; s#@TLS_CLIENT@#$tls_client#g; s#@TLS_PASSWORD@#$password#g"
+}
+
+# certificates makes an authority, one key for all servers, and one for a client on the loopback.
+certificates() {
+	local i names="DNS:localhost,IP:127.0.0.1,IP:$(ip master)"
+	command -v openssl >/dev/null || debian openssl
+	for ((i = 1; i <= 9; i++)); do names+=,IP:$(ip "rs$i"),IP:$(ip "dn$i"),DNS:rs$i.cluster.test; done
+	rm -rf "$dir/tls"
+	mkdir -m 700 -p "$dir/tls"
+	(
+		cd "$dir/tls"
+		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj '/CN=cluster' -keyout ca.key -out ca.pem
+		certificate server server "$names"
+		certificate client alice DNS:localhost,IP:127.0.0.1
+		cp ca.pem trust.pem
+		keytool -importcert -noprompt -alias ca -file ca.pem -storetype PKCS12 -keystore trust.pkcs12 -storepass changeit
+	) >"$dir/log/certificates.log" 2>&1 || { tail -n 25 "$dir/log/certificates.log" >&2; die "no certificates can be made"; }
+}
+
+# certificate FILE NAME ALTERNATIVE-NAMES
+certificate() {
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$2" -keyout "$1.key" -out "$1.csr"
+	openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile <(echo "subjectAltName=$3") -out "$1.crt"
+	cat "$1.key" "$1.crt" >"$1.pem"
+	openssl pkcs12 -export -inkey "$1.key" -in "$1.crt" -name "$1" -passout pass:changeit -out "$1.pkcs12"
+}
+
+# start_kdc makes all keys, so it comes before all other daemons.
+start_kdc() {
+	local all
+	rm -rf "$dir/kdc"
+	mkdir -m 700 -p "$dir/kdc"
+	# shellcheck disable=SC2207 # words without blanks
+	all=($(principals))
+	daemon kdc 128m hbase "$source/java/Kdc.java" "$realm" "$(ip kdc)" 18888 "$dir/kdc" "${all[@]}"
+	await kdc 'the keys' test -e "$dir/kdc/ready"
+	chmod 600 "$dir"/kdc/*.keytab
+}
+
+# homes makes the directories that HBase and the users need.
+homes() {
+	local log=$dir/log/homes.log
+	await nn "HDFS out of safe mode with $datanodes DataNodes" hdfs_serves
+	(tool hadoop "$source/java/Homes.java" "nn/$(ip nn)" "$dir/kdc/nn.keytab" /hbase=hbase=755 /tmp=admin=1777 /test=admin=1777 \
+		/user=admin=755 /user/alice=alice=700 /user/bob=bob=700 /user/mallory=mallory=700) >"$log" 2>&1 || { tail -n 25 "$log" >&2; die "the directories on HDFS cannot be made"; }
+}
+
+# ticket: for Java's tools, the ticket of CLUSTER_AS
+ticket() { ! secured || export KRB5CCNAME=$dir/kdc/${CLUSTER_AS:-admin}.ccache; }
+
+# secure_flags NAME: what only that daemon has on its command line
+secure_flags() {
+	[ "$1" != zk ] || [ "$zk_sasl" = no ] || echo "-Djava.security.auth.login.config=$dir/conf/zk.jaas"
+}
