@@ -115,7 +115,9 @@ func (f *timeFormat) read(t []byte) (stamp, bool) {
 	case f.rfc3339:
 		return readRFC3339(t)
 	case len(t) == len(time.DateTime) && t[10] == f.between:
-		return readISO(t)
+		if s, ok := readISO(t); ok {
+			return s, true
+		}
 	case f.parts != nil:
 		if s, ok := f.readParts(t); ok {
 			return s, true
