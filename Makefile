@@ -43,7 +43,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden man metamorphic soak cluster cluster-secure cluster-down venv airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden man release metamorphic soak cluster cluster-secure cluster-down venv airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -114,6 +114,9 @@ golden: ## write the drawings in testdata anew; look at the diff afterwards
 man: ## man pages of both commands, in bin/man
 	go test -count=1 ./cmd/bulkload ./cmd/extract -run TestManPages -man $(CURDIR)/bin/man
 
+release: ## archives, .deb, .rpm, bills of materials and checksums of VERSION for Linux and macOS, in dist: VERSION=v1.2.0
+	go -C scripts/release run . --root $(CURDIR) --out $(or $(OUT),$(CURDIR)/dist) --version $(VERSION) $(if $(PLATFORMS),--platforms $(PLATFORMS))
+
 cluster: ## HDFS, ZooKeeper and HBase on the loopback, which tests use as long as it is up: CLUSTER_NET=127.7
 	@CLUSTER_LIGHT=yes scripts/cluster up
 
@@ -137,4 +140,4 @@ browser: # chromium, in which the page of extract report is looked at
 	@scripts/browser
 
 clean: ## remove what was built and what the demo made
-	rm -rf bin demo
+	rm -rf bin demo dist

@@ -78,18 +78,22 @@ func (h *fixture) write(t *testing.T, name, text string) {
 	}
 }
 
-// adapted is a file of this folder for the fixture: what a person is told to change, and
-// no longer a wait than a test has.
+// adapted returns a file of this folder for the fixture.
 func (h *fixture) adapted(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.NewReplacer("/srv/usertrail", h.dir, "PATH=/usr/local/bin:", "PATH="+h.dir+"/bin:", "--wait 4h", "--wait 1m --settle 100ms", "--settle 1m", "--settle 10ms").Replace(string(b))
+	return h.adapt(readFile(t, name))
 }
 
-// A run is what came of a command: its status, what it wrote, and the last line.
+// adapt replaces the folders in a text by folders of the fixture, and shortens its waits. In the
+// file of the environment it sets the time zone, as a person would.
+func (h *fixture) adapt(text string) string {
+	return strings.NewReplacer(
+		"/srv/usertrail", h.dir, "/var/lib/usertrail", h.dir, "/etc/usertrail/usertrail.yaml", filepath.Join(h.dir, "usertrail.yaml"),
+		"PATH=/usr/local/bin:", "PATH="+h.dir+"/bin:", "#TZ=", "TZ=",
+		"--wait 4h", "--wait 1m --settle 100ms", "--settle 1m", "--settle 10ms").Replace(text)
+}
+
+// A run is the outcome of a command: its status, its output, and its last line.
 type run struct {
 	status int
 	said   string
@@ -217,7 +221,7 @@ func readFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// unit is what a unit file says under a key, each time.
+// unit returns the values of a key in a unit file.
 func unit(text, key string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -234,10 +238,18 @@ func TestTheServiceLoadsANight(t *testing.T) {
 	h.checkNight(t, command, "", env)
 }
 
-// service is the command of a unit, and the environment that it finds.
+// service returns the command of a unit of this folder, and the environment that it finds.
 func (h *fixture) service(t *testing.T, name string) (command string, env []string) {
 	t.Helper()
-	text := h.adapted(t, name)
+	h.write(t, "usertrail.environment", readFile(t, "usertrail.environment"))
+	return h.serviceOf(t, readFile(t, name))
+}
+
+// serviceOf returns the command of the text of a unit, and the environment that it finds. The
+// file of the environment is in the fixture.
+func (h *fixture) serviceOf(t *testing.T, text string) (command string, env []string) {
+	t.Helper()
+	text = h.adapt(text)
 	start := unit(text, "ExecStart")
 	if len(start) != 1 {
 		t.Fatalf("the service starts %q", start)
@@ -250,7 +262,16 @@ func (h *fixture) service(t *testing.T, name string) (command string, env []stri
 	if strings.Contains(strings.NewReplacer("$$", "", "%%", "").Replace(start[0]), "%") {
 		t.Errorf("a single %% is systemd's in %q", start[0])
 	}
-	return "cd " + unit(text, "WorkingDirectory")[0] + " && " + command, unit(text, "Environment")
+	if got := unit(text, "EnvironmentFile"); len(got) != 1 || got[0] != "-/etc/usertrail/environment" {
+		t.Errorf("the environment is in %q, want the file that the packages install", got)
+	}
+	env = unit(text, "Environment")
+	for line := range strings.Lines(h.adapt(readFile(t, filepath.Join(h.dir, "usertrail.environment")))) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			env = append(env, line)
+		}
+	}
+	return "cd " + unit(text, "WorkingDirectory")[0] + " && " + command, env
 }
 
 // setClock has every command of the fixture see another day as today: it finds a date before
@@ -267,9 +288,9 @@ func (h *fixture) setClock(t *testing.T, today string) {
 	}
 }
 
-// TestASweepLoadsTheNightsThatWereMissed has the machine off for three nights. The noon after, the
-// sweep of cron and that of systemd load all of them, but for a day that lacks what the job
-// requires; and that day when it comes.
+// TestASweepLoadsTheNightsThatWereMissed has the machine off for three nights. At the next noon the
+// sweep loads all of them, except a day that lacks a required file. When the file arrives, the
+// next sweep loads that day. cron and systemd do the same.
 func TestASweepLoadsTheNightsThatWereMissed(t *testing.T) {
 	for name, sweep := range map[string]func(h *fixture) (string, []string){
 		"cron": func(h *fixture) (string, []string) {
