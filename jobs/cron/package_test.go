@@ -18,6 +18,7 @@ import (
 const repository = "../.."
 
 // builtRelease builds the release of a checkout for some platforms, and returns its directory.
+// The build has no network once the modules are in the module cache.
 func builtRelease(t *testing.T, checkout, platforms string) string {
 	t.Helper()
 	root, err := filepath.Abs(checkout)
@@ -25,6 +26,9 @@ func builtRelease(t *testing.T, checkout, platforms string) string {
 		t.Fatal(err)
 	}
 	out := t.TempDir()
+	if text, err := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(root, "scripts/release"), "mod", "download").CombinedOutput(); err != nil {
+		t.Fatalf("go mod download: %v\n%s", err, text)
+	}
 	c := exec.CommandContext(t.Context(), "go", "run", ".", "--root", root, "--out", out, "--version", "v0.1.0-test", "--platforms", platforms)
 	c.Dir = filepath.Join(root, "scripts/release")
 	c.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1400000000", "GOPROXY=off", "GOFLAGS=")
