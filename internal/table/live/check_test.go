@@ -82,11 +82,9 @@ func expect(t *testing.T, found map[precheck.Name]precheck.Check, name precheck.
 	}
 }
 
-func TestAFitTablePassesAllChecks(t *testing.T) {
-	t.Parallel()
-	c := clustertest.Get(t)
-	o := live.Options{Catalog: dfs.Join(c.HDFS(t), "catalog")}
-	_, name := made(t, c, live.Options{Conf: new(hadoopconf.Conf), Catalog: o.Catalog})
+// testFit checks a table that was made for trails and has no load yet.
+func testFit(t *testing.T, c *clustertest.Cluster, catalog, name string) {
+	o := live.Options{Catalog: catalog}
 	load := tonight
 	load.HFiles = true
 	found := look(t, c, name, o, load)
@@ -124,7 +122,7 @@ func TestAFitTablePassesAllChecks(t *testing.T) {
 func TestATableThatSuitsBadlyIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
-	name := c.Create(t, "d", "VERSIONS=3", "MIN_VERSIONS=1", "KEEP_DELETED_CELLS=TRUE", "BLOOMFILTER=NONE", "TTL=864000")
+	name := c.Shared(t, "d", "VERSIONS=3", "MIN_VERSIONS=1", "KEEP_DELETED_CELLS=TRUE", "BLOOMFILTER=NONE", "TTL=864000")
 	load := tonight
 	load.Bytes, load.Span.From, load.HFiles = 1<<30, load.Span.From-20, true
 	found := look(t, c, name, live.Options{Catalog: filepath.Join(t.TempDir(), "catalog")}, load)
@@ -135,6 +133,39 @@ func TestATableThatSuitsBadlyIsWarnedOf(t *testing.T) {
 	load.Span.From = load.Span.To
 	if d := look(t, c, name, live.Options{Catalog: "/c"}, load)[precheck.FamilyFit].Detail; strings.Contains(d, "TTL is") {
 		t.Errorf("days that a TTL keeps are warned of: %s", d)
+	}
+}
+
+// TestATTLThatIsNotTheJobs checks tables that keep behaviours for another time than the
+// job asks for, and for the same.
+func TestATTLThatIsNotTheJobs(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Get(t)
+	testTTL(t, c, c.Shared(t, "d", "TTL=864000"), map[time.Duration]string{
+		0: "", 10 * day: "",
+		400 * day: "TTL is 10d, and the job's ttl is 400d: TTL => 34560000 sets it",
+	})
+	testTTL(t, c, c.Shared(t, "d"), map[time.Duration]string{
+		0: "", 36 * time.Hour: "TTL is forever, and the job's ttl is 36h0m0s: TTL => 129600 sets it",
+	})
+}
+
+const day = 24 * time.Hour
+
+// testTTL checks a table for jobs that ask for TTLs. cases has what the check says of each; ""
+// is nothing of a TTL.
+func testTTL(t *testing.T, c *clustertest.Cluster, name string, cases map[time.Duration]string) {
+	t.Helper()
+	for asked, says := range cases {
+		load := tonight
+		load.TTL = asked
+		got := look(t, c, name, live.Options{Catalog: "/c"}, load)[precheck.FamilyFit]
+		if says == "" && strings.Contains(got.Detail, "TTL") {
+			t.Errorf("a job that asks for %s is told %q", asked, got.Detail)
+		}
+		if says != "" && (got.State != precheck.Warn || !strings.Contains(got.Detail, says)) {
+			t.Errorf("a job that asks for %s is told %s %q, want %q", asked, got.State, got.Detail, says)
+		}
 	}
 }
 
@@ -166,7 +197,7 @@ func TestVersionsThatALayoutNeeds(t *testing.T) {
 	other := tonight
 	expect(t, look(t, c, name, o, other), precheck.FamilyFit, precheck.Warn, "VERSIONS is 400: a behaviour has one")
 
-	few := c.Create(t, "d", "VERSIONS=399")
+	few := c.Shared(t, "d", "VERSIONS=399")
 	found = look(t, c, few, o, load)
 	expect(t, found, precheck.FamilyFit, precheck.Fail, "VERSIONS of family d is 399, and the layout needs 400", "alter '"+few+"', {NAME => 'd', VERSIONS => 400}")
 	if !errors.Is(found[precheck.FamilyFit].Err, table.ErrUnfit) {
@@ -175,7 +206,7 @@ func TestVersionsThatALayoutNeeds(t *testing.T) {
 	if d := found[precheck.Regions].Detail; d != "1, all open" {
 		t.Errorf("of one region it says %q", d)
 	}
-	expect(t, look(t, c, create(t, c), o, load), precheck.Regions, precheck.OK, "all open, not cut as the layout suits")
+	expect(t, look(t, c, c.Shared(t, "d", "VERSIONS=400", "split=2"), o, load), precheck.Regions, precheck.OK, "all open, not cut as the layout suits")
 }
 
 // TestATableThatIsNotAsItMustBe lists the other checks all the same.
@@ -184,7 +215,7 @@ func TestATableThatIsNotAsItMustBe(t *testing.T) {
 	c := clustertest.Get(t)
 	disabled := c.Create(t, "d")
 	c.Admin(t, "disable", disabled)
-	two := c.Create(t, "d")
+	enabled := c.Shared(t, "d")
 	o := live.Options{Catalog: dfs.Join(c.HDFS(t), "catalog")}
 	for what, x := range map[string]struct {
 		table   string
@@ -194,8 +225,8 @@ func TestATableThatIsNotAsItMustBe(t *testing.T) {
 	}{
 		"there is none":          {"none_such", o, precheck.TableThere, "create-table"},
 		"it is disabled":         {disabled, o, precheck.TableThere, "enable '" + disabled + "'"},
-		"it lacks the family":    {two, live.Options{Catalog: o.Catalog, Family: "e"}, precheck.FamilyThere, `"e"; there is d`},
-		"nothing says a catalog": {two, live.Options{Conf: new(hadoopconf.Conf)}, precheck.TableThere, "nothing says where its catalog is"},
+		"it lacks the family":    {enabled, live.Options{Catalog: o.Catalog, Family: "e"}, precheck.FamilyThere, `"e"; there is d`},
+		"nothing says a catalog": {enabled, live.Options{Conf: new(hadoopconf.Conf)}, precheck.TableThere, "nothing says where its catalog is"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			found := look(t, c, x.table, x.options, tonight)
@@ -262,7 +293,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 func TestWhatAKilledLoadLeftIsTold(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
-	name := create(t, c)
+	name := c.Create(t, "d")
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")}
 	s := connect(t, c, name, o)
 	tabletest.Load(t, tabletest.Puts, s)

@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
@@ -109,13 +110,23 @@ func at(c *clustertest.Cluster, name string) string {
 	return fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name)
 }
 
-// TestATableIsMade makes a table and has HBase's own client look at it, and at one
-// that is made of the statement for the shell.
+// TestATableIsMade makes a table, looks at it in all ways, and loads it.
 func TestATableIsMade(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
-	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")}
+	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: dfs.Join(c.HDFS(t), "catalog")}
 	d, name := made(t, c, o)
+	t.Run("HBase's client sees what was asked for", func(t *testing.T) { testDescribed(t, c, o, d, name) })
+	t.Run("it passes all checks", func(t *testing.T) { testFit(t, c, o.Catalog, name) })
+	t.Run("it is made again", func(t *testing.T) { testMadeAgain(t, c, o, d, name) })
+	t.Run("it takes a load", func(t *testing.T) {
+		tabletest.Load(t, tabletest.Puts, connect(t, c, name, live.Options{Conf: o.Conf}))
+	})
+}
+
+// testDescribed has HBase's own client look at the table, and at one that is made of the
+// statement for the shell.
+func testDescribed(t *testing.T, c *clustertest.Cluster, o live.Options, d *live.Design, name string) {
 	var starts []string
 	for _, r := range c.Regions(t, name) {
 		if r.Server == "" {
@@ -144,7 +155,6 @@ func TestATableIsMade(t *testing.T) {
 			t.Errorf("HBase does not say %q, but\n%s", line, strings.Join(said, "\n"))
 		}
 	}
-	tabletest.Load(t, tabletest.Puts, connect(t, c, name, live.Options{Conf: new(hadoopconf.Conf)}))
 }
 
 var (
@@ -200,12 +210,8 @@ func java(t *testing.T, name string) string {
 	return path
 }
 
-// TestATableThatIsThere is made again: as it is, altered, and by another's hand.
-func TestATableThatIsThere(t *testing.T) {
-	t.Parallel()
-	c := clustertest.Get(t)
-	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(t.TempDir(), "catalog")}
-	d, name := made(t, c, o)
+// testMadeAgain makes a table that is there: as it is, altered, and by another's hand.
+func testMadeAgain(t *testing.T, c *clustertest.Cluster, o live.Options, d *live.Design, name string) {
 	if there, differs, err := d.Make(t.Context()); err != nil || !there || differs != nil {
 		t.Errorf("made again: there %t, differs %q, %v; want there, and no difference", there, differs, err)
 	}
@@ -218,7 +224,7 @@ func TestATableThatIsThere(t *testing.T) {
 	if err != nil || !there || !slices.Equal(differs, want) {
 		t.Errorf("another: there %t, differs %q, %v; want %q", there, differs, err, want)
 	}
-	foreign := design(t, at(c, c.Create(t, "x")), o, live.Spec{Compression: "snappy"})
+	foreign := design(t, at(c, c.Shared(t, "x")), o, live.Spec{Compression: "snappy"})
 	if there, differs, err := foreign.Make(t.Context()); err != nil || !there || !slices.Equal(differs, []string{"it has no family d, but x"}) {
 		t.Errorf("of another family: there %t, differs %q, %v", there, differs, err)
 	}

@@ -15,7 +15,7 @@ import (
 func TestLeftoversOfOldAreDropped(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
-	name, other := c.Create(t, "d"), c.Create(t, "d")
+	name, other := c.Create(t, "d"), c.Shared(t, "d")
 	s, err := Connect(t.Context(), local.New(), fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), Options{Conf: new(hadoopconf.Conf), Catalog: "/none"})
 	if err != nil {
 		t.Fatal(err)

@@ -18,17 +18,19 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// create makes a table that is cut as the suite wants it.
-func create(t *testing.T, c *clustertest.Cluster) string { return createFor(t, c, layout.Reversed{}) }
-
-// createFor creates a table with the settings that the rows of a layout need.
+// createFor creates a table that is cut as the suite wants it, with the settings that the rows
+// of a layout need.
 func createFor(t *testing.T, c *clustertest.Cluster, l layout.Layout) string {
 	t.Helper()
-	options := []string{fmt.Sprintf("VERSIONS=%d", max(1, l.Traits().Versions))}
+	return c.Create(t, "d", append(cut(), fmt.Sprintf("VERSIONS=%d", max(1, l.Traits().Versions)))...)
+}
+
+// cut returns the options of a table that is cut as the suite wants it.
+func cut() (options []string) {
 	for _, p := range tabletest.Splits {
 		options = append(options, "split="+string(p))
 	}
-	return c.Create(t, "d", options...)
+	return options
 }
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
@@ -95,7 +97,7 @@ func TestACatalogIsFoundWhereItIs(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
 	conf := confOf(t, c)
-	plain, marked := create(t, c), c.Create(t, "d", "table."+live.CatalogAttribute+"=/marked")
+	plain, marked := c.Shared(t, "d"), c.Shared(t, "d", "table."+live.CatalogAttribute+"=/marked")
 	for _, x := range []struct {
 		what, table string
 		options     live.Options
@@ -131,8 +133,8 @@ func TestACatalogBelongsToOneTable(t *testing.T) {
 	c := clustertest.Get(t)
 	dir := filepath.Join(t.TempDir(), "catalog")
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: dir}
-	tabletest.Load(t, tabletest.Puts, connect(t, c, create(t, c), o))
-	_, err := connect(t, c, create(t, c), o).Open(t.Context())
+	tabletest.Load(t, tabletest.Puts, connect(t, c, c.Create(t, "d"), o))
+	_, err := connect(t, c, c.Shared(t, "d"), o).Open(t.Context())
 	if !errors.Is(err, table.ErrUnfit) {
 		t.Errorf("the catalog of another table: %v, want ErrUnfit", err)
 	}

@@ -46,13 +46,8 @@ type filled struct {
 	cells  []*cell.Cell // in order
 }
 
-// fill makes a table with some behaviours of each user, spread over ten days.
-func fill(t *testing.T, k *clustertest.Cluster, name string, users map[string]int) *filled {
-	t.Helper()
-	return fillWith(t, k, name, recordsOf(t, readSchema, users))
-}
-
-func fillWith(t *testing.T, k *clustertest.Cluster, name string, records []*behaviour.Record, options ...string) *filled {
+// fill makes a table with records, in two regions.
+func fill(t *testing.T, k *clustertest.Cluster, name string, records []*behaviour.Record, options ...string) *filled {
 	t.Helper()
 	l, err := layout.ByName(name)
 	if err != nil {
@@ -93,7 +88,7 @@ func fillWith(t *testing.T, k *clustertest.Cluster, name string, records []*beha
 	return f
 }
 
-// recordsOf are the users' behaviours.
+// recordsOf returns some behaviours of each user, spread over ten days.
 func recordsOf(t *testing.T, s *behaviour.Schema, users map[string]int) (out []*behaviour.Record) {
 	t.Helper()
 	begin := readFirst.Start(zoneOf(t, s)).UnixMicro()
@@ -207,116 +202,155 @@ func (f *filled) asRows(t *testing.T, q table.Query, want layout.Want, users ...
 	return q
 }
 
-// TestTheLatestCostTheSame of a user with ten thousand behaviours and of one with a
-// hundred: cells that servers send, and calls.
-func TestTheLatestCostTheSame(t *testing.T) {
+// readings are the tests that only read a table. Each has its own users.
+var readings = []struct {
+	name    string
+	layouts []string
+	records func(t *testing.T) []*behaviour.Record
+	test    func(t *testing.T, f *filled)
+}{
+	{"the latest cost the same", []string{"tall", "wide"}, of(latestUsers), testLatestCost},
+	{"the latest of many", []string{"tall", "wide"}, of(manyUsers), testLatestOfMany},
+	{"other times stay on the servers", testkit.Pick([]string{"reversed", "wide", "hashed"}, layout.Names()), of(map[string]int{"7": 500, "71": 500}), testOtherTimes},
+	{"a day of everybody", []string{"fixed"}, of(everybody), testDayOfEverybody},
+	{"rows of other values stay on the servers", []string{"game", "fixed"}, valued, testOtherValues},
+}
+
+// TestServersSendWhatIsNeeded makes one table in each layout for all tests that read it.
+func TestServersSendWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
-	users := map[string]int{"u1": 10_000, "u10": 100, "u11": 5, "u2": 100}
-	for _, name := range []string{"tall", "wide"} {
-		f := fill(t, k, name, users)
-		want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Newest: 10}
-		if _, c := f.read(t, f.query(t, want, "u2")); c.cells != 10 { // regions are known from now on
-			t.Errorf("%s: ten of u2 take %d cells", name, c.cells)
-		}
-		ways := map[string]func(user string) table.Query{"ranges": func(u string) table.Query { return f.query(t, want, u) }}
-		if name == "wide" {
-			ways["rows"] = func(u string) table.Query { return f.asRows(t, f.query(t, want, u), want, u) }
-		}
-		for way, query := range ways {
-			for user, n := range users {
-				got, c := f.read(t, query(user))
-				n = min(n, 10)
-				if first := f.of(user, all)[:n]; !slices.Equal(got, first) {
-					t.Errorf("%s by %s: the latest of %s are %q, want %q", name, way, user, got, first)
-				}
-				if c != (cost{int64(n), 1}) {
-					t.Errorf("%s by %s: the latest %d of %s, who has %d, take %+v; want as many cells by one call", name, way, n, user, users[user], c)
+	for _, name := range layout.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var records []*behaviour.Record
+			for _, r := range readings {
+				if slices.Contains(r.layouts, name) {
+					records = append(records, r.records(t)...)
 				}
 			}
-		}
+			if records == nil {
+				testkit.OnlyAll(t, "the other layouts")
+			}
+			f := fill(t, k, name, records)
+			for _, r := range readings {
+				if slices.Contains(r.layouts, name) {
+					t.Run(r.name, func(t *testing.T) { r.test(t, f) })
+				}
+			}
+		})
 	}
 }
 
-// TestTheLatestOfMany asks for the latest of many users at once, with columns between
-// two times, in order and not.
-func TestTheLatestOfMany(t *testing.T) {
-	t.Parallel()
-	k := clustertest.Get(t)
+// of returns a function that makes the behaviours of users.
+func of(users map[string]int) func(t *testing.T) []*behaviour.Record {
+	return func(t *testing.T) []*behaviour.Record { return recordsOf(t, readSchema, users) }
+}
+
+// numbered returns n users whose names end in a number.
+func numbered(prefix string, n int, behaviours func(i int) int) map[string]int {
 	users := map[string]int{}
-	for i := range 300 {
-		users[fmt.Sprintf("u%d", i)] = 1 + i%40
+	for i := range n {
+		users[prefix+strconv.Itoa(i)] = behaviours(i)
 	}
-	names := slices.Sorted(maps.Keys(users))
-	for _, name := range []string{"tall", "wide"} {
-		f := fill(t, k, name, users)
-		until := (readFirst + 6).Start(zoneOf(t, readSchema)).UnixMicro()
-		want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Times: &layout.Times{First: 0, Last: until - 1}, Newest: 3}
-		var cells []string
-		for _, u := range names {
-			of := f.of(u, func(c *cell.Cell) bool { return c.Time < until/1000 })
-			cells = append(cells, of[:min(3, len(of))]...)
-		}
-		q := f.query(t, want, names...)
-		got, c := f.read(t, q)
-		slices.Sort(got)
-		slices.Sort(cells)
-		if !slices.Equal(got, cells) {
-			t.Errorf("%s: %d cells, want %d", name, len(got), len(cells))
-		}
-		if c.cells != int64(len(cells)) {
-			t.Errorf("%s: the servers sent %d cells for %d", name, c.cells, len(cells))
-		}
-		q.Ordered = true
-		var rows [][]byte
-		if err := f.Read(t.Context(), q, func(c *cell.Cell) error { rows = append(rows, bytes.Clone(c.Row)); return nil }); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.IsSortedFunc(rows, bytes.Compare) || len(rows) != len(cells) {
-			t.Errorf("%s, ordered: %d cells, in order %t; want %d", name, len(rows), slices.IsSortedFunc(rows, bytes.Compare), len(cells))
-		}
-		q.Ordered = false
-		enough, n := errors.New("enough"), 0
-		err := f.Read(t.Context(), q, func(*cell.Cell) error { n++; return enough })
-		if !errors.Is(err, enough) || n != 1 {
-			t.Errorf("%s: %v after %d cells, want the error of the first", name, err, n)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := f.Read(ctx, q, func(*cell.Cell) error { return nil }); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v when called off, want Canceled", name, err)
+	return users
+}
+
+var (
+	latestUsers = map[string]int{"u1": 10_000, "u10": 100, "u11": 5, "u2": 100}
+	manyUsers   = numbered("m", 300, func(i int) int { return 1 + i%40 })
+	everybody   = numbered("2", 100, func(int) int { return 50 })
+)
+
+// testLatestCost asks for the latest of a user with ten thousand behaviours and of one with a
+// hundred. Servers send as many cells, in as many calls.
+func testLatestCost(t *testing.T, f *filled) {
+	want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Newest: 10}
+	if _, c := f.read(t, f.query(t, want, "u2")); c.cells != 10 { // regions are known from now on
+		t.Errorf("ten of u2 take %d cells", c.cells)
+	}
+	ways := map[string]func(user string) table.Query{"ranges": func(u string) table.Query { return f.query(t, want, u) }}
+	if f.layout.Name() == "wide" {
+		ways["rows"] = func(u string) table.Query { return f.asRows(t, f.query(t, want, u), want, u) }
+	}
+	for way, query := range ways {
+		for user, n := range latestUsers {
+			got, c := f.read(t, query(user))
+			n = min(n, 10)
+			if first := f.of(user, all)[:n]; !slices.Equal(got, first) {
+				t.Errorf("by %s: the latest of %s are %q, want %q", way, user, got, first)
+			}
+			if c != (cost{int64(n), 1}) {
+				t.Errorf("by %s: the latest %d of %s, who has %d, take %+v; want as many cells by one call", way, n, user, latestUsers[user], c)
+			}
 		}
 	}
 }
 
-// TestOtherTimesStayOnTheServers reads days, and hours of days, in each layout: no cell
-// of another time is sent.
-func TestOtherTimesStayOnTheServers(t *testing.T) {
-	t.Parallel()
-	k := clustertest.Get(t)
+// testLatestOfMany asks for the latest of many users at once, with columns between two
+// times, in order and not.
+func testLatestOfMany(t *testing.T, f *filled) {
+	names := slices.Sorted(maps.Keys(manyUsers))
+	until := (readFirst + 6).Start(zoneOf(t, readSchema)).UnixMicro()
+	want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Times: &layout.Times{First: 0, Last: until - 1}, Newest: 3}
+	var cells []string
+	for _, u := range names {
+		of := f.of(u, func(c *cell.Cell) bool { return c.Time < until/1000 })
+		cells = append(cells, of[:min(3, len(of))]...)
+	}
+	q := f.query(t, want, names...)
+	got, c := f.read(t, q)
+	slices.Sort(got)
+	slices.Sort(cells)
+	if !slices.Equal(got, cells) {
+		t.Errorf("%d cells, want %d", len(got), len(cells))
+	}
+	if c.cells != int64(len(cells)) {
+		t.Errorf("the servers sent %d cells for %d", c.cells, len(cells))
+	}
+	q.Ordered = true
+	var rows [][]byte
+	if err := f.Read(t.Context(), q, func(c *cell.Cell) error { rows = append(rows, bytes.Clone(c.Row)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSortedFunc(rows, bytes.Compare) || len(rows) != len(cells) {
+		t.Errorf("ordered: %d cells, in order %t; want %d", len(rows), slices.IsSortedFunc(rows, bytes.Compare), len(cells))
+	}
+	q.Ordered = false
+	enough, n := errors.New("enough"), 0
+	err := f.Read(t.Context(), q, func(*cell.Cell) error { n++; return enough })
+	if !errors.Is(err, enough) || n != 1 {
+		t.Errorf("%v after %d cells, want the error of the first", err, n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Read(ctx, q, func(*cell.Cell) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v when called off, want Canceled", err)
+	}
+}
+
+// testOtherTimes reads days, and hours of days: no cell of another time is sent.
+func testOtherTimes(t *testing.T, f *filled) {
 	zone := zoneOf(t, readSchema)
-	for _, name := range testkit.Pick([]string{"reversed", "wide", "hashed"}, layout.Names()) {
-		f := fill(t, k, name, map[string]int{"7": 500, "71": 500})
-		for _, want := range []layout.Want{
-			{Span: readSpan},
-			{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}},
-			{Span: behaviour.Span{From: readFirst + 3, To: readFirst + 4}},
-			{Span: readSpan, Times: &layout.Times{First: readFirst.Start(zone).UnixMicro() + 3*readDay/2, Last: readFirst.Start(zone).UnixMicro() + 2*readDay}},
-			{Span: behaviour.Span{From: readLast + 1, To: readLast + 9}},
-			{Span: readSpan, Times: &layout.Times{First: 5, Last: 4}},
-		} {
-			want.Kinds = []int{0, 1}
-			got, c := f.read(t, f.query(t, want, "7"))
-			inside := f.of("7", func(c *cell.Cell) bool {
-				at := c.Time * 1000
-				return want.Span.Has(behaviour.DateAt(at, zone)) && (want.Times == nil || want.Times.First <= at+999 && at <= want.Times.Last)
-			})
-			if !slices.Equal(got, inside) {
-				t.Errorf("%s, %v %v: %d cells, want %d", name, want.Span, want.Times, len(got), len(inside))
-			}
-			if c.cells != int64(len(inside)) {
-				t.Errorf("%s, %v %v: the servers sent %d cells for %d", name, want.Span, want.Times, c.cells, len(inside))
-			}
+	for _, want := range []layout.Want{
+		{Span: readSpan},
+		{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}},
+		{Span: behaviour.Span{From: readFirst + 3, To: readFirst + 4}},
+		{Span: readSpan, Times: &layout.Times{First: readFirst.Start(zone).UnixMicro() + 3*readDay/2, Last: readFirst.Start(zone).UnixMicro() + 2*readDay}},
+		{Span: behaviour.Span{From: readLast + 1, To: readLast + 9}},
+		{Span: readSpan, Times: &layout.Times{First: 5, Last: 4}},
+	} {
+		want.Kinds = []int{0, 1}
+		got, c := f.read(t, f.query(t, want, "7"))
+		inside := f.of("7", func(c *cell.Cell) bool {
+			at := c.Time * 1000
+			return want.Span.Has(behaviour.DateAt(at, zone)) && (want.Times == nil || want.Times.First <= at+999 && at <= want.Times.Last)
+		})
+		if !slices.Equal(got, inside) {
+			t.Errorf("%v %v: %d cells, want %d", want.Span, want.Times, len(got), len(inside))
+		}
+		if c.cells != int64(len(inside)) {
+			t.Errorf("%v %v: the servers sent %d cells for %d", want.Span, want.Times, c.cells, len(inside))
 		}
 	}
 }
@@ -327,7 +361,7 @@ func TestDeletedCellsStayDeleted(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
 	for _, keeps := range testkit.Pick([]string{"TRUE", "FALSE"}, []string{"TRUE", "TTL", "FALSE"}) {
-		f := fillWith(t, k, "reversed", recordsOf(t, readSchema, map[string]int{"7": 20, "71": 20}), "KEEP_DELETED_CELLS="+keeps)
+		f := fill(t, k, "reversed", recordsOf(t, readSchema, map[string]int{"7": 20, "71": 20}), "KEEP_DELETED_CELLS="+keeps)
 		gone := f.cells[5]
 		k.Admin(t, "delete", f.address.Table, string(gone.Row), string(gone.Family), string(gone.Qualifier))
 		want := texts(slices.DeleteFunc(slices.Clone(f.cells), func(c *cell.Cell) bool {
@@ -348,16 +382,8 @@ func TestDeletedCellsStayDeleted(t *testing.T) {
 	}
 }
 
-// TestADayOfEverybody skips the rows of other days on the servers, where the layout says
-// how.
-func TestADayOfEverybody(t *testing.T) {
-	t.Parallel()
-	k := clustertest.Get(t)
-	users := map[string]int{}
-	for i := range 100 {
-		users[strconv.Itoa(i)] = 50
-	}
-	f := fill(t, k, "fixed", users)
+// testDayOfEverybody skips the rows of other days on the servers, where the layout says how.
+func testDayOfEverybody(t *testing.T, f *filled) {
 	for _, span := range []behaviour.Span{{From: readFirst + 2, To: readFirst + 2}, {From: readFirst + 4, To: readFirst + 7}} {
 		want := layout.Want{Kinds: []int{0, 1}, Span: span}
 		reads, err := f.layout.Reads(f.schema, want)
@@ -388,11 +414,9 @@ func TestADayOfEverybody(t *testing.T) {
 	}
 }
 
-// TestRowsOfOtherValuesStayOnTheServers asks for rows by what their columns hold, alone and
-// with ranges, columns and times: no other row is sent.
-func TestRowsOfOtherValuesStayOnTheServers(t *testing.T) {
-	t.Parallel()
-	k := clustertest.Get(t)
+// testOtherValues asks for rows by what their columns hold, alone and with ranges, columns and
+// times: no other row is sent.
+func testOtherValues(t *testing.T, f *filled) {
 	whole := func(v int64) []byte { return behaviour.AppendInt64(nil, v) }
 	upTo := func(first, last int64) behaviour.Range {
 		return behaviour.Range{From: whole(first), Before: behaviour.One(whole(last)).Before}
@@ -420,43 +444,44 @@ func TestRowsOfOtherValuesStayOnTheServers(t *testing.T) {
 	}
 	zone := zoneOf(t, readSchema)
 	times := &layout.Times{First: readFirst.Start(zone).UnixMicro() + 2*readDay, Last: readFirst.Start(zone).UnixMicro() + 6*readDay}
-	for _, name := range []string{"game", "fixed"} {
-		f := fillWith(t, k, name, valued(t, "7", "71"))
-		for what, where := range cases {
-			passes := f.passing(where)
-			for _, want := range []layout.Want{
-				{Kinds: []int{0, 1}, Span: readSpan},
-				{Kinds: []int{0}, Span: readSpan, Times: times},
-			} {
-				q := f.query(t, want, "7", "71")
-				q.Where = where
-				got, c := f.read(t, q)
-				inside := texts(slices.DeleteFunc(slices.Clone(f.cells), func(c *cell.Cell) bool {
-					at := c.Time * 1000
-					return !passes[string(c.Row)] || want.Times != nil && (at < want.Times.First || at > want.Times.Last)
-				}))
-				if !slices.Equal(got, inside) || c.cells != int64(len(inside)) {
-					t.Errorf("%s, %s of kinds %v: %d cells of %d sent, want %d", name, what, want.Kinds, len(got), c.cells, len(inside))
-				}
-				if len(inside) == 0 && what != "a title that nothing has" || len(inside) == len(f.cells) {
-					t.Errorf("%s, %s of kinds %v: %d of %d cells tell little", name, what, want.Kinds, len(inside), len(f.cells))
-				}
+	every := len(f.of("8", all)) + len(f.of("81", all))
+	for what, where := range cases {
+		passes := f.passing(where)
+		for _, want := range []layout.Want{
+			{Kinds: []int{0, 1}, Span: readSpan},
+			{Kinds: []int{0}, Span: readSpan, Times: times},
+		} {
+			q := f.query(t, want, "8", "81")
+			q.Where = where
+			got, c := f.read(t, q)
+			in := func(c *cell.Cell) bool {
+				at := c.Time * 1000
+				return passes[string(c.Row)] && (want.Times == nil || at >= want.Times.First && at <= want.Times.Last)
+			}
+			inside := append(f.of("8", in), f.of("81", in)...)
+			slices.Sort(got)
+			slices.Sort(inside)
+			if !slices.Equal(got, inside) || c.cells != int64(len(inside)) {
+				t.Errorf("%s of kinds %v: %d cells of %d sent, want %d", what, want.Kinds, len(got), c.cells, len(inside))
+			}
+			if len(inside) == 0 && what != "a title that nothing has" || len(inside) == every {
+				t.Errorf("%s of kinds %v: %d of %d cells tell little", what, want.Kinds, len(inside), every)
 			}
 		}
-		q := f.query(t, layout.Want{Kinds: []int{0, 1}, Span: readSpan}, "7")
-		q.Where, q.Exist = cases["an empty title"], true
-		if got, _ := f.read(t, q); len(got) != 300 {
-			t.Errorf("%s: %d rows are there, want those of any value, 300", name, len(got))
-		}
+	}
+	q := f.query(t, layout.Want{Kinds: []int{0, 1}, Span: readSpan}, "8")
+	q.Where, q.Exist = cases["an empty title"], true
+	if got, _ := f.read(t, q); len(got) != 300 {
+		t.Errorf("%d rows are there, want those of any value, 300", len(got))
 	}
 }
 
-// valued are behaviours of two kinds whose fields have values of all sorts, and none.
-func valued(t *testing.T, users ...string) (out []*behaviour.Record) {
+// valued returns behaviours of two users, of two kinds, whose fields have values of all sorts, and none.
+func valued(t *testing.T) (out []*behaviour.Record) {
 	t.Helper()
 	titles := [][]byte{nil, {}, []byte("a"), []byte("ab"), []byte("b"), []byte("title")}
 	levels := []int64{-5, -1, 0, 1, 600, math.MaxInt64, math.MinInt64}
-	for _, user := range users {
+	for _, user := range []string{"8", "81"} {
 		for i := range 300 {
 			r := &behaviour.Record{User: []byte(user), Kind: i % 4 / 3, ID: int64(i), Time: readFirst.Start(zoneOf(t, readSchema)).UnixMicro() + int64(i)*(readDay/30)}
 			r.Date = behaviour.DateAt(r.Time, zoneOf(t, readSchema))

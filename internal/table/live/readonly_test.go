@@ -70,24 +70,6 @@ func TestATableThatIsReadOnly(t *testing.T) {
 	}
 }
 
-// TestZSTDIsCheckedBeforeALoad of HFiles into a table without a file that tells its layout.
-func TestZSTDIsCheckedBeforeALoad(t *testing.T) {
-	t.Parallel()
-	c := clustertest.Get(t)
-	name := c.Create(t, "d", "COMPRESSION=ZSTD")
-	o := live.Options{Conf: confOf(t, c), Catalog: t.TempDir()}
-	load := tonight
-	for _, x := range []struct {
-		puts bool
-		want precheck.State
-	}{{false, precheck.Fail}, {true, precheck.Warn}} {
-		load.HFiles, load.Puts = true, x.puts
-		if got := look(t, c, name, o, load)[precheck.FamilyFit]; got.State != x.want || !strings.Contains(got.Detail, "two layouts") {
-			t.Errorf("puts %t: %+v, want %v that names the layouts", x.puts, got, x.want)
-		}
-	}
-}
-
 // TestATableWithANameOfAnyLanguage is loaded both ways, and read by a snapshot.
 func TestATableWithANameOfAnyLanguage(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/format/layout"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
 	"usertrail/internal/store/hbase"
@@ -24,7 +25,7 @@ import (
 // loaded is a table in HBase with one small load.
 func loaded(t *testing.T, c *clustertest.Cluster) (name string, s *live.Store, l table.Loader) {
 	t.Helper()
-	name = create(t, c)
+	name = c.Create(t, "d", cut()...)
 	s = connect(t, c, name, live.Options{Conf: confOf(t, c), Catalog: filepath.Join(t.TempDir(), "catalog")})
 	tabletest.Load(t, tabletest.Puts, s)
 	l, err := s.Open(t.Context())
@@ -69,12 +70,30 @@ func snapshots(t *testing.T, c *clustertest.Cluster, name string) []string {
 	return out
 }
 
-// TestASnapshotIsTakenAndDropped reads a table whose memstore was never flushed. Close drops the
-// snapshot, even if its context has ended.
-func TestASnapshotIsTakenAndDropped(t *testing.T) {
+// begin returns the table of a place before its first load.
+func begin(t *testing.T, s *live.Store) table.Loader {
+	t.Helper()
+	l, err := s.New(t.Context(), table.Plan{
+		Layout: layout.Default, Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}},
+		Splits: func(context.Context) (split.Points, error) { return nil, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
 	name, s, l := loaded(t, c)
+	t.Run("one is taken and dropped", func(t *testing.T) { testTaken(t, c, name, s, l) })
+	t.Run("one with a name stays", func(t *testing.T) { testNamed(t, c, name, s, l) })
+}
+
+// testTaken reads a table whose memstore was never flushed. Close drops the snapshot, even if
+// its context has ended.
+func testTaken(t *testing.T, c *clustertest.Cluster, name string, s *live.Store, l table.Loader) {
 	ctx, cancel := context.WithCancel(t.Context())
 	snap, err := s.Snapshot(ctx, l, "")
 	if err != nil {
@@ -101,11 +120,8 @@ func TestASnapshotIsTakenAndDropped(t *testing.T) {
 	}
 }
 
-// TestANamedSnapshotStays reads one that somebody took, another table's, and none.
-func TestANamedSnapshotStays(t *testing.T) {
-	t.Parallel()
-	c := clustertest.Get(t)
-	name, s, l := loaded(t, c)
+// testNamed reads one that a user took, another table's, and none.
+func testNamed(t *testing.T, c *clustertest.Cluster, name string, s *live.Store, l table.Loader) {
 	c.Admin(t, "snapshot", "of_"+name, name)
 	defer c.Admin(t, "drop-snapshot", "of_"+name)
 	want := cells(t, l)
@@ -126,8 +142,8 @@ func TestANamedSnapshotStays(t *testing.T) {
 	if all := snapshots(t, c, name); len(all) != 1 {
 		t.Errorf("at the end there are the snapshots %q, want that of the user", all)
 	}
-	_, other, m := loaded(t, c)
-	if _, err := other.Snapshot(t.Context(), m, "of_"+name); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), name) {
+	other := connect(t, c, c.Shared(t, "d"), live.Options{Conf: confOf(t, c), Catalog: t.TempDir()})
+	if _, err := other.Snapshot(t.Context(), begin(t, other), "of_"+name); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), name) {
 		t.Errorf("another table's: %v, want ErrUnfit", err)
 	}
 	if _, err := s.Snapshot(t.Context(), l, "nothing"); !errors.Is(err, snapshot.ErrNone) {
@@ -140,7 +156,7 @@ func TestANamedSnapshotStays(t *testing.T) {
 func TestWhoMayNotTakeASnapshotIsTold(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
-	name := create(t, c)
+	name := c.Create(t, "d")
 	c.Admin(t, "grant", "reader", "R", name)
 	conf := confOf(t, c)
 	for what, x := range map[string]struct {
@@ -151,11 +167,7 @@ func TestWhoMayNotTakeASnapshotIsTold(t *testing.T) {
 		"no root":  {live.Options{Conf: new(hadoopconf.Conf), Catalog: "/none"}, "hbase.rootdir"},
 	} {
 		s := connect(t, c, name, x.options)
-		l, err := s.New(t.Context(), table.Plan{Layout: "reversed", Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Snapshot(t.Context(), l, ""); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), x.says) {
+		if _, err := s.Snapshot(t.Context(), begin(t, s), ""); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), x.says) {
 			t.Errorf("%s: %v, want ErrUnfit that says %q", what, err, x.says)
 		}
 	}

@@ -1,20 +1,17 @@
 package live_test
 
 import (
-	"context"
 	"errors"
 	"path"
 	"strings"
 	"testing"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/format/hfile"
-	"usertrail/internal/format/layout"
-	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
+	"usertrail/internal/table/precheck"
 	"usertrail/internal/table/tabletest"
 	"usertrail/internal/test/clustertest"
 )
@@ -81,20 +78,25 @@ func TestFilesAreAsTheFamilySays(t *testing.T) {
 	}
 }
 
-// TestZSTDWantsAProof writes no ZSTD before a file of HBase tells in which layout.
+// TestZSTDWantsAProof checks and loads a table of ZSTD. usertrail writes no ZSTD before a file of
+// HBase shows in which layout.
 func TestZSTDWantsAProof(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
 	name := c.Create(t, "d", "COMPRESSION=ZSTD")
 	o := live.Options{Conf: confOf(t, c), Catalog: t.TempDir()}
-	options := func() (hfile.Options, error) {
-		made, err := connect(t, c, name, o).New(t.Context(), table.Plan{
-			Layout: layout.Default, Schema: &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}, Splits: func(context.Context) (split.Points, error) { return nil, nil },
-		})
-		if err != nil {
-			t.Fatal(err)
+	load := tonight
+	for _, x := range []struct {
+		puts bool
+		want precheck.State
+	}{{false, precheck.Fail}, {true, precheck.Warn}} {
+		load.HFiles, load.Puts = true, x.puts
+		if got := look(t, c, name, o, load)[precheck.FamilyFit]; got.State != x.want || !strings.Contains(got.Detail, "two layouts") {
+			t.Errorf("puts %t: %+v, want %v that names the layouts", x.puts, got, x.want)
 		}
-		return made.(table.Stager).FileOptions(t.Context())
+	}
+	options := func() (hfile.Options, error) {
+		return begin(t, connect(t, c, name, o)).(table.Stager).FileOptions(t.Context())
 	}
 	if _, err := options(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "--mode put") {
 		t.Errorf("without a file: %v, want ErrUnfit and what to do", err)

@@ -75,12 +75,9 @@ func (w *world) bring(t *testing.T, to table.Loader, rows []row) (*manifest.Load
 	return w.put(t, w.putter(t, to), rows)
 }
 
-// stager returns a table that takes files, or skips the test where loads are put.
+// stager returns a table that takes files.
 func (w *world) stager(t *testing.T, to table.Loader) table.Stager {
 	t.Helper()
-	if w.way != Files {
-		t.Skip("loads are put")
-	}
 	s, ok := table.As[table.Stager](to)
 	if !ok {
 		t.Fatal("the table takes no files")
@@ -88,12 +85,9 @@ func (w *world) stager(t *testing.T, to table.Loader) table.Stager {
 	return s
 }
 
-// putter returns a table that takes puts, or skips the test where loads are files.
+// putter returns a table that takes puts.
 func (w *world) putter(t *testing.T, to table.Loader) table.Putter {
 	t.Helper()
-	if w.way != Puts {
-		t.Skip("loads are files")
-	}
 	p, ok := table.As[table.Putter](to)
 	if !ok {
 		t.Fatal("the table takes no puts")

@@ -360,7 +360,7 @@ func matches(list []layout.Fuzzy, row []byte) bool {
 var errFull = errors.New("that is enough")
 
 func testScanStops(t *testing.T, w *world) {
-	from := w.make(t, 2)
+	from := w.some(t)
 	n := 0
 	err := from.Read(t.Context(), everything(), func(*cell.Cell) error {
 		if n++; n == 10 {
@@ -374,7 +374,7 @@ func testScanStops(t *testing.T, w *world) {
 }
 
 func testScanCancelled(t *testing.T, w *world) {
-	from := w.make(t, 1)
+	from := w.some(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errFull)
 	if err := from.Read(ctx, everything(), func(*cell.Cell) error { return nil }); !errors.Is(err, errFull) {
@@ -398,7 +398,7 @@ func testScanCancelled(t *testing.T, w *world) {
 
 // testConcurrent asks a table from many goroutines that meet its files unopened.
 func testConcurrent(t *testing.T, w *world) {
-	from := w.make(t, 3)
+	from := w.some(t)
 	want := strings.Join(texts(w.cells(every)), "\n")
 	done := make(chan string)
 	for range 8 {

@@ -32,6 +32,9 @@ func testBirth(t *testing.T, w *world) {
 	if n := made.NextLoad(); n != 1 {
 		t.Errorf("the first load is number %d, want 1", n)
 	}
+	if loads, err := made.Ledgers(t.Context()); err != nil || len(loads) != 0 {
+		t.Errorf("a new table has %d ledgers, %v", len(loads), err)
+	}
 	rows := w.drawn(20)
 	ledger, files := w.bring(t, made, rows)
 	if _, err := w.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
@@ -48,7 +51,7 @@ func testBirth(t *testing.T, w *world) {
 }
 
 func testRegions(t *testing.T, w *world) {
-	got, err := w.make(t, 1).Regions(t.Context())
+	got, err := w.some(t).Regions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +63,13 @@ func testRegions(t *testing.T, w *world) {
 // testStaged: files of a load that is not taken in change no answer, and are
 // swept.
 func testStaged(t *testing.T, w *world) {
-	from := w.stager(t, w.make(t, 2))
-	all := w.cells(every)
+	from := w.stager(t, w.some(t))
+	all, next := w.cells(every), from.NextLoad()
 	_, staged := w.stage(t, from, w.drawn(60))
 	again := w.stager(t, w.open(t))
 	expect(t, "with a staged load", scan(t, again, everything()), all, all)
-	if loads, err := again.Ledgers(t.Context()); err != nil || len(loads) != 2 || again.NextLoad() != 3 {
-		t.Errorf("%d ledgers, next load %d, %v; want 2, 3", len(loads), again.NextLoad(), err)
+	if loads, err := again.Ledgers(t.Context()); err != nil || len(loads) != next-1 || again.NextLoad() != next {
+		t.Errorf("%d ledgers, next load %d, %v; want %d, %d", len(loads), again.NextLoad(), err, next-1, next)
 	}
 	recovered(t, again)
 	for _, f := range staged {
@@ -89,7 +92,7 @@ func recovered(t *testing.T, l table.Loader) {
 }
 
 func testRecover(t *testing.T, w *world) {
-	from := w.stager(t, w.make(t, 2))
+	from := w.stager(t, w.some(t))
 	p, err := from.Stage(t.Context(), from.FileName(from.NextLoad(), 0))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +114,7 @@ func testRecover(t *testing.T, w *world) {
 // testBegun: files whose cells are put are remembered from Begin until a ledger
 // holds them, and putting them again changes nothing.
 func testBegun(t *testing.T, w *world) {
-	made := w.putter(t, w.make(t, 1))
+	made := w.putter(t, w.some(t))
 	begun := func(l table.Loader) []string {
 		list, err := l.(table.Putter).Begun(t.Context())
 		if err != nil {
@@ -144,12 +147,20 @@ func testBegun(t *testing.T, w *world) {
 	}
 	all := w.cells(every)
 	expect(t, "put twice", scan(t, w.open(t), everything()), all, all)
+	last := w.open(t)
+	ended := &manifest.Load{Version: manifest.Version, Number: last.NextLoad(), Inputs: []manifest.Input{other}}
+	if err := last.TakeIn(t.Context(), ended, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := begun(last); len(got) != 0 {
+		t.Errorf("after a load of the other file %q are begun", got)
+	}
 }
 
 // testKilledPuts kills loads of puts: whom they left is named at once, whether the
 // load left a roll or not, and still is when others have ended.
 func testKilledPuts(t *testing.T, w *world) {
-	to := w.putter(t, w.make(t, 1))
+	to := w.putter(t, w.some(t))
 	rows := w.drawn(40)
 	half := rows[:len(rows)/2]
 	who := entriesOf(rows)
@@ -188,15 +199,13 @@ func (w *world) namesAll(t *testing.T, after string) {
 	}
 }
 
+// testLedgers loads three times: the ledgers of these loads follow those that the table has.
 func testLedgers(t *testing.T, w *world) {
-	made, err := w.store.New(t.Context(), w.plan())
+	made := w.some(t)
+	want, err := made.Ledgers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if loads, err := made.Ledgers(t.Context()); err != nil || len(loads) != 0 {
-		t.Errorf("a new table has %d ledgers, %v", len(loads), err)
-	}
-	var want []*manifest.Load
 	for range 3 {
 		want = append(want, w.load(t, made, w.drawn(30)))
 	}
@@ -218,15 +227,12 @@ func testLedgers(t *testing.T, w *world) {
 			}
 		}
 	}
-	if err := made.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // testExtend adds a behaviour and a field; another type for a field, or another
 // name for an ID, is refused.
 func testExtend(t *testing.T, w *world) {
-	to := w.make(t, 1)
+	to := w.some(t)
 	more := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "seconds", Type: behaviour.Int64}}},
 		{ID: 9, Name: "order"},

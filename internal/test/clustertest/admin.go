@@ -3,6 +3,7 @@ package clustertest
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +73,32 @@ func (c *Cluster) Create(t testing.TB, family string, options ...string) string 
 	t.Helper()
 	name := c.Table(t)
 	c.Admin(t, append([]string{"create", name, family}, options...)...)
+	return name
+}
+
+// Shared returns a table of one family that all tests which ask for the same options share.
+// They read only its description, its regions and its absence of rows. No test puts into it,
+// grants or alters: the table stays as long as the cluster is up.
+func (c *Cluster) Shared(t testing.TB, family string, options ...string) string {
+	t.Helper()
+	words := append([]string{family}, options...)
+	name := fmt.Sprintf("shared_%x", sha256.Sum256([]byte(strings.Join(words, "\t"))))[:len("shared_")+16]
+	c.sharing.Lock()
+	defer c.sharing.Unlock()
+	if c.shared[name] {
+		return name
+	}
+	ctx, cancel := limited(t, callLimit)
+	defer cancel()
+	_, err := c.Ask(ctx, append([]string{"create", name}, words...)...)
+	// A test of another process may have made it. HBase reports that after the table is complete.
+	if err != nil && !strings.Contains(err.Error(), "TableExistsException") {
+		t.Fatal(err)
+	}
+	if c.shared == nil {
+		c.shared = map[string]bool{}
+	}
+	c.shared[name] = true
 	return name
 }
 

@@ -58,6 +58,9 @@ type Cluster struct {
 
 	mu     sync.Mutex
 	harmed bool // a test harmed a daemon since the cluster was last healthy
+
+	sharing sync.Mutex
+	shared  map[string]bool // names of the tables of Shared that exist
 }
 
 // lent holds the clusters that tests of this process have requested, by directory.

@@ -69,6 +69,26 @@ func TestWhatIsPutIsThere(t *testing.T) {
 	}
 }
 
+// TestASharedTableIsMadeOnce asks for it as several tests of two processes do.
+func TestASharedTableIsMadeOnce(t *testing.T) {
+	c := Get(t)
+	other := &Cluster{net: c.net}
+	name := c.Shared(t, "f", "split=m")
+	for _, of := range []*Cluster{c, other, other} {
+		t.Run("a test", func(t *testing.T) {
+			if got := of.Shared(t, "f", "split=m"); got != name {
+				t.Errorf("the table is %s, want %s", got, name)
+			}
+		})
+	}
+	if got, want := starts(c.Regions(t, name)), []string{"", "m"}; !slices.Equal(got, want) {
+		t.Errorf("regions begin at %q, want %q", got, want)
+	}
+	if c.Shared(t, "f") == name {
+		t.Error("a table with other options is the same")
+	}
+}
+
 // starts returns the first keys of a table's regions.
 func starts(all []Region) []string {
 	var keys []string
