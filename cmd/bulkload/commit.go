@@ -9,6 +9,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -53,7 +54,7 @@ func (o *options) commit(ctx context.Context, from string) error {
 }
 
 func (o *options) publish(ctx context.Context, from string, r *commitResult) error {
-	cfg := bulkload.Config{FS: cli.Files(), Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg := load.Config{FS: cli.Files(), Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	lines, err := o.planned(ctx, cfg, from)
 	if err != nil {
 		return err
@@ -65,20 +66,20 @@ func (o *options) publish(ctx context.Context, from string, r *commitResult) err
 		return err
 	}
 	defer cfg.Store.Close()
-	pieces, err := bulkload.WholePlan(ctx, cfg.FS, cfg.Store, lines)
+	pieces, err := load.WholePlan(ctx, cfg.FS, cfg.Store, lines)
 	if err != nil {
 		return err
 	}
 	if j, err := pieces[0].ParseJob(); err == nil {
 		cli.About(ctx, cfg.FS, cfg.Store, j)
 	}
-	r.Result, err = bulkload.Commit(ctx, cfg, pieces)
+	r.Result, err = load.Commit(ctx, cfg, pieces)
 	printResult(o.env.Stdout, cfg, r.Result)
 	return err
 }
 
 // storeOf returns the store of the table that a line names.
-func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *bulkload.Line) (table.Store, error) {
+func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *load.Line) (table.Store, error) {
 	j, err := l.Job()
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *bulkload.Line) (tab
 }
 
 // planned returns the lines of a file, or of standard input.
-func (o *options) planned(ctx context.Context, cfg bulkload.Config, name string) ([]bulkload.Line, error) {
+func (o *options) planned(ctx context.Context, cfg load.Config, name string) ([]load.Line, error) {
 	var in io.Reader = o.env.Stdin
 	what := "standard input"
 	if name != "" {

@@ -13,6 +13,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
@@ -111,7 +112,7 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 	if dfs.Scheme(address) != live.Scheme {
 		return nil, r, fmt.Errorf("%w: %s is a table of files: its first load creates it; create-table is for hbase://zk1,zk2:2181/namespace:table", cli.ErrUsage, address)
 	}
-	if _, err := cli.Design(address, cfg.Job, o.flags.Waits, bulkload.Fit{}); err != nil {
+	if _, err := cli.Design(address, cfg.Job, o.flags.Waits, load.Fit{}); err != nil {
 		return nil, r, err // before the logs are read
 	}
 	fit, err := o.fit(ctx, cfg)
@@ -128,41 +129,41 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 }
 
 // fit splits the table as its layout requires, by IDs, or by logs.
-func (o *creator) fit(ctx context.Context, cfg bulkload.Config) (bulkload.Fit, error) {
+func (o *creator) fit(ctx context.Context, cfg load.Config) (load.Fit, error) {
 	if o.regions < 0 || o.regions > maxRegions {
-		return bulkload.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", cli.ErrUsage, o.regions, maxRegions)
+		return load.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", cli.ErrUsage, o.regions, maxRegions)
 	}
 	logs := o.flags.From != "" || o.flags.To != "" || len(o.flags.Types) > 0
-	cut, ok, err := bulkload.FitLayout(cfg.Job, o.regions)
+	cut, ok, err := load.FitLayout(cfg.Job, o.regions)
 	switch {
 	case err != nil:
-		return bulkload.Fit{}, err
+		return load.Fit{}, err
 	case ok && (logs || o.ids != ""):
-		return bulkload.Fit{}, fmt.Errorf("%w: a table of layout %s is split into equal parts, without a sample of users: omit --from, --to, --types and --ids", cli.ErrUsage, cfg.Job.Layout)
+		return load.Fit{}, fmt.Errorf("%w: a table of layout %s is split into equal parts, without a sample of users: omit --from, --to, --types and --ids", cli.ErrUsage, cfg.Job.Layout)
 	case ok:
 		return cut, nil
 	case o.ids == "":
 		if cfg.Span, err = o.flags.Span(); err != nil {
-			return bulkload.Fit{}, fmt.Errorf("%w; or --ids FIRST..LAST", err)
+			return load.Fit{}, fmt.Errorf("%w; or --ids FIRST..LAST", err)
 		}
-		return bulkload.FitLogs(ctx, cfg, o.regions)
+		return load.FitLogs(ctx, cfg, o.regions)
 	case logs:
-		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs no logs: write --ids, or --from and --to", cli.ErrUsage)
+		return load.Fit{}, fmt.Errorf("%w: --ids needs no logs: write --ids, or --from and --to", cli.ErrUsage)
 	}
 	return o.fitIDs(cfg.Job)
 }
 
 // fitIDs splits the table evenly over the IDs of the flag.
-func (o *creator) fitIDs(j *job.Job) (bulkload.Fit, error) {
-	ids, err := bulkload.ParseIDs(o.ids)
+func (o *creator) fitIDs(j *job.Job) (load.Fit, error) {
+	ids, err := load.ParseIDs(o.ids)
 	if err != nil {
-		return bulkload.Fit{}, err
+		return load.Fit{}, err
 	}
 	n := cmp.Or(o.regions, j.Table.Regions)
 	if n == 0 {
-		return bulkload.Fit{}, fmt.Errorf("%w: --ids needs a number of regions: write --regions, or table: {regions: …} in the job", cli.ErrUsage)
+		return load.Fit{}, fmt.Errorf("%w: --ids needs a number of regions: write --regions, or table: {regions: …} in the job", cli.ErrUsage)
 	}
-	return bulkload.FitIDs(j, ids, n)
+	return load.FitIDs(j, ids, n)
 }
 
 // maxRegions is the maximum of --regions, and of regions in a job.

@@ -9,6 +9,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
@@ -73,10 +74,10 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 		return r, err
 	}
 	defer remove()
-	r, err = bulkload.Import(ctx, bulkload.ImportConfig{
+	r, err = load.Import(ctx, load.ImportConfig{
 		From: from, Store: store, FS: fs, Temp: temp, Workers: o.flags.Workers, Memory: memory, Progress: o.flags.Progress(o.env), Log: log,
 	})
 	o.env.Outcome("import of "+o.from+" into "+store.Address(), err)
-	printResult(o.env.Stdout, bulkload.Config{Store: store}, r)
+	printResult(o.env.Stdout, load.Config{Store: store}, r)
 	return r, err
 }

@@ -21,6 +21,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
@@ -106,7 +107,7 @@ func (o *options) load(ctx context.Context) error {
 		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day can be combined with --settle, but not with --wait or --dry-run", cli.ErrUsage))
 	}
 	if o.dryRun {
-		p, err := whenReady(ctx, o, cfg, bulkload.DryRun)
+		p, err := whenReady(ctx, o, cfg, load.DryRun)
 		if err == nil {
 			printPreview(o.env.Stdout, cfg, p)
 		}
@@ -117,9 +118,9 @@ func (o *options) load(ctx context.Context) error {
 		return o.env.Report(bulkload.Result{}, err)
 	}
 	defer remove()
-	work := bulkload.Run
+	work := load.Run
 	if o.each {
-		work = bulkload.RunDays
+		work = load.RunDays
 	}
 	r, err := whenReady(ctx, o, cfg, work)
 	o.env.Outcome("load of "+span.String()+" into "+cfg.Store.Address(), err)
@@ -132,7 +133,7 @@ func (o *options) load(ctx context.Context) error {
 type dryResult struct {
 	manifest.Counts
 	Cells int64 `json:"cells"`
-	bulkload.Preview
+	load.Preview
 }
 
 // Counted implements outcome.Result.
@@ -144,12 +145,12 @@ func (r dryResult) Counted() outcome.Counts {
 }
 
 // config returns the load that the flags and the job describe, without its dates.
-func (o *options) config(ctx context.Context) (bulkload.Config, error) {
+func (o *options) config(ctx context.Context) (load.Config, error) {
 	return o.configOf(ctx, cli.Store)
 }
 
 // configOf is config with the store that find returns.
-func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.FS, string, *job.Job, cli.Waits) (table.Store, error)) (bulkload.Config, error) {
+func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.FS, string, *job.Job, cli.Waits) (table.Store, error)) (load.Config, error) {
 	cfg, address, err := o.begin(ctx)
 	if err != nil {
 		return cfg, err
@@ -174,8 +175,8 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 }
 
 // begin loads the job, and returns the address of the table.
-func (o *options) begin(ctx context.Context) (cfg bulkload.Config, address string, err error) {
-	cfg = bulkload.Config{FS: cli.FilesIn(o.temp), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+func (o *options) begin(ctx context.Context) (cfg load.Config, address string, err error) {
+	cfg = load.Config{FS: cli.FilesIn(o.temp), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	o.flags.Bounds.Log = cfg.Log
 	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {
 		return cfg, "", err
@@ -223,7 +224,7 @@ func (o *options) private(temp *string, address string, log *slog.Logger) (remov
 	}, nil
 }
 
-func printPreview(w io.Writer, cfg bulkload.Config, p bulkload.Preview) {
+func printPreview(w io.Writer, cfg load.Config, p load.Preview) {
 	fmt.Fprintf(w, "would read  %d files, %s, in %d splits; %d are loaded already, %d missing\n",
 		p.Files, humanize.IBytes(uint64(p.Bytes)), p.Splits, p.Already, p.Missing)
 	for _, f := range p.Failed {
@@ -274,7 +275,7 @@ func printFailed(w io.Writer, failed []bulkload.Failed) {
 	}
 }
 
-func printResult(w io.Writer, cfg bulkload.Config, r bulkload.Result) {
+func printResult(w io.Writer, cfg load.Config, r bulkload.Result) {
 	printFailed(w, r.Failed)
 	if r.Files == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 )
@@ -60,7 +60,7 @@ nothing.`,
 
 // A planResult is the last line of plan.
 type planResult struct {
-	bulkload.Planned
+	load.Planned
 }
 
 // streams reports whether standard output is only for pieces. It does not need valid flags,
@@ -80,32 +80,32 @@ func (o *options) plan(ctx context.Context, size string) error {
 	return o.env.Report(planResult{planned}, err)
 }
 
-func (o *options) cut(ctx context.Context, size string) ([]bulkload.Piece, bulkload.Planned, error) {
+func (o *options) cut(ctx context.Context, size string) ([]load.Piece, load.Planned, error) {
 	n, err := humanize.ParseBytes(size)
 	if err != nil || n == 0 || n > 1<<50 {
-		return nil, bulkload.Planned{}, fmt.Errorf("%w: --piece-size %q is not a size such as 256MiB or 4GiB", cli.ErrUsage, size)
+		return nil, load.Planned{}, fmt.Errorf("%w: --piece-size %q is not a size such as 256MiB or 4GiB", cli.ErrUsage, size)
 	}
 	span, err := o.flags.Span()
 	if err != nil {
-		return nil, bulkload.Planned{}, err
+		return nil, load.Planned{}, err
 	}
 	cfg, err := o.absolute(ctx)
 	if err != nil {
-		return nil, bulkload.Planned{}, err
+		return nil, load.Planned{}, err
 	}
 	defer cfg.Store.Close()
 	cfg.Span, cfg.PieceSize, cfg.Temp = span, int64(n), ""
-	var planned bulkload.Planned
-	pieces, err := whenReady(ctx, o, cfg.Config, func(ctx context.Context, of bulkload.Config) (pieces []bulkload.Piece, err error) {
+	var planned load.Planned
+	pieces, err := whenReady(ctx, o, cfg.Config, func(ctx context.Context, of load.Config) (pieces []load.Piece, err error) {
 		cfg.Config = of
-		pieces, planned, err = bulkload.Plan(ctx, cfg)
+		pieces, planned, err = load.Plan(ctx, cfg)
 		return pieces, err
 	})
 	return pieces, planned, err
 }
 
 // absolute returns the load with absolute names, so that workers can run in any directory.
-func (o *options) absolute(ctx context.Context) (cfg bulkload.PlanConfig, err error) {
+func (o *options) absolute(ctx context.Context) (cfg load.PlanConfig, err error) {
 	fs := cli.Files()
 	j, err := o.flags.LoadJob(ctx, fs)
 	if err != nil {
@@ -143,8 +143,8 @@ func absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-func (o *options) printPieces(pieces []bulkload.Piece) error {
-	lines, err := bulkload.Lines(pieces)
+func (o *options) printPieces(pieces []load.Piece) error {
+	lines, err := load.Lines(pieces)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (o *options) printPieces(pieces []bulkload.Piece) error {
 }
 
 // explainPieces prints a summary of the plan on standard error.
-func (o *options) explainPieces(p bulkload.Planned) {
+func (o *options) explainPieces(p load.Planned) {
 	if o.flags.Quiet {
 		return
 	}

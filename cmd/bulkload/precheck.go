@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/table/precheck"
 )
@@ -83,7 +83,7 @@ func (o *options) checks(ctx context.Context) ([]precheck.Check, error) {
 	}
 	defer cfg.Store.Close()
 	cfg.Span = span
-	return bulkload.PreCheck(ctx, cfg)
+	return load.PreCheck(ctx, cfg)
 }
 
 // printChecks prints a line for each check, and one for its advice.

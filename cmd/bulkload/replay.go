@@ -8,6 +8,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 )
 
 func newReplay(env *cli.Env) *cobra.Command {
@@ -46,7 +47,7 @@ func (o *options) replay(ctx context.Context, file string) error {
 		return o.env.Report(bulkload.Result{}, err)
 	}
 	defer remove()
-	r, err := bulkload.Replay(ctx, cfg, file)
+	r, err := load.Replay(ctx, cfg, file)
 	o.env.Outcome("replay of "+file+" into "+cfg.Store.Address(), err)
 	printResult(o.env.Stdout, cfg, r)
 	return o.env.Report(r, err)

@@ -11,6 +11,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
@@ -50,11 +51,11 @@ bulkload commit reports it.`,
 // A piecesResult is the last line of run-piece: the sum of all pieces, and the number of the
 // last piece.
 type piecesResult struct {
-	bulkload.PieceResult
+	load.PieceResult
 	Pieces int `json:"pieces"` // that are done
 }
 
-func (r *piecesResult) add(p bulkload.PieceResult) {
+func (r *piecesResult) add(p load.PieceResult) {
 	sum := r.PieceResult
 	r.PieceResult = p
 	r.Counts.Add(sum.Counts)
@@ -94,7 +95,7 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 	if err != nil {
 		return err
 	}
-	cfg := bulkload.Config{FS: cli.FilesIn(o.temp), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg := load.Config{FS: cli.FilesIn(o.temp), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
 	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 }
 
 // given returns the pieces of --piece, or else of standard input.
-func (o *options) given(line string) ([]bulkload.Line, error) {
+func (o *options) given(line string) ([]load.Line, error) {
 	in, what := o.env.Stdin, "standard input"
 	if line != "" {
 		in, what = strings.NewReader(line), "--piece"
@@ -126,28 +127,28 @@ func (o *options) given(line string) ([]bulkload.Line, error) {
 	return readLines(in, what)
 }
 
-func readLines(in io.Reader, what string) ([]bulkload.Line, error) {
-	lines, err := bulkload.ReadLines(in, what)
+func readLines(in io.Reader, what string) ([]load.Line, error) {
+	lines, err := load.ReadLines(in, what)
 	if err == nil && len(lines) == 0 {
 		err = fmt.Errorf("%w: %s has no piece: write lines that bulkload plan printed", cli.ErrUsage, what)
 	}
 	return lines, err
 }
 
-func (o *options) runPiece(ctx context.Context, cfg bulkload.Config, l *bulkload.Line) (bulkload.PieceResult, error) {
-	nothing := bulkload.PieceResult{Plan: l.Plan, Piece: l.Piece}
+func (o *options) runPiece(ctx context.Context, cfg load.Config, l *load.Line) (load.PieceResult, error) {
+	nothing := load.PieceResult{Plan: l.Plan, Piece: l.Piece}
 	o.flags.Bounds.Log = cfg.Log
 	var err error
 	if cfg.Store, err = o.storeOf(ctx, cfg.FS, l); err != nil {
 		return nothing, err
 	}
 	defer cfg.Store.Close()
-	pieces, err := bulkload.Pieces(ctx, cfg.FS, cfg.Store, []bulkload.Line{*l})
+	pieces, err := load.Pieces(ctx, cfg.FS, cfg.Store, []load.Line{*l})
 	if err != nil {
 		return nothing, err
 	}
 	p := &pieces[0]
-	r, err := bulkload.RunPiece(ctx, cfg, p, o.flags.Waits.RetryFor)
+	r, err := load.RunPiece(ctx, cfg, p, o.flags.Waits.RetryFor)
 	r.Held = table.StoreHeld(cfg.Store)
 	if err == nil {
 		o.printPiece(p, r)
@@ -155,7 +156,7 @@ func (o *options) runPiece(ctx context.Context, cfg bulkload.Config, l *bulkload
 	return r, err
 }
 
-func (o *options) printPiece(p *bulkload.Piece, r bulkload.PieceResult) {
+func (o *options) printPiece(p *load.Piece, r load.PieceResult) {
 	if r.Already {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return

@@ -13,6 +13,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/arrival"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
@@ -52,7 +53,7 @@ var errMoved = errors.New("logs have changed again")
 
 // whenReady calls work when the logs have arrived and no other run holds the table. The work
 // checks the logs again when it has the lock.
-func whenReady[R any](ctx context.Context, o *options, cfg bulkload.Config, work func(context.Context, bulkload.Config) (R, error)) (R, error) {
+func whenReady[R any](ctx context.Context, o *options, cfg load.Config, work func(context.Context, load.Config) (R, error)) (R, error) {
 	if !o.patience.asked && (!o.patience.settles || cfg.Job.Marker != nil) { // the load looks for the marker
 		return work(ctx, cfg)
 	}
@@ -78,7 +79,7 @@ func whenReady[R any](ctx context.Context, o *options, cfg bulkload.Config, work
 
 // whenFree calls work until no other run holds the table, or until the time is over. It
 // returns the result of the last call.
-func whenFree[R any](ctx context.Context, o *options, cfg bulkload.Config, p *progress.Progress, until time.Time, work func(context.Context, bulkload.Config) (R, error)) (R, error) {
+func whenFree[R any](ctx context.Context, o *options, cfg load.Config, p *progress.Progress, until time.Time, work func(context.Context, load.Config) (R, error)) (R, error) {
 	for said := false; ; said = true {
 		r, err := work(ctx, cfg)
 		left := time.Until(until)
@@ -100,7 +101,7 @@ func whenFree[R any](ctx context.Context, o *options, cfg bulkload.Config, p *pr
 }
 
 // watch returns the wait for logs that the flags describe.
-func (o *options) watch(cfg bulkload.Config) (*arrival.Watch, error) {
+func (o *options) watch(cfg load.Config) (*arrival.Watch, error) {
 	kinds, err := kindsOf(cfg.Job, cfg.Types)
 	if err != nil {
 		return nil, err
@@ -133,9 +134,9 @@ func (o *options) unsettled(w *arrival.Watch, until time.Time) func([]job.Input)
 }
 
 // arrive waits for the logs. Without --wait it returns at once if all logs are loaded.
-func (o *options) arrive(ctx context.Context, cfg bulkload.Config, w *arrival.Watch, p *progress.Progress) error {
+func (o *options) arrive(ctx context.Context, cfg load.Config, w *arrival.Watch, p *progress.Progress) error {
 	if w.Standing {
-		if fresh, err := bulkload.Fresh(ctx, cfg); err == nil && !fresh {
+		if fresh, err := load.Fresh(ctx, cfg); err == nil && !fresh {
 			return nil
 		}
 	}

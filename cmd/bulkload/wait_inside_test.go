@@ -12,7 +12,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
@@ -49,10 +49,10 @@ func TestAWaitEndsWithTheLock(t *testing.T) {
 		began := time.Now()
 		o := &options{env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}
 		day := behaviour.DateOf(2014, 9, 1)
-		cfg := bulkload.Config{FS: local.New(), Job: j, Store: held{until: began.Add(time.Second)}, Span: behaviour.Span{From: day, To: day}}
+		cfg := load.Config{FS: local.New(), Job: j, Store: held{until: began.Add(time.Second)}, Span: behaviour.Span{From: day, To: day}}
 		p := progress.Start(progress.Config{Quiet: true})
 		defer p.Done()
-		if _, err := whenFree(t.Context(), o, cfg, p, began.Add(time.Minute), bulkload.Run); !errors.Is(err, errTaken) {
+		if _, err := whenFree(t.Context(), o, cfg, p, began.Add(time.Minute), load.Run); !errors.Is(err, errTaken) {
 			t.Fatal(err)
 		}
 		if waited := time.Since(began); waited > 2*time.Second {

@@ -15,6 +15,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
@@ -26,7 +27,7 @@ import (
 type waited struct {
 	t    *testing.T
 	o    *options
-	cfg  bulkload.Config
+	cfg  load.Config
 	log  string
 	said bytes.Buffer
 }
@@ -44,7 +45,7 @@ func newWaited(t *testing.T, p patience) *waited {
 	if err := errors.Join(err, fail); err != nil {
 		t.Fatal(err)
 	}
-	w.cfg = bulkload.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}, Span: behaviour.Span{From: day, To: day}}
+	w.cfg = load.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}, Span: behaviour.Span{From: day, To: day}}
 	w.write("a\n")
 	return w
 }
@@ -78,7 +79,7 @@ func TestALogThatGrowsBehindTheLockIsWaitedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaited(t, patience{wait: 4 * time.Hour, settle: time.Minute, asked: true})
 		began, tries, looks := time.Now(), 0, 0
-		r, err := whenReady(t.Context(), w.o, w.cfg, func(ctx context.Context, cfg bulkload.Config) (string, error) {
+		r, err := whenReady(t.Context(), w.o, w.cfg, func(ctx context.Context, cfg load.Config) (string, error) {
 			if tries++; time.Since(began) < time.Hour {
 				return "", dfs.ErrLocked
 			}
@@ -104,7 +105,7 @@ func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWaited(t, p)
 				began := time.Now()
-				_, err := whenReady(t.Context(), w.o, w.cfg, func(ctx context.Context, cfg bulkload.Config) (string, error) {
+				_, err := whenReady(t.Context(), w.o, w.cfg, func(ctx context.Context, cfg load.Config) (string, error) {
 					if p.asked && time.Since(began) < p.wait-time.Second {
 						return "", dfs.ErrLocked
 					}
@@ -134,7 +135,7 @@ func TestSettleAloneWaitsForNothingThatIsMissing(t *testing.T) {
 		}
 		for _, want := range []time.Duration{time.Minute, 0} {
 			began := time.Now()
-			r, err := whenReady(t.Context(), w.o, w.cfg, bulkload.Run)
+			r, err := whenReady(t.Context(), w.o, w.cfg, load.Run)
 			if took := time.Since(began); took != want || (err != nil) != (want == 0) || want == 0 && !errors.Is(err, bulkload.ErrNothing) {
 				t.Errorf("%+v, %v, after %s; want %s", r, err, took, want)
 			}

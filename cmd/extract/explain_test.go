@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
 	"usertrail/internal/format/job"
@@ -52,7 +53,7 @@ func settledAs(t *testing.T, w *testworld.W, name string) *snapshotFixture {
 		t.Fatal(err)
 	}
 	j.Layout = name
-	if _, err := bulkload.Run(t.Context(), bulkload.Config{FS: disk, Job: j, Store: s, Span: w.Span, Mode: bulkload.Put, Workers: 2}); err != nil {
+	if _, err := load.Run(t.Context(), load.Config{FS: disk, Job: j, Store: s, Span: w.Span, Mode: bulkload.Put, Workers: 2}); err != nil {
 		t.Fatal(err)
 	}
 	return l

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
@@ -79,7 +79,7 @@ func (l *snapshotFixture) inFiles(t *testing.T, w *testworld.W, questions [][]st
 	}
 	disk := local.New()
 	s := files.Store{FS: disk, Dir: filepath.Join(l.dir, "files")}
-	if _, err := bulkload.Run(t.Context(), bulkload.Config{FS: disk, Job: j, Store: s, Span: w.Span, Temp: filepath.Join(t.TempDir(), "temp")}); err != nil {
+	if _, err := load.Run(t.Context(), load.Config{FS: disk, Job: j, Store: s, Span: w.Span, Temp: filepath.Join(t.TempDir(), "temp")}); err != nil {
 		t.Fatal(fmt.Errorf("load a table of files: %w", err))
 	}
 	for _, q := range questions {

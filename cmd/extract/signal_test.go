@@ -12,7 +12,7 @@ import (
 
 	"usertrail/cmd/internal/scripttest"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs/local"
@@ -52,7 +52,7 @@ func played(t *testing.T, records int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = bulkload.Run(t.Context(), bulkload.Config{
+	_, err = load.Run(t.Context(), load.Config{
 		FS: fs, Job: j, Store: files.Store{FS: fs, Dir: filepath.Join(dir, "trails")}, Span: behaviour.Span{From: day, To: day}, Temp: t.TempDir(),
 	})
 	if err != nil {

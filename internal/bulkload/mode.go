@@ -1,13 +1,13 @@
 package bulkload
 
-import (
-	"context"
-	"errors"
-	"fmt"
+// A Mode says how cells get into the table.
+type Mode string
 
-	"github.com/dustin/go-humanize"
-
-	"usertrail/internal/table"
+// The modes.
+const (
+	Auto  Mode = "auto"  // the mode that the table accepts; if it accepts both, by size
+	HFile Mode = "hfile" // as sorted files, which appear all at once
+	Put   Mode = "put"   // one by one, straight from the workers
 )
 
 // A Choice is the way to load cells into the table, and the reason for it.
@@ -23,100 +23,4 @@ type Estimate struct {
 	Seconds float64 `json:"seconds"` // with the servers otherwise idle
 	Staged  int64   `json:"staged"`  // bytes of HFiles on HBase's file system
 	Written int64   `json:"written"` // bytes that the servers write, the log and compactions included
-}
-
-// Figures for estimates, measured with `make bench-hbase`. hfileRate is for logs that are read
-// once and written as HFiles. putRate is for logs that are read twice and put. callSeconds is for
-// the regions: a region flushes before it loads a file.
-const (
-	hfileRate    = 60 << 20 // bytes of logs a second
-	putRate      = 12 << 20
-	callSeconds  = 0.1
-	startSeconds = 1.0
-	// hfileShare is the size of HFiles relative to the logs. putShare is larger: the servers write
-	// a put to the log uncompressed, flush it and compact it.
-	hfileShare = 0.4
-	putShare   = 2.0
-	// leastFile is the least average size of a region's file, in bytes. The server opens each
-	// file, and every read looks into it until a compaction removes it.
-	leastFile = 1 << 20
-)
-
-// settleMode chooses the mode that loads delivered files of the given bytes.
-func (l *load) settleMode(ctx context.Context, bytes int64) error {
-	stager, files := table.As[table.Stager](l.target)
-	putter, puts := table.As[table.Putter](l.target)
-	c := &l.result.Choice
-	c.Mode = l.cfg.Mode
-	switch {
-	case files && !puts && c.Mode != Put:
-		c.Mode = HFile
-	case c.Mode == Put && puts, c.Mode == HFile && files:
-	case c.Mode == Put || c.Mode == HFile:
-		return fmt.Errorf("%w: table %s cannot be loaded by --mode %s", ErrRequest, l.cfg.Store.Address(), c.Mode)
-	default:
-		if err := l.chooseMode(ctx, stager, bytes); err != nil {
-			return err
-		}
-	}
-	if c.Mode == Put {
-		l.putter = putter
-		return nil
-	}
-	l.stager, l.handsOver = stager, puts
-	return nil
-}
-
-// chooseMode chooses between HFiles and puts for a table that takes both.
-func (l *load) chooseMode(ctx context.Context, stager table.Stager, bytes int64) error {
-	regions, err := l.target.Regions(ctx)
-	if err != nil {
-		return err
-	}
-	c := &l.result.Choice
-	c.Estimates = estimates(bytes, len(regions))
-	staged := c.Estimates[HFile].Staged
-	size := fmt.Sprintf("%s of logs for %d regions make HFiles of about %s each",
-		humanize.IBytes(uint64(bytes)), len(regions), humanize.IBytes(uint64(staged/int64(len(regions)))))
-	if staged < leastFile*int64(len(regions)) {
-		c.Mode, c.Why = Put, size+", too small to be worth a file"
-		return nil
-	}
-	_, err = stager.FileOptions(ctx)
-	switch {
-	case errors.Is(err, table.ErrUnfit):
-		c.Mode, c.Why = Put, err.Error()
-		return nil
-	case err != nil:
-		return err
-	}
-	c.Mode, c.Why = HFile, size
-	return nil
-}
-
-func estimates(bytes int64, regions int) map[Mode]Estimate {
-	b := float64(bytes)
-	return map[Mode]Estimate{
-		HFile: {Seconds: startSeconds + callSeconds*float64(regions)/2 + b/hfileRate, Staged: int64(b * hfileShare), Written: int64(b * hfileShare)},
-		Put:   {Seconds: startSeconds + b/putRate, Written: int64(b * putShare)},
-	}
-}
-
-// passes returns how many times the load reads the delivered files.
-func (l *load) passes() int64 {
-	if l.putter != nil {
-		return 2
-	}
-	return 1
-}
-
-// batchBytes returns the approximate size of a batch in bytes.
-func (l *load) batchBytes() int64 {
-	switch {
-	case l.cfg.Batch > 0:
-		return l.cfg.Batch
-	case l.handsOver:
-		return handedBytes
-	}
-	return batchBytes
 }

@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/userlist"
@@ -88,7 +89,7 @@ func loadWithFault(t *testing.T, h *fixture, u turn, span behaviour.Span, n int,
 	fault := dfstest.FaultAt(h.fs, n, mode)
 	faulty := *h
 	faulty.fs = fault
-	_, err := bulkload.Run(t.Context(), faulty.config(u, span))
+	_, err := load.Run(t.Context(), faulty.config(u, span))
 	past = fault.Count() <= n
 	if past && err != nil {
 		t.Fatalf("fault at %d was not reached, and yet: %v", n, err)
@@ -99,7 +100,7 @@ func loadWithFault(t *testing.T, h *fixture, u turn, span behaviour.Span, n int,
 	if got := lasting(t, h, u.name); got[catalog.ManifestName] != "" && !maps.Equal(named(got), named(want)) {
 		t.Errorf("fault at %d (%v): the table is neither as before nor as after", n, err)
 	}
-	_, again := bulkload.Run(t.Context(), h.config(u, span))
+	_, again := load.Run(t.Context(), h.config(u, span))
 	if again != nil && !errors.Is(again, bulkload.ErrNothing) {
 		t.Fatalf("fault at %d (%v): second run: %v", n, err, again)
 	}
@@ -108,7 +109,7 @@ func loadWithFault(t *testing.T, h *fixture, u turn, span behaviour.Span, n int,
 	if diff := differ(lasting(t, h, u.name), want); again == nil && diff != "" || diff != "" && !strings.HasPrefix(diff, catalog.TempName+"/") {
 		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
 	}
-	if _, third := bulkload.Run(t.Context(), h.config(u, span)); !errors.Is(third, bulkload.ErrNothing) {
+	if _, third := load.Run(t.Context(), h.config(u, span)); !errors.Is(third, bulkload.ErrNothing) {
 		t.Errorf("fault at %d: the third run says %v, want nothing to do", n, third)
 	}
 	return past

@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
@@ -154,10 +155,10 @@ func (h *fixture) store(name string) files.Store {
 }
 
 // config is a load of all days of span.
-func (h *fixture) config(u turn, span behaviour.Span) bulkload.Config {
+func (h *fixture) config(u turn, span behaviour.Span) load.Config {
 	j := *h.job
 	j.Table.Regions = u.regions
-	return bulkload.Config{
+	return load.Config{
 		FS: h.fs, Job: &j, Store: h.store(u.name), Span: span,
 		Workers: u.workers, Memory: u.memory, Temp: dfs.Join(h.dir, u.name, catalog.TempName),
 	}
@@ -165,7 +166,7 @@ func (h *fixture) config(u turn, span behaviour.Span) bulkload.Config {
 
 func (h *fixture) load(t testing.TB, u turn, span behaviour.Span) bulkload.Result {
 	t.Helper()
-	r, err := bulkload.Run(t.Context(), h.config(u, span))
+	r, err := load.Run(t.Context(), h.config(u, span))
 	if err != nil {
 		t.Fatalf("load of %s: %v", span, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -98,7 +99,7 @@ func (h *fixture) run(ctx context.Context, e childTask) error {
 		return err
 	}
 	for d := e.Span.From; d <= e.Span.To; d++ {
-		_, err := bulkload.Run(ctx, h.config(u, behaviour.Span{From: d, To: d}))
+		_, err := load.Run(ctx, h.config(u, behaviour.Span{From: d, To: d}))
 		if err != nil && !errors.Is(err, bulkload.ErrNothing) {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -170,7 +171,7 @@ func TestDayByDayIsAllAtOnce(t *testing.T) {
 		w := testworld.World(seed, 25)
 		h := inhabit(t, w)
 		for d := w.Span.To; d >= w.Span.From; d-- {
-			_, err := bulkload.Run(t.Context(), h.config(plain, behaviour.Span{From: d, To: d}))
+			_, err := load.Run(t.Context(), h.config(plain, behaviour.Span{From: d, To: d}))
 			if err != nil && !errors.Is(err, bulkload.ErrNothing) {
 				t.Fatalf("world %d: %v", seed, err)
 			}
@@ -197,7 +198,7 @@ func TestLateFilesAreAdded(t *testing.T) {
 			same(t, fmt.Sprintf("world %d, early question %d, %+v", seed, i, q), h.answer(t, q, plain), w.Oracle(q))
 		}
 		h.deliver(t, later...)
-		_, err := bulkload.Run(t.Context(), h.config(plain, w.Span))
+		_, err := load.Run(t.Context(), h.config(plain, w.Span))
 		if none := len(later) == 0; errors.Is(err, bulkload.ErrNothing) != none || err != nil && !none {
 			t.Fatalf("world %d: %v", seed, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/hadoopconf"
@@ -100,7 +100,7 @@ func Candidate(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Wai
 }
 
 // Design returns the design of a new table in HBase, with the settings of the job.
-func Design(address string, j *job.Job, w Waits, fit bulkload.Fit) (*live.Design, error) {
+func Design(address string, j *job.Job, w Waits, fit load.Fit) (*live.Design, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}

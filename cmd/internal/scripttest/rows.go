@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
@@ -22,11 +22,11 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// load implements the command of that name.
-func load(ts *testscript.TestScript, neg bool, args []string) {
+// loadTable implements the command of that name.
+func loadTable(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 2 || len(args) == 3, "load FROM TO [TYPES]")
 	ctx, disk := context.Background(), local.New()
-	cfg := bulkload.Config{FS: disk, Progress: progress.Config{Quiet: true}}
+	cfg := load.Config{FS: disk, Progress: progress.Config{Quiet: true}}
 	var err error
 	cfg.Job, err = job.Load(ctx, disk, ts.MkAbs("usertrail.yaml"))
 	ts.Check(err)
@@ -39,7 +39,7 @@ func load(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cfg.Store = files.Store{FS: disk, Dir: cfg.Job.Table.Address}
 	cfg.Temp = dfs.Join(cfg.Job.Table.Address, catalog.TempName)
-	_, err = bulkload.Run(ctx, cfg)
+	_, err = load.Run(ctx, cfg)
 	ts.Check(err)
 }
 

@@ -47,7 +47,7 @@ func Run(t *testing.T) {
 			"exits":     exits,
 			"jsonline":  jsonLine,
 			"jsonlog":   jsonLog,
-			"load":      load,
+			"load":      loadTable,
 			"rows":      rows,
 			"lock":      lock,
 			"remember":  remember,

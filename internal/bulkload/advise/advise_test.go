@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/advise"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs"
@@ -250,8 +250,8 @@ func loaded(t *testing.T, dir, name string) int64 {
 	t.Helper()
 	to := filepath.Join(testkit.Scratch(t), "trails")
 	j := parse(t, dir, "layout: "+name+fourKinds)
-	cfg := bulkload.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: to}, Workers: 2, Memory: 8 << 20, Span: days, Temp: dfs.Join(to, catalog.TempName)}
-	if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+	cfg := load.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: to}, Workers: 2, Memory: 8 << 20, Span: days, Temp: dfs.Join(to, catalog.TempName)}
+	if _, err := load.Run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	var size int64

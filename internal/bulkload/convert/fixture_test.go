@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/extract"
@@ -96,15 +97,15 @@ func (h *fixture) store(name string) files.Store {
 }
 
 // config returns the configuration of a load into a table with the given layout.
-func (h *fixture) config(name, layout string) bulkload.Config {
+func (h *fixture) config(name, layout string) load.Config {
 	j := *h.job
 	j.Layout = layout
 	s := h.store(name)
-	return bulkload.Config{FS: s.FS, Job: &j, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted")}
+	return load.Config{FS: s.FS, Job: &j, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted")}
 }
 
 func (h *fixture) loads(ctx context.Context, name, layout string) (bulkload.Result, error) {
-	return bulkload.Run(ctx, h.config(name, layout))
+	return load.Run(ctx, h.config(name, layout))
 }
 
 // load loads the delivered files that the table does not have yet.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/dfstest"
@@ -49,7 +49,7 @@ behaviours:
 	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte(text.String())})
 	c := h.config("table", layout)
 	c.Memory = 256 << 20
-	if _, err := bulkload.Run(t.Context(), c); err != nil {
+	if _, err := load.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	return h

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -110,7 +110,7 @@ func (h *fixture) replay(t testing.TB, name, l string, f testworld.File) {
 	if err := os.WriteFile(quarantine, []byte(strings.ReplaceAll(string(b), "many", "7")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := bulkload.Replay(t.Context(), h.config(name, l), quarantine); err != nil || r.Loaded != 1 {
+	if r, err := load.Replay(t.Context(), h.config(name, l), quarantine); err != nil || r.Loaded != 1 {
 		t.Fatalf("replay: %+v, %v", r.Counts, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/extract"
@@ -134,7 +135,7 @@ func (h *fixture) nights(t testing.TB, dice *rand.Rand, n int, tables []string, 
 // tryLoad loads the delivered files that the table does not have yet.
 func (h *fixture) tryLoad(ctx context.Context, name string) (bulkload.Result, error) {
 	s := h.store(name)
-	return bulkload.Run(ctx, bulkload.Config{
+	return load.Run(ctx, load.Config{
 		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted"),
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/hadoopconf"
@@ -106,9 +106,9 @@ behaviours: {play: {id: 1, fields: {seconds: int64}}}
 		if err := os.WriteFile(filepath.Join(h.dir, "logs", fmt.Sprintf("2014-09-%02d", day), "play.csv"), b.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		cfg := bulkload.Config{FS: h.fs, Job: h.job, Store: h.store("hashed"), Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "sorted")}
+		cfg := load.Config{FS: h.fs, Job: h.job, Store: h.store("hashed"), Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "sorted")}
 		cfg.Span.From, cfg.Span.To = behaviour.DateOf(2014, 9, day), behaviour.DateOf(2014, 9, day)
-		if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+		if _, err := load.Run(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 	}

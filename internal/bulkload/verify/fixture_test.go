@@ -16,6 +16,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/hfile"
@@ -71,14 +72,14 @@ func (h *fixture) store() files.Store {
 	return files.Store{FS: local.New(), Dir: filepath.Join(h.dir, "trails")}
 }
 
-func (h *fixture) config() bulkload.Config {
+func (h *fixture) config() load.Config {
 	s := h.store()
-	return bulkload.Config{FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "tmp")}
+	return load.Config{FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "tmp")}
 }
 
 func (h *fixture) load(t *testing.T) {
 	t.Helper()
-	_, err := bulkload.Run(t.Context(), h.config())
+	_, err := load.Run(t.Context(), h.config())
 	if err != nil && !errors.Is(err, bulkload.ErrNothing) {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func (h *fixture) replay(t *testing.T, name, from, to string) {
 	t.Helper()
 	bad := h.store().Quarantine(name)
 	write(t, bad, bytes.ReplaceAll(read(t, bad), []byte(from), []byte(to)))
-	if _, err := bulkload.Replay(t.Context(), h.config(), bad); err != nil {
+	if _, err := load.Replay(t.Context(), h.config(), bad); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
@@ -60,7 +61,7 @@ func (h *liveFixture) load(t *testing.T, mode bulkload.Mode) {
 	t.Helper()
 	cfg := h.config()
 	cfg.FS, cfg.Store, cfg.Mode = h.fs, h.store, mode
-	if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+	if _, err := load.Run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -184,7 +185,7 @@ func testDeletes(t *testing.T, mode bulkload.Mode) {
 		cfg := h.config()
 		var log strings.Builder
 		cfg.FS, cfg.Store, cfg.Mode, cfg.Log = h.fs, h.store, mode, slog.New(slog.NewTextHandler(&log, nil))
-		if _, err := bulkload.Run(t.Context(), cfg); err != nil {
+		if _, err := load.Run(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 		if said := strings.Contains(log.String(), "deletes of another client hide"); said != deleted {

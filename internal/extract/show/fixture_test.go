@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract/show"
 	"usertrail/internal/format/job"
@@ -91,7 +91,7 @@ func (h *fixture) store() files.Store {
 func (h *fixture) load(t testing.TB, span behaviour.Span) table.Loader {
 	t.Helper()
 	s := h.store()
-	_, err := bulkload.Run(t.Context(), bulkload.Config{
+	_, err := load.Run(t.Context(), load.Config{
 		FS: s.FS, Job: h.job, Store: s, Span: span, Workers: 1, Memory: 64 << 20, Temp: dfs.Join(s.Dir, catalog.TempName),
 	})
 	if err != nil {

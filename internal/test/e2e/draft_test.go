@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/jobdraft"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/progress"
@@ -34,7 +35,7 @@ func loadDraft(t *testing.T, logs, zone, dir string, s behaviour.Span) bulkload.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := bulkload.Run(t.Context(), bulkload.Config{
+	r, err := load.Run(t.Context(), load.Config{
 		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: filepath.Join(dir, "trails")}, Span: s, Workers: 2,
 		Temp: filepath.Join(dir, "trails", catalog.TempName), Progress: progress.Config{Quiet: true},
 	})
@@ -94,7 +95,7 @@ func TestADraftOfTheSampleLoadsWhatItsJobLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	disk := local.New()
-	got, err := bulkload.Run(t.Context(), bulkload.Config{
+	got, err := load.Run(t.Context(), load.Config{
 		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: filepath.Join(dir, "drafted")}, Span: s, Workers: 2,
 		Temp: filepath.Join(dir, "drafted", catalog.TempName), Progress: progress.Config{Quiet: true},
 	})

@@ -16,6 +16,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
@@ -108,7 +109,7 @@ func loadJob(t *testing.T, name, written, logs, dir string, s behaviour.Span) bu
 		t.Fatal(err)
 	}
 	disk := local.New()
-	r, err := bulkload.Run(t.Context(), bulkload.Config{
+	r, err := load.Run(t.Context(), load.Config{
 		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: dir}, Span: s, Workers: 2,
 		Temp: filepath.Join(dir, catalog.TempName), Progress: progress.Config{Quiet: true},
 	})

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
@@ -136,7 +136,7 @@ func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
 		t.Fatal(err)
 	}
 	disk := local.New()
-	r, err := bulkload.Run(t.Context(), bulkload.Config{
+	r, err := load.Run(t.Context(), load.Config{
 		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: dir}, Span: s, Workers: 2, Temp: filepath.Join(dir, catalog.TempName), Progress: quiet,
 	})
 	if err := errors.Join(err, r.Check()); err != nil || r.Loaded == 0 {

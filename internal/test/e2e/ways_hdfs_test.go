@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/userlist"
@@ -54,7 +54,7 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	store := files.Store{FS: fsys, Dir: trails}
-	r, err := bulkload.Run(t.Context(), bulkload.Config{
+	r, err := load.Run(t.Context(), load.Config{
 		FS: fsys, Job: settopbox(t, logs), Store: store, Span: s, Workers: 2, Temp: t.TempDir(), Progress: progress.Config{Quiet: true},
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/extract"
@@ -99,7 +100,7 @@ func (w *waysFixture) load(to table.Store, mode bulkload.Mode, late bool) {
 	if late {
 		s.From, s.To = w.span.To, w.span.To
 	}
-	r, err := bulkload.Run(w.t.Context(), bulkload.Config{
+	r, err := load.Run(w.t.Context(), load.Config{
 		FS: w.fs, Job: w.job, Store: to, Span: s, Mode: mode, Workers: 2, Temp: w.t.TempDir(), Progress: quiet,
 	})
 	if err != nil {
@@ -120,7 +121,7 @@ func (w *waysFixture) imports(to table.Store) {
 		w.t.Fatal(err)
 	}
 	defer from.Close()
-	if _, err := bulkload.Import(w.t.Context(), bulkload.ImportConfig{From: from, Store: to, FS: w.fs, Temp: w.t.TempDir(), Workers: 2, Progress: quiet}); err != nil {
+	if _, err := load.Import(w.t.Context(), load.ImportConfig{From: from, Store: to, FS: w.fs, Temp: w.t.TempDir(), Workers: 2, Progress: quiet}); err != nil {
 		w.t.Fatalf("import into %s: %v", to.Address(), err)
 	}
 }

@@ -1,0 +1,83 @@
+package load
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+)
+
+// A calendar holds the files that a load found before it began.
+type calendar struct {
+	load   *load
+	found  job.Found
+	inputs map[string]*input // by path: those that are to be loaded
+	before map[string]int    // how many ledgers had them
+}
+
+func (l *load) newCalendar(found job.Found, inputs []*input) *calendar {
+	c := &calendar{load: l, found: found, inputs: map[string]*input{}, before: map[string]int{}}
+	for _, in := range inputs {
+		c.inputs[in.Rel] = in
+		c.before[in.Rel] = len(l.ledgers.byPath[in.Rel])
+	}
+	return c
+}
+
+// tell adds the days to a result, if the span has more than one day and paths have dates.
+func (c *calendar) tell(r *bulkload.Result) {
+	span := c.load.cfg.Span
+	if span.Days() < 2 || !c.load.job.Pattern.Dated() {
+		return
+	}
+	r.Days = new(bulkload.DayCounts)
+	r.Calendar = make([]bulkload.DayLine, span.Days())
+	for i := range r.Calendar {
+		r.Calendar[i].Date, r.Calendar[i].Ended = span.From+behaviour.Date(i), bulkload.DayEmpty
+	}
+	at := func(d behaviour.Date) *bulkload.DayLine {
+		if !span.Has(d) {
+			return new(bulkload.DayLine)
+		}
+		return &r.Calendar[d-span.From]
+	}
+	for _, m := range c.found.Missing {
+		at(m.Date).Missing++
+	}
+	for i := range c.found.Inputs {
+		if f := &c.found.Inputs[i]; f.Date != nil {
+			c.add(at(*f.Date), f)
+		}
+	}
+	for i := range r.Calendar {
+		r.Days.Add(r.Calendar[i].Ended)
+	}
+}
+
+// severity orders the ends of a day's files. The highest is the end of the day.
+var severity = map[bulkload.DayEnd]int{bulkload.DayEmpty: 0, bulkload.DayAlready: 1, bulkload.DayLoaded: 2, bulkload.DayLeft: 3, bulkload.DayFailed: 4}
+
+// add adds a file to its day.
+func (c *calendar) add(d *bulkload.DayLine, f *job.Input) {
+	d.Files++
+	ended := bulkload.DayAlready
+	if slices.ContainsFunc(c.load.leftOut, func(out manifest.LeftOut) bool { return out.Path == f.Rel }) {
+		ended = bulkload.DayFailed
+	} else if in := c.inputs[f.Rel]; in != nil {
+		known := c.load.ledgers.byPath[f.Rel]
+		switch {
+		case len(known) > c.before[f.Rel]:
+			ended = bulkload.DayLoaded
+			d.Counts.Add(known[len(known)-1].Counts)
+		case in.failed():
+			ended = bulkload.DayFailed
+		default:
+			ended = bulkload.DayLeft
+		}
+	}
+	if severity[ended] > severity[d.Ended] {
+		d.Ended = ended
+	}
+}

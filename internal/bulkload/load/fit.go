@@ -1,0 +1,198 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/split"
+)
+
+// sampledIDs is of how many of a numbered population the keys are made to find
+// split points: a thousand for each region where there are many regions.
+const sampledIDs = 1 << 17
+
+// evenRegions is into how many regions a table is cut that its layout cuts, where nobody
+// says another number: as many as HBase's own tools are mostly told.
+const evenRegions = 16
+
+// A Fit is how a table is to be cut for the users that are to be in it.
+type Fit struct {
+	Splits split.Points
+	KeyLen int // bytes of every key that was looked at, 0 where they differ or rows do not begin with them
+	Users  int // keys that were looked at, repeated ones too
+}
+
+// FitLayout cuts a table with j's layout into n regions, if good split points do not depend on
+// the users. If n is 0, it makes as many regions as the job says, or 16. It returns false if
+// the split points depend on the users.
+func FitLayout(j *job.Job, n int) (Fit, bool, error) {
+	l, err := layout.ByName(j.Layout)
+	if err != nil {
+		return Fit{}, false, err
+	}
+	splits := l.Traits().Splits
+	if splits == nil {
+		return Fit{}, false, nil
+	}
+	return Fit{Splits: splits(cmp.Or(n, j.Table.Regions, evenRegions))}, true, nil
+}
+
+// FitLogs cuts a table by a sample of the logs that cfg asks for into n regions; 0 is
+// as many as a first load of them would make.
+func FitLogs(ctx context.Context, cfg Config, n int) (Fit, error) {
+	l, err := newLoad(cfg)
+	if err != nil {
+		return Fit{}, err
+	}
+	found, err := l.find(ctx)
+	if err != nil {
+		return Fit{}, err
+	}
+	s, err := l.sample(ctx, found.Inputs)
+	switch {
+	case err != nil:
+		return Fit{}, err
+	case s.unfit != nil:
+		return Fit{}, s.unfit
+	case len(s.samples) == 0:
+		return Fit{}, fmt.Errorf("%w: no good record in the beginnings of %d files below %s to see users of: say other dates, or --ids FIRST..LAST",
+			job.ErrNoInput, len(found.Inputs), l.job.Pattern.Root)
+	}
+	if n == 0 {
+		n = l.regionsFor(found.Inputs)
+	}
+	return fit(l.layout, s.samples, n), nil
+}
+
+// An IDRange is a numbered population: IDs of a common prefix, then a number, which
+// has leading zeros where the first and the last have equally many digits.
+type IDRange struct {
+	prefix      string
+	first, last uint64
+	digits      int // 0 where the numbers have no leading zeros and differ in length
+}
+
+// maxDigits is how long a number may be, so that a uint64 holds the sum of two.
+const maxDigits = 18
+
+// ParseIDs reads FIRST..LAST, such as 0000000001..0062951396 or u1..u50000.
+func ParseIDs(s string) (IDRange, error) {
+	first, last, ok := strings.Cut(s, "..")
+	wrong := func(why string) (IDRange, error) {
+		return IDRange{}, fmt.Errorf("%w: --ids %q %s: write FIRST..LAST, such as 0000000001..0062951396", bulkload.ErrRequest, s, why)
+	}
+	if !ok {
+		return wrong("has no two dots")
+	}
+	prefix, a := cutNumber(first)
+	other, b := cutNumber(last)
+	r := IDRange{prefix: prefix}
+	switch {
+	case a == "" || b == "" || len(a) > maxDigits || len(b) > maxDigits:
+		return wrong(fmt.Sprintf("does not end in numbers of up to %d digits", maxDigits))
+	case prefix != other:
+		return wrong("has two different beginnings")
+	case len(a) == len(b):
+		r.digits = len(a)
+	case a[0] == '0' || b[0] == '0':
+		return wrong("has leading zeros, but numbers of different lengths")
+	}
+	var err1, err2 error
+	r.first, err1 = strconv.ParseUint(a, 10, 64)
+	r.last, err2 = strconv.ParseUint(b, 10, 64)
+	if err1 != nil || err2 != nil || r.first > r.last {
+		return wrong("does not ascend")
+	}
+	return r, nil
+}
+
+// cutNumber cuts a text before the digits that it ends with.
+func cutNumber(s string) (prefix, digits string) {
+	i := len(s)
+	for i > 0 && '0' <= s[i-1] && s[i-1] <= '9' {
+		i--
+	}
+	return s[:i], s[i:]
+}
+
+// FitIDs cuts a table for a numbered population into n regions.
+func FitIDs(j *job.Job, ids IDRange, n int) (Fit, error) {
+	l, err := layout.ByName(j.Layout)
+	if err != nil {
+		return Fit{}, err
+	}
+	if !l.Traits().Together {
+		return Fit{}, fmt.Errorf("%w: --ids: rows of the layout %s do not begin with their users: say --from and --to, so that logs tell where they lie", bulkload.ErrRequest, l.Name())
+	}
+	for _, n := range []uint64{ids.first, ids.last} {
+		if err := fitsID(j, l, ids.id(n)); err != nil {
+			return Fit{}, err
+		}
+	}
+	count := ids.last - ids.first + 1
+	step := ids.step(count)
+	samples := make([]split.Sample, 0, min(count, sampledIDs))
+	for at := uint64(0); len(samples) < cap(samples); at = (at + step) % count {
+		samples = append(samples, split.Sample{Key: l.AppendUserKey(nil, ids.id(ids.first+at)), Weight: 1})
+	}
+	return fit(l, samples, n), nil
+}
+
+// id is the ID with a number.
+func (r IDRange) id(n uint64) []byte { return fmt.Appendf(nil, "%s%0*d", r.prefix, r.digits, n) }
+
+// fitsID refuses an ID that the layout cannot hold.
+func fitsID(j *job.Job, l layout.Layout, id []byte) error {
+	zone, err := time.LoadLocation(j.Schema.Zone)
+	if err != nil {
+		return fmt.Errorf("%w: zone of the table: %w", job.ErrJob, err)
+	}
+	if err := l.Fits(j.Schema, &behaviour.Record{User: id, Date: behaviour.DateAt(0, zone)}); err != nil {
+		return fmt.Errorf("%w: --ids: %w", bulkload.ErrRequest, err)
+	}
+	return nil
+}
+
+// step returns the distance from one sampled ID to the next. After the last ID the sample
+// continues at the first. Keys begin with the last digits of an ID, so a round step would
+// sample only some of the keys. This step is near the golden section of count and has no common
+// divisor with it. The sample therefore visits every ID before it repeats one, and is even at
+// every size.
+func (r IDRange) step(count uint64) uint64 {
+	if count <= sampledIDs {
+		return 1
+	}
+	step := count/1_618_033*1_000_000 + count%1_618_033*1_000_000/1_618_033
+	for new(big.Int).GCD(nil, nil, new(big.Int).SetUint64(step), new(big.Int).SetUint64(count)).Cmp(big.NewInt(1)) != 0 {
+		step++
+	}
+	return step
+}
+
+func fit(l layout.Layout, samples []split.Sample, n int) Fit {
+	f := Fit{Splits: split.Balanced(samples, n), Users: len(samples)}
+	if l.Traits().Together {
+		f.KeyLen = keyLen(samples)
+	}
+	return f
+}
+
+// keyLen is how long all keys are, 0 where they differ.
+func keyLen(samples []split.Sample) int {
+	n := len(samples[0].Key)
+	for _, s := range samples {
+		if len(s.Key) != n {
+			return 0
+		}
+	}
+	return n
+}

@@ -1,0 +1,177 @@
+package load_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+)
+
+func TestIDsAreCutEvenly(t *testing.T) {
+	j := newFixture(t, twoKinds).job
+	for _, x := range []struct {
+		ids     string
+		format  string
+		first   int
+		last    int
+		regions int
+		keyLen  int
+	}{
+		{"0000000001..0062951396", "%010d", 1, 62951396, 16, 11},
+		{"u1000000..u1999999", "u%d", 1000000, 1999999, 10, 9},
+		{"1..5000", "%d", 1, 5000, 4, 0},
+		{"0..9", "%d", 0, 9, 5, 2},
+	} {
+		ids, err := load.ParseIDs(x.ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := load.FitIDs(j, ids, x.regions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(fit.Splits) != x.regions-1 || fit.KeyLen != x.keyLen || fit.Splits.Validate() != nil {
+			t.Errorf("%s: %d points %q, keys of %d bytes; want %d of %d", x.ids, len(fit.Splits), fit.Splits, fit.KeyLen, x.regions-1, x.keyLen)
+		}
+		counts := make([]int, x.regions)
+		l, err := layout.ByName(layout.Default)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, random := 100_000, rand.New(rand.NewPCG(1, 2))
+		for range n {
+			id := fmt.Appendf(nil, x.format, x.first+random.IntN(x.last-x.first+1))
+			counts[fit.Splits.Of(l.AppendUserKey(nil, id))]++
+		}
+		for i, c := range counts {
+			if share := n / x.regions; c < share*9/10 || c > share*11/10 {
+				t.Errorf("%s: region %d has %d of %d IDs, want about %d", x.ids, i, c, n, share)
+			}
+		}
+	}
+	for _, text := range []string{
+		"", "1", "1..", "..1", "a..b", "9..1", "a1..b2", "01..100", "1..0100", "1...9", "1234567890123456789..2234567890123456789",
+	} {
+		if ids, err := load.ParseIDs(text); !errors.Is(err, bulkload.ErrRequest) {
+			t.Errorf("%q is taken for %+v, %v", text, ids, err)
+		}
+	}
+}
+
+func TestLogsTellHowATableIsCut(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.write("2014-09-01/play.csv", header)
+	if _, err := load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4); !errors.Is(err, job.ErrNoInput) {
+		t.Errorf("logs without a record: %v, want ErrNoInput", err)
+	}
+	var b strings.Builder
+	b.WriteString(header)
+	for i := range 400 {
+		fmt.Fprintf(&b, "%04d,2014-09-01 08:00:00,a,1\n", i)
+	}
+	y.write("2014-09-01/play.csv", b.String())
+	fit, err := load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4)
+	if err != nil || len(fit.Splits) != 3 || fit.KeyLen != 5 || fit.Users != 400 {
+		t.Errorf("400 users in 4 regions: %d points, keys of %d bytes, %d users, %v", len(fit.Splits), fit.KeyLen, fit.Users, err)
+	}
+	y.write("2014-09-01/order.csv", "user,time,price\nsomebody,2014-09-01 08:00:00,1.5\n")
+	fit, err = load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 0)
+	if err != nil || len(fit.Splits) != 0 || fit.KeyLen != 0 || fit.Users != 401 {
+		t.Errorf("a user of another length: %d points, keys of %d bytes, %d users, %v", len(fit.Splits), fit.KeyLen, fit.Users, err)
+	}
+	y.job.Table.Regions = 8
+	if fit, err = load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 0); err != nil || len(fit.Splits) != 7 {
+		t.Errorf("as the job says: %d points, %v", len(fit.Splits), err)
+	}
+}
+
+// laidOut is twoKinds with a layout.
+func laidOut(name string) string { return "layout: " + name + twoKinds }
+
+// TestALayoutDecidesHowIDsAreCut cuts a numbered population where its rows begin with the
+// ID as it is, where they begin with six digits, and where they do not begin with it.
+func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
+	cut := func(name, ids string) (load.Fit, error) {
+		r, err := load.ParseIDs(ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return load.FitIDs(newFixture(t, laidOut(name)).job, r, 4)
+	}
+	for _, x := range []struct {
+		layout, ids string
+		begin       []string // with which each split point begins
+		keyLen      int
+	}{
+		{"tall", "u1000..u4999", []string{"u2", "u3", "u4"}, 6},
+		{"fixed", "1..4000", []string{"0010", "0020", "0030"}, 6},
+		{"fixed/8", "1..4000", []string{"000010", "000020", "000030"}, 8},
+	} {
+		fit, err := cut(x.layout, x.ids)
+		begins := func(point []byte, with string) bool { return strings.HasPrefix(string(point), with) }
+		if err != nil || !slices.EqualFunc(fit.Splits, x.begin, begins) || fit.KeyLen != x.keyLen {
+			t.Errorf("%s: cut at %q, keys of %d bytes, %v; want near %q, of %d", x.layout, fit.Splits, fit.KeyLen, err, x.begin, x.keyLen)
+		}
+	}
+	for name, says := range map[string]string{"fixed": "1000000", "hashed": "do not begin with their users"} {
+		if _, err := cut(name, "1..1000000"); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want ErrRequest that says %s", name, err, says)
+		}
+	}
+}
+
+// TestALayoutMayCutATableItself is of as many regions as asked for, as the job says, and
+// as nobody says.
+func TestALayoutMayCutATableItself(t *testing.T) {
+	j := newFixture(t, laidOut("hashed")).job
+	for _, x := range []struct{ asked, job, want int }{{4, 8, 4}, {0, 8, 8}, {0, 0, 16}, {1, 0, 1}} {
+		j.Table.Regions = x.job
+		fit, ok, err := load.FitLayout(j, x.asked)
+		if err != nil || !ok || len(fit.Splits) != x.want-1 || fit.KeyLen != 0 || fit.Splits.Validate() != nil {
+			t.Errorf("%+v: cut at %q, keys of %d bytes, %t, %v", x, fit.Splits, fit.KeyLen, ok, err)
+		}
+	}
+	for _, name := range []string{"reversed", "tall", "wide", "game", "game-time", "fixed"} {
+		if fit, ok, err := load.FitLayout(newFixture(t, laidOut(name)).job, 4); ok || err != nil || fit.Splits != nil {
+			t.Errorf("%s: cut at %q, %t, %v; want that its users decide", name, fit.Splits, ok, err)
+		}
+	}
+}
+
+func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
+	y := newFixture(t, laidOut("fixed"))
+	y.write("2014-09-01/play.csv", header+"42,2014-09-01 08:00:00,a,1\nsomebody,2014-09-01 08:00:00,a,1\n")
+	_, err := load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4)
+	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "play.csv: record at byte 51: ") || !strings.Contains(err.Error(), "somebody") {
+		t.Errorf("%v, want ErrRequest that names the file, the place and the user", err)
+	}
+}
+
+// TestATableOfFilesIsCutAsItsLayoutIs loads one user into a table of four regions. The regions
+// divide the hashed keys evenly, whatever users the logs have.
+func TestATableOfFilesIsCutAsItsLayoutIs(t *testing.T) {
+	y := newFixture(t, laidOut("hashed"))
+	y.job.Table.Regions = 4
+	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.load(nil, "2014-09-01", "2014-09-01")
+	opened, err := y.store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	var starts []string
+	regions, err := opened.Regions(t.Context())
+	for _, r := range regions {
+		starts = append(starts, string(r.Start))
+	}
+	if got := fmt.Sprintf("%q", starts); err != nil || got != `["" "40000000" "80000000" "c0000000"]` {
+		t.Errorf("regions begin at %s, %v", got, err)
+	}
+}

@@ -1,0 +1,261 @@
+package load_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/cell"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+)
+
+// all removes every cell.
+func all(*cell.Cell) bool { return true }
+
+// way loads some days by files or by puts.
+func (p *hbaseFixture) way(mode bulkload.Mode, from, to string) (bulkload.Result, error) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	cfg := p.config(from, to)
+	cfg.Store, cfg.Mode, cfg.Workers = store, mode, 1
+	return load.Run(p.t.Context(), cfg)
+}
+
+func (p *hbaseFixture) loaded(mode bulkload.Mode, from, to string) {
+	p.t.Helper()
+	if _, err := p.way(mode, from, to); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// opens is the error of opening the table.
+func (p *hbaseFixture) opens() error {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	t, err := store.Open(p.t.Context())
+	if err == nil {
+		err = t.Close()
+	}
+	return err
+}
+
+// forgets sets the catalog aside.
+func (p *hbaseFixture) forgets() (string, error) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	return store.Forget(p.t.Context(), false)
+}
+
+// onBothWays runs a test with HFiles and with puts.
+func onBothWays(t *testing.T, do func(t *testing.T, p *hbaseFixture, mode bulkload.Mode)) {
+	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
+		t.Run(string(mode), func(t *testing.T) { do(t, newHBaseFixture(t), mode) })
+	}
+}
+
+// TestATableWithoutItsRowsIsNotWhatTheCatalogSays truncates a table. No load says that
+// there is nothing to do. Once the catalog is forgotten, everything is loaded again.
+func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		want := p.cells()
+		if err := p.opens(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.forgets(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "truncate") {
+			t.Errorf("forget with rows in the table: %v, want ErrUnfit", err)
+		}
+		p.hbase.Delete(trailsTable, all)
+		for what, err := range map[string]error{
+			"open": p.opens(),
+			"load": func() error { _, err := p.way(mode, "2014-09-01", "2014-09-02"); return err }(),
+		} {
+			if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "bulkload forget") {
+				t.Errorf("%s: %v, want ErrUnfit and what to do", what, err)
+			}
+		}
+		aside, err := p.forgets()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"manifest.json", "loads/000001.json"} {
+			if _, err := os.Stat(filepath.Join(aside, name)); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := p.forgets(); !errors.Is(err, table.ErrNoTable) {
+			t.Errorf("forgotten twice: %v, want ErrNoTable", err)
+		}
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		if got := p.cells(); !slices.Equal(got, want) {
+			t.Errorf("the table holds %q, want %q", got, want)
+		}
+		p.ends(want)
+		if _, err := os.Stat(filepath.Join(aside, "loads/000001.json")); err != nil {
+			t.Errorf("a later load: %v", err)
+		}
+	})
+}
+
+// TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays takes the last load back, whose rows
+// all have cells of the load before.
+func TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays(t *testing.T) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		older := p.hbase.Cells(trailsTable)
+		p.write("2014-09-02/play.csv", "user,time,title,seconds\na,2014-09-01 13:00:00,three,1\nb,2014-09-01 14:00:00,two,2\nc,2014-09-01 15:00:00,two,3\n")
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		if len(p.hbase.Cells(trailsTable)) <= len(older) {
+			t.Fatal("the second load put nothing there")
+		}
+		if err := p.opens(); err != nil {
+			t.Fatal(err)
+		}
+		p.hbase.Delete(trailsTable, all)
+		p.hbase.Load(trailsTable, older...)
+		if err := p.opens(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "load 2") {
+			t.Errorf("without the second load: %v, want ErrUnfit", err)
+		}
+	})
+}
+
+// TestUsersMayBeDeleted deletes users. One user whose rows are still there proves the table. A
+// load of one deleted user does not disprove it.
+func TestUsersMayBeDeleted(t *testing.T) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return !bytes.HasPrefix(c.Row, []byte("c,")) })
+		if err := p.opens(); err != nil {
+			t.Errorf("with one user: %v", err)
+		}
+		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\n")
+		p.loaded(mode, "2014-09-03", "2014-09-03")
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return bytes.HasPrefix(c.Row, []byte("d,")) })
+		if err := p.opens(); err != nil {
+			t.Errorf("without the only user of the last load: %v", err)
+		}
+		p.write("2014-09-04/play.csv", "user,time,title,seconds\n")
+		if _, err := p.way(mode, "2014-09-04", "2014-09-04"); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.opens(); err != nil {
+			t.Errorf("after a load without records: %v", err)
+		}
+		p.hbase.Delete(trailsTable, all)
+		if err := p.opens(); !errors.Is(err, table.ErrUnfit) {
+			t.Errorf("without all: %v, want ErrUnfit", err)
+		}
+	})
+}
+
+// TestAllUsersOfALoadMayBeDeleted deletes the few users of the newest load, or the first of
+// its many users. The loads before it answer for the table.
+func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\ne,2014-09-03 14:00:00,four,1\n")
+		p.loaded(mode, "2014-09-03", "2014-09-03")
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'd' || c.Row[0] == 'e' })
+		if err := p.opens(); err != nil {
+			t.Errorf("without the two users of the last load: %v", err)
+		}
+		many := "user,time,title,seconds\n"
+		for n := range 60 {
+			many += fmt.Sprintf("%dx,2014-09-04 13:00:00,three,1\n", 100+n) // x001, x101, … by their rows
+		}
+		p.write("2014-09-04/play.csv", many)
+		p.loaded(mode, "2014-09-04", "2014-09-04")
+		deleted := 0
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool {
+			gone := c.Row[0] == 'x' && !bytes.HasPrefix(c.Row, []byte("x951"))
+			if gone {
+				deleted++
+			}
+			return gone
+		})
+		if deleted == 0 {
+			t.Fatal("nobody was deleted")
+		}
+		if err := p.opens(); err != nil {
+			t.Errorf("with the last of many users: %v", err)
+		}
+		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'x' })
+		if err := p.opens(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "load 3") {
+			t.Errorf("without all of many users: %v, want ErrUnfit", err)
+		}
+	})
+}
+
+// TestRowsMayExpire: nothing is concluded from days that the TTL may have taken.
+func TestRowsMayExpire(t *testing.T) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
+		p.hbase.Alter(trailsTable, "TTL", "86400")
+		p.loaded(mode, "2014-09-01", "2014-09-02")
+		p.hbase.Delete(trailsTable, all)
+		if err := p.opens(); err != nil {
+			t.Errorf("after all has expired: %v", err)
+		}
+	})
+}
+
+// TestTwoClustersDoNotShareACatalog gives the catalog of a table to a table of the same
+// name in another cluster.
+func TestTwoClustersDoNotShareACatalog(t *testing.T) {
+	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
+		p.loaded(mode, "2014-09-01", "2014-09-01") // by a cluster that does not tell its ID
+		for _, id := range []string{"one", "two", ""} {
+			p.id = id
+			if err := p.opens(); err != nil {
+				t.Errorf("the catalog knows no cluster, and this one's ID is %q: %v", id, err)
+			}
+		}
+		p.id = "one"
+		p.loaded(mode, "2014-09-02", "2014-09-02")
+		for id, want := range map[string]error{"one": nil, "": nil, "two": table.ErrUnfit} {
+			p.id = id
+			if err := p.opens(); !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "two") {
+				t.Errorf("the cluster %q: %v, want %v", id, err, want)
+			}
+		}
+
+		// The cluster was restored with its tables and has a new ID. The message says what to
+		// remove from which file.
+		p.id = "two"
+		told := regexp.MustCompile("remove `(.*?)` from (\\S+/manifest.json)").FindStringSubmatch(p.opens().Error())
+		if told == nil {
+			t.Fatalf("%v: the way on is missing", p.opens())
+		}
+		text, err := os.ReadFile(told[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte(told[1])); n != 1 {
+			t.Fatalf("%q is %d times in\n%s", told[1], n, text)
+		}
+		text = regexp.MustCompile(`(?m)^ "sha256": "\w+",$`).ReplaceAll(text, nil)
+		if err := os.WriteFile(told[2], bytes.Replace(text, []byte(told[1]), nil, 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.opens(); err != nil {
+			t.Errorf("after a restore: %v", err)
+		}
+		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\n")
+		p.loaded(mode, "2014-09-03", "2014-09-03")
+		p.id = "one"
+		if err := p.opens(); !errors.Is(err, table.ErrUnfit) {
+			t.Errorf("the cluster with the old ID, after a load into the new one: %v, want ErrUnfit", err)
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package load_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+)
+
+// lines prints pieces as a version does, and reads the lines.
+func (y *fixture) lines(version int, pieces []load.Piece) []load.Line {
+	y.t.Helper()
+	all, err := load.Lines(pieces)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	var text bytes.Buffer
+	for i := range all {
+		line := all[i].Text()
+		if version == 1 {
+			line = pieces[i].Line()
+		}
+		fmt.Fprintf(&text, "%s\n", line)
+	}
+	read, err := load.ReadLines(&text, "lines")
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return read
+}
+
+// found reads the pieces of lines.
+func (y *fixture) found(lines []load.Line) []load.Piece {
+	y.t.Helper()
+	pieces, err := load.WholePlan(y.t.Context(), local.New(), y.store, lines)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return pieces
+}
+
+// TestLinesOfBothVersions does a plan's pieces by lines of one version, or of both, and
+// commits them, again and again.
+func TestLinesOfBothVersions(t *testing.T) {
+	for _, versions := range [][2]int{{2, 2}, {1, 1}, {1, 2}, {2, 1}} {
+		y, w := newDelivery(t, 3)
+		one := y.twin()
+		from, to := w.Span.From.String(), w.Span.To.String()
+		one.load(nil, from, to)
+		pieces := y.plan(nil, 400, from, to)
+		do, commit := y.lines(versions[0], pieces), y.lines(versions[1], pieces)
+		for i, p := range y.found(do) {
+			if !bytes.Equal(p.Line(), pieces[i].Line()) {
+				t.Errorf("versions %v: piece %d is read as\n%s\nand was\n%s", versions, i, p.Line(), pieces[i].Line())
+			}
+		}
+		y.doAll(y.found(do))
+		y.commit(nil, y.found(commit))
+		y.same(one)
+		y.commit(bulkload.ErrNothing, y.found(commit))
+		if r := y.do(&y.found(do)[1]); !r.Already {
+			t.Errorf("versions %v: a piece of a plan that is committed: %+v", versions, r)
+		}
+	}
+}
+
+// TestLinesOfAPlanThatIsGone takes the folder of a plan away.
+func TestLinesOfAPlanThatIsGone(t *testing.T) {
+	y, w := newDelivery(t, 3)
+	from, to := w.Span.From.String(), w.Span.To.String()
+	pieces := y.plan(nil, 400, from, to)
+	lines := y.lines(2, pieces)
+	folder := filepath.Join(y.store.Plans(), pieces[0].Plan)
+	stale := func(what string) {
+		t.Helper()
+		gone := y.found(lines)
+		if _, err := load.RunPiece(t.Context(), y.worker(local.New()), &gone[0], 0); !errors.Is(err, load.ErrStale) {
+			t.Errorf("a piece without %s: %v, want ErrStale", what, err)
+		}
+		y.commit(load.ErrStale, gone)
+	}
+	if err := os.Remove(filepath.Join(folder, "pieces.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	stale("the file of its plan")
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	stale("the folder of its plan")
+	if again := y.lines(2, y.plan(nil, 400, from, to)); !bytes.Equal(again[0].Text(), lines[0].Text()) {
+		t.Errorf("planned again the first line is %s, and was %s", again[0].Text(), lines[0].Text())
+	}
+	y.doAll(y.found(lines))
+	y.commit(nil, y.found(lines))
+}
+
+// TestAPlanIsMendedByPlanningAgain changes a byte of the data that the lines refer to.
+func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", plays)
+	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	lines := y.lines(2, pieces)
+	name := filepath.Join(y.store.Plans(), pieces[0].Plan, "pieces.jsonl")
+	text, err := os.ReadFile(name)
+	if err == nil {
+		text[len(text)-20] ^= 1
+		err = os.WriteFile(name, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load.Pieces(t.Context(), local.New(), y.store, lines); !errors.Is(err, piece.ErrPiece) {
+		t.Errorf("%v, want ErrPiece", err)
+	}
+	y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	y.doAll(y.found(lines))
+	y.wantCounts(y.commit(nil, y.found(lines)), 2, 2, 0, 0, 0)
+}
+
+// TestChangedLinesAreRefused changes a line, or the data that it refers to.
+func TestChangedLinesAreRefused(t *testing.T) {
+	y, w := newDelivery(t, 3)
+	pieces := y.plan(nil, 400, w.Span.From.String(), w.Span.To.String())
+	good := y.lines(2, pieces)
+	name := filepath.Join(y.store.Plans(), pieces[0].Plan, "pieces.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, change func(*load.Line)) {
+		t.Helper()
+		line := good[1]
+		change(&line)
+		read, err := load.ReadLines(bytes.NewReader(line.Text()), "FILE")
+		if err == nil {
+			_, err = load.Pieces(t.Context(), local.New(), y.store, read)
+		}
+		if !errors.Is(err, piece.ErrPiece) {
+			t.Errorf("%s: %v, want ErrPiece", what, err)
+		}
+	}
+	for what, change := range map[string]func(*load.Line){
+		"the plan": func(l *load.Line) { l.Plan = "../" + l.Plan }, "the number": func(l *load.Line) { l.Piece = 0 }, "the table": func(l *load.Line) { l.Table = "" },
+		"the begin": func(l *load.Line) { l.At++ }, "a begin before": func(l *load.Line) { l.At = -5 }, "the length": func(l *load.Line) { l.Bytes-- },
+		"no length": func(l *load.Line) { l.Bytes = 0 }, "a huge length": func(l *load.Line) { l.Bytes = 1<<63 - 1 }, "a length past the end": func(l *load.Line) { l.Bytes = 1 << 40 },
+		"the common bytes": func(l *load.Line) { l.Common-- }, "more common bytes": func(l *load.Line) { l.Common = l.At + 1 }, "the digest": func(l *load.Line) { l.SHA256 = "" },
+	} {
+		refused(what, change)
+	}
+	changed := bytes.ReplaceAll(text, []byte("2014"), []byte("2015"))
+	if err := os.WriteFile(name, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused("the file", func(*load.Line) {})
+}
+
+// watched is files that say when most of a delivered file has been read.
+type watched struct {
+	dfs.FS
+	logs string
+	read func(name string)
+}
+
+// Open implements dfs.FS.
+func (f watched) Open(ctx context.Context, name string) (dfs.File, error) {
+	file, err := f.FS.Open(ctx, name)
+	if err != nil || !strings.HasPrefix(name, f.logs) {
+		return file, err
+	}
+	return &watchedFile{File: file, read: func() { f.read(name) }}, nil
+}
+
+type watchedFile struct {
+	dfs.File
+	n    int64
+	read func()
+	once sync.Once
+}
+
+// Read implements dfs.File.
+func (f *watchedFile) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	if f.n += int64(n); f.n > f.Size()/2 {
+		f.once.Do(f.read)
+	}
+	return n, err
+}
+
+// ReadAt implements dfs.File.
+func (f *watchedFile) ReadAt(b []byte, at int64) (int, error) {
+	if at+int64(len(b)) > f.Size()/4 {
+		f.once.Do(f.read)
+	}
+	return f.File.ReadAt(b, at)
+}
+
+// TestAPlanReadsLogsWithoutTheLock plans ranges of a large file and digests of files of one
+// size, and tries to lock the table when each has been read.
+func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
+	y.load(nil, "2014-09-01", "2014-09-01") // so that no regions have to be chosen
+	for day, rows := range map[string]int{"2014-09-02": 60_000, "2014-09-03": 30_000, "2014-09-04": 30_000} {
+		y.write(day+"/play.csv", "user,time,title,seconds\n"+strings.Repeat("a,"+day+" 00:00:01,one,1\n", rows))
+	}
+	cfg := y.planning(1<<20, "2014-09-01", "2014-09-04")
+	cfg.Memory = 8 << 20
+	opened := map[string]int{}
+	cfg.FS = watched{local.New(), filepath.Join(y.dir, "logs"), func(name string) {
+		opened[filepath.Base(filepath.Dir(name))]++
+		lock, err := y.store.Lock(t.Context())
+		if err != nil {
+			t.Errorf("%s is read: %v", name, err)
+			return
+		}
+		if err := lock.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}}
+	pieces, planned, err := load.Plan(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if planned.Cut != 1 || opened["2014-09-02"] != 1 || opened["2014-09-03"] != 1 || opened["2014-09-04"] != 1 {
+		t.Errorf("cut are %d files, read %v; want one, and each new file once", planned.Cut, opened)
+	}
+	y.doAll(pieces)
+	y.commit(nil, pieces)
+}
+
+// TestAPlanOfLogsThatGrow has a delivered file change whenever it has been read: the plan
+// ends, and has not kept the lock.
+func TestAPlanOfLogsThatGrow(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
+	y.load(nil, "2014-09-01", "2014-09-01")
+	text := "user,time,title,seconds\n" + strings.Repeat("a,2014-09-02 00:00:01,one,1\n", 60_000)
+	y.write("2014-09-02/play.csv", text)
+	cfg := y.planning(1<<20, "2014-09-02", "2014-09-02")
+	cfg.FS = watched{local.New(), filepath.Join(y.dir, "logs"), func(string) {
+		text += "a,2014-09-02 00:00:01,one,1\n"
+		y.write("2014-09-02/play.csv", text)
+	}}
+	if _, _, err := load.Plan(t.Context(), cfg); !errors.Is(err, bulkload.ErrGrowing) || !strings.Contains(err.Error(), "2014-09-02/play.csv") {
+		t.Errorf("%v, want ErrGrowing with the file", err)
+	}
+	y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+}

@@ -1,0 +1,189 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/files"
+)
+
+// leases are local files with locks as HDFS has them: a lock may go to another while its
+// holder is frozen. The holder learns of it when it unlocks.
+type leases struct {
+	dfs.FS
+	mu     sync.Mutex
+	holder map[string]*lease
+}
+
+type lease struct {
+	of   *leases
+	name string
+}
+
+func newLeases() *leases { return &leases{FS: local.New(), holder: map[string]*lease{}} }
+
+func (f *leases) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := &lease{f, name}
+	f.holder[name] = l
+	return l, f.FS.Mkdir(ctx, dfs.Dir(name))
+}
+
+func (l *lease) Unlock() error {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	if l.of.holder[l.name] != l {
+		return dfs.ErrLockLost
+	}
+	return nil
+}
+
+func (l *lease) Drop() error { return l.Unlock() }
+
+// hooked is files that tell when the manifest has been read, and when it is about to be
+// replaced.
+type hooked struct {
+	dfs.FS
+	read, replace func()
+}
+
+func (h hooked) Open(ctx context.Context, name string) (dfs.File, error) {
+	f, err := h.FS.Open(ctx, name)
+	if dfs.Base(name) == catalog.ManifestName && h.read != nil {
+		h.read()
+	}
+	return f, err
+}
+
+func (h hooked) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	p, err := h.FS.Create(ctx, name)
+	if dfs.Base(name) == catalog.ManifestName && h.replace != nil && err == nil {
+		p = hookedPending{p, h.replace}
+	}
+	return p, err
+}
+
+type hookedPending struct {
+	dfs.Pending
+	before func()
+}
+
+func (p hookedPending) Commit() error {
+	p.before()
+	return p.Pending.Commit()
+}
+
+// TestOfTwoLoadsNoneIsLost freezes a load just before it replaces the manifest, until
+// another has taken its lock over and read the manifest. A load that reports success is
+// in the table, whatever the other did.
+func TestOfTwoLoadsNoneIsLost(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\n")
+	y.write("2014-09-01/order.csv", "user,time,price\nb,2014-09-01 10:00:00,1.5\n")
+	locks := newLeases()
+	var once sync.Once
+	first, read, goOn := make(chan error, 1), make(chan struct{}), make(chan struct{})
+
+	run := func(fs dfs.FS, what string) error {
+		cfg := y.config("2014-09-01", "2014-09-01", what)
+		cfg.FS, cfg.Store = fs, files.Store{FS: fs, Dir: y.store.Dir}
+		_, err := load.Run(t.Context(), cfg)
+		return err
+	}
+	second := make(chan error, 1)
+	frozen := hooked{FS: locks, replace: func() {
+		go func() {
+			second <- run(hooked{FS: locks, read: func() {
+				once.Do(func() {
+					close(read)
+					<-goOn
+				})
+			}}, "order")
+		}()
+		<-read
+	}}
+	first <- run(frozen, "play")
+	close(goOn)
+
+	var want []string
+	if err := <-second; err != nil {
+		t.Errorf("the load that holds the lock: %v", err)
+	} else {
+		want = append(want, "b 2014-09-01 2014-09-01T10:00:00Z order price=1.5")
+	}
+	if err := <-first; err == nil {
+		want = append(want, "a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1")
+	} else if !errors.Is(err, dfs.ErrLockLost) {
+		t.Errorf("the load that has lost its lock: %v, want ErrLockLost", err)
+	}
+	y.wantTrails(want...)
+}
+
+// lossy is files whose locks are lost before they are released.
+type lossy struct{ dfs.FS }
+
+func (f lossy) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	l, err := f.FS.Lock(ctx, name)
+	return lost{l}, err
+}
+
+type lost struct{ dfs.Lock }
+
+func (l lost) Unlock() error { return errors.Join(l.Lock.Unlock(), dfs.ErrLockLost) }
+
+// TestALostLockIsReported does all that takes the table's lock, and loses it.
+func TestALostLockIsReported(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := newFixture(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write(name, withBad)
+	y.write("2014-09-02/play.csv", strings.ReplaceAll(withBad, "09-01", "09-02"))
+	y.write("2014-09-03/play.csv", strings.ReplaceAll(withBad, "09-01", "09-03"))
+	good := y.store.FS
+	fs := lossy{good}
+	y.store.FS = fs
+	want := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, dfs.ErrLockLost) || !strings.Contains(err.Error(), "run the same command again") {
+			t.Errorf("%s: %v, want ErrLockLost with the next step", what, err)
+		}
+	}
+	_, err := load.Run(t.Context(), y.config("2014-09-01", "2014-09-01"))
+	want("load", err)
+	_, err = load.Run(t.Context(), y.config("2014-09-01", "2014-09-01"))
+	want("load of nothing", err)
+	y.correct(name, "many", "8888")
+	_, err = load.Replay(t.Context(), y.config("2014-09-01", "2014-09-01"), y.store.Quarantine(name))
+	want("replay", err)
+
+	y.store.FS = good
+	pieces := y.plan(nil, aFile, "2014-09-02", "2014-09-03")
+	y.store.FS = fs
+	_, _, err = load.Plan(t.Context(), y.planning(aFile, "2014-09-02", "2014-09-03"))
+	want("plan", err)
+	for i := range pieces {
+		_, err = load.RunPiece(t.Context(), y.config("2014-09-02", "2014-09-03"), &pieces[i], 0)
+		want("run-piece", err)
+	}
+	_, err = load.Commit(t.Context(), y.config("2014-09-02", "2014-09-03"), pieces)
+	want("commit", err)
+
+	other := newFixture(t, twoKinds)
+	other.write("2014-09-04/play.csv", strings.ReplaceAll(withBad, "09-01", "09-04"))
+	other.load(nil, "2014-09-04", "2014-09-04")
+	from, err := files.Open(t.Context(), good, other.store.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	_, err = load.Import(t.Context(), load.ImportConfig{From: from, FS: good, Store: y.store, Temp: dfs.Join(y.store.Dir, catalog.TempName)})
+	want("import", err)
+}

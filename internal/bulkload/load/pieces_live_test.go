@@ -1,0 +1,332 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/test/testkit"
+)
+
+// cut plans the fixture's load in pieces of about size bytes.
+func (p *hbaseFixture) cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]load.Piece, error) {
+	p.t.Helper()
+	store := p.connect(fs)
+	defer store.Close()
+	cfg := p.planning(size, "2014-09-01", "2014-09-02")
+	cfg.FS, cfg.Store, cfg.Mode, cfg.Address, cfg.Temp = fs, store, mode, store.Address(), ""
+	pieces, _, err := load.Plan(p.t.Context(), cfg)
+	return pieces, err
+}
+
+func (p *hbaseFixture) doPiece(ctx context.Context, fs dfs.FS, of *load.Piece) (load.PieceResult, error) {
+	p.t.Helper()
+	store := p.connect(fs)
+	defer store.Close()
+	cfg := p.worker(fs)
+	cfg.Store, cfg.Workers = store, 1
+	return load.RunPiece(ctx, cfg, of, 0)
+}
+
+func (p *hbaseFixture) publish(ctx context.Context, fs dfs.FS, pieces []load.Piece) (bulkload.Result, error) {
+	p.t.Helper()
+	store := p.connect(fs)
+	defer store.Close()
+	cfg := p.worker(fs)
+	cfg.Store = store
+	return load.Commit(ctx, cfg, pieces)
+}
+
+// plannedHBaseFixture is a fixture with a job file, whose pieces are planned.
+func plannedHBaseFixture(t *testing.T, mode bulkload.Mode) (*hbaseFixture, []load.Piece) {
+	t.Helper()
+	p := newHBaseFixture(t)
+	p.jobIs(twoKinds)
+	pieces, err := p.cut(local.New(), mode, aFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pieces) != 2 || pieces[0].Mode != mode {
+		t.Fatalf("%d pieces, mode %s; want 2, %s", len(pieces), pieces[0].Mode, mode)
+	}
+	return p, pieces
+}
+
+// TestPiecesGoIntoHBase: by files and by puts they give the cells of one load, and rolls
+// that name everybody.
+func TestPiecesGoIntoHBase(t *testing.T) {
+	want := undisturbed(t)
+	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
+		t.Run(string(mode), func(t *testing.T) {
+			p, pieces := plannedHBaseFixture(t, mode)
+			for i := range pieces {
+				if r, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil || r.Already || r.Check() != nil || r.Loaded == 0 {
+					t.Fatalf("piece %d: %+v, %v", i, r, err)
+				}
+			}
+			if got := len(p.cells()); (got > 0) != (mode == bulkload.Put) {
+				t.Errorf("%d cells are there before the commit", got)
+			}
+			r, err := p.publish(t.Context(), local.New(), pieces)
+			if err != nil || r.Loaded != 5 || r.Loads != 1 || r.Cells != int64(len(want)) {
+				t.Fatalf("committed %+v, %v", r, err)
+			}
+			if _, err := p.publish(t.Context(), local.New(), pieces); !errors.Is(err, bulkload.ErrNothing) {
+				t.Errorf("committed again: %v, want ErrNothing", err)
+			}
+			p.ends(want)
+			p.namesAll("after the commit")
+			p.extracts("after the commit")
+			if !p.byRolls() {
+				t.Error("rolls do not answer: the table was taken to have rows of others")
+			}
+			p.leavesNoPlan()
+		})
+	}
+}
+
+// leavesNoPlan fails the test if a file of a plan still exists.
+func (p *hbaseFixture) leavesNoPlan() {
+	p.t.Helper()
+	for name := range dfstest.Snapshot(p.t, local.New(), p.dir) {
+		if strings.Contains(name, "/plans/") || strings.Contains(name, "/pieces/") && strings.HasSuffix(name, ".hfile") {
+			p.t.Errorf("%s was left behind", name)
+		}
+	}
+}
+
+// TestAHandoverOfPiecesSurvivesEveryFailure makes each operation of the pieces and of their
+// commit fail once (every second operation, or every tenth unless the run covers everything),
+// and repeats the command.
+func TestAHandoverOfPiecesSurvivesEveryFailure(t *testing.T) {
+	want := undisturbed(t)
+	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			for n := 0; ; n += testkit.Pick(10, 2) {
+				p, pieces := plannedHBaseFixture(t, mode)
+				fs := dfstest.FaultAt(local.New(), n, dfstest.Dead)
+				err := p.finish(fs, pieces)
+				if fs.Count() <= n {
+					break
+				}
+				if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+					t.Fatalf("operation %d: %v, want ErrInjected", n, err)
+				}
+				if err := p.finish(local.New(), pieces); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+					t.Fatalf("operation %d: again: %v", n, err)
+				}
+				if got := p.cells(); !slices.Equal(got, want) {
+					t.Errorf("the table holds %q, want %q", got, want)
+				}
+				if p.leavesNoPlan(); t.Failed() {
+					t.Fatalf("after operation %d failed", n)
+				}
+			}
+		})
+	}
+}
+
+// finish does pieces and commits them, all over fs.
+func (p *hbaseFixture) finish(fs dfs.FS, pieces []load.Piece) error {
+	p.t.Helper()
+	for i := range pieces {
+		if _, err := p.doPiece(p.t.Context(), fs, &pieces[i]); err != nil {
+			return err
+		}
+	}
+	_, err := p.publish(p.t.Context(), fs, pieces)
+	return err
+}
+
+// TestAKilledCommitIsFinishedByWhoeverComes: by another load, or by the same commit.
+func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
+	want := undisturbed(t)
+	for _, who := range []string{"the same commit", "another load"} {
+		t.Run(who, func(t *testing.T) {
+			p, pieces := plannedHBaseFixture(t, bulkload.HFile)
+			for i := range pieces {
+				if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx, kill := context.WithCancel(t.Context())
+			p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+				if c.Method == "BulkLoadHFile" {
+					kill()
+					return hbasetest.Fault{Skip: true}
+				}
+				return hbasetest.Fault{}
+			}})
+			if _, err := p.publish(ctx, local.New(), pieces); !errors.Is(err, context.Canceled) {
+				t.Fatalf("a killed commit: %v, want it cancelled", err)
+			}
+			p.hbase.SetHooks(hbasetest.Hooks{})
+			if who == "another load" {
+				if r, err := p.run(local.New()); err != nil || r.Finished != 1 {
+					t.Fatalf("another load: %+v, %v; want it to finish the commit", r, err)
+				}
+				if _, err := p.publish(t.Context(), local.New(), pieces); !errors.Is(err, bulkload.ErrNothing) {
+					t.Errorf("the commit then: %v, want ErrNothing", err)
+				}
+			} else if r, err := p.publish(t.Context(), local.New(), pieces); err != nil || r.Finished != 1 || r.Loaded != 5 {
+				t.Errorf("the commit again: %+v, %v; want all of it", r, err)
+			}
+			p.ends(want)
+			p.leavesNoPlan()
+		})
+	}
+}
+
+// TestALoadTakesOverWhatAPieceBeganToPut: who died before the report has put some cells;
+// readers know, and a load of the same file makes the plan out of date.
+func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
+	one := newHBaseFixture(t)
+	p := newHBaseFixture(t)
+	p.jobIs(twoKinds)
+	for _, p := range []*hbaseFixture{one, p} {
+		p.write("2014-08-31/play.csv", "user,time,title,seconds\nq,2014-08-31 10:00:00,one,1\n")
+		if _, err := p.puts(t.Context(), "2014-08-31", "2014-08-31", 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := one.puts(t.Context(), "2014-09-01", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := p.cut(local.New(), bulkload.Put, aFile)
+	if err != nil || len(pieces) != 2 {
+		t.Fatalf("%d pieces, %v; want 2", len(pieces), err)
+	}
+	var calls atomic.Int32
+	ctx, kill := context.WithCancel(t.Context())
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "Multi" && calls.Add(1) == 1 {
+			return hbasetest.Fault{Executed: kill, Drop: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.doPiece(ctx, local.New(), &pieces[0]); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed piece: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+	if len(p.rows("2014-09-01", "2014-09-01")) == 0 {
+		t.Fatal("the killed piece put nothing")
+	}
+	p.seesAll("after a piece was killed")
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.seesAll("after a load of the same file")
+	if r, err := p.doPiece(t.Context(), local.New(), &pieces[1]); err != nil || r.Loaded != 2 {
+		t.Fatalf("the other piece: %+v, %v", r, err)
+	}
+	for range 2 {
+		if _, err := p.publish(t.Context(), local.New(), pieces); !errors.Is(err, load.ErrStale) {
+			t.Errorf("commit: %v, want ErrStale", err)
+		}
+	}
+	again, err := p.cut(local.New(), bulkload.Put, aFile)
+	if err != nil || len(again) != 1 {
+		t.Fatalf("planned again: %d pieces, %v; want one", len(again), err)
+	}
+	if _, err := p.publish(t.Context(), local.New(), again); !errors.Is(err, piece.ErrMissing) {
+		t.Errorf("before it is done: %v, want ErrMissing", err)
+	}
+	if err := p.finish(local.New(), again); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.cells(), one.cells(); !slices.Equal(got, want) {
+		t.Errorf("the table holds %q, want %q", got, want)
+	}
+	p.extracts("in the end")
+	p.leavesNoPlan()
+	p.seesAll("in the end")
+}
+
+// TestANewBehaviourOfPiecesIsKnown puts the pieces of a plan with a new behaviour and a new
+// field. Extracts of the older behaviours still work. Another load does not reuse the place of
+// the new field.
+func TestANewBehaviourOfPiecesIsKnown(t *testing.T) {
+	const plays = `
+logs: {path: "logs/{date}/{behaviour}.csv"}
+user: user
+behaviours:
+  play: {id: 1, fields: {title: string%s}}
+%s`
+	p := newHBaseFixture(t)
+	for _, day := range []string{"2014-08-31", "2014-09-01", "2014-09-03"} {
+		p.write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
+	}
+	p.jobIs(fmt.Sprintf(plays, "", ""))
+	if _, err := p.puts(t.Context(), "2014-08-31", "2014-08-31", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.jobIs(fmt.Sprintf(plays, ", channel: string", "  order: {id: 2, fields: {price: double}}\n"))
+	pieces, err := p.cut(local.New(), bulkload.Put, aFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pieces {
+		if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.seesAll("before the commit")
+	p.extracts("before the commit")
+	p.jobIs(fmt.Sprintf(plays, ", device: string", ""))
+	if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.extracts("after another load")
+	if got, want := p.fields("play"), []string{"title", "channel", "device"}; !slices.Equal(got, want) {
+		t.Errorf("the fields of play are %v, want %v: the pieces put values of their new field in the second place", got, want)
+	}
+	if _, err := p.publish(t.Context(), local.New(), pieces); err != nil {
+		t.Fatal(err)
+	}
+	p.extracts("in the end")
+}
+
+// fields returns the fields of a behaviour of the table.
+func (p *hbaseFixture) fields(behaviour string) []string {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer opened.Close()
+	var out []string
+	if k, ok := opened.Info().Schema.Kind(behaviour); ok {
+		for _, f := range opened.Info().Schema.Kinds[k].Fields {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// seesAll fails unless the rolls name everybody who has rows.
+func (p *hbaseFixture) seesAll(when string) {
+	p.t.Helper()
+	got := p.users("2014-08-01", "2014-09-30")
+	for key, did := range p.rows("2014-08-01", "2014-09-30") {
+		if got[key].did&did != did {
+			p.t.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].did)
+		}
+	}
+	if !p.byRolls() {
+		p.t.Errorf("%s: rolls do not answer", when)
+	}
+}

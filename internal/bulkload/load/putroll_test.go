@@ -1,0 +1,729 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/cell"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/table"
+)
+
+// puts loads days by puts, with so many workers, and some types if there are any.
+func (p *hbaseFixture) puts(ctx context.Context, from, to string, workers int, types ...string) (bulkload.Result, error) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	cfg := p.config(from, to)
+	cfg.Store, cfg.Mode, cfg.Workers, cfg.Types = store, bulkload.Put, workers, types
+	return load.Run(ctx, cfg)
+}
+
+// A said is the answer of a table about one user.
+type said struct {
+	did  activity.Set
+	sure bool
+}
+
+// users are those that the table names within a span.
+func (p *hbaseFixture) users(from, to string) map[string]said {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	t, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer t.Close()
+	users, err := t.Users(p.t.Context(), split.Region{}, behaviour.Span{From: date(p.t, from), To: date(p.t, to)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer users.Close()
+	out := map[string]said{}
+	for users.Next() {
+		u := users.User()
+		out[string(u.Key)] = said{u.Did, u.Sure}
+	}
+	if err := users.Err(); err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// byRolls says whether the rolls answer: a user who is nowhere is not taken to be there.
+func (p *hbaseFixture) byRolls() bool {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	t, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer t.Close()
+	users, err := t.Users(p.t.Context(), split.Region{}, behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer users.Close()
+	return !users.SeekGE([]byte("zzz,"))
+}
+
+// rows are who did what within a span, by the rows in HBase.
+func (p *hbaseFixture) rows(from, to string) map[string]activity.Set {
+	p.t.Helper()
+	span := behaviour.Span{From: date(p.t, from), To: date(p.t, to)}
+	out := map[string]activity.Set{}
+	teller := layout.Reversed{}.Teller(p.job.Schema)
+	for _, c := range p.hbase.Cells(trailsTable) {
+		told, ok := teller.Tell(c)
+		if !ok {
+			p.t.Fatalf("row %q", c.Row)
+		}
+		if span.Has(told.Date) {
+			out[string(layout.Reversed{}.UserKey(c.Row))] |= activity.Of(told.Kind)
+		}
+	}
+	return out
+}
+
+// namesAll fails unless everybody who has rows is named, with all that they did.
+func (p *hbaseFixture) namesAll(when string) {
+	p.t.Helper()
+	got := p.users("2014-09-01", "2014-09-30")
+	want := p.rows("2014-09-01", "2014-09-30")
+	if len(want) == 0 {
+		p.t.Fatalf("%s: nobody is there", when)
+	}
+	for key, did := range want {
+		if got[key].did&did != did {
+			p.t.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].did)
+		}
+	}
+}
+
+// extracts fails unless an extract of everybody, and of those who did all, brings the same
+// with the rolls and without.
+func (p *hbaseFixture) extracts(when string) {
+	p.t.Helper()
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer opened.Close()
+	for _, active := range []string{"any", "all"} {
+		var answers []map[string]string
+		for _, from := range []table.Table{opened, table.Unrolled(opened)} {
+			out := filepath.Join(p.t.TempDir(), "out")
+			r, err := extract.Run(p.t.Context(), extract.Config{
+				FS: local.New(), Table: from, Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")},
+				Types: []string{"play", "order"}, Active: active, Out: out, Workers: 2, Progress: progress.Config{Quiet: true},
+			})
+			if err != nil || r.Events == 0 {
+				p.t.Fatalf("%s: extract: %+v, %v", when, r, err)
+			}
+			parts := dfstest.Snapshot(p.t, local.New(), out)
+			delete(parts, extract.ManifestName) // tells more of who was read
+			answers = append(answers, parts)
+		}
+		if !maps.Equal(answers[0], answers[1]) {
+			p.t.Errorf("%s: who is active by %s is not the same with rolls and without", when, active)
+		}
+	}
+}
+
+// nights writes the logs of n nights. One file of the first night has too many bad records.
+func (p *hbaseFixture) nights(n int) {
+	p.t.Helper()
+	for night := range n {
+		day := fmt.Sprintf("2014-09-%02d", night+1)
+		var plays, orders strings.Builder
+		plays.WriteString("user,time,title,seconds\n")
+		orders.WriteString("user,time,price\n")
+		for i := range 200 {
+			fmt.Fprintf(&plays, "%c%d,%s 10:%02d:00,one,%d\n", 'a'+(i*7+night)%26, i%11, day, i%60, i)
+			if i%3 == 0 {
+				fmt.Fprintf(&orders, "%c%d,%s 12:%02d:00,%d\n", 'a'+(i*5+night)%26, i%7, day, i%60, i)
+			}
+		}
+		p.write(day+"/play.csv", plays.String())
+		p.write(day+"/order.csv", orders.String())
+	}
+	p.write("2014-09-01/order.csv", "user,time,price\nspoilt,2014-09-01 12:00:00,1\nspoilt,never,2\nspoilt,never,3\n")
+}
+
+// rolls are the rolls of the catalog, by name.
+func (p *hbaseFixture) rolls() map[string]string {
+	p.t.Helper()
+	names, err := filepath.Glob(filepath.Join(p.dir, "catalog/d/*.roll"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		out[filepath.Base(name)] = string(b)
+	}
+	return out
+}
+
+// TestPutsLeaveARoll compares the roll of a load of puts with the rows of the table. The roll
+// does not depend on the workers or the memory.
+func TestPutsLeaveARoll(t *testing.T) {
+	var want map[string]string
+	for _, workers := range []int{1, 2, 5} {
+		p := newHBaseFixture(t)
+		p.nights(3)
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-03", workers); !errors.Is(err, bulkload.ErrTooBad) {
+			t.Fatalf("%d workers: %v, want ErrTooBad of one file", workers, err)
+		}
+		if !p.byRolls() {
+			t.Errorf("%d workers: the rolls are not asked", workers)
+		}
+		for _, span := range [][2]string{{"2014-09-01", "2014-09-03"}, {"2014-09-02", "2014-09-02"}, {"2014-09-03", "2014-09-09"}} {
+			rows := map[string]said{}
+			for key, did := range p.rows(span[0], span[1]) {
+				rows[key] = said{did, true}
+			}
+			if got := p.users(span[0], span[1]); !maps.Equal(got, rows) || len(rows) < 50 {
+				t.Errorf("%d workers, %s: the roll names\n%v, and there are\n%v", workers, span, got, rows)
+			}
+		}
+		got := p.rolls()
+		if want == nil {
+			want = got
+		}
+		if len(got) != 1 || !maps.Equal(got, want) {
+			t.Errorf("%d workers leave %d rolls, not the one of 1 worker", workers, len(got))
+		}
+	}
+}
+
+// TestKilledPutsAreNamed kills loads of puts early and late, loads another night, and
+// then the same again.
+func TestKilledPutsAreNamed(t *testing.T) {
+	for _, at := range []int32{1, 2, 3} {
+		p := newHBaseFixture(t)
+		p.nights(3)
+		if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+			t.Fatal(err)
+		}
+		ctx, kill := context.WithCancel(t.Context())
+		var calls atomic.Int32
+		p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+			if c.Method == "Multi" && calls.Add(1) == at {
+				kill()
+			}
+			return hbasetest.Fault{}
+		}})
+		_, err := p.puts(ctx, "2014-09-03", "2014-09-03", 1)
+		p.hbase.SetHooks(hbasetest.Hooks{})
+		kill()
+		if err == nil && at == 1 {
+			t.Fatal("the load was not killed")
+		}
+		if !p.byRolls() {
+			t.Error("after a killed load that has its roll the rolls are not asked")
+		}
+		p.namesAll("after a killed load")
+		p.extracts("after a killed load")
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrTooBad) {
+			t.Fatal(err)
+		}
+		p.namesAll("after a load of another night")
+		if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+			t.Fatal(err)
+		}
+		for key, u := range p.users("2014-09-01", "2014-09-30") {
+			if !u.sure {
+				t.Errorf("in the end %q is not sure to be there", key)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("in the end something is still begun: %v", err)
+		}
+		if got := p.rolls(); len(got) != 3 {
+			t.Errorf("in the end there are %d rolls, want one for each load", len(got))
+		}
+	}
+}
+
+// killPuts kills a load of puts at its first call that puts something.
+func (p *hbaseFixture) killPuts(from, to string, types ...string) {
+	p.t.Helper()
+	ctx, kill := context.WithCancel(p.t.Context())
+	defer kill()
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "Multi" {
+			kill()
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.puts(ctx, from, to, 1, types...); !errors.Is(err, context.Canceled) {
+		p.t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+}
+
+// TestANewBehaviourOfKilledPutsIsKnown kills a load of puts with a new behaviour. Extracts of
+// the older behaviours still work.
+func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
+	p := newHBaseFixture(t)
+	p.jobIs(strings.Replace(twoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.jobIs(twoKinds)
+	before := len(p.cells())
+	p.killPuts("2014-09-02", "2014-09-02")
+	if len(p.cells()) == before {
+		t.Fatal("the killed load put nothing")
+	}
+	p.extracts("after a killed load of a new behaviour")
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.extracts("in the end")
+}
+
+// TestNewFieldsOfKilledPutsKeepTheirPlaces kills a load of puts that brings a new field. A
+// load of another day brings another one meanwhile.
+func TestNewFieldsOfKilledPutsKeepTheirPlaces(t *testing.T) {
+	const plays = `
+logs: {path: "logs/{date}/play.csv"}
+user: user
+behaviours:
+  play: {id: 1, fields: {title: string%s}}
+`
+	p := newHBaseFixture(t)
+	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
+		p.write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
+	}
+	p.jobIs(fmt.Sprintf(plays, ""))
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.jobIs(fmt.Sprintf(plays, ", channel: string"))
+	p.killPuts("2014-09-02", "2014-09-02")
+	p.jobIs(fmt.Sprintf(plays, ", device: string"))
+	if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
+		t.Fatal(err)
+	}
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	k := opened.Info().Schema.Kinds[0]
+	var got []string
+	for _, f := range k.Fields {
+		got = append(got, f.Name)
+	}
+	if want := []string{"title", "channel", "device"}; !slices.Equal(got, want) {
+		t.Errorf("the fields of play are %v, want %v: the killed load put values of its new field in the second place", got, want)
+	}
+}
+
+// TestAPartOfAFileStaysBegun kills a load of puts of one behaviour of a file, and loads the
+// file's other behaviour. Until the first behaviour is loaded, no other job may put it.
+func TestAPartOfAFileStaysBegun(t *testing.T) {
+	const events = `
+logs: {path: "logs/{date}/events.csv", behaviour: event}
+user: %s
+behaviours:
+  play: {id: 1, fields: {title: string}}
+  order: {id: 2, fields: {price: double}}
+`
+	for name, first := range map[string][]string{"one behaviour is begun": {"play"}, "both are begun": nil, "each is begun": {"order"}} {
+		p := newHBaseFixture(t)
+		p.write("2014-09-01/events.csv", "user,device,event,time,title,price\na,x,play,2014-09-01 10:00:00,one,\nb,y,order,2014-09-01 11:00:00,,2\n")
+		p.jobIs(fmt.Sprintf(events, "user"))
+		p.killPuts("2014-09-01", "2014-09-01", first...)
+		if name == "each is begun" {
+			p.killPuts("2014-09-01", "2014-09-01", "play")
+		}
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1, "order"); err != nil {
+			t.Fatalf("%s: the other behaviour: %v", name, err)
+		}
+		p.jobIs(fmt.Sprintf(events, "device"))
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrRequest) {
+			t.Errorf("%s: another job: %v, want ErrRequest", name, err)
+		}
+		p.jobIs(fmt.Sprintf(events, "user"))
+		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1, "play"); err != nil {
+			t.Fatalf("%s: the first behaviour: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: in the end something is still begun: %v", name, err)
+		}
+		if got := slices.Sorted(maps.Keys(p.rows("2014-09-01", "2014-09-01"))); !slices.Equal(got, []string{"a,", "b,"}) {
+			t.Errorf("%s: the users are %q", name, got)
+		}
+	}
+}
+
+// TestALostHandoverLeavesItsRolls takes the files of one region away that a killed load
+// was handing over, when another region has its own already.
+func TestALostHandoverLeavesItsRolls(t *testing.T) { inBubble(t, aLostHandoverLeavesItsRolls) }
+
+func aLostHandoverLeavesItsRolls(t *testing.T) {
+	p := newHBaseFixture(t)
+	p.hbase.Split(trailsTable, []byte("5")) // names end in a digit, keys begin with it
+	p.nights(3)
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	var calls atomic.Int32
+	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "BulkLoadHFile" && calls.Add(1) > 1 {
+			kill()
+			return hbasetest.Fault{Skip: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	before := len(p.hbase.Cells(trailsTable))
+	store := p.connect(local.New())
+	defer store.Close()
+	cfg := p.config("2014-09-03", "2014-09-03")
+	cfg.Store, cfg.Mode = store, bulkload.HFile
+	if _, err := load.Run(ctx, cfg); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed load: %v, want it cancelled", err)
+	}
+	p.hbase.SetHooks(hbasetest.Hooks{})
+	if len(p.hbase.Cells(trailsTable)) == before {
+		t.Fatal("no region has taken its file")
+	}
+	p.namesAll("while files are under way")
+	if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := again.Recover(t.Context()); err != nil || len(done) != 0 {
+		t.Fatalf("%d loads were finished, %v; want none", len(done), err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !p.byRolls() {
+		t.Error("after a load that was given up the rolls are not asked")
+	}
+	p.namesAll("after a load was given up")
+	names := slices.Sorted(maps.Keys(p.rolls()))
+	if len(names) != 3 || !strings.HasPrefix(names[0], "lost-") {
+		t.Errorf("the rolls are %q, want that of the first load and two of the lost one", names)
+	}
+}
+
+// TestRowsOfOthersAreFound loads into a table that has a row already.
+func TestRowsOfOthersAreFound(t *testing.T) {
+	for _, mode := range []bulkload.Mode{bulkload.Put, bulkload.HFile} {
+		p := newHBaseFixture(t)
+		other := &cell.Cell{Row: []byte("other,20140902,00001"), Family: []byte("d"), Qualifier: []byte("title,12345678"), Time: 1_409_600_000_000, Type: cell.Put, Value: []byte("x")}
+		p.hbase.Load(trailsTable, other)
+		store := p.connect(local.New())
+		defer store.Close()
+		cfg := p.config("2014-09-01", "2014-09-02")
+		cfg.Store, cfg.Mode = store, mode
+		if _, err := load.Run(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if p.byRolls() {
+			t.Errorf("by %s: the rolls are asked, and they do not know who was there before", mode)
+		}
+		p.namesAll("beside others")
+	}
+}
+
+// TestOthersAreToldOf says that others write to the table, to whom asks and to a load,
+// which notes it down.
+func TestOthersAreToldOf(t *testing.T) {
+	p := newHBaseFixture(t)
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || !p.byRolls() {
+		t.Fatalf("after a load (%v) the rolls are asked: %t", err, p.byRolls())
+	}
+	p.others = true
+	if p.byRolls() {
+		t.Error("the rolls are asked though others are told of")
+	}
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.others = false
+	if p.byRolls() {
+		t.Error("the rolls are asked though others were told of to a load")
+	}
+	p.namesAll("beside others")
+}
+
+// TestALostRollIsNotTrusted loses a roll together with the files of its load.
+func TestALostRollIsNotTrusted(t *testing.T) { inBubble(t, aLostRollIsNotTrusted) }
+
+func aLostRollIsNotTrusted(t *testing.T) {
+	p := newHBaseFixture(t)
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.killed()
+	for _, lost := range []string{"catalog/staging", "catalog/d/000002-0001.roll"} {
+		if err := os.RemoveAll(filepath.Join(p.dir, lost)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := p.connect(local.New())
+	defer store.Close()
+	again, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if _, err := again.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p.byRolls() {
+		t.Error("the rolls are asked though one of a load that was given up is gone")
+	}
+	if r, err := p.run(local.New()); err != nil || r.Loaded == 0 {
+		t.Fatalf("the same load again: %+v, %v", r, err)
+	}
+	if !p.byRolls() {
+		t.Error("the rolls are not asked though the load has ended")
+	}
+	p.namesAll("in the end")
+}
+
+// TestAUserOfTwoRegionsIsNamedOnce asks regions that end between the rows of a user.
+func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
+	p := newHBaseFixture(t)
+	p.hbase.Split(trailsTable, []byte("c,20140902"))
+	if _, err := p.run(local.New()); err != nil {
+		t.Fatal(err)
+	}
+	store := p.connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	regions, err := opened.Regions(t.Context())
+	if err != nil || len(regions) != 3 {
+		t.Fatalf("%d regions, %v; want 3", len(regions), err)
+	}
+	for what, from := range map[string]table.Table{"rolls": opened, "rows": table.Unrolled(opened)} {
+		var got []string
+		for _, r := range regions {
+			users, err := from.Users(t.Context(), r, behaviour.Span{From: date(t, "2014-09-01"), To: date(t, "2014-09-02")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for users.Next() {
+				got = append(got, fmt.Sprintf("%s%b", users.User().Key, users.User().Did))
+			}
+			if err := errors.Join(users.Err(), users.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []string{"a,11", "b,1", "c,11"}; !slices.Equal(got, want) {
+			t.Errorf("by %s the users are %q, want %q", what, got, want)
+		}
+	}
+}
+
+// noRemoval is a file system that does not remove the file called base, as if the process had
+// been killed before.
+type noRemoval struct {
+	dfs.FS
+	base string
+}
+
+func (f noRemoval) Remove(ctx context.Context, name string) error {
+	if dfs.Base(name) == f.base {
+		return dfstest.ErrInjected
+	}
+	return f.FS.Remove(ctx, name)
+}
+
+// TestWhatWasBegunEndsWithItsLoad kills a load of puts between its commit and its end. The next
+// load, whatever it loads, ends it, and extracts use the rolls again.
+func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
+	p := newHBaseFixture(t)
+	store := p.connect(noRemoval{local.New(), "begun.json"})
+	defer store.Close()
+	cfg := p.config("2014-09-01", "2014-09-01")
+	cfg.Store, cfg.Mode = store, bulkload.Put
+	if _, err := load.Run(t.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("a load that cannot end: %v", err)
+	}
+	begun := filepath.Join(p.dir, "catalog/begun.json")
+	if _, err := os.Stat(begun); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(begun); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("begun.json: %v, want none", err)
+	}
+	if !p.byRolls() {
+		t.Error("the rolls are not asked")
+	}
+	p.namesAll("after a load that was killed at its end, and another")
+	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-02", 1); !errors.Is(err, bulkload.ErrNothing) {
+		t.Errorf("both again: %v, want ErrNothing", err)
+	}
+}
+
+// TestAnotherJobDoesNotGoOn kills a load of puts, and corrects the job. Cells of both jobs
+// would be in the table, so whatever loads the file by the new one is refused.
+func TestAnotherJobDoesNotGoOn(t *testing.T) {
+	p := newHBaseFixture(t)
+	p.jobIs(twoKinds)
+	pieces, err := p.cut(local.New(), bulkload.Put, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := twoKinds
+	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
+	p.killedPuts()
+	before := p.cells()
+
+	p.jobIs(right)
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a load that was killed") || !strings.Contains(err.Error(), "`bulkload forget`") {
+			t.Errorf("%s: %v, want ErrRequest that names the file", what, err)
+		}
+	}
+	_, err = p.puts(t.Context(), "2014-09-01", "2014-09-01", 1)
+	refused("load", err)
+	_, err = p.run(local.New())
+	refused("load by HFiles", err)
+	_, err = p.cut(local.New(), bulkload.Put, 1<<30)
+	refused("plan", err)
+	_, err = p.doPiece(t.Context(), local.New(), &pieces[0])
+	refused("run-piece", err)
+	if got := p.cells(); !slices.Equal(got, before) {
+		t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
+	}
+
+	// The other day's file goes in, and by the job as it was this one too.
+	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		t.Error(err)
+	}
+	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
+	if r, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || r.Loaded != 3 {
+		t.Errorf("by the job as it was: %+v, %v; want 3 records loaded", r.Counts, err)
+	}
+}
+
+// noLedger is files in which no ledger is created, as by a process that was killed before.
+type noLedger struct{ dfs.FS }
+
+func (f noLedger) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	if dfs.Base(dfs.Dir(name)) == "loads" {
+		return nil, dfstest.ErrInjected
+	}
+	return f.FS.CreateNew(ctx, name)
+}
+
+// killedPuts ends a load of the first day by puts when it has put all cells.
+func (p *hbaseFixture) killedPuts() {
+	p.t.Helper()
+	store := p.connect(noLedger{local.New()})
+	defer store.Close()
+	cfg := p.config("2014-09-01", "2014-09-01")
+	cfg.Store, cfg.Mode = store, bulkload.Put
+	if _, err := load.Run(p.t.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
+		p.t.Fatalf("a load that cannot write its ledger: %v", err)
+	}
+	if len(p.cells()) == 0 {
+		p.t.Fatal("the killed load put nothing")
+	}
+}
+
+// TestAGrownJobGoesOn kills a load of puts, and loads by a job with more fields. If the cells
+// of the new job include the cells of the first job, the table equals the table after a load
+// that was not killed. Otherwise the load is refused.
+func TestAGrownJobGoesOn(t *testing.T) {
+	const (
+		kinds  = "\nlogs: {path: \"logs/{date}/play.csv\", behaviour: kind, max_bad: 90%}\nuser: user\nbehaviours:\n"
+		before = kinds + "  play: {id: 2, fields: {title: string, seconds: int64}}\n  visit: {id: 3}\n"
+		night  = "user,time,kind,title,seconds,more,last\na,2014-09-01 10:00:00,play,one,1,x,9\na,2014-09-01 10:00:01,play,,1,x,9\nb,2014-09-01 11:00:00,visit,two,2,,8\nc,2014-09-01 11:00:00,play,two,many,x,7\nc,2014-09-01 11:00:00,login,two,3,y,many\n"
+	)
+	change := func(from, to string) string { return strings.Replace(before, from, to, 1) }
+	for name, c := range map[string]struct {
+		job  string
+		want error
+	}{
+		"behaviours":           {job: before + "  login: {id: 1, fields: {last: int64}}\n"},
+		"fields":               {job: change("seconds: int64", "seconds: int64, more: string, last: int64")},
+		"fields in between":    {job: change("seconds", "more: string, seconds")},
+		"both":                 {job: change("seconds: int64", "seconds: int64, more: string") + "  login: {id: 4}\n"},
+		"max_bad":              {job: change("90%", "80%")},
+		"a first field":        {change("{title", "{more: string, title"), bulkload.ErrRequest},
+		"a field where was no": {change("{id: 3}", "{id: 3, fields: {more: string}}"), bulkload.ErrRequest},
+		"order of fields":      {change("title: string, seconds: int64", "seconds: int64, title: string"), bulkload.ErrRequest},
+		"more bad records":     {change("seconds: int64", "seconds: int64, more: int64"), bulkload.ErrRequest},
+		"user column":          {change("user: user", "user: more"), bulkload.ErrRequest},
+		"type":                 {change("int64", "string"), bulkload.ErrRequest},
+		"fewer fields":         {change("title: string, ", ""), bulkload.ErrRequest},
+		"fewer behaviours":     {change("  visit: {id: 3}\n", ""), bulkload.ErrRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newHBaseFixture(t)
+			p.write("2014-09-01/play.csv", night)
+			p.jobIs(before)
+			p.killedPuts()
+			begun := p.cells()
+			p.jobIs(c.job)
+			if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, c.want) {
+				t.Fatalf("%v, want %v", err, c.want)
+			}
+			want := begun
+			if c.want == nil {
+				whole := newHBaseFixture(t)
+				whole.write("2014-09-01/play.csv", night)
+				whole.jobIs(c.job)
+				if _, err := whole.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+					t.Fatal(err)
+				}
+				want = whole.cells()
+			}
+			if got := p.cells(); !slices.Equal(got, want) {
+				t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}

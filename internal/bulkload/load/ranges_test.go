@@ -1,0 +1,284 @@
+package load_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs/local"
+)
+
+const oneKind = `
+logs: {path: "logs/{date}/{behaviour}.log", format: FORMAT, max_bad: 100%}
+user: user
+behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
+`
+
+// delivered are files in which the place of a cut could matter, by a description and the
+// format.
+var delivered = map[string]string{
+	"plain as csv":       plays + plays[24:] + "c,2014-09-01 10:00:00,three,3\n",
+	"quotes as csv":      "user,time,title,seconds\na,2014-09-01 10:00:00,\"one\ntwo, \"\"three\"\"\n\",1\n\"b\",2014-09-01 11:00:00,\"\",2\nc,2014-09-01 11:00:00,\"left open,2\nd,2014-09-01 11:00:00,x,2\n",
+	"CRLF as csv":        strings.ReplaceAll(plays+"bad\n\nc,2014-09-01 10:00:00,\"a\nb\",3\n", "\n", "\r\n"),
+	"a mark as csv":      "\uFEFF" + plays + "\uFEFFc,2014-09-01 10:00:00,three,3\n",
+	"no last end as csv": plays + "bad\n" + "c,2014-09-01 10:00:00,three,3",
+	"empty lines as csv": "\n\n\r\n" + plays + "\n\n\nbad\n\n" + plays[24:] + "\n\n",
+	"bad ones as csv":    plays + "<bad>\n,,,\n" + plays[24:] + "b,never,\xff,1\nb,never,\u2028 &,1\n" + plays[24:] + "e,2014-09-03 10:00:00,x,1\n",
+	"a header as csv":    plays[:24],
+	"twice as csv":       plays + plays[24:] + plays[24:],
+	"tabs as tsv":        strings.ReplaceAll(plays+"bad,\"\nb,2014-09-01 10:00:00,\"one,\n", ",", "\t"),
+	"objects as jsonl": `{"user":"a","time":"2014-09-01 10:00:00","title":"one","seconds":1}` + "\n{bad}\n\n" +
+		`{"user":"b","time":"2014-09-01 10:00:00","title":"\n"}` + "\r\n" + `{"user":7}`,
+}
+
+// TestRangesMakeTheTableOfOneLoad cuts a file into ever smaller ranges.
+func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
+	for name, text := range delivered {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, format, _ := strings.Cut(name, " as ")
+			y := newFixture(t, strings.Replace(oneKind, "FORMAT", format, 1))
+			y.jobIs(strings.Replace(oneKind, "FORMAT", format, 1))
+			y.write("2014-09-01/play.log", text)
+			one := y.twin()
+			want := one.load(nil, "2014-09-01", "2014-09-01")
+			dice, most := rand.New(rand.NewPCG(1, 1)), 0
+			for _, size := range []int64{1, 30, 70, int64(len(text)) - 1, int64(len(text))} {
+				y.store.Dir = filepath.Join(y.dir, fmt.Sprint("trails", size))
+				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01")
+				most = max(most, len(pieces))
+				if whole := size == int64(len(text)); whole != (len(pieces) == 1) && len(text) > 30 {
+					t.Errorf("%d pieces of %d bytes", len(pieces), size)
+				}
+				y.inAnyWay(dice, pieces)
+				dice.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
+				if got := y.commit(nil, pieces); got.Counts != want.Counts || got.Files != 1 || got.Bytes != int64(len(text)) {
+					t.Errorf("in pieces of %d bytes: %+v, want %+v", size, got, want)
+				}
+				if y.same(one); t.Failed() {
+					t.Fatalf("in pieces of %d bytes", size)
+				}
+				y.swept()
+			}
+			if lines := strings.Count(text, "\n"); lines > 3 && most < lines/2 {
+				t.Errorf("%d lines in %d pieces at most", lines, most)
+			}
+		})
+	}
+}
+
+// TestRangesAreJudgedTogether: of a file with too many bad records no range is loaded,
+// though one has none; of another all are, though one has nothing but bad ones.
+func TestRangesAreJudgedTogether(t *testing.T) {
+	text := strings.Replace(twoKinds, "50%", "2", 1)
+	y := newFixture(t, text)
+	y.jobIs(text)
+	order := "a,2014-09-01 12:00:00,1.5\n"
+	y.write("2014-09-01/play.csv", plays+"bad\n"+plays[24:]+plays[24:]+"bad\n"+plays[24:]+"bad\n")
+	y.write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat(order, 4)+"bad\nbad\n"+strings.Repeat(order, 4))
+	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
+	one := y.twin()
+	want, err := load.Run(t.Context(), one.config("2014-09-01", "2014-09-02"))
+	if !errors.Is(err, bulkload.ErrTooBad) {
+		t.Fatal(err)
+	}
+	for _, size := range []int64{10, 60} {
+		y.store.Dir = filepath.Join(y.dir, fmt.Sprint("trails", size))
+		pieces := y.plan(nil, size, "2014-09-01", "2014-09-02")
+		y.doAll(pieces)
+		got, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+		if !errors.Is(err, bulkload.ErrTooBad) || !strings.Contains(err.Error(), "2014-09-01/play.csv: more bad records than the job allows: 3 of 11") {
+			t.Errorf("%v, want the plays left out for the sum of their bad records", err)
+		}
+		if got.Counts != want.Counts || len(got.Failed) != 1 || got.Files != 2 || got.Cells != want.Cells {
+			t.Errorf("committed were %+v, want %+v", got, want)
+		}
+		y.same(one)
+		y.swept()
+		if got := y.quarantined("2014-09-01/play.csv"); !strings.Contains(got, `"line":4,`) || !strings.Contains(got, `"line":9,`) {
+			t.Errorf("the quarantine is %s, want lines of the whole file", got)
+		}
+	}
+}
+
+// TestAFileThatChangesBetweenItsRanges is left out whole, also where neither its size nor
+// its time tells.
+func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
+	for _, hidden := range []bool{false, true} {
+		t.Run(fmt.Sprintf("hidden %v", hidden), func(t *testing.T) {
+			y := newFixture(t, twoKinds)
+			y.jobIs(twoKinds)
+			y.write("2014-09-01/play.csv", plays)
+			y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
+			name := filepath.Join(y.dir, "logs/2014-09-01/play.csv")
+			before, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pieces := y.plan(nil, 45, "2014-09-01", "2014-09-02")
+			if len(pieces) != 6 {
+				t.Fatalf("%d pieces, want digests and two ranges of each file", len(pieces))
+			}
+			y.do(&pieces[1])
+			y.write("2014-09-01/play.csv", strings.Replace(plays, "two", "six", 1))
+			modified := before.ModTime()
+			if !hidden {
+				modified = modified.Add(1e9)
+			}
+			if err := os.Chtimes(name, modified, modified); err != nil {
+				t.Fatal(err)
+			}
+			y.do(&pieces[0])
+			y.write("2014-09-01/play.csv", plays)
+			if err := os.Chtimes(name, modified, modified); err != nil {
+				t.Fatal(err)
+			}
+			y.doAll(pieces)
+			r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+			if err == nil || !strings.Contains(err.Error(), "09-01/play.csv: it was written to while it was read") || errors.Is(err, bulkload.ErrTooBad) || len(r.Failed) != 1 {
+				t.Errorf("committed were %+v, %v; want the changed file left out, once", r, err)
+			}
+			y.wantTrails("a 2014-09-02 2014-09-02T10:00:00Z play title=one seconds=1", "b 2014-09-02 2014-09-02T11:00:00Z play title=two seconds=2")
+			y.swept()
+			again := y.plan(nil, 45, "2014-09-01", "2014-09-02")
+			y.doAll(again)
+			y.wantCounts(y.commit(nil, again), 2, 2, 0, 0, 0)
+		})
+	}
+}
+
+// TestAFileThatIsGoneIsLeftOut of its pieces, and their commit names it once.
+func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", plays)
+	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
+	pieces := y.plan(nil, 45, "2014-09-01", "2014-09-02")
+	if err := os.Remove(filepath.Join(y.dir, "logs/2014-09-01/play.csv")); err != nil {
+		t.Fatal(err)
+	}
+	y.doAll(pieces)
+	r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+	if err == nil || strings.Count(err.Error(), "2014-09-01/play.csv: it cannot be read: no such file or directory") != 1 || len(r.Failed) != 1 || r.Files != 1 {
+		t.Errorf("%+v, %v; want the file that is there loaded, and the other one named once", r, err)
+	}
+}
+
+// TestRangesOfAFileWithoutItsColumns say what one process says, once.
+func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", strings.Replace(plays, "seconds", "minutes", 1))
+	_, want := load.Run(t.Context(), y.twin().config("2014-09-01", "2014-09-01"))
+	if want == nil {
+		t.Fatal("one process loads it")
+	}
+	pieces := y.plan(nil, 30, "2014-09-01", "2014-09-01")
+	y.doAll(pieces)
+	if _, err := load.Commit(t.Context(), y.worker(local.New()), pieces); err == nil || err.Error() != want.Error() {
+		t.Errorf("%v, want %v", err, want)
+	}
+}
+
+// TestPartsOfAFileComeInRanges: some behaviours of a file, and then those that are left.
+func TestPartsOfAFileComeInRanges(t *testing.T) {
+	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
+	y := newFixture(t, text)
+	y.jobIs(text)
+	y.write("2014-09-01/a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\nb,2014-09-01 10:00:00,play,y\n")
+	one := y.twin()
+	for _, types := range [][]string{{"play"}, nil} {
+		one.load(nil, "2014-09-01", "2014-09-01", types...)
+		pieces := y.plan(nil, 40, "2014-09-01", "2014-09-01", types...)
+		if len(pieces) < 3 {
+			t.Errorf("%d pieces, want ranges", len(pieces))
+		}
+		y.doAll(pieces)
+		y.commit(nil, pieces)
+		y.same(one)
+	}
+}
+
+// TestFilesThatAreNotCut names each, and says why; a file of equal bytes is a duplicate of
+// one that is cut.
+func TestFilesThatAreNotCut(t *testing.T) {
+	text := `
+logs: {path: "logs/{date}/{behaviour}.*"}
+user: user
+behaviours:
+  play: {id: 1, fields: {title: string, seconds: int64}}
+  order: {id: 2, unique: [price], fields: {price: double}}
+`
+	y := newFixture(t, text)
+	y.jobIs(text)
+	y.write("2014-09-01/play.1", plays)
+	y.write("2014-09-01/play.2", plays)
+	y.write("2014-09-01/play.gz", zipped(t, plays+plays[24:]))
+	y.write("2014-09-01/play.3", "user,time,title,seconds\n"+strings.Repeat("x,\"\n", 30))
+	y.write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat("a,2014-09-01 12:00:00,1.5\n", 4))
+	one := y.twin()
+	one.load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
+	pieces, planned, err := load.Plan(t.Context(), y.planning(40, "2014-09-01", "2014-09-01"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole []string
+	for _, w := range planned.Whole {
+		whole = append(whole, filepath.Base(w.Path)+": "+w.Why)
+	}
+	slices.Sort(whole)
+	want := []string{"order.csv: keys of its records must not repeat", "play.2: it has the bytes of another", "play.gz: it is compressed"}
+	if planned.Cut != 2 || planned.Files != 5 || !slices.Equal(whole, want) {
+		t.Errorf("%d of %d files are cut; whole are %q, want %q", planned.Cut, planned.Files, whole, want)
+	}
+	y.doAll(pieces)
+	y.commit(bulkload.ErrTooBad, pieces)
+	y.same(one)
+}
+
+func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
+	y := newFixture(t, twoKinds)
+	y.jobIs(twoKinds)
+	y.write("2014-09-01/play.csv", plays)
+	pieces := y.plan(nil, 45, "2014-09-01", "2014-09-01")
+	good := pieces[1].Line()
+	for _, r := range []string{`{"from":-1,"to":52}`, `{"from":52,"to":52}`, `{"from":0,"to":81}`} {
+		line := bytes.Replace(good, []byte(`{"from":0,"to":52}`), []byte(r), 1)
+		if _, err := load.ReadPieces(bytes.NewReader(line), "FILE"); !errors.Is(err, piece.ErrPiece) || !strings.Contains(err.Error(), "play.csv") {
+			t.Errorf("%s: %v, want ErrPiece that names play.csv", r, err)
+		}
+	}
+}
+
+// TestRangesGoIntoHBase by files; what is put is not cut.
+func TestRangesGoIntoHBase(t *testing.T) {
+	want := undisturbed(t)
+	for mode, count := range map[bulkload.Mode]int{bulkload.HFile: 7, bulkload.Put: 2} {
+		p := newHBaseFixture(t)
+		p.jobIs(twoKinds)
+		pieces, err := p.cut(local.New(), mode, 30)
+		if err != nil || len(pieces) != count {
+			t.Fatalf("%d pieces by %s, %v; want %d", len(pieces), mode, err, count)
+		}
+		for i := range pieces {
+			if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
+				t.Fatalf("piece %d: %v", i, err)
+			}
+		}
+		if r, err := p.publish(t.Context(), local.New(), pieces); err != nil || r.Loaded != 5 || r.Files != 2 {
+			t.Fatalf("committed %+v, %v", r, err)
+		}
+		p.ends(want)
+		p.namesAll("after the commit")
+		p.leavesNoPlan()
+	}
+}

@@ -1,0 +1,113 @@
+package bulkload
+
+import (
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
+	"usertrail/internal/table"
+)
+
+// A Result describes a load. The counts are sums over the files that were loaded. Failed has the
+// other files.
+type Result struct {
+	manifest.Counts
+	Cells    int64 `json:"cells"`
+	Files    int   `json:"files"`           // delivered files that were loaded
+	Already  int   `json:"already"`         // delivered files that had been loaded before
+	Missing  int   `json:"missing"`         // days and behaviours without a file
+	Older    int64 `json:"older,omitempty"` // skipped records of days that were dropped
+	Bytes    int64 `json:"bytes"`           // of the delivered files
+	HFiles   int   `json:"hfiles"`
+	Loads    int   `json:"loads"`
+	Finished int   `json:"finished,omitempty"` // of them, those that a killed load had all but done
+	Choice
+	table.Held
+
+	Failed []Failed `json:"failed,omitempty"`
+	// Days and Calendar describe the days of a load of several days: how many ended in
+	// each way, and how each day ended.
+	Days     *DayCounts `json:"days,omitempty"`
+	Calendar []DayLine  `json:"-"`
+}
+
+// Counted implements outcome.Result.
+func (r Result) Counted() outcome.Counts {
+	c := r.Counts.Counted()
+	c[outcome.Cells] = float64(r.Cells)
+	c[outcome.Files] = float64(r.Files)
+	c[outcome.Already] = float64(r.Already)
+	c[outcome.Missing] = float64(r.Missing)
+	c[outcome.Bytes] = float64(r.Bytes)
+	c[outcome.HFiles] = float64(r.HFiles)
+	c.SetFailed(len(r.Failed))
+	return c
+}
+
+// Add adds the result of a load of another day. The days of the results stay apart.
+func (r *Result) Add(o Result) {
+	r.Counts.Add(o.Counts)
+	r.Cells += o.Cells
+	r.Files += o.Files
+	r.Already += o.Already
+	r.Missing += o.Missing
+	r.Older += o.Older
+	r.Bytes += o.Bytes
+	r.HFiles += o.HFiles
+	r.Loads += o.Loads
+	r.Finished += o.Finished
+	r.Choice, r.Held = o.Choice, o.Held
+	r.Failed = append(r.Failed, o.Failed...)
+}
+
+// Failed is a file that was not loaded.
+type Failed struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+// A DayLine describes the result for the files of one day. Counts counts the records of the
+// files that this load loaded. Files without a date in their path belong to no day.
+type DayLine struct {
+	Date    behaviour.Date
+	Files   int // delivered, of the behaviours that were asked for
+	Missing int // behaviours without a file
+	manifest.Counts
+	Ended DayEnd
+}
+
+// A DayEnd is how a day ended.
+type DayEnd string
+
+// How a day ends.
+const (
+	DayLoaded  DayEnd = "loaded"  // all of its files are in, and some were not before
+	DayAlready DayEnd = "already" // all of its files were in before
+	DayEmpty   DayEnd = "empty"   // it has no file
+	DayFailed  DayEnd = "failed"  // nothing of one of its files was loaded, at least
+	DayLeft    DayEnd = "left"    // the load did not come to all of its files: the same command does
+)
+
+// DayCounts holds the number of days for each DayEnd.
+type DayCounts struct {
+	Loaded  int `json:"loaded"`
+	Already int `json:"already"`
+	Empty   int `json:"empty"`
+	Failed  int `json:"failed"`
+	Left    int `json:"left"`
+}
+
+// Add counts a day.
+func (n *DayCounts) Add(e DayEnd) {
+	switch e {
+	case DayLoaded:
+		n.Loaded++
+	case DayAlready:
+		n.Already++
+	case DayEmpty:
+		n.Empty++
+	case DayFailed:
+		n.Failed++
+	case DayLeft:
+		n.Left++
+	}
+}
