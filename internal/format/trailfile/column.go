@@ -37,7 +37,11 @@ func (f *File) IDs(column string, emit func(id []byte) error) (err error) {
 		return err
 	}
 	for i, g := range f.f.RowGroups() {
-		if err := chunkIDs(g.ColumnChunks()[c.Index()], emit); err != nil {
+		err := f.checkChunk(&f.f.Metadata().RowGroups[i].Columns[c.Index()].MetaData, g.NumRows())
+		if err == nil {
+			err = chunkIDs(g.ColumnChunks()[c.Index()], emit)
+		}
+		if err != nil {
 			return fmt.Errorf("trailfile: column %s: row group %d: %w", column, i, err)
 		}
 	}

@@ -7,7 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/trailfile"
@@ -210,6 +214,73 @@ func look(f kind, data []byte) {
 	}
 	_, _ = r.Info()
 	_, _ = r.Head(100)
+}
+
+// TestDamagedBytesOfAPageAskForLittleMemory damages the compressed bytes of pages: snappy that
+// begins with a size of 4 GiB, and LZ4 that never ends. The library would allocate that size,
+// or double a buffer until the memory is used up.
+func TestDamagedBytesOfAPageAskForLittleMemory(t *testing.T) {
+	s := everyType()
+	good, _ := write(t, s, trailfile.Options{Codec: trailfile.Snappy}, people(1, s, 50, 0.3), 50)
+	for _, c := range []struct {
+		codec format.CompressionCodec
+		last  byte // of the damage
+	}{{format.Snappy, 0x0f}, {format.Lz4Raw, 0xff}} {
+		data := damagedPages(t, good, c.codec, []byte{0xff, 0xff, 0xff, 0xff, c.last})
+		f, err := trailfile.Open(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, read := range map[string]func() error{
+			"inspect": func() error { _, err := f.Head(100); return err },
+			"a list":  func() error { return f.IDs("user_id", func([]byte) error { return nil }) },
+			"rows":    func() error { return allRows(f) },
+		} {
+			var err error
+			if n := allocated(func() { err = read() }); n > 64<<20 || err == nil || !strings.Contains(err.Error(), "damaged file: a page at offset ") {
+				t.Errorf("%s, %s: %d bytes are allocated, and the error is %v", c.codec, name, n, err)
+			}
+		}
+	}
+}
+
+// damagedPages returns a file in which the first page of each column begins with other bytes,
+// and whose footer names a codec.
+func damagedPages(t *testing.T, good []byte, codec format.CompressionCodec, begin []byte) []byte {
+	t.Helper()
+	data, md := bytes.Clone(good), open(t, good).Metadata()
+	for g := range md.RowGroups {
+		for i := range md.RowGroups[g].Columns {
+			m := &md.RowGroups[g].Columns[i].MetaData
+			m.Codec = codec
+			at := m.DataPageOffset
+			if m.DictionaryPageOffset > 0 {
+				at = min(at, m.DictionaryPageOffset)
+			}
+			_, size := pageHeader(t, good[at:])
+			copy(data[int(at)+size:], begin)
+		}
+	}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), md)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+	data = append(data[:end], footer...)
+	return append(binary.LittleEndian.AppendUint32(data, uint32(len(footer))), "PAR1"...)
+}
+
+func allRows(f *trailfile.File) error {
+	r, err := f.Rows()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err != nil {
+			return err
+		}
+	}
 }
 
 // allocated returns the number of bytes that do allocates.

@@ -1,15 +1,19 @@
 package trailfile
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // Before it reads a page, the library allocates the compressed and uncompressed sizes that
-// the page's header claims. checkPages compares both with the bytes of the file.
+// the page's header claims. Its decoder of snappy allocates the size that the compressed bytes
+// begin with, and its decoder of LZ4 doubles its buffer until the bytes fit, which damaged bytes
+// never do. checkChunk compares all of them with the bytes of the file.
 
 const (
 	// A header of more than headerBytes is not a page header. Most have about 50 bytes.
@@ -69,6 +73,9 @@ func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
 		if compressed < 0 || compressed > f.size-at || raw < 0 || raw > compressed*mostOf(m.Codec)+slack {
 			return fmt.Errorf("damaged file: a page at offset %d that says it has %d bytes, and gives %d, in a file of %d", at, compressed, raw, f.size)
 		}
+		if err := f.checkBody(h, m.Codec, at); err != nil {
+			return err
+		}
 		at += compressed
 		switch {
 		case h.DataPageHeader.Valid:
@@ -80,20 +87,64 @@ func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
 	return nil
 }
 
+// checkBody checks that the compressed bytes of a page, which begin at an offset, give no more
+// than the page's header claims.
+func (f *File) checkBody(h *format.PageHeader, codec format.CompressionCodec, at int64) error {
+	n, raw := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
+	if h.DataPageHeaderV2.Valid {
+		v2 := &h.DataPageHeaderV2.V
+		levels := int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength) // not compressed
+		if levels < 0 || levels > n || levels > raw {
+			return fmt.Errorf("damaged file: a page at offset %d of %d bytes with levels of %d", at, n, levels)
+		}
+		if v2.IsCompressed.Valid && !v2.IsCompressed.V {
+			return nil
+		}
+		at, n, raw = at+levels, n-levels, raw-levels
+	}
+	switch codec {
+	case format.Snappy:
+		b, err := f.bytes(at, min(n, binary.MaxVarintLen64))
+		if err != nil {
+			return err
+		}
+		if size, _ := binary.Uvarint(b); size > uint64(raw) {
+			return fmt.Errorf("damaged file: a page at offset %d that says it gives %d bytes, and is compressed from %d", at, raw, size)
+		}
+	case format.Lz4Raw:
+		b, err := f.bytes(at, n)
+		if err != nil {
+			return err
+		}
+		if _, err := lz4.UncompressBlock(b, make([]byte, raw)); err != nil && n > 0 {
+			return fmt.Errorf("damaged file: a page at offset %d that says it gives %d bytes: %w", at, raw, err)
+		}
+	}
+	return nil
+}
+
+// bytes reads n bytes of the file.
+func (f *File) bytes(at, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	if got, err := f.r.ReadAt(b, at); int64(got) < n {
+		return nil, fmt.Errorf("page at offset %d: %w", at, noEOF(err))
+	}
+	return b, nil
+}
+
 // pageHeader reads the page header at an offset, and returns its length.
 func (f *File) pageHeader(at int64) (*format.PageHeader, int64, error) {
 	if at < 0 || at >= f.size {
 		return nil, 0, fmt.Errorf("damaged file: a page at offset %d, in a file of %d", at, f.size)
 	}
 	for window := int64(headerWindow); ; window *= 16 {
-		b := make([]byte, min(window, f.size-at))
-		if n, err := f.r.ReadAt(b, at); n < len(b) {
-			return nil, 0, fmt.Errorf("page at offset %d: %w", at, err)
+		b, err := f.bytes(at, min(window, f.size-at))
+		if err != nil {
+			return nil, 0, err
 		}
 		h := new(format.PageHeader)
 		r := new(thrift.CompactProtocol).NewReaderFromBytes(b)
-		err := thrift.NewDecoder(r).Decode(h)
-		if err == nil {
+		if err = thrift.NewDecoder(r).Decode(h); err == nil {
 			return h, int64(r.BytesRead()), nil
 		}
 		if window >= headerBytes || window >= f.size-at {

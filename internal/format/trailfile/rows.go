@@ -68,7 +68,7 @@ func (f *File) Rows(fields ...string) (r *Rows, err error) {
 			r.schema.Fields = append(r.schema.Fields, behaviour.Field{Name: name, Type: typ})
 			r.batch.Fields = append(r.batch.Fields, Values{Type: typ})
 		}
-		r.columns = append(r.columns, newColumnRows(f.f.RowGroups(), at))
+		r.columns = append(r.columns, newColumnRows(f, at))
 	}
 	return r, nil
 }
@@ -235,7 +235,8 @@ func (r *Rows) Close() error {
 
 // columnRows reads one column, row group by row group and page by page.
 type columnRows struct {
-	groups []parquet.RowGroup // the remaining groups
+	file   *File
+	group  int // the next group
 	column int
 	pages  parquet.Pages // of this group; nil between groups
 	page   parquet.Page
@@ -243,8 +244,8 @@ type columnRows struct {
 	buf    []parquet.Value
 }
 
-func newColumnRows(groups []parquet.RowGroup, column int) *columnRows {
-	return &columnRows{groups: groups, column: column, buf: make([]parquet.Value, batchRows/4)}
+func newColumnRows(f *File, column int) *columnRows {
+	return &columnRows{file: f, column: column, buf: make([]parquet.Value, batchRows/4)}
 }
 
 // next returns at least one and at most n values, valid until the next call, or io.EOF.
@@ -270,10 +271,9 @@ func (c *columnRows) next(n int) ([]parquet.Value, error) {
 func (c *columnRows) nextPage() error {
 	for {
 		if c.pages == nil {
-			if len(c.groups) == 0 {
-				return io.EOF
+			if err := c.nextGroup(); err != nil {
+				return err
 			}
-			c.pages, c.groups = c.groups[0].ColumnChunks()[c.column].Pages(), c.groups[1:]
 		}
 		page, err := c.pages.ReadPage()
 		if err == nil {
@@ -287,6 +287,21 @@ func (c *columnRows) nextPage() error {
 			return err
 		}
 	}
+}
+
+// nextGroup begins the next row group. After the last it returns io.EOF.
+func (c *columnRows) nextGroup() error {
+	groups := c.file.f.RowGroups()
+	if c.group == len(groups) {
+		return io.EOF
+	}
+	g := groups[c.group]
+	if err := c.file.checkChunk(&c.file.f.Metadata().RowGroups[c.group].Columns[c.column].MetaData, g.NumRows()); err != nil {
+		return err
+	}
+	c.pages = g.ColumnChunks()[c.column].Pages()
+	c.group++
+	return nil
 }
 
 func (c *columnRows) endPage() {
