@@ -63,6 +63,8 @@ var onlyImporters = map[string][]string{
 	"github.com/cockroachdb/datadriven": {},
 	"github.com/colinmarc/hdfs":         {"internal/store/dfs/hdfs"},
 	"github.com/tsuna/gohbase":          {},
+	"github.com/jcmturner/":             {"internal/store/secure/kerberos"},
+	"golang.org/x/crypto":               {"internal/store/secure"},
 	"github.com/wlynxg/":                {"internal/bulkload/jobdraft"},
 	"github.com/expr-lang/":             {"internal/extract/condition"},
 	"github.com/prometheus/":            {"internal/run/metrics"},
