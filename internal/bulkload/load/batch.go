@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/run/progress"
@@ -128,7 +129,7 @@ func (b *batch) judge(ctx context.Context) error {
 			in.err = b.tooFew(in.Input, c.Read)
 		}
 		if errors.Is(in.err, bulkload.ErrTooBad) {
-			if err := in.bad.commit(in.sha); err != nil {
+			if err := in.bad.Commit(in.sha); err != nil {
 				return err
 			}
 		}
@@ -267,7 +268,7 @@ func (b *batch) commit(ctx context.Context, done worked) error {
 	if err := b.commitBad(); err != nil {
 		return err
 	}
-	if err := b.removeOld(ctx, b.clean()); err != nil {
+	if err := quarantine.Remove(ctx, b.cfg.FS, b.clean(), b.cfg.Store.Quarantine); err != nil {
 		return err
 	}
 	if err := b.target.TakeIn(ctx, ledger, done.files); err != nil {
@@ -313,7 +314,7 @@ func (b *batch) commitBad() error {
 	g.SetLimit(16)
 	for _, in := range b.inputs {
 		if in.err == nil {
-			g.Go(func() error { return in.bad.commit(in.digest()) })
+			g.Go(func() error { return in.bad.Commit(in.digest()) })
 		}
 	}
 	return g.Wait()
@@ -359,7 +360,7 @@ func (b *batch) ledger(in *input) manifest.Input {
 		SHA256: in.sha, Part: in.part, Dates: b.dates(in), SameAs: in.sameAs, Older: in.older, Counts: in.counts,
 	}
 	if in.replay == nil {
-		out.BadAt = in.bad.badAt()
+		out.BadAt = in.bad.BadAt()
 		if in.older > 0 {
 			out.Part = b.undropped(b.behaviour(in), in.part)
 		}
@@ -377,6 +378,8 @@ func (b *batch) ledger(in *input) manifest.Input {
 // abort removes the quarantine files that are not committed.
 func (b *batch) abort() {
 	for _, in := range b.inputs {
-		in.bad.abort()
+		if in.bad != nil {
+			in.bad.Abort()
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
@@ -23,7 +24,7 @@ const (
 	unsure              // its line was written before lines said it
 )
 
-func clipOf(r *badRecord, raw []byte) clip {
+func clipOf(r *quarantine.Record, raw []byte) clip {
 	switch {
 	case r.Cut:
 		return clipped

@@ -15,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/shuffle"
@@ -55,7 +56,7 @@ func (l *load) openCorrected(ctx context.Context, name string) (*corrected, erro
 	c.most = int(min(c.cfg.sortMemory()/int64(4+4*c.cfg.Workers), math.MaxInt32))
 	known := map[string]bool{}
 	held := int64(0)
-	err := c.each(ctx, func(n int64, r *badRecord, raw []byte) error {
+	err := c.each(ctx, func(n int64, r *quarantine.Record, raw []byte) error {
 		c.records++
 		c.bytes += int64(len(raw))
 		if !known[r.Path] {
@@ -93,7 +94,7 @@ func (c *corrected) refused(or, format string, args ...any) error {
 
 // each calls do with the number of each line, its record and the record's text, which are
 // valid until do returns.
-func (c *corrected) each(ctx context.Context, do func(n int64, r *badRecord, raw []byte) error) error {
+func (c *corrected) each(ctx context.Context, do func(n int64, r *quarantine.Record, raw []byte) error) error {
 	f, err := c.cfg.FS.Open(ctx, c.name)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", job.ErrNoInput, err)
@@ -134,15 +135,15 @@ func (c *corrected) appendLine(to []byte, in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (c *corrected) one(n int64, line []byte, do func(n int64, r *badRecord, raw []byte) error) error {
-	var r badRecord
+func (c *corrected) one(n int64, line []byte, do func(n int64, r *quarantine.Record, raw []byte) error) error {
+	var r quarantine.Record
 	err := json.Unmarshal(line, &r)
 	if err == nil && r.Offset < 0 {
 		err = fmt.Errorf("offset %d", r.Offset)
 	}
 	var raw []byte
 	if err == nil {
-		if raw, err = r.bytes(); err != nil {
+		if raw, err = r.Text(); err != nil {
 			err = fmt.Errorf("raw_base64: %w", err)
 		}
 	}
@@ -170,7 +171,7 @@ func (c *corrected) sort(ctx context.Context, inputs map[string]*input, parts in
 	var row [8]byte
 	var packed []byte
 	read := int64(0)
-	err = c.each(ctx, func(n int64, r *badRecord, raw []byte) error {
+	err = c.each(ctx, func(n int64, r *quarantine.Record, raw []byte) error {
 		read++
 		in := inputs[r.Path]
 		if in == nil || read > c.records {

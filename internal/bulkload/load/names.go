@@ -2,7 +2,9 @@ package load
 
 import (
 	"context"
+	"slices"
 
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table/catalog"
 )
@@ -47,6 +49,31 @@ func (b *batch) badName(in *input) string {
 		return b.cfg.Store.Quarantine(in.Rel + replayEnding)
 	}
 	return b.cfg.Store.Quarantine(in.Rel)
+}
+
+// replayEnding is added to a delivered file's name, for records that were bad again in a
+// replay.
+const replayEnding = ".replay"
+
+// keepsOf returns a function that selects the lines to keep of an earlier quarantine file of the
+// input. It returns nil for a piece: a piece writes its quarantine file to another place.
+func (b *batch) keepsOf(in *input) func(sha string) quarantine.Keeps {
+	switch {
+	case b.piece != nil:
+		return nil
+	case in.replay != nil:
+		return func(string) quarantine.Keeps { return keepsOfReplay(in) }
+	}
+	return func(sha string) quarantine.Keeps { return quarantine.KeepsOfLoad(in.Rel, sha, len(in.covered) > 0) }
+}
+
+// keepsOfReplay keeps lines of other paths, and lines of the same bytes whose records were
+// not replayed.
+func keepsOfReplay(in *input) quarantine.Keeps {
+	return func(old *quarantine.Record) bool {
+		_, replayed := slices.BinarySearch(in.replay.offsets, old.Offset)
+		return old.Path != in.Rel || old.SHA256 == in.sha && !replayed && !in.replayedBefore(old.Offset)
+	}
 }
 
 // begin records in the table the inputs and the roll that are about to be put.

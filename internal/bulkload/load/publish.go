@@ -1,13 +1,11 @@
 package load
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"log/slog"
 	"slices"
@@ -16,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/split"
@@ -463,7 +462,7 @@ func (p *publisher) publish(ctx context.Context) error {
 	if len(p.good) == 0 {
 		return nil
 	}
-	if err := p.removeOld(ctx, p.clean); err != nil {
+	if err := quarantine.Remove(ctx, p.cfg.FS, p.clean, p.cfg.Store.Quarantine); err != nil {
 		return err
 	}
 	ledger, files, err := p.ledger()
@@ -491,38 +490,12 @@ func (p *publisher) publishBad(ctx context.Context, n int) error {
 		if in.Bad == "" || in.Range != nil {
 			continue
 		}
-		stay := keepsOfLoad(in.Path, in.SHA256, len(p.pieces[n].Inputs[i].Covered) > 0)
-		if err := p.copyBad(ctx, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path), stay); err != nil {
+		stay := quarantine.KeepsOfLoad(in.Path, in.SHA256, len(p.pieces[n].Inputs[i].Covered) > 0)
+		if err := quarantine.Copy(ctx, p.cfg.FS, dfs.Join(p.folder.Plans, in.Bad), p.cfg.Store.Quarantine(in.Path), stay); err != nil {
 			return fmt.Errorf("quarantine %s: %w", in.Path, err)
 		}
 	}
 	return nil
-}
-
-// copyBad copies a quarantine file, and keeps the lines of an earlier file that stay.
-func (p *publisher) copyBad(ctx context.Context, from, to string, stay keeps) error {
-	f, err := p.cfg.FS.Open(ctx, from)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w, err := replaceBad(ctx, p.cfg.FS, to, stay)
-	if err != nil {
-		return err
-	}
-	defer w.end()
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			return w.commit()
-		}
-		if err == nil {
-			err = w.add(line)
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // ledger returns the ledger of the load of all pieces, and its files. It returns an error if the

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
@@ -237,7 +237,7 @@ func (p *publisher) join(in *PieceInput, digests *manifest.Outcome, parts []part
 		found = append(found, part.SHA256)
 		badAt = append(badAt, part.BadAt.List()...)
 		if part.Bad != "" {
-			bad.files = append(bad.files, badFile{part.Bad, lines})
+			bad.files = append(bad.files, quarantine.Range{Name: dfs.Join(p.folder.Plans, part.Bad), Before: lines})
 		}
 		lines += part.Lines
 	}
@@ -281,74 +281,14 @@ type joinedBad struct {
 	path    string
 	sha     string // digest of the delivered file
 	covered bool   // a load brought records of path before
-	files   []badFile
-}
-
-// A badFile is a file of bad records, from the plans' folder, and how many lines of the
-// delivered file are before those that it counts from.
-type badFile struct {
-	name  string
-	lines int64
-}
-
-// A badLine is a badRecord with all but its line as it is written.
-type badLine struct {
-	Path   json.RawMessage `json:"path"`
-	Line   int64           `json:"line"`
-	Offset json.RawMessage `json:"offset"`
-	Reason json.RawMessage `json:"reason"`
-	Detail json.RawMessage `json:"detail"`
-	Raw    json.RawMessage `json:"raw"`
-	Base64 json.RawMessage `json:"raw_base64,omitempty"`
-	Cut    json.RawMessage `json:"cut,omitempty"`
-	SHA256 string          `json:"sha256,omitempty"`
+	files   []quarantine.Range
 }
 
 // publishJoined writes the bad records of a file that was read in ranges.
 func (p *publisher) publishJoined(ctx context.Context, n int) error {
 	j := &p.joined[n]
-	if err := p.writeJoined(ctx, j); err != nil {
+	if err := quarantine.Join(ctx, p.cfg.FS, j.files, p.cfg.Store.Quarantine(j.path), j.sha, quarantine.KeepsOfLoad(j.path, j.sha, j.covered)); err != nil {
 		return fmt.Errorf("quarantine %s: %w", j.path, err)
 	}
 	return nil
-}
-
-func (p *publisher) writeJoined(ctx context.Context, j *joinedBad) error {
-	w, err := replaceBad(ctx, p.cfg.FS, p.cfg.Store.Quarantine(j.path), keepsOfLoad(j.path, j.sha, j.covered))
-	if err != nil {
-		return err
-	}
-	defer w.end()
-	for _, from := range j.files {
-		if err := p.addJoined(ctx, w, from, j.sha); err != nil {
-			return err
-		}
-	}
-	return w.commit()
-}
-
-func (p *publisher) addJoined(ctx context.Context, w *badWriter, from badFile, sha string) error {
-	name := dfs.Join(p.folder.Plans, from.name)
-	f, err := p.cfg.FS.Open(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for d := json.NewDecoder(f); ; {
-		var b badLine
-		if err := d.Decode(&b); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		b.Line += from.lines
-		b.SHA256 = sha
-		line, err := json.Marshal(&b)
-		if err != nil {
-			return err
-		}
-		if err := w.add(append(line, '\n')); err != nil {
-			return err
-		}
-	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/column"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -40,7 +41,7 @@ type state struct {
 	lines  int64           // that end in the range
 	copies []Copy          // of the file, in the table already
 	sameAs string          // the first of them, if they have all that is asked for
-	bad    *quarantine
+	bad    *quarantine.File
 }
 
 // fail says that nothing of the file is to be loaded; the first reason counts.
@@ -97,7 +98,7 @@ func (b *batch) read(ctx context.Context) error {
 	b.parsers = make([]*parser, b.cfg.Workers)
 	b.buffers = make(chan []byte, 4*b.cfg.Workers)
 	for _, in := range b.inputs {
-		in.bad = b.newQuarantine(ctx, in) // its file outlives the workers
+		in.bad = quarantine.NewFile(ctx, b.cfg.FS, b.badName(in), b.keepsOf(in)) // its file outlives the workers
 	}
 	return b.feed(ctx, b.inputs, "parsing", func(ctx context.Context, i int) func(task) error {
 		p := b.newParser(ctx, i)
@@ -288,7 +289,7 @@ type parser struct {
 	parser  *record.Parser
 	counts  manifest.Counts
 	older   int64
-	rejects []badRecord
+	rejects []quarantine.Record
 	settled bool // of a replay: a text of the record was good
 	row     []byte
 	packed  []byte
@@ -303,7 +304,7 @@ func (b *batch) newParser(ctx context.Context, i int) *parser {
 func (p *parser) parse(t task) error {
 	if err := p.open(t); err != nil {
 		t.in.fail(unfit(err))
-		return t.in.bad.add(t.number, nil)
+		return t.in.bad.Add(t.number, nil)
 	}
 	p.counts, p.older, p.rejects = manifest.Counts{}, 0, nil
 	read := func(t task) error { return p.parser.Parse(t.chunk, p) }
@@ -318,7 +319,7 @@ func (p *parser) parse(t task) error {
 	p.in.older += p.older
 	p.in.mu.Unlock()
 	p.records.Add(p.counts.Read)
-	return p.in.bad.add(t.number, p.rejects)
+	return p.in.bad.Add(t.number, p.rejects)
 }
 
 // open makes the parser of t's file the one at hand.
@@ -428,6 +429,6 @@ func (p *parser) Skip() error {
 func (p *parser) Reject(r *record.Reject) error {
 	p.counts.Read++
 	p.counts.Quarantined++
-	p.rejects = append(p.rejects, newBadRecord(p.in.Rel, r))
+	p.rejects = append(p.rejects, quarantine.NewRecord(p.in.Rel, r))
 	return nil
 }

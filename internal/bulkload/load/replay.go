@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/column"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -250,7 +251,7 @@ func (in *input) replayedBefore(offset int64) bool {
 func (p *parser) texts(t task) error {
 	defer func() { p.settled = false }()
 	var sum manifest.Counts
-	var rejects []badRecord
+	var rejects []quarantine.Record
 	var good []byte
 	for _, c := range append([]record.Chunk{t.chunk}, t.again...) {
 		if len(c.Data) == 0 {

@@ -284,10 +284,10 @@ func (b *batch) report(ctx context.Context, done worked) (*manifest.Report, erro
 		} else {
 			good = append(good, o.Input)
 		}
-		if in.bad.count > 0 && (in.err == nil || o.TooBad) {
+		if in.bad.Count() > 0 && (in.err == nil || o.TooBad) {
 			o.Bad = b.piece.folder(b.load).BadBase(b.piece.Piece, in.index)
 			var err error
-			if o.BadSize, o.BadSum, err = dfs.SumFile(ctx, b.cfg.FS, b.badName(in)); err != nil {
+			if o.BadSize, o.BadSum, err = dfs.SumFile(ctx, b.cfg.FS, in.bad.Name()); err != nil {
 				return nil, err
 			}
 		}

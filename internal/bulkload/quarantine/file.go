@@ -1,0 +1,133 @@
+package quarantine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+)
+
+// A File receives the bad records of one delivered file and writes them in the order of the
+// delivered file. Chunks may be parsed in any order. The records wait in a scratch file until the
+// digest of the delivered file is known. The first bad record creates the scratch file. The
+// scratch file has the name of an unfinished file, so the next load removes it after a kill.
+type File struct {
+	ctx     context.Context
+	fs      dfs.FS
+	name    string
+	scratch string
+	keeps   func(sha string) Keeps
+
+	mu      sync.Mutex
+	next    int // chunk
+	waiting map[int][]Record
+	file    dfs.Pending
+	count   int64
+	offsets []int64 // of the records, up to manifest.MaxBadOffsets
+}
+
+// NewFile returns the quarantine file called name. keeps returns which lines of an earlier file
+// stay. Its argument is the digest of the delivered file. If keeps is nil, no line stays. ctx is
+// used until Commit or Abort. The caller must call Abort at the end.
+func NewFile(ctx context.Context, fs dfs.FS, name string, keeps func(sha string) Keeps) *File {
+	return &File{
+		ctx: ctx, fs: fs, name: name, scratch: dfs.Join(dfs.Dir(name), dfs.PendingName(dfs.Base(name))),
+		waiting: map[int][]Record{}, keeps: keeps,
+	}
+}
+
+// Add adds the bad records of a chunk. The caller adds every chunk, from 0 on, also if it has no
+// bad record. Many goroutines may call Add at once.
+func (f *File) Add(chunk int, bad []Record) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting[chunk] = bad
+	for {
+		bad, ok := f.waiting[f.next]
+		if !ok {
+			return nil
+		}
+		delete(f.waiting, f.next)
+		f.next++
+		for i := range bad {
+			if err := f.write(&bad[i]); err != nil {
+				return fmt.Errorf("quarantine %s: %w", f.name, err)
+			}
+		}
+	}
+}
+
+func (f *File) write(b *Record) error {
+	if f.file == nil {
+		file, err := f.fs.Scratch(f.ctx, f.scratch)
+		if err != nil {
+			return err
+		}
+		f.file = file
+	}
+	line, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	f.count++
+	if len(f.offsets) < manifest.MaxBadOffsets {
+		f.offsets = append(f.offsets, b.Offset)
+	}
+	_, err = f.file.Write(append(line, '\n'))
+	return err
+}
+
+// Name returns the name of the file.
+func (f *File) Name() string { return f.name }
+
+// Count returns the number of bad records.
+func (f *File) Count() int64 { return f.count }
+
+// BadAt returns the offsets of the bad records. It returns nil if there are more than
+// manifest.MaxBadOffsets.
+func (f *File) BadAt() manifest.Offsets {
+	if f.count > int64(len(f.offsets)) {
+		return nil
+	}
+	return manifest.OffsetsOf(f.offsets)
+}
+
+// Commit makes the file visible, if there are bad records. sha is the digest of the delivered
+// file. If it is "", the lines get no digest.
+func (f *File) Commit(sha string) error {
+	if f.file == nil {
+		return nil
+	}
+	if err := f.publish(sha); err != nil {
+		return fmt.Errorf("quarantine %s: %w", f.name, err)
+	}
+	return nil
+}
+
+// publish copies the lines from the scratch file, and adds the digest to each.
+func (f *File) publish(sha string) error {
+	if err := f.file.Commit(); err != nil {
+		return err
+	}
+	var stay Keeps
+	if f.keeps != nil {
+		stay = f.keeps(sha)
+	}
+	return rewrite(f.ctx, f.fs, f.scratch, f.name, stay, func(line []byte) []byte {
+		if sha == "" {
+			return line
+		}
+		return fmt.Appendf(line[:len(line)-len("}\n")], ",\"sha256\":%q}\n", sha)
+	})
+}
+
+// Abort removes the scratch file. A committed file stays.
+func (f *File) Abort() {
+	if f.file != nil {
+		f.file.Abort()
+		_ = f.fs.Remove(context.WithoutCancel(f.ctx), f.scratch) // a later load removes what stays
+	}
+}

@@ -1,0 +1,220 @@
+package quarantine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs/local"
+)
+
+// bad returns the line of a bad record of the delivered file at path.
+func bad(path string, offset int64, raw string) Record {
+	return NewRecord(path, &record.Reject{Line: offset/10 + 1, Offset: offset, Reason: record.TooLong, Err: errors.New("too long"), Raw: []byte(raw)})
+}
+
+// lines returns the offsets, texts and digests of a quarantine file.
+func lines(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, line := range strings.SplitAfter(string(text), "\n") {
+		var b Record
+		if line == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(line), &b); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		raw, err := b.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%s %d:%d %s %s", b.Path, b.Line, b.Offset, raw, b.SHA256))
+	}
+	return out
+}
+
+func wantLines(t *testing.T, name string, want ...string) {
+	t.Helper()
+	if got := lines(t, name); !slices.Equal(got, want) {
+		t.Errorf("%s has\n%s\nwant\n%s", filepath.Base(name), strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// write writes the bad records of one chunk as a quarantine file.
+func write(t *testing.T, name, sha string, keeps Keeps, records ...Record) {
+	t.Helper()
+	f := NewFile(t.Context(), local.New(), name, func(string) Keeps { return keeps })
+	defer f.Abort()
+	if err := errors.Join(f.Add(0, records), f.Commit(sha)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFileHasTheOrderOfTheDeliveredFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.jsonl")
+	f := NewFile(t.Context(), local.New(), name, nil)
+	for _, chunk := range []int{2, 0, 3, 1} {
+		records := []Record{bad("a.csv", int64(20*chunk), fmt.Sprint("r", chunk)), bad("a.csv", int64(20*chunk+10), "\xff")}
+		if chunk == 3 {
+			records = nil
+		}
+		if err := f.Add(chunk, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("before Commit: %v, want no file", err)
+	}
+	if err := f.Commit("abc"); err != nil {
+		t.Fatal(err)
+	}
+	f.Abort()
+	wantLines(t, name, "a.csv 1:0 r0 abc", "a.csv 2:10 \xff abc", "a.csv 3:20 r1 abc", "a.csv 4:30 \xff abc", "a.csv 5:40 r2 abc", "a.csv 6:50 \xff abc")
+	if list := f.BadAt().List(); f.Count() != 6 || !slices.Equal(list, []int64{0, 10, 20, 30, 40, 50}) {
+		t.Errorf("%d records at %d, want 6 at 0, 10, … 50", f.Count(), list)
+	}
+	if all, err := os.ReadDir(filepath.Dir(name)); err != nil || len(all) != 1 {
+		t.Errorf("the directory has %v, want the quarantine file alone: %v", all, err)
+	}
+}
+
+func TestAFileWithoutBadRecordsIsNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	f := NewFile(t.Context(), local.New(), filepath.Join(dir, "a.jsonl"), nil)
+	if err := errors.Join(f.Add(0, nil), f.Commit("abc")); err != nil {
+		t.Fatal(err)
+	}
+	f.Abort()
+	aborted := NewFile(t.Context(), local.New(), filepath.Join(dir, "b.jsonl"), nil)
+	if err := aborted.Add(0, []Record{bad("b.csv", 0, "x")}); err != nil {
+		t.Fatal(err)
+	}
+	aborted.Abort()
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 0 {
+		t.Errorf("the directory has %v, want nothing: %v", all, err)
+	}
+}
+
+func TestTooManyOffsetsAreNotListed(t *testing.T) {
+	f := NewFile(t.Context(), local.New(), filepath.Join(t.TempDir(), "a.jsonl"), nil)
+	defer f.Abort()
+	var records []Record
+	for i := range int64(manifest.MaxBadOffsets + 1) {
+		records = append(records, bad("a.csv", i, "x"))
+	}
+	if err := f.Add(0, records[:manifest.MaxBadOffsets]); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.BadAt().List()); n != manifest.MaxBadOffsets {
+		t.Errorf("%d offsets, want %d", n, manifest.MaxBadOffsets)
+	}
+	if err := f.Add(1, records[manifest.MaxBadOffsets:]); err != nil {
+		t.Fatal(err)
+	}
+	if f.BadAt() != nil {
+		t.Errorf("%d offsets, want none", len(f.BadAt().List()))
+	}
+}
+
+// TestEarlierLinesStay writes a quarantine file twice. A line of another text was corrected.
+func TestEarlierLinesStay(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.jsonl")
+	write(t, name, "one", nil, bad("a.csv", 0, "w"), bad("a.csv", 10, "x"), bad("a.csv", 20, "corrected"), bad("a.csv", 40, "y"), bad("other.csv", 5, "o"))
+	write(t, name, "one", KeepsOfLoad("a.csv", "one", true), bad("a.csv", 10, "x"), bad("a.csv", 20, "z"), bad("a.csv", 30, "new"))
+	wantLines(t, name,
+		"a.csv 1:0 w one", "a.csv 2:10 x one", "a.csv 3:20 corrected one", "a.csv 3:20 z one", "a.csv 4:30 new one", "a.csv 5:40 y one", "other.csv 1:5 o one")
+
+	write(t, name, "two", KeepsOfLoad("a.csv", "two", true), bad("a.csv", 0, "w"))
+	wantLines(t, name, "other.csv 1:5 o one", "a.csv 1:0 w two")
+	write(t, name, "two", KeepsOfLoad("a.csv", "two", false), bad("a.csv", 7, "v"))
+	wantLines(t, name, "other.csv 1:5 o one", "a.csv 1:7 v two")
+}
+
+// TestADamagedLineStays: the user must see it.
+func TestADamagedLineStays(t *testing.T) {
+	dir := t.TempDir()
+	name, from := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	if err := os.WriteFile(name, []byte("\n{damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	write(t, from, "", nil, bad("a.csv", 0, "x"))
+	if err := Copy(t.Context(), local.New(), from, name, KeepsOfLoad("a.csv", "", false)); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != "{damaged\n"+string(copied) {
+		t.Errorf("the file is %q, want the damaged line and then the copied one: %v", got, err)
+	}
+}
+
+// TestRangesAreJoined adds the lines before a range to the line numbers, and nothing else changes.
+func TestRangesAreJoined(t *testing.T) {
+	dir := t.TempDir()
+	one, two, name := filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "a.jsonl")
+	write(t, one, "", nil, bad("a.csv", 10, "<&>"))
+	cut := bad("a.csv", 30, "\xfe")
+	cut.Cut = true
+	write(t, two, "", nil, cut)
+	if err := Join(t.Context(), local.New(), []Range{{one, 0}, {two, 7}}, name, "abc", nil); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for file, change := range map[string]string{one: `"line":2`, two: `"line":11`} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := strings.Replace(strings.Replace(string(text), `"line":4`, change, 1), "}\n", `,"sha256":"abc"}`, 1)
+		want = append(want, line)
+	}
+	slices.Sort(want)
+	got, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := strings.Split(strings.TrimSpace(string(got)), "\n")
+	slices.Sort(have)
+	if !slices.Equal(have, want) {
+		t.Errorf("the joined file is\n%q, want\n%q", have, want)
+	}
+	if err := Join(t.Context(), local.New(), []Range{{filepath.Join(dir, "gone"), 0}}, name, "abc", nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file of a range is gone: %v", err)
+	}
+	if again, err := os.ReadFile(name); err != nil || string(again) != string(got) {
+		t.Errorf("after a failed Join the file is %q: %v", again, err)
+	}
+}
+
+// TestRemoveLeavesFilesOfOtherPaths removes by the path in the first line.
+func TestRemoveLeavesFilesOfOtherPaths(t *testing.T) {
+	dir := t.TempDir()
+	nameOf := func(path string) string { return filepath.Join(dir, "quarantine", strings.ToLower(path)) }
+	if err := Remove(t.Context(), local.New(), []string{"a"}, nameOf); err != nil {
+		t.Errorf("without a directory: %v", err)
+	}
+	for _, path := range []string{"a", "b", "c"} {
+		write(t, nameOf(path), "", nil, bad(path, 0, "x"))
+	}
+	if err := Remove(t.Context(), local.New(), []string{"a", "B", "d"}, nameOf); err != nil {
+		t.Fatal(err)
+	}
+	all, err := os.ReadDir(filepath.Join(dir, "quarantine"))
+	if err != nil || len(all) != 2 || all[0].Name() != "b" || all[1].Name() != "c" {
+		t.Errorf("the directory has %v, want b, which is of another path, and c: %v", all, err)
+	}
+}

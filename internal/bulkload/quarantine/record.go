@@ -1,0 +1,45 @@
+// Package quarantine reads and writes the files of bad records. There is one file for each
+// delivered file that has bad records, with one JSON object on each line. Lines are in order of the
+// records' offsets. The user corrects the raw text of a line and gives the file to bulkload replay.
+package quarantine
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+
+	"usertrail/internal/format/record"
+)
+
+// A Record is a line of a quarantine file.
+type Record struct {
+	Path   string        `json:"path"` // of the delivered file, below the logs' root
+	Line   int64         `json:"line"`
+	Offset int64         `json:"offset"`
+	Reason record.Reason `json:"reason"`
+	Detail string        `json:"detail"`
+	Raw    string        `json:"raw"`
+	Base64 string        `json:"raw_base64,omitempty"` // in place of Raw if the text is not UTF-8
+	Cut    bool          `json:"cut,omitempty"`        // Raw has only the beginning of the record
+	// SHA256 is the digest of the delivered file. A later file of the same name may have
+	// another digest. Old releases wrote lines without a digest.
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// NewRecord returns the line of a bad record of the delivered file at path, without the digest.
+func NewRecord(path string, r *record.Reject) Record {
+	b := Record{Path: path, Line: r.Line, Offset: r.Offset, Reason: r.Reason, Detail: r.Err.Error(), Cut: r.Cut}
+	if utf8.Valid(r.Raw) {
+		b.Raw = string(r.Raw)
+	} else {
+		b.Base64 = base64.StdEncoding.EncodeToString(r.Raw)
+	}
+	return b
+}
+
+// Text returns the raw text of the record.
+func (b *Record) Text() ([]byte, error) {
+	if b.Base64 == "" {
+		return []byte(b.Raw), nil
+	}
+	return base64.StdEncoding.DecodeString(b.Base64)
+}

@@ -1,0 +1,141 @@
+package quarantine
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+
+	"usertrail/internal/store/dfs"
+)
+
+// A quarantine file replaces an earlier file of the same name. It keeps the earlier lines
+// whose records can still be missing from the table: no later load reads those records.
+
+// A Keeps reports whether a line of an earlier quarantine file stays.
+type Keeps func(old *Record) bool
+
+// KeepsOfLoad keeps lines of other paths. If covered is set, a load has brought records of the same
+// path before; its lines stay if they have the same digest.
+func KeepsOfLoad(path, sha string, covered bool) Keeps {
+	return func(old *Record) bool {
+		return old.Path != path || covered && sha != "" && old.SHA256 == sha
+	}
+}
+
+// A writer writes a quarantine file. It puts the lines that stay of the earlier file among the
+// added lines, in order of their offsets.
+type writer struct {
+	name  string
+	to    dfs.Pending
+	w     *bufio.Writer
+	keeps Keeps
+	from  dfs.File // the earlier file; nil if there is none
+	r     *bufio.Reader
+	next  []byte // line of from that stays; nil after the last
+	old   Record
+}
+
+// newWriter begins the quarantine file called name. If keeps is nil, nothing of an earlier file
+// stays. The caller must call end.
+func newWriter(ctx context.Context, fs dfs.FS, name string, keeps Keeps) (*writer, error) {
+	w := &writer{name: name, keeps: keeps}
+	if keeps != nil {
+		from, err := fs.Open(ctx, name)
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil {
+			w.from, w.r = from, bufio.NewReader(from)
+		}
+	}
+	var err error
+	if w.to, err = fs.Create(ctx, name); err == nil {
+		w.w = bufio.NewWriter(w.to)
+		err = w.advance()
+	}
+	if err != nil {
+		w.end()
+		return nil, err
+	}
+	return w, nil
+}
+
+// end releases the files. Without commit, the earlier file stays.
+func (w *writer) end() {
+	if w.from != nil {
+		_ = w.from.Close() // it was only read
+	}
+	if w.to != nil {
+		w.to.Abort()
+	}
+}
+
+// advance reads to the next line that stays. A damaged line stays.
+func (w *writer) advance() error {
+	for w.next = nil; w.r != nil && w.next == nil; {
+		line, err := w.r.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("read %s: %w", w.name, err)
+		}
+		if err == io.EOF {
+			w.r = nil
+		}
+		if len(line) <= 1 {
+			continue
+		}
+		if line[len(line)-1] != '\n' {
+			line = append(line, '\n')
+		}
+		w.old = Record{}
+		if json.Unmarshal(line, &w.old) != nil || w.keeps(&w.old) {
+			w.next = line
+		}
+	}
+	return nil
+}
+
+// add writes a line, after the earlier lines that come before it. An earlier line of the same record
+// stays only if it has another text: the user has corrected it.
+func (w *writer) add(line []byte) error {
+	if w.next != nil {
+		var b Record
+		if err := json.Unmarshal(line, &b); err != nil {
+			return err
+		}
+		for w.next != nil && (w.old.Path != b.Path || w.old.Offset <= b.Offset) {
+			same := w.old.Path == b.Path && w.old.Offset == b.Offset && w.old.Raw == b.Raw && w.old.Base64 == b.Base64
+			if err := w.pass(!same); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := w.w.Write(line)
+	return err
+}
+
+// pass reads the next earlier line. If the current one stays, pass writes it first.
+func (w *writer) pass(stays bool) error {
+	if stays {
+		if _, err := w.w.Write(w.next); err != nil {
+			return err
+		}
+	}
+	return w.advance()
+}
+
+// commit makes the file visible.
+func (w *writer) commit() error {
+	for w.next != nil {
+		if err := w.pass(true); err != nil {
+			return err
+		}
+	}
+	if err := w.w.Flush(); err != nil {
+		return err
+	}
+	return w.to.Commit()
+}
