@@ -43,7 +43,7 @@ export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden man release metamorphic soak cluster cluster-secure cluster-down venv airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down venv airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -110,6 +110,10 @@ golden: ## write the drawings in testdata anew; look at the diff afterwards
 	go test ./cmd/bulkload ./cmd/extract -run TestFlagsPage -rewrite
 	go test ./internal/test/e2e -run TestAnalystsDoc -rewrite
 	git diff --stat
+
+keep-version: ## write the files of the release VERSION, which later releases must read, into internal/test/compat/testdata
+	USERTRAIL_CLUSTER=none go test -count=1 ./internal/test/compat -run TestWriteAVersion -compat.write $(VERSION)
+	git status --short internal/test/compat
 
 man: ## man pages of both commands, in bin/man
 	go test -count=1 ./cmd/bulkload ./cmd/extract -run TestManPages -man $(CURDIR)/bin/man

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/hbase/hbasetest"
 	"usertrail/internal/test/testkit"
 )
 
@@ -28,16 +29,16 @@ type programs struct {
 	mu        sync.Mutex
 	idle      map[string][]*server
 	all       []*server
-	fakeHBase *fakeHBase
+	fakeHBase *hbasetest.Quorum
 	real      *realCluster // nil if there is none
 }
 
 // hbase is an HBase in memory, which the first sequence that needs it starts.
-func (p *programs) hbase() *fakeHBase {
+func (p *programs) hbase() *hbasetest.Quorum {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.fakeHBase == nil {
-		p.fakeHBase = newFakeHBase(p.t, p.scratch)
+		p.fakeHBase = hbasetest.NewQuorum(p.t, p.scratch)
 	}
 	return p.fakeHBase
 }

@@ -85,8 +85,8 @@ func newRun(t testing.TB, p *programs, q *Sequence) *run {
 	case q.Real:
 		x.onCluster(t)
 	case q.Store == inHBase:
-		x.hbase = p.hbase().table()
-		x.place = fmt.Sprintf("{path: %q, catalog: %q, root: %q}", x.hbase, x.path(firstTable), p.hbase().disk)
+		x.hbase = p.hbase().Table()
+		x.place = fmt.Sprintf("{path: %q, catalog: %q, root: %q}", x.hbase, x.path(firstTable), p.hbase().Root())
 	}
 	for _, dir := range []string{"tmp", "work/logs", "work/empty"} {
 		if err := os.MkdirAll(filepath.Join(x.dir, dir), 0o755); err != nil {

@@ -1,4 +1,4 @@
-package metamorphic_test
+package hbasetest
 
 import (
 	"encoding/binary"
@@ -13,27 +13,26 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/format/hfile"
-	"usertrail/internal/store/hbase/hbasetest"
 )
 
-// A fakeHBase is an HBase in memory, with a ZooKeeper that has its address. All runs of a
-// test share it, each with its own table.
-type fakeHBase struct {
-	*hbasetest.Cluster
+// A Quorum is a Cluster with a ZooKeeper that has its address, so that programs reach it by
+// hbase:// addresses. Tables are for one test each.
+type Quorum struct {
+	*Cluster
 	zk   net.Listener
-	disk disk
+	disk folder
 
 	mu     sync.Mutex
 	tables int
 }
 
-// A disk is the directory in which HBase stores its files. It loads HFiles from any path of
-// the machine.
-type disk string
+// A folder is the directory in which a Quorum stores its files. It loads HFiles from any path
+// of the machine.
+type folder string
 
-func (d disk) Root() string { return string(d) }
+func (d folder) Root() string { return string(d) }
 
-func (d disk) Cells(path string) ([]*cell.Cell, error) {
+func (d folder) Cells(path string) ([]*cell.Cell, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -52,22 +51,22 @@ func (d disk) Cells(path string) ([]*cell.Cell, error) {
 	return out, err
 }
 
-func (d disk) Move(from, to string) error {
+func (d folder) Move(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
 	return os.Rename(from, to)
 }
 
-// newFakeHBase returns an HBase that stores its files below dir.
-func newFakeHBase(t testing.TB, dir string) *fakeHBase {
+// NewQuorum returns an HBase that stores its files below dir. It ends with the test.
+func NewQuorum(t testing.TB, dir string) *Quorum {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := disk(filepath.Join(dir, "hbase"))
-	b := &fakeHBase{Cluster: hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: d}), zk: l, disk: d}
+	d := folder(filepath.Join(dir, "hbase"))
+	b := &Quorum{Cluster: New(t, Config{Servers: 2, Disk: d}), zk: l, disk: d}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -81,8 +80,11 @@ func newFakeHBase(t testing.TB, dir string) *fakeHBase {
 	return b
 }
 
-// table creates a table and returns its address.
-func (b *fakeHBase) table() string {
+// Root returns the directory with HBase's files, which a job calls root.
+func (b *Quorum) Root() string { return b.disk.Root() }
+
+// Table creates a table with four regions and returns its address.
+func (b *Quorum) Table() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tables++
@@ -92,9 +94,9 @@ func (b *fakeHBase) table() string {
 }
 
 // serve answers a client of ZooKeeper. It supports only reads of nodes.
-func (b *fakeHBase) serve(c net.Conn) {
+func (b *Quorum) serve(c net.Conn) {
 	defer c.Close()
-	if _, err := frame(c); err != nil { // the connection request
+	if _, err := readFrame(c); err != nil { // the connection request
 		return
 	}
 	hello := binary.BigEndian.AppendUint32(nil, 0)       // version of the protocol
@@ -106,7 +108,7 @@ func (b *fakeHBase) serve(c net.Conn) {
 	}
 	const getData = 4
 	for {
-		q, err := frame(c)
+		q, err := readFrame(c)
 		if err != nil || len(q) < 8 {
 			return
 		}
@@ -133,21 +135,21 @@ func (b *fakeHBase) serve(c net.Conn) {
 }
 
 // node returns the data of a node, nil if there is none.
-func (b *fakeHBase) node(name string) []byte {
+func (b *Quorum) node(name string) []byte {
 	switch name {
 	case "/hbase/meta-region-server":
-		return message(serverName(b.MetaAddr()))
+		return nodeData(serverName(b.MetaAddr()))
 	case "/hbase/master":
-		return message(serverName(b.MasterAddr()))
+		return nodeData(serverName(b.MasterAddr()))
 	case "/hbase/hbaseid":
-		return message("lab")
+		return nodeData("lab")
 	}
 	return nil
 }
 
-// message returns data in the form that HBase stores in ZooKeeper: a message with the given
+// nodeData returns data in the form that HBase stores in ZooKeeper: a message with the given
 // first field.
-func message(first string) []byte {
+func nodeData(first string) []byte {
 	return append([]byte("PBUF\x0a"), append([]byte{byte(len(first))}, first...)...)
 }
 
@@ -166,7 +168,7 @@ func serverName(addr string) string {
 	return string(append(b, 0x18, 1))
 }
 
-func frame(r io.Reader) ([]byte, error) {
+func readFrame(r io.Reader) ([]byte, error) {
 	var n [4]byte
 	if _, err := io.ReadFull(r, n[:]); err != nil {
 		return nil, err
