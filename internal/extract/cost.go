@@ -23,22 +23,22 @@ func (r *read) add(o *read) {
 // layout stores them. judged is the number of those cells that judging the user takes.
 // Events that a server may skip are not counted, even if they were read to judge the user.
 func (s *filter) measure(b *trail.Batch, events []trail.Event) (r read, judged int64) {
-	grain := &s.q.grain
+	f := &s.q.footprint
 	var judges [][]bool
 	if s.q.screen != nil {
 		judges = s.q.screen.want.Fields
 	}
 	events = s.tested(b, events)
-	r.Rows, r.Behaviours = grain.rows(events), int64(len(events))
+	r.Rows, r.Behaviours = f.Rows(events), int64(len(events))
 	for i := range events {
 		e := &events[i]
 		there := int64(1)
-		if grain.micros && e.Time%1000 != 0 {
+		if f.Micros && e.Time%1000 != 0 {
 			there++
 		}
 		r.Cells += there
 		judged += there
-		own := grain.own[e.Kind]
+		own := f.Own[e.Kind]
 		for i, ref := range b.Refs[e.Refs:][:len(own)] {
 			if ref.End == 0 || !own[i] {
 				continue

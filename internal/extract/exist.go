@@ -80,7 +80,7 @@ func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []ju
 	began := time.Now()
 	kinds := e.rarest(r.q.kinds)
 	next := 1 // how many kinds to ask for at once
-	if !r.q.reach.kinds && !r.q.reach.listed {
+	if !r.q.bounds.Kinds && !r.q.bounds.Listed {
 		next = len(kinds) // the rows of one lie among those of all
 	}
 	for left := kinds; len(left) > 0; left = left[next:] {

@@ -33,11 +33,11 @@ func (q *question) facts(known *manifest.Table) *facts {
 
 // lay adds how the table's layout stores records, and which parts of them the query reads.
 func (q *question) lay(f *estimate.Facts) {
-	r, traits := &q.reach, q.info.Layout.Traits()
+	r, traits := &q.bounds, q.info.Layout.Traits()
 	f.Layout = estimate.Layout{
-		Name: q.info.Layout.Name(), Row: q.grain.holds(), Prefixes: r.prefixes, Columns: r.columns,
-		KindRows: r.kinds, Sifts: r.sifts, AllDays: !r.dates, TimeRows: r.times, Ranged: r.timed,
-		Apart: !traits.Together, Unnamed: !r.listed, Named: int64(r.named), Fuzzy: r.fuzzy, Versions: traits.Versions,
+		Name: q.info.Layout.Name(), Row: q.footprint.Holds(), Prefixes: r.Prefixes, Columns: r.Columns,
+		KindRows: r.Kinds, Sifts: r.Sifts, AllDays: !r.Dates, TimeRows: r.Times, Ranged: r.Timed,
+		Apart: !traits.Together, Unnamed: !r.Listed, Named: int64(r.Named), Fuzzy: r.Fuzzy, Versions: traits.Versions,
 	}
 	f.Window = estimate.Window{Timed: q.window.times != nil, Within: q.within(), Newest: int64(q.window.newest), Tested: q.window.where != nil}
 }
@@ -80,7 +80,7 @@ func (q *question) before(known *manifest.Table) *facts {
 
 // share returns the fraction of the cells of a kind's records that are read.
 func (q *question) share(fields [][]bool, k int) float64 {
-	return float64(q.grain.cells(k, fields[k])) / float64(q.grain.cells(k, nil))
+	return float64(q.footprint.Cells(k, fields[k])) / float64(q.footprint.Cells(k, nil))
 }
 
 // weigh adds the sizes and the contents of the span's files from a manifest. It assumes that
@@ -113,10 +113,10 @@ func (q *question) weigh(f *estimate.Facts, known *manifest.Table) (most int64) 
 	f.Loads, f.Bytes = int64(len(users)), all.Bytes
 	cells := int64(0)
 	for k := range q.info.Schema.Kinds {
-		cells += int64(q.grain.cells(k, nil))
+		cells += int64(q.footprint.Cells(k, nil))
 	}
 	for i := range q.info.Schema.Kinds {
-		n := int64(q.grain.cells(i, nil))
+		n := int64(q.footprint.Cells(i, nil))
 		f.Kinds[i].Records = all.Records / int64(len(f.Kinds))
 		f.Kinds[i].Cells, f.Kinds[i].Bytes = all.Cells*n/cells, all.Bytes*n/cells
 	}

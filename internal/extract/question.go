@@ -9,6 +9,7 @@ import (
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract/condition"
+	"usertrail/internal/extract/footprint"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -71,8 +72,8 @@ type question struct {
 	schema         trailfile.Schema // of the result
 	want           layout.Want
 	window         window
-	grain          grain
-	reach          reach
+	footprint      footprint.Footprint
+	bounds         footprint.Bounds
 	workers        int
 	userBatchBytes int    // the largest trails of a batch
 	userBytes      int    // the largest trail of one user
@@ -131,8 +132,8 @@ func newQuestion(c *Config) (*question, error) {
 	if q.window, err = q.windowOf(); err != nil {
 		return nil, err
 	}
-	q.grain = grainOf(q.info.Layout, q.info.Schema)
-	if q.reach, err = reachOf(q.info.Layout, q.info.Schema, q.window.of(q.want)); err != nil {
+	q.footprint = footprint.Of(q.info.Layout, q.info.Schema)
+	if q.bounds, err = footprint.BoundsOf(q.info.Layout, q.info.Schema, q.window.of(q.want)); err != nil {
 		return nil, err
 	}
 	q.existence, q.screen, q.search = newExistence(q), newScreen(q), newSearch(q.users)
