@@ -30,9 +30,9 @@ type sheet struct {
 }
 
 // sheetOf puts the rows of samples into one sheet.
-func (f *format) sheetOf(samples []*sample, records int) *sheet {
+func (f *format) sheetOf(samples []*sample) *sheet {
 	if f.syntax == record.JSONL {
-		return jsonSheet(samples, records)
+		return jsonSheet(samples)
 	}
 	s := &sheet{}
 	at := map[string]int{}
@@ -141,13 +141,12 @@ func (s *sheet) add(r []string, to []int, day *behaviour.Date, exact bool) {
 }
 
 // jsonSheet returns a sheet with a column for every member.
-func jsonSheet(samples []*sample, records int) *sheet {
+func jsonSheet(samples []*sample) *sheet {
 	s := &sheet{}
 	at := map[string]int{}
 	for _, sm := range samples {
-		n := 0
 		for line := range bytes.Lines(sm.text) {
-			if n++; n > records || !bytes.HasSuffix(line, []byte("\n")) && !sm.whole {
+			if !bytes.HasSuffix(line, []byte("\n")) && !sm.ended {
 				break
 			}
 			members, err := record.Members(bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\uFEFF")))
@@ -180,12 +179,17 @@ func jsonSheet(samples []*sample, records int) *sheet {
 	return s
 }
 
-// where returns the sheet of the rows in which a column has a text.
-func (s *sheet) where(column int, text string) *sheet {
-	out := &sheet{columns: s.columns, names: s.names, partly: s.partly, twice: s.twice, numbers: s.numbers}
-	for i, r := range s.rows {
-		if !r[column].null && r[column].text == text {
-			out.rows, out.days = append(out.rows, r), append(out.days, s.days[i])
+// filledWhere returns the columns that are not null in some row in which a column has a text.
+func (s *sheet) filledWhere(column int, text string) map[int]bool {
+	out := map[int]bool{}
+	for _, r := range s.rows {
+		if r[column].null || r[column].text != text {
+			continue
+		}
+		for i := range r {
+			if !r[i].null {
+				out[i] = true
+			}
 		}
 	}
 	return out
@@ -207,45 +211,85 @@ type column struct {
 	name     string // name in a job
 	field    string // the name of a field for it
 	filled   int    // rows in which it is not null
-	distinct int
+	distinct int    // number of its texts
 	typ      behaviour.Type
 	times    []timing // formats that read it, the most likely first
 	nulls    []string // texts that must mean null for it to be of its type
 	unsure   string
 }
 
-// nullTexts are the texts that programs commonly write for null.
-var nullTexts = []string{`\N`, "NULL", "null", "N/A", "NA", "n/a", "None", "nil", "-", "--", "(null)"}
+// nullTexts are the texts that programs commonly write for null. In a column of texts only
+// the first nullStrings of them mean null, because people use the others as texts.
+var (
+	nullTexts   = append(slices.Clone(nullStrings), "NA", "None", "none", "nil", "-", "--", "?", "unknown")
+	nullStrings = []string{`\N`, "NULL", "null", "(null)", "N/A", "n/a", "NaN", "nan", "undefined"}
+)
 
 var fieldName = regexp.MustCompile(`[^\p{L}\p{N}_]+`)
+
+// allColumns describes all columns of a sheet.
+func (s *sheet) allColumns() []column {
+	var out []column
+	for i := range s.columns {
+		out = append(out, s.columnOf(i))
+	}
+	return out
+}
 
 // columnOf determines the type of a column of a sheet.
 func (s *sheet) columnOf(i int) column {
 	c := column{name: s.columns[i], field: fieldNameOf(s.names[i])}
 	texts := s.texts(i)
-	c.filled = len(texts)
 	quoted := slices.ContainsFunc(s.rows, func(r []cell) bool { return r[i].quoted })
 	count := map[string]int{}
 	for _, t := range texts {
 		count[t.text]++
 	}
-	for _, n := range nullTexts {
+	for _, n := range append([]string{""}, nullTexts...) {
 		// Rarer texts are bad records, and not a text for null.
-		if !quoted && count[n]*100 > len(texts) {
+		if count[n]*100 > len(texts) && (n != "" || quoted) {
 			c.nulls = append(c.nulls, n)
 		}
 	}
 	kept := slices.DeleteFunc(slices.Clone(texts), func(t stamped) bool { return slices.Contains(c.nulls, t.text) })
-	c.distinct = len(count)
 	c.typ, c.times = typeOf(kept, quoted)
-	if c.typ == behaviour.String {
-		// If nothing else is known, only texts that nobody would use as text are null.
-		c.nulls = slices.DeleteFunc(c.nulls, func(n string) bool { return n != `\N` && n != "NULL" })
+	if c.typ == behaviour.Double && holds(c.name, []string{"version", "ver", "release"}) {
+		c.typ = behaviour.String // 7.10 is not 7.1
 	}
-	if len(kept) == 0 {
+	if c.typ == behaviour.String && len(kept) > 0 {
+		c.nulls = slices.DeleteFunc(c.nulls, func(n string) bool { return !slices.Contains(nullStrings, n) })
+	}
+	for _, n := range c.nulls {
+		delete(count, n)
+	}
+	c.distinct = len(count)
+	for _, n := range count {
+		c.filled += n
+	}
+	if c.filled == 0 {
 		c.unsure = "it has no value in the sample"
+	} else if c.typ == behaviour.String {
+		c.unsure = notQuite(kept, quoted)
 	}
 	return c
+}
+
+// fewWrong reports whether n texts of many are so few that they may be bad records: at most
+// one in a hundred, as the default of max_bad, or a single one.
+func fewWrong(n, of int) bool { return n*100 <= of || n == 1 && of >= 20 }
+
+// notQuite returns why texts that are nearly all numbers or times have no type, or "".
+func notQuite(texts []stamped, quoted bool) string {
+	wrong, example := 0, ""
+	for _, t := range texts {
+		if !record.Reads(behaviour.Double, t.text) {
+			wrong, example = wrong+1, t.text
+		}
+	}
+	if quoted || wrong == 0 || wrong*10 > len(texts) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d texts are no numbers, such as %q", wrong, len(texts), short(example))
 }
 
 func fieldNameOf(name string) string {
@@ -282,7 +326,7 @@ func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 			bools++
 		}
 	}
-	most := func(n int) bool { return float64(n) >= mostOf*float64(len(texts)) }
+	most := func(n int) bool { return fewWrong(len(texts)-n, len(texts)) }
 	switch {
 	case quoted || zeros > 0 || !most(numbers) && !most(bools):
 	case most(bools):
@@ -292,7 +336,7 @@ func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 	default:
 		return behaviour.Double, times
 	}
-	if len(times) > 0 && !times[0].epoch() && wholePart(texts[0].text) == "" {
+	if len(times) > 0 && fewWrong(len(texts)-times[0].read, len(texts)) && !times[0].epoch() && wholePart(texts[0].text) == "" {
 		if times[0].clock || times[0].zoned {
 			return behaviour.Timestamp, times
 		}

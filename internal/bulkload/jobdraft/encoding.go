@@ -23,41 +23,99 @@ var larger = map[string]string{
 // fallbacks are tried if the detected encoding cannot be right.
 var fallbacks = []string{"gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1252"}
 
-// guessEncoding returns the encoding of the samples, empty for UTF-8, and whether it is
-// unsure.
-func guessEncoding(samples []*sample) (name string, unsure bool) {
-	var high []byte // lines that are not plain ASCII
-	invalid, lines := 0, 0
+// guessEncodings finds the encoding of each sample. Samples that are not UTF-8 share one
+// encoding if it reads all of them, because a few lines do not show much.
+func guessEncodings(samples []*sample) {
+	var foreign []*sample
+	var all []byte // their lines that are not plain ASCII
 	for _, s := range samples {
-		if name := wide(s.raw); name != "" {
-			return name, false
+		s.ascii = ascii(s.raw)
+		if s.encoding = wide(s.raw); s.encoding != "" || s.ascii {
+			continue
 		}
-		for line := range bytes.Lines(s.raw) {
-			lines++
-			if ascii(line) {
-				continue
-			}
-			if !utf8.Valid(line) && !(!s.whole && !bytes.HasSuffix(line, []byte("\n"))) {
-				invalid++
-			}
-			if len(high) < detectBytes {
-				high = append(high, line...)
-			}
+		if high, fits := linesOf(s); !fits {
+			foreign = append(foreign, s)
+			all = append(all, high[:min(len(high), max(0, detectBytes-len(all)))]...)
 		}
 	}
-	if invalid*20 <= bytes.Count(high, []byte("\n")) || invalid == 0 {
-		return "", invalid*100 > lines
+	if len(foreign) == 0 {
+		return
 	}
+	shared := encodingOf(all)
+	for _, s := range foreign {
+		high, _ := linesOf(s)
+		if s.encoding = shared; !decodes(high, shared) {
+			s.encoding = encodingOf(high)
+		}
+	}
+}
+
+// linesOf returns the lines of a sample with characters beyond ASCII. isUTF8 reports whether
+// these lines are UTF-8, except for bad records: a few of these lines, or a few of all lines
+// whose bytes are no Chinese text.
+func linesOf(s *sample) (high []byte, isUTF8 bool) {
+	invalid, lines, all := 0, 0, 0
+	for line := range bytes.Lines(s.raw) {
+		if all++; ascii(line) {
+			continue
+		}
+		lines++
+		if !utf8.Valid(line) && (s.ended || bytes.HasSuffix(line, []byte("\n"))) {
+			invalid++
+		}
+		if len(high) < detectBytes {
+			high = append(high, line...)
+		}
+	}
+	return high, invalid*20 <= lines || invalid*100 <= all && chinese(high, "") == ""
+}
+
+// encodingOf returns the encoding of lines that are not UTF-8.
+func encodingOf(high []byte) string {
 	told := strings.ToLower(chardet.Detect(high).Encoding)
 	if l, ok := larger[told]; ok {
 		told = l
 	}
+	if name := chinese(high, told); name != "" {
+		return name
+	}
 	for _, name := range append([]string{told}, fallbacks...) {
 		if decodes(high, name) {
-			return name, true
+			return name
 		}
 	}
-	return "", true
+	return ""
+}
+
+// chinese returns gb18030 if nearly all characters of lines that are not ASCII are pairs of
+// bytes as GB2312 has its ideographs. A detector takes short Chinese texts for texts of
+// encodings with one byte for each character. told is the encoding that it detects. Japanese
+// and Korean texts can have such pairs, too.
+func chinese(lines []byte, told string) string {
+	pairs, kana, beyond := 0, 0, 0
+	for i := 0; i < len(lines); i++ {
+		lead := lines[i]
+		if lead < 0x80 {
+			continue
+		}
+		i++
+		if i == len(lines) {
+			break
+		}
+		switch trail := lines[i]; {
+		case trail < 0xa1 || trail == 0xff || lead < 0xa1 || lead > 0xf7:
+			return ""
+		case lead == 0xa4 || lead == 0xa5:
+			kana++
+		case lead > 0xc8:
+			beyond++ // no hangul is here
+		}
+		pairs++
+	}
+	if pairs == 0 || kana*5 > pairs || told == "euc-kr" && beyond*20 < pairs || told == "big5" && decodes(lines, told) {
+		return ""
+	}
+	return "gb18030"
 }
 
 // wide detects UTF-16 by its byte order mark, or by zero bytes.

@@ -16,6 +16,8 @@ type format struct {
 	syntax    record.Syntax
 	delimiter string
 	header    bool
+	told      bool   // the text shows whether there is a header
+	times     int    // 2 if one column holds a time, 1 if two adjacent ones do together, else 0
 	unsure    string // the unsure part of it
 }
 
@@ -28,22 +30,21 @@ const even = 0.95
 // common lists delimiters in the order of preference.
 var common = []string{"\t", "\x01", "\x02", "\x1f", "|", ";", ",", "^", "~", "#", "$", "@", "!", "&", "*", "%", "§", "¦", "¬"}
 
-// guessFormat finds the syntax with which most samples have even rows, and cuts the samples.
-func guessFormat(samples []*sample, records int) format {
-	var best format
+// guessFormat finds the format with which most samples have even rows, and cuts the samples.
+func guessFormat(samples []*sample) format {
 	if share(samples, isJSON) > 0.5 {
-		best = format{syntax: record.JSONL}
-	} else {
-		best = bestDelimiter(samples)
-	}
-	for _, s := range samples {
-		if best.syntax != record.JSONL {
-			s.rows, _ = record.Rows(s.text, best.syntax, best.delimiter, records+1, s.whole)
+		f := format{syntax: record.JSONL, told: true}
+		sheet := jsonSheet(samples)
+		if sheet.whenOf(sheet.allColumns(), &f).column != "" {
+			f.times = 2
 		}
+		return f
 	}
-	if best.syntax != record.JSONL {
-		best.guessHeader(samples)
+	best := bestDelimiter(samples)
+	for _, s := range samples {
+		s.cut(&best)
 	}
+	best.guessHeader(samples)
 	return best
 }
 
@@ -83,8 +84,8 @@ type trial struct {
 	format
 	even    float64 // share of rows with the most frequent width
 	columns float64 // number of columns of a file that contain a letter or digit
-	times   int     // 2 if one column holds a time, 1 if two adjacent ones do together, else 0
 	clean   float64 // share of rows without a wrong quote
+	padded  bool    // most columns begin or end with blanks, so the delimiter is a part of a longer one
 	rank    int     // place in the order of preference; less is better
 }
 
@@ -114,8 +115,12 @@ func bestDelimiter(samples []*sample) format {
 	if len(trials) == 0 {
 		return format{syntax: record.CSV, delimiter: ",", unsure: "no delimiter cuts the lines into as many columns each"}
 	}
+	if last := len(trials) - 1; trials[last].syntax == record.Blanks && slices.ContainsFunc(trials[:last], func(t trial) bool { return t.fits() && t.times >= min(1, trials[last].times) }) {
+		trials = trials[:last]
+	}
 	slices.SortStableFunc(trials, func(a, b trial) int {
 		return cmp.Or(
+			compareBool(a.padded, b.padded),
 			-cmp.Compare(a.times, b.times),
 			-cmp.Compare(a.columns, b.columns),
 			-cmp.Compare(len(a.delimiter), len(b.delimiter)),
@@ -127,6 +132,23 @@ func bestDelimiter(samples []*sample) format {
 		out.unsure = "no column holds a time"
 	}
 	return out
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// fits reports whether a usual delimiter cuts nearly every line into as many columns. Such a
+// delimiter wins over blanks, because texts and times hold blanks, too.
+func (t *trial) fits() bool {
+	return slices.Contains(common, t.delimiter) && !t.padded && t.even >= 0.98 && t.clean >= 0.98
 }
 
 // delimiters returns the usual delimiters, and other characters between words in the first
@@ -161,14 +183,14 @@ func delimiters(samples []*sample) []string {
 
 // run cuts the first rows of samples, and evaluates the columns.
 func (t *trial) run(samples []*sample) {
-	var evenRows, rows, bad int
+	var evenRows, rows, bad, cells, blank int
 	var columns float64
 	for _, s := range samples {
 		if len(t.delimiter) > 0 && !bytes.Contains(s.text, []byte(t.delimiter)) {
 			rows += 2
 			continue
 		}
-		got, wrong := record.Rows(s.text, t.syntax, t.delimiter, firstRows, s.whole)
+		got, wrong := record.Rows(s.text, t.syntax, t.delimiter, firstRows, s.ended)
 		bad += wrong
 		rows += len(got) + wrong
 		width, n := usualWidth(got)
@@ -176,6 +198,10 @@ func (t *trial) run(samples []*sample) {
 		full := make([]bool, width)
 		for _, r := range got {
 			for i, text := range r[:min(width, len(r))] {
+				cells++
+				if strings.TrimSpace(text) != text {
+					blank++
+				}
 				full[i] = full[i] || strings.ContainsFunc(text, says)
 			}
 		}
@@ -185,6 +211,7 @@ func (t *trial) run(samples []*sample) {
 			}
 		}
 	}
+	t.padded = blank*2 > cells
 	t.columns = columns / float64(len(samples))
 	t.even = float64(evenRows) / float64(max(1, rows))
 	t.clean = 1 - float64(bad)/float64(max(1, rows))
@@ -197,7 +224,7 @@ const timedRows = 20
 func (t *trial) lookForTimes(samples []*sample) {
 	timed := [3]int{}
 	for _, s := range samples {
-		rows, _ := record.Rows(s.text, t.syntax, t.delimiter, timedRows, s.whole)
+		rows, _ := record.Rows(s.text, t.syntax, t.delimiter, timedRows, s.ended)
 		width, _ := usualWidth(rows)
 		timed[timesIn(rows, width)]++
 	}
@@ -264,7 +291,7 @@ func quotes(samples []*sample, delimiter string) bool {
 	return false
 }
 
-// guessHeader reports whether the first rows name the columns.
+// guessHeader determines whether the first rows name the columns.
 func (f *format) guessHeader(samples []*sample) {
 	var yes, no int
 	firsts := map[string]int{}
@@ -273,13 +300,12 @@ func (f *format) guessHeader(samples []*sample) {
 			firsts[strings.Join(s.rows[0], "\x00")]++
 		}
 	}
-	certain := false
 	for _, s := range samples {
 		if len(s.rows) == 0 {
 			continue
 		}
 		is, sure := isHeader(s.rows, firsts[strings.Join(s.rows[0], "\x00")])
-		certain = certain || sure
+		f.told = f.told || sure
 		if is {
 			yes++
 		} else {
@@ -290,8 +316,8 @@ func (f *format) guessHeader(samples []*sample) {
 	switch {
 	case yes > 0 && no > 0:
 		f.unsure = "some files seem to have a header and some not"
-	case !certain:
-		f.unsure = "whether the first line names the columns cannot be told from its text"
+	case !f.told:
+		f.unsure = "the text does not show whether the first line names the columns"
 	}
 }
 
@@ -315,7 +341,7 @@ func isHeader(rows [][]string, repeated int) (is, sure bool) {
 		}
 	}
 	known := slices.ContainsFunc(first, func(s string) bool {
-		return slices.Contains(userWords, plain(s)) || slices.Contains(timeWords, plain(s))
+		return hint(s, userWords) >= 0 || hint(s, timeWords) >= 0
 	})
 	return known || repeated > 1, known
 }

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// TestDrafts prints the drafts of unusual logs. draft zone=ZONE reads files in the format of
+// TestDrafts prints the drafts of unusual logs. draft zone=ZONE only=PATTERN first=ID reads files in the format of
 // txtar, and prints the draft, and why it is incomplete.
 func TestDrafts(t *testing.T) {
 	datadriven.RunTest(t, "testdata/drafts", func(t *testing.T, d *datadriven.TestData) string {
@@ -31,6 +31,11 @@ func TestDrafts(t *testing.T) {
 		}
 		cfg := jobdraft.Config{FS: local.New(), Logs: filepath.Join(dir, "logs"), Name: filepath.Join(dir, "usertrail.yaml")}
 		d.MaybeScanArgs(t, "zone", &cfg.Zone)
+		d.MaybeScanArgs(t, "first", &cfg.FirstID)
+		if d.HasArg("only") {
+			cfg.Only = make([]string, 1)
+			d.ScanArgs(t, "only", &cfg.Only[0])
+		}
 		out, err := jobdraft.Make(t.Context(), cfg)
 		text := ""
 		if err == nil {

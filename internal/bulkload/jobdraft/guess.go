@@ -1,12 +1,13 @@
 package jobdraft
 
 import (
-	"cmp"
+	"bytes"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -17,22 +18,30 @@ import (
 
 // A guessed is all that a draft says.
 type guessed struct {
+	cfg      Config
 	found    found
 	arranged *arrangement
-	samples  []*sample // that could be read
+	looked   int       // number of files that were read
+	samples  []*sample // of the files that the draft describes
 
 	paths       []string // below the folder of the logs
 	pathsUnsure []string
 	format      format
 	encoding    string
-	encUnsure   bool
+	encUnsure   string
 	nulls       []string
 	zone        string
 	zoneUnsure  string
-	slack       int // 0 is the default
+	slack       int    // 0 is the default
+	maxBad      string // "" is the default
+	whyBad      string // the reasons of bad records, if maxBad is not the default
+	user        string // the answer to a question
 	kindColumn  string
+	kindUnsure  string
 	texts       map[string]string // names of behaviours by text of the column, where they differ
 	kinds       []kind
+	others      []Other
+	left        []Left
 	notes       []string // what else to know
 }
 
@@ -57,170 +66,166 @@ type field struct {
 	unsure string
 }
 
+// A Left is a set of files that are no logs, and so left out of a draft.
+type Left struct {
+	Files   int    `json:"files"`
+	Example string `json:"example"` // the path of one of them
+	Why     string `json:"why"`
+}
+
 // guess makes of paths and samples all that a draft says.
-func guess(cfg Config, f found, a *arrangement, samples []*sample) *guessed {
-	g := &guessed{found: f, arranged: a}
+func guess(cfg Config, f found, a *arrangement, samples []*sample) (*guessed, error) {
+	g := &guessed{cfg: cfg, found: f, arranged: a}
+	var read []*sample
 	for _, s := range samples {
 		if s.bad != nil {
 			g.notes = append(g.notes, "Could not be read: "+s.bad.Error())
 			continue
 		}
-		g.samples = append(g.samples, s)
+		read = append(read, s)
 	}
-	g.encoding, g.encUnsure = guessEncoding(g.samples)
-	for _, s := range g.samples {
-		if err := s.decode(g.encoding); err != nil {
+	g.looked = len(read)
+	g.chooseGroup(read)
+	if err := g.readKinds(); err != nil {
+		return nil, err
+	}
+	g.agreeUsers()
+	g.agreeCase()
+	g.agreeTypes()
+	if err := g.guessZone(); err != nil {
+		return nil, err
+	}
+	g.guessSlack()
+	return g, g.askRest()
+}
+
+// chooseGroup decodes the samples, and keeps those that one job can read and that are logs.
+func (g *guessed) chooseGroup(samples []*sample) {
+	guessEncodings(samples)
+	for _, s := range samples {
+		if err := s.decode(); err != nil {
 			g.notes = append(g.notes, fmt.Sprintf("%s: %v", s.name, err))
 		}
 	}
-	g.format = guessFormat(g.samples, cfg.Records)
-	named := g.chooseNames()
-	if named == nil {
-		g.byColumnOrAlone(cfg)
-	} else {
-		g.byPath(cfg, named)
+	groups := groupsOf(samples)
+	main := groups[0]
+	g.others = others(groups[1:], g.arranged.files)
+	gone := map[string]bool{}
+	for _, o := range groups[1:] {
+		for _, c := range o.classes {
+			gone[c.key] = gone[c.key] || !c.strays
+		}
 	}
-	g.agreeCase()
-	g.agreeTypes()
-	g.guessZone(cfg)
-	g.guessSlack()
-	return g
+	for _, key := range g.registers(main) {
+		gone[key] = true
+	}
+	g.format = main.format
+	if g.encoding = main.encoding; g.encoding == "utf-8" {
+		g.encoding = ""
+	}
+	for _, s := range main.samples() {
+		if !gone[s.words()] {
+			g.samples = append(g.samples, s)
+		}
+	}
+	g.judgeEncoding()
+	g.leave(gone)
 }
 
-// chooseNames finds, for each shape, which part of its paths names behaviours, or -1;
-// nil if the paths do not.
-func (g *guessed) chooseNames() []int {
-	shapes := g.arranged.shapes
-	main := 0
-	for i := range shapes {
-		if shapes[i].files > shapes[main].files {
-			main = i
+// registers removes the classes of a group that are no logs, and returns their keys. If no
+// class is a log, it removes none.
+func (g *guessed) registers(main *group) []string {
+	why := map[string]string{}
+	logs := 0
+	for _, c := range main.classes {
+		sheet := main.format.sheetOf(c.samples)
+		columns := sheet.allColumns()
+		w := sheet.whenOf(columns, &main.format)
+		if reason := sheet.isRegister(columns, &w); reason != "" && len(sheet.rows) > 0 {
+			why[c.key] = reason
+		} else {
+			logs++
 		}
 	}
-	at := g.chooseIn(main)
-	if at < 0 {
+	if logs == 0 {
 		return nil
 	}
-	known := distinct(shapes[main].parts[at].names)
-	named := make([]int, len(shapes))
-	for i := range shapes {
-		named[i] = -1
-		if i == main {
-			named[i] = at
-			continue
+	keys := slices.Sorted(maps.Keys(why))
+	for _, key := range keys {
+		l := Left{Why: why[key]}
+		for i := range g.arranged.files {
+			if f := &g.arranged.files[i]; f.words() == key {
+				if l.Files++; l.Files == 1 {
+					l.Example = f.rel
+				}
+			}
 		}
-		best := 0
-		for j := range shapes[i].parts {
-			shapes[i].parts[j].take(known)
-			if n := common2(shapes[i].parts[j].names, known); n > best {
-				best, named[i] = n, j
+		g.left = append(g.left, l)
+	}
+	return keys
+}
+
+// judgeEncoding sets the comment on the encoding.
+func (g *guessed) judgeEncoding() {
+	if g.encoding != "" {
+		if !strings.HasPrefix(g.encoding, "utf") {
+			g.encUnsure = "a guess: look at the texts that come out"
+		}
+		return
+	}
+	lines, invalid := 0, 0
+	for _, s := range g.samples {
+		for line := range bytes.Lines(s.text) {
+			if lines++; !utf8.Valid(line) {
+				invalid++
 			}
 		}
 	}
-	return named
+	if invalid > 0 && !fewWrong(invalid, lines) {
+		g.encUnsure = "some lines are not in it"
+	}
 }
 
-// take finds known names at the beginning of the words of a part that has one value.
-func (p *part) take(known []string) {
-	if p.varies() {
+// leave arranges the paths again without the files whose words are gone.
+func (g *guessed) leave(gone map[string]bool) {
+	if len(gone) == 0 {
 		return
 	}
-	v := p.values[0]
-	for _, name := range known {
-		if i := strings.Index(v, name); i >= 0 && !strings.ContainsAny(v[:i], opened) {
-			p.names, p.prefix, p.suffix = []string{name}, v[:i], v[i+len(name):]
-			return
+	var kept []file
+	for i := range g.arranged.files {
+		if f := &g.arranged.files[i]; !gone[f.words()] {
+			kept = append(kept, f.file)
 		}
 	}
-}
-
-// common2 is how many of two lists' names are the same.
-func common2(a, b []string) int {
-	n := 0
-	for _, name := range distinct(a) {
-		if slices.Contains(b, name) {
-			n++
-		}
+	g.arranged = arrange(kept)
+	byRel := map[string]*placed{}
+	for i := range g.arranged.files {
+		byRel[g.arranged.files[i].rel] = &g.arranged.files[i]
 	}
-	return n
-}
-
-// chooseIn finds the part of one shape that names behaviours, or -1: the one that
-// says so, the one on which the columns depend, or the last.
-func (g *guessed) chooseIn(shape int) int {
-	parts := g.arranged.shapes[shape].parts
-	var may []int
-	for i := range parts {
-		if parts[i].mayName() {
-			may = append(may, i)
-		}
-	}
-	for _, i := range may {
-		if parts[i].says() {
-			return i
-		}
-	}
-	if len(may) == 0 {
-		return -1
-	}
-	looks, decided := map[string]bool{}, -1
 	for _, s := range g.samples {
-		looks[g.looksOf(s)] = true
+		s.placed = byRel[s.rel]
 	}
-	for _, i := range may {
-		if len(looks) > 1 && g.decides(shape, i) {
-			decided = i
-		}
-	}
-	last := may[len(may)-1]
+}
+
+// readKinds finds the behaviours, and the user, time and fields of each.
+func (g *guessed) readKinds() error {
+	sheet := g.format.sheetOf(g.samples)
+	columns := sheet.allColumns()
+	when := sheet.whenOf(columns, &g.format)
+	choice, err := g.chooseKinds(sheet.kindsOf(columns, when.taken))
 	switch {
-	case decided >= 0:
-		last = decided
-	case len(looks) == 1 && g.wholeSheet().kindColumn() >= 0:
-		return -1
-	case len(may) > 1 || len(looks) == 1:
-		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("{behaviour} stands for %s; if these are no behaviours, write * in its place", wordsOf(distinct(parts[last].names))))
+	case err != nil:
+		return err
+	case choice.named != nil:
+		return g.byPath(choice.named)
+	case choice.column >= 0:
+		return g.byColumn(sheet, columns, when, choice.column)
 	}
-	return last
+	return g.alone(sheet, columns, when)
 }
-
-// looksOf returns a text that describes a sample's columns: samples with equal columns have
-// equal texts.
-func (g *guessed) looksOf(s *sample) string {
-	switch {
-	case g.format.syntax == record.JSONL:
-		sheet := jsonSheet([]*sample{s}, 1)
-		return strings.Join(distinct(sheet.columns), "\x00")
-	case len(s.rows) == 0:
-		return ""
-	case g.format.header:
-		return strings.Join(s.rows[0], "\x00")
-	}
-	width, _ := usualWidth(s.rows)
-	return fmt.Sprint(width)
-}
-
-// decides reports whether files with one name in a part all have the same columns.
-func (g *guessed) decides(shape, part int) bool {
-	looks := map[string]string{}
-	for _, s := range g.samples {
-		if s.shape != shape {
-			continue
-		}
-		name := g.arranged.shapes[shape].parts[part].nameOf(s.parts[part])
-		look := g.looksOf(s)
-		if was, ok := looks[name]; ok && was != look {
-			return false
-		}
-		looks[name] = look
-	}
-	return true
-}
-
-func (g *guessed) wholeSheet() *sheet { return g.format.sheetOf(g.samples, len(g.samples)*1<<20) }
 
 // byPath makes the kinds that paths name.
-func (g *guessed) byPath(cfg Config, named []int) {
+func (g *guessed) byPath(named []int) error {
 	samples := map[string][]*sample{}
 	for _, s := range g.samples {
 		if at := named[s.shape]; at >= 0 {
@@ -249,15 +254,20 @@ func (g *guessed) byPath(cfg Config, named []int) {
 	for i, text := range all {
 		k := kind{name: names[i], path: text}
 		if len(samples[text]) > 0 {
-			k.read(g, g.format.sheetOf(samples[text], cfg.Records), -1)
+			sheet := g.format.sheetOf(samples[text])
+			columns := sheet.allColumns()
+			if err := k.read(g, sheet, columns, sheet.whenOf(columns, &g.format)); err != nil {
+				return err
+			}
 		} else {
 			g.notes = append(g.notes, fmt.Sprintf("%s: all of its files are empty, so that nothing is known of its columns", text))
 		}
 		g.kinds = append(g.kinds, k)
 	}
+	return nil
 }
 
-// nameIn is the name in a part's value.
+// nameIn returns the name in a part's value.
 func (s *shape) nameIn(at int, value string) string {
 	p := &s.parts[at]
 	if !p.varies() && len(p.names) > 0 {
@@ -266,7 +276,7 @@ func (s *shape) nameIn(at int, value string) string {
 	return p.nameOf(value)
 }
 
-// example is a file of a shape.
+// example returns a file of a shape.
 func (g *guessed) example(shape int) string {
 	for i := range g.arranged.files {
 		if f := &g.arranged.files[i]; f.shape == shape {
@@ -276,35 +286,45 @@ func (g *guessed) example(shape int) string {
 	return ""
 }
 
-// byColumnOrAlone makes the kinds that a column names, or the only one.
-func (g *guessed) byColumnOrAlone(cfg Config) {
-	for i := range g.arranged.shapes {
-		g.paths = append(g.paths, g.arranged.shapes[i].paths(-1)...)
-	}
-	s := g.format.sheetOf(g.samples, cfg.Records)
-	at := s.kindColumn()
-	if at < 0 {
-		k := kind{name: g.onlyName(cfg)}
-		k.read(g, s, -1)
-		g.kinds = []kind{k}
-		return
-	}
+// byColumn makes the kinds that a column names. They have one user and one time, and a kind
+// has the fields that are filled in some of its rows.
+func (g *guessed) byColumn(s *sheet, columns []column, w when, at int) error {
+	g.allPaths()
 	g.kindColumn = s.columns[at]
-	var texts []string
-	for _, t := range s.texts(at) {
-		texts = append(texts, t.text)
-	}
-	texts = distinct(texts)
+	texts := slices.Sorted(maps.Keys(s.countTexts(at)))
 	g.texts = map[string]string{}
+	user, err := g.chooseUser(s, columns, append(slices.Clone(w.taken), at), "the records")
+	if err != nil {
+		return err
+	}
 	for i, name := range kindNames(texts) {
-		k := kind{name: name, path: texts[i]}
+		k := kind{name: name, path: texts[i], who: user, when: w}
 		if name != texts[i] {
 			g.texts[texts[i]] = name
 		}
-		k.read(g, s.where(at, texts[i]), at)
+		k.readFields(g, s, columns, append(slices.Clone(w.taken), at, user.taken), s.filledWhere(at, texts[i]))
 		g.kinds = append(g.kinds, k)
 	}
 	g.notes = append(g.notes, fmt.Sprintf("The behaviours are those that %s names in the sample; records of others are skipped", g.kindColumn))
+	return nil
+}
+
+// alone makes the only kind.
+func (g *guessed) alone(s *sheet, columns []column, w when) error {
+	g.allPaths()
+	k := kind{name: g.onlyName()}
+	if err := k.read(g, s, columns, w); err != nil {
+		return err
+	}
+	g.kinds = []kind{k}
+	return nil
+}
+
+// allPaths sets the paths of a job whose paths name no behaviours.
+func (g *guessed) allPaths() {
+	for i := range g.arranged.shapes {
+		g.paths = append(g.paths, g.arranged.shapes[i].paths(-1)...)
+	}
 }
 
 // generic are words that do not describe the content of a file.
@@ -312,13 +332,13 @@ var generic = []string{"part", "data", "log", "logs", "events", "event", "export
 
 // onlyName returns a name for the only behaviour: a word of its files' names, or
 // of the folders above.
-func (g *guessed) onlyName(cfg Config) string {
+func (g *guessed) onlyName() string {
 	var parts []string
 	for _, p := range g.arranged.shapes[0].parts {
 		parts = append(parts, p.values[0])
 	}
 	if !g.found.single {
-		parts = append([]string{dfs.Base(cfg.Logs)}, parts...)
+		parts = append([]string{dfs.Base(g.cfg.Logs)}, parts...)
 	}
 	for _, p := range slices.Backward(parts) {
 		p = strings.TrimSuffix(p, path.Ext(p))
@@ -331,7 +351,7 @@ func (g *guessed) onlyName(cfg Config) string {
 	return "event"
 }
 
-// kindNames are names of behaviours for texts, each of them once.
+// kindNames returns names of behaviours for texts, each of them once.
 func kindNames(texts []string) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -348,7 +368,7 @@ func kindNames(texts []string) []string {
 	return out
 }
 
-// unlike is name, with a number where it is seen already.
+// unlike returns name, with a number after it if it is seen already.
 func unlike(name string, seen map[string]bool) string {
 	out := name
 	for n := 2; seen[behaviour.Fold(out)]; n++ {
@@ -358,33 +378,31 @@ func unlike(name string, seen map[string]bool) string {
 	return out
 }
 
-// read finds the user, the time and the fields among a sheet's columns. kindAt is the column
-// that names the behaviour, or -1.
-func (k *kind) read(g *guessed, s *sheet, kindAt int) {
-	var columns []column
-	for i := range s.columns {
-		columns = append(columns, s.columnOf(i))
+// read finds the user and the fields among a sheet's columns, and takes w for the time.
+func (k *kind) read(g *guessed, s *sheet, columns []column, w when) error {
+	var err error
+	k.when = w
+	if k.who, err = g.chooseUser(s, columns, w.taken, k.name); err != nil {
+		return err
 	}
+	k.readFields(g, s, columns, append(slices.Clone(w.taken), k.who.taken), nil)
+	return nil
+}
+
+// readFields makes fields of the columns that are not taken. If filled is not nil, it makes
+// fields only of those that filled lists.
+func (k *kind) readFields(g *guessed, s *sheet, columns []column, taken []int, filled map[int]bool) {
 	k.partly, k.twice, k.nameless = s.partly, s.twice, s.numbers
-	k.when = s.whenOf(columns, &g.format)
-	if k.when.column != "" && !record.FormatHasYear(k.when.format) {
-		k.when.noYear = slices.Contains(s.days, nil)
-	}
-	taken := slices.Clone(k.when.taken)
-	if kindAt >= 0 {
-		taken = append(taken, kindAt)
-	}
-	k.who = s.whoOf(columns, taken)
-	if k.who.taken >= 0 {
-		taken = append(taken, k.who.taken)
-	}
 	names := map[string]bool{}
 	for i, c := range columns {
-		if slices.Contains(taken, i) || c.filled == 0 && kindAt >= 0 {
+		if slices.Contains(taken, i) || filled != nil && !filled[i] {
+			if k.who.taken == i {
+				g.addNulls(&c)
+			}
 			continue
 		}
 		name := c.field
-		if s.numbers {
+		if s.numbers && filled == nil {
 			name = k.name + "_" + strings.TrimPrefix(c.name, "$")
 		}
 		f := field{name: unlike(name, names), column: c.name, typ: c.typ, unsure: c.unsure}
@@ -395,177 +413,15 @@ func (k *kind) read(g *guessed, s *sheet, kindAt int) {
 			}
 		}
 		k.fields = append(k.fields, f)
-		for _, n := range c.nulls {
-			if !slices.Contains(g.nulls, n) {
-				g.nulls = append(g.nulls, n)
-			}
-		}
-	}
-	if g.format.syntax == record.JSONL {
-		g.nulls = nil
+		g.addNulls(&c)
 	}
 }
 
-// agreeCase gives one name to fields of several behaviours whose names differ only in case:
-// the name of the first.
-func (g *guessed) agreeCase() {
-	names := map[string]string{}
-	for i := range g.kinds {
-		for j := range g.kinds[i].fields {
-			f := &g.kinds[i].fields[j]
-			fold := behaviour.Fold(f.name)
-			if _, ok := names[fold]; !ok {
-				names[fold] = f.name
-			}
-			f.name = names[fold]
+// addNulls adds the texts that mean null in a column.
+func (g *guessed) addNulls(c *column) {
+	for _, n := range c.nulls {
+		if !slices.Contains(g.nulls, n) {
+			g.nulls = append(g.nulls, n)
 		}
 	}
-}
-
-// agreeTypes gives a field that several behaviours have one type.
-func (g *guessed) agreeTypes() {
-	types := map[string]field{}
-	for _, k := range g.kinds {
-		for _, f := range k.fields {
-			was, ok := types[f.name]
-			switch {
-			case !ok, was.unsure != "" && f.unsure == "":
-				types[f.name] = f
-			case f.unsure != "" || was.typ == f.typ && was.format == f.format:
-			default:
-				was.typ, was.format = wider(was, f), ""
-				was.unsure = "behaviours differ in it"
-				types[f.name] = was
-			}
-		}
-	}
-	for i := range g.kinds {
-		for j := range g.kinds[i].fields {
-			f := &g.kinds[i].fields[j]
-			t := types[f.name]
-			f.typ = t.typ
-			if t.typ == behaviour.Timestamp || t.typ == behaviour.Day {
-				f.format = t.format
-			} else {
-				f.format = ""
-			}
-			if t.unsure != "" {
-				f.unsure = t.unsure
-			}
-		}
-	}
-}
-
-// wider is a type that holds the values of both fields.
-func wider(a, b field) behaviour.Type {
-	number := func(t behaviour.Type) bool { return t == behaviour.Int64 || t == behaviour.Double }
-	if number(a.typ) && number(b.typ) {
-		return behaviour.Double
-	}
-	return behaviour.String
-}
-
-// guessZone guesses the zone of times and dates.
-func (g *guessed) guessZone(cfg Config) {
-	if g.zone = cfg.Zone; g.zone != "" {
-		return
-	}
-	g.zone = "UTC"
-	zoned, clock, days := true, false, 0
-	hours, offsets := map[int]int{}, map[int64]int{}
-	for _, k := range g.kinds {
-		if k.when.column == "" {
-			continue
-		}
-		zoned, clock = zoned && k.when.zoned, clock || k.when.clock
-		for h, n := range k.when.hours {
-			hours[h] += n
-		}
-		for o, n := range k.when.offsets {
-			offsets[o] += n
-		}
-		days += k.when.read
-	}
-	if !zoned || days == 0 {
-		if g.zoneUnsure = "the times name no zone: say whose clocks they are of, such as Asia/Shanghai; the zone of a table never changes"; !clock && days > 0 {
-			g.zoneUnsure = "the times are days: say of which zone; the zone of a table never changes"
-		}
-		return
-	}
-	best := 0
-	for h := -12; h <= 14; h++ {
-		if hours[h] > hours[best]+days/100 {
-			best = h
-		}
-	}
-	switch {
-	case len(hours) > 0:
-		if g.zone = zoneAt(best); best == 0 {
-			g.zoneUnsure = "by UTC the times are of the days of their paths; say whose days these are"
-		} else {
-			g.zoneUnsure = fmt.Sprintf("%+d hours from UTC the times are of the days of their paths; say whose days these are", best)
-		}
-	case len(offsets) == 1:
-		for o := range offsets {
-			g.zone = zoneAt(int(o / 3600))
-		}
-		g.zoneUnsure = "by this zone the table's dates are told"
-	default:
-		g.zoneUnsure = "by this zone the table's dates are told"
-	}
-}
-
-// maxSlack is up to how many days off a path's day is taken for late records; beyond
-// it, the path tells something else.
-const maxSlack = 31
-
-// guessSlack judges records that are not of the days of their paths.
-func (g *guessed) guessSlack() {
-	furthest, outside := 0, 0
-	for _, k := range g.kinds {
-		if k.when.outside*100 > k.when.read {
-			furthest, outside = max(furthest, k.when.furthest), outside+k.when.outside
-		}
-	}
-	switch {
-	case outside == 0:
-	case furthest <= maxSlack:
-		g.slack = furthest
-		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("records are up to %d days off the day of their path, which slack allows", furthest))
-	default:
-		for i, p := range g.paths {
-			g.paths[i] = dayless(p)
-		}
-		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s in a path is not the day of its records, which are up to %d days off: * stands for it, and every load reads all files", g.arranged.dayText, furthest))
-		for i := range g.kinds {
-			w := &g.kinds[i].when
-			w.noYear = w.column != "" && !record.FormatHasYear(w.format)
-		}
-	}
-	g.paths = slices.Compact(slices.Sorted(slices.Values(g.paths)))
-	if g.arranged.daysUnsure && slices.ContainsFunc(g.paths, func(p string) bool { return strings.Contains(p, "{date") }) && outside == 0 {
-		if !g.near() {
-			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s may be written another way round", g.arranged.dayText))
-		}
-	}
-}
-
-// near reports whether times are near the days of the paths, so that they tell the days.
-func (g *guessed) near() bool {
-	return slices.ContainsFunc(g.kinds, func(k kind) bool { return k.when.near() && k.when.column != "" })
-}
-
-// usual is the value that most have, the first of those where it is a tie.
-func usual[T any, K cmp.Ordered](all []T, key func(T) K) (first T) {
-	count := map[K]int{}
-	for _, v := range all {
-		count[key(v)]++
-	}
-	best := 0
-	for _, v := range all {
-		if n := count[key(v)]; n > best {
-			best, first = n, v
-		}
-	}
-	return first
 }

@@ -7,14 +7,17 @@
 //	                                                                 │
 //	           trial: record reads the sample by the draft ◀── YAML ◀┘
 //
-// It is used before the first load. It reads the beginnings of a few files, never whole
-// files, and writes nothing.
+// It is used before the first load. It reads parts of a few files, never whole large files, and
+// writes nothing.
+//
+// A job has one format. If a folder has files of several formats or encodings, the draft
+// describes the largest set of logs that one job can load, and lists the others.
 //
 // Promises:
 //
 //   - The same logs give the same draft.
-//   - If the logs do not settle a guess, the draft has a comment with the word "unsure" next
-//     to it. If there is not even a guess, the key has no value. A job file must not
+//   - If the logs do not settle a guess, Config.Ask is asked, or the draft has a comment with
+//     the word "unsure" next to it. If there is not even a guess, the key has no value. A job file must not
 //     have such keys: reading the draft fails and names the key.
 //   - The draft reports the number of records of the sample that it reads, as a load would
 //     read them, and why it does not read the others.
@@ -46,6 +49,13 @@ type Config struct {
 	Table string // the table's address; "trails" next to the job file
 	Zone  string // zone of times without one; a guess
 
+	Only    []string // patterns of the files to read, as for path.Match; all
+	FirstID int      // the ID of the first behaviour; 1
+	// Ask answers what the logs leave open. An empty answer takes the question's default. If
+	// Ask is nil, the draft has the default, and a comment. If Ask is given, no comment has the
+	// word "unsure".
+	Ask func(Question) (string, error)
+
 	Files   int // number of files to read for each behaviour; DefaultFiles
 	Records int // number of records to read of each file; DefaultRecords
 }
@@ -71,8 +81,10 @@ type Summary struct {
 	Skipped    int64          `json:"skipped"`    // records of no behaviour of the draft
 	Bad        int64          `json:"bad"`        // and those that would be quarantined
 	Reasons    map[string]int `json:"reasons,omitempty"`
-	Unsure     []string       `json:"unsure"`  // comments for review, in order of the file
-	FillIn     []string       `json:"fill_in"` // keys that have no value yet
+	Unsure     []string       `json:"unsure"`             // comments for review, in order of the file, equal ones once
+	FillIn     []string       `json:"fill_in"`            // keys that have no value yet
+	LeftOut    []Left         `json:"left_out,omitempty"` // files that are no logs
+	Others     []Other        `json:"others,omitempty"`   // files for jobs of their own
 }
 
 // Counted implements outcome.Result.
@@ -88,7 +100,10 @@ func Make(ctx context.Context, cfg Config) (*Draft, error) {
 	if cfg.Records <= 0 {
 		cfg.Records = DefaultRecords
 	}
-	found, err := survey(ctx, cfg.FS, cfg.Logs)
+	if cfg.FirstID <= 0 {
+		cfg.FirstID = 1
+	}
+	found, err := survey(ctx, cfg.FS, cfg.Logs, cfg.Only)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", job.ErrNoInput, err)
@@ -96,7 +111,7 @@ func Make(ctx context.Context, cfg Config) (*Draft, error) {
 		return nil, fmt.Errorf("draft: look at %s: %w", cfg.Logs, err)
 	}
 	if len(found.files) == 0 {
-		return nil, fmt.Errorf("draft: %w: no file below %s that may hold logs; %s", job.ErrNoInput, cfg.Logs, found.why())
+		return nil, fmt.Errorf("draft: %w: no file below %s that may hold logs: %s", job.ErrNoInput, cfg.Logs, found.why())
 	}
 	p := arrange(found.files)
 	looked, err := look(ctx, cfg, p)
@@ -106,6 +121,9 @@ func Make(ctx context.Context, cfg Config) (*Draft, error) {
 	if len(looked) == 0 {
 		return nil, fmt.Errorf("draft: %w: all %d files below %s are empty", job.ErrNoInput, len(found.files), cfg.Logs)
 	}
-	g := guess(cfg, found, p, looked)
+	g, err := guess(cfg, found, p, looked)
+	if err != nil {
+		return nil, err
+	}
 	return tryOut(ctx, cfg, g)
 }

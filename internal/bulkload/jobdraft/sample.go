@@ -7,29 +7,34 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
 )
 
-// Limits of a sample: the amount of text of each file, and the number of files.
+// Limits of a sample: the number of files, the bytes of all files together, and the bytes of
+// one file that are read however many files there are.
 const (
-	sampleBytes = 256 << 10
 	sampleFiles = 256
+	sampleBytes = 128 << 20
+	leastBytes  = 256 << 10
 )
 
-// A sample is the beginning of a file.
+// A sample is a part of a file: its beginning, middle and end, or all of it.
 type sample struct {
 	*placed
-	raw   []byte // its bytes, decompressed
-	text  []byte // the same in UTF-8
-	whole bool   // raw is the whole file
-	bad   error  // why it could not be read
-	rows  [][]string
+	raw      []byte // pieces of whole lines, decompressed
+	ended    bool   // raw ends with a whole line
+	text     []byte // raw in UTF-8
+	encoding string // of raw; empty is UTF-8
+	ascii    bool   // every encoding reads raw alike
+	bad      error  // why it could not be read
+	rows     [][]string
 }
 
-// look reads the beginnings of a few files of every kind that the paths distinguish.
+// look reads parts of a few files of every kind that the paths distinguish.
 func look(ctx context.Context, cfg Config, a *arrangement) ([]*sample, error) {
 	alike := map[string][]*placed{}
 	for i := range a.files {
@@ -39,19 +44,22 @@ func look(ctx context.Context, cfg Config, a *arrangement) ([]*sample, error) {
 	}
 	keys := spread(slices.Sorted(maps.Keys(alike)), sampleFiles)
 	each := min(cfg.Files, max(1, sampleFiles/max(1, len(keys))))
+	var some []*placed
+	for _, key := range keys {
+		some = append(some, spread(alike[key], each)...)
+	}
+	most := max(leastBytes, sampleBytes/max(1, len(some)))
 	var out []*sample
 	var bad error
-	for _, key := range keys {
-		for _, p := range spread(alike[key], each) {
-			s := &sample{placed: p}
-			if s.bad = s.read(ctx, cfg.FS); s.bad != nil {
-				if bad = s.bad; errors.Is(bad, dfs.ErrUnavailable) || ctx.Err() != nil {
-					return nil, fmt.Errorf("draft: %w", bad)
-				}
+	for _, p := range some {
+		s := &sample{placed: p}
+		if s.bad = s.read(ctx, cfg, most); s.bad != nil {
+			if bad = s.bad; errors.Is(bad, dfs.ErrUnavailable) || ctx.Err() != nil {
+				return nil, fmt.Errorf("draft: %w", bad)
 			}
-			if len(s.raw) > 0 || s.bad != nil {
-				out = append(out, s)
-			}
+		}
+		if len(s.raw) > 0 || s.bad != nil {
+			out = append(out, s)
 		}
 	}
 	if bad != nil && !slices.ContainsFunc(out, func(s *sample) bool { return s.bad == nil }) {
@@ -60,9 +68,10 @@ func look(ctx context.Context, cfg Config, a *arrangement) ([]*sample, error) {
 	return out, nil
 }
 
-// read reads the beginning of the file.
-func (s *sample) read(ctx context.Context, files dfs.FS) error {
-	f, err := files.Open(ctx, s.name)
+// read reads cfg.Records lines of the file, at most most bytes. A file with more lines is read
+// at its beginning, middle and end; a compressed file only at its beginning.
+func (s *sample) read(ctx context.Context, cfg Config, most int) error {
+	f, err := cfg.FS.Open(ctx, s.name)
 	if err != nil {
 		return err
 	}
@@ -72,17 +81,96 @@ func (s *sample) read(ctx context.Context, files dfs.FS) error {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	defer free()
-	s.raw, err = io.ReadAll(io.LimitReader(in, sampleBytes+1))
-	if err != nil {
+	whole := false
+	if s.raw, whole, err = firstLines(in, cfg.Records+1, most); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
-	}
-	if s.whole = len(s.raw) <= sampleBytes; !s.whole {
-		s.raw = s.raw[:sampleBytes]
 	}
 	if what := packedWithin(s.raw); what != "" {
 		return fmt.Errorf("%s holds what %s has compressed, and its name does not end so", s.name, what)
 	}
+	s.ended = whole
+	if whole {
+		return nil
+	}
+	if record.IsCompressed(s.name) || wide(s.raw) != "" {
+		s.cutLast()
+		return nil
+	}
+	if err := s.readParts(f, cfg.Records/3+2); err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
 	return nil
+}
+
+// cutLast removes a line without an end.
+func (s *sample) cutLast() {
+	if n := bytes.LastIndexByte(s.raw, '\n'); n >= 0 {
+		s.raw, s.ended = s.raw[:n+1], true
+	}
+}
+
+// readParts replaces the beginning of a file that has been read by fewer lines of it, and by
+// as many bytes of its middle and of its end.
+func (s *sample) readParts(f dfs.File, lines int) error {
+	first := s.raw[:afterLines(s.raw, lines)]
+	size, n := f.Size(), int64(len(first))
+	if n == 0 || size < 3*n {
+		s.cutLast()
+		return nil
+	}
+	out := bytes.Clone(first)
+	for _, at := range []int64{size / 2, size - n} {
+		part := make([]byte, n)
+		if _, err := f.ReadAt(part, at); err != nil && err != io.EOF {
+			return err
+		}
+		part = part[bytes.IndexByte(part, '\n')+1:]
+		if at+n < size {
+			part = part[:bytes.LastIndexByte(part, '\n')+1]
+		}
+		out = append(out, part...)
+	}
+	s.raw, s.ended = out, true
+	return nil
+}
+
+// afterLines returns the length of the first n lines of text, 0 if it has fewer.
+func afterLines(text []byte, n int) int {
+	at := 0
+	for range n {
+		end := bytes.IndexByte(text[at:], '\n')
+		if end < 0 {
+			return 0
+		}
+		at += end + 1
+	}
+	return at
+}
+
+// firstLines reads n lines, or most bytes if that is less, or everything. whole is set if
+// nothing is left.
+func firstLines(r io.Reader, n, most int) (text []byte, whole bool, err error) {
+	lines := 0
+	buf := make([]byte, 64<<10)
+	for len(text) < most && lines < n {
+		k, err := r.Read(buf)
+		text = append(text, buf[:k]...)
+		lines += bytes.Count(buf[:k], []byte("\n"))
+		if err == io.EOF {
+			return text, true, nil
+		}
+		if err != nil {
+			return text, false, err
+		}
+	}
+	k, err := io.ReadFull(r, buf[:1])
+	if k > 0 || err == nil {
+		return text, false, nil
+	}
+	if err != io.EOF {
+		return text, false, err
+	}
+	return text, true, nil
 }
 
 // packedWithin returns the compression that bytes begin with, "" if they are text.
@@ -96,12 +184,20 @@ func packedWithin(raw []byte) string {
 }
 
 // decode converts the sample's bytes into text.
-func (s *sample) decode(encoding string) error {
-	r, err := record.Decode(bytes.NewReader(s.raw), encoding)
+func (s *sample) decode() error {
+	r, err := record.Decode(bytes.NewReader(s.raw), s.encoding)
 	if err != nil {
 		return err
 	}
 	s.text, err = io.ReadAll(r)
 	s.raw = nil
 	return err
+}
+
+// cut cuts the text into rows.
+func (s *sample) cut(f *format) {
+	s.rows = nil
+	if f.syntax != record.JSONL {
+		s.rows, _ = record.Rows(s.text, f.syntax, f.delimiter, math.MaxInt, s.ended)
+	}
 }

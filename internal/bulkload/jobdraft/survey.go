@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/store/dfs"
 )
 
@@ -34,6 +36,7 @@ type found struct {
 	files   []file
 	left    int            // number of folders and files beyond the limits
 	strange map[string]int // number of files that hold no logs, by ending
+	passed  int            // number of files that no pattern of Config.Only matches
 	single  bool           // the logs are one file
 }
 
@@ -44,9 +47,11 @@ var notLogs = []string{
 	".tmp", ".inprogress", "._copying_",
 }
 
-// survey lists the files below a folder, in order of their paths.
-func survey(ctx context.Context, files dfs.FS, logs string) (found, error) {
-	w := walker{files: files, found: found{strange: map[string]int{}}}
+// survey lists the files below a folder, in order of their paths. If only is not empty, it
+// lists the files that match one of its patterns. A pattern with a slash is compared with the
+// path below the folder. A pattern without a slash is compared with the name of the file.
+func survey(ctx context.Context, files dfs.FS, logs string, only []string) (found, error) {
+	w := walker{files: files, only: only, found: found{strange: map[string]int{}}}
 	info, err := files.Stat(ctx, logs)
 	if err != nil {
 		return w.found, err
@@ -66,8 +71,21 @@ func survey(ctx context.Context, files dfs.FS, logs string) (found, error) {
 // A walker lists one folder after the other.
 type walker struct {
 	files dfs.FS
+	only  []string
 	found found
 	above []string // the folders on the current path, by their real names
+}
+
+// wanted reports whether one of the patterns matches a path.
+func (w *walker) wanted(rel string) bool {
+	return len(w.only) == 0 || slices.ContainsFunc(w.only, func(pattern string) bool {
+		name := rel
+		if !strings.Contains(pattern, "/") {
+			name = path.Base(rel)
+		}
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
 }
 
 func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
@@ -95,6 +113,8 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 		case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_"):
 		case info.Dir:
 			folders = append(folders, info)
+		case !w.wanted(path.Join(rel, base)):
+			w.found.passed++
 		case slices.Contains(notLogs, ending) || strings.HasPrefix(base, "README"):
 			w.found.strange[ending]++
 		case w.broken(ctx, info):
@@ -165,6 +185,9 @@ func spread[T any](all []T, n int) []T {
 
 // why returns a description of the files that are not logs.
 func (f *found) why() string {
+	if f.passed > 0 {
+		return fmt.Sprintf("--only matches none of %s", english.Plural(f.passed, "file", ""))
+	}
 	if len(f.strange) == 0 {
 		return "nothing else lies there either, but for names that begin with . or _"
 	}

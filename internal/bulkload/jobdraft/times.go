@@ -3,9 +3,12 @@ package jobdraft
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/record"
@@ -17,6 +20,7 @@ import (
 var layouts = []string{
 	"", // 2006-01-02 15:04:05 and similar forms, and the date alone
 	"2006/01/02 15:04:05", "2006/01/02 15:04", "2006-01-02 15:04", "2006-01-02T15:04", "2006.01.02 15:04:05",
+	"2006-01-02 15", "2006/01/02 15", "20060102 15", "2006010215",
 	"20060102150405", "20060102 15:04:05", "20060102 150405", "20060102T150405", "20060102T150405Z0700",
 	"2006/1/2 15:04:05", "2006/1/2 15:04", "2006-1-2 15:04:05",
 	"02/Jan/2006:15:04:05 -0700", "02/Jan/2006:15:04:05",
@@ -24,13 +28,17 @@ var layouts = []string{
 	"2/1/2006 15:04:05", "1/2/2006 15:04:05", "2/1/2006 15:04", "1/2/2006 15:04",
 	"02.01.2006 15:04:05", "02.01.2006 15:04", "02-01-2006 15:04:05", "01-02-2006 15:04:05",
 	"01/02/2006 03:04:05 PM", "1/2/2006 3:04:05 PM", "1/2/2006 3:04 PM",
+	"2/1/06, 15:04", "1/2/06, 15:04", "2/1/06 15:04", "1/2/06 15:04", "2/1/06 15:04:05", "1/2/06 15:04:05", "1/2/06, 3:04 PM", "1/2/06 3:04 PM",
+	"2/1/2006, 15:04", "1/2/2006, 15:04", "2/1/2006, 15:04:05", "1/2/2006, 15:04:05", "1/2/2006, 3:04 PM", "1/2/2006, 3:04:05 PM", "06/1/2 15:04", "06/1/2 15:04:05",
+	"2.1.2006 15:04", "2.1.06 15:04", "2.1.2006, 15:04:05",
 	"02-Jan-2006 15:04:05", "02 Jan 2006 15:04:05", "Jan 2, 2006 15:04:05", "Jan 2 2006 15:04:05",
 	"Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 MST 2006", "Mon Jan 02 15:04:05 -0700 2006",
-	"Mon, 02 Jan 2006 15:04:05 MST", "Mon, 02 Jan 2006 15:04:05 -0700", "02 Jan 06 15:04 -0700",
-	"2006年01月02日 15时04分05秒", "2006年01月02日 15:04:05", "2006年1月2日 15:04:05",
+	"Mon, 02 Jan 2006 15:04:05 MST", "Mon, 02 Jan 2006 15:04:05", "Mon, 02 Jan 2006 15:04:05 -0700", "02 Jan 06 15:04 -0700",
+	"2006年01月02日 15时04分05秒", "2006年01月02日 15:04:05", "2006年1月2日 15:04:05", "2006年1月2日 15:04", "2006年1月2日15:04",
+	"1月2日 15:04:05", "1月2日 15:04", "1月2日15:04",
 	"Jan _2 15:04:05", "01-02 15:04:05", "01/02 15:04:05", "02/01 15:04:05", "02/Jan 15:04:05",
 	"2006/01/02", "2006/1/2", "20060102", "2006.01.02", "02/01/2006", "01/02/2006", "02.01.2006", "02-01-2006", "01-02-2006",
-	"2006年01月02日", "2006年1月2日", "02-Jan-2006", "02 Jan 2006",
+	"2006年01月02日", "2006年1月2日", "1月2日", "2/1/2006", "1/2/2006", "2/1/06", "1/2/06", "2.1.2006", "02-Jan-2006", "02 Jan 2006",
 }
 
 // epochs maps a number of digits to the epoch that such numbers may be.
@@ -54,11 +62,13 @@ type stamped struct {
 // A timing is a format that reads nearly all of some texts.
 type timing struct {
 	format   string
-	read     int  // number of texts that it reads
-	outside  int  // number of these that are more than a day away from the day of the path
-	furthest int  // largest distance in days
-	clock    bool // it has the time of day
-	zoned    bool // it has the zone
+	read     int             // number of texts that it reads
+	outside  int             // number of these that are more than a day away from the day of the path
+	furthest int             // largest distance in days
+	clock    bool            // it has the time of day
+	zoned    bool            // it has the zone
+	zones    map[string]bool // names of zones in the texts
+	earliest time.Time
 	offsets  map[int64]int
 	hours    map[int]int // number of texts on the day of their path, by the zone's hours east
 	rank     int
@@ -83,14 +93,19 @@ func (c clockmaker) reader(format string) func(string, behaviour.Date) (record.W
 	return read
 }
 
-// mostOf is the share of texts that a format must read. All logs have a few bad records.
-const mostOf = 0.97
+// mostRead is the share of texts that a format must read to be the format of a time. The other
+// texts are bad records.
+const mostRead = 0.9
+
+// monthDay is the form of a day that is too short to be told from a number.
+const monthDay = "0102"
 
 // bestTimes returns the formats that read most of the texts, the most likely first.
 func bestTimes(texts []stamped) []timing {
 	if len(texts) == 0 {
 		return nil
 	}
+	bare, zones := cutZones(texts)
 	c := clockmakers.Get().(clockmaker)
 	defer clockmakers.Put(c)
 	formats := layouts
@@ -99,15 +114,64 @@ func bestTimes(texts []stamped) []timing {
 	}
 	var out []timing
 	for rank, format := range formats {
-		if t, ok := tryFormat(c.reader(format), format, texts); ok {
+		read, cut := bare, zones
+		if strings.Contains(format, "MST") {
+			read, cut = texts, nil
+		}
+		if t, ok := tryFormat(c.reader(format), format, read); ok && t.takeZones(cut) {
 			t.rank = rank
 			out = append(out, t)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b timing) int {
-		return cmp.Or(cmp.Compare(a.outside, b.outside), -cmp.Compare(a.read, b.read), cmp.Compare(a.rank, b.rank))
+		return cmp.Or(cmp.Compare(a.outside, b.outside), -cmp.Compare(a.read, b.read), cmp.Compare(a.late(), b.late()), cmp.Compare(a.rank, b.rank))
 	})
 	return out
+}
+
+// late returns 1 for an epoch from which ten digits such as 2014090110 are years in the future.
+// They are a day and an hour.
+func (t *timing) late() int {
+	if t.format == record.EpochSeconds && t.earliest.Year() >= 2033 {
+		return 1
+	}
+	return 0
+}
+
+// zoneName matches a time with the name of a zone after it.
+var zoneName = regexp.MustCompile(`^(.*[0-9]) ?\b([A-Z]{3,5})$`)
+
+// cutZones removes the names of zones from the ends of texts, and returns the names. If a text
+// has none, it returns the texts as they are.
+func cutZones(texts []stamped) ([]stamped, map[string]bool) {
+	zones := map[string]bool{}
+	out := slices.Clone(texts)
+	for i := range out {
+		m := zoneName.FindStringSubmatch(out[i].text)
+		if m == nil {
+			return texts, nil
+		}
+		out[i].text = strings.TrimRight(m[1], " ")
+		zones[m[2]] = true
+	}
+	return out, zones
+}
+
+// takeZones adds the names of zones to the format of texts from which they were cut. It
+// returns false if the format cannot have one.
+func (t *timing) takeZones(zones map[string]bool) bool {
+	if len(zones) == 0 {
+		return true
+	}
+	if t.zoned || !t.clock {
+		return false
+	}
+	t.zones = zones
+	t.zoned = !slices.ContainsFunc(slices.Collect(maps.Keys(zones)), func(z string) bool { return z != "UTC" && z != "GMT" })
+	if t.format != "" || !t.zoned {
+		t.format = cmp.Or(t.format, time.DateTime) + " MST"
+	}
+	return true
 }
 
 // wholePart returns the digits of a number before its fraction, "" if the text is not a
@@ -140,11 +204,14 @@ func tryFormat(read func(string, behaviour.Date) (record.Written, bool), format 
 		t.read++
 		t.note(w, s.day)
 	}
-	return t, float64(t.read) >= mostOf*float64(len(texts))
+	return t, t.read > 0 && float64(t.read) >= mostRead*float64(len(texts))
 }
 
 // note records one time that was read.
 func (t *timing) note(w record.Written, day *behaviour.Date) {
+	if at := time.Unix(w.Wall-w.Offset, 0).UTC(); t.earliest.IsZero() || at.Before(t.earliest) {
+		t.earliest = at
+	}
 	t.clock = t.clock || w.Wall%86400 != 0
 	t.zoned = t.zoned && w.Zoned
 	t.offsets[w.Offset]++
@@ -185,6 +252,13 @@ func sameLetters(a, b string) bool {
 // zones maps offsets to zones without summer time.
 var zones = map[int]string{
 	0: "UTC", 3: "Europe/Moscow", 4: "Asia/Dubai", 5: "Asia/Karachi", 7: "Asia/Bangkok", 8: "Asia/Shanghai", 9: "Asia/Tokyo", -3: "America/Sao_Paulo",
+}
+
+// zonesOf maps abbreviations to zones that use them. CST is Chinese or American time.
+var zonesOf = map[string][]string{
+	"CST": {"Asia/Shanghai", "America/Chicago"}, "EST": {"America/New_York"}, "EDT": {"America/New_York"}, "CDT": {"America/Chicago"}, "MDT": {"America/Denver"},
+	"PST": {"America/Los_Angeles"}, "PDT": {"America/Los_Angeles"}, "CET": {"Europe/Berlin"}, "CEST": {"Europe/Berlin"}, "EET": {"Europe/Helsinki"}, "EEST": {"Europe/Helsinki"},
+	"BST": {"Europe/London"}, "JST": {"Asia/Tokyo"}, "KST": {"Asia/Seoul"}, "IST": {"Asia/Kolkata"}, "MSK": {"Europe/Moscow"}, "HKT": {"Asia/Hong_Kong"}, "AEST": {"Australia/Sydney"}, "AEDT": {"Australia/Sydney"},
 }
 
 // zoneAt returns a zone with the given hours east of UTC.

@@ -1,17 +1,21 @@
 package jobdraft
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"math"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/peek"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
 	"usertrail/internal/run/visible"
@@ -21,22 +25,29 @@ import (
 // tryOut writes the draft, and reads the sample by it.
 func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 	w := g.body(cfg)
-	d := &Draft{Summary: Summary{Files: len(g.found.files), Looked: len(g.samples), Unsure: append([]string{}, w.unsure...), FillIn: append([]string{}, w.fillIn...), Reasons: map[string]int{}}}
+	d := &Draft{Summary: Summary{Files: len(g.found.files), Looked: g.looked, Reasons: map[string]int{}, LeftOut: g.left, Others: g.others}}
 	for _, k := range g.kinds {
 		d.Behaviours = append(d.Behaviours, k.name)
 	}
 	var whyBad []string
 	j, err := job.Parse(cfg.Name, []byte(w.String()))
 	if err == nil {
-		for _, f := range g.found.files {
-			if _, _, ok := j.Pattern.Match(nameFor(cfg, f.rel, g.found.single)); !ok {
+		for i := range g.arranged.files {
+			if _, _, ok := j.Pattern.Match(nameFor(cfg, g.arranged.files[i].rel, g.found.single)); !ok {
 				d.Passed++
 			}
 		}
-		if whyBad, err = d.readSample(ctx, cfg, j, g); err != nil {
+		c, err := d.readSample(ctx, cfg, j, g)
+		if err != nil {
 			return nil, err
 		}
+		whyBad = c.why
+		if g.maxBad = c.maxBad(); g.maxBad != "" {
+			g.whyBad = c.reasons()
+			w = g.body(cfg)
+		}
 	}
+	d.Unsure, d.FillIn = append([]string{}, w.notes()...), append([]string{}, w.fillIn...)
 	d.Text = d.head(cfg, g, whyBad) + w.String()
 	if _, err := job.Parse(cfg.Name, []byte(d.Text)); err != nil {
 		d.Problem = err
@@ -56,111 +67,102 @@ func nameFor(cfg Config, rel string, single bool) string {
 	return path.Join(base, rel)
 }
 
-// errEnough ends the reading of a file when enough records are read.
-var errEnough = errors.New("enough is read")
-
 // readSample reads the sample's files with a job. It returns the first bad record of each
 // reason.
-func (d *Draft) readSample(ctx context.Context, cfg Config, j *job.Job, g *guessed) ([]string, error) {
+func (d *Draft) readSample(ctx context.Context, cfg Config, j *job.Job, g *guessed) (*counter, error) {
 	c := &counter{summary: &d.Summary, first: map[record.Reason]string{}}
 	for _, s := range g.samples {
 		date, kind, ok := j.Pattern.Match(nameFor(cfg, s.rel, g.found.single))
 		if !ok {
 			continue
 		}
-		c.left = cfg.Records
-		err := readOne(ctx, cfg.FS, j, record.File{Path: s.name, Date: date, Kind: kind}, c)
+		before := *c.summary
+		err := peek.Read(ctx, cfg.FS, &j.Format, record.File{Path: s.name, Date: date, Kind: kind}, int64(cfg.Records), c)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil {
 			c.why = append(c.why, err.Error())
 			d.Reasons["unread"]++
 		}
+		c.judge(d.Read-before.Read, d.Bad-before.Bad)
 	}
 	for _, r := range record.Reasons {
 		if first, ok := c.first[r]; ok {
 			c.why = append(c.why, fmt.Sprintf("%d %s, the first: %s", d.Reasons[string(r)], r, first))
 		}
 	}
-	return c.why, nil
-}
-
-func readOne(ctx context.Context, files dfs.FS, j *job.Job, file record.File, s record.Sink) error {
-	f, err := files.Open(ctx, file.Path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := record.Open(f, file, &j.Format)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	p, err := record.NewParser(&j.Format, file, r.Header())
-	if err != nil {
-		return err
-	}
-	for buf := make([]byte, 64<<10); ; {
-		c, err := r.Next(buf)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := p.Parse(c, s); err != nil {
-			return err
-		}
-	}
+	return c, nil
 }
 
 // A counter counts the good, skipped and bad records of a sample.
 type counter struct {
 	summary *Summary
-	left    int // remaining records of this file
 	first   map[record.Reason]string
 	why     []string
+	worst   float64 // the largest share of bad records of a file
 }
 
-func (c *counter) count() error {
-	if c.left == 0 {
-		return errEnough
+// judge notes the share of bad records of a file.
+func (c *counter) judge(read, bad int64) {
+	if read > 0 {
+		c.worst = max(c.worst, float64(bad)/float64(read))
 	}
-	c.left--
-	c.summary.Read++
-	return nil
 }
 
 // Keep implements record.Sink.
 func (c *counter) Keep(*behaviour.Record) error {
-	if err := c.count(); err != nil {
-		return err
-	}
+	c.summary.Read++
 	c.summary.Good++
 	return nil
 }
 
 // Skip implements record.Sink.
 func (c *counter) Skip() error {
-	if err := c.count(); err != nil {
-		return err
-	}
+	c.summary.Read++
 	c.summary.Skipped++
 	return nil
 }
 
 // Reject implements record.Sink.
 func (c *counter) Reject(r *record.Reject) error {
-	if err := c.count(); err != nil {
-		return err
-	}
+	c.summary.Read++
 	c.summary.Bad++
 	c.summary.Reasons[string(r.Reason)]++
 	if _, ok := c.first[r.Reason]; !ok {
-		c.first[r.Reason] = fmt.Sprintf("%s:%d: %v", r.Path, r.Line, r.Err)
+		at := fmt.Sprintf("%s:%d", r.Path, r.Line)
+		if r.Line == 0 {
+			at = fmt.Sprintf("%s at byte %d", r.Path, r.Offset)
+		}
+		c.first[r.Reason] = fmt.Sprintf("%s: %v", at, r.Err)
 	}
 	return nil
+}
+
+// mostBad is the share of bad records of a sampled file beyond which the draft is wrong, and
+// not the records.
+const mostBad = 0.3
+
+// maxBad returns a value for max_bad with which the sampled files load, "" if the default
+// lets them load or if the draft seems to be wrong.
+func (c *counter) maxBad() string {
+	if c.worst <= 0.01 || c.worst > mostBad || c.summary.Reasons["unread"] > 0 {
+		return ""
+	}
+	for _, percent := range []int{2, 3, 5, 8, 10, 15, 20, 30, 40} {
+		if c.worst*150 <= float64(percent) {
+			return fmt.Sprintf("%d%%", percent)
+		}
+	}
+	return "50%"
+}
+
+// reasons lists the reasons of bad records, the commonest first.
+func (c *counter) reasons() string {
+	names := slices.SortedFunc(maps.Keys(c.summary.Reasons), func(a, b string) int {
+		return cmp.Or(-cmp.Compare(c.summary.Reasons[a], c.summary.Reasons[b]), cmp.Compare(a, b))
+	})
+	return strings.Join(names, ", ")
 }
 
 // head returns the comment above the draft.
@@ -171,26 +173,35 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 			b.WriteString("# " + visible.Text(strings.TrimRight(line, "\n")) + "\n")
 		}
 	}
-	say("Drafted by bulkload init from %s in %s; looked into: %d.", english.Plural(d.Files, "file", ""), cfg.Logs, d.Looked)
+	say("Drafted by bulkload init from %s in %s; read: %d.", english.Plural(d.Files, "file", ""), cfg.Logs, d.Looked)
 	switch {
 	case len(d.FillIn) > 0:
-		say("Not whole yet: fill in %s.", strings.Join(d.FillIn, ", "))
+		say("Not complete: fill in %s.", strings.Join(d.FillIn, ", "))
 	case d.Bad == 0 && len(whyBad) == 0:
-		say("%s of %s records of these were read with it.", humanize.Comma(d.Good+d.Skipped), humanize.Comma(d.Read))
+		say("With this draft %s load.", d.share())
 	default:
-		say("%s of %s records of these were read with it. The others:", humanize.Comma(d.Good+d.Skipped), humanize.Comma(d.Read))
+		say("With this draft %s load. The others:", d.share())
 		for _, why := range whyBad {
 			say("  %s", why)
 		}
-		if job.DefaultMaxBad.Exceeded(d.Read, d.Bad) {
+		if g.maxBad == "" && job.DefaultMaxBad.Exceeded(d.Read, d.Bad) {
 			say("A load refuses a file of which more than %s are bad, unless max_bad says more.", job.DefaultMaxBad)
 		}
 	}
 	if d.Skipped > 0 {
-		say("Of no behaviour below, and so skipped: %s of them.", humanize.Comma(d.Skipped))
+		say("Records of no behaviour below, which a load skips: %s.", humanize.Comma(d.Skipped))
 	}
 	if d.Passed > 0 {
 		say("Not among the paths below: %s.", english.Plural(d.Passed, "file", ""))
+	}
+	for _, l := range g.left {
+		say("Left out, because it is no log: %s (%s): %s.", l.Example, english.Plural(l.Files, "file", ""), l.Why)
+	}
+	for _, o := range g.others {
+		say("Written in another way, and so for another job: %s such as %s (%s).", english.Plural(o.Files, "file", ""), o.Example, o.Format)
+		if len(o.Only) == 0 {
+			say("The paths below match such files, too: move them to a folder of their own.")
+		}
 	}
 	if g.found.left > 0 {
 		say("Not listed, because there are very many: %s folders and files.", humanize.Comma(int64(g.found.left)))
@@ -202,7 +213,21 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 		say("%s.", n)
 	}
 	if len(d.Unsure) > 0 {
-		say("What is a guess is marked unsure.")
+		say("A comment with the word unsure is next to each guess.")
 	}
 	return b.String()
+}
+
+// share describes the share of the sample that loads.
+func (s *Summary) share() string {
+	percent := ""
+	if s.Read > 0 {
+		percent = fmt.Sprintf(" (%s)", percentOf(s.Good+s.Skipped, s.Read))
+	}
+	return fmt.Sprintf("%s of %s of the sample%s", humanize.Comma(s.Good+s.Skipped), english.Plural(int(s.Read), "record", ""), percent)
+}
+
+// percentOf returns n of all in percent with one decimal. It is 100% only if n is all.
+func percentOf(n, all int64) string {
+	return strconv.FormatFloat(math.Floor(float64(n)*1000/float64(all))/10, 'f', -1, 64) + "%"
 }

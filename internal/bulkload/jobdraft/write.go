@@ -1,6 +1,7 @@
 package jobdraft
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -8,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
@@ -19,19 +22,54 @@ import (
 // A writer writes a draft, and collects the comments on unsure parts.
 type writer struct {
 	strings.Builder
-	unsure []string
+	asked  bool // the user has answered: a comment is a plain one
+	unsure []remark
 	fillIn []string
 }
 
+// A remark is a comment on a key. Later keys of the file can have the same comment.
+type remark struct {
+	key, text string
+	more      int // number of other keys
+}
+
 // line writes a line, with a comment if it is unsure. key is its name in the list of these
-// comments.
+// comments. A comment that has been written already is not repeated.
 func (w *writer) line(key, unsure, text string) {
 	w.WriteString(text)
-	if unsure = visible.Text(unsure); unsure != "" {
-		w.WriteString(" # unsure: " + unsure)
-		w.unsure = append(w.unsure, key+": "+unsure)
+	if unsure = visible.Text(unsure); unsure != "" && w.isNew(key, unsure) {
+		if !w.asked {
+			unsure = "unsure: " + unsure
+		}
+		w.WriteString(" # " + unsure)
 	}
 	w.WriteString("\n")
+}
+
+// isNew notes a comment, and reports whether it has not been written before.
+func (w *writer) isNew(key, unsure string) bool {
+	i := slices.IndexFunc(w.unsure, func(r remark) bool { return r.text == unsure })
+	if i >= 0 {
+		w.unsure[i].more++
+		return false
+	}
+	w.unsure = append(w.unsure, remark{key: key, text: unsure})
+	return true
+}
+
+// notes returns the list of unsure parts.
+func (w *writer) notes() []string {
+	var out []string
+	for _, r := range w.unsure {
+		switch {
+		case w.asked:
+		case r.more > 0:
+			out = append(out, fmt.Sprintf("%s and %s: %s", r.key, english.Plural(r.more, "other", ""), r.text))
+		default:
+			out = append(out, r.key+": "+r.text)
+		}
+	}
+	return out
 }
 
 // fill writes a key whose value the user has to fill in.
@@ -42,7 +80,7 @@ func (w *writer) fill(key, indent, name, with string) {
 
 // body returns the draft without its head.
 func (g *guessed) body(cfg Config) *writer {
-	w := &writer{}
+	w := &writer{asked: cfg.Ask != nil}
 	w.logs(g, cfg)
 	table := "trails"
 	if cfg.Table != "" {
@@ -51,7 +89,8 @@ func (g *guessed) body(cfg Config) *writer {
 	w.WriteString("\n")
 	fmt.Fprintf(w, "table: %s\n", job.Quote(table))
 	user, time := w.shared(g)
-	w.WriteString("\nbehaviours:\n")
+	w.WriteString("\n")
+	w.line("behaviours", g.kindUnsureAlone(), "behaviours:")
 	for i, k := range g.kinds {
 		w.kind(g, i, k, user, time)
 	}
@@ -79,15 +118,8 @@ func (w *writer) logs(g *guessed, cfg Config) {
 	if f.header != (f.syntax == record.CSV || f.syntax == record.TSV) && f.syntax != record.JSONL {
 		fmt.Fprintf(w, "  header: %t\n", f.header)
 	}
-	if g.encoding != "" || g.encUnsure {
-		name, unsure := g.encoding, ""
-		if g.encUnsure {
-			unsure = "look at the texts that come out"
-		}
-		if name == "" {
-			name, unsure = "utf-8", "some lines are not in it"
-		}
-		w.line("logs.encoding", unsure, "  encoding: "+job.Quote(name))
+	if g.encoding != "" || g.encUnsure != "" {
+		w.line("logs.encoding", g.encUnsure, "  encoding: "+job.Quote(cmp.Or(g.encoding, "utf-8")))
 	}
 	w.line("logs.zone", g.zoneUnsure, "  zone: "+job.Quote(g.zone))
 	if g.slack > 1 {
@@ -98,18 +130,30 @@ func (w *writer) logs(g *guessed, cfg Config) {
 		for _, n := range distinct(g.nulls) {
 			quoted = append(quoted, job.Quote(n))
 		}
-		w.line("logs.nulls", "these are nothing in every column", "  nulls: ["+strings.Join(quoted, ", ")+"]")
+		w.line("logs.nulls", "these texts mean null in every column", "  nulls: ["+strings.Join(quoted, ", ")+"]")
+	}
+	if g.maxBad != "" {
+		fmt.Fprintf(w, "  max_bad: %s # bad records of the sample: %s\n", g.maxBad, visible.Text(g.whyBad))
 	}
 	w.kindColumn(g)
+}
+
+// kindUnsureAlone returns the comment on behaviours that no column names.
+func (g *guessed) kindUnsureAlone() string {
+	if g.kindColumn != "" {
+		return ""
+	}
+	return g.kindUnsure
 }
 
 func (w *writer) kindColumn(g *guessed) {
 	switch {
 	case g.kindColumn == "":
 	case len(g.texts) == 0:
-		w.line("logs.behaviour", "", "  behaviour: "+job.Quote(g.kindColumn))
+		w.line("logs.behaviour", g.kindUnsure, "  behaviour: "+job.Quote(g.kindColumn))
 	default:
-		fmt.Fprintf(w, "  behaviour:\n    column: %s\n    texts:\n", job.Quote(g.kindColumn))
+		w.line("logs.behaviour", g.kindUnsure, "  behaviour:")
+		fmt.Fprintf(w, "    column: %s\n    texts:\n", job.Quote(g.kindColumn))
 		for _, text := range slices.Sorted(maps.Keys(g.texts)) {
 			fmt.Fprintf(w, "      %s: %s\n", job.Quote(text), job.Quote(g.texts[text]))
 		}
@@ -118,7 +162,7 @@ func (w *writer) kindColumn(g *guessed) {
 
 // shared writes the user and the time that most behaviours have, and returns them.
 func (w *writer) shared(g *guessed) (user who, time when) {
-	user = usual(g.kinds, func(k kind) string { return k.who.column }).who
+	user = usual(g.kinds, func(k kind) string { return k.who.key() }).who
 	time = usual(g.kinds, func(k kind) string { return k.when.key() }).when
 	w.WriteString("\n")
 	w.user("user", "", user)
@@ -134,7 +178,11 @@ func (w *writer) user(key, indent string, u who) {
 		w.fill(key, indent, "user", "the column of the user, such as user_id; $1 is the first column")
 		return
 	}
-	w.line(key, u.unsure, indent+"user: "+job.Quote(u.column))
+	text := job.Quote(u.column)
+	if u.pattern != "" {
+		text = fmt.Sprintf("{column: %s, pattern: %s}", text, job.Quote(u.pattern))
+	}
+	w.line(key, u.unsure, indent+"user: "+text)
 }
 
 func (w *writer) time(key, indent string, t when) {
@@ -148,6 +196,9 @@ func (w *writer) time(key, indent string, t when) {
 		if k[1] != "" {
 			keys = append(keys, k[0]+": "+job.Quote(k[1]))
 		}
+	}
+	if t.year > 0 {
+		keys = append(keys, fmt.Sprintf("year: %d", t.year))
 	}
 	text := "{" + strings.Join(keys, ", ") + "}"
 	if len(keys) == 1 {
@@ -164,11 +215,11 @@ func (w *writer) time(key, indent string, t when) {
 // kind writes a behaviour. user and time are the job's defaults, which it need not repeat.
 func (w *writer) kind(g *guessed, i int, k kind, user who, time when) {
 	key := "behaviours." + k.name
-	fmt.Fprintf(w, "  %s:\n    id: %d\n", k.name, i+1)
+	fmt.Fprintf(w, "  %s:\n    id: %d\n", k.name, g.cfg.FirstID+i)
 	if k.path != "" && k.path != k.name && g.kindColumn == "" {
 		fmt.Fprintf(w, "    path: %s\n", job.Quote(k.path))
 	}
-	if k.who.column != user.column {
+	if k.who.key() != user.key() {
 		w.user(key+".user", "    ", k.who)
 	}
 	if k.when.key() != time.key() {

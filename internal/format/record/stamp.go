@@ -91,10 +91,13 @@ func readFraction(t []byte) (micros int64, n int) {
 	return micros, n
 }
 
-// readOffset reads Z, +08:00 or +0800 as seconds east. t must have nothing else.
+// readOffset reads Z, UTC, GMT, +08:00 or +0800 as seconds east. t must have nothing else.
 func readOffset(t []byte) (seconds int64, ok bool) {
-	if len(t) == 1 && (t[0] == 'Z' || t[0] == 'z') {
-		return 0, true
+	switch {
+	case len(t) == 1:
+		return 0, t[0] == 'Z' || t[0] == 'z'
+	case len(t) == 3:
+		return 0, string(t) == "UTC" || string(t) == "GMT"
 	}
 	if len(t) != 5 && (len(t) != 6 || t[3] != ':') || t[0] != '+' && t[0] != '-' {
 		return 0, false

@@ -1,0 +1,211 @@
+package jobdraft
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"usertrail/internal/format/record"
+)
+
+// A choice is what names the behaviours: a part of the paths, a column, or nothing.
+type choice struct {
+	named  []int // for each shape the part of its paths, -1 for a shape without one; nil if paths do not
+	column int   // index in the sheet, or -1
+}
+
+// chooseKinds decides what names the behaviours. columns are those that may, the most likely
+// first.
+func (g *guessed) chooseKinds(columns []candidate) (choice, error) {
+	c := choice{column: -1}
+	if len(columns) > 0 && columns[0].score >= chosenKind {
+		c.column = columns[0].at
+	}
+	var sure *candidate
+	if len(columns) > 0 && columns[0].namesKinds() {
+		sure = &columns[0]
+	}
+	var unsure string
+	if c.named, unsure = g.chooseNames(sure); c.named != nil {
+		if unsure != "" {
+			return g.askKinds(c, columns, unsure)
+		}
+		c.column = -1
+		return c, nil
+	}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c candidate) bool { return c.score < listedKind })
+	switch {
+	case c.column >= 0 && sure == nil:
+		unsure = fmt.Sprintf("a guess: %s", columns[0].figures())
+		if len(columns) > 1 {
+			unsure += "; the column may also be " + listed(columns[1:])
+		}
+	case c.column < 0 && len(columns) > 0:
+		unsure = "all records are one behaviour, because no column is known to name behaviours; it may be " + listed(columns)
+	}
+	if unsure != "" {
+		return g.askKinds(c, columns, unsure)
+	}
+	return c, nil
+}
+
+// chooseNames finds, for each shape, which part of its paths names behaviours, or -1;
+// nil if the paths do not. byColumn is a column whose name says that it names them, or nil.
+// unsure says why the choice is a guess.
+func (g *guessed) chooseNames(byColumn *candidate) (named []int, unsure string) {
+	shapes := g.arranged.shapes
+	main := 0
+	for i := range shapes {
+		if shapes[i].files > shapes[main].files {
+			main = i
+		}
+	}
+	at, unsure := g.chooseIn(main, byColumn)
+	if at < 0 {
+		return nil, ""
+	}
+	known := distinct(shapes[main].parts[at].names)
+	named = make([]int, len(shapes))
+	for i := range shapes {
+		named[i] = -1
+		if i == main {
+			named[i] = at
+			continue
+		}
+		best := 0
+		for j := range shapes[i].parts {
+			shapes[i].parts[j].take(known)
+			if n := inBoth(shapes[i].parts[j].names, known); n > best {
+				best, named[i] = n, j
+			}
+		}
+	}
+	return named, unsure
+}
+
+// take finds known names at the beginning of the words of a part that has one value.
+func (p *part) take(known []string) {
+	if p.varies() {
+		return
+	}
+	v := p.values[0]
+	for _, name := range known {
+		if i := strings.Index(v, name); i >= 0 && !strings.ContainsAny(v[:i], opened) {
+			p.names, p.prefix, p.suffix = []string{name}, v[:i], v[i+len(name):]
+			return
+		}
+	}
+}
+
+// inBoth returns how many names are in both lists.
+func inBoth(a, b []string) int {
+	n := 0
+	for _, name := range distinct(a) {
+		if slices.Contains(b, name) {
+			n++
+		}
+	}
+	return n
+}
+
+// chooseIn finds the part of one shape that names behaviours, or -1: the one that
+// says so, the one on which the columns depend, or the last.
+func (g *guessed) chooseIn(shape int, byColumn *candidate) (at int, unsure string) {
+	parts := g.arranged.shapes[shape].parts
+	var may []int
+	for i := range parts {
+		if parts[i].mayName() {
+			may = append(may, i)
+		}
+	}
+	for _, i := range may {
+		if parts[i].says() {
+			return i, ""
+		}
+	}
+	if len(may) == 0 {
+		return -1, ""
+	}
+	looks, decided := map[string]bool{}, -1
+	for _, s := range g.samples {
+		looks[g.looksOf(s)] = true
+	}
+	for _, i := range may {
+		if len(looks) > 1 && g.decides(shape, i) {
+			decided = i
+		}
+	}
+	last := may[len(may)-1]
+	switch {
+	case byColumn != nil && (len(looks) == 1 || g.mixes(shape, last, byColumn)):
+		return -1, ""
+	case decided >= 0:
+		last = decided
+	case len(may) > 1 || len(looks) == 1:
+		unsure = fmt.Sprintf("{behaviour} stands for %s; if these are no behaviours, write * in its place", wordsOf(distinct(parts[last].names)))
+	}
+	return last, unsure
+}
+
+// mixes reports whether files of JSON with one name in a part have several texts in a column
+// that is called an event or an action. Their columns then differ because of these texts.
+func (g *guessed) mixes(shape, part int, c *candidate) bool {
+	if g.format.syntax != record.JSONL || hint(c.column, kindWords) >= slices.Index(kindWords, "type") {
+		return false
+	}
+	texts := map[string]map[string]bool{}
+	for _, s := range g.samples {
+		name := g.arranged.shapes[shape].parts[part].nameOf(s.parts[part])
+		if s.shape != shape {
+			continue
+		}
+		if texts[name] == nil {
+			texts[name] = map[string]bool{}
+		}
+		sheet := jsonSheet([]*sample{s})
+		if at := slices.Index(sheet.columns, c.column); at >= 0 {
+			for text := range sheet.countTexts(at) {
+				texts[name][text] = true
+			}
+		}
+	}
+	for _, t := range texts {
+		if len(t) < 2 {
+			return false
+		}
+	}
+	return true
+}
+
+// looksOf returns a text that describes a sample's columns: samples with equal columns have
+// equal texts.
+func (g *guessed) looksOf(s *sample) string {
+	switch {
+	case g.format.syntax == record.JSONL:
+		sheet := jsonSheet([]*sample{s})
+		return strings.Join(distinct(sheet.columns), "\x00")
+	case len(s.rows) == 0:
+		return ""
+	case g.format.header:
+		return strings.Join(s.rows[0], "\x00")
+	}
+	width, _ := usualWidth(s.rows)
+	return fmt.Sprint(width)
+}
+
+// decides reports whether files with one name in a part all have the same columns.
+func (g *guessed) decides(shape, part int) bool {
+	looks := map[string]string{}
+	for _, s := range g.samples {
+		if s.shape != shape {
+			continue
+		}
+		name := g.arranged.shapes[shape].parts[part].nameOf(s.parts[part])
+		look := g.looksOf(s)
+		if was, ok := looks[name]; ok && was != look {
+			return false
+		}
+		looks[name] = look
+	}
+	return true
+}

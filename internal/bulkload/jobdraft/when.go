@@ -1,0 +1,201 @@
+package jobdraft
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/record"
+)
+
+// timed is the share of rows that must have a time.
+const timed = 0.9
+
+// A when is the source of the time, and its format.
+type when struct {
+	column  string // "" if none was found
+	pattern string
+	timing
+	noYear bool
+	year   int   // 0 is none
+	taken  []int // the columns of the sheet that it uses
+	unsure []string
+}
+
+// clockAlone matches a time of day without a day.
+var clockAlone = regexp.MustCompile(`^[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?$`)
+
+// whenOf finds the time among the columns.
+func (s *sheet) whenOf(columns []column, f *format) when {
+	var found []int
+	ordered := map[int]bool{}
+	for i, c := range columns {
+		if len(c.times) > 0 && float64(c.filled) >= timed*float64(len(s.rows)) {
+			found, ordered[i] = append(found, i), s.ordered(i)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b int) int {
+		return cmp.Compare(columns[a].timeRank(ordered[a]), columns[b].timeRank(ordered[b]))
+	})
+	best := -1
+	if len(found) > 0 {
+		best = found[0]
+	}
+	if best < 0 || !columns[best].times[0].clock {
+		if w, ok := s.pairOf(columns, f); ok {
+			return w
+		}
+	}
+	if best < 0 {
+		return s.monthDays(columns)
+	}
+	c := columns[best]
+	w := when{column: c.name, timing: c.times[0], taken: []int{best}}
+	if other := swapped(c.times); other != "" {
+		w.unsure = append(w.unsure, fmt.Sprintf("day and month may be the other way round, as in %q", other))
+	}
+	if c.times[0].epoch() && hint(c.name, timeWords) < 0 && !c.times[0].near() && !ordered[best] {
+		w.unsure = append(w.unsure, "these may be numbers that are no times")
+	}
+	if len(found) > 1 && hint(c.name, timeWords) < 0 {
+		var others []string
+		for _, i := range found[1:] {
+			others = append(others, columns[i].name)
+		}
+		w.unsure = append(w.unsure, "other columns hold times, too: "+wordsOf(others))
+	}
+	return w
+}
+
+// monthDays finds a column that is called a time and holds days without a year, such as 0829.
+func (s *sheet) monthDays(columns []column) when {
+	c := clockmakers.Get().(clockmaker)
+	defer clockmakers.Put(c)
+	for i := range columns {
+		if hint(s.names[i], timeWords) < 0 || columns[i].filled == 0 {
+			continue
+		}
+		texts := s.texts(i)
+		if t, ok := tryFormat(c.reader(monthDay), monthDay, texts); ok && fewWrong(len(texts)-t.read, len(texts)) {
+			return when{column: columns[i].name, timing: t, taken: []int{i}}
+		}
+	}
+	return when{}
+}
+
+// ordered reports whether the texts of a column are in order. Most texts must have one length.
+// Programs write a log in the order of time.
+func (s *sheet) ordered(column int) bool {
+	texts := s.texts(column)
+	up := 0
+	for i := 1; i < len(texts); i++ {
+		if len(texts[i-1].text) == len(texts[i].text) && texts[i-1].text <= texts[i].text {
+			up++
+		}
+	}
+	return len(texts) > 2 && float64(up) >= mostRead*float64(len(texts)-1)
+}
+
+// near reports whether the times are on the days of their paths.
+func (t *timing) near() bool { return len(t.hours) > 0 && t.outside*100 <= t.read }
+
+// timeRank orders columns that hold times. Columns with a usual name, with a time of day and
+// in the order of the lines come first.
+func (c *column) timeRank(ordered bool) int {
+	rank := hint(c.name, timeWords)
+	if rank < 0 {
+		rank = len(timeWords)
+	}
+	t := &c.times[0]
+	if !t.clock {
+		rank += 1000
+	}
+	if !ordered {
+		rank += 100
+	}
+	if rank >= len(timeWords) && t.epoch() && !t.near() {
+		rank += 2000
+	}
+	return rank
+}
+
+// pairOf finds a day and, in the column after it, a time of day: both are taken out
+// of the line together.
+func (s *sheet) pairOf(columns []column, f *format) (when, bool) {
+	if f.syntax == record.JSONL {
+		return when{}, false
+	}
+	for i := range len(columns) - 1 {
+		between := f.delimiter
+		if f.syntax == record.Blanks {
+			between = " "
+		}
+		day, clock := s.texts(i), s.texts(i+1)
+		if len(day) != len(clock) || float64(len(day)) < timed*float64(len(s.rows)) || len(day) == 0 {
+			continue
+		}
+		bracket := f.syntax == record.Blanks && strings.HasPrefix(day[0].text, "[") && strings.HasSuffix(clock[0].text, "]")
+		joined := slices.Clone(day)
+		for j := range joined {
+			joined[j].text += " " + clock[j].text
+			if bracket {
+				joined[j].text = strings.Trim(joined[j].text, "[]")
+			}
+		}
+		times := bestTimes(joined)
+		if len(times) == 0 || !bracket && !clockAlone.MatchString(clock[0].text) {
+			continue
+		}
+		w := when{column: "$line", timing: times[0], taken: []int{i, i + 1}}
+		if bracket {
+			w.pattern = `\[([^]]+)\]`
+			return w, true
+		}
+		if w.pattern = pairPattern(f, i); between != " " {
+			if w.format == "" {
+				w.format = "2006-01-02 15:04:05"
+			}
+			w.format = strings.Replace(w.format, " ", between, 1)
+		}
+		return w, true
+	}
+	return when{}, false
+}
+
+// pairPattern takes columns i and i+1 out of a line.
+func pairPattern(f *format, i int) string {
+	column, between := `\S+`, `[ \t]+`
+	if f.syntax != record.Blanks {
+		between = regexp.QuoteMeta(f.delimiter)
+		column = `.*?`
+		if r := []rune(f.delimiter); len(r) == 1 {
+			column = "[^" + regexp.QuoteMeta(f.delimiter) + "]*"
+		}
+	}
+	lead := ""
+	if f.syntax == record.Blanks {
+		lead = `[ \t]*`
+	}
+	return fmt.Sprintf("^%s(?:%s%s){%d}(%s%s%s)", lead, column, between, i, column, between, column)
+}
+
+// isRegister returns why a sheet of a class is no log, "" if it is one: no column holds a
+// time, or each row is about another person and has only a day. whole is the sheet of all
+// classes.
+func (s *sheet) isRegister(columns []column, w *when) string {
+	if w.column == "" {
+		return "no column holds a time"
+	}
+	if w.clock || len(w.hours) > 0 || len(s.rows) < 20 {
+		return ""
+	}
+	for i, c := range columns {
+		if (hint(c.name, userWords) >= 0 || hint(c.name, maybeUsers) >= 0) && c.distinct == len(s.rows) && s.idLike(i) && c.typ != behaviour.Double {
+			return fmt.Sprintf("each %s has one line, and no time of day", c.name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,209 @@
+package jobdraft
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+)
+
+// A who is the column of the user.
+type who struct {
+	column  string // "" where none was found
+	pattern string
+	taken   int // index in the sheet, -1 if the column is also a field
+	empty   int // number of rows without a user
+	unsure  string
+}
+
+// key returns a text that is equal for users with equal settings in a job.
+func (w *who) key() string { return w.column + "\x00" + w.pattern }
+
+// Scores of candidates for the user.
+const (
+	surelyUser = 100 // a name that means users only
+	maybeUser  = 60
+	userByPart = 50
+	userByText = 40 // texts such as user_17, or a user ID inside of a text
+	mayBeID    = 10
+)
+
+// idLike matches texts that may be a user's ID.
+var idLike = regexp.MustCompile(`^[\p{L}\p{N}_@.:+=-]{1,255}$`)
+
+// userText matches IDs that say that they are a user's.
+var userText = regexp.MustCompile(`^(?i:user|usr|uid|u|member|visitor|cust|customer|player|student|client)[-_:]?[0-9]+$`)
+
+// userInText are patterns of a user's ID inside of a text.
+var userInText = []string{
+	`(?i)\buser with id '?([0-9]+)`,
+	`(?i)\buser_?id['"]?[=:] ?['"]?([\w.@-]+)`,
+	`(?i)\buid=([^ &;,"]+)`,
+	`(?i)\buser=([^ &;,"]+)`,
+}
+
+// chooseUser finds the user of some behaviours among the columns that are not taken. A question
+// calls the behaviours of.
+func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string) (who, error) {
+	all := s.users(columns, taken)
+	w := who{taken: -1}
+	if len(all) > 0 {
+		w = s.whoIs(&all[0])
+		if all[0].score < surelyUser {
+			w.unsure = "a guess: " + all[0].figures()
+			if len(all) > 1 {
+				w.unsure += "; it may also be " + listed(all[1:])
+			}
+		}
+	}
+	return g.askUser(s, of, w, all)
+}
+
+// whoIs makes a candidate the user.
+func (s *sheet) whoIs(c *candidate) who {
+	w := who{column: c.column, pattern: c.pattern, taken: c.at, empty: len(s.rows) - c.rows}
+	if c.pattern != "" {
+		w.taken = -1
+	}
+	return w
+}
+
+// users returns the columns that may be the user, the most likely first.
+func (s *sheet) users(columns []column, taken []int) []candidate {
+	var out []candidate
+	for i, c := range columns {
+		if slices.Contains(taken, i) || c.filled == 0 {
+			continue
+		}
+		if found, ok := s.userIn(i); ok {
+			out = append(out, found)
+		}
+		if c.typ != behaviour.String && c.typ != behaviour.Int64 {
+			continue
+		}
+		u := s.candidateOf(i)
+		u.rows, u.distinct = c.filled, c.distinct
+		u.score = s.userScore(i, &c, &u)
+		if u.score > 0 {
+			out = append(out, u)
+		}
+	}
+	return ranked(out)
+}
+
+// userScore returns how likely a column is the user, 0 if it is not.
+func (s *sheet) userScore(i int, c *column, u *candidate) int {
+	name := s.names[i]
+	sure := hint(name, userWords)
+	switch {
+	case sure >= 0 && c.filled*2 >= len(s.rows) && (c.distinct > 1 || len(s.rows) < 50 || s.numbers):
+		return surelyUser + len(userWords) - sure
+	case c.filled*2 < len(s.rows) || c.distinct < 2 && len(s.rows) > 2 || c.few() && (c.distinct < 3 || !s.clustered(i, c)):
+		return 0
+	}
+	maybe := hint(name, maybeUsers)
+	score := 0
+	switch {
+	case maybe >= 0:
+		score = maybeUser + len(maybeUsers) - maybe
+	case holds(name, userParts) && !holds(name, notUsers):
+		score = userByPart
+	case !s.idLike(i):
+		return 0
+	case s.most(i, userText):
+		score = userByText
+	default:
+		score = mayBeID
+	}
+	if score > mayBeID {
+		return score
+	}
+	return max(1, score+s.idScore(i, c, name))
+}
+
+// idScore corrects the score of a column that may be any ID.
+func (s *sheet) idScore(i int, c *column, name string) int {
+	score := 0
+	switch {
+	case s.most(i, address):
+		score -= 5 // users may share an address; but a session is no user at all
+	case holds(name, notUsers):
+		score -= 8
+	}
+	if c.distinct == c.filled && c.filled >= 20 {
+		score -= 5 // a record's own ID: no user has two records
+	}
+	if i == 0 {
+		score += 2
+	}
+	if s.clustered(i, c) {
+		score += 2
+	}
+	return score
+}
+
+// address matches an IPv4 address.
+var address = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,3}){3}$`)
+
+// few reports whether a column has so few texts that they cannot be users.
+func (c *column) few() bool {
+	return c.filled >= 30 && (c.distinct < 6 || c.distinct < 20 && c.filled >= 50*c.distinct)
+}
+
+// clustered reports whether equal texts of a column follow each other, as in a file that is
+// sorted by user.
+func (s *sheet) clustered(at int, c *column) bool {
+	texts := s.texts(at)
+	runs := 0
+	for i := range texts {
+		if i == 0 || texts[i].text != texts[i-1].text {
+			runs++
+		}
+	}
+	return c.distinct*2 <= c.filled && runs <= c.distinct+c.distinct/10+len(s.rows)/100
+}
+
+// idLike reports whether the texts of a column may be IDs.
+func (s *sheet) idLike(column int) bool { return s.most(column, idLike) }
+
+// most reports whether an expression matches nearly all texts of a column.
+func (s *sheet) most(column int, expr *regexp.Regexp) bool {
+	n := 0
+	texts := s.texts(column)
+	for _, t := range texts {
+		if expr.MatchString(t.text) {
+			n++
+		}
+	}
+	return n > 0 && float64(n) >= nearlyAll*float64(len(texts))
+}
+
+// nearlyAll is a share of rows that leaves room for bad records.
+const nearlyAll = 0.97
+
+// userIn finds a user's ID inside of the texts of a column.
+func (s *sheet) userIn(column int) (candidate, bool) {
+	texts := s.texts(column)
+	for _, pattern := range userInText {
+		expr := regexp.MustCompile(pattern)
+		u := candidate{at: column, column: s.columns[column], pattern: pattern, score: userByText + 30}
+		seen := map[string]bool{}
+		for _, t := range texts {
+			m := expr.FindStringSubmatch(t.text)
+			if m == nil {
+				continue
+			}
+			u.rows++
+			if !seen[m[1]] && len(u.examples) < 3 {
+				u.examples = append(u.examples, m[1])
+			}
+			seen[m[1]] = true
+		}
+		u.distinct = len(seen)
+		if len(texts) > 0 && u.rows*10 >= len(texts)*8 && u.distinct > 1 && strings.ContainsAny(texts[0].text, " =:") {
+			return u, true
+		}
+	}
+	return candidate{}, false
+}

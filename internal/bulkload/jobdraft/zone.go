@@ -1,0 +1,119 @@
+package jobdraft
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"usertrail/internal/format/record"
+)
+
+// guessZone guesses the zone of times and dates.
+func (g *guessed) guessZone() error {
+	if g.zone = g.cfg.Zone; g.zone != "" {
+		return nil
+	}
+	g.zone = "UTC"
+	g.zoneUnsure = g.judgeZone()
+	return g.askZone()
+}
+
+// judgeZone sets the zone if the times show it, and returns the comment on it.
+func (g *guessed) judgeZone() string {
+	zoned, clock, days := true, false, 0
+	hours, offsets, names := map[int]int{}, map[int64]int{}, map[string]bool{}
+	for _, k := range g.kinds {
+		if k.when.column == "" {
+			continue
+		}
+		zoned, clock = zoned && k.when.zoned, clock || k.when.clock
+		for h, n := range k.when.hours {
+			hours[h] += n
+		}
+		for o, n := range k.when.offsets {
+			offsets[o] += n
+		}
+		maps.Copy(names, k.when.zones)
+		days += k.when.read
+	}
+	switch {
+	case days > 0 && !zoned && len(names) > 0:
+		return g.zoneByName(names)
+	case !clock && days > 0 && !zoned:
+		return "the times are days: say of which zone; the zone of a table never changes"
+	case !zoned || days == 0:
+		return "the times name no zone: say whose clocks they are of, such as Asia/Shanghai; the zone of a table never changes"
+	}
+	best := 0
+	for h := -12; h <= 14; h++ {
+		if hours[h] > hours[best]+days/100 {
+			best = h
+		}
+	}
+	switch {
+	case len(hours) > 0:
+		if g.zone = zoneAt(best); best == 0 {
+			return "by UTC the times are of the days of their paths; say whose days these are"
+		}
+		return fmt.Sprintf("%+d hours from UTC the times are of the days of their paths; say whose days these are", best)
+	case len(offsets) == 1:
+		for o := range offsets {
+			g.zone = zoneAt(int(o / 3600))
+		}
+	}
+	return "the dates of the table are days of this zone"
+}
+
+// zoneByName sets the zone in which the names of zones of the times are used.
+func (g *guessed) zoneByName(names map[string]bool) string {
+	list := slices.Sorted(maps.Keys(names))
+	known := zonesOf[list[0]]
+	if len(known) == 0 {
+		return fmt.Sprintf("the times name the zone %s: say in which zone this name is used; the zone of a table never changes", strings.Join(list, " and "))
+	}
+	g.zone = known[0]
+	return fmt.Sprintf("the times name the zone %s, which is used in %s; the zone of a table never changes", strings.Join(list, " and "), strings.Join(known, " or "))
+}
+
+// maxSlack is the number of days by which the records of late files differ from the days of
+// their paths. If records differ more, the path's day means something else.
+const maxSlack = 31
+
+// guessSlack judges records that are not of the days of their paths.
+func (g *guessed) guessSlack() {
+	furthest, outside := 0, 0
+	for _, k := range g.kinds {
+		if k.when.outside*100 > k.when.read {
+			furthest, outside = max(furthest, k.when.furthest), outside+k.when.outside
+		}
+	}
+	switch {
+	case outside == 0:
+	case furthest <= maxSlack:
+		g.slack = furthest
+		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("records are up to %d days off the day of their path, which slack allows", furthest))
+	default:
+		for i, p := range g.paths {
+			g.paths[i] = dayless(p)
+		}
+		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s in a path is not the day of its records, which are up to %d days off: * stands for it, and every load reads all files", g.arranged.dayText, furthest))
+	}
+	g.paths = slices.Compact(slices.Sorted(slices.Values(g.paths)))
+	dated := !slices.ContainsFunc(g.paths, func(p string) bool { return !strings.Contains(p, "{date") })
+	for i := range g.kinds {
+		w := &g.kinds[i].when
+		w.noYear = w.column != "" && !record.FormatHasYear(w.format) && !dated
+	}
+	if g.arranged.daysUnsure && slices.ContainsFunc(g.paths, func(p string) bool { return strings.Contains(p, "{date") }) && outside == 0 {
+		if !g.near() {
+			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s may be written in another order", g.arranged.dayText))
+		}
+	}
+}
+
+// near reports whether times are near the days of the paths, so that the days are read in the
+// right way.
+func (g *guessed) near() bool {
+	return slices.ContainsFunc(g.kinds, func(k kind) bool { return k.when.near() && k.when.column != "" })
+}
