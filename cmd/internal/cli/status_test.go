@@ -28,6 +28,7 @@ import (
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/secure/kerberos"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/precheck"
@@ -53,6 +54,15 @@ var statuses = map[string]struct {
 	"inspect.ErrUnknown":  {inspect.ErrUnknown, 64},
 	"job.ErrJob":          {job.ErrJob, 64},
 	"live.ErrAddress":     {live.ErrAddress, 64},
+
+	"kerberos.ErrConf":        {kerberos.ErrConf, 64},
+	"kerberos.ErrCredentials": {kerberos.ErrCredentials, 64},
+	"kerberos.ErrExpired":     {kerberos.ErrExpired, 64},
+	"kerberos.ErrNoTicket":    {kerberos.ErrNoTicket, 64},
+	"kerberos.ErrRefused":     {kerberos.ErrRefused, 64},
+	"kerberos.ErrSilent":      {kerberos.ErrSilent, 75},
+	"kerberos.ErrSkew":        {kerberos.ErrSkew, 64},
+
 	"manifest.ErrNewer":   {manifest.ErrNewer, 64},
 	"piece.ErrPiece":      {piece.ErrPiece, 64},
 	"show.ErrQuestion":    {show.ErrQuestion, 64},

@@ -39,8 +39,8 @@ const (
 	AES256SHA384 ID = 20 // aes256-cts-hmac-sha384-192
 )
 
-// ErrUnsupported is wrapped if a key has an encryption type that this package does not have.
-var ErrUnsupported = errors.New("encryption type is not supported: its keys must be AES keys (aes256-cts-hmac-sha1-96 or another aes type)")
+// ErrUnsupported is wrapped if a key is no AES key.
+var ErrUnsupported = errors.New("encryption type is not supported")
 
 // ErrForged is wrapped if a sealed text or a checksum does not fit the key.
 var ErrForged = errors.New("the bytes were changed, or the key is another one")

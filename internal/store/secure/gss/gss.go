@@ -49,7 +49,7 @@ var (
 	// ErrServer is wrapped if the server did not prove that it has the service's key.
 	ErrServer = errors.New("the server did not prove who it is")
 	// ErrSequence is wrapped if a token is repeated, missing or out of order.
-	ErrSequence = errors.New("security token out of sequence: it was repeated, or another one was lost")
+	ErrSequence = errors.New("security token out of sequence")
 	// ErrUnsealed is wrapped if a token is only signed where a sealed one was agreed, or the other way round.
 	ErrUnsealed = errors.New("security token is not protected as agreed")
 )
