@@ -1,7 +1,9 @@
 package behaviour
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -102,6 +104,18 @@ func (s Span) Days() int { return int(s.To-s.From) + 1 }
 
 // Overlaps reports whether s and o have a day in common.
 func (s Span) Overlaps(o Span) bool { return s.From <= o.To && o.From <= s.To }
+
+// CoveredBy reports whether each day of s is in one of the spans. It sorts spans.
+func (s Span) CoveredBy(spans []Span) bool {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	next := s.From
+	for _, o := range spans {
+		if o.From <= next && o.To >= next {
+			next = o.To + 1
+		}
+	}
+	return next > s.To
+}
 
 func (s Span) String() string {
 	if s.From == s.To {

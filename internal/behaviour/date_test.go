@@ -228,3 +228,23 @@ func BenchmarkDateAt(b *testing.B) {
 		}
 	}
 }
+
+func TestASpanIsCoveredByOthers(t *testing.T) {
+	week := behaviour.Span{From: 10, To: 16}
+	for _, c := range []struct {
+		spans []behaviour.Span
+		want  bool
+	}{
+		{nil, false},
+		{[]behaviour.Span{week}, true},
+		{[]behaviour.Span{{From: 13, To: 20}, {From: 5, To: 12}}, true},
+		{[]behaviour.Span{{From: 14, To: 20}, {From: 5, To: 12}}, false},
+		{[]behaviour.Span{{From: 11, To: 16}}, false},
+		{[]behaviour.Span{{From: 10, To: 15}}, false},
+		{[]behaviour.Span{{From: 10, To: 11}, {From: 10, To: 16}, {From: 12, To: 12}}, true},
+	} {
+		if got := week.CoveredBy(c.spans); got != c.want {
+			t.Errorf("%v is covered by %v: %v, want %v", week, c.spans, got, c.want)
+		}
+	}
+}

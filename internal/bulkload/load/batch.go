@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
@@ -275,7 +276,7 @@ func (b *batch) commit(ctx context.Context, done worked) error {
 		return err
 	}
 	for i := range ledger.Inputs {
-		b.ledgers.add(&ledger.Inputs[i])
+		b.ledgers.Add(&ledger.Inputs[i])
 	}
 	b.count(ledger)
 	b.countSkipped(ledger)
@@ -362,7 +363,7 @@ func (b *batch) ledger(in *input) manifest.Input {
 	if in.replay == nil {
 		out.BadAt = in.bad.BadAt()
 		if in.older > 0 {
-			out.Part = b.undropped(b.behaviour(in), in.part)
+			out.Part = ledger.Undropped(in.part, b.behaviour(in), b.target.Info().Dropped)
 		}
 	} else {
 		out.Dates = nil

@@ -21,7 +21,7 @@ func (l *load) newCalendar(found job.Found, inputs []*input) *calendar {
 	c := &calendar{load: l, found: found, inputs: map[string]*input{}, before: map[string]int{}}
 	for _, in := range inputs {
 		c.inputs[in.Rel] = in
-		c.before[in.Rel] = len(l.ledgers.byPath[in.Rel])
+		c.before[in.Rel] = len(l.ledgers.Inputs(in.Rel))
 	}
 	return c
 }
@@ -66,7 +66,7 @@ func (c *calendar) add(d *bulkload.DayLine, f *job.Input) {
 	if slices.ContainsFunc(c.load.leftOut, func(out manifest.LeftOut) bool { return out.Path == f.Rel }) {
 		ended = bulkload.DayFailed
 	} else if in := c.inputs[f.Rel]; in != nil {
-		known := c.load.ledgers.byPath[f.Rel]
+		known := c.load.ledgers.Inputs(f.Rel)
 		switch {
 		case len(known) > c.before[f.Rel]:
 			ended = bulkload.DayLoaded

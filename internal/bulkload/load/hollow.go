@@ -58,18 +58,3 @@ func (l *load) tooFewOf(in *PieceInput, read int64) error {
 func superseded(old *manifest.Input, err error) bool {
 	return errors.Is(err, bulkload.ErrChanged) && old.Read == 0
 }
-
-// file returns the ledgers' entry for the delivered file called path. If several entries have
-// the name, it prefers one with records. It returns nil if no load had the file.
-func (k *ledgers) file(path string) *manifest.Input {
-	known := k.byPath[path]
-	for _, in := range known {
-		if in.Offsets == nil && in.Read > 0 {
-			return in
-		}
-	}
-	if len(known) == 0 {
-		return nil
-	}
-	return known[0]
-}

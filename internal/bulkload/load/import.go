@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -165,7 +165,7 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 		have := 0
 		for n := range l.Inputs {
 			in := &l.Inputs[n]
-			if has.inputs[identity(in)] {
+			if has.inputs[ledger.Identity(in)] {
 				have++
 			} else if err := i.clash(l, in, has); err != nil {
 				return nil, err
@@ -188,11 +188,11 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 type imported struct {
 	inputs map[string]bool   // by identity
 	paths  map[uint32]string // by the number of a file
-	others *ledgers          // of inputs that the source does not have
+	others *ledger.Index          // of inputs that the source does not have
 }
 
 func newImported(target, source []*manifest.Load) *imported {
-	h, ours := &imported{inputs: map[string]bool{}, paths: map[uint32]string{}, others: newLedgers(nil)}, map[string]bool{}
+	h, ours := &imported{inputs: map[string]bool{}, paths: map[uint32]string{}, others: ledger.New(nil)}, map[string]bool{}
 	for _, l := range source {
 		for n := range l.Inputs {
 			ours[brought(&l.Inputs[n])] = true
@@ -201,9 +201,9 @@ func newImported(target, source []*manifest.Load) *imported {
 	for _, l := range target {
 		for n := range l.Inputs {
 			in := &l.Inputs[n]
-			h.inputs[identity(in)], h.paths[in.Number] = true, in.Path
+			h.inputs[ledger.Identity(in)], h.paths[in.Number] = true, in.Path
 			if !ours[brought(in)] {
-				h.others.add(in)
+				h.others.Add(in)
 			}
 		}
 	}
@@ -219,17 +219,17 @@ func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) er
 		return fmt.Errorf("%w: %s is number %d in %s, and so is %s in %s: their records would be mistaken for each other; load one of them from the logs",
 			bulkload.ErrRequest, in.Path, in.Number, from, path, to)
 	}
-	if c, ok := has.others.copied(in); ok {
+	if c, ok := has.others.Overlapping(in); ok {
 		return fmt.Errorf("%w: %s of %s has the bytes of %s, of which %s has records: load what is missing there from the logs",
 			bulkload.ErrRequest, in.Path, from, c.Path, to)
 	}
-	for _, o := range has.others.byPath[in.Path] {
+	for _, o := range has.others.Inputs(in.Path) {
 		switch {
 		case o.SHA256 != in.SHA256 && (o.Read == 0 || in.Read == 0): // the empty file brought nothing
 		case o.SHA256 != in.SHA256:
 			return fmt.Errorf("%w: %s was loaded with other bytes into %s than into %s: records of both would have the same column IDs; import into a new table",
 				bulkload.ErrRequest, in.Path, to, from)
-		case sharesRecords(in, o):
+		case ledger.Share(in, o):
 			return fmt.Errorf("%w: %s: a part of what load %d of %s brought is in %s: load what is missing there from the logs",
 				bulkload.ErrRequest, in.Path, l.Number, from, to)
 		}
@@ -237,35 +237,9 @@ func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) er
 	return nil
 }
 
-// sharesRecords says whether two loads of one file may have brought the same record. A
-// replay brings records that no load of the file brought.
-func sharesRecords(a, b *manifest.Input) bool {
-	switch {
-	case a.SameAs != "" || b.SameAs != "":
-		return false
-	case a.Offsets == nil && b.Offsets == nil:
-		one, other := copyOf(a), copyOf(b)
-		return one.overlaps(&other)
-	}
-	return slices.ContainsFunc(a.Offsets, func(at int64) bool { return slices.Contains(b.Offsets, at) })
-}
-
-// identity returns a string that identifies a delivered file and its loaded part.
-func identity(in *manifest.Input) string {
-	b, err := json.Marshal(struct {
-		Path, SHA256 string
-		Part         *manifest.Part
-		Offsets      []int64
-	}{in.Path, in.SHA256, in.Part, in.Offsets})
-	if err != nil {
-		panic(err) // strings and numbers only
-	}
-	return string(b)
-}
-
 // brought is identity with how many records were new: two tables may have had copies of
 // different parts of a file before.
-func brought(in *manifest.Input) string { return fmt.Sprint(in.Loaded, " ", identity(in)) }
+func brought(in *manifest.Input) string { return fmt.Sprint(in.Loaded, " ", ledger.Identity(in)) }
 
 // run imports as many loads together as make files of a good size.
 func (i *importer) run(ctx context.Context, todo []*manifest.Load) error {

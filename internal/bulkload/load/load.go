@@ -44,6 +44,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -89,7 +90,7 @@ type load struct {
 	schema    *behaviour.Schema // of the table, with what the job adds
 	kindMap   []mapped          // by the job's kinds
 	unique    []job.Unique      // by the table's kinds
-	ledgers   *ledgers
+	ledgers   *ledger.Index
 	plans     []*manifest.Plan // that are not committed
 	// unledgered says that a killed replay may have left records.
 	unledgered bool

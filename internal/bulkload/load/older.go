@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
@@ -20,41 +19,10 @@ func (p *parser) tooOld(d behaviour.Date) bool {
 	return true
 }
 
-// undropped returns a part of a file without the days that were dropped from the table. If the
-// drop is undone, the same load loads these days.
-func (l *load) undropped(behaviour string, p *manifest.Part) *manifest.Part {
-	first := l.target.Info().Dropped
-	if first == nil {
-		return p
-	}
-	span := everyDate
-	out := &manifest.Part{Behaviours: []string{behaviour}}
-	if p != nil {
-		out.Behaviours = p.Behaviours
-		if p.Span != nil {
-			span = *p.Span
-		}
-	}
-	span.From = max(span.From, *first)
-	out.Span = &span
-	return out
-}
-
-// hasCopy says whether c is one of all, which are copies of a file with a behaviour. Days that
-// were dropped make no difference: a copy that was planned has them, and a copy of which such records
-// were skipped does not.
-func (l *load) hasCopy(all []Copy, c Copy, behaviour string) bool {
-	c.Part = l.undropped(behaviour, c.Part)
-	return slices.ContainsFunc(all, func(o Copy) bool {
-		o.Part = l.undropped(behaviour, o.Part)
-		return c.equal(o)
-	})
-}
-
 // dropUndone reports whether a piece skipped days of a drop that has been undone: the piece began
 // at a later day than it would begin now.
 func (p *publisher) dropUndone(of *Piece, r *manifest.Report) bool {
-	from := everyDate.From
+	from := behaviour.MinDate
 	if first := p.target.Info().Dropped; first != nil {
 		from = *first
 	}

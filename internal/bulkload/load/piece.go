@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/piece"
@@ -57,7 +58,7 @@ type PieceInput struct {
 	Part      *manifest.Part   `json:"part,omitempty"`
 	Covered   []*manifest.Part `json:"covered,omitempty"`
 	SameAs    string           `json:"same_as,omitempty"` // the first of its copies, if they have all that is asked for
-	Copies    []Copy           `json:"copies,omitempty"`  // that are in the table, or come before it in the plan
+	Copies    []ledger.Copy    `json:"copies,omitempty"`  // that are in the table, or come before it in the plan
 	SHA256    string           `json:"sha256,omitempty"`  // where it has copies
 	Range     *manifest.Range  `json:"range,omitempty"`   // that alone is read
 	Cuts      []int64          `json:"cuts,omitempty"`    // where the ranges of the file begin: only digests are made

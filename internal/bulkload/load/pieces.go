@@ -182,9 +182,9 @@ func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 		behaviour string
 	}
 	have := map[like]int{}
-	for _, loaded := range p.ledgers.byPath {
-		for _, in := range loaded {
-			have[like{in.Size, in.Behaviour}]++
+	for _, l := range p.ledgers.Loads() {
+		for i := range l.Inputs {
+			have[like{l.Inputs[i].Size, l.Inputs[i].Behaviour}]++
 		}
 	}
 	for _, in := range inputs {
@@ -193,7 +193,7 @@ func (p *planner) findSame(ctx context.Context, inputs []*input) error {
 	for _, in := range inputs {
 		mine := like{in.Size, p.behaviour(in)}
 		own := 1
-		for _, old := range p.ledgers.byPath[in.Rel] {
+		for _, old := range p.ledgers.Inputs(in.Rel) {
 			if (like{old.Size, old.Behaviour}) == mine {
 				own++
 			}
@@ -376,12 +376,7 @@ func (l *load) reserve(ctx context.Context) error {
 	}
 	l.plans = plans
 	for _, p := range plans {
-		for _, in := range p.Inputs {
-			if l.ledgers.numbers[in.Number] == "" {
-				l.ledgers.numbers[in.Number] = in.Path
-				l.ledgers.planned[in.Path] = in.Number
-			}
-		}
+		l.ledgers.Reserve(p)
 	}
 	return nil
 }
@@ -389,7 +384,7 @@ func (l *load) reserve(ctx context.Context) error {
 // endPlans removes the plans that are committed, or whose files were all loaded in another way.
 func (l *load) endPlans(ctx context.Context) error {
 	for _, p := range l.plans {
-		if !l.ledgers.hold(p) {
+		if !l.ledgers.Ended(p) {
 			continue
 		}
 		if err := l.target.EndPlan(ctx, p.ID); err != nil {
@@ -397,14 +392,4 @@ func (l *load) endPlans(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// hold reports whether loads brought all files of a plan.
-func (k *ledgers) hold(p *manifest.Plan) bool {
-	if k.plans[p.ID] != 0 {
-		return true
-	}
-	return !slices.ContainsFunc(p.Inputs, func(f manifest.PlannedFile) bool {
-		return !slices.ContainsFunc(k.byPath[f.Path], f.HeldBy)
-	})
 }

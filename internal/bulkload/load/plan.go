@@ -12,7 +12,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/column"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
@@ -126,65 +126,11 @@ func (l *load) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.ledgers = newLedgers(loads)
+	l.ledgers = ledger.New(loads)
 	if err := l.takeUp(ctx); err != nil {
 		return err
 	}
 	return l.reserve(ctx)
-}
-
-// ledgers is the knowledge of all loads about delivered files.
-type ledgers struct {
-	loads   []*manifest.Load
-	byPath  map[string][]*manifest.Input
-	copies  map[content][]Copy           // the files that were loaded with this content, the oldest first
-	numbers map[uint32]string            // path
-	plans   map[string]int               // numbers of the loads that were made of pieces
-	begun   map[string][]*manifest.Input // by path: files of no load that have cells in the table
-	planned map[string]uint32            // by path: numbers of files of plans that no load has
-}
-
-func newLedgers(loads []*manifest.Load) *ledgers {
-	k := &ledgers{
-		byPath: map[string][]*manifest.Input{}, copies: map[content][]Copy{}, numbers: map[uint32]string{}, plans: map[string]int{},
-		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
-	}
-	k.loads = loads
-	for _, l := range loads {
-		if l.Plan != "" {
-			k.plans[l.Plan] = l.Number
-		}
-		for i := range l.Inputs {
-			k.add(&l.Inputs[i])
-		}
-	}
-	return k
-}
-
-func (k *ledgers) add(in *manifest.Input) {
-	k.byPath[in.Path] = append(k.byPath[in.Path], in)
-	k.numbers[in.Number] = in.Path
-	if in.SameAs == "" && in.Offsets == nil {
-		k.remember(content{in.SHA256, in.Behaviour}, copyOf(in))
-	}
-}
-
-// number returns the number of the file called path. If it has none, number returns a new number.
-func (k *ledgers) number(path string) (uint32, error) {
-	if have := k.byPath[path]; len(have) > 0 {
-		return have[0].Number, nil
-	}
-	if begun := k.begun[path]; len(begun) > 0 {
-		return begun[0].Number, nil
-	}
-	if n, ok := k.planned[path]; ok {
-		return n, nil
-	}
-	n, err := column.Number(path, func(n uint32) bool { return k.numbers[n] == "" })
-	if err == nil {
-		k.numbers[n] = path
-	}
-	return n, err
 }
 
 // choose returns the files to load. It leaves out a file that differs from the file that was loaded under
@@ -214,7 +160,7 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 			}
 			continue
 		}
-		if in.number, err = l.ledgers.number(f.Rel); err != nil {
+		if in.number, err = l.ledgers.Number(f.Rel); err != nil {
 			return nil, err
 		}
 		out = append(out, in)
@@ -228,7 +174,7 @@ func (l *load) choose(ctx context.Context, found job.Found) ([]*input, error) {
 // loaded reports whether the requested part of in was loaded before. Its error wraps ErrChanged if the
 // file differs from the loaded file.
 func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
-	for _, old := range l.ledgers.byPath[in.Rel] {
+	for _, old := range l.ledgers.Inputs(in.Rel) {
 		same, err := l.wasLoaded(ctx, in, old)
 		if err != nil {
 			return false, err
@@ -239,7 +185,7 @@ func (l *load) loaded(ctx context.Context, in *input) (whole bool, err error) {
 		if old.Read > 0 {
 			in.covered = append(in.covered, old.Part)
 		}
-		if old.Part.Covers(l.undropped(l.behaviour(in), in.part)) {
+		if old.Part.Covers(ledger.Undropped(in.part, l.behaviour(in), l.target.Info().Dropped)) {
 			whole, in.allOlder = true, in.allOlder || old.AllOlder()
 		}
 	}

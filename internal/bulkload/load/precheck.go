@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
@@ -72,7 +73,7 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	l.ledgers = newLedgers(loads)
+	l.ledgers = ledger.New(loads)
 	p := &preCheck{load: l}
 	return slices.ContainsFunc(found.Inputs, func(f job.Input) bool { return !p.knows(f) }), nil
 }
@@ -169,7 +170,7 @@ func (p *preCheck) table(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.ledgers = newLedgers(loads)
+	p.ledgers = ledger.New(loads)
 	if err := p.sameLayout(t.Info()); err != nil {
 		p.Fail(precheck.LayoutKnown, err, "")
 	} else {
@@ -214,7 +215,7 @@ func (p *preCheck) knows(f job.Input) bool {
 	if p.ledgers == nil {
 		return false
 	}
-	for _, old := range p.ledgers.byPath[f.Rel] {
+	for _, old := range p.ledgers.Inputs(f.Rel) {
 		if old.Offsets == nil && f.Size == old.Size && f.Modified.Equal(old.Modified) && old.Part.Covers(p.partOf(f)) {
 			return true
 		}
@@ -228,7 +229,7 @@ func (p *preCheck) isChanged(ctx context.Context, in *input) {
 	if p.ledgers == nil {
 		return
 	}
-	for _, old := range p.ledgers.byPath[in.Rel] {
+	for _, old := range p.ledgers.Inputs(in.Rel) {
 		if _, err := p.wasLoaded(ctx, in, old); ownFault(err) {
 			in.err = err
 			return

@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/column"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
@@ -128,21 +129,21 @@ func (s *sought) Reject(x *record.Reject) error {
 
 // An earlierRead is one load's reading of a replayed file or of a copy.
 type earlierRead struct {
-	Copy
+	ledger.Copy
 	bad   map[int64]bool // offsets of the records that it quarantined
 	known bool           // bad has all of them
 }
 
 // earlierReads returns the reads by which loads brought records of a content, in order.
-func (l *load) earlierReads(holds content) []earlierRead {
+func (l *load) earlierReads(holds ledger.Content) []earlierRead {
 	var out []earlierRead
-	for _, ledger := range l.ledgers.loads {
-		for i := range ledger.Inputs {
-			in := &ledger.Inputs[i]
-			if in.SameAs != "" || in.Offsets != nil || (content{in.SHA256, in.Behaviour}) != holds {
+	for _, of := range l.ledgers.Loads() {
+		for i := range of.Inputs {
+			in := &of.Inputs[i]
+			if in.SameAs != "" || in.Offsets != nil || ledger.ContentOf(in) != holds {
 				continue
 			}
-			r := earlierRead{Copy: copyOf(in), bad: map[int64]bool{}}
+			r := earlierRead{Copy: ledger.CopyOf(in), bad: map[int64]bool{}}
 			var list []int64
 			list, r.known = in.BadOffsets()
 			for _, o := range list {
@@ -159,7 +160,7 @@ func (l *load) earlierReads(holds content) []earlierRead {
 // duplicate, or skipped, for the loads after it.
 func (in *input) brought(offset int64, d behaviour.Date, kind string) bool {
 	for i := range in.reads {
-		if r := &in.reads[i]; r.has(d, kind) {
+		if r := &in.reads[i]; r.Has(d, kind) {
 			return r.known && !r.bad[offset]
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/piece"
@@ -95,7 +96,7 @@ func (p *publisher) run(ctx context.Context) (err error) {
 	if err := p.learn(ctx); err != nil {
 		return err
 	}
-	if n := p.ledgers.plans[p.id]; n != 0 {
+	if n := p.ledgers.LoadOf(p.id); n != 0 {
 		return errors.Join(p.committed(n, finished), p.endPlans(ctx))
 	}
 	if err := p.collect(ctx); err != nil {
@@ -114,7 +115,7 @@ func (p *publisher) run(ctx context.Context) (err error) {
 // finished the killed load, it succeeds. If files were left out, every commit of the plan fails until
 // they are loaded.
 func (p *publisher) committed(n int, finished []*manifest.Load) error {
-	for _, ledger := range p.ledgers.loads {
+	for _, ledger := range p.ledgers.Loads() {
 		if ledger.Number == n {
 			p.stillOut(n, ledger.LeftOut)
 		}
@@ -297,7 +298,7 @@ func (p *publisher) overtaken(r *manifest.Report) int {
 		if !ok || !p.unique[k].Asked() {
 			continue
 		}
-		for _, l := range p.ledgers.loads {
+		for _, l := range p.ledgers.Loads() {
 			if l.Number >= r.Seen && slices.ContainsFunc(l.Days, func(o manifest.Day) bool { return o.Date == d.Date && o.Behaviour == d.Behaviour }) {
 				return l.Number
 			}
@@ -336,16 +337,10 @@ func (p *publisher) current() error {
 			if err := p.sameJob(in.Rel); err != nil {
 				return err
 			}
-			loaded := 0
-			for _, old := range p.ledgers.byPath[in.Rel] {
-				if old.Offsets == nil && old.Read > 0 {
-					loaded++
-				}
-			}
-			if loaded != len(in.Covered) {
+			if p.ledgers.Reached(in.Rel) != len(in.Covered) {
 				return fmt.Errorf("%w: %s was loaded after it was planned: plan again", ErrStale, in.Rel)
 			}
-			if path := p.ledgers.numbers[in.Number]; path != "" && path != in.Rel {
+			if path := p.ledgers.PathOf(in.Number); path != "" && path != in.Rel {
 				return fmt.Errorf("%w: the number of %s has gone to %s, which was loaded after it was planned: plan again", ErrStale, in.Rel, path)
 			}
 		}
@@ -376,25 +371,26 @@ func (p *publisher) judgeAll() error {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b file) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.Path, b.Path)) })
+	first := p.target.Info().Dropped
 	for _, f := range all {
 		if f.Error != "" {
 			p.refuse(manifest.LeftOut{Path: f.Path, Part: f.in.Part, Error: f.Error, TooBad: f.TooBad})
 			continue
 		}
-		holds := content{f.SHA256, f.Behaviour}
-		planned, now := f.in.plannedCopies().of(f.SHA256), p.ledgers.others(holds, f.Path)
-		if i := slices.IndexFunc(planned, func(c Copy) bool { return !p.hasCopy(now, c, f.Behaviour) }); i >= 0 {
+		holds := ledger.ContentOf(&f.Input)
+		planned, now := f.in.plannedCopies().of(f.SHA256), p.ledgers.Others(holds, f.Path)
+		if i := slices.IndexFunc(planned, func(c ledger.Copy) bool { return !c.In(now, f.Behaviour, first) }); i >= 0 {
 			p.refuse(manifest.LeftOut{
 				Path: f.Path, Part: f.in.Part,
 				Error: fmt.Sprintf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, planned[i].Path),
 			})
 			continue
 		}
-		if i := slices.IndexFunc(now, func(c Copy) bool { return !p.hasCopy(planned, c, f.Behaviour) }); i >= 0 {
+		if i := slices.IndexFunc(now, func(c ledger.Copy) bool { return !c.In(planned, f.Behaviour, first) }); i >= 0 {
 			return fmt.Errorf("%w: %s has the bytes of %s, which it had not when it was planned: plan again", ErrStale, f.Path, now[i].Path)
 		}
 		if f.SameAs == "" {
-			p.ledgers.remember(holds, copyOf(&f.Input))
+			p.ledgers.Remember(holds, ledger.CopyOf(&f.Input))
 		}
 		p.good = append(p.good, f.Input)
 		if f.Quarantined == 0 && len(f.in.Covered) == 0 {
@@ -427,7 +423,7 @@ func (p *publisher) refuse(out manifest.LeftOut) {
 // the same name in an earlier load is another file.
 func (p *publisher) stillOut(n int, all []manifest.LeftOut) {
 	since := map[string][]*manifest.Part{}
-	for _, l := range p.ledgers.loads {
+	for _, l := range p.ledgers.Loads() {
 		for i := range l.Inputs {
 			if in := &l.Inputs[i]; l.Number > n && in.Offsets == nil {
 				since[in.Path] = append(since[in.Path], in.Part)
@@ -476,9 +472,9 @@ func (p *publisher) publish(ctx context.Context) error {
 	p.countSkipped(ledger)
 	p.result.HFiles = hfiles(files)
 	p.result.Mode = p.pieces[0].Mode
-	p.ledgers.plans[p.id] = ledger.Number
+	p.ledgers.Commit(p.id, ledger.Number)
 	for i := range ledger.Inputs {
-		p.ledgers.add(&ledger.Inputs[i])
+		p.ledgers.Add(&ledger.Inputs[i])
 	}
 	return p.endPlans(ctx)
 }

@@ -27,9 +27,7 @@ func (l *load) takeUp(ctx context.Context) error {
 		return err
 	}
 	for i := range begun {
-		in := &begun[i]
-		l.ledgers.begun[in.Path] = append(l.ledgers.begun[in.Path], in)
-		l.ledgers.numbers[in.Number] = in.Path
+		l.ledgers.AddBegun(&begun[i])
 	}
 	return nil
 }

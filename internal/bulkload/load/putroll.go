@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
 	"usertrail/internal/table/segment"
@@ -68,8 +69,8 @@ func (b *batch) id() uint64 {
 	fmt.Fprintln(h, b.job.Digest())
 	for _, in := range b.inputs {
 		if !in.dropped() {
-			ledger := b.ledger(in)
-			fmt.Fprintln(h, identity(&ledger))
+			of := b.ledger(in)
+			fmt.Fprintln(h, ledger.Identity(&of))
 		}
 	}
 	return binary.BigEndian.Uint64(h.Sum(nil))

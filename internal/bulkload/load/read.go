@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/column"
 	"usertrail/internal/format/layout"
@@ -39,7 +40,7 @@ type state struct {
 	sha    string          // of the range, where that alone is read
 	ranges []string        // digests of all ranges, where these are asked for
 	lines  int64           // that end in the range
-	copies []Copy          // of the file, in the table already
+	copies []ledger.Copy   // of the file, in the table already
 	sameAs string          // the first of them, if they have all that is asked for
 	bad    *quarantine.File
 }

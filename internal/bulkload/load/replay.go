@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/column"
 	"usertrail/internal/format/job"
@@ -121,17 +122,17 @@ func (l *load) original(path string) string {
 
 // copiesOf are the files with the bytes of the one called path that loads brought records
 // of, the oldest first.
-func (l *load) copiesOf(path string) []Copy {
-	known := l.ledgers.file(path)
+func (l *load) copiesOf(path string) []ledger.Copy {
+	known := l.ledgers.File(path)
 	if known == nil {
 		return nil
 	}
-	return l.ledgers.copies[content{known.SHA256, known.Behaviour}]
+	return l.ledgers.Copies(ledger.ContentOf(known))
 }
 
 // replayInput is the delivered file called path, as the ledgers know it.
 func (l *load) replayInput(path string) (*input, error) {
-	old := l.ledgers.file(path)
+	old := l.ledgers.File(path)
 	if old == nil {
 		return nil, fmt.Errorf("%w: %s is not in the table: load it before its bad records are replayed", bulkload.ErrRequest, path)
 	}
@@ -149,7 +150,7 @@ func (l *load) replayInput(path string) (*input, error) {
 		}
 	}
 	for _, name := range in.names {
-		for _, k := range l.ledgers.byPath[name] {
+		for _, k := range l.ledgers.Inputs(name) {
 			if !slices.Contains(in.numbers, k.Number) {
 				in.numbers = append(in.numbers, k.Number)
 			}
@@ -158,7 +159,7 @@ func (l *load) replayInput(path string) (*input, error) {
 			}
 		}
 	}
-	in.reads = l.earlierReads(content{old.SHA256, old.Behaviour})
+	in.reads = l.earlierReads(ledger.ContentOf(old))
 	return in, nil
 }
 
@@ -176,7 +177,7 @@ func (l *load) delivered(ctx context.Context, in *input) (string, error) {
 			return "", err
 		}
 		f.Size, f.Modified = info.Size, info.Modified
-		err = l.sameFile(ctx, f, l.ledgers.file(name))
+		err = l.sameFile(ctx, f, l.ledgers.File(name))
 		if err == nil {
 			return f.Path, nil
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/pipe"
@@ -151,7 +152,7 @@ func (w *pieceWorker) committed(ctx context.Context) (bool, error) {
 	}
 	defer t.Close()
 	loads, err := t.Ledgers(ctx)
-	return newLedgers(loads).plans[w.piece.Plan] != 0, err
+	return ledger.New(loads).LoadOf(w.piece.Plan) != 0, err
 }
 
 // work does the piece and reports it.
@@ -163,7 +164,7 @@ func (w *pieceWorker) work(ctx context.Context) (report *manifest.Report, err er
 	if err := w.extend(); err != nil {
 		return nil, err
 	}
-	w.ledgers = newLedgers(nil)
+	w.ledgers = ledger.New(nil)
 	inputs, err := w.inputsOf(w.piece)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 // sameJob returns an error if a killed load began to put a file by another job. The table would
 // have cells of both jobs.
 func (l *load) sameJob(path string) error {
-	for _, begun := range l.ledgers.begun[path] {
+	for _, begun := range l.ledgers.Begun(path) {
 		if begun.Job != "" && begun.Job != l.job.Digest() {
 			return l.otherJob(begun, "")
 		}
@@ -33,7 +33,7 @@ func (l *load) sameJob(path string) error {
 // changed, or if the job does not put every cell again.
 func (l *load) fitsBegun(ctx context.Context, f job.Input) error {
 	grew := true
-	for _, begun := range l.ledgers.begun[f.Rel] {
+	for _, begun := range l.ledgers.Begun(f.Rel) {
 		if err := l.sameFile(ctx, f, begun); errors.Is(err, bulkload.ErrChanged) {
 			return fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err)
 		} else if err != nil {
@@ -110,7 +110,7 @@ func (l *load) moreFields(name string, old []string) bool {
 // sameBad checks a file that a killed load began to put. It returns an error if the job has more
 // fields and finds another number of bad records: the killed load may have put some of them.
 func (l *load) sameBad(in *input) error {
-	for _, begun := range l.ledgers.begun[in.Rel] {
+	for _, begun := range l.ledgers.Begun(in.Rel) {
 		if begun.Reading == nil || begun.Quarantined == in.counts.Quarantined {
 			continue
 		}

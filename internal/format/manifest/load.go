@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -126,7 +125,7 @@ func Covered(parts []*Part, p *Part) bool {
 				spans = append(spans, o.dates())
 			}
 		}
-		return !together(spans, p.dates())
+		return !p.dates().CoveredBy(spans)
 	})
 }
 
@@ -136,18 +135,6 @@ func (p *Part) dates() behaviour.Span {
 		return behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	}
 	return *p.Span
-}
-
-// together reports whether each date of a span is in one of the spans. It sorts spans.
-func together(spans []behaviour.Span, of behaviour.Span) bool {
-	slices.SortFunc(spans, func(a, b behaviour.Span) int { return cmp.Compare(a.From, b.From) })
-	next := of.From
-	for _, s := range spans {
-		if s.From <= next && s.To >= next {
-			next = s.To + 1
-		}
-	}
-	return next > of.To
 }
 
 // A Part is a span of dates and some behaviours of a file that holds more.

@@ -1,0 +1,182 @@
+package ledger
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+)
+
+// Files of equal bytes are copies of each other. A record of a file is a duplicate if the load of a
+// copy was asked for the same record.
+
+// A Copy is a delivered file with the same bytes as another file. It states which part of the
+// file a load was asked for.
+type Copy struct {
+	Path  string          `json:"path"`
+	Part  *manifest.Part  `json:"part,omitempty"`
+	Dates *behaviour.Span `json:"dates,omitempty"` // of the records that the load accepts; nil means any
+}
+
+// CopyOf returns a loaded file as its copies see it.
+func CopyOf(in *manifest.Input) Copy { return Copy{in.Path, in.Part, in.Dates} }
+
+// A Content identifies the records of a delivered file. Files of different behaviours are no copies
+// of each other, even if their bytes are equal.
+type Content struct {
+	SHA256    string
+	Behaviour string // that the path names, or ""
+}
+
+// ContentOf returns the content of a loaded file.
+func ContentOf(in *manifest.Input) Content { return Content{in.SHA256, in.Behaviour} }
+
+// Has reports whether the load of c was asked for records of a date and behaviour.
+func (c *Copy) Has(d behaviour.Date, behaviour string) bool {
+	return (c.Dates == nil || c.Dates.Has(d)) && c.Part.Has(d, behaviour)
+}
+
+// overlaps reports whether a record may belong to both.
+func (c *Copy) overlaps(o *Copy) bool {
+	a, b := c.span(), o.span()
+	if !a.Overlaps(b) {
+		return false
+	}
+	return c.Part == nil || o.Part == nil || slices.ContainsFunc(c.Part.Behaviours, func(kind string) bool { return slices.Contains(o.Part.Behaviours, kind) })
+}
+
+// span returns the dates of all records that the load of c was asked for.
+func (c *Copy) span() behaviour.Span {
+	s := everyDate
+	if c.Dates != nil {
+		s = *c.Dates
+	}
+	if c.Part != nil && c.Part.Span != nil {
+		s.From, s.To = max(s.From, c.Part.Span.From), min(s.To, c.Part.Span.To)
+	}
+	return s
+}
+
+func (c *Copy) equal(o Copy) bool {
+	return c.Path == o.Path && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
+}
+
+func sameSpan(a, b *behaviour.Span) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// everyDate is the span of all dates.
+var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+
+// SameAs returns the path of the first of all, if all together have every record that the load of
+// c is asked for. Otherwise it returns "". kind is the behaviour of c's path. first is the first date
+// that the table keeps; nil means every date.
+func (c *Copy) SameAs(all []Copy, kind string, first *behaviour.Date) string {
+	if len(all) == 0 {
+		return ""
+	}
+	kinds, dates := []string{kind}, c.span()
+	if c.Part != nil {
+		kinds = c.Part.Behaviours
+	}
+	if first != nil {
+		dates.From = max(dates.From, *first)
+	}
+	if slices.ContainsFunc(kinds, func(kind string) bool { return !cover(all, kind, dates) }) {
+		return ""
+	}
+	return all[0].Path
+}
+
+// cover reports whether copies together have all records of a behaviour and span.
+func cover(copies []Copy, kind string, dates behaviour.Span) bool {
+	var spans []behaviour.Span
+	for i := range copies {
+		c := &copies[i]
+		if c.Part != nil && !slices.Contains(c.Part.Behaviours, kind) {
+			continue
+		}
+		spans = append(spans, c.span())
+	}
+	return dates.CoveredBy(spans)
+}
+
+// Undropped returns a part of a file without the days before first, which were dropped from the
+// table. If first is nil, no day was dropped. kind is the behaviour of the file's path.
+func Undropped(p *manifest.Part, kind string, first *behaviour.Date) *manifest.Part {
+	if first == nil {
+		return p
+	}
+	span := everyDate
+	out := &manifest.Part{Behaviours: []string{kind}}
+	if p != nil {
+		out.Behaviours = p.Behaviours
+		if p.Span != nil {
+			span = *p.Span
+		}
+	}
+	span.From = max(span.From, *first)
+	out.Span = &span
+	return out
+}
+
+// In reports whether all contains c. kind is the behaviour of the path. Days that were dropped from
+// the table make no difference: first is the first date that the table keeps.
+func (c *Copy) In(all []Copy, kind string, first *behaviour.Date) bool {
+	one := *c
+	one.Part = Undropped(c.Part, kind, first)
+	return slices.ContainsFunc(all, func(o Copy) bool {
+		o.Part = Undropped(o.Part, kind, first)
+		return one.equal(o)
+	})
+}
+
+// Copies returns the loaded files of a content, the oldest first.
+func (x *Index) Copies(of Content) []Copy { return x.copies[of] }
+
+// Others is Copies without the file at path.
+func (x *Index) Others(of Content, path string) []Copy {
+	return slices.DeleteFunc(slices.Clone(x.copies[of]), func(c Copy) bool { return c.Path == path })
+}
+
+// Remember records that a file of a content is in the table, or will be.
+func (x *Index) Remember(of Content, c Copy) {
+	if !slices.ContainsFunc(x.copies[of], c.equal) {
+		x.copies[of] = append(x.copies[of], c)
+	}
+}
+
+// FindCopies returns the copies of a file, and their SameAs. If they do not have every
+// record of the file, the file itself is a copy for later files.
+func (x *Index) FindCopies(of Content, c Copy, first *behaviour.Date) (copies []Copy, sameAs string) {
+	copies = x.Others(of, c.Path)
+	if sameAs = c.SameAs(copies, of.Behaviour, first); sameAs == "" {
+		x.Remember(of, c)
+	}
+	return copies, sameAs
+}
+
+// Overlapping returns a copy of a loaded file that brought some of the same records as the file.
+func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
+	if in.SameAs != "" || in.Offsets != nil {
+		return Copy{}, false
+	}
+	own := CopyOf(in)
+	for _, c := range x.Others(ContentOf(in), in.Path) {
+		if c.overlaps(&own) {
+			return c, true
+		}
+	}
+	return Copy{}, false
+}
+
+// Share reports whether two loads of one file may have brought the same record. A replay brings
+// only records that no load of the file brought.
+func Share(a, b *manifest.Input) bool {
+	switch {
+	case a.SameAs != "" || b.SameAs != "":
+		return false
+	case a.Offsets == nil && b.Offsets == nil:
+		one, other := CopyOf(a), CopyOf(b)
+		return one.overlaps(&other)
+	}
+	return slices.ContainsFunc(a.Offsets, func(at int64) bool { return slices.Contains(b.Offsets, at) })
+}

@@ -1,0 +1,152 @@
+// Package ledger knows from the ledgers of all loads which delivered files a table has, and which
+// part of each.
+package ledger
+
+import (
+	"encoding/json"
+	"slices"
+
+	"usertrail/internal/column"
+	"usertrail/internal/format/manifest"
+)
+
+// An Index holds the entries of delivered files in all loads of a table. Paths are below the logs'
+// root. One goroutine at a time may use it.
+type Index struct {
+	loads   []*manifest.Load
+	byPath  map[string][]*manifest.Input
+	copies  map[Content][]Copy           // the loaded files of a content, the oldest first
+	numbers map[uint32]string            // path
+	commits map[string]int               // by plan: number of its load
+	begun   map[string][]*manifest.Input // by path
+	planned map[string]uint32            // by path: numbers of planned files that no load has
+}
+
+// New returns the index of loads, the oldest first. The index keeps the ledgers.
+func New(loads []*manifest.Load) *Index {
+	x := &Index{
+		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, numbers: map[uint32]string{}, commits: map[string]int{},
+		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
+	}
+	for _, l := range loads {
+		if l.Plan != "" {
+			x.commits[l.Plan] = l.Number
+		}
+		for i := range l.Inputs {
+			x.Add(&l.Inputs[i])
+		}
+	}
+	return x
+}
+
+// Loads returns the ledgers that the index was made of.
+func (x *Index) Loads() []*manifest.Load { return x.loads }
+
+// Add adds a delivered file that was loaded.
+func (x *Index) Add(in *manifest.Input) {
+	x.byPath[in.Path] = append(x.byPath[in.Path], in)
+	x.numbers[in.Number] = in.Path
+	if in.SameAs == "" && in.Offsets == nil {
+		x.Remember(ContentOf(in), CopyOf(in))
+	}
+}
+
+// Inputs returns the entries of the delivered file at path in all loads, the oldest first.
+func (x *Index) Inputs(path string) []*manifest.Input { return x.byPath[path] }
+
+// File returns one entry of the delivered file at path. It prefers an entry with records. It
+// returns nil if no load had the file.
+func (x *Index) File(path string) *manifest.Input {
+	known := x.byPath[path]
+	for _, in := range known {
+		if in.Offsets == nil && in.Read > 0 {
+			return in
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return known[0]
+}
+
+// Reached returns the number of loads, except replays, that read records of the file at path.
+func (x *Index) Reached(path string) int {
+	n := 0
+	for _, in := range x.byPath[path] {
+		if in.Offsets == nil && in.Read > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// AddBegun adds a delivered file that a killed load by puts began. Some of its cells may be in the
+// table. No ledger has the file.
+func (x *Index) AddBegun(in *manifest.Input) {
+	x.begun[in.Path] = append(x.begun[in.Path], in)
+	x.numbers[in.Number] = in.Path
+}
+
+// Begun returns the entries of the file at path that were added by AddBegun.
+func (x *Index) Begun(path string) []*manifest.Input { return x.begun[path] }
+
+// Number returns the number of the file at path. If it has none, Number returns a new number.
+func (x *Index) Number(path string) (uint32, error) {
+	if have := x.byPath[path]; len(have) > 0 {
+		return have[0].Number, nil
+	}
+	if begun := x.begun[path]; len(begun) > 0 {
+		return begun[0].Number, nil
+	}
+	if n, ok := x.planned[path]; ok {
+		return n, nil
+	}
+	n, err := column.Number(path, func(n uint32) bool { return x.numbers[n] == "" })
+	if err == nil {
+		x.numbers[n] = path
+	}
+	return n, err
+}
+
+// PathOf returns the path of the file that has a number, or "".
+func (x *Index) PathOf(number uint32) string { return x.numbers[number] }
+
+// Reserve reserves the numbers of the files of a plan that is not committed.
+func (x *Index) Reserve(p *manifest.Plan) {
+	for _, in := range p.Inputs {
+		if x.numbers[in.Number] == "" {
+			x.numbers[in.Number] = in.Path
+			x.planned[in.Path] = in.Number
+		}
+	}
+}
+
+// Commit records the number of the load that a plan became.
+func (x *Index) Commit(plan string, number int) { x.commits[plan] = number }
+
+// LoadOf returns the number of the load that a plan became. It returns 0 if the plan is not
+// committed.
+func (x *Index) LoadOf(plan string) int { return x.commits[plan] }
+
+// Ended reports whether a plan is committed, or other loads have loaded all its files.
+func (x *Index) Ended(p *manifest.Plan) bool {
+	if x.commits[p.ID] != 0 {
+		return true
+	}
+	return !slices.ContainsFunc(p.Inputs, func(f manifest.PlannedFile) bool {
+		return !slices.ContainsFunc(x.byPath[f.Path], f.HeldBy)
+	})
+}
+
+// Identity returns a string that identifies a delivered file and the part of it that was loaded.
+func Identity(in *manifest.Input) string {
+	b, err := json.Marshal(struct {
+		Path, SHA256 string
+		Part         *manifest.Part
+		Offsets      []int64
+	}{in.Path, in.SHA256, in.Part, in.Offsets})
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	return string(b)
+}
